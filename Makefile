@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Short names for what ./moderato does; ARGS adds to its arguments.
+
+.PHONY: forward test bench setup
+
+# Linux forwards frames between two ports, with all six drivers; prints what each one costs.
+forward:
+	@./moderato forward $(ARGS)
+
+# Every test that takes less than minutes; `make test ARGS='-m slow'` runs the others.
+test:
+	@./moderato test $(ARGS)
+
+# How fast the simulation is, also against stock litex_sim.
+bench:
+	@./moderato bench $(ARGS)
+
+# Everything that any of the above needs, without running it.
+setup:
+	@./moderato setup

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The lab: trials, sweeps, reports, and the command line."""

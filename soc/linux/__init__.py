@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Linux for the SoC: kernel, root filesystem, driver module, device tree."""

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Everything that is built, kept by the content of what it was built from.
+
+    directory = artifact("kernel", [config, version], build, note="5 minutes")
+
+The directory is $MODERATO_CACHE/<name>/<key>. It appears complete or not at all: `build` fills a
+temporary directory, which is renamed when it succeeded and removed when it did not.
+"""
+
+import contextlib
+import contextvars
+import errno
+import fcntl
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from .progress import step
+from .project import cache_root
+
+LOG = "build.log"
+TAIL = 12  # lines of a failed command's output that the error shows
+
+_log: contextvars.ContextVar[Path | None] = contextvars.ContextVar("log", default=None)
+
+
+class BuildError(Exception):
+    """A build failed: the first line says what and how to mend it, the rest is the log's tail."""
+
+
+# Keys ---------------------------------------------------------------------------------------------
+
+def key(name: str, inputs: Iterable[Path | str | bytes]) -> str:
+    """sha256 over the content of `inputs`: strings, files, and directories with all they hold."""
+    total = hashlib.sha256(name.encode())
+    for item in inputs:
+        match item:
+            case bytes():
+                parts = [("bytes", item)]
+            case str():
+                parts = [("text", item.encode())]
+            case Path():
+                parts = _parts(item)
+            case _:
+                raise TypeError(f"input of {name} is neither a path, text nor bytes: {item!r}")
+        for label, content in parts:
+            total.update(f"{label}\0{len(content)}\0".encode())
+            total.update(content)
+        total.update(b"\0end of input\0")
+    return total.hexdigest()[:32]
+
+
+def _parts(path: Path):
+    """(label, content) of a file, or of every file under a directory, in a stable order."""
+    if path.is_file():
+        yield path.name, path.read_bytes()
+    elif path.is_dir():
+        for file in sorted(path.rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                mode = "x" if os.access(file, os.X_OK) else "-"
+                yield f"{mode}{file.relative_to(path).as_posix()}", file.read_bytes()
+    else:
+        raise BuildError(f"{path} is missing: it is an input of the build; restore it from git")
+
+
+# Artifacts ----------------------------------------------------------------------------------------
+
+def artifact(name: str, inputs: Iterable[Path | str | bytes], build: Callable[[Path], None],
+             note: str = "") -> Path:
+    """The directory that `build` makes from `inputs`; made now if the cache does not hold it.
+
+    `build` gets an empty directory to fill, and starts its programs with `run`, which logs to
+    build.log in there. `note` tells the user how long it usually takes. Raises BuildError.
+    """
+    home = cache_root() / name
+    final = home / key(name, inputs)
+    if final.is_dir():
+        return final
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with _locked(home / f".{final.name}.lock"):
+            if not final.is_dir():  # another process may have built it while we waited
+                _build(name, final, build, note)
+    except OSError as error:
+        raise BuildError(_explain(name, error)) from error
+    return final
+
+
+def _build(name: str, final: Path, build: Callable[[Path], None], note: str):
+    prefix = f".{final.name}.tmp-"
+    for left in final.parent.glob(prefix + "*"):  # of a process that was killed; we hold the lock
+        shutil.rmtree(left, ignore_errors=True)
+    temporary = Path(tempfile.mkdtemp(prefix=prefix, dir=final.parent))
+    token = _log.set(temporary / LOG)
+    try:
+        with step(f"building {name}", note):
+            build(temporary)
+        temporary.chmod(0o755)
+        temporary.rename(final)
+    finally:
+        _log.reset(token)
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(path: Path):
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _explain(name: str, error: OSError) -> str:
+    where = error.filename or cache_root()
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        mend = "free some space, or point MODERATO_CACHE at a larger disk"
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        mend = "make it writable, or point MODERATO_CACHE at a folder that is"
+    elif error.errno == errno.ENOENT:
+        mend = "restore it, or run `./moderato setup`"
+    else:
+        mend = "check the disk, then try again"
+    return f"building {name} failed: {where}: {error.strerror}; {mend}"
+
+
+# Commands -----------------------------------------------------------------------------------------
+
+def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Path | None = None):
+    """Run a program of a build. Its output goes to `log`, by default the artifact's build.log.
+
+    `env` is added to the environment. Raises BuildError with the end of the output.
+    """
+    command = [str(word) for word in command]
+    log = log or _log.get() or Path(os.devnull)
+    with open(log, "ab") as output:
+        output.write(f"$ {shlex.join(command)}\n".encode())
+        output.flush()
+        begin = output.tell()
+        try:
+            status = subprocess.run(command, cwd=cwd, env={**os.environ, **(env or {})},
+                                    stdin=subprocess.DEVNULL, stdout=output, stderr=output).returncode
+        except FileNotFoundError as error:
+            raise BuildError(f"{error.filename} is missing: run `./moderato setup`") from error
+    if status:
+        raise BuildError(_failure(command, status, log, begin))
+
+
+def _failure(command: list, status: int, log: Path, begin: int) -> str:
+    with open(log, "rb") as file:
+        file.seek(begin if log.is_file() else 0)
+        output = file.read().decode(errors="replace")
+    kept = ""
+    if log == _log.get():  # goes away with the temporary directory
+        copy = cache_root() / "failed.log"
+        shutil.copyfile(log, copy)
+        kept = f" (whole log: {copy})"
+    mend = "run `./moderato setup` and try again"
+    if "No space left on device" in output:
+        mend = "free some space, or point MODERATO_CACHE at a larger disk"
+    words = shlex.join(command)
+    words = words if len(words) <= 160 else words[:160] + "…"
+    lines = [line.rstrip() for line in output.splitlines() if line.strip()][-TAIL:]
+    return "\n".join([f"`{words}` ended with status {status}{kept}; {mend}",
+                      *("    " + line for line in lines)])

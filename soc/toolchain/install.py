@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Set-up of the machine: Debian packages and the project's own Python environment.
+
+Run by the launcher with the system's Python, so this file and what it imports use the standard
+library only:  python3 -m soc.toolchain.install SUBCOMMAND
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from .progress import step
+from .project import ROOT, VENV, cache_root, settings
+
+STAMP = VENV / "moderato.stamp"  # what the environment was made from
+
+
+class InstallError(Exception):
+    """Set-up is impossible; the message is one line that says why and how to mend it."""
+
+
+# Debian packages ----------------------------------------------------------------------------------
+
+def missing_packages(wanted: list[str]) -> list[str]:
+    """Those of `wanted` that are not installed. Asks dpkg only: no network, no root, 10 ms."""
+    if not shutil.which("dpkg-query"):
+        return wanted
+    status = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *wanted],
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    installed = {line.split()[0] for line in status.splitlines() if line.endswith(" installed")}
+    return [package for package in wanted if package not in installed]
+
+
+def install_packages(packages: list[str], log: Path):
+    """Install Debian packages through apt, as root or through sudo."""
+    names = " ".join(packages)
+    if not is_bookworm():
+        raise InstallError(f"this is not Debian 12 (bookworm); install the equivalents of these "
+                           f"packages by hand, then set MODERATO_SKIP_PACKAGES=1: {names}")
+    root = [] if os.geteuid() == 0 else ["sudo"]
+    if root and not shutil.which("sudo"):
+        raise InstallError(f"Debian packages are missing and this is neither root nor is sudo here; "
+                           f"as root, run: apt-get install --no-install-recommends {names}")
+    apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y",
+           "-o", "DPkg::Lock::Timeout=600"]
+    with step(f"installing {len(packages)} Debian packages", "up to 3 minutes"):
+        # A third-party archive that does not answer is no reason to stop: install decides.
+        call([*apt, "update"], log)
+        if call([*apt, "install", "--no-install-recommends", *packages], log):
+            raise InstallError(f"apt-get could not install {names}: {reason(log)}")
+
+
+def is_bookworm() -> bool:
+    """Whether apt on this machine serves Debian 12 or a derivative of it."""
+    try:
+        text = Path("/etc/os-release").read_text()
+    except OSError:
+        return False
+    words = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return words.get("VERSION_CODENAME", "").strip('"') == "bookworm" and bool(shutil.which("apt-get"))
+
+
+# Python -------------------------------------------------------------------------------------------
+
+def environment_key(extras: list[str]) -> str:
+    """What .venv has to be made from: pyproject.toml, the folder's own path, and the extras."""
+    content = (ROOT / "pyproject.toml").read_bytes()
+    return hashlib.sha256(b"\0".join([content, str(ROOT).encode(), *map(str.encode, extras)])).hexdigest()
+
+
+def make_environment(extras: list[str], log: Path):
+    """Make or refresh .venv: the pinned packages and the project itself, editable."""
+    done = set(STAMP.read_text().split()) if STAMP.is_file() else set()
+    if environment_key(extras) in done:
+        return
+    python = VENV / "bin" / "python"
+    with step("installing Python packages into .venv", "about 1 minute"):
+        if not works(python):  # also when the folder was moved or Python was upgraded
+            call([sys.executable, "-m", "venv", "--clear", VENV], log, "cannot make .venv")
+        target = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
+        call([python, "-m", "pip", "install", "--quiet", "--editable", target], log,
+             "pip could not install the Python packages")
+    current = {environment_key(extras), environment_key([])}
+    STAMP.write_text("\n".join(sorted(current)) + "\n")
+
+
+def works(python: Path) -> bool:
+    return python.exists() and subprocess.run(
+        [python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+
+
+# Helpers ------------------------------------------------------------------------------------------
+
+def call(command: list, log: Path, failure: str = "") -> int:
+    """Run with output to `log`; a failure is an InstallError if `failure` says what it means."""
+    with open(log, "a") as output:
+        status = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL,
+                                stdout=output, stderr=output).returncode
+    if status and failure:
+        raise InstallError(f"{failure}: {reason(log)}")
+    return status
+
+
+NO_NETWORK = ("Could not resolve", "Temporary failure", "Failed to establish", "Network is unreachable",
+              "Connection refused", "Could not connect", "Name or service not known", "timed out",
+              "NewConnectionError", "NameResolutionError", "Cannot initiate the connection")
+
+
+def reason(log: Path) -> str:
+    """The likely cause of a failure, from the end of the log, and how to mend it."""
+    tail = log.read_text(errors="replace")[-20000:]
+    if any(sign in tail for sign in NO_NETWORK):
+        return f"no network; connect this machine, or configure a mirror or proxy, and try again ({log})"
+    if "No space left on device" in tail:
+        return f"the disk is full; free some space and try again ({log})"
+    if "sudo:" in tail:
+        return f"sudo refused; run as root, or let this user use sudo ({log})"
+    lines = [line.strip() for line in tail.splitlines() if line.startswith(("E:", "ERROR"))]
+    return f"{lines[-1] if lines else 'see the log'} ({log})"
+
+
+def main(arguments: list[str]) -> int:
+    needs = settings()["needs"].get(arguments[0] if arguments else "", [])
+    packages = settings()["debian"]
+    try:
+        log = cache_root() / "setup.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("")
+        wanted = sorted({name for need in ["python", *needs] for name in packages[need]})
+        missing = missing_packages(wanted)
+        if missing and not os.environ.get("MODERATO_SKIP_PACKAGES"):
+            install_packages(missing, log)
+        make_environment(["boards"] if "boards" in needs else [], log)
+    except InstallError as error:
+        print(f"moderato: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"moderato: set-up failed: {error.filename or cache_root()}: {error.strerror}; "
+              "free some space or make it writable, and try again", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

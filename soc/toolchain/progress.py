@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Progress of slow steps, on standard error: what is done, how long it may take, how long it took."""
+
+import contextlib
+import sys
+import threading
+import time
+
+
+@contextlib.contextmanager
+def step(what: str, note: str = ""):
+    """Announce `what` (with `note`, usually its duration), and say how long it took.
+
+    A terminal shows the seconds passing; a file or pipe gets one line at each end.
+    """
+    start = time.monotonic()
+    line = f"moderato: {what}" + (f" ({note})" if note else "")
+    done = threading.Event()
+    live = sys.stderr.isatty()
+
+    def tick():
+        while not done.wait(1):
+            print(f"\r{line} ... {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
+
+    print(f"{line} ...", end="" if live else "\n", file=sys.stderr, flush=True)
+    ticker = threading.Thread(target=tick, daemon=True)
+    if live:
+        ticker.start()
+    outcome = "failed after"
+    try:
+        yield
+        outcome = "done in"
+    finally:
+        done.set()
+        if live:
+            ticker.join()
+        head = "\r" + line if live else f"moderato: {what}"
+        print(f"{head}: {outcome} {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
