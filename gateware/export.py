@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Makes the driver's header and the documentation page from the register table.
+
+    python -m moderato.gateware.export           rewrites both files in this checkout
+    python -m moderato.gateware.export --check   fails if either differs from the table
+"""
+
+import sys
+from pathlib import Path
+
+from moderato.gateware import registers as r
+
+ROOT = Path(__file__).resolve().parent.parent
+
+ACCESS = {"ro": "read only", "rw": "read/write", "wo": "write only"}
+
+
+# C header -----------------------------------------------------------------------------------------
+
+def _define(name, value, comment=""):
+    line = f"#define {name}"
+    line += "\t" * max(1, (40 - len(line.expandtabs(8)) + 7) // 8) + value
+    return line + (f"\t/* {comment} */" if comment else "")
+
+
+def _field(prefix, f):
+    value = f"BIT({f.lsb})" if f.width == 1 else f"GENMASK({f.lsb + f.width - 1}, {f.lsb})"
+    return _define(f"{prefix}_{f.name}", value)
+
+
+def header():
+    """The text of moderato_regs.h: offsets, fields and limits as C macros."""
+    out = [
+        "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */",
+        "/* Made from gateware/registers.py by moderato.gateware.export: do not edit. */",
+        "#ifndef MODERATO_REGS_H",
+        "#define MODERATO_REGS_H",
+        "",
+        "#include <linux/bits.h>",
+        "",
+        _define("MODERATO_ID_VALUE", f"0x{r.ID:08x}"),
+        _define("MODERATO_VERSION_MAJOR_VALUE", str(r.MAJOR)),
+        _define("MODERATO_VERSION_MINOR_VALUE", str(r.MINOR)),
+        _define("MODERATO_MIN_RING_ORDER", str(r.MIN_RING_ORDER)),
+        _define("MODERATO_MAX_RING_ORDER", str(r.MAX_RING_ORDER)),
+        _define("MODERATO_TIMER_MAX", f"0x{(1 << r.TIMER_BITS) - 1:x}"),
+        _define("MODERATO_FRAMES_MAX", f"0x{(1 << r.FRAMES_BITS) - 1:x}"),
+        _define("MODERATO_RX_OFFSET", str(r.RX_OFFSET)),
+        _define("MODERATO_RX_BUFFER_ALIGN", str(r.RX_BUFFER_ALIGN)),
+        _define("MODERATO_DESCRIPTOR_BYTES", str(r.DESCRIPTOR_BYTES)),
+    ]
+
+    def block(title, regs, prefix):
+        out.extend(["", f"/* {title} */"])
+        for reg in regs:
+            out.append(_define(f"{prefix}{reg.name}", f"0x{reg.offset:03x}"))
+            out.extend(_field(f"{prefix}{reg.name}", f) for f in reg.fields)
+
+    block("Global registers", r.GLOBAL, "MODERATO_")
+    out.extend(["", "/* Ring and moderation registers of one direction, relative to its base */",
+        _define("MODERATO_RX_BASE", f"0x{r.RX_BASE:03x}"),
+        _define("MODERATO_TX_BASE", f"0x{r.TX_BASE:03x}")])
+    block("At both bases", r.DIRECTION, "MODERATO_DIR_")
+    block("Statistics, each a 32-bit counter that wraps", r.STATISTICS, "MODERATO_STAT_")
+    out.extend(["", "/* Descriptor words */"])
+    for word in r.DESCRIPTOR:
+        out.append(_define(f"MODERATO_DESC_{word.name}", f"0x{word.offset:x}"))
+        out.extend(_field(f"MODERATO_DESC_{word.name}", f) for f in word.fields)
+    out.extend(["", "#endif /* MODERATO_REGS_H */", ""])
+    return "\n".join(out)
+
+
+# Documentation ------------------------------------------------------------------------------------
+
+def docs():
+    """The text of docs/registers.md."""
+    out = [
+        "# Registers and descriptors",
+        "",
+        "Made from `gateware/registers.py` by `moderato.gateware.export`: edit the table, not this page.",
+        "",
+        f"Version {r.MAJOR}.{r.MINOR}. All registers are 32 bits wide, little endian, and take 32-bit "
+        "accesses; unlisted offsets read 0 and ignore writes.",
+        "",
+        "| offset | register | access | reset | meaning |",
+        "|---|---|---|---|---|",
+    ]
+    for reg in r.registers():
+        reset = f"0x{reg.reset:x}" if reg.access == "rw" else ""
+        out.append(f"| 0x{reg.offset:03x} | {reg.name} | {ACCESS[reg.access]} | {reset} | {reg.description} |")
+        out.extend(f"| | &nbsp;&nbsp;{_bits(f)} {f.name} | | | {f.description} |" for f in reg.fields)
+    out.extend(["", "## Descriptors", "",
+        f"{r.DESCRIPTOR_BYTES} bytes each, in coherent memory, the ring aligned to 64 bytes. Indices run "
+        f"freely modulo 2^{r.INDEX_BITS}; the slot is the index modulo the ring's size.", "",
+        "| offset | word | bits | field | meaning |", "|---|---|---|---|---|"])
+    for word in r.DESCRIPTOR:
+        out.append(f"| 0x{word.offset:x} | {word.name} | | | {word.description} |")
+        out.extend(f"| | | {_bits(f)} | {f.name} | {f.description} |" for f in word.fields)
+    out.extend(["", "## Event pulses", "",
+        "`events` of the MAC, one clock each, for a simulator or a logic analyser.", "",
+        "| bit | event |", "|---|---|"])
+    out.extend(f"| {bit} | {name} |" for bit, name in enumerate(r.EVENTS))
+    out.append("")
+    return "\n".join(out)
+
+
+def _bits(f):
+    return f"[{f.lsb}]" if f.width == 1 else f"[{f.lsb + f.width - 1}:{f.lsb}]"
+
+
+FILES = {
+    ROOT / "linux-driver/moderato_regs.h": header,
+    ROOT / "docs/registers.md":            docs,
+}
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    stale = []
+    for path, make in FILES.items():
+        if check:
+            if not path.exists() or path.read_text() != make():
+                stale.append(str(path.relative_to(ROOT)))
+        else:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(make())
+    if stale:
+        sys.exit(f"{', '.join(stale)}: differs from gateware/registers.py; "
+            "run: python -m moderato.gateware.export")
+
+
+if __name__ == "__main__":
+    main()

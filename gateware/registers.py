@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The one table of registers, descriptor fields and event bits.
+
+The Migen register file (register_file.py), the driver's header, the cocotb model of the driver and
+docs/registers.md are all made from what stands here; nothing else defines an offset or a bit.
+
+    python -m moderato.gateware.export      # rewrites linux-driver/moderato_regs.h and docs/registers.md
+
+Offsets are stable: a register never moves and a field never changes its meaning within a major
+version; new ones take free space and raise the minor version.
+"""
+
+from dataclasses import dataclass
+
+ID    = 0x4D6F6465  # "Mode" in ASCII.
+MAJOR = 1
+MINOR = 0
+
+# Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
+# is the index modulo the ring's size.
+INDEX_BITS     = 16
+MIN_RING_ORDER = 2   # 4 descriptors: one DMA burst.
+MAX_RING_ORDER = 12  # 4096 descriptors.
+TIMER_BITS     = 24  # 167 ms at 100 MHz.
+FRAMES_BITS    = 16
+
+# Received frames start this many bytes into their buffer, so that the IP header is 4-byte aligned
+# (the kernel's NET_IP_ALIGN) while the bus only carries aligned bursts.
+RX_OFFSET = 2
+# Rx buffers start at a multiple of the bus width; Tx frames may start at any byte.
+RX_BUFFER_ALIGN = 8
+
+
+@dataclass(frozen=True)
+class Field:
+    """Bits [lsb, lsb + width) of a register or of a descriptor word."""
+    name:        str
+    lsb:         int
+    width:       int
+    description: str
+
+    @property
+    def mask(self):
+        return ((1 << self.width) - 1) << self.lsb
+
+
+@dataclass(frozen=True)
+class Register:
+    """A 32-bit register.
+
+    access: "ro" a value of the hardware; "rw" stored, read back as written; "wo" the write itself is
+    the event, reads give 0.
+    """
+    name:        str
+    offset:      int
+    access:      str
+    description: str
+    fields:      tuple = ()
+    reset:       int   = 0
+    width:       int   = 32
+
+
+def _counter(name, offset, description):
+    return Register(name, offset, "ro", f"Counter, wraps at 2**32: {description}")
+
+
+# Global registers ---------------------------------------------------------------------------------
+
+GLOBAL = (
+    Register("ID", 0x000, "ro", "Identifies the block: reads 0x%08x." % ID),
+    Register("VERSION", 0x004, "ro", "Version of this register map.", (
+        Field("MAJOR", 16, 16, "Incompatible changes."),
+        Field("MINOR",  0, 16, "Additions."),
+    )),
+    Register("CLOCK_HZ", 0x008, "ro", "Frequency of the clock that moderation timers count, in Hz."),
+    Register("CAPABILITY", 0x00C, "ro", "What this instance was built with.", (
+        Field("MAX_RING_ORDER",  0,  4, "Largest ring is 2**n descriptors."),
+        Field("TIMER_BITS",      8,  5, "Width of the moderation timers."),
+        Field("RX_FIFO_ORDER",  16,  4, "The Rx frame FIFO holds 2**n bytes."),
+        Field("TX_FIFO_ORDER",  20,  4, "The Tx frame FIFO holds 2**n bytes."),
+    )),
+    Register("CTRL", 0x010, "rw", "Enables. Clearing an enable stops that direction at a frame boundary, "
+        "drops what its FIFO holds, and resets its ring indices once STATUS shows it idle.", (
+        Field("RX_ENABLE",   0, 1, "Receive."),
+        Field("TX_ENABLE",   1, 1, "Transmit."),
+        Field("PROMISCUOUS", 2, 1, "Accept every destination."),
+        Field("ALLMULTI",    3, 1, "Accept every multicast destination."),
+    ), width=4),
+    Register("STATUS", 0x014, "ro", "State of the block.", (
+        Field("RX_IDLE", 0, 1, "The Rx ring is stopped and no DMA of it is under way."),
+        Field("TX_IDLE", 1, 1, "The Tx ring is stopped and no DMA of it is under way."),
+    )),
+    Register("MAC_LOW", 0x018, "rw", "Station address, octets 0 (bits 7:0) to 3 (bits 31:24)."),
+    Register("MAC_HIGH", 0x01C, "rw", "Station address, octets 4 (bits 7:0) and 5.", width=16),
+    Register("HASH_LOW", 0x020, "rw", "Multicast hash filter, bits 31:0. A multicast destination is "
+        "accepted when the bit numbered by the top six bits of its CRC-32 (ether_crc() >> 26) is set."),
+    Register("HASH_HIGH", 0x024, "rw", "Multicast hash filter, bits 63:32."),
+    Register("MAX_FRAME", 0x028, "rw", "Longest frame accepted, in octets from destination address to "
+        "FCS.", reset=1518, width=14),
+)
+
+# Ring and moderation registers, the same for both directions ---------------------------------------
+
+DIRECTION = (
+    Register("RING_BASE", 0x00, "rw", "Physical address of the ring, a multiple of 64."),
+    Register("RING_ORDER", 0x04, "rw", f"The ring has 2**n descriptors, n from {MIN_RING_ORDER} to "
+        f"{MAX_RING_ORDER}.", reset=8, width=4),
+    Register("DOORBELL", 0x08, "wo", "Producer index: descriptors before it belong to the hardware.", (
+        Field("INDEX", 0, INDEX_BITS, "Free-running index."),
+    )),
+    Register("COMPLETED", 0x0C, "ro", "Index of the first descriptor that is not completed. For debugging: "
+        "the driver learns completions from memory."),
+    Register("FRAMES", 0x10, "rw", "Raise when this many completions are unreported; 0 = never for "
+        "this reason.", width=FRAMES_BITS),
+    Register("PACKET_TIMER", 0x14, "rw", "Raise when completions are unreported and nothing completed for this "
+        "many clocks since the latest; 0 = never for this reason.", width=TIMER_BITS),
+    Register("ABSOLUTE_TIMER", 0x18, "rw", "Raise this many clocks after the first unreported completion, whatever "
+        "follows; 0 = never for this reason.", width=TIMER_BITS),
+    Register("GAP", 0x1C, "rw", "Shortest time in clocks between two interrupts.", width=TIMER_BITS),
+    Register("REARM", 0x20, "wo", "Drops the line and arms the next interrupt. Completions at or beyond the index "
+        "count as unreported at once.", (
+        Field("INDEX", 0, INDEX_BITS, "Free-running consumer index: everything before it was seen."),
+    )),
+    Register("DISARM", 0x24, "wo", "Any write drops the line and raises nothing until REARM."),
+    Register("MODERATION", 0x28, "ro", "State of the interrupt moderation.", (
+        Field("UNREPORTED",  0, 16, "Completions not reported yet."),
+        Field("ARMED",      16,  1, "An interrupt may be raised."),
+        Field("LINE",       17,  1, "The interrupt line."),
+    )),
+    _counter("INTERRUPTS", 0x30, "interrupts raised."),
+    _counter("INTERRUPTS_FRAMES", 0x34, "of these, by FRAMES."),
+    _counter("INTERRUPTS_PACKET", 0x38, "of these, by PACKET_TIMER."),
+    _counter("INTERRUPTS_ABSOLUTE", 0x3C, "of these, by ABSOLUTE_TIMER."),
+    _counter("INTERRUPTS_REQUEST", 0x40, "of these, by a descriptor's INTERRUPT flag."),
+)
+RX_BASE = 0x100
+TX_BASE = 0x200
+
+# Statistics ---------------------------------------------------------------------------------------
+
+STATISTICS = (
+    _counter("RX_FRAMES", 0x300, "frames received without error and accepted by the filter."),
+    _counter("RX_OCTETS", 0x304, "their octets, destination address to FCS."),
+    _counter("RX_FCS_ERRORS", 0x308, "frames of valid length with a wrong FCS or a PHY error."),
+    _counter("RX_UNDERSIZE", 0x30C, "frames shorter than 64 octets."),
+    _counter("RX_OVERSIZE", 0x310, "frames longer than MAX_FRAME."),
+    _counter("RX_FILTERED", 0x314, "good frames for other stations."),
+    _counter("RX_DROP_FIFO", 0x318, "frames dropped because the Rx FIFO was full (the bus starved)."),
+    _counter("RX_DROP_RING", 0x31C, "good frames dropped because the ring held no descriptor."),
+    _counter("RX_DROP_BUFFER", 0x320, "good frames dropped because they do not fit the descriptor's buffer."),
+    _counter("TX_FRAMES", 0x340, "frames handed to the wire."),
+    _counter("TX_OCTETS", 0x344, "their octets, destination address to FCS."),
+    _counter("TX_DROP_LENGTH", 0x348, "descriptors whose length was 0 or beyond the FIFO; completed with ERROR."),
+    _counter("DMA_ERRORS", 0x360, "bus errors answered to the DMA."),
+)
+
+# Descriptors --------------------------------------------------------------------------------------
+
+DESCRIPTOR_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Word:
+    """One 32-bit little-endian word of a descriptor."""
+    name:        str
+    offset:      int
+    description: str
+    fields:      tuple = ()
+
+
+DESCRIPTOR = (
+    Word("ADDRESS", 0x0, f"Physical address of the buffer (driver). Rx: a multiple of {RX_BUFFER_ALIGN}; "
+        f"the frame starts {RX_OFFSET} bytes into the buffer."),
+    Word("CONTROL", 0x4, "What the driver asks for.", (
+        Field("LENGTH",        0, 16, "Tx: octets of the frame without FCS. Rx: size of the buffer."),
+        Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
+        Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
+    )),
+    Word("RESERVED", 0x8, "Written back as 0."),
+    Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
+        Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
+        Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
+        Field("BROADCAST", 17,  1, "Rx: the destination is the broadcast address."),
+        Field("ERROR",     30,  1, "Nothing was transferred: the frame did not fit the buffer (Rx) or the "
+            "length was invalid (Tx)."),
+        Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "
+            "index, so 1 in the first pass over a zeroed ring."),
+    )),
+)
+
+# Event pulses of the MAC, for counting outside (simulator, logic analyser) -------------------------
+
+EVENTS = (
+    "rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed",
+    "rx_drop_ring", "rx_drop_fifo", "rx_drop_error", "rx_drop_filter",
+)
+
+
+def registers():
+    """All registers with absolute offsets and full names, in address order."""
+    out = list(GLOBAL)
+    for prefix, base in (("RX", RX_BASE), ("TX", TX_BASE)):
+        out += [Register(f"{prefix}_{r.name}", base + r.offset, r.access, r.description, r.fields,
+            r.reset, r.width) for r in DIRECTION]
+    out += STATISTICS
+    return sorted(out, key=lambda r: r.offset)
