@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Interrupt moderation: every clock of every test is compared with the golden model."""
+
+import random
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge
+
+from bench.moderation_model import MODULO, Inputs, ModerationModel
+
+DUT = "moderation"
+CAUSES = {0b0000: None, 0b0001: "request", 0b0010: "frames", 0b0100: "absolute", 0b1000: "packet"}
+
+
+class Bench:
+    """Device and model side by side; `interrupts` lists (clock, cause)."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        self.model = ModerationModel()
+        self.inputs = Inputs()
+        self.interrupts = []
+
+    @classmethod
+    async def start(cls, dut, **settings):
+        bench = cls(dut)
+        Clock(dut.sys_clk, 10, unit="ns").start()
+        dut.sys_rst.value = 1
+        for name, value in vars(bench.inputs).items():
+            getattr(dut, name).value = value
+        await RisingEdge(dut.sys_clk)
+        await RisingEdge(dut.sys_clk)
+        dut.sys_rst.value = 0
+        bench._drive(**settings)
+        return bench
+
+    @property
+    def now(self):
+        return self.model.now
+
+    @property
+    def causes(self):
+        return [cause for _, cause in self.interrupts]
+
+    def _drive(self, **inputs):
+        for name, value in inputs.items():
+            if value != getattr(self.inputs, name):
+                setattr(self.inputs, name, value)
+                getattr(self.dut, name).value = value
+
+    async def clock(self, **pulses):
+        """One clock with these inputs; pulses end with it, settings stay."""
+        self._drive(**pulses)
+        await RisingEdge(self.dut.sys_clk)
+        self._compare()
+        self.model.step(self.inputs)
+        self._drive(completion=0, request=0, silent=0, rearm=0, disarm=0, clear=0)
+
+    def _compare(self):
+        word = int(self.dut.outputs.value)
+        cause = CAUSES.get(word >> 3 & 0xF, "several causes")
+        assert bool(word & 4) == bool(cause), f"clock {self.now}: raised without one cause"
+        got = {"line": bool(word & 1), "armed": bool(word & 2), "cause": cause,
+               "completed": word >> 8 & 0xFFFF, "unreported": word >> 24}
+        expected = self.model.outputs(self.inputs)
+        assert got == expected, f"clock {self.now}: {got}, expected {expected}, inputs {self.inputs}"
+        if cause:
+            self.interrupts.append((self.now, cause))
+
+    async def clocks(self, count):
+        for _ in range(count):
+            await self.clock()
+
+    async def complete(self, count=1, every=1, **flags):
+        for _ in range(count):
+            await self.clock(completion=1, **flags)
+            await self.clocks(every - 1)
+
+    async def rearm(self, index=None):
+        await self.clock(rearm=1, rearm_index=self.model.completed if index is None else index)
+
+
+# Each condition alone -----------------------------------------------------------------------------
+
+@cocotb.test()
+async def all_off_never_raises(dut):
+    bench = await Bench.start(dut)
+    await bench.rearm()
+    await bench.complete(100, every=3)
+    await bench.clocks(200)
+    assert not bench.interrupts and bench.model.unreported == 100
+
+
+@cocotb.test()
+async def frames_raises_at_the_nth(dut):
+    for frames in (1, 2, 7, 128):
+        bench = await Bench.start(dut, frames=frames)
+        await bench.rearm()
+        await bench.complete(frames - 1, every=2)
+        await bench.clocks(50)
+        assert not bench.interrupts
+        await bench.complete()
+        await bench.clocks(3)
+        assert bench.causes == ["frames"]
+
+
+@cocotb.test()
+async def packet_timer_counts_from_the_latest(dut):
+    bench = await Bench.start(dut, packet_timer=20)
+    await bench.rearm()
+    await bench.complete(10, every=20)  # never quiet for longer than 19 clocks
+    latest = bench.now - 20
+    await bench.clocks(40)
+    assert bench.interrupts == [(latest + 21, "packet")]
+
+
+@cocotb.test()
+async def absolute_timer_counts_from_the_first(dut):
+    bench = await Bench.start(dut, absolute_timer=50)
+    await bench.rearm()
+    await bench.clocks(100)
+    first = bench.now
+    await bench.complete(30, every=3)
+    assert bench.interrupts == [(first + 51, "absolute")]
+
+
+@cocotb.test()
+async def request_raises_at_once(dut):
+    bench = await Bench.start(dut)
+    await bench.rearm()
+    await bench.complete(5)
+    now = bench.now
+    await bench.complete(request=1)
+    await bench.clocks(5)
+    assert bench.interrupts == [(now + 1, "request")]
+
+
+@cocotb.test()
+async def silent_completions_raise_nothing(dut):
+    bench = await Bench.start(dut, frames=1, packet_timer=5, absolute_timer=5)
+    await bench.rearm()
+    await bench.complete(20, every=4, silent=1)
+    await bench.clocks(50)
+    assert not bench.interrupts
+    await bench.complete()
+    await bench.clocks(3)
+    assert bench.causes == ["frames"]
+
+
+# One-shot, gap, masking ---------------------------------------------------------------------------
+
+@cocotb.test()
+async def one_shot_until_rearm(dut):
+    bench = await Bench.start(dut, frames=1)
+    await bench.complete(3)
+    assert not bench.interrupts, "not armed after reset"
+    await bench.rearm()
+    await bench.complete(3)
+    await bench.complete(20, request=1)
+    assert len(bench.interrupts) == 1 and bench.model.line
+    await bench.clock(disarm=1)
+    await bench.complete(5)
+    assert len(bench.interrupts) == 1 and not bench.model.line
+    await bench.rearm()
+    await bench.complete()
+    await bench.clocks(2)
+    assert len(bench.interrupts) == 2
+
+
+@cocotb.test()
+async def gap_lies_between_interrupts(dut):
+    bench = await Bench.start(dut, frames=1, gap=30)
+    await bench.rearm()
+    for _ in range(200):
+        await bench.complete()
+        if bench.model.line:
+            await bench.rearm()
+    times = [time for time, _ in bench.interrupts]
+    assert len(times) > 5 and all(later - earlier == 31 for earlier, later in zip(times, times[1:]))
+
+
+@cocotb.test()
+async def gap_holds_requests_back_too(dut):
+    bench = await Bench.start(dut, gap=30)
+    await bench.rearm()
+    await bench.complete(request=1)
+    await bench.clocks(2)
+    await bench.rearm()
+    await bench.complete(request=1)
+    await bench.clocks(60)
+    (first, _), (second, cause) = bench.interrupts
+    assert second - first == 31 and cause == "request"
+
+
+# Re-arming ----------------------------------------------------------------------------------------
+
+@cocotb.test()
+async def rearm_uncovers_what_the_driver_did_not_see(dut):
+    for condition in ({"frames": 1}, {"packet_timer": 10}, {"absolute_timer": 10}):
+        bench = await Bench.start(dut, **condition)
+        await bench.complete(9)
+        await bench.rearm(6)
+        assert bench.model.unreported == 3
+        await bench.clocks(20)
+        assert len(bench.interrupts) == 1, condition
+
+
+@cocotb.test()
+async def completion_races_with_rearm(dut):
+    """A completion one clock before, with, and one clock after the re-arm is never lost."""
+    for condition in ({"frames": 1}, {"packet_timer": 10}, {"absolute_timer": 10}):
+        for offset in (-2, -1, 0, 1, 2):
+            for request in (0, 1):
+                bench = await Bench.start(dut, **condition)
+                await bench.complete(4)
+                for clock in range(-3, 4):
+                    await bench.clock(completion=int(clock == offset), request=request,
+                        rearm=int(clock == 0), rearm_index=4)
+                await bench.clocks(20)
+                assert len(bench.interrupts) == 1, (condition, offset, request)
+                assert not request or bench.causes == ["request"]
+
+
+@cocotb.test()
+async def rearm_forgets_requests_that_were_seen(dut):
+    bench = await Bench.start(dut)
+    await bench.complete(2)
+    await bench.complete(request=1)  # index 2
+    await bench.complete(3)
+    await bench.rearm(3)
+    await bench.clocks(20)
+    assert not bench.interrupts
+    await bench.clock(disarm=1)
+    await bench.complete(request=1)  # index 6
+    await bench.rearm(6)
+    await bench.clocks(3)
+    assert bench.causes == ["request"], "the request at the index itself was not seen"
+
+
+@cocotb.test()
+async def index_wraps(dut):
+    """Re-arms and requests on both sides of 2**16."""
+    bench = await Bench.start(dut)
+    await bench.complete(MODULO - 5)
+    await bench.clock(frames=1)
+    for lag in (0, 1, 0, 3, 2, 5, 0):
+        await bench.complete(2, request=lag & 1)
+        index = (bench.model.completed - lag) % MODULO
+        before = len(bench.interrupts)
+        await bench.rearm(index)
+        assert bench.model.unreported == lag
+        await bench.clocks(3)
+        assert len(bench.interrupts) == before + (lag > 0), lag
+    assert bench.model.completed == 9
+
+
+# Live settings, clearing --------------------------------------------------------------------------
+
+@cocotb.test()
+async def settings_are_live(dut):
+    bench = await Bench.start(dut, frames=100, absolute_timer=1000)
+    await bench.rearm()
+    await bench.complete(50)
+    await bench.clocks(100)
+    assert not bench.interrupts
+    await bench.clock(frames=50)
+    await bench.clocks(1)
+    await bench.rearm(0)
+    await bench.clock(frames=0)
+    assert bench.causes == ["frames"]
+    await bench.clocks(500)
+    await bench.clock(absolute_timer=400)  # already over
+    await bench.clocks(1)
+    assert bench.causes == ["frames", "absolute"]
+    await bench.rearm(0)
+    await bench.clock(absolute_timer=0)
+    await bench.clocks(500)
+    await bench.clock(packet_timer=1)
+    await bench.clocks(1)
+    assert bench.causes == ["frames", "absolute", "packet"]
+
+
+@cocotb.test()
+async def causes_have_an_order(dut):
+    """Every condition holds when the gap ends; the first of them gets the interrupt."""
+    bench = await Bench.start(dut, frames=1, packet_timer=1, absolute_timer=1, gap=30)
+    await bench.complete(4, request=1)
+    await bench.rearm(0)
+    for cause, index in (("request", 0), ("request", 4), ("frames", 4), ("absolute", 4), ("packet", 4)):
+        while not bench.model.line:
+            await bench.clock()
+        assert bench.causes[-1] == cause
+        await bench.rearm(index)
+        await bench.complete()
+        off = {"frames": {"frames": 0}, "absolute": {"absolute_timer": 0}}.get(cause, {})
+        await bench.clock(**off)
+
+
+@cocotb.test()
+async def clear_forgets_everything(dut):
+    bench = await Bench.start(dut, frames=2, packet_timer=50)
+    await bench.rearm()
+    await bench.complete(3, request=1)
+    await bench.clock(clear=1)
+    await bench.clocks(100)
+    assert len(bench.interrupts) == 1 and not bench.model.line
+    await bench.rearm(0)
+    await bench.clocks(100)
+    assert len(bench.interrupts) == 1 and bench.model.completed == 0
+
+
+# Random stimulus ----------------------------------------------------------------------------------
+
+SETTINGS = {"frames": (0, 1, 2, 5, 30), "packet_timer": (0, 1, 3, 20), "absolute_timer": (0, 1, 10, 60),
+            "gap": (0, 0, 1, 15, 80)}
+
+
+@cocotb.test()
+@cocotb.parametrize(seed=range(6))
+async def random_stimulus(dut, seed):
+    """A driver that looks, lags, masks and re-arms at random, against completions of any density."""
+    rng = random.Random(seed)
+    bench = await Bench.start(dut)
+    if seed & 1:  # from near the wrap of the index
+        await bench.complete(MODULO - 100)
+    for _ in range(60):
+        await bench.clock(**{name: rng.choice(values) for name, values in SETTINGS.items()})
+        density, driver = rng.choice((0.02, 0.2, 0.9)), rng.choice((0.01, 0.1, 0.5))
+        for _ in range(rng.randrange(20, 200)):
+            pulses = {}
+            if rng.random() < density:
+                pulses = {"completion": 1, "request": int(rng.random() < 0.1),
+                          "silent": int(rng.random() < 0.1)}
+            if rng.random() < driver:
+                lag = rng.choice((0, 0, 0, 1, 2, 10))
+                pulses["rearm"] = 1
+                pulses["rearm_index"] = (bench.model.completed - lag) % MODULO
+            elif rng.random() < driver / 4:
+                pulses["disarm"] = 1
+            elif rng.random() < 0.001:
+                pulses["clear"] = 1
+            await bench.clock(**pulses)
+    assert {"request", "frames"} <= set(bench.causes) and len(bench.interrupts) > 20
