@@ -139,8 +139,8 @@ TX_BASE = 0x200
 # Statistics ---------------------------------------------------------------------------------------
 
 STATISTICS = (
-    _counter("RX_FRAMES", 0x300, "frames received without error and accepted by the filter."),
-    _counter("RX_OCTETS", 0x304, "their octets, destination address to FCS."),
+    _counter("RX_GOOD_FRAMES", 0x300, "frames received without error and accepted by the filter."),
+    _counter("RX_GOOD_OCTETS", 0x304, "their octets, destination address to FCS."),
     _counter("RX_FCS_ERRORS", 0x308, "frames of valid length with a wrong FCS or a PHY error."),
     _counter("RX_UNDERSIZE", 0x30C, "frames shorter than 64 octets."),
     _counter("RX_OVERSIZE", 0x310, "frames longer than MAX_FRAME."),
@@ -148,8 +148,8 @@ STATISTICS = (
     _counter("RX_DROP_FIFO", 0x318, "frames dropped because the Rx FIFO was full (the bus starved)."),
     _counter("RX_DROP_RING", 0x31C, "good frames dropped because the ring held no descriptor."),
     _counter("RX_DROP_BUFFER", 0x320, "good frames dropped because they do not fit the descriptor's buffer."),
-    _counter("TX_FRAMES", 0x340, "frames handed to the wire."),
-    _counter("TX_OCTETS", 0x344, "their octets, destination address to FCS."),
+    _counter("TX_GOOD_FRAMES", 0x340, "frames handed to the wire."),
+    _counter("TX_GOOD_OCTETS", 0x344, "their octets, destination address to FCS."),
     _counter("TX_DROP_LENGTH", 0x348, "descriptors whose length was 0 or beyond the FIFO; completed with ERROR."),
     _counter("DMA_ERRORS", 0x360, "bus errors answered to the DMA."),
 )
@@ -203,4 +203,5 @@ def registers():
         out += [Register(f"{prefix}_{r.name}", base + r.offset, r.access, r.description, r.fields,
             r.reset, r.width) for r in DIRECTION]
     out += STATISTICS
+    assert len({r.name for r in out}) == len({r.offset for r in out}) == len(out)
     return sorted(out, key=lambda r: r.offset)

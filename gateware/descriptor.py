@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Fetches descriptors that software handed over by the doorbell, a DMA line at a time."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from moderato.gateware.dma       import DATA_BYTES, LINE_BYTES, ReadPort
+from moderato.gateware.registers import DESCRIPTOR, DESCRIPTOR_BYTES, INDEX_BITS
+
+# Layout -------------------------------------------------------------------------------------------
+
+BEATS_PER_DESCRIPTOR = DESCRIPTOR_BYTES//DATA_BYTES
+PER_LINE             = LINE_BYTES//DESCRIPTOR_BYTES
+
+words   = {word.name: word for word in DESCRIPTOR}
+control = {field.name: field for field in words["CONTROL"].fields}
+status  = {field.name: field for field in words["STATUS"].fields}
+
+# A descriptor as the rings see it.
+descriptor_layout = [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
+
+
+def status_address(base, order, index):
+    """Address, in units of the bus's 8 bytes, of the half that is written back: RESERVED, STATUS."""
+    slot = index & ((1 << order) - 1)
+    return base[3:] + (slot << log2_int(BEATS_PER_DESCRIPTOR)) + words["RESERVED"].offset//DATA_BYTES
+
+
+def status_beat(index, order, **fields):
+    """The 8 bytes written back: STATUS with its PHASE and the given fields, RESERVED 0."""
+    value  = (~(index >> order) & 1) << status["PHASE"].lsb
+    for name, bits in fields.items():
+        value = value | (bits << status[name.upper()].lsb)
+    return value << 8*(words["STATUS"].offset - words["RESERVED"].offset)
+
+# Fetcher ------------------------------------------------------------------------------------------
+
+class DescriptorFetcher(LiteXModule):
+    """Keeps up to two lines of descriptors ready on `source`.
+
+    Owns the indices in [completed, producer): reads none at or beyond `producer`. `starved`: every
+    descriptor handed over was delivered. A bus error while fetching stops it (what was read can't be
+    trusted) until the ring is disabled.
+    """
+    def __init__(self):
+        # Settings.
+        self.enable = Signal()
+        self.base   = Signal(32)
+        self.order  = Signal(4)
+
+        # Doorbell.
+        self.doorbell       = Signal()
+        self.doorbell_index = Signal(INDEX_BITS)
+
+        # Results.
+        self.port    = port = ReadPort()
+        self.source  = source = stream.Endpoint(descriptor_layout)
+        self.starved = Signal()
+        self.idle    = Signal() # No fetch under way.
+
+        # # #
+
+        producer = Signal(INDEX_BITS)
+        fetched  = Signal(INDEX_BITS) # Next index to fetch.
+        busy     = Signal()
+        failed   = Signal()
+
+        self.fifo = fifo = ResetInserter()(stream.SyncFIFO(descriptor_layout, 2*PER_LINE))
+        self.comb += [
+            fifo.reset.eq(~self.enable),
+            fifo.source.connect(source),
+            self.idle.eq(~busy),
+            self.starved.eq(~busy & ~fifo.source.valid & (fetched == producer)),
+        ]
+
+        # Requests: up to the end of the line or to the producer, whichever comes first.
+        # ------------------------------------------------------------------------------
+        slot      = Signal(INDEX_BITS)
+        available = Signal(INDEX_BITS)
+        in_line   = Signal(max=PER_LINE + 1)
+        count     = Signal(max=PER_LINE + 1)
+        self.comb += [
+            slot.eq(fetched & ((1 << self.order) - 1)),
+            available.eq(producer - fetched),
+            in_line.eq(PER_LINE - fetched[:log2_int(PER_LINE)]),
+            count.eq(Mux(available < in_line, available, in_line)),
+            port.request.valid.eq(self.enable & ~busy & ~failed & (available != 0) &
+                (fifo.level <= PER_LINE)),
+            port.request.address.eq(self.base[3:] + (slot << log2_int(BEATS_PER_DESCRIPTOR))),
+            port.request.last_beat.eq((count << log2_int(BEATS_PER_DESCRIPTOR)) - 1),
+        ]
+        self.sync += [
+            If(self.doorbell, producer.eq(self.doorbell_index)),
+            If(port.request.valid & port.request.ready,
+                busy.eq(1),
+                fetched.eq(fetched + count),
+            ),
+            If(port.valid & port.last, busy.eq(0)),
+            If(port.valid & port.error, failed.eq(1)),
+            If(~self.enable & ~busy,
+                producer.eq(0),
+                fetched.eq(0),
+                failed.eq(0),
+            ),
+        ]
+
+        # Answers: the first beat of a descriptor holds all that the rings need.
+        # ----------------------------------------------------------------------
+        even = Signal(reset=1)
+        self.sync += If(port.valid, even.eq(port.last | ~even))
+
+        def bits(field):
+            lsb = 8*(words["CONTROL"].offset - words["ADDRESS"].offset) + field.lsb
+            return port.data[lsb:lsb + field.width]
+
+        self.comb += [
+            fifo.sink.valid.eq(port.valid & even & ~port.error & ~failed),
+            fifo.sink.address.eq(port.data[:32]),
+            fifo.sink.length.eq(bits(control["LENGTH"])),
+            fifo.sink.request.eq(bits(control["INTERRUPT"])),
+            fifo.sink.silent.eq(bits(control["NO_INTERRUPT"])),
+        ]

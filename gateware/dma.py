@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The AXI4 master: bursts of up to one 64-byte line, several clients in each direction.
+
+Requests are answered in order (one AXI ID), so a status written after a frame's data is seen after
+it. No burst crosses a 64-byte line, hence none crosses AXI's 4 KiB boundary.
+"""
+
+from migen import *
+from migen.genlib.roundrobin import RoundRobin, SP_CE
+
+from litex.gen import *
+
+from litex.soc.interconnect import axi, stream
+
+DATA_BYTES  = 8
+LINE_BYTES  = 64
+BURST_BEATS = LINE_BYTES//DATA_BYTES
+
+# What a client asks for: `address` in units of 8 bytes, `beats` - 1 in the same line.
+request_layout = [("address", 29), ("last_beat", 3)]
+
+# Reader -------------------------------------------------------------------------------------------
+
+class ReadPort(LiteXModule):
+    """A client of the reader. `data` comes with `valid`, without back-pressure; `last` ends a burst."""
+    def __init__(self):
+        self.request = stream.Endpoint(request_layout)
+        self.valid   = Signal()
+        self.last    = Signal()
+        self.data    = Signal(64)
+        self.error   = Signal()
+
+
+class DMAReader(LiteXModule):
+    """Shares the AR and R channels between `ports`, round-robin by burst.
+
+    outstanding: bursts under way at most.
+    """
+    def __init__(self, bus, ports, outstanding=4):
+        self.ports = ports
+        self.error = Signal() # Pulse: the bus answered a beat with an error.
+
+        # # #
+
+        # Who waits for which answer.
+        # ---------------------------
+        self.owners = owners = stream.SyncFIFO([("port", max(1, bits_for(len(ports) - 1)))], outstanding)
+
+        # Requests.
+        # ---------
+        self.arbiter = arbiter = RoundRobin(len(ports), SP_CE)
+        self.comb += [
+            arbiter.request.eq(Cat(*[p.request.valid for p in ports])),
+            # Stay with a request until it is taken.
+            arbiter.ce.eq(~bus.ar.valid | bus.ar.ready),
+            bus.ar.size.eq(axi.AXSIZE[DATA_BYTES]),
+            bus.ar.burst.eq(axi.BURST_INCR),
+            Case(arbiter.grant, {n: [
+                bus.ar.valid.eq(p.request.valid & owners.sink.ready),
+                bus.ar.addr.eq(Cat(Constant(0, 3), p.request.address)),
+                bus.ar.len.eq(p.request.last_beat),
+                p.request.ready.eq(bus.ar.ready & owners.sink.ready),
+            ] for n, p in enumerate(ports)}),
+            owners.sink.valid.eq(bus.ar.valid & bus.ar.ready),
+            owners.sink.port.eq(arbiter.grant),
+        ]
+
+        # Answers.
+        # --------
+        self.comb += [
+            bus.r.ready.eq(1),
+            owners.source.ready.eq(bus.r.valid & bus.r.last),
+            [[
+                p.valid.eq(bus.r.valid & (owners.source.port == n)),
+                p.last.eq(bus.r.last),
+                p.data.eq(bus.r.data),
+                p.error.eq(bus.r.resp != axi.RESP_OKAY),
+            ] for n, p in enumerate(ports)],
+            self.error.eq(bus.r.valid & (bus.r.resp != axi.RESP_OKAY)),
+        ]
+
+# Writer -------------------------------------------------------------------------------------------
+
+class WritePort(LiteXModule):
+    """A client of the writer.
+
+    request  the burst; `note` comes back in `done_note` with `done` when memory has taken it all.
+    data     its beats, valid and ready; they flow once the request is taken.
+    """
+    def __init__(self, note_width=1):
+        self.request   = stream.Endpoint(request_layout + [("note", note_width)])
+        self.data      = stream.Endpoint([("data", 64)])
+        self.done      = Signal()
+        self.done_note = Signal(note_width)
+
+
+class DMAWriter(LiteXModule):
+    """Shares the AW, W and B channels between `ports`, round-robin by burst."""
+    def __init__(self, bus, ports, outstanding=4):
+        self.ports = ports
+        self.error = Signal() # Pulse: the bus answered a burst with an error.
+
+        # # #
+
+        note_width = max(len(p.request.note) for p in ports)
+        self.owners = owners = stream.SyncFIFO(
+            [("port", max(1, bits_for(len(ports) - 1))), ("note", note_width)], outstanding)
+
+        # Requests: the address is latched, since AXI forbids holding back data until it is taken.
+        # ----------------------------------------------------------------------------------------
+        self.arbiter = arbiter = RoundRobin(len(ports), SP_CE)
+        current   = Signal(max=max(2, len(ports)))
+        beat      = Signal(max=BURST_BEATS)
+        last_beat = Signal(max=BURST_BEATS)
+        take      = Signal()
+        free      = Signal()
+        self.comb += [
+            arbiter.request.eq(Cat(*[p.request.valid for p in ports])),
+            bus.aw.size.eq(axi.AXSIZE[DATA_BYTES]),
+            bus.aw.burst.eq(axi.BURST_INCR),
+            free.eq((~bus.aw.valid | bus.aw.ready) & owners.sink.ready),
+            owners.sink.port.eq(arbiter.grant),
+            owners.sink.valid.eq(take),
+        ]
+        self.sync += If(bus.aw.ready, bus.aw.valid.eq(0))
+
+        # Data.
+        # -----
+        self.fsm = fsm = FSM(reset_state="REQUEST")
+        fsm.act("REQUEST",
+            arbiter.ce.eq(~take),
+            Case(arbiter.grant, {n: [
+                take.eq(p.request.valid & free),
+                p.request.ready.eq(free),
+                owners.sink.note.eq(p.request.note),
+                If(take,
+                    NextValue(bus.aw.addr, Cat(Constant(0, 3), p.request.address)),
+                    NextValue(bus.aw.len, p.request.last_beat),
+                    NextValue(last_beat, p.request.last_beat),
+                ),
+            ] for n, p in enumerate(ports)}),
+            If(take,
+                NextValue(bus.aw.valid, 1),
+                NextValue(current, arbiter.grant),
+                NextValue(beat, 0),
+                NextState("DATA"),
+            ),
+        )
+        self.comb += [
+            bus.w.strb.eq(2**DATA_BYTES - 1),
+            bus.w.last.eq(beat == last_beat),
+        ]
+        fsm.act("DATA",
+            Case(current, {n: [
+                bus.w.valid.eq(p.data.valid),
+                bus.w.data.eq(p.data.data),
+                p.data.ready.eq(bus.w.ready),
+            ] for n, p in enumerate(ports)}),
+            If(bus.w.valid & bus.w.ready,
+                NextValue(beat, beat + 1),
+                If(bus.w.last,
+                    arbiter.ce.eq(1),
+                    NextState("REQUEST"),
+                ),
+            ),
+        )
+
+        # Acknowledgements.
+        # -----------------
+        self.comb += [
+            bus.b.ready.eq(1),
+            owners.source.ready.eq(bus.b.valid),
+            self.error.eq(bus.b.valid & (bus.b.resp != axi.RESP_OKAY)),
+            [[
+                p.done.eq(bus.b.valid & (owners.source.port == n)),
+                p.done_note.eq(owners.source.note),
+            ] for n, p in enumerate(ports)],
+        ]

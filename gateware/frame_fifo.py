@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""FIFO of whole frames.
+
+A frame becomes visible to the reader only when it is complete and good, and disappears whole when it
+is not: a starved bus delays or drops frames, it never corrupts one.
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+# Frame FIFO ---------------------------------------------------------------------------------------
+
+class FrameFIFO(LiteXModule):
+    """Stores frames of 64-bit words with a record of parameters for each frame.
+
+    order       the FIFO holds 2**order bytes.
+    param       layout of the per-frame record, [(name, width), ...].
+    max_frames  how many frames it can hold, whatever their length.
+
+    Write side: `write` stores `data`; after the last word, `commit` (with `param` valid) makes the
+    frame visible, `abort` forgets it. A word that finds no room sets `overflow`, from then on the
+    frame can only be aborted: commit acts as abort, as it does when max_frames are held (`accepted`
+    tells). `commit` and `abort` come at least one clock after the last `write`. No back-pressure.
+
+    Read side: `available` and `head` (the record) describe the oldest frame; `word` is its next word,
+    `next` steps on. `release` frees the whole frame, whether its words were all read or not.
+
+    `space` is the number of free words, uncommitted ones counted as taken; `frames` the number of
+    committed frames.
+    """
+    def __init__(self, order, param, max_frames=64):
+        depth  = 2**order//8
+        awidth = log2_int(depth)
+
+        # Write side.
+        self.write    = Signal()
+        self.data     = Signal(64)
+        self.commit   = Signal()
+        self.abort    = Signal()
+        self.param    = Record(param)
+        self.accepted = Signal()
+        self.space    = Signal(awidth + 1)
+
+        # Read side.
+        self.available = Signal()
+        self.head      = Record(param)
+        self.word      = Signal(64)
+        self.next      = Signal()
+        self.release   = Signal()
+        self.frames    = Signal(max=max_frames + 1)
+
+        # # #
+
+        # Frame records, each with the number of words that the frame takes.
+        # ------------------------------------------------------------------
+        self.records = records = stream.SyncFIFO([("words", awidth + 1)] + param, max_frames)
+
+        # Pointers have one bit more than an address: equal is empty.
+        write_pointer = Signal(awidth + 1)
+        start_pointer = Signal(awidth + 1) # Of the frame being written.
+        read_pointer  = Signal(awidth + 1)
+        head_pointer  = Signal(awidth + 1) # Of the frame being read.
+        used          = Signal(awidth + 1)
+
+        # Write.
+        # ------
+        full     = Signal()
+        overflow = Signal()
+        self.comb += [
+            used.eq(write_pointer - read_pointer),
+            self.space.eq(depth - used),
+            full.eq(used == depth),
+            self.accepted.eq(self.commit & ~overflow & records.sink.ready),
+            records.sink.valid.eq(self.commit & ~overflow),
+            records.sink.words.eq(write_pointer - start_pointer),
+            [getattr(records.sink, name).eq(getattr(self.param, name)) for name, _ in param],
+        ]
+        self.sync += [
+            If(self.write,
+                If(full | overflow,
+                    overflow.eq(1)
+                ).Else(
+                    write_pointer.eq(write_pointer + 1)
+                )
+            ),
+            If(self.accepted,
+                start_pointer.eq(write_pointer)
+            ).Elif(self.commit | self.abort,
+                write_pointer.eq(start_pointer)
+            ),
+            If(self.commit | self.abort,
+                overflow.eq(0)
+            ),
+        ]
+
+        # Read: the address runs one clock ahead, so that `word` follows `next` without a bubble.
+        # ---------------------------------------------------------------------------------------
+        read_pointer_next = Signal(awidth + 1)
+        self.comb += [
+            self.available.eq(records.source.valid),
+            self.frames.eq(records.level),
+            [getattr(self.head, name).eq(getattr(records.source, name)) for name, _ in param],
+            records.source.ready.eq(self.release),
+            read_pointer_next.eq(read_pointer),
+            If(self.release,
+                read_pointer_next.eq(head_pointer + records.source.words)
+            ).Elif(self.next,
+                read_pointer_next.eq(read_pointer + 1)
+            ),
+        ]
+        self.sync += [
+            read_pointer.eq(read_pointer_next),
+            If(self.release, head_pointer.eq(read_pointer_next)),
+        ]
+
+        # Storage.
+        # --------
+        storage    = Memory(64, depth)
+        write_port = storage.get_port(write_capable=True, mode=READ_FIRST)
+        read_port  = storage.get_port(mode=READ_FIRST)
+        self.specials += storage, write_port, read_port
+        self.comb += [
+            write_port.adr.eq(write_pointer[:awidth]),
+            write_port.dat_w.eq(self.data),
+            write_port.we.eq(self.write & ~full & ~overflow),
+            read_port.adr.eq(read_pointer_next[:awidth]),
+            self.word.eq(read_port.dat_r),
+        ]

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Moderato: an Ethernet MAC with descriptor rings in memory and interrupt moderation in hardware.
+
+    PHY ─ LiteEthMACCore ─ Receive  ─ FrameFIFO ─ RxRing ─┐
+        preamble, FCS, CDC  filter                        ├─ DMA ─ AXI4 ─ memory
+    PHY ─ LiteEthMACCore ─ Transmit ─ FrameFIFO ─ TxRing ─┘
+                                       completions ─ Moderation ─ interrupt lines
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import axi
+
+from liteeth.mac.core import LiteEthMACCore
+
+from moderato.gateware               import registers
+from moderato.gateware.dma           import DMAReader, DMAWriter
+from moderato.gateware.frame_fifo    import FrameFIFO
+from moderato.gateware.moderation    import Moderation
+from moderato.gateware.receive       import Receive, rx_frame_param
+from moderato.gateware.register_file import RegisterFile
+from moderato.gateware.rx_ring       import RxRing
+from moderato.gateware.statistics    import Statistics
+from moderato.gateware.transmit      import Transmit
+from moderato.gateware.tx_ring       import TxRing, tx_frame_param
+
+# Moderato MAC -------------------------------------------------------------------------------------
+
+class ModeratoMAC(LiteXModule):
+    """The MAC.
+
+    phy            a LiteEth PHY, at most 32 bits wide.
+    sys_clk_freq   Hz, told to the driver for its timers.
+    phy_cd         prefix of the PHY's clock domains (phy_cd_rx, phy_cd_tx); "sys" puts all in sys.
+    rx_fifo_order, tx_fifo_order
+                   the frame FIFOs hold 2**order bytes; a frame must fit.
+
+    bus            registers, 32-bit Wishbone, 4 KiB.
+    dma            AXI4 master, 64-bit, INCR bursts that stay in a 64-byte line, one ID.
+    irq_rx, irq_tx level interrupts.
+    events         one-clock pulses in the order of registers.EVENTS.
+    """
+    def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
+        max_frames=64):
+        if phy.dw > 32:
+            raise ValueError(f"Moderato's datapath is 32 bits wide, the PHY's {phy.dw}.")
+        for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
+            if not 11 <= order <= 14:
+                raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
+        self.dma    = bus = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
+        self.irq_rx = Signal()
+        self.irq_tx = Signal()
+        self.events = Signal(len(registers.EVENTS))
+
+        # # #
+
+        # Registers.
+        # ----------
+        self.registers = regs = RegisterFile()
+        self.bus       = regs.bus
+        value = regs.value
+
+        # MAC core: LiteEth's, except for the padding (see Transmit).
+        # -----------------------------------------------------------
+        domains = {f"eth_{d}": "sys" if phy_cd == "sys" else f"{phy_cd}_{d}" for d in ("rx", "tx")}
+        self.core = core = ClockDomainsRenamer(domains)(LiteEthMACCore(phy, dw=32, with_padding=False))
+
+        # Receive.
+        # --------
+        self.rx_fifo = FrameFIFO(rx_fifo_order, rx_frame_param, max_frames)
+        self.receive = receive = Receive(self.rx_fifo)
+        self.rx_ring = rx_ring = RxRing(self.rx_fifo)
+        self.comb += [
+            core.source.connect(receive.sink),
+            receive.enable.eq(self._field("CTRL", "RX_ENABLE")),
+            receive.max_frame.eq(value["MAX_FRAME"]),
+            receive.filter.station.eq(Cat(value["MAC_LOW"], value["MAC_HIGH"])),
+            receive.filter.hash.eq(Cat(value["HASH_LOW"], value["HASH_HIGH"])),
+            receive.filter.promiscuous.eq(self._field("CTRL", "PROMISCUOUS")),
+            receive.filter.allmulti.eq(self._field("CTRL", "ALLMULTI")),
+        ]
+
+        # Transmit.
+        # ---------
+        self.tx_fifo  = FrameFIFO(tx_fifo_order, tx_frame_param, max_frames)
+        self.tx_ring  = tx_ring  = TxRing(self.tx_fifo, tx_fifo_order, max_frames)
+        self.transmit = transmit = Transmit(self.tx_fifo)
+        self.comb += transmit.source.connect(core.sink)
+
+        # DMA: descriptors before data, so that a ring never waits for its next frame.
+        # ----------------------------------------------------------------------------
+        self.reader = DMAReader(bus, [rx_ring.fetcher.port, tx_ring.fetcher.port, tx_ring.data])
+        self.writer = DMAWriter(bus, [rx_ring.port, tx_ring.port])
+
+        # Moderation.
+        # -----------
+        self.rx_moderation = self._add_direction("RX", rx_ring)
+        self.tx_moderation = self._add_direction("TX", tx_ring)
+        self.comb += [
+            self.irq_rx.eq(self.rx_moderation.line),
+            self.irq_tx.eq(self.tx_moderation.line),
+        ]
+
+        # What software reads.
+        # --------------------
+        self.comb += [
+            value["ID"].eq(registers.ID),
+            value["VERSION"].eq((registers.MAJOR << 16) | registers.MINOR),
+            value["CLOCK_HZ"].eq(int(sys_clk_freq)),
+            self._field("CAPABILITY", "MAX_RING_ORDER").eq(registers.MAX_RING_ORDER),
+            self._field("CAPABILITY", "TIMER_BITS").eq(registers.TIMER_BITS),
+            self._field("CAPABILITY", "RX_FIFO_ORDER").eq(rx_fifo_order),
+            self._field("CAPABILITY", "TX_FIFO_ORDER").eq(tx_fifo_order),
+            self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
+            self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
+        ]
+        self.statistics = statistics = Statistics(value)
+        statistics.count("RX_GOOD_FRAMES", receive.good)
+        statistics.count("RX_GOOD_OCTETS", receive.good, receive.octets)
+        statistics.count("RX_FCS_ERRORS",  receive.fcs_error)
+        statistics.count("RX_UNDERSIZE",   receive.undersize)
+        statistics.count("RX_OVERSIZE",    receive.oversize)
+        statistics.count("RX_FILTERED",    receive.filtered)
+        statistics.count("RX_DROP_FIFO",   receive.fifo_full)
+        statistics.count("RX_DROP_RING",   rx_ring.drop_ring)
+        statistics.count("RX_DROP_BUFFER", rx_ring.drop_buffer)
+        statistics.count("TX_GOOD_FRAMES", transmit.sent)
+        statistics.count("TX_GOOD_OCTETS", transmit.sent, transmit.octets)
+        statistics.count("TX_DROP_LENGTH", tx_ring.drop_length)
+        statistics.count("DMA_ERRORS",     self.reader.error | self.writer.error)
+
+        # Events.
+        # -------
+        events = {
+            "rx_interrupt":   self.rx_moderation.raised,
+            "tx_interrupt":   self.tx_moderation.raised,
+            "rx_completed":   rx_ring.completion,
+            "tx_completed":   tx_ring.completion,
+            "rx_drop_ring":   rx_ring.drop_ring | rx_ring.drop_buffer,
+            "rx_drop_fifo":   receive.fifo_full,
+            "rx_drop_error":  receive.fcs_error | receive.undersize | receive.oversize,
+            "rx_drop_filter": receive.filtered,
+        }
+        self.comb += self.events.eq(Cat(*[events[name] for name in registers.EVENTS]))
+
+    def get_csrs(self):
+        # Everything is in the register file; LiteEthMACCore's CSRs stay out of the SoC's banks, whose
+        # offsets would move with them.
+        return []
+
+    def _field(self, register, field):
+        """The bits of a field in the register file."""
+        fields = {f.name: f for reg in registers.registers() if reg.name == register for f in reg.fields}
+        lsb = fields[field].lsb
+        return self.registers.value[register][lsb:lsb + fields[field].width]
+
+    def _add_direction(self, prefix, ring):
+        """Connects a ring and its moderation to the registers of their direction."""
+        value, strobe, data = self.registers.value, self.registers.strobe, self.registers.data
+        moderation = Moderation()
+        self.comb += [
+            # Ring.
+            ring.enable.eq(self._field("CTRL", f"{prefix}_ENABLE")),
+            ring.base.eq(value[f"{prefix}_RING_BASE"]),
+            ring.order.eq(value[f"{prefix}_RING_ORDER"]),
+            ring.fetcher.doorbell.eq(strobe[f"{prefix}_DOORBELL"]),
+            ring.fetcher.doorbell_index.eq(data[:registers.INDEX_BITS]),
+
+            # Moderation.
+            moderation.completion.eq(ring.completion),
+            moderation.request.eq(ring.request),
+            moderation.silent.eq(ring.silent),
+            moderation.clear.eq(ring.idle),
+            moderation.rearm.eq(strobe[f"{prefix}_REARM"]),
+            moderation.rearm_index.eq(data[:registers.INDEX_BITS]),
+            moderation.disarm.eq(strobe[f"{prefix}_DISARM"]),
+            moderation.frames.eq(value[f"{prefix}_FRAMES"]),
+            moderation.packet_timer.eq(value[f"{prefix}_PACKET_TIMER"]),
+            moderation.absolute_timer.eq(value[f"{prefix}_ABSOLUTE_TIMER"]),
+            moderation.gap.eq(value[f"{prefix}_GAP"]),
+
+            # State.
+            value[f"{prefix}_COMPLETED"].eq(moderation.completed),
+            self._field(f"{prefix}_MODERATION", "UNREPORTED").eq(moderation.unreported),
+            self._field(f"{prefix}_MODERATION", "ARMED").eq(moderation.armed),
+            self._field(f"{prefix}_MODERATION", "LINE").eq(moderation.line),
+        ]
+        counters = {
+            "INTERRUPTS":          moderation.raised,
+            "INTERRUPTS_FRAMES":   moderation.by_frames,
+            "INTERRUPTS_PACKET":   moderation.by_packet,
+            "INTERRUPTS_ABSOLUTE": moderation.by_absolute,
+            "INTERRUPTS_REQUEST":  moderation.by_request,
+        }
+        for name, pulse in counters.items():
+            counter = value[f"{prefix}_{name}"]
+            self.sync += If(pulse, counter.eq(counter + 1))
+        return moderation

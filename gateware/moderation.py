@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Interrupt moderation of one direction: when completions become an interrupt.
+
+One-shot: raising masks; only a re-arm allows the next interrupt. The re-arm carries the driver's
+consumer index, and completions at or beyond it count as unreported at once, so a completion that
+slips in between the driver's last look and its re-arm is never lost, without any read back.
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from moderato.gateware.registers import FRAMES_BITS, INDEX_BITS, TIMER_BITS
+
+# Moderation ---------------------------------------------------------------------------------------
+
+class Moderation(LiteXModule):
+    """Raises the interrupt line by frame count, packet timer, absolute timer or request.
+
+    Settings (all live; 0 switches that condition off):
+        frames          raise when so many completions are unreported.
+        packet_timer    raise when nothing completed for so many clocks since the latest completion.
+        absolute_timer  raise so many clocks after the first unreported completion, or after the
+                        re-arm that uncovered it: the bound on latency (given `gap` allows it).
+        gap             clocks that must lie between two interrupts.
+
+    Events (one clock each):
+        completion      a descriptor completed; with `request` it asks for an interrupt at once, with
+                        `silent` for none.
+        rearm           drop the line, arm, and recount from rearm_index.
+        disarm          drop the line, stay masked.
+        clear           the ring was reset: forget everything.
+
+    State and results: `line`, `armed`, `unreported`, `completed` (index of the next descriptor to
+    complete), and one-clock pulses `raised` with its cause in by_request, by_frames, by_absolute or
+    by_packet (exactly one of them, the first that holds in this order).
+    """
+    def __init__(self, timer_bits=TIMER_BITS, frames_bits=FRAMES_BITS, index_bits=INDEX_BITS):
+        # Settings.
+        self.frames         = Signal(frames_bits)
+        self.packet_timer   = Signal(timer_bits)
+        self.absolute_timer = Signal(timer_bits)
+        self.gap            = Signal(timer_bits)
+
+        # Events.
+        self.completion  = Signal()
+        self.request     = Signal()
+        self.silent      = Signal()
+        self.rearm       = Signal()
+        self.rearm_index = Signal(index_bits)
+        self.disarm      = Signal()
+        self.clear       = Signal()
+
+        # State.
+        self.line       = Signal()
+        self.armed      = Signal()
+        self.completed  = Signal(index_bits)
+        self.unreported = Signal(index_bits)
+
+        # Pulses.
+        self.raised      = Signal()
+        self.by_request  = Signal()
+        self.by_frames   = Signal()
+        self.by_absolute = Signal()
+        self.by_packet   = Signal()
+
+        # # #
+
+        # Completions.
+        # ------------
+        completed_next = Signal(index_bits)
+        beyond         = Signal(index_bits) # Completions that the re-arming driver has not seen.
+        self.comb += [
+            completed_next.eq(self.completed + self.completion),
+            beyond.eq(completed_next - self.rearm_index),
+        ]
+        self.sync += [
+            self.completed.eq(completed_next),
+            If(self.rearm,
+                self.unreported.eq(beyond)
+            ).Elif(self.completion & ~self.silent & (self.unreported != 2**index_bits - 1),
+                self.unreported.eq(self.unreported + 1)
+            ),
+        ]
+
+        # Requests: remembered by index, because a re-arm may or may not have seen the latest one.
+        # ----------------------------------------------------------------------------------------
+        requested          = Signal()
+        request_index      = Signal(index_bits)
+        request_now        = Signal()
+        request_index_next = Signal(index_bits)
+        request_unseen     = Signal(index_bits)
+        self.comb += [
+            request_now.eq(self.completion & self.request),
+            request_index_next.eq(Mux(request_now, completed_next, request_index)),
+            # 1 .. 2**(n-1): the request lies at or beyond the driver's index.
+            request_unseen.eq(request_index_next - self.rearm_index - 1),
+        ]
+        self.sync += [
+            request_index.eq(request_index_next),
+            If(request_now, requested.eq(1)),
+            If(self.rearm & request_unseen[-1], requested.eq(0)),
+        ]
+
+        # Timers: saturating, so that lowering a setting takes effect at once.
+        # --------------------------------------------------------------------
+        timer_max      = 2**timer_bits - 1
+        packet_count   = Signal(timer_bits)
+        absolute_count = Signal(timer_bits)
+        gap_count      = Signal(timer_bits, reset=timer_max)
+        outstanding    = Signal()
+        self.comb += outstanding.eq(self.unreported != 0)
+        self.sync += [
+            If(self.completion,
+                packet_count.eq(0)
+            ).Elif(packet_count != timer_max,
+                packet_count.eq(packet_count + 1)
+            ),
+            If(self.rearm | ~outstanding,
+                absolute_count.eq(0)
+            ).Elif(absolute_count != timer_max,
+                absolute_count.eq(absolute_count + 1)
+            ),
+            If(self.raised,
+                gap_count.eq(0)
+            ).Elif(gap_count != timer_max,
+                gap_count.eq(gap_count + 1)
+            ),
+        ]
+
+        # Conditions.
+        # -----------
+        frames_due   = Signal()
+        packet_due   = Signal()
+        absolute_due = Signal()
+        self.comb += [
+            frames_due.eq((self.frames != 0) & (self.unreported >= self.frames)),
+            packet_due.eq(outstanding & (self.packet_timer != 0) &
+                (packet_count >= self.packet_timer)),
+            absolute_due.eq(outstanding & (self.absolute_timer != 0) &
+                (absolute_count >= self.absolute_timer)),
+            If(self.armed & (gap_count >= self.gap) & ~(self.rearm | self.disarm | self.clear),
+                self.by_request.eq(requested),
+                self.by_frames.eq(frames_due & ~requested),
+                self.by_absolute.eq(absolute_due & ~frames_due & ~requested),
+                self.by_packet.eq(packet_due & ~absolute_due & ~frames_due & ~requested),
+            ),
+            self.raised.eq(self.by_request | self.by_frames | self.by_absolute | self.by_packet),
+        ]
+
+        # Line.
+        # -----
+        self.sync += [
+            If(self.raised,
+                self.line.eq(1),
+                self.armed.eq(0),
+            ),
+            If(self.disarm,
+                self.line.eq(0),
+                self.armed.eq(0),
+            ),
+            If(self.rearm,
+                self.line.eq(0),
+                self.armed.eq(1),
+            ),
+            If(self.clear,
+                self.line.eq(0),
+                self.armed.eq(0),
+                self.completed.eq(0),
+                self.unreported.eq(0),
+                requested.eq(0),
+            ),
+        ]

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From the MAC core to the Rx frame FIFO: pack, measure, filter, keep or drop the frame whole."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
+
+from moderato.gateware.filter    import AddressFilter
+from moderato.gateware.registers import RX_OFFSET
+
+# Parameters of a frame in the Rx FIFO: octets without FCS, and what its destination is.
+rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1)]
+
+# Receive ------------------------------------------------------------------------------------------
+
+class Receive(LiteXModule):
+    """Packs 32-bit words of the MAC core into 64-bit words that start RX_OFFSET bytes late.
+
+    sink   frames without preamble and FCS, as LiteEthMACCore gives them.
+    fifo   FrameFIFO with rx_frame_param, whose write side this module drives.
+
+    One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
+    included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full.
+    """
+    def __init__(self, fifo):
+        assert RX_OFFSET == 2 # The packing below carries half a word.
+        self.sink      = sink = stream.Endpoint(eth_phy_description(32))
+        self.enable    = Signal()
+        self.max_frame = Signal(14)
+        self.filter    = AddressFilter()
+
+        # Results.
+        self.good      = Signal()
+        self.octets    = Signal(14)
+        self.fcs_error = Signal()
+        self.undersize = Signal()
+        self.oversize  = Signal()
+        self.filtered  = Signal()
+        self.fifo_full = Signal()
+
+        # # #
+
+        # Octets in the current word: last_be marks the last octet, one-hot.
+        # ------------------------------------------------------------------
+        word_octets = Signal(3)
+        self.comb += [
+            word_octets.eq(4),
+            If(sink.last, Case(sink.last_be, {
+                0b0001:    word_octets.eq(1),
+                0b0010:    word_octets.eq(2),
+                0b0100:    word_octets.eq(3),
+                "default": word_octets.eq(4),
+            })),
+        ]
+
+        # Packing: `carry` is what the offset pushes into the next half word, `low` the lower half of
+        # the 64-bit word in the making.
+        # -------------------------------------------------------------------------------------------
+        carry   = Signal(16)
+        low     = Signal(32)
+        upper   = Signal()           # The upper half is next.
+        spill   = Signal()           # The last word has octets in carry.
+        length  = Signal(14)         # Octets so far, without FCS.
+        error   = Signal()
+        started = Signal()           # The first word has passed.
+        wanted  = Signal()           # Enabled when the frame started.
+        long    = Signal()
+        self.comb += long.eq(length + eth_fcs_length > self.max_frame)
+
+        # Only what is in use is written: one place drives the FIFO's data.
+        self.comb += If(upper,
+            fifo.data.eq(Cat(low, carry, sink.data[:16]))
+        ).Else(
+            fifo.data.eq(carry) # Only when flushing.
+        )
+
+        self.fsm = fsm = FSM(reset_state="RECEIVE")
+        fsm.act("RECEIVE",
+            sink.ready.eq(1),
+            If(sink.valid,
+                NextValue(carry, sink.data[16:]),
+                NextValue(low, Cat(carry, sink.data[:16])),
+                NextValue(upper, ~upper),
+                NextValue(started, 1),
+                If(~started, NextValue(wanted, self.enable)),
+                # A frame that is too long already takes no more room; the count saturates.
+                If(~long,
+                    NextValue(length, length + word_octets),
+                    fifo.write.eq(upper),
+                ),
+                If(sink.last,
+                    NextValue(spill, word_octets > 2),
+                    NextValue(error, (sink.error & sink.last_be) != 0),
+                    NextState("FLUSH"),
+                ),
+            ),
+        )
+        fsm.act("FLUSH",
+            fifo.write.eq((upper | spill) & ~long),
+            NextState("DECIDE"),
+        )
+        fsm.act("DECIDE",
+            # Each frame has one fate: length first, because the FCS of a fragment says nothing.
+            If(~wanted | ~self.enable,
+                fifo.abort.eq(1)
+            ).Elif(length < eth_min_frame_length - eth_fcs_length,
+                fifo.abort.eq(1),
+                self.undersize.eq(1)
+            ).Elif(long,
+                fifo.abort.eq(1),
+                self.oversize.eq(1)
+            ).Elif(error,
+                fifo.abort.eq(1),
+                self.fcs_error.eq(1)
+            ).Elif(~self.filter.accept,
+                fifo.abort.eq(1),
+                self.filtered.eq(1)
+            ).Else(
+                fifo.commit.eq(1),
+                self.good.eq(fifo.accepted),
+                self.fifo_full.eq(~fifo.accepted)
+            ),
+            NextValue(length, 0),
+            NextValue(upper, 0),
+            NextValue(carry, 0),
+            NextValue(started, 0),
+            NextState("RECEIVE"),
+        )
+        self.comb += [
+            self.octets.eq(length + eth_fcs_length),
+            fifo.param.length.eq(length),
+            fifo.param.multicast.eq(self.filter.multicast),
+            fifo.param.broadcast.eq(self.filter.broadcast),
+        ]
+
+        # Destination: the first word and the lower half of the second.
+        # -------------------------------------------------------------
+        second = Signal()
+        first  = Signal(32)
+        self.sync += If(sink.valid & sink.ready,
+            second.eq(~started),
+            If(~started, first.eq(sink.data)),
+        )
+        self.comb += [
+            self.filter.start.eq(sink.valid & sink.ready & started & second),
+            self.filter.destination.eq(Cat(first, sink.data[:16])),
+        ]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The register table as a Wishbone slave.
+
+A plain slave instead of LiteX CSRs: offsets must not move when a CSR is added elsewhere in a SoC.
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import wishbone
+
+from moderato.gateware import registers
+
+# Register File ------------------------------------------------------------------------------------
+
+class RegisterFile(LiteXModule):
+    """All registers of registers.py behind `bus` (32-bit Wishbone, 4 KiB, one wait state).
+
+    value[name]   Signal of the register: driven here for "rw", to be driven by the user for "ro".
+    strobe[name]  "wo" and "rw": one-clock pulse when the register was written; `data` holds the
+                  written word in that clock.
+    """
+    def __init__(self):
+        self.bus    = wishbone.Interface(data_width=32, adr_width=30, addressing="word")
+        self.value  = {}
+        self.strobe = {}
+        self.data   = Signal(32)
+
+        # # #
+
+        reads, writes = {}, {}
+        for reg in registers.registers():
+            name = reg.name.lower()
+            word = reg.offset//4
+            if reg.access == "wo":
+                reads[word] = self.bus.dat_r.eq(0)
+            else:
+                self.value[reg.name] = Signal(reg.width, reset=reg.reset, name=f"reg_{name}")
+                reads[word] = self.bus.dat_r.eq(self.value[reg.name])
+            if reg.access in ("wo", "rw"):
+                self.strobe[reg.name] = Signal(name=f"strobe_{name}")
+                writes[word] = [self.strobe[reg.name].eq(1)]
+                if reg.access == "rw":
+                    writes[word].append(self.value[reg.name].eq(self.bus.dat_w[:reg.width]))
+
+        reads["default"] = self.bus.dat_r.eq(0)
+        self.sync += [
+            self.bus.ack.eq(0),
+            [strobe.eq(0) for strobe in self.strobe.values()],
+            If(self.bus.cyc & self.bus.stb & ~self.bus.ack,
+                self.bus.ack.eq(1),
+                self.data.eq(self.bus.dat_w),
+                Case(self.bus.adr[:10], reads),
+                If(self.bus.we, Case(self.bus.adr[:10], writes)),
+            ),
+        ]
