@@ -109,10 +109,12 @@ class ModeratoMAC(LiteXModule):
             value["ID"].eq(registers.ID),
             value["VERSION"].eq((registers.MAJOR << 16) | registers.MINOR),
             value["CLOCK_HZ"].eq(int(sys_clk_freq)),
-            self._field("CAPABILITY", "MAX_RING_ORDER").eq(registers.MAX_RING_ORDER),
-            self._field("CAPABILITY", "TIMER_BITS").eq(registers.TIMER_BITS),
-            self._field("CAPABILITY", "RX_FIFO_ORDER").eq(rx_fifo_order),
-            self._field("CAPABILITY", "TX_FIFO_ORDER").eq(tx_fifo_order),
+            value["CAPABILITY"].eq(sum(number << self._bits("CAPABILITY", field).lsb for field, number in (
+                ("MAX_RING_ORDER", registers.MAX_RING_ORDER),
+                ("TIMER_BITS",     registers.TIMER_BITS),
+                ("RX_FIFO_ORDER",  rx_fifo_order),
+                ("TX_FIFO_ORDER",  tx_fifo_order),
+            ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
         ]
@@ -150,11 +152,17 @@ class ModeratoMAC(LiteXModule):
         # offsets would move with them.
         return []
 
+    @staticmethod
+    def _bits(register, field):
+        """The entry of a field in the register table."""
+        [reg] = [r for r in registers.registers() if r.name == register]
+        [bits] = [f for f in reg.fields if f.name == field]
+        return bits
+
     def _field(self, register, field):
-        """The bits of a field in the register file."""
-        fields = {f.name: f for reg in registers.registers() if reg.name == register for f in reg.fields}
-        lsb = fields[field].lsb
-        return self.registers.value[register][lsb:lsb + fields[field].width]
+        """The signal of a field in the register file."""
+        bits = self._bits(register, field)
+        return self.registers.value[register][bits.lsb:bits.lsb + bits.width]
 
     def _add_direction(self, prefix, ring):
         """Connects a ring and its moderation to the registers of their direction."""

@@ -56,7 +56,8 @@ class SimPHY(LiteXModule):
             source.data.eq(pads.rx_data),
             source.last.eq(pads.rx_last),
             source.error.eq(Replicate(pads.rx_error, 4)),
-            source.last_be.eq(Mux(pads.rx_last, (1 << pads.rx_bytes) >> 1, 0)),
+            source.last_be.eq(0),
+            If(pads.rx_last, Case(pads.rx_bytes, {n: source.last_be.eq(1 << n - 1) for n in range(1, 5)})),
         )
 
         # Tx: a word may leave when the debt of those before it is paid.
