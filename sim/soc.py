@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The SoC that is simulated: ModeratoSoC on a platform whose pads the harness drives.
+
+    directory = soc_verilog(SimConfig(macs=2))      # *.v, soc.json
+"""
+
+import contextlib
+import dataclasses
+import json
+import shutil
+import sys
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+from migen import ClockDomain, Signal
+
+from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
+from litex.build.sim.common import sim_special_overrides
+from litex.gen import LiteXModule
+
+from moderato.soc.cpu import CpuConfig
+from moderato.soc.cpu.netlist import cluster
+from moderato.soc.soc import ModeratoSoC, plic_sources
+from moderato.soc.toolchain.cache import artifact, run
+from moderato.soc.toolchain.project import ROOT
+
+TOP = "sim"  # the Verilog module
+SOC = ROOT / "soc"
+
+
+@dataclass(frozen=True)
+class SimConfig:
+    """`ram_latency`: cycles from a read command to its first word (soc/memory.py)."""
+    macs: int = 2
+    cpu: CpuConfig = field(default_factory=CpuConfig)
+    sys_clk_hz: int = 100_000_000
+    ram_bytes: int = 32 << 20
+    rom_bytes: int = 64 << 10
+    ram_latency: int = 8
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "SimConfig":
+        return cls(**{**values, "cpu": CpuConfig(**values["cpu"])})
+
+
+# Pads ---------------------------------------------------------------------------------------------
+
+def _pads(config: SimConfig) -> list:
+    pads = [
+        ("sys_clk", 0, Pins(1)),
+        ("serial", 0,
+            Subsignal("source_valid", Pins(1)),  # from the guest
+            Subsignal("source_ready", Pins(1)),
+            Subsignal("source_data",  Pins(8)),
+            Subsignal("sink_valid",   Pins(1)),  # to the guest
+            Subsignal("sink_ready",   Pins(1)),
+            Subsignal("sink_data",    Pins(8)),
+        ),
+    ]
+    pads += [
+        ("cpu", hart,
+            Subsignal("wfi",             Pins(1)),
+            Subsignal("trace_valid",     Pins(1)),
+            Subsignal("trace_pc",        Pins(32)),
+            Subsignal("trace_privilege", Pins(2)),
+        ) for hart in range(config.cpu.harts)]
+    pads += [
+        ("eth", port,
+            Subsignal("rx_valid",  Pins(1)),   # tester to MAC: cannot be held up
+            Subsignal("rx_data",   Pins(32)),
+            Subsignal("rx_last",   Pins(1)),
+            Subsignal("rx_bytes",  Pins(3)),   # valid bytes of the word: 1 to 4
+            Subsignal("rx_error",  Pins(1)),
+            Subsignal("tx_valid",  Pins(1)),   # MAC to tester: on the wire in this cycle
+            Subsignal("tx_data",   Pins(32)),
+            Subsignal("tx_last",   Pins(1)),
+            Subsignal("tx_bytes",  Pins(3)),
+            Subsignal("link_mbps", Pins(10)),
+            Subsignal("events",    Pins(16)),  # pulses of the MAC
+        ) for port in range(config.macs)]
+    return pads
+
+
+class SimPlatform(GenericPlatform):
+    """Pads without pins: the ports of the Verilog module."""
+    def __init__(self, config: SimConfig):
+        GenericPlatform.__init__(self, "simulation", _pads(config), name=TOP)
+
+    def get_verilog(self, fragment, **kwargs):
+        return GenericPlatform.get_verilog(
+            self, fragment, special_overrides=sim_special_overrides, **kwargs)
+
+
+class _CRG(LiteXModule):
+    """One clock; reset in the first cycle and when the SoC controller asks for it."""
+    def __init__(self, clk):
+        self.rst    = Signal()
+        self.cd_sys = ClockDomain()
+        self.cd_por = ClockDomain(reset_less=True)
+
+        # # #
+
+        reset = Signal(reset=1)
+        self.comb += [
+            self.cd_sys.clk.eq(clk),
+            self.cd_por.clk.eq(clk),
+            self.cd_sys.rst.eq(reset),
+        ]
+        self.sync.por += reset.eq(self.rst)
+
+
+# SoC ----------------------------------------------------------------------------------------------
+
+class SimSoC(ModeratoSoC):
+    def __init__(self, config: SimConfig = SimConfig()):
+        platform = SimPlatform(config)
+        self.crg = _CRG(platform.request("sys_clk"))
+        eth_pads = [platform.request("eth", port) for port in range(config.macs)]
+        ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
+            phys                 = self._phys(eth_pads, config.sys_clk_hz),
+            cpu                  = config.cpu,
+            ram_size             = config.ram_bytes,
+            ram_latency          = config.ram_latency,
+            integrated_rom_size  = config.rom_bytes,
+            integrated_sram_size = 0,
+            uart_name            = "sim",
+            with_timer           = False,
+        )
+        for mac, pads in zip(self.macs, eth_pads):
+            self.comb += pads.events.eq(mac.events)
+        for hart, trace in enumerate(self.cpu.trace):
+            pads = platform.request("cpu", hart)
+            self.comb += [
+                pads.wfi.eq(trace["wfi"]),
+                pads.trace_valid.eq(trace["valid"]),
+                pads.trace_pc.eq(trace["pc"]),
+                pads.trace_privilege.eq(trace["privilege"]),
+            ]
+
+    def _phys(self, eth_pads, sys_clk_hz):
+        if not eth_pads:
+            return []
+        from moderato.gateware.phy_sim import SimPHY
+        phys = []
+        for port, pads in enumerate(eth_pads):
+            phy = SimPHY(pads, sys_clk_hz)
+            self.add_module(name=f"phy{port}", module=phy)
+            phys.append(phy)
+        return phys
+
+
+# Verilog ------------------------------------------------------------------------------------------
+
+def soc_verilog(config: SimConfig = SimConfig()) -> Path:
+    """A folder with the Verilog files of the SoC (top module `TOP`), and soc.json."""
+    netlist = cluster(config.cpu, config.macs, plic_sources(config.macs))
+    parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
+    inputs = [parameters, netlist, SOC / "cpu", SOC / "soc.py", SOC / "memory.py", Path(__file__)]
+    inputs += [f"{package}={version(package)}" for package in ("litex", "liteeth", "migen")]
+    if config.macs:
+        inputs.append(ROOT / "gateware")
+
+    def build(directory: Path):  # in a process of its own: names in Verilog follow the call stack
+        run([sys.executable, "-m", "moderato.sim.soc", parameters, directory])
+
+    return artifact("soc-verilog", inputs, build, "10 s")
+
+
+def write(config: SimConfig, directory: Path):
+    """Elaborate the SoC, write its Verilog files and soc.json."""
+    soc = SimSoC(config)
+    soc.finalize()
+    description = soc.describe()
+    fragment = soc.get_fragment()
+    soc.platform.finalize(fragment)
+    verilog = soc.platform.get_verilog(fragment, name=TOP, 
+                                       ios=soc.platform.constraint_manager.get_io_signals())
+    with contextlib.chdir(directory):  # memory contents are written beside the Verilog
+        verilog.write(f"{TOP}.v")
+        _drop_stamps(Path(f"{TOP}.v"))
+        for file, _language, _library, *_ in soc.platform.sources:
+            shutil.copy(file, ".")
+    (directory / "soc.json").write_text(json.dumps(description, indent=2) + "\n")
+
+
+def _drop_stamps(file: Path):
+    """Equal designs are equal files: neither the day nor the commit stands in them."""
+    stamps = "// Date ", "// LiteX sha1 "
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.startswith(stamps)))
+
+
+if __name__ == "__main__":
+    write(SimConfig.from_dict(json.loads(sys.argv[1])), Path(sys.argv[2]))

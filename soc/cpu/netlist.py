@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The cluster's Verilog: VexRiscv and our Scala, compiled by Maven, run once per configuration."""
+
+import shutil
+from pathlib import Path
+
+from ..toolchain.cache import artifact, run
+from ..toolchain.project import cache_root, settings
+from .config import CpuConfig
+
+HERE = Path(__file__).parent
+MODULE = "ModeratoCluster"
+JAVA = ["java", "-Xss8m", "-Xmx2g"]
+
+# Of VexRiscv, only what the cluster is composed of (all of it takes twice as long to compile).
+VEXRISCV = ["*.scala", "ip/**/*.scala", "plugin/*.scala", "demo/GenFull.scala",
+            "demo/smp/Misc.scala", "demo/smp/VexRiscvSmpCluster.scala"]
+NOT_NEEDED = {"TestsWorkspace.scala"}
+
+
+def cluster(config: CpuConfig, dma_ports: int, plic_sources: int, dma_id_width: int = 1) -> Path:
+    """The path of the Verilog file with the module `MODULE`."""
+    arguments = {
+        "harts": config.harts, "dma-ports": dma_ports, "dma-id-width": dma_id_width,
+        "plic-sources": plic_sources,
+        "icache": config.icache, "icache-ways": config.icache_ways,
+        "dcache": config.dcache, "dcache-ways": config.dcache_ways,
+        "itlb": config.itlb, "dtlb": config.dtlb,
+        "prediction": config.prediction, "debug": str(config.debug).lower(),
+    }
+    words = [f"{name}={value}" for name, value in arguments.items()]
+    generator = _generator()
+
+    def build(directory: Path):
+        run([*JAVA, "-cp", f"{generator}/classes:{generator}/jars/*", "moderato.Generate", directory, *words])
+        verilog = directory / f"{MODULE}.v"
+        header, body = verilog.read_text().split("`timescale", 1)  # the header names a commit
+        verilog.write_text(f"// {' '.join(words)}\n`timescale{body}")
+
+    return artifact("cpu-netlist", [generator.name, *words], build, "5 s") / f"{MODULE}.v"
+
+
+def _vexriscv() -> Path:
+    import pythondata_cpu_vexriscv
+    root = Path(pythondata_cpu_vexriscv.data_location)
+    return root / "ext" / "VexRiscv" / "src" / "main" / "scala" / "vexriscv"
+
+
+def _generator() -> Path:
+    """A folder with the compiled classes, and with the jars that they need."""
+    maven = settings()["maven"]
+    sources = _vexriscv()
+
+    def build(directory: Path):
+        tree = directory / "scala"
+        shutil.copytree(HERE / "scala", tree)
+        for pattern in VEXRISCV:
+            for file in sources.glob(pattern):
+                if file.name not in NOT_NEEDED:
+                    target = tree / "vexriscv" / file.relative_to(sources)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(file, target)
+        properties = {
+            "scala": maven["scala"], "scala.binary": maven["scala"].rpartition(".")[0],
+            "spinalhdl": maven["spinalhdl"], "snakeyaml": maven["snakeyaml"],
+            "scala-maven-plugin": maven["scala-maven-plugin"],
+            "sources": tree, "output": directory, "outputDirectory": directory / "jars",
+            "maven.repo.local": cache_root() / "maven",
+        }
+        run(["mvn", "-B", "-f", HERE / "pom.xml",
+             *(f"-D{name}={value}" for name, value in properties.items()),
+             "compile", "dependency:copy-dependencies"])
+        shutil.rmtree(tree)
+
+    inputs = [HERE / "scala", HERE / "pom.xml", sources, *(f"{k}={v}" for k, v in maven.items())]
+    return artifact("cpu-generator", inputs, build, "1 minute")

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package moderato
+
+import spinal.core._
+import spinal.lib._
+
+/** One 64-bit word of traffic to main memory. */
+case class Beat() extends Bundle {
+  val address    = UInt(29 bits)  // in 64-bit words
+  val write      = Bool()
+  val data       = Bits(64 bits)
+  val mask       = Bits(8 bits)
+  val invalidate = Bool()         // this write makes copies of the line in other harts stale
+  val exclusive  = Bool()         // LR or SC
+}
+
+/** Main memory: commands are executed in order, a read answers in order, whenever it likes. */
+case class MemoryCommand() extends Bundle {
+  val address = UInt(29 bits)
+  val write   = Bool()
+  val data    = Bits(64 bits)
+  val mask    = Bits(8 bits)
+}
+case class MemoryPort() extends Bundle with IMasterSlave {
+  val cmd = Stream(MemoryCommand())
+  val rsp = Flow(Bits(64 bits))
+  def asMaster() { master(cmd); slave(rsp) }
+}
+
+/** What the hub tells a source about its beats. */
+case class Outcome() extends Bundle {
+  val written   = Bool()  // a write of this source took its place in memory order in this cycle
+  val exclusive = Bool()  // … and if it was an SC, it succeeded
+  val read      = Bool()  // `data` answers this source's oldest unanswered read
+}
+
+/** What a D-cache has to forget: the line at `address`. */
+case class Invalidation() extends Bundle {
+  val address = UInt(29 bits)
+}
+
+object MemoryHub {
+  /** Cycles from a write's place in memory order until no D-cache holds the old line. */
+  val settleCycles = 4
+}
+
+/** The point of coherency: every access to main memory gets its place in one order here.
+  *
+  * Sources send bursts of beats; a burst is never interleaved with another. A write is announced to
+  * the D-caches in the cycle in which it takes its place: a refill that took its place before is
+  * still in flight, and the cache drops it; a refill that comes later reads the new data.
+  * Harts and DMA ports take turns, so that neither can starve the other.
+  *
+  * @param harts  data sides of the harts
+  * @param others instruction sides of the harts, which only read
+  * @param dma    bus masters
+  */
+class MemoryHub(harts: Int, fetches: Int, dma: Int) extends Component {
+  val sources = harts + fetches + dma
+  val io = new Bundle {
+    val hart     = Vec(slave(Stream(Fragment(Beat()))), harts)
+    val fetch    = Vec(slave(Stream(Fragment(Beat()))), fetches)
+    val dma      = Vec(slave(Stream(Fragment(Beat()))), MemoryHub.this.dma)
+    val outcome  = out(Vec(Outcome(), sources))  // harts first, then fetches, then DMA
+    val data     = out(Bits(64 bits))
+    val invalidation = Vec(master(Flow(Invalidation())), harts)
+    val memory   = master(MemoryPort())
+  }
+
+  // Arbitration -----------------------------------------------------------------------------------
+
+  case class Tagged() extends Bundle {
+    val beat   = Beat()
+    val source = UInt(log2Up(sources) bits)
+  }
+  private def tag(stream: Stream[Fragment[Beat]], id: Int) = {
+    val tagged = Stream(Fragment(Tagged()))
+    tagged.arbitrationFrom(stream)
+    tagged.last          := stream.last
+    tagged.beat.assignAllByName(stream.fragment)
+    tagged.source        := id
+    tagged
+  }
+  private def takeTurns(streams: Seq[Stream[Fragment[Tagged]]]) =
+    if (streams.size == 1) streams.head
+    else StreamArbiterFactory().roundRobin.fragmentLock.on(streams)
+
+  private val tagged = (io.hart ++ io.fetch ++ io.dma).zipWithIndex.map { case (s, i) => tag(s, i) }
+  private val (cpuSide, dmaSide) = tagged.splitAt(harts + fetches)
+  private val chosen = takeTurns(Seq(cpuSide, dmaSide).filter(_.nonEmpty).map(takeTurns))
+
+  // Reservations of LR/SC -------------------------------------------------------------------------
+
+  private val line = chosen.beat.address >> log2Up(ClusterConfig.lineBeats)
+  private val commit = chosen.fire
+  private val refused = False
+
+  for (id <- 0 until harts) new Area {
+    val valid   = RegInit(False)
+    val address = Reg(UInt(26 bits))
+    val mine    = chosen.source === id
+    val match_  = valid && address === line
+    refused setWhen (mine && chosen.beat.write && chosen.beat.exclusive && !match_)
+    when(commit) {
+      when(mine && chosen.beat.exclusive) {
+        valid   := !chosen.beat.write
+        address := line
+      }
+      when(!mine && chosen.beat.write && !refused && address === line) {
+        valid := False
+      }
+    }
+  }
+
+  // Memory ----------------------------------------------------------------------------------------
+
+  private val reads = StreamFifo(UInt(log2Up(sources) bits), depth = 32)
+  private val blocked = !chosen.beat.write && !reads.io.push.ready
+  io.memory.cmd.valid   := chosen.valid && !refused && !blocked
+  io.memory.cmd.address := chosen.beat.address
+  io.memory.cmd.write   := chosen.beat.write
+  io.memory.cmd.data    := chosen.beat.data
+  io.memory.cmd.mask    := chosen.beat.mask
+  chosen.ready          := (io.memory.cmd.ready || refused) && !blocked
+
+  reads.io.push.valid   := commit && !chosen.beat.write
+  reads.io.push.payload := chosen.source
+  reads.io.pop.ready    := io.memory.rsp.valid
+  io.data               := io.memory.rsp.payload
+
+  // Outcome ---------------------------------------------------------------------------------------
+
+  for ((outcome, id) <- io.outcome.zipWithIndex) {
+    outcome.written   := commit && chosen.beat.write && chosen.source === id
+    outcome.exclusive := !refused
+    outcome.read      := io.memory.rsp.valid && reads.io.pop.payload === id
+  }
+  for ((invalidation, id) <- io.invalidation.zipWithIndex) {
+    invalidation.valid   := commit && chosen.beat.write && chosen.beat.invalidate &&
+                            !refused && chosen.source =/= id
+    invalidation.address := chosen.beat.address
+  }
+}
