@@ -75,7 +75,8 @@ def artifact(name: str, inputs: Iterable[Path | str | bytes], build: Callable[[P
     """The directory that `build` makes from `inputs`; made now if the cache does not hold it.
 
     `build` gets an empty directory to fill, and starts its programs with `run`, which logs to
-    build.log in there. `note` tells the user how long it usually takes. Raises BuildError.
+    build.log in there. `note` tells the user how long it usually takes; without one nothing is
+    said, which suits what takes a second. Raises BuildError.
     """
     home = cache_root() / name
     final = home / key(name, inputs)
@@ -98,7 +99,7 @@ def _build(name: str, final: Path, build: Callable[[Path], None], note: str):
     temporary = Path(tempfile.mkdtemp(prefix=prefix, dir=final.parent))
     token = _log.set(temporary / LOG)
     try:
-        with step(f"building {name}", note):
+        with step(f"making {name}", note) if note else contextlib.nullcontext():
             build(temporary)
         temporary.chmod(0o755)
         temporary.rename(final)
@@ -124,7 +125,7 @@ def _explain(name: str, error: OSError) -> str:
         mend = "restore it, or run `./moderato setup`"
     else:
         mend = "check the disk, then try again"
-    return f"building {name} failed: {where}: {error.strerror}; {mend}"
+    return f"making {name} failed: {where}: {error.strerror}; {mend}"
 
 
 # Commands -----------------------------------------------------------------------------------------

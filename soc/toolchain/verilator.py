@@ -7,7 +7,7 @@ from importlib.metadata import version as _version
 from importlib.util import find_spec
 from pathlib import Path
 
-# The wheel's verilated.mk was made with these two empty; the second wheel that mends it ends this.
+# These two are empty in the wheel's verilated.mk, and generated makefiles fail without them.
 MAKE_VARIABLES = ["CFG_CXXFLAGS_PCH_I=-include", "CFG_LDLIBS_THREADS=-pthread"]
 
 

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The device tree of a described SoC (the dict that soc.json holds), for simulation and boards."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.linux.memory_map import MAILBOX_SIZE, SBI_SIZE, memory_map
+from moderato.soc.toolchain import debian
+from moderato.soc.toolchain.cache import artifact, run
+
+BOOTARGS = "console=liteuart quiet"
+
+# Fixed, so that two boots are the same to the cycle. Nothing here keeps a secret.
+RNG_SEED = bytes(range(64))
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a boot chooses; the SoC's description says the rest.
+
+    initrd_size is in bytes; 0 means no initrd. link_mbps is the speed of the fixed link of
+    simulated PHYs; a board has a real PHY and gives `phys`: for each MAC, the properties that
+    bind it (phy-mode, phy-handle).
+    """
+    bootargs: str = BOOTARGS
+    initrd_size: int = 0
+    link_mbps: int = 100
+    phys: tuple[str, ...] = ()
+
+
+def dts(soc: dict, options: Options = Options()) -> str:
+    """Device tree source."""
+    where = memory_map(soc)
+    memory, clock = soc["memory"], soc["sys_clk_hz"]
+    harts = range(soc["cpu"]["harts"])
+    initrd = ""
+    if options.initrd_size:
+        initrd = f"""
+        linux,initrd-start = <{where.initrd:#x}>;
+        linux,initrd-end = <{where.initrd + options.initrd_size:#x}>;"""
+        if where.initrd + options.initrd_size > where.mailbox:
+            raise ValueError(f"the initrd of {options.initrd_size} bytes does not fit between "
+                             f"{where.initrd:#x} and {where.mailbox:#x}; make it smaller")
+    uart = soc["uart"]
+    return f"""\
+/dts-v1/;
+
+/ {{
+    #address-cells = <1>;
+    #size-cells = <1>;
+    model = "Moderato SoC";
+    compatible = "moderato,soc", "litex,soc";
+
+    chosen {{
+        bootargs = "{options.bootargs}";
+        stdout-path = "/soc/serial@{uart["base"]:x}";
+        rng-seed = [{RNG_SEED.hex()}];
+        moderato,mailbox = <{where.mailbox:#x} {MAILBOX_SIZE:#x}>;{initrd}
+    }};
+
+    cpus {{
+        #address-cells = <1>;
+        #size-cells = <0>;
+        timebase-frequency = <{clock}>;
+{"".join(_cpu(soc, hart) for hart in harts)}
+    }};
+
+    memory@{memory["base"]:x} {{
+        device_type = "memory";
+        reg = <{memory["base"]:#x} {memory["size"]:#x}>;
+    }};
+
+    reserved-memory {{
+        #address-cells = <1>;
+        #size-cells = <1>;
+        ranges;
+
+        sbi@{where.sbi:x} {{
+            reg = <{where.sbi:#x} {SBI_SIZE:#x}>;
+            no-map;
+        }};
+
+        mailbox@{where.mailbox:x} {{
+            reg = <{where.mailbox:#x} {MAILBOX_SIZE:#x}>;
+            no-map;
+        }};
+    }};
+
+    soc {{
+        #address-cells = <1>;
+        #size-cells = <1>;
+        compatible = "simple-bus";
+        interrupt-parent = <&plic>;
+        ranges;
+
+        clint@{soc["clint"]["base"]:x} {{
+            compatible = "sifive,clint0", "riscv,clint0";
+            reg = <{soc["clint"]["base"]:#x} 0x10000>;
+            interrupts-extended = {", ".join(f"<&intc{hart} 3>, <&intc{hart} 7>" for hart in harts)};
+        }};
+
+        plic: interrupt-controller@{soc["plic"]["base"]:x} {{
+            compatible = "sifive,fu540-c000-plic", "sifive,plic-1.0.0";
+            reg = <{soc["plic"]["base"]:#x} 0x400000>;
+            #address-cells = <0>;
+            #interrupt-cells = <1>;
+            interrupt-controller;
+            interrupts-extended = {", ".join(f"<&intc{hart} 11>, <&intc{hart} 9>" for hart in harts)};
+            riscv,ndev = <{soc["plic"]["sources"]}>;
+        }};
+
+        soc-controller@{soc["soc_controller"]["base"]:x} {{
+            compatible = "litex,soc-controller";
+            reg = <{soc["soc_controller"]["base"]:#x} 0xc>;
+        }};
+
+        serial@{uart["base"]:x} {{
+            compatible = "litex,liteuart";
+            reg = <{uart["base"]:#x} 0x100>;
+            interrupts = <{uart["irq"]}>;
+        }};
+{"".join(_mac(mac, port, options) for port, mac in enumerate(soc["macs"]))}
+    }};
+}};
+"""
+
+
+def _cpu(soc: dict, hart: int) -> str:
+    cpu = soc["cpu"]
+    return f"""
+        cpu@{hart:x} {{
+            device_type = "cpu";
+            compatible = "spinalhdl,vexriscv", "riscv";
+            reg = <{hart}>;
+            status = "okay";
+            clock-frequency = <{soc["sys_clk_hz"]}>;
+            mmu-type = "riscv,sv32";
+            riscv,isa = "{cpu["isa"]}";
+            riscv,isa-base = "rv32i";
+            riscv,isa-extensions = "i", "m", "a", "zicsr", "zifencei", "zicntr";
+            i-cache-size = <{cpu["icache"]}>;
+            i-cache-block-size = <{cpu["line"]}>;
+            i-cache-sets = <{cpu["icache"] // cpu["line"] // cpu["icache_ways"]}>;
+            d-cache-size = <{cpu["dcache"]}>;
+            d-cache-block-size = <{cpu["line"]}>;
+            d-cache-sets = <{cpu["dcache"] // cpu["line"] // cpu["dcache_ways"]}>;
+            i-tlb-sets = <1>;
+            i-tlb-size = <{cpu["itlb"]}>;
+            d-tlb-sets = <1>;
+            d-tlb-size = <{cpu["dtlb"]}>;
+
+            intc{hart}: interrupt-controller {{
+                compatible = "riscv,cpu-intc";
+                #address-cells = <0>;
+                #interrupt-cells = <1>;
+                interrupt-controller;
+            }};
+        }};
+"""
+
+
+def _mac(mac: dict, port: int, options: Options) -> str:
+    if options.phys:
+        phy = options.phys[port]
+    else:
+        phy = f"""phy-mode = "internal";
+
+            fixed-link {{
+                speed = <{options.link_mbps}>;
+                full-duplex;
+            }};"""
+    return f"""
+        ethernet@{mac["base"]:x} {{
+            compatible = "moderato,mac-1.0";
+            reg = <{mac["base"]:#x} {mac["size"]:#x}>;
+            interrupts = <{mac["rx_irq"]}>, <{mac["tx_irq"]}>;
+            interrupt-names = "rx", "tx";
+            local-mac-address = [02 4d 6f 64 00 {port:02x}];
+            {phy}
+        }};
+"""
+
+
+def dtb(soc: dict, options: Options = Options()) -> Path:
+    """The compiled device tree."""
+    text = dts(soc, options)
+
+    def build(directory: Path):
+        (directory / "moderato.dts").write_text(text)
+        run(["dtc", "-I", "dts", "-O", "dtb", "-o", directory / "moderato.dtb", directory / "moderato.dts"])
+
+    return artifact("devicetree", [text, debian.version("device-tree-compiler")], build) / "moderato.dtb"

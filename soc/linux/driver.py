@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver's module, built against our kernel."""
+
+import os
+import shutil
+from pathlib import Path
+
+from moderato.soc.linux import kernel
+from moderato.soc.toolchain.cache import artifact, run
+from moderato.soc.toolchain.project import ROOT
+
+FOLDER = ROOT / "linux-driver"
+
+
+def driver(harts: int = 1) -> Path:
+    """Build moderato.ko from linux-driver/ for the kernel that runs on `harts` harts."""
+    built = kernel.kernel(harts)
+    sources = sorted(path for path in FOLDER.iterdir()
+                     if path.suffix in (".c", ".h") and not path.name.endswith(".mod.c")
+                     or path.name in ("Kbuild", "Makefile"))
+
+    def build(directory: Path):
+        work = directory / "work"
+        work.mkdir()
+        for path in sources:
+            shutil.copy(path, work)
+        run(kernel.make(built.source, built.build, f"M={work}", f"-j{os.cpu_count()}", "modules"),
+            env=kernel.REPRODUCIBLE)
+        shutil.move(work / "moderato.ko", directory)
+        shutil.rmtree(work)
+
+    return artifact("driver", [built.build.name, *sources], build, "a few seconds") / "moderato.ko"

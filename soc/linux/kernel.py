@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Debian's Linux 6.12, unpatched, configured by kernel.config, for rv32ima."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.toolchain import debian
+from moderato.soc.toolchain.cache import BuildError, artifact, run
+
+HERE = Path(__file__).parent
+PACKAGE = "linux-source-6.12"
+TARBALL = Path("/usr/src") / f"{PACKAGE}.tar.xz"
+COMPILER = "gcc-riscv64-linux-gnu"
+CROSS = "riscv64-linux-gnu-"
+
+# Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
+UNUSED = [
+    *(f"arch/{arch}" for arch in (
+        "alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc "
+        "powerpc s390 sh sparc xtensa").split()),
+    "Documentation", "samples", "sound", "tools/perf", "tools/testing/selftests",
+    *(f"drivers/{name}" for name in (
+        "accel comedi gpu hwmon iio infiniband isdn media mtd scsi staging usb").split()),
+    *(f"drivers/net/{name}" for name in "dsa wireless".split()),
+    *(f"drivers/net/ethernet/{name}" for name in (
+        "amd broadcom chelsio cisco freescale hisilicon huawei intel marvell mellanox microchip "
+        "netronome pensando qlogic sfc ti").split()),
+    *(f"fs/{name}" for name in (
+        "afs bcachefs btrfs ceph ext4 f2fs gfs2 jfs nfs nfsd ntfs3 ocfs2 smb ubifs xfs").split()),
+]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel, and what out-of-tree modules are built against."""
+    image: Path       # flat binary, loaded at the start of RAM
+    vmlinux: Path     # ELF with symbols
+    system_map: Path
+    source: Path      # make -C source O=build M=... modules
+    build: Path
+
+
+def make(source: Path, build: Path, *arguments) -> list:
+    """The kernel's make for this target. CROSS_COMPILE matters at the configuration step too."""
+    return ["make", "-C", source, f"O={build}", "ARCH=riscv", f"CROSS_COMPILE={CROSS}", *arguments]
+
+
+# A build gives the same bytes on every machine, so that cycle counts can be compared.
+REPRODUCIBLE = {
+    "KBUILD_BUILD_TIMESTAMP": "2026-01-01 00:00:00 UTC", "KBUILD_BUILD_VERSION": "1",
+    "KBUILD_BUILD_USER": "moderato", "KBUILD_BUILD_HOST": "moderato", "LC_ALL": "C",
+}
+
+
+def source() -> Path:
+    """The kernel's source tree, without the drivers and architectures that are never built."""
+    def extract(directory: Path):
+        if not TARBALL.is_file():
+            raise BuildError(f"{TARBALL} is missing: run `./moderato setup`")
+        excluded = [f"--exclude={PACKAGE}/{folder}/*.{suffix}"
+                    for folder in UNUSED for suffix in ("c", "h", "S", "rst", "dts", "dtsi", "json")]
+        run(["tar", "-x", "-f", TARBALL, "-C", directory, "--strip-components=1", *excluded])
+    return artifact("linux-source", [debian.version(PACKAGE), " ".join(UNUSED)], extract,
+                    "half a minute")
+
+
+def kernel(harts: int = 1) -> Kernel:
+    """Build the kernel for `harts` harts (1: no SMP)."""
+    fragments = [HERE / "kernel.config"] + ([HERE / "kernel-smp.config"] if harts > 1 else [])
+    wanted = "".join(fragment.read_text() for fragment in fragments)
+    tree = source()
+
+    def build(directory: Path):
+        (directory / "wanted.config").write_text(wanted)
+        run(make(tree, directory, "allnoconfig"),
+            env={**REPRODUCIBLE, "KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
+        check(wanted, (directory / ".config").read_text())
+        run(["nice", *make(tree, directory, f"-j{os.cpu_count()}", "Image", "modules")],
+            env=REPRODUCIBLE)
+        shrink(directory)
+
+    directory = artifact("linux", [tree.name, wanted, debian.version(COMPILER)], build,
+                         "5 minutes on 2 cores")
+    return Kernel(image=directory / "arch/riscv/boot/Image", vmlinux=directory / "vmlinux",
+                  system_map=directory / "System.map", source=tree, build=directory)
+
+
+def check(wanted: str, got: str):
+    """Raise BuildError if an option that `wanted` sets is not so in the configuration `got`."""
+    lines = set(got.splitlines())
+    asked = [line for line in wanted.splitlines() if re.match(r"CONFIG_\w+=|# CONFIG_\w+ is not set", line)]
+    def holds(line):
+        unset = re.match(r"# (CONFIG_\w+) is not set", line)
+        return line in lines or unset and f"\n{unset[1]}=" not in got
+    lost = [line for line in asked if not holds(line)]
+    if lost:
+        raise BuildError("the configuration ignores " + ", ".join(lost)
+                         + "; give what they depend on, or drop them, in soc/linux/*.config")
+
+
+def shrink(build: Path):
+    """Keep what modules are built against: objects are 9 tenths of the tree."""
+    kept = {"arch", "include", "scripts", "source", "tools"}  # `source` links to the source tree
+    for folder in [entry for entry in build.iterdir() if entry.is_dir() and not entry.is_symlink()]:
+        if folder.name not in kept:
+            for file in folder.rglob("*"):
+                if not file.is_dir() and file.suffix != ".ko":
+                    file.unlink()
+    for name in ("vmlinux.o", "vmlinux.a", "vmlinux.unstripped"):
+        (build / name).unlink(missing_ok=True)

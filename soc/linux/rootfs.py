@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The guest's root file system: an uncompressed cpio archive that the kernel unpacks into memory."""
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.linux import userspace
+from moderato.soc.toolchain.cache import artifact
+
+HERE = Path(__file__).parent
+FILES = HERE / "rootfs"
+
+
+def rootfs() -> Path:
+    """Build initramfs.cpio: our init and mailbox, busybox, ip, ethtool, nuttcp, and rootfs/."""
+    programs = {
+        "init": userspace.own("init"),
+        "bin/busybox": userspace.busybox(),
+        "bin/ethtool": userspace.ethtool(),
+        "bin/ip": userspace.ip(),
+        "bin/mailbox": userspace.own("mailbox"),
+        "bin/nuttcp": userspace.nuttcp(),
+    }
+
+    def build(directory: Path):
+        entries = [Entry(name, stat.S_IFDIR | 0o755) for name in ("bin", "dev", "proc", "sys", "tmp")]
+        entries.append(Entry("dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
+        entries.append(Entry("bin/sh", stat.S_IFLNK | 0o777, b"busybox"))
+        for path in sorted(FILES.rglob("*")):
+            name = path.relative_to(FILES).as_posix()
+            if path.is_dir():
+                entries.append(Entry(name, stat.S_IFDIR | 0o755))
+            else:
+                entries.append(Entry(name, stat.S_IFREG | path.stat().st_mode & 0o755, path.read_bytes()))
+        entries += [Entry(name, stat.S_IFREG | 0o755, path.read_bytes()) for name, path in programs.items()]
+        (directory / "initramfs.cpio").write_bytes(archive(entries))
+
+    inputs = [FILES, Path(__file__), *(f"{name} {path.parent.name}" for name, path in programs.items())]
+    return artifact("rootfs", inputs, build) / "initramfs.cpio"
+
+
+# cpio, "newc" -------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of the archive: name, mode with type, content (a link's target), device numbers."""
+    name: str
+    mode: int
+    content: bytes = b""
+    device: tuple[int, int] = (0, 0)
+
+
+def archive(entries: list[Entry]) -> bytes:
+    """A newc archive, as the kernel's Documentation/driver-api/early-userspace describes it."""
+    out = bytearray()
+    for number, entry in enumerate([*entries, Entry("TRAILER!!!", 0)], 1):
+        name = entry.name.encode() + b"\0"
+        # ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
+        fields = (number, entry.mode, 0, 0, 1, 0, len(entry.content), 0, 0, *entry.device, len(name), 0)
+        out += b"070701" + b"".join(b"%08X" % field for field in fields) + name
+        out += bytes(-len(out) % 4) + entry.content
+        out += bytes(-len(out) % 4)
+    return bytes(out)

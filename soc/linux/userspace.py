@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The guest's programs, static, for rv32ima: a C library and compiler for it, then the programs.
+
+Debian 12 has no rv32 C library, but all its parts: musl's source (rv32 since 1.2.5), a RISC-V
+cross compiler that can emit rv32, and a bare-metal one whose libgcc is for rv32im.
+"""
+
+import inspect
+import os
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.linux import kernel
+from moderato.soc.toolchain import debian, sources
+from moderato.soc.toolchain.cache import BuildError, artifact, run
+
+HERE = Path(__file__).parent
+CROSS = "riscv64-linux-gnu-"
+TARGET = ["-march=rv32ima", "-mabi=ilp32"]
+LIBGCC = "/usr/lib/gcc/riscv64-unknown-elf/*/rv32im/ilp32/libgcc.a"
+JOBS = f"-j{os.cpu_count()}"
+SMALL = "-Os -ffunction-sections -fdata-sections -include sys/types.h"
+
+# Links programs against musl instead of the compiler's own glibc; `@LIB@` is musl's folder.
+WRAPPER = """\
+#!/bin/sh
+cc="{cross}gcc {target} -fno-pie -nostdinc -isystem @LIB@/include -isystem {include}"
+for word; do
+    case $word in
+    -c | -S | -E | -M | -MM | -r | -Wl,-r) exec $cc "$@" ;;
+    esac
+done
+exec $cc -nostdlib -static -no-pie @LIB@/lib/crt1.o @LIB@/lib/crti.o "$@" -L@LIB@/lib \\
+    -Wl,--start-group -lc @LIB@/lib/libgcc.a -Wl,--end-group @LIB@/lib/crtn.o
+"""
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A C compiler for static rv32ima programs, with musl and the kernel's headers."""
+    root: Path
+
+    @property
+    def cc(self) -> Path:
+        return self.root / "bin/cc"
+
+
+def toolchain() -> Toolchain:
+    """musl 1.2.5, the kernel's user-space headers, libgcc, and bin/cc that puts them together."""
+    tree = kernel.source()
+
+    def build(directory: Path):
+        libgcc = sorted(Path("/").glob(LIBGCC[1:]))
+        if not libgcc:
+            raise BuildError(f"{LIBGCC} is missing: run `./moderato setup`")
+        work = directory / "work"
+        work.mkdir()
+        sources.unpack("musl", work)
+        run(["./configure", "--target=riscv32-linux-musl", "--prefix=/", "--disable-shared"], cwd=work,
+            env={"CC": shlex.join([f"{CROSS}gcc", *TARGET]), "AR": f"{CROSS}ar",
+                 "RANLIB": f"{CROSS}ranlib", "LIBCC": str(libgcc[-1])})
+        run(["make", JOBS, f"DESTDIR={directory}", "install"], cwd=work)
+        run(kernel.make(tree, work / "headers", f"INSTALL_HDR_PATH={directory}", "headers_install"))
+        shutil.copy(libgcc[-1], directory / "lib/libgcc.a")
+        shutil.rmtree(work)
+        write_wrapper(directory)
+
+    made = artifact("musl", [sources.tarball("musl"), tree.name, WRAPPER,
+                             debian.version("gcc-riscv64-linux-gnu"),
+                             debian.version("gcc-riscv64-unknown-elf")], build, "half a minute")
+    return Toolchain(made)
+
+
+def write_wrapper(directory: Path):
+    """bin/cc finds musl beside itself, so that the folder can be renamed when it is complete."""
+    include = "$(" + f"{CROSS}gcc -print-file-name=include" + ")"
+    script = WRAPPER.format(cross=CROSS, target=" ".join(TARGET), include=include)
+    script = script.replace("#!/bin/sh\n", '#!/bin/sh\nroot=$(dirname "$(dirname "$(readlink -f "$0")")")\n')
+    (directory / "bin").mkdir(exist_ok=True)
+    cc = directory / "bin/cc"
+    cc.write_text(script.replace("@LIB@", "$root"))
+    cc.chmod(0o755)
+
+
+# Programs -----------------------------------------------------------------------------------------
+
+def busybox() -> Path:
+    """The shell and the small tools, configured by busybox.config."""
+    wanted = (HERE / "busybox.config").read_text()
+
+    def build(cc: Path, work: Path) -> Path:
+        make = ["make", JOBS, "ARCH=riscv", f"CC={cc}", f"AR={CROSS}ar", f"STRIP={CROSS}strip",
+                "SKIP_STRIP=y"]
+        config = work / ".config"
+        run([*make, "allnoconfig"], cwd=work)
+        # busybox's old kconfig keeps the first of two assignments, so ours go before its own.
+        config.write_text(wanted + config.read_text())
+        run(["sh", "-c", 'yes "" | "$@"', "sh", *make, "oldconfig"], cwd=work)  # "" takes the default
+        kernel.check(wanted, config.read_text())
+        run([*make, "busybox"], cwd=work)
+        return work / "busybox"
+
+    return program("busybox", build, [wanted])
+
+
+def ip() -> Path:
+    """iproute2's ip."""
+    def build(cc: Path, work: Path) -> Path:
+        # In place of ./configure, which asks the build machine about libraries of the target.
+        (work / "config.mk").write_text("IP_CONFIG_SETNS := y\nCFLAGS += -DHAVE_SETNS -DHAVE_HANDLE_AT\n")
+        run(["make", JOBS, f"CC={cc}", "HOSTCC=gcc", f"AR={CROSS}ar", "SHARED_LIBS=n", "SUBDIRS=lib ip",
+             f"CCOPTS={SMALL} -include libgen.h", "LDFLAGS=-Wl,--gc-sections"], cwd=work)
+        return work / "ip/ip"
+    return program("iproute2", build)
+
+
+def ethtool() -> Path:
+    """ethtool over ioctl: its netlink half needs libmnl, which is no program of ours."""
+    def build(cc: Path, work: Path) -> Path:
+        run(["./configure", "--host=riscv32-linux-musl", "--disable-netlink", "--disable-pretty-dump",
+             f"CC={cc}", f"CFLAGS={SMALL} -D_GNU_SOURCE", "LDFLAGS=-Wl,--gc-sections"], cwd=work)
+        run(["make", JOBS, "ethtool"], cwd=work)
+        return work / "ethtool"
+    return program("ethtool", build)
+
+
+def nuttcp() -> Path:
+    """nuttcp: throughput between two hosts, for TCP and UDP."""
+    def build(cc: Path, work: Path) -> Path:
+        source, = work.glob("nuttcp-*.c")
+        run([cc, "-Os", "-w", "-D_GNU_SOURCE", "-o", work / "nuttcp", source])
+        return work / "nuttcp"
+    return program("nuttcp", build)
+
+
+def program(name: str, build_one, inputs: list = []) -> Path:
+    """The stripped program that `build_one(cc, work)` makes from the source package `name`."""
+    tools = toolchain()
+
+    def build(directory: Path):
+        work = directory / "work"
+        work.mkdir()
+        sources.unpack(name, work)
+        built = build_one(tools.cc, work)
+        run([f"{CROSS}strip", "-o", directory / name, built])
+        shutil.rmtree(work)
+
+    recipe = inspect.getsource(build_one) + SMALL
+    return artifact(name, [sources.tarball(name), tools.root.name, recipe, *inputs], build,
+                    "up to half a minute") / name
+
+
+def own(name: str) -> Path:
+    """One of our own programs: soc/linux/<name>/<name>.c."""
+    tools = toolchain()
+    source = HERE / name / f"{name}.c"
+
+    def build(directory: Path):
+        run([tools.cc, "-Os", "-Wall", "-Wextra", "-Werror", "-s", "-o", directory / name, source])
+
+    return artifact(name, [source, tools.root.name], build) / name
