@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Values of the command line: from words to checked values, or a UsageError that says why not."""
+
+import argparse
+import difflib
+import os
+from pathlib import Path
+
+from .variants import VARIANTS
+
+MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
+LINKS = (10, 100, 1000)          # Mb/s
+
+
+def variant(word: str) -> str:
+    """One variant's name."""
+    if word in VARIANTS:
+        return word
+    close = difflib.get_close_matches(word, VARIANTS, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise argparse.ArgumentTypeError(f"unknown variant {word!r}{hint} (known: {', '.join(VARIANTS)})")
+
+
+def variant_list(words: str) -> list[str]:
+    """`all`, or names with commas between them; each once, in the order given."""
+    if words == "all":
+        return list(VARIANTS)
+    return list(dict.fromkeys(variant(word.strip()) for word in words.split(",")))
+
+
+def frame_size(word: str) -> int:
+    size = _integer(word, "a frame size")
+    if not MIN_FRAME <= size <= MAX_FRAME:
+        raise argparse.ArgumentTypeError(
+            f"{size}: an Ethernet frame has {MIN_FRAME} to {MAX_FRAME} octets with its FCS")
+    return size
+
+
+def frame_sizes(words: str) -> list[int]:
+    """Frame sizes with commas between them; each once, in the order given."""
+    return list(dict.fromkeys(frame_size(word) for word in words.split(",")))
+
+
+def load(word: str) -> int | float:
+    """Percent of the line rate, more than 0 and at most 100."""
+    try:
+        percent = float(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number of percent") from None
+    if not 0 < percent <= 100:  # also refuses nan
+        raise argparse.ArgumentTypeError(f"{word}: a load is more than 0 and at most 100 percent of the line rate")
+    return int(percent) if percent == int(percent) else percent
+
+
+def frames(word: str) -> int:
+    count = _integer(word, "a number of frames")
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{count}: a trial offers at least 1 frame to each port")
+    return count
+
+
+def link(word: str) -> int:
+    rate = _integer(word, "a line rate")
+    if rate not in LINKS:
+        raise argparse.ArgumentTypeError(f"{rate}: the line rate is 10, 100 or 1000 Mb/s")
+    return rate
+
+
+def _integer(word: str, what: str) -> int:
+    try:
+        return int(word, 10)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not {what}") from None
+
+
+# Files --------------------------------------------------------------------------------------------
+
+def input_file(word: str) -> Path:
+    """A file to read; its content is checked by what reads it."""
+    path = Path(word).absolute()
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{word} {'is a folder' if path.is_dir() else 'does not exist'}; name a pcap file")
+    if not os.access(path, os.R_OK):
+        raise argparse.ArgumentTypeError(f"{word} can't be read; change its permissions")
+    return path
+
+
+def output_file(word: str) -> Path:
+    """A file that will be written: its folder must be there now, not after minutes of simulation."""
+    path = Path(word).absolute()
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{word} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"the folder {path.parent} does not exist; make it, or name another file")
+    if not os.access(path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"the folder {path.parent} can't be written to; name another file")
+    return path
+
+
+def output_folder(word: str) -> Path:
+    """A folder that results go to; it is made if its parent exists."""
+    path = Path(word).absolute()
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{word} is a file; name a folder")
+    place = path if path.exists() else path.parent
+    if not place.is_dir():
+        raise argparse.ArgumentTypeError(f"the folder {place} does not exist; make it, or name another")
+    if not os.access(place, os.W_OK):
+        raise argparse.ArgumentTypeError(f"the folder {place} can't be written to; name another")
+    return path

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato forward`: trials of variants and frame sizes, side by side, as a table."""
+
+import functools
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import outputs, pool, state, table, trial
+from .machine import Machine, machine
+from .results import Result, Trial, frames_for
+
+DEFAULT_SECONDS = 0.3  # of simulated time in which the frames of a trial are offered
+
+
+def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: float, frames: int | None,
+            link_mbps: int, json: Path | None, pcap: Path | None) -> int:
+    """Run every variant with every frame size; prints the table, returns the exit status."""
+    trials = [Trial(variant, size, load_percent,
+                    frames or frames_for(DEFAULT_SECONDS, size, load_percent, link_mbps), link_mbps, pcap)
+              for size in frame_sizes for variant in variants]
+    results = run(machine(link_mbps), trials)
+    print(table.render(results), end="")
+    if json:
+        outputs.write_json(json, [result.as_json() for result in results])
+    return report_problems(results)
+
+
+def run(of: Machine, trials: Sequence[Trial]) -> list[Result]:
+    """The results of trials, in their order."""
+    variants = list(dict.fromkeys(each.variant for each in trials))
+    state.loaded(of, static=True)  # first what all variants need, then each one's own on a core of its own
+    states = dict(zip(variants, pool.run_all(
+        [(variant, functools.partial(_ready, of, variant)) for variant in variants], "variants ready")))
+    return pool.run_all([(each.name, functools.partial(trial.run, each, states[each.variant]))
+                         for each in trials], "trials")
+
+
+def _ready(of: Machine, variant: str, _) -> state.State:
+    return state.ready(of, variant)
+
+
+def report_problems(results: Sequence[Result]) -> int:
+    """Say on standard error what makes trials unsound; the exit status."""
+    for result in results:
+        for problem in result.problems:
+            print(f"moderato: trial {result.trial.name} is unsound: {problem}", file=sys.stderr)
+    return 1 if any(result.problems for result in results) else 0

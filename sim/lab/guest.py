@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the guest's kernel says about its interfaces, read through its shell."""
+
+import re
+from dataclasses import dataclass
+
+from .errors import LabError
+from .variants import INTERFACES
+
+# One `cat` for all: starting a program costs the guest more than reading a file.
+COMMAND = "cat /proc/interrupts /proc/net/softnet_stat /proc/net/dev"
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The kernel's counters since it booted; lists have an entry per interface."""
+    rx_interrupts:   list[int]
+    tx_interrupts:   list[int]
+    rx_packets:      list[int]
+    rx_dropped:      list[int]
+    tx_packets:      list[int]
+    tx_dropped:      list[int]
+    backlog_dropped: int  # by netif_rx(), the backlog of all interfaces being full
+
+    def since(self, before: "Counters") -> "Counters":
+        """What was counted after `before`."""
+        def minus(new, old):
+            return [n - o for n, o in zip(new, old)] if isinstance(new, list) else new - old
+        return Counters(**{name: minus(value, getattr(before, name)) for name, value in vars(self).items()})
+
+
+def parse(text: str) -> Counters:
+    """The counters in the output of COMMAND."""
+    interrupts = {direction: [_interrupts(text, name, direction) for name in INTERFACES]
+                  for direction in ("rx", "tx")}
+    devices = [_device(text, name) for name in INTERFACES]
+    backlog = re.findall(r"^[0-9a-f]{8} ([0-9a-f]{8})(?: [0-9a-f]{8})+\s*$", text, re.MULTILINE)
+    if not backlog:
+        raise LabError(f"the guest's /proc/net/softnet_stat could not be read: {text[-200:]!r}")
+    return Counters(rx_interrupts=interrupts["rx"], tx_interrupts=interrupts["tx"],
+                    rx_packets=[words[1] for words in devices], rx_dropped=[words[3] for words in devices],
+                    tx_packets=[words[9] for words in devices], tx_dropped=[words[11] for words in devices],
+                    backlog_dropped=sum(int(drops, 16) for drops in backlog))
+
+
+def _interrupts(text: str, interface: str, direction: str) -> int:
+    """Interrupts of one line, all harts together; `  7:  123  SiFive PLIC  3 Level  eth0-rx`."""
+    line = re.search(rf"^ *\d+:((?: +\d+)+) +\D.*\b{interface}\W{direction}\s*$", text, re.MULTILINE)
+    if not line:
+        raise LabError(f"the guest's /proc/interrupts shows no {interface}-{direction}: is the driver up?")
+    return sum(map(int, line[1].split()))
+
+
+def _device(text: str, interface: str) -> list[int]:
+    """The sixteen counters of /proc/net/dev."""
+    line = re.search(rf"^ *{interface}:((?: *\d+){{16}})\s*$", text, re.MULTILINE)
+    if not line:
+        raise LabError(f"the guest's /proc/net/dev shows no {interface}: is the driver loaded?")
+    return list(map(int, line[1].split()))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""All that a simulation is made of: simulator, firmware, Linux, driver; built, or taken from the cache."""
+
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Machine:
+    simulator: Path                    # moderato-sim
+    build_id:  str                     # what its checkpoints are bound to
+    soc:       dict                    # soc.json
+    images:    list[tuple[Path, int]]  # loaded before reset, with their addresses
+    mailbox:   int                     # address
+    driver:    Path                    # moderato.ko
+
+    @property
+    def sys_clk_hz(self) -> int:
+        return self.soc["sys_clk_hz"]
+
+
+@functools.cache
+def machine(link_mbps: int = 100) -> Machine:
+    """The SoC with two MACs, whose device tree says `link_mbps`. The first time takes many minutes."""
+    # Here, because LiteX takes a second to import, and wrong commands need none of it.
+    from moderato.sim.harness.build import simulator
+    from moderato.sim.soc import SimConfig, soc_verilog
+    from moderato.soc.linux.driver import driver
+    from moderato.soc.linux.memory_map import memory_map
+
+    verilog = soc_verilog(SimConfig(macs=2))
+    soc = json.loads((verilog / "soc.json").read_text())
+    images = boot_images(soc, link_mbps)
+    binary = simulator(verilog, images)
+    return Machine(simulator=binary, build_id=binary.parent.name, soc=soc, images=images,
+                   mailbox=memory_map(soc).mailbox, driver=driver(soc["cpu"]["harts"]))
+
+
+def boot_images(soc: dict, link_mbps: int) -> list[tuple[Path, int]]:
+    """Boot ROM, SBI, kernel, device tree and root file system, each with its address."""
+    from moderato.soc.firmware.firmware import firmware
+    from moderato.soc.linux.devicetree import Options, dtb
+    from moderato.soc.linux.kernel import kernel
+    from moderato.soc.linux.memory_map import memory_map
+    from moderato.soc.linux.rootfs import rootfs
+
+    where = memory_map(soc)
+    image = kernel(soc["cpu"]["harts"]).image
+    boot, files = firmware(soc), rootfs()
+    tree = dtb(soc, Options(initrd_size=files.stat().st_size, link_mbps=link_mbps))
+    return [(boot.rom, boot.rom_base), (boot.sbi, boot.sbi_base), (image, where.kernel), (tree, where.dtb),
+            (files, where.initrd)]

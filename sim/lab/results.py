@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A trial's settings and what it measured, and the objects that --json writes."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+RING = 256             # descriptors of each ring, the driver's default
+MIN_FRAMES = 5 * RING  # beyond what rings and FIFOs hide
+OVERHEAD = 20          # octets of preamble, SFD and gap (IEEE 802.3)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is offered to each port. RFC 1242's terms; frame_bytes counts the FCS."""
+    variant:      str
+    frame_bytes:  int | None    # None: of any size, as in a replay
+    load_percent: float | None
+    frames:       int
+    link_mbps:    int
+    pcap:         Path | None = None  # folder
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant} {self.frame_bytes}"
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time in which the frames are offered."""
+        return self.frames / frame_rate(self.frame_bytes, self.load_percent, self.link_mbps)
+
+
+def frame_rate(frame_bytes: int, load_percent: float, link_mbps: int) -> float:
+    """Frames per second that a load offers to one port."""
+    return link_mbps * 1e6 / ((frame_bytes + OVERHEAD) * 8) * load_percent / 100
+
+
+def frames_for(seconds: float, frame_bytes: int, load_percent: float, link_mbps: int) -> int:
+    """Frames offered to a port in `seconds`, but enough that the rings reach a steady state."""
+    return max(MIN_FRAMES, math.ceil(frame_rate(frame_bytes, load_percent, link_mbps) * seconds))
+
+
+@dataclass(frozen=True)
+class Port:
+    """Of the frames that entered at this port; interrupts are those of this port's MAC."""
+    offered:         int
+    received:        int    # handed to the kernel
+    forwarded:       int    # seen intact by the tester at the other port
+    dropped_at_ring: int    # no descriptor
+    dropped_at_fifo: int    # the bus starved
+    corrupted:       int    # left at the other port, but not as they should
+    rx_interrupts:   int
+    tx_interrupts:   int
+    fps:             float  # forwarded, in the window of steady state
+    mbps:            float  # the same in Mb/s of frames, without preamble and gap
+
+    @property
+    def lost(self) -> int:
+        return self.offered - self.forwarded
+
+
+@dataclass(frozen=True)
+class Result:
+    """One trial. Times in clocks of the SoC, except wall_seconds."""
+    trial:            Trial
+    sys_clk_hz:       int
+    cycles:           int
+    ports:            list[Port]
+    latency:          dict[str, int | None]  # min, median, p99, max over the forwarded frames of all ports
+    cpu_idle_percent: float
+    backlog_dropped:  int                    # by netif_rx()
+    tx_dropped:       int                    # by the driver's transmit function
+    wall_seconds:     float
+    problems:         list[str]              # why this trial can't be trusted; empty in a sound one
+
+    def total(self, name: str) -> int | float:
+        """The sum of a figure over the ports."""
+        return sum(getattr(port, name) for port in self.ports)
+
+    @property
+    def dropped_elsewhere(self) -> int:
+        """Received, not forwarded, and in none of the counters: queues' drops, or wrong frames."""
+        return self.total("received") - self.total("forwarded") - self.backlog_dropped - self.tx_dropped
+
+    def as_json(self) -> dict:
+        """The object that --json writes. All but `simulation` is the same in every run."""
+        counts = ("offered", "received", "forwarded", "lost", "dropped_at_ring", "corrupted",
+                  "rx_interrupts", "tx_interrupts")
+        rates = ("fps", "mbps")
+        return {
+            "variant": self.trial.variant,
+            "frame_bytes": self.trial.frame_bytes,
+            "load_percent": self.trial.load_percent,
+            "link_mbps": self.trial.link_mbps,
+            "sys_clk_hz": self.sys_clk_hz,
+            "cycles": self.cycles,
+            "ports": [{name: getattr(port, name) for name in counts}
+                      | {name: round(getattr(port, name), 3) for name in rates} for port in self.ports],
+            "throughput": {name: round(self.total(name), 3) for name in rates},
+            "latency_ns": {name: self.nanoseconds(cycles) for name, cycles in self.latency.items()},
+            "cpu_idle_percent": round(self.cpu_idle_percent, 3),
+            "simulation": {"wall_seconds": round(self.wall_seconds, 3),
+                           "cycles_per_second": round(self.cycles / self.wall_seconds)},
+        }
+
+    def nanoseconds(self, cycles: int | None) -> int | None:
+        return None if cycles is None else round(cycles * 1_000_000_000 / self.sys_clk_hz)

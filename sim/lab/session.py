@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One running simulation: moderato-sim as a child process, its commands as methods.
+
+sim/harness/README.md describes the commands and their replies.
+"""
+
+import contextlib
+import json
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import LabError
+
+BAD_CHECKPOINT = 3  # moderato-sim's exit status
+
+# What a typed command's output is found by; the quotes keep it out of the echo of the typing.
+BEGIN, END = "@begin@", "@end@"
+TYPED = "echo @be''gin@; {}; echo @en''d@$?@\n"
+
+_live: set["Session"] = set()
+_lock = threading.Lock()
+
+
+class CheckpointError(LabError):
+    """A checkpoint is damaged, or of another build."""
+
+
+class Session:
+    """A simulation that runs while the `with` block does."""
+
+    def __init__(self, simulator: Path, restore: Path | None = None,
+                 load: list[tuple[Path, int]] = (), console: Path | None = None,
+                 progress: Callable[[int, int], None] | None = None):
+        """Start from a checkpoint, or from reset with images at addresses.
+
+        `progress` is called now and then while a command runs: cycles done, and the most it can take.
+        """
+        command = [simulator, "--script", "-"]
+        if restore:
+            command += ["--restore", restore]
+        if console:
+            command += ["--console", console]
+        for file, address in load:
+            command += ["--load", f"{file}@{address:#x}"]
+        self.progress = progress
+        self.errors = tempfile.TemporaryFile("w+", errors="replace")
+        # In a session of its own, a Ctrl-C at the terminal reaches only us, and we end it.
+        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.errors, text=True,
+                                        bufsize=1, start_new_session=True)
+        with _lock:
+            _live.add(self)
+        try:
+            self.call("counters")  # a checkpoint that can't be used shows now
+        except BaseException:
+            self.end()
+            raise
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        """End the process now. Harmless when it has ended."""
+        with _lock:
+            _live.discard(self)
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    # Commands of moderato-sim ---------------------------------------------------------------------
+
+    def call(self, do: str, **fields) -> dict:
+        """Run one command; its reply. Raises LabError with what moderato-sim says."""
+        try:
+            self.process.stdin.write(json.dumps({"do": do, **fields}) + "\n")
+            self.process.stdin.flush()
+        except (OSError, ValueError):
+            raise self._ended() from None
+        for line in self.process.stdout:
+            reply = json.loads(line)
+            if "progress" not in reply:
+                break
+            if self.progress:
+                self.progress(reply["progress"]["cycles"], reply["progress"]["of"])
+        else:
+            raise self._ended()
+        if not reply["ok"]:
+            raise LabError(reply["error"])
+        return reply
+
+    def _ended(self) -> LabError:
+        status = self.process.wait()
+        self.errors.seek(0)
+        lines = self.errors.read().strip().splitlines()
+        message = lines[-1].removeprefix("moderato-sim: ") if lines else f"it ended with status {status}"
+        if status == BAD_CHECKPOINT:
+            return CheckpointError(message)
+        return LabError(f"the simulator failed: {message}")
+
+    # The guest ------------------------------------------------------------------------------------
+
+    def type(self, command: str, max_cycles: int = 200_000_000) -> tuple[int, str]:
+        """Run one line in the guest's shell: its exit status and output."""
+        self.call("send", text=TYPED.format(command))
+        self.call("expect", text=BEGIN + "\r\n", max_cycles=max_cycles)
+        output = self.call("expect", text=END, max_cycles=max_cycles)["output"].removesuffix(END)
+        status = self.call("expect", text="@", max_cycles=max_cycles)["output"].removesuffix("@")
+        return int(status), output.replace("\r\n", "\n")
+
+    def check(self, command: str, max_cycles: int = 200_000_000) -> str:
+        """As `type`, for a command that has to succeed: its output."""
+        status, output = self.type(command, max_cycles)
+        if status:
+            raise LabError(f"in the guest, `{command}` ended with status {status}: {' '.join(output.split())}")
+        return output
+
+
+def end_all():
+    """End every simulation that still runs, of every thread."""
+    with _lock:
+        sessions = list(_live)
+    for session in sessions:
+        session.end()

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checkpoints on disk, made once and kept by the content of everything that made them.
+
+    booted   the kernel is up, the driver is not loaded
+    loaded   the driver is in, both interfaces are up; bench or learning neighbours
+    ready    a variant is chosen; a trial starts here
+"""
+
+import functools
+import json
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.toolchain.cache import artifact
+
+from . import guest
+from .machine import Machine
+from .session import CheckpointError, Session
+from .variants import VARIANTS
+
+BOOT_CYCLES = 200_000_000  # several times what a boot takes
+
+_repair = threading.Lock()
+
+
+@dataclass(frozen=True)
+class State:
+    """A checkpoint, and how to make it again."""
+    machine: Machine
+    folder:  Path
+    make:    Callable[[], "State"]
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "checkpoint"
+
+    def counters(self) -> guest.Counters:
+        """The guest's counters in this state (not of *booted*)."""
+        return guest.Counters(**json.loads((self.folder / "counters.json").read_text()))
+
+    def open(self, **options) -> Session:
+        """A simulation that starts here. A checkpoint that turns out unusable is made again."""
+        try:
+            return Session(self.machine.simulator, restore=self.checkpoint, **options)
+        except CheckpointError as error:
+            self._remake(error)
+            return Session(self.machine.simulator, restore=self.checkpoint, **options)
+
+    def _remake(self, error: CheckpointError):
+        with _repair:  # several trials may find the same damage
+            try:
+                Session(self.machine.simulator, restore=self.checkpoint).end()
+            except CheckpointError:
+                print(f"moderato: {error}; making it again", file=sys.stderr)
+                shutil.rmtree(self.folder)
+                self.make()
+
+
+# Levels -------------------------------------------------------------------------------------------
+
+def booted(machine: Machine) -> State:
+    """From reset to the shell."""
+    def build(folder: Path):
+        with Session(machine.simulator, load=machine.images, console=folder / "console.log") as session:
+            session.call("expect", text="MODERATO-BOOTED", max_cycles=BOOT_CYCLES)
+            session.call("expect", text="# ", max_cycles=BOOT_CYCLES)
+            session.call("save", file=str(folder / "checkpoint"))
+
+    inputs = [machine.build_id, *(part for file, address in machine.images for part in (file, hex(address)))]
+    return _state(machine, "booted", inputs, build, "half a minute", functools.partial(booted, machine))
+
+
+def loaded(machine: Machine, static: bool) -> State:
+    """The driver's module in, addresses set; `static`: so are the bench's neighbours."""
+    before = booted(machine)
+    commands = ["mailbox > /tmp/moderato.ko", "insmod /tmp/moderato.ko", "rm /tmp/moderato.ko",
+                "/etc/moderato/up static" if static else "/etc/moderato/up"]
+
+    def build(folder: Path):
+        with before.open(console=folder / "console.log") as session:
+            session.call("mailbox", file=str(machine.driver), address=machine.mailbox)
+            _prepare(session, commands, folder)
+
+    return _state(machine, "loaded", [before.folder.name, machine.driver, *commands], build,
+                  "half a minute", functools.partial(loaded, machine, static))
+
+
+def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
+    """One variant chosen; None leaves the driver's own default."""
+    before = loaded(machine, static)
+    if variant is None:
+        return before
+    commands = VARIANTS[variant].commands()
+
+    def build(folder: Path):
+        with before.open(console=folder / "console.log") as session:
+            _prepare(session, commands, folder)
+
+    return _state(machine, f"ready-{variant}", [before.folder.name, *commands], build,
+                  "half a minute", functools.partial(ready, machine, variant, static))
+
+
+def _prepare(session: Session, commands: list[str], folder: Path):
+    """Run commands in the guest, note its counters, save."""
+    for command in commands:
+        session.check(command)
+    counters = guest.parse(session.check(guest.COMMAND))
+    session.call("expect", text="# ", max_cycles=BOOT_CYCLES)  # the prompt: the shell waits
+    session.call("run", cycles=SETTLE)
+    (folder / "counters.json").write_text(json.dumps(vars(counters)))
+    session.call("save", file=str(folder / "checkpoint"))
+
+
+# Long enough for the driver's deferred work after a change of settings.
+SETTLE = 2_000_000
+
+
+def _state(machine, name, inputs, build, note, make) -> State:
+    return State(machine, artifact(f"checkpoint-{name}", inputs, build, note), make)

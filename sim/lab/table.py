@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Results as text: for every frame size, where the frames went and what that cost."""
+
+from collections.abc import Sequence
+
+from .results import Result
+
+
+def render(results: Sequence[Result]) -> str:
+    """Two tables for each frame size, a line per variant, in the order of the results."""
+    sizes = list(dict.fromkeys(result.trial.frame_bytes for result in results))
+    return "\n\n".join(_size([result for result in results if result.trial.frame_bytes == size])
+                       for size in sizes) + "\n"
+
+
+def render_replay(result: Result) -> str:
+    """A line per port, of the frames that entered there."""
+    head = ["port", "offered", "received", "forwarded", "lost", "at ring", "at FIFO", "Rx", "Tx"]
+    rows = [[str(number), *map(str, (port.offered, port.received, port.forwarded, port.lost, port.dropped_at_ring,
+                                     port.dropped_at_fifo, port.rx_interrupts, port.tx_interrupts))]
+            for number, port in enumerate(result.ports)]
+    title = (f"{result.trial.variant}: {result.cycles / result.sys_clk_hz:.3f} s of simulated time, "
+             f"CPU idle {result.cpu_idle_percent:.1f} %")
+    return "\n".join([title, "", *_columns([head, *rows], group={5: "dropped:", 7: "interrupts:"})]) + "\n"
+
+
+def _size(results: Sequence[Result]) -> str:
+    trial = results[0].trial
+    title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s offered to "
+             f"each port: {trial.frames} frames per port in {trial.seconds:.3f} s of simulated time")
+    return "\n".join([title, "", *_frames(results), "", *_costs(results)])
+
+
+def _frames(results: Sequence[Result]) -> list[str]:
+    head = ["variant", "offered", "received", "forwarded", "lost", "at ring", "at FIFO", "backlog",
+            "driver Tx", "elsewhere", "corrupted"]
+    rows = [[result.trial.variant, *(str(result.total(name)) for name in
+                                     ("offered", "received", "forwarded", "lost", "dropped_at_ring",
+                                      "dropped_at_fifo")),
+             str(result.backlog_dropped), str(result.tx_dropped), str(result.dropped_elsewhere),
+             str(result.total("corrupted"))] for result in results]
+    return _columns([head, *rows], group={5: "dropped:"})
+
+
+def _costs(results: Sequence[Result]) -> list[str]:
+    head = ["variant", "Rx 0", "Rx 1", "Tx 0", "Tx 1", "frames/s", "Mb/s", "min", "median", "p99", "max",
+            "CPU idle"]
+    rows = [[result.trial.variant,
+             *(str(port.rx_interrupts) for port in result.ports),
+             *(str(port.tx_interrupts) for port in result.ports),
+             f"{result.total('fps'):.0f}", f"{result.total('mbps'):.2f}",
+             *(_microseconds(result, result.latency[name]) for name in ("min", "median", "p99", "max")),
+             f"{result.cpu_idle_percent:.1f} %"] for result in results]
+    return _columns([head, *rows], group={1: "interrupts:", 5: "forwarded:", 7: "latency, us:"})
+
+
+def _microseconds(result: Result, cycles: int | None) -> str:
+    return "-" if cycles is None else f"{cycles * 1e6 / result.sys_clk_hz:.1f}"
+
+
+def _columns(rows: list[list[str]], group: dict[int, str]) -> list[str]:
+    """Rows as aligned text, the first being the head; `group` names the columns that start there."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for start, title in group.items():  # a group's title has to fit above its columns
+        end = min((other for other in group if other > start), default=len(widths))
+        missing = len(title) - sum(widths[start:end]) - 2 * (end - start - 1)
+        widths[end - 1] += max(0, missing)
+    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in
+                                                   zip(row[1:], widths[1:]))]) for row in rows]
+    above = ""
+    for start, title in group.items():
+        above = above.ljust(sum(widths[:start]) + 2 * start) + title
+    return [above, lines[0], "-" * len(lines[0]), *lines[1:]]

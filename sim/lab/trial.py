@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One trial: frames offered from a ready state, what came of them, and whether the books balance."""
+
+import time
+from collections.abc import Callable
+
+from . import guest
+from .outputs import replacing_folder
+from .results import Port, Result, Trial
+from .state import State
+
+SEED = 1
+QUIET = 1_000_000       # clocks without a frame or an event: the trial is over
+PATIENCE = 500_000_000  # clocks in which what is queued has to drain
+
+
+def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result:
+    """Offer the frames to both ports at once, wait until it is quiet, read the guest's counters."""
+    start = time.monotonic()
+    clocks = round(ready.machine.sys_clk_hz * trial.seconds)
+
+    def report(done: int, _):
+        progress(min(1.0, done / (clocks + 2 * QUIET)))
+
+    with ready.open(progress=report) as session:
+        with replacing_folder(trial.pcap and trial.pcap / f"{trial.variant}-{trial.frame_bytes}") as folder:
+            reply = session.call("trial", **request(trial, clocks), **({"pcap": str(folder)} if folder else {}))
+        counters = guest.parse(session.check(guest.COMMAND))
+        hardware = [port["events"] for port in session.call("counters")["ports"]]
+    return evaluate(trial, ready.machine.sys_clk_hz, reply, ready.counters(), counters, hardware,
+                    time.monotonic() - start)
+
+
+def request(trial: Trial, clocks: int) -> dict:
+    """The fields of moderato-sim's `trial`. `clocks`: how long frames are offered."""
+    slot = clocks / trial.frames
+    # Two testers are never in step: the second port's frames start half a slot later.
+    ports = [{"frame_bytes": trial.frame_bytes, "load_percent": trial.load_percent, "frames": trial.frames,
+              "phase": round(slot * port / 2)} for port in (0, 1)]
+    return {"ports": ports, "link_mbps": trial.link_mbps, "seed": SEED, "quiet_cycles": QUIET,
+            "max_cycles": clocks + PATIENCE}
+
+LATENCY = ("min", "median", "p99", "max")
+
+
+# Evaluation ---------------------------------------------------------------------------------------
+
+def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters, after: guest.Counters,
+             hardware: list[dict], wall_seconds: float) -> Result:
+    """The figures of a trial. `reply`: moderato-sim's; `hardware`: its interrupt counts since reset."""
+    window = reply["window"]
+    clocks = max(1, window["end_cycle"] - window["start_cycle"])  # a single frame has no steady state
+    kernel = after.since(before)
+    rates = [port["window"]["forwarded"] * sys_clk_hz / clocks for port in reply["ports"]]
+    ports = [Port(offered=port["offered"],
+                  received=port["events"]["rx_completed"],
+                  forwarded=port["forwarded"],
+                  dropped_at_ring=port["events"]["rx_drop_ring"],
+                  dropped_at_fifo=port["events"]["rx_drop_fifo"],
+                  corrupted=port["corrupted"],
+                  rx_interrupts=port["events"]["rx_interrupt"],
+                  tx_interrupts=port["events"]["tx_interrupt"],
+                  fps=rate, mbps=rate * trial.frame_bytes * 8 / 1e6)
+             for port, rate in zip(reply["ports"], rates)]
+    idle = window["idle_cycles"]
+    return Result(trial=trial, sys_clk_hz=sys_clk_hz, cycles=reply["end_cycle"] - reply["start_cycle"],
+                  ports=ports, latency=reply["latency_cycles"] or dict.fromkeys(LATENCY),
+                  cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
+                  backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
+                  wall_seconds=wall_seconds,
+                  problems=[*damage(reply), *disagreements(after, hardware)])
+
+
+def damage(reply: dict) -> list[str]:
+    """What no forwarding device may do to a frame, if it was done."""
+    found = []
+    if not reply["quiet"]:
+        found.append("it did not become quiet after all frames were offered")
+    for number, port in enumerate(reply["ports"]):
+        found += [f"{port[kind]} frames that entered at port {number} left {kind}"
+                  for kind in ("corrupted", "duplicated", "reordered") if port.get(kind)]
+        found += [f"{port['left'][kind]} frames with {kind.replace('_', ' ')} left port {number}"
+                  for kind in ("bad_fcs", "bad_preamble", "short_gap", "unrecognised") if port["left"].get(kind)]
+    return found
+
+
+def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
+    """Where the guest's /proc/interrupts differs from what the hardware raised, both since reset."""
+    found = []
+    for number, events in enumerate(hardware):
+        for direction, seen in (("rx", kernel.rx_interrupts), ("tx", kernel.tx_interrupts)):
+            raised = events[f"{direction}_interrupt"]
+            if seen[number] != raised:
+                found.append(f"/proc/interrupts shows {seen[number]} {direction} interrupts of port {number}, "
+                             f"the hardware raised {raised}")
+    return found

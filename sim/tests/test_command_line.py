@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Wrong commands: one line on standard error, status 2, and nothing done."""
+
+import pytest
+
+from moderato.sim.lab import cli, forward, replay, shell
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs(monkeypatch):
+    def fail(*_):
+        raise AssertionError("a wrong command got as far as building the machine")
+    for module in (forward, replay, shell):
+        monkeypatch.setattr(module, "machine", fail)
+
+
+@pytest.mark.parametrize("words, says", [
+    ("", "COMMAND"),
+    ("froward", "froward"),
+    ("forward --variant orignal", "did you mean original?"),
+    ("forward --variant napi,,tx-off", "unknown variant ''"),
+    ("forward --variant bogus", "known: original, tx-128, tx-off, napi, napi-tx-128, napi-tx-off"),
+    ("forward --frame-size 63", "64 to 1518"),
+    ("forward --frame-size 1519", "64 to 1518"),
+    ("forward --frame-size 64,big", "'big' is not a frame size"),
+    ("forward --load 0", "more than 0 and at most 100"),
+    ("forward --load 100.1", "more than 0 and at most 100"),
+    ("forward --load nan", "more than 0 and at most 100"),
+    ("forward --load full", "'full' is not a number"),
+    ("forward --frames 0", "at least 1 frame"),
+    ("forward --frames -5", "at least 1 frame"),
+    ("forward --link 99", "10, 100 or 1000"),
+    ("forward --bogus", "--bogus"),
+    ("forward --var napi", "--var"),
+    ("forward --json {tmp}/none/out.json", "none does not exist"),
+    ("forward --json {tmp}", "is a folder"),
+    ("forward --pcap {tmp}/file", "is a file"),
+    ("replay --variant napi", "--in0"),
+    ("replay --variant napi --in0 {tmp}/none.pcap --out0 {tmp}/0 --out1 {tmp}/1", "none.pcap does not exist"),
+    ("shell --variant nappi", "did you mean napi?"),
+])
+def test_wrong_command(words, says, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert cli.main(words.format(tmp=tmp_path).split()) == 2
+    output = capsys.readouterr()
+    assert output.out == "" and says in output.err
+    assert len(output.err.splitlines()) == 1 and output.err.startswith("moderato: ")
+
+
+@pytest.mark.parametrize("words", ["--help", "forward --help", "replay --help", "shell --help", "bench --help"])
+def test_help(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words.split())
+    assert ended.value.code == 0 and "usage: moderato" in capsys.readouterr().out

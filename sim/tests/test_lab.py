@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The lab against a simulator that only pretends: states, trials, tables, files, failures."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from moderato.sim.lab import forward, guest, results, state, table
+from moderato.sim.lab.errors import LabError
+from moderato.sim.lab.machine import Machine
+
+FAKE = Path(__file__).parent / "fake_simulator.py"
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FAKE_JOURNAL", str(tmp_path / "journal"))
+    for name in ("Image", "moderato.ko"):
+        (tmp_path / name).write_text(name)
+    simulator = tmp_path / "moderato-sim"
+    shutil.copy(FAKE, simulator)
+    simulator.chmod(0o755)
+    return Machine(simulator=simulator, build_id="fake-1", soc={"sys_clk_hz": 100_000_000},
+                   images=[(tmp_path / "Image", 0x40000000)], mailbox=0x41f00000, driver=tmp_path / "moderato.ko")
+
+
+@pytest.fixture
+def lab(machine, monkeypatch):
+    """`moderato` with the pretended machine; returns status, standard output and error."""
+    from moderato.sim.lab import cli
+    monkeypatch.setattr(forward, "machine", lambda link: machine)
+
+    def run(*words):
+        return cli.main([*words])
+    return run
+
+
+def processes(machine) -> list[str]:
+    """Arguments of the simulators started so far."""
+    journal = machine.simulator.parent / "journal"
+    return journal.read_text().splitlines() if journal.exists() else []
+
+
+def forward_once(lab, *more):
+    return lab("forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000", *more)
+
+
+# Results ------------------------------------------------------------------------------------------
+
+FIELDS = {
+    "variant": str, "frame_bytes": int, "load_percent": (int, float), "link_mbps": int, "sys_clk_hz": int,
+    "cycles": int, "ports": list, "throughput": dict, "latency_ns": dict, "cpu_idle_percent": float,
+    "simulation": dict,
+}
+PORT_FIELDS = {
+    "offered": int, "received": int, "forwarded": int, "lost": int, "dropped_at_ring": int, "corrupted": int,
+    "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float), "mbps": (int, float),
+}
+
+
+def test_json_has_the_documented_fields(lab, tmp_path):
+    file = tmp_path / "out.json"
+    assert lab("forward", "--variant", "napi,original", "--frame-size", "64,512", "--frames", "2000",
+               "--load", "12.5", "--json", str(file)) == 0
+    trials = json.loads(file.read_text())
+    assert [(trial["variant"], trial["frame_bytes"]) for trial in trials] == [
+        ("napi", 64), ("original", 64), ("napi", 512), ("original", 512)]
+    for trial in trials:
+        assert list(trial) == list(FIELDS)
+        assert all(isinstance(trial[name], kind) for name, kind in FIELDS.items())
+        assert len(trial["ports"]) == 2
+        for port in trial["ports"]:
+            assert list(port) == list(PORT_FIELDS)
+            assert all(isinstance(port[name], kind) for name, kind in PORT_FIELDS.items())
+            assert port["lost"] == port["offered"] - port["forwarded"]
+        assert list(trial["throughput"]) == ["fps", "mbps"]
+        assert list(trial["latency_ns"]) == ["min", "median", "p99", "max"]
+        assert list(trial["simulation"]) == ["wall_seconds", "cycles_per_second"]
+    assert trials[0]["load_percent"] == 12.5
+    assert trials[0]["latency_ns"] == {"min": 10_000, "median": 20_000, "p99": 30_000, "max": 40_010}
+    assert trials[0]["cpu_idle_percent"] == 25.0
+    # 2000 frames in a window of 10 ms, at each of two ports
+    assert trials[0]["throughput"] == {"fps": 400_000.0, "mbps": 204.8}
+
+
+def test_same_figures_twice(lab, tmp_path):
+    runs = []
+    for name in ("a", "b"):
+        forward_once(lab, "--json", str(tmp_path / name))
+        trials = json.loads((tmp_path / name).read_text())
+        runs.append([{key: value for key, value in trial.items() if key != "simulation"} for trial in trials])
+    assert runs[0] == runs[1]
+
+
+def test_table_says_where_frames_were_lost(lab, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_LOST", "300")
+    assert forward_once(lab) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "64-byte frames, 100 % of 100 Mb/s" in lines[0] and "2000 frames per port" in lines[0]
+    row = next(line for line in lines if line.startswith("napi"))
+    #           offered received forwarded lost  ring  FIFO backlog Tx elsewhere corrupted
+    assert row.split()[1:] == ["4000", "3700", "3700", "300", "300", "0", "0", "0", "0", "0"]
+
+
+def test_table_columns_line_up():
+    trial = results.Trial("napi-tx-off", 1518, 100, 10, 10)
+    port = results.Port(10, 10, 10, 0, 0, 0, 1_234_567, 0, 1.0, 2.0)
+    row = results.Result(trial, 100_000_000, 1000, [port, port], dict.fromkeys(("min", "median", "p99", "max")),
+                         99.9, 0, 0, 1.0, [])
+    blocks = table.render([row]).split("\n\n")
+    for block in blocks[1:]:
+        above, head, rule, body = block.splitlines()
+        assert len(head) == len(rule) == len(body) >= len(above)
+    assert body.split().count("-") == 4  # no latency was measured
+
+
+def test_default_number_of_frames_outlasts_the_rings():
+    assert results.frames_for(0.3, 64, 100, 100) == 44643  # 148 809.5 frames/s
+    assert results.frames_for(0.001, 1518, 1, 10) == 5 * 256
+
+
+# Guest --------------------------------------------------------------------------------------------
+
+PROC = """\
+           CPU0       CPU1
+  1:        124          0  SiFive PLIC   1 Edge      ttyLXU0
+ 12:          7         10  SiFive PLIC   3 Level     eth0-rx
+ 13:          0          0  SiFive PLIC   4 Level     eth0-tx
+ 14:        900          0  SiFive PLIC   5 Level     eth1-rx
+ 15:     123456          0  SiFive PLIC   6 Level     eth1-tx
+IPI0:         0          0  Rescheduling interrupts
+00000a31 0000001f 00000003 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000
+00000001 00000001 00000003 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000001
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0
+  eth0:  123456    2000    1    2    3     4          5         6   654321    1999    7    8    9     0       0          0
+  eth1:1234567890   11    0    0    0     0          0         0        0       12    0    0    0     0       0          0
+"""
+
+
+def test_guest_counters():
+    counters = guest.parse(PROC)
+    assert counters.rx_interrupts == [17, 900] and counters.tx_interrupts == [0, 123456]
+    assert counters.rx_packets == [2000, 11] and counters.rx_dropped == [2, 0]
+    assert counters.tx_packets == [1999, 12] and counters.tx_dropped == [8, 0]
+    assert counters.backlog_dropped == 0x20
+    assert counters.since(counters).tx_packets == [0, 0]
+
+
+@pytest.mark.parametrize("gone", ["eth1-tx", "eth0:", "00000a31"])
+def test_guest_counters_missing(gone):
+    text = "\n".join(line for line in PROC.splitlines() if gone not in line and "00000001 " not in line)
+    with pytest.raises(LabError):
+        guest.parse(text)
+
+
+# States -------------------------------------------------------------------------------------------
+
+def test_states_are_made_once(lab, machine):
+    assert forward_once(lab) == 0
+    first = processes(machine)
+    assert sum("--load" in line for line in first) == 1  # one boot
+    assert forward_once(lab) == 0
+    assert len(processes(machine)) - len(first) == 1     # the trial's own simulation
+
+
+def test_states_depend_on_what_made_them(machine, tmp_path):
+    before = [state.booted(machine).folder, state.ready(machine, "napi").folder]
+    machine.driver.write_text("another driver")
+    after = [state.booted(machine).folder, state.ready(machine, "napi").folder]
+    assert after[0] == before[0] and after[1] != before[1]
+    (tmp_path / "Image").write_text("another kernel")
+    assert state.booted(machine).folder != before[0]
+    assert state.ready(machine, "napi").folder not in (before[1], after[1])
+
+
+@pytest.mark.parametrize("content", [b"", b"\0garbage"])
+def test_damaged_checkpoint_is_made_again(lab, machine, capsys, content):
+    forward_once(lab)
+    checkpoint = state.ready(machine, "napi").checkpoint
+    checkpoint.write_bytes(content)
+    capsys.readouterr()
+    assert forward_once(lab) == 0
+    message = capsys.readouterr().err
+    assert f"{checkpoint}: the checkpoint is damaged; making it again" in message
+    json.loads(checkpoint.read_text())  # whole again
+
+
+def test_failed_preparation_leaves_no_state(lab, machine, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_FAIL", "insmod /tmp/moderato.ko")
+    assert forward_once(lab) == 1
+    assert "`insmod /tmp/moderato.ko` ended with status 1" in capsys.readouterr().err
+    loaded = Path(os.environ["MODERATO_CACHE"]) / "checkpoint-loaded"
+    assert [path for path in loaded.iterdir() if not path.name.endswith(".lock")] == []
+
+
+# Unsound trials -----------------------------------------------------------------------------------
+
+def test_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
+    forward_once(lab)  # the states are sound
+    capsys.readouterr()
+    monkeypatch.setenv("FAKE_MISCOUNT", "1")
+    assert forward_once(lab) == 1
+    output = capsys.readouterr()
+    assert "/proc/interrupts shows 2001 rx interrupts of port 0, the hardware raised 2000" in output.err
+    assert "napi" in output.out  # the table is printed all the same
+
+
+def test_corrupted_frames_fail_the_run(lab, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_CORRUPTED", "3")
+    assert forward_once(lab) == 1
+    assert "3 frames that entered at port 0 left corrupted" in capsys.readouterr().err
+
+
+def test_simulator_that_dies(lab, machine, capsys):
+    machine.simulator.write_text("#!/bin/sh\necho 'moderato-sim: out of memory' >&2\nexit 1\n")
+    assert forward_once(lab) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "moderato: the simulator failed: out of memory"
+
+
+# Files --------------------------------------------------------------------------------------------
+
+def test_pcap_folder(lab, tmp_path):
+    folder = tmp_path / "captures"
+    for _ in range(2):  # the second time replaces what is there
+        assert forward_once(lab, "--pcap", str(folder)) == 0
+        assert [str(path.relative_to(folder)) for path in folder.rglob("*")] == ["napi-64", "napi-64/port0-in.pcap"]
+
+
+def test_full_disk_leaves_the_old_result(lab, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+
+    def full(*_):
+        raise OSError(28, os.strerror(28))
+    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(forward, "run", lambda *_: [])
+    assert forward_once(lab, "--json", str(file)) == 1
+    assert "No space left on device; free some space" in capsys.readouterr().err
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_interrupt_ends_every_process(machine, tmp_path):
+    program = ("import sys; from pathlib import PosixPath; from moderato.sim.lab import cli, forward\n"
+               "from moderato.sim.lab.machine import Machine\n"
+               f"forward.machine = lambda link: {machine!r}\n"
+               "sys.exit(cli.main(sys.argv[1:]))")
+    folder = tmp_path / "captures"
+    lab = subprocess.Popen(
+        [sys.executable, "-c", program, "forward", "--variant", "napi,original", "--frame-size", "64",
+         "--frames", "2000", "--pcap", str(folder)],
+        env={**os.environ, "FAKE_STALL": "1"}, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while len(list(folder.glob(".*"))) < min(2, len(os.sched_getaffinity(0))):  # trials under way
+        assert time.monotonic() < deadline and lab.poll() is None
+        time.sleep(0.05)
+    lab.send_signal(signal.SIGINT)
+    assert lab.wait(10) == 130
+    assert lab.stderr.read().splitlines()[-1] == "moderato: stopped"
+    assert list(folder.iterdir()) == []
+    assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(machine.simulator) in text_of(path)]
+
+
+def text_of(path: Path) -> str:
+    """Of a file that may go away meanwhile."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
