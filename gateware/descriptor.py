@@ -7,7 +7,7 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from moderato.gateware.dma       import DATA_BYTES, LINE_BYTES, ReadPort
+from moderato.gateware.dma       import DATA_BYTES, LINE_BYTES, ReadPort, request_layout
 from moderato.gateware.registers import DESCRIPTOR, DESCRIPTOR_BYTES, INDEX_BITS
 
 # Layout -------------------------------------------------------------------------------------------
@@ -76,8 +76,12 @@ class DescriptorFetcher(LiteXModule):
             self.starved.eq(~busy & ~fifo.source.valid & (fetched == producer)),
         ]
 
-        # Requests: up to the end of the line or to the producer, whichever comes first.
-        # ------------------------------------------------------------------------------
+        # Requests: up to the end of the line or to the producer, whichever comes first. Buffered,
+        # because neither a doorbell nor the end of `enable` may change what AXI was offered.
+        # ----------------------------------------------------------------------------------------
+        self.request = request = stream.Buffer(request_layout)
+        self.comb += request.source.connect(port.request)
+
         slot      = Signal(INDEX_BITS)
         available = Signal(INDEX_BITS)
         in_line   = Signal(max=PER_LINE + 1)
@@ -87,14 +91,14 @@ class DescriptorFetcher(LiteXModule):
             available.eq(producer - fetched),
             in_line.eq(PER_LINE - fetched[:log2_int(PER_LINE)]),
             count.eq(Mux(available < in_line, available, in_line)),
-            port.request.valid.eq(self.enable & ~busy & ~failed & (available != 0) &
+            request.sink.valid.eq(self.enable & ~busy & ~failed & (available != 0) &
                 (fifo.level <= PER_LINE)),
-            port.request.address.eq(self.base[3:] + (slot << log2_int(BEATS_PER_DESCRIPTOR))),
-            port.request.last_beat.eq((count << log2_int(BEATS_PER_DESCRIPTOR)) - 1),
+            request.sink.address.eq(self.base[3:] + (slot << log2_int(BEATS_PER_DESCRIPTOR))),
+            request.sink.last_beat.eq((count << log2_int(BEATS_PER_DESCRIPTOR)) - 1),
         ]
         self.sync += [
             If(self.doorbell, producer.eq(self.doorbell_index)),
-            If(port.request.valid & port.request.ready,
+            If(request.sink.valid & request.sink.ready,
                 busy.eq(1),
                 fetched.eq(fetched + count),
             ),
