@@ -92,7 +92,7 @@ class FrameFIFO(LiteXModule):
                 write_pointer.eq(start_pointer)
             ),
             If(self.commit | self.abort,
-                overflow.eq(0)
+                overflow.eq(self.write & full) # The first word of the next frame.
             ),
         ]
 
