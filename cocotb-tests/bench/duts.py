@@ -3,6 +3,12 @@
 
 from migen import *
 
+from litex.soc.interconnect import axi
+
+from moderato.gateware.descriptor import DescriptorFetcher
+from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
+from moderato.gateware.filter import AddressFilter
+from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.moderation import Moderation
 
 
@@ -16,6 +22,18 @@ def named(prefix="", **signals):
         else:
             ports |= named(f"{prefix}{name}_", **{field: getattr(item, field)
                 for field, *_ in item.layout})
+    return ports
+
+
+def axi_ports(prefix, bus):
+    """The signals of an AXI bus that our masters drive or read, named as AXI does: dma_awaddr, ..."""
+    ports = set()
+    for channel, fields in {
+        "aw": "addr burst len size id", "w": "data strb last", "b": "resp id",
+        "ar": "addr burst len size id", "r": "data resp last id"}.items():
+        endpoint = getattr(bus, channel)
+        ports |= named(f"{prefix}_{channel}",
+            **{field: getattr(endpoint, field) for field in ["valid", "ready", *fields.split()]})
     return ports
 
 
@@ -41,3 +59,62 @@ def moderation():
     inputs = ["frames", "packet_timer", "absolute_timer", "gap", "completion", "request", "silent",
         "rearm", "rearm_index", "disarm", "clear"]
     return device, clocked(device) | {outputs} | named(**{name: getattr(device, name) for name in inputs})
+
+# Frame FIFO ---------------------------------------------------------------------------------------
+
+def frame_fifo():
+    """512 bytes, 6 frames: small enough to be full often."""
+    device = FrameFIFO(order=9, param=[("tag", 16)], max_frames=6)
+    return device, clocked(device) | named(
+        write=device.write, data=device.data, commit=device.commit, abort=device.abort,
+        param=device.param, accepted=device.accepted, space=device.space,
+        available=device.available, head=device.head, word=device.word, next=device.next,
+        free=device.release, frames=device.frames)
+
+
+# Address filter -----------------------------------------------------------------------------------
+
+def address_filter():
+    device = AddressFilter()
+    names = ["station", "hash", "promiscuous", "allmulti", "start", "destination", "accept",
+        "multicast", "broadcast"]
+    return device, clocked(device) | named(**{name: getattr(device, name) for name in names})
+
+
+# DMA ----------------------------------------------------------------------------------------------
+
+def dma():
+    """Reader and writer with three clients each: read0.., write0.. ."""
+    device = Module()
+    bus = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
+    reads, writes = [ReadPort() for _ in range(3)], [WritePort(note_width=8) for _ in range(3)]
+    device.submodules += reads + writes
+    device.submodules.reader = reader = DMAReader(bus, reads)
+    device.submodules.writer = writer = DMAWriter(bus, writes)
+    ports = clocked(device) | axi_ports("dma", bus)
+    ports |= named(read_error=reader.error, write_error=writer.error)
+    for n, port in enumerate(reads):
+        ports |= named(f"read{n}_", request_valid=port.request.valid, request_ready=port.request.ready,
+            address=port.request.address, last_beat=port.request.last_beat,
+            valid=port.valid, last=port.last, data=port.data, error=port.error)
+    for n, port in enumerate(writes):
+        ports |= named(f"write{n}_", request_valid=port.request.valid,
+            request_ready=port.request.ready, address=port.request.address,
+            last_beat=port.request.last_beat, note=port.request.note, valid=port.data.valid,
+            ready=port.data.ready, data=port.data.data, done=port.done, done_note=port.done_note)
+    return device, ports
+
+
+# Descriptors --------------------------------------------------------------------------------------
+
+def descriptor_fetcher():
+    device = Module()
+    bus = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
+    device.submodules.fetcher = fetcher = DescriptorFetcher()
+    device.submodules.reader = DMAReader(bus, [fetcher.port])
+    source = fetcher.source
+    return device, clocked(device) | axi_ports("dma", bus) | named(
+        enable=fetcher.enable, base=fetcher.base, order=fetcher.order, doorbell=fetcher.doorbell,
+        doorbell_index=fetcher.doorbell_index, valid=source.valid, ready=source.ready,
+        address=source.address, length=source.length, request=source.request, silent=source.silent,
+        starved=fetcher.starved, idle=fetcher.idle)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The memory behind the DMA: cocotbext-axi's RAM, made slow at will, with AXI's rules enforced."""
+
+import random
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from cocotbext.axi import AxiBus, AxiRam
+
+LINE = 64  # bytes: no burst is longer than a line of the CPU's cache, or crosses one
+BEAT = 8
+
+# Payload that must hold still while valid waits for ready.
+STABLE = {"aw": ("addr", "len"), "ar": ("addr", "len"), "w": ("data", "strb", "last")}
+
+
+class Memory:
+    """RAM at `prefix` of the device; `ram` reads and writes it from the test's side.
+
+    `bursts` lists (channel, address, beats) as they are accepted.
+    """
+
+    def __init__(self, dut, prefix="dma", size=2**20):
+        self.ram = AxiRam(AxiBus.from_prefix(dut, prefix), dut.sys_clk, dut.sys_rst, size=size)
+        self.bursts = []
+        self._dut = dut
+        self._prefix = prefix
+        cocotb.start_soon(self._check())
+
+    # Slowness -----------------------------------------------------------------------------------
+
+    def _channels(self):
+        write, read = self.ram.write_if, self.ram.read_if
+        return [write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel]
+
+    def slow(self, probability, seed=0):
+        """Every channel pauses at random, each clock with this probability; 0 = never."""
+        for number, channel in enumerate(self._channels()):
+            rng = random.Random(f"{seed} {number}")
+            channel.set_pause_generator(_coin(rng, probability) if probability else None)
+            channel.pause = False
+
+    def starve(self, stopped):
+        """Nothing is taken or answered while stopped."""
+        for channel in self._channels():
+            channel.set_pause_generator(None)
+            channel.pause = stopped
+
+    # Rules ----------------------------------------------------------------------------------------
+
+    def _signal(self, name):
+        return getattr(self._dut, f"{self._prefix}_{name}")
+
+    async def _check(self):
+        """AXI: valid stays until ready, with its payload. Ours: whole beats, within a line, INCR."""
+        handshakes = {channel: (self._signal(channel + "valid"), self._signal(channel + "ready"),
+                                [self._signal(channel + field) for field in fields])
+                      for channel, fields in STABLE.items()}
+        waiting = dict.fromkeys(STABLE)
+        clock, reset = self._dut.sys_clk, self._dut.sys_rst
+        while True:
+            await RisingEdge(clock)
+            if int(reset.value):
+                waiting = dict.fromkeys(STABLE)
+                continue
+            for channel, (valid, ready, fields) in handshakes.items():
+                if not int(valid.value):
+                    assert waiting[channel] is None, f"{channel}valid fell before {channel}ready"
+                    continue
+                payload = tuple(int(field.value) for field in fields)
+                assert waiting[channel] in (None, payload), f"{channel}: payload changed while waiting"
+                waiting[channel] = None if int(ready.value) else payload
+                if channel != "w" and int(ready.value):
+                    self._accept(channel, *payload)
+
+    def _accept(self, channel, address, last_beat):
+        assert int(self._signal(channel + "burst").value) == 1, f"{channel}: not an INCR burst"
+        assert int(self._signal(channel + "size").value) == 3, f"{channel}: not 8 bytes a beat"
+        assert address % BEAT == 0, f"{channel}: {address:#x} is not aligned"
+        last = address + (last_beat + 1)*BEAT - 1
+        assert address // LINE == last // LINE, f"{channel}: burst {address:#x}..{last:#x} leaves its line"
+        self.bursts.append((channel, address, last_beat + 1))
+
+
+def _coin(rng, probability):
+    while True:
+        yield rng.random() < probability
