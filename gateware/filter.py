@@ -1,37 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Destination address filter: station address, broadcast, multicast hash, all."""
 
-from functools import reduce
-from operator  import xor
-
 from migen import *
 
 from litex.gen import *
 
-from liteeth.mac.crc import LiteEthMACCRC32
-
-# CRC ----------------------------------------------------------------------------------------------
-
-def crc32_step(crc, octet):
-    """The CRC-32 of IEEE 802.3 after one more octet.
-
-    crc, octet: lists of 32 and 8 one-bit values, lowest first. Returns an expression, not a module:
-    inside an If it costs a simulator nothing while idle.
-    """
-    polynomial = LiteEthMACCRC32.polynom
-    bits = [[bit] for bit in crc]
-    for n in range(8):
-        feedback = bits.pop() + [octet[n]]
-        bits = [feedback] + [bit + (feedback if (polynomial >> (i + 1)) & 1 else [])
-            for i, bit in enumerate(bits)]
-    return Cat(*[_xor(terms) for terms in bits])
-
-
-def _xor(terms):
-    """XOR of the terms (the same objects where they are equal); those that occur twice cancel."""
-    odd = [t for i, t in enumerate(terms)
-        if sum(t is u for u in terms) % 2 and not any(t is u for u in terms[:i])]
-    return reduce(xor, odd)
+from moderato.gateware.crc import INIT, crc32_step
 
 # Filter -------------------------------------------------------------------------------------------
 
@@ -69,12 +43,12 @@ class AddressFilter(LiteXModule):
             If(count != 0,
                 count.eq(count - 1),
                 octets.eq(octets[8:]),
-                crc.eq(crc32_step([crc[i] for i in range(32)], [octets[i] for i in range(8)])),
+                crc.eq(crc32_step(crc, octets[:8])),
             ),
             If(self.start,
                 count.eq(6),
                 octets.eq(self.destination),
-                crc.eq(2**32 - 1),
+                crc.eq(INIT),
             ),
         ]
 

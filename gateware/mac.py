@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Moderato: an Ethernet MAC with descriptor rings in memory and interrupt moderation in hardware.
 
-    PHY ─ LiteEthMACCore ─ Receive  ─ FrameFIFO ─ RxRing ─┐
-        preamble, FCS, CDC  filter                        ├─ DMA ─ AXI4 ─ memory
-    PHY ─ LiteEthMACCore ─ Transmit ─ FrameFIFO ─ TxRing ─┘
-                                       completions ─ Moderation ─ interrupt lines
+    PHY ─ MACCore ── Receive ── FrameFIFO ─ RxRing ─┐
+        preamble,    FCS, filter                    ├─ DMA ─ AXI4 ─ memory
+    PHY ─ MACCore ── Transmit ─ FrameFIFO ─ TxRing ─┘
+        gap, clocks  padding, FCS              └─ completions ─ Moderation ─ interrupt lines
 """
 
 from migen import *
@@ -13,11 +13,10 @@ from litex.gen import *
 
 from litex.soc.interconnect import axi
 
-from liteeth.mac.core import LiteEthMACCore
-
 from moderato.gateware               import registers
 from moderato.gateware.dma           import DMAReader, DMAWriter
 from moderato.gateware.frame_fifo    import FrameFIFO
+from moderato.gateware.mac_core      import MACCore
 from moderato.gateware.moderation    import Moderation
 from moderato.gateware.receive       import Receive, rx_frame_param
 from moderato.gateware.register_file import RegisterFile
@@ -31,7 +30,7 @@ from moderato.gateware.tx_ring       import TxRing, tx_frame_param
 class ModeratoMAC(LiteXModule):
     """The MAC.
 
-    phy            a LiteEth PHY, at most 32 bits wide.
+    phy            a LiteEth PHY, 8, 16 or 32 bits wide.
     sys_clk_freq   Hz, told to the driver for its timers.
     phy_cd         prefix of the PHY's clock domains (phy_cd_rx, phy_cd_tx); "sys" puts all in sys.
     rx_fifo_order, tx_fifo_order
@@ -44,8 +43,6 @@ class ModeratoMAC(LiteXModule):
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
         max_frames=64):
-        if phy.dw > 32:
-            raise ValueError(f"Moderato's datapath is 32 bits wide, the PHY's {phy.dw}.")
         for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
             if not 11 <= order <= 14:
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
@@ -62,10 +59,9 @@ class ModeratoMAC(LiteXModule):
         self.bus       = regs.bus
         value = regs.value
 
-        # MAC core: LiteEth's, except for the padding (see Transmit).
-        # -----------------------------------------------------------
-        domains = {f"eth_{d}": "sys" if phy_cd == "sys" else f"{phy_cd}_{d}" for d in ("rx", "tx")}
-        self.core = core = ClockDomainsRenamer(domains)(LiteEthMACCore(phy, dw=32, with_padding=False))
+        # MAC core.
+        # ---------
+        self.core = core = MACCore(phy, phy_cd)
 
         # Receive.
         # --------
@@ -148,9 +144,7 @@ class ModeratoMAC(LiteXModule):
         self.comb += self.events.eq(Cat(*[events[name] for name in registers.EVENTS]))
 
     def get_csrs(self):
-        # Everything is in the register file; LiteEthMACCore's CSRs stay out of the SoC's banks, whose
-        # offsets would move with them.
-        return []
+        return [] # Everything is in the register file.
 
     @staticmethod
     def _bits(register, field):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From the MAC core to the Rx frame FIFO: pack, measure, filter, keep or drop the frame whole."""
+"""From the MAC core to the Rx frame FIFO: pack, check, filter, keep or drop the frame whole."""
 
 from migen import *
 
@@ -9,6 +9,7 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
+from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
 from moderato.gateware.registers import RX_OFFSET
 
@@ -20,8 +21,9 @@ rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1)]
 class Receive(LiteXModule):
     """Packs 32-bit words of the MAC core into 64-bit words that start RX_OFFSET bytes late.
 
-    sink   frames without preamble and FCS, as LiteEthMACCore gives them.
-    fifo   FrameFIFO with rx_frame_param, whose write side this module drives.
+    sink   frames from destination address to FCS; held back a few clocks between two frames.
+    fifo   FrameFIFO with rx_frame_param, whose write side this module drives. The FCS goes in too,
+           but counts for nothing.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full.
@@ -47,6 +49,7 @@ class Receive(LiteXModule):
         # Octets in the current word: last_be marks the last octet, one-hot.
         # ------------------------------------------------------------------
         word_octets = Signal(3)
+        lanes       = Signal(4)
         self.comb += [
             word_octets.eq(4),
             If(sink.last, Case(sink.last_be, {
@@ -55,6 +58,7 @@ class Receive(LiteXModule):
                 0b0100:    word_octets.eq(3),
                 "default": word_octets.eq(4),
             })),
+            Case(word_octets, {n: lanes.eq(2**n - 1) for n in range(1, 5)}),
         ]
 
         # Packing: `carry` is what the offset pushes into the next half word, `low` the lower half of
@@ -64,19 +68,18 @@ class Receive(LiteXModule):
         low     = Signal(32)
         upper   = Signal()           # The upper half is next.
         spill   = Signal()           # The last word has octets in carry.
-        length  = Signal(14)         # Octets so far, without FCS.
+        length  = Signal(14)         # Octets so far.
+        crc     = Signal(32, reset=INIT)
+        tail    = Signal(32)         # Octets of an incomplete last word that the CRC waits for,
+        tail_octets = Signal(2)      # and their number.
         error   = Signal()
         started = Signal()           # The first word has passed.
         wanted  = Signal()           # Enabled when the frame started.
         long    = Signal()
-        self.comb += long.eq(length + eth_fcs_length > self.max_frame)
-
-        # Only what is in use is written: one place drives the FIFO's data.
-        self.comb += If(upper,
-            fifo.data.eq(Cat(low, carry, sink.data[:16]))
-        ).Else(
-            fifo.data.eq(carry) # Only when flushing.
-        )
+        self.comb += [
+            long.eq(length > self.max_frame),
+            fifo.data.eq(Mux(upper, Cat(low, carry, sink.data[:16]), carry)),
+        ]
 
         self.fsm = fsm = FSM(reset_state="RECEIVE")
         fsm.act("RECEIVE",
@@ -86,15 +89,20 @@ class Receive(LiteXModule):
                 NextValue(low, Cat(carry, sink.data[:16])),
                 NextValue(upper, ~upper),
                 NextValue(started, 1),
+                NextValue(error, error | ((sink.error & lanes) != 0)),
                 If(~started, NextValue(wanted, self.enable)),
-                # A frame that is too long already takes no more room; the count saturates.
+                # A frame that is too long already takes no more room; the count stops.
                 If(~long,
                     NextValue(length, length + word_octets),
                     fifo.write.eq(upper),
                 ),
+                If(word_octets == 4,
+                    NextValue(crc, crc32_step(crc, sink.data)),
+                ),
                 If(sink.last,
                     NextValue(spill, word_octets > 2),
-                    NextValue(error, (sink.error & sink.last_be) != 0),
+                    NextValue(tail, sink.data),
+                    NextValue(tail_octets, word_octets[:2]),
                     NextState("FLUSH"),
                 ),
             ),
@@ -104,35 +112,43 @@ class Receive(LiteXModule):
             NextState("DECIDE"),
         )
         fsm.act("DECIDE",
-            # Each frame has one fate: length first, because the FCS of a fragment says nothing.
-            If(~wanted | ~self.enable,
-                fifo.abort.eq(1)
-            ).Elif(length < eth_min_frame_length - eth_fcs_length,
-                fifo.abort.eq(1),
-                self.undersize.eq(1)
-            ).Elif(long,
-                fifo.abort.eq(1),
-                self.oversize.eq(1)
-            ).Elif(error,
-                fifo.abort.eq(1),
-                self.fcs_error.eq(1)
-            ).Elif(~self.filter.accept,
-                fifo.abort.eq(1),
-                self.filtered.eq(1)
+            If(tail_octets != 0,
+                NextValue(tail_octets, tail_octets - 1),
+                NextValue(tail, tail[8:]),
+                NextValue(crc, crc32_step(crc, tail[:8])),
             ).Else(
-                fifo.commit.eq(1),
-                self.good.eq(fifo.accepted),
-                self.fifo_full.eq(~fifo.accepted)
+                # Each frame has one fate: length first, because the FCS of a fragment says nothing.
+                If(~wanted | ~self.enable,
+                    fifo.abort.eq(1)
+                ).Elif(length < eth_min_frame_length,
+                    fifo.abort.eq(1),
+                    self.undersize.eq(1)
+                ).Elif(long,
+                    fifo.abort.eq(1),
+                    self.oversize.eq(1)
+                ).Elif(error | (crc != RESIDUE),
+                    fifo.abort.eq(1),
+                    self.fcs_error.eq(1)
+                ).Elif(~self.filter.accept,
+                    fifo.abort.eq(1),
+                    self.filtered.eq(1)
+                ).Else(
+                    fifo.commit.eq(1),
+                    self.good.eq(fifo.accepted),
+                    self.fifo_full.eq(~fifo.accepted)
+                ),
+                NextValue(length, 0),
+                NextValue(upper, 0),
+                NextValue(carry, 0),
+                NextValue(crc, INIT),
+                NextValue(error, 0),
+                NextValue(started, 0),
+                NextState("RECEIVE"),
             ),
-            NextValue(length, 0),
-            NextValue(upper, 0),
-            NextValue(carry, 0),
-            NextValue(started, 0),
-            NextState("RECEIVE"),
         )
         self.comb += [
-            self.octets.eq(length + eth_fcs_length),
-            fifo.param.length.eq(length),
+            self.octets.eq(length),
+            fifo.param.length.eq(length - eth_fcs_length),
             fifo.param.multicast.eq(self.filter.multicast),
             fifo.param.broadcast.eq(self.filter.broadcast),
         ]

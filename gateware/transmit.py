@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From the Tx frame FIFO to the MAC core: align, pad with zeros, never a gap inside a frame."""
+"""From the Tx frame FIFO to the MAC core: align, pad with zeros, append the FCS."""
 
 from migen import *
 
@@ -9,13 +9,16 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
+from moderato.gateware.crc import INIT, crc32_step, fcs_octet
+
 # Transmit -----------------------------------------------------------------------------------------
 
 class Transmit(LiteXModule):
     """Sends the frames of `fifo` (tx_frame_param) as 32-bit words, first octet in bits 7:0.
 
-    Frames shorter than IEEE 802.3's minimum are padded with zeros here, not by LiteEthMACCore: its
-    32-bit padding inserter sends stale octets of the last word and forgets to restart its count.
+    Frames shorter than IEEE 802.3's minimum are padded with zeros. The CRC takes a word a clock and
+    the octets of an incomplete last word one a clock: up to three clocks without a word, which the
+    MAC core's FIFO hides, since frames reach it faster than they leave for the wire.
     `sent` pulses when a frame's last word was taken, with its `octets` on the wire, FCS included.
     """
     def __init__(self, fifo):
@@ -66,34 +69,72 @@ class Transmit(LiteXModule):
         )
 
         # The word: aligned, cut at the frame's end, zeros beyond.
+        # ---------------------------------------------------------
         aligned = Signal(32)
         mask    = Signal(4)
-        total   = Signal(15)
+        word    = Signal(32)
+        total   = Signal(15) # Octets to be sent before the FCS.
         self.comb += [
-            Case(shift, {n: aligned.eq(Cat(previous, half)[8*n:8*n + 32]) for n in range(1, 4)} |
-                {0: aligned.eq(half)}),
-            mask.eq(Mux(remaining >= 4, 0b1111, (1 << remaining[:2]) - 1)),
+            Case(shift, {0: aligned.eq(half)} |
+                {n: aligned.eq(Cat(previous, half)[8*n:8*n + 32]) for n in range(1, 4)}),
+            mask.eq(0b1111),
+            Case(remaining, {n: mask.eq(2**n - 1) for n in range(4)}),
+            [word[8*n:8*n + 8].eq(Mux(mask[n], aligned[8*n:8*n + 8], 0)) for n in range(4)],
             total.eq(remaining + padding),
-            [source.data[8*n:8*n + 8].eq(Mux(mask[n], aligned[8*n:8*n + 8], 0)) for n in range(4)],
-            source.last.eq(total <= 4),
-            If(source.last, Case(total[:2], {n: source.last_be.eq(1 << (n - 1) % 4) for n in range(4)})),
         ]
+
+        crc         = Signal(32, reset=INIT)
+        tail        = Signal(32) # The incomplete last word,
+        tail_octets = Signal(2)  # its octets,
+        tail_done   = Signal(2)  # and how many of them the CRC has seen.
+        fcs         = [fcs_octet(crc, n) for n in range(4)]
         fsm.act("SEND",
+            source.data.eq(word),
+            If(total < 4,
+                NextValue(tail, word),
+                NextValue(tail_octets, total[:2]),
+                NextState("TAIL"),
+            ).Else(
+                source.valid.eq(1),
+                If(source.ready,
+                    # Never beyond the frame: what is read of it counts as room for the next.
+                    If(remaining > 4, *step),
+                    NextValue(crc, crc32_step(crc, word)),
+                    If(remaining >= 4,
+                        NextValue(remaining, remaining - 4)
+                    ).Else(
+                        # The padding's first octets ride in the frame's last word.
+                        NextValue(remaining, 0),
+                        NextValue(padding, total - 4),
+                    ),
+                    If(total == 4, NextState("FCS")),
+                ),
+            ),
+        )
+        fsm.act("TAIL",
+            Case(tail_done, {n: NextValue(crc, crc32_step(crc, tail[8*n:8*n + 8])) for n in range(3)}),
+            NextValue(tail_done, tail_done + 1),
+            If(tail_done + 1 == tail_octets, NextState("JOIN")),
+        )
+        fsm.act("JOIN",
             source.valid.eq(1),
+            Case(tail_octets, {n: source.data.eq(Cat(tail[:8*n], *fcs[:4 - n])) for n in range(1, 4)}),
+            If(source.ready, NextState("FCS")),
+        )
+        fsm.act("FCS",
+            source.valid.eq(1),
+            source.last.eq(1),
+            Case(tail_octets, {n: [
+                source.data.eq(Cat(*fcs[(4 - n) % 4:])),
+                source.last_be.eq(1 << (n - 1) % 4),
+            ] for n in range(4)}),
             If(source.ready,
-                *step,
-                If(remaining >= 4,
-                    NextValue(remaining, remaining - 4)
-                ).Else(
-                    # The padding's first octets ride in the frame's last word.
-                    NextValue(remaining, 0),
-                    NextValue(padding, padding - (4 - remaining)),
-                ),
-                If(source.last,
-                    self.sent.eq(1),
-                    fifo.release.eq(1),
-                    NextState("IDLE"),
-                ),
+                self.sent.eq(1),
+                fifo.release.eq(1),
+                NextValue(crc, INIT),
+                NextValue(tail_octets, 0),
+                NextValue(tail_done, 0),
+                NextState("IDLE"),
             ),
         )
         self.comb += self.octets.eq(length + eth_fcs_length)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Between the PHY and the system clock: preamble, gap, width and clock domain.
+
+LiteEth's stages in LiteEthMACCore's order, less two: the FCS is made and checked beyond (transmit.py,
+receive.py), where it is cheaper to build and to simulate and where a fragment shorter than an FCS
+can't stick in the checker's FIFO; so is the padding, whose 32-bit stage in LiteEth sends stale octets.
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from liteeth.common       import eth_phy_description
+from liteeth.mac.gap      import LiteEthMACGap
+from liteeth.mac.last_be  import LiteEthMACRXLastBE, LiteEthMACTXLastBE
+from liteeth.mac.preamble import LiteEthMACPreambleChecker, LiteEthMACPreambleInserter
+
+CDC_DEPTH = 32 # Words.
+
+# MAC Core -----------------------------------------------------------------------------------------
+
+class MACCore(LiteXModule):
+    """Streams of 32-bit words in the system clock domain, frames from destination address to FCS.
+
+    phy     a LiteEth PHY, 8 to 32 bits wide.
+    phy_cd  prefix of its clock domains, or "sys" for a PHY in the system clock domain.
+    """
+    def __init__(self, phy, phy_cd="eth"):
+        if phy.dw not in (8, 16, 32):
+            raise ValueError(f"The datapath takes PHYs of 8, 16 or 32 bits, not {phy.dw}.")
+        self.sink   = stream.Endpoint(eth_phy_description(32))
+        self.source = stream.Endpoint(eth_phy_description(32))
+
+        # # #
+
+        rx = "sys" if phy_cd == "sys" else f"{phy_cd}_rx"
+        tx = "sys" if phy_cd == "sys" else f"{phy_cd}_tx"
+        narrow, wide = eth_phy_description(phy.dw), eth_phy_description(32)
+
+        self.rx_preamble  = ClockDomainsRenamer(rx)(LiteEthMACPreambleChecker(phy.dw))
+        self.rx_last_be   = ClockDomainsRenamer(rx)(LiteEthMACRXLastBE(phy.dw))
+        self.rx_converter = ClockDomainsRenamer(rx)(stream.StrideConverter(narrow, wide))
+        self.rx_cdc       = self._crossing(wide, rx, "sys")
+        self.rx_pipeline  = stream.Pipeline(phy,
+            self.rx_preamble,
+            self.rx_last_be,
+            self.rx_converter,
+            self.rx_cdc,
+            self.source,
+        )
+
+        self.tx_cdc       = self._crossing(wide, "sys", tx)
+        self.tx_converter = ClockDomainsRenamer(tx)(stream.StrideConverter(wide, narrow))
+        self.tx_last_be   = ClockDomainsRenamer(tx)(LiteEthMACTXLastBE(phy.dw))
+        self.tx_preamble  = ClockDomainsRenamer(tx)(LiteEthMACPreambleInserter(phy.dw))
+        tx_stages = [self.tx_cdc, self.tx_converter, self.tx_last_be, self.tx_preamble]
+        if not getattr(phy, "integrated_ifg_inserter", False):
+            self.tx_gap = ClockDomainsRenamer(tx)(LiteEthMACGap(phy.dw))
+            tx_stages.append(self.tx_gap)
+        self.tx_pipeline  = stream.Pipeline(self.sink, *tx_stages, phy)
+
+    @staticmethod
+    def _crossing(layout, cd_from, cd_to):
+        """A FIFO between two clock domains, and within one: its depth is needed there as well."""
+        if cd_from == cd_to:
+            return stream.SyncFIFO(layout, CDC_DEPTH)
+        return stream.ClockDomainCrossing(layout, cd_from=cd_from, cd_to=cd_to, depth=CDC_DEPTH)
