@@ -39,6 +39,7 @@ class SimPHY(LiteXModule):
     gains link_mbps a clock and pays 8*sys_clk_freq/1e6 an octet.
     """
     dw                      = 32
+    cd                      = "sys"
     integrated_ifg_inserter = True # The gap is paced here: LiteEthMACGap counts clocks.
 
     def __init__(self, pads, sys_clk_freq):

@@ -61,7 +61,7 @@ class ModeratoSoC(SoCCore):
 
         number = len(self.macs)
         name   = f"mac{number}"
-        mac    = ModeratoMAC(phy, self.sys_clk_freq)
+        mac    = ModeratoMAC(phy, self.sys_clk_freq, phy_cd=getattr(phy, "cd", "eth"))
         self.add_module(name=name, module=mac)
         self.macs.append(mac)
 
