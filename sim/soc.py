@@ -167,9 +167,8 @@ def soc_verilog(config: SimConfig = SimConfig()) -> Path:
     return artifact("soc-verilog", inputs, build, "10 s")
 
 
-def write(config: SimConfig, directory: Path):
-    """Elaborate the SoC, write its Verilog files and soc.json."""
-    soc = SimSoC(config)
+def write(soc: SimSoC, directory: Path):
+    """Write the SoC's Verilog files and soc.json."""
     soc.finalize()
     description = soc.describe()
     fragment = soc.get_fragment()
@@ -192,4 +191,4 @@ def _drop_stamps(file: Path):
 
 
 if __name__ == "__main__":
-    write(SimConfig.from_dict(json.loads(sys.argv[1])), Path(sys.argv[2]))
+    write(SimSoC(SimConfig.from_dict(json.loads(sys.argv[1]))), Path(sys.argv[2]))

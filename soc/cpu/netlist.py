@@ -37,7 +37,8 @@ def cluster(config: CpuConfig, dma_ports: int, plic_sources: int, dma_id_width: 
         header, body = verilog.read_text().split("`timescale", 1)  # the header names a commit
         verilog.write_text(f"// {' '.join(words)}\n`timescale{body}")
 
-    return artifact("cpu-netlist", [generator.name, *words], build, "5 s") / f"{MODULE}.v"
+    inputs = [Path(__file__), generator.name, *words]
+    return artifact("cpu-netlist", inputs, build, "5 s") / f"{MODULE}.v"
 
 
 def _vexriscv() -> Path:

@@ -31,7 +31,7 @@ class Cluster(config: ClusterConfig) extends Component {
   val dma        = Seq.fill(config.dmaPorts)(new DmaPort(config.dmaIdWidth))
   val hub        = new MemoryHub(config.harts, config.harts, 2 * config.dmaPorts)
   val bridge     = new PeripheralBridge(2 * config.harts)
-  val controller = new Interrupts(config.harts, config.plicSources)
+  val controller = new InterruptController(config.harts, config.plicSources)
 
   // Memory ----------------------------------------------------------------------------------------
 

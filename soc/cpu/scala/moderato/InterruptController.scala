@@ -8,11 +8,11 @@ import spinal.lib.misc.Clint
 import spinal.lib.misc.plic._
 
 /** CLINT and PLIC of SiFive's layout. PLIC contexts: 2 x hart is M mode, 2 x hart + 1 S mode. */
-class Interrupts(harts: Int, sources: Int) extends Component {
+class InterruptController(harts: Int, sources: Int) extends Component {
   val io = new Bundle {
     val clint   = slave(Wishbone(WishboneConfig(addressWidth = 14, dataWidth = 32)))
     val plic    = slave(Wishbone(WishboneConfig(addressWidth = 20, dataWidth = 32)))
-    val sources = in(Bits(Interrupts.this.sources bits))  // bit n is PLIC source n + 1
+    val sources = in(Bits(InterruptController.this.sources bits))  // bit n is PLIC source n + 1
     val timer, software, machine, supervisor = out(Bits(harts bits))
     val time    = out(UInt(64 bits))
   }

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The simulated SoC with DMA testers where the MACs would be, and a program in its ROM.
+
+    python soc.py HARTS LATENCY PROGRAM DIRECTORY
+"""
+
+import sys
+from pathlib import Path
+
+from litex.soc.integration.soc import SoCRegion
+
+from moderato.sim.soc import SimConfig, SimSoC, write
+from moderato.soc.cpu import CpuConfig
+from moderato.soc.soc import MAC_BASE, MAC_FIRST_IRQ, MAC_SIZE
+
+from dma_tester import DMATester
+
+TESTERS = 2
+
+
+class TestSoC(SimSoC):
+    def __init__(self, config, program: bytes):
+        SimSoC.__init__(self, config)
+        self.init_rom("rom", contents=[int.from_bytes(program[i:i + 4], "little")
+                                       for i in range(0, len(program), 4)], auto_size=False)
+        for number in range(TESTERS):
+            tester = DMATester()
+            self.add_module(name=f"tester{number}", module=tester)
+            self.bus.add_slave(f"tester{number}", tester.bus, SoCRegion(
+                origin=MAC_BASE + number * MAC_SIZE, size=MAC_SIZE, cached=False))
+            self.comb += tester.dma.connect(self.cpu.add_dma_port())
+            self.comb += self.cpu.interrupt[MAC_FIRST_IRQ + 2 * number].eq(tester.irq)
+
+
+if __name__ == "__main__":
+    harts, latency, program, directory = sys.argv[1:]
+    config = SimConfig(macs=0, cpu=CpuConfig(harts=int(harts)), ram_latency=int(latency))
+    write(TestSoC(config, Path(program).read_bytes()), Path(directory))
