@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "interrupt.h"
+
+#include <csignal>
+
+#include "error.h"
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+}  // namespace
+
+void catch_interrupts() {
+    struct sigaction action = {};
+    action.sa_handler = [](int) { interrupted = 1; };  // no SA_RESTART: it also ends a wait for a command
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);  // a write error says it
+}
+
+void stop_if_interrupted() {
+    if (interrupted) throw Error("interrupted", kInterrupted);
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Ctrl-C and termination end a run at the next moment when nothing is half-written.
+#pragma once
+
+void catch_interrupts();
+void stop_if_interrupted();  // throws an Error with kInterrupted

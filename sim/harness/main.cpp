@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// moderato-sim: the command line of README.md.
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+
+#include "error.h"
+#include "interrupt.h"
+#include "script.h"
+#include "simulation.h"
+#include "terminal.h"
+
+namespace {
+
+constexpr char kUsageText[] =
+    "usage: moderato-sim [--load FILE@ADDRESS]... [--restore FILE] [--console FILE] (--script FILE|- | --interactive)\n"
+    "       moderato-sim --build-id";
+
+struct Options {
+    std::vector<std::pair<std::string, uint32_t>> load;
+    std::string restore, console, script;
+    bool interactive = false, build_id = false;
+};
+
+std::pair<std::string, uint32_t> parse_load(const std::string& text) {
+    const size_t at = text.rfind('@');
+    size_t used = 0;
+    try {
+        if (at != std::string::npos && at > 0) {
+            const unsigned long long address = std::stoull(text.substr(at + 1), &used, 0);
+            if (used == text.size() - at - 1 && address <= UINT32_MAX)
+                return {text.substr(0, at), static_cast<uint32_t>(address)};
+        }
+    } catch (const std::logic_error&) {
+    }
+    throw Error("--load " + text + ": is not FILE@ADDRESS, such as Image@0x40000000", kUsage);
+}
+
+Options parse(int count, char** words) {
+    Options options;
+    for (int i = 1; i < count; ++i) {
+        const std::string name = words[i];
+        const auto value = [&]() -> std::string {
+            if (i + 1 >= count) throw Error(name + ": its value is missing\n" + kUsageText, kUsage);
+            return words[++i];
+        };
+        if (name == "--load") options.load.push_back(parse_load(value()));
+        else if (name == "--restore") options.restore = value();
+        else if (name == "--console") options.console = value();
+        else if (name == "--script") options.script = value();
+        else if (name == "--interactive") options.interactive = true;
+        else if (name == "--build-id") options.build_id = true;
+        else throw Error(name + ": there is no such option\n" + kUsageText, kUsage);
+    }
+    if (!options.build_id && options.interactive != options.script.empty())
+        throw Error(std::string("give either --script or --interactive\n") + kUsageText, kUsage);
+    return options;
+}
+
+void run(const Options& options) {
+    Simulation simulation;
+    if (!options.console.empty()) simulation.console().log_to(options.console);
+    if (!options.restore.empty()) simulation.restore(options.restore);
+    for (const auto& [path, address] : options.load) simulation.load(address, path);
+    if (options.interactive) return interact(simulation);
+    Script script(simulation);
+    if (options.script == "-") return script.run(std::cin);
+    std::ifstream file(options.script);
+    if (!file) throw file_error(options.script, "cannot be read");
+    script.run(file);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    try {
+        const Options options = parse(count, words);
+        if (options.build_id) {
+            std::cout << kBuildId << std::endl;
+            return kDone;
+        }
+        catch_interrupts();
+        run(options);
+        stop_if_interrupted();
+        return kDone;
+    } catch (const Error& error) {
+        if (error.status != kInterrupted) std::cerr << "moderato-sim: " << error.what() << std::endl;
+        return error.status;
+    }
+}

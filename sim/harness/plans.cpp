@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "plans.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void require(bool good, const std::string& line) {
+    if (!good) throw Error(line);
+}
+
+// The elements of an array with one per port; null and missing ones are skipped.
+template <class Use> void per_port(const Json& command, const char* field, Use use) {
+    if (!command.contains(field)) return;
+    const Json& list = command[field];
+    require(list.is_array() && list.size() <= kPorts,
+            std::string(field) + ": not a list of at most " + std::to_string(kPorts) + " ports");
+    for (unsigned port = 0; port < list.size(); ++port)
+        if (!list[port].is_null()) use(port, list[port]);
+}
+
+Offer parse_offer(const Json& json) {
+    Offer offer;
+    offer.frame_bytes = json.at("frame_bytes").get<uint64_t>();
+    require(kMinFrame <= offer.frame_bytes && offer.frame_bytes <= kMaxFrame,
+            "frame_bytes: " + std::to_string(offer.frame_bytes) + " is not within 64 to 1518");
+    const double percent = json.value("load_percent", 100.0);
+    require(percent >= 0.0001 && percent <= 100, "load_percent: " + json["load_percent"].dump() +
+                                                     " is not above 0 (0.0001 at least) and up to 100");
+    offer.load_ppm = std::llround(percent * 10000);
+    offer.frames = json.at("frames").get<uint64_t>();
+    require(offer.frames >= 1 && offer.frames <= UINT32_MAX, "frames: must be at least 1 and below 2**32");
+    offer.phase = json.value("phase", uint64_t{0});
+    return offer;
+}
+
+Fault parse_fault(const Json& json) {
+    Fault fault;
+    const auto kind = json.at("kind").get<std::string>();
+    const std::map<std::string, Fault::Kind> kinds = {
+        {"flip", Fault::kFlip}, {"drop", Fault::kDrop}, {"duplicate", Fault::kDuplicate}, {"swap", Fault::kSwap}};
+    require(kinds.count(kind), "faults: kind '" + kind + "' is none of flip, drop, duplicate, swap");
+    fault.kind = kinds.at(kind);
+    fault.port = json.at("port").get<unsigned>();
+    fault.frame = json.at("frame").get<uint64_t>();
+    if (fault.kind == Fault::kFlip) fault.octet = json.at("octet").get<int64_t>();
+    fault.bit = json.value("bit", 0u);
+    require(fault.bit < 8, "faults: bit is not within 0 to 7");
+    fault.repair_fcs = json.value("fcs", "") == "repair";
+    return fault;
+}
+
+Octets parse_hex(const std::string& text) {
+    const auto digit = [](char c) -> int {
+        const auto at = std::string("0123456789abcdef").find(static_cast<char>(std::tolower(c)));
+        require(at != std::string::npos, std::string("hex: '") + c + "' is no hexadecimal digit");
+        return static_cast<int>(at);
+    };
+    require(text.size() % 2 == 0, "hex: odd number of digits");
+    Octets octets;
+    for (size_t i = 0; i < text.size(); i += 2) octets.push_back(digit(text[i]) << 4 | digit(text[i + 1]));
+    return octets;
+}
+
+ReplayFrame parse_frame(const Json& json) {
+    ReplayFrame frame;
+    frame.octets = parse_hex(json.at("hex").get<std::string>());
+    const auto fcs = json.value("fcs", std::string("good"));
+    require(fcs == "good" || fcs == "bad" || fcs == "none", "fcs: '" + fcs + "' is none of good, bad, none");
+    if (fcs != "none") append_fcs(frame.octets);
+    if (fcs == "bad") frame.octets.back() ^= 0x80;
+    frame.gap = json.value("gap", uint64_t{kGap});
+    frame.error = json.value("error", false);
+    return frame;
+}
+
+void check_folder(const std::string& path) {
+    struct stat about;
+    if (::stat(path.c_str(), &about) < 0) throw file_error(path, "cannot be written to");
+    require(S_ISDIR(about.st_mode), path + ": is not a folder");
+}
+
+}  // namespace
+
+unsigned parse_link(const Json& mbps) {
+    const auto value = mbps.get<unsigned>();
+    require(value == 10 || value == 100 || value == 1000,
+            "link: " + std::to_string(value) + " Mb/s is none of 10, 100, 1000");
+    return value;
+}
+
+TrialPlan parse_trial(const Json& command) {
+    TrialPlan plan;
+    per_port(command, "ports", [&](unsigned port, const Json& json) { plan.offers[port] = parse_offer(json); });
+    require(!plan.offers.empty(), "ports: nothing is offered to any port");
+    const auto device = command.value("device", std::string("router"));
+    require(device == "router" || device == "wire", "device: '" + device + "' is neither router nor wire");
+    plan.device = device == "wire" ? Device::kWire : Device::kRouter;
+    plan.seed = command.value("seed", uint64_t{1});
+    for (const Json& json : command.value("faults", Json::array())) plan.faults.push_back(parse_fault(json));
+    plan.pcap = command.value("pcap", std::string());
+    if (!plan.pcap.empty()) check_folder(plan.pcap);
+    return plan;
+}
+
+ReplayPlan parse_replay(const Json& command) {
+    ReplayPlan plan;
+    const auto timing = command.value("timing", std::string("timestamps"));
+    require(timing == "timestamps" || timing == "back-to-back",
+            "timing: '" + timing + "' is neither timestamps nor back-to-back");
+
+    std::map<unsigned, std::vector<Captured>> files;
+    uint64_t first = kNever;
+    per_port(command, "in", [&](unsigned port, const Json& json) {
+        if (json.is_array()) {
+            for (const Json& frame : json) plan.in[port].push_back(parse_frame(frame));
+            return;
+        }
+        files[port] = read_pcap(json.get<std::string>());
+        for (const Captured& captured : files[port]) first = std::min(first, captured.nanoseconds);
+    });
+    if (first != kNever) plan.epoch = first;
+    for (auto& [port, captured] : files) {
+        for (Captured& from : captured) {
+            ReplayFrame frame;
+            frame.octets = std::move(from.octets);
+            frame.octets.resize(std::max(frame.octets.size(), kMinFrame - kFcs));
+            append_fcs(frame.octets);
+            if (timing == "timestamps") frame.nanoseconds = from.nanoseconds - first;
+            plan.in[port].push_back(std::move(frame));
+        }
+    }
+    require(!plan.in.empty(), "in: nothing is played into any port");
+    per_port(command, "out", [&](unsigned port, const Json& json) { plan.out[port] = json.get<std::string>(); });
+    return plan;
+}

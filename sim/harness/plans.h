@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plans of trials and replays, from the JSON of the protocol. Raise an Error that names the wrong field.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tester/replay.h"
+#include "tester/trial.h"
+
+unsigned parse_link(const nlohmann::ordered_json& mbps);
+TrialPlan parse_trial(const nlohmann::ordered_json& command);
+ReplayPlan parse_replay(const nlohmann::ordered_json& command);

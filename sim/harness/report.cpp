@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report.h"
+
+#include <algorithm>
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json events(const Counters& counters, unsigned port) {
+    Json out = Json::object();
+    for (unsigned event = 0; event < kEvents; ++event) out[kEventNames[event]] = counters.events[port][event];
+    return out;
+}
+
+Json left(const Left& left) {
+    return {{"frames", left.frames},         {"test", left.test},
+            {"arp", left.arp},               {"other", left.other},
+            {"bad_fcs", left.bad_fcs},       {"bad_preamble", left.bad_preamble},
+            {"short_gap", left.short_gap},   {"unrecognised", left.unrecognised}};
+}
+
+// Of the flow that entered at a port; `out` is what left where the flow leaves.
+Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out) {
+    const Checker::Counts& counts = flow.checker.counts();
+    const uint64_t offered = flow.generator.offered();
+    const uint64_t begin = trial.window_begin(), end = trial.window_end();
+    Json report = {
+        {"offered", offered},
+        {"forwarded", counts.forwarded},
+        {"lost", offered - counts.forwarded},
+        {"corrupted", counts.length + counts.addresses + counts.header + counts.payload + out.bad_fcs + out.unrecognised},
+        {"corruption",
+         {{"length", counts.length}, {"addresses", counts.addresses}, {"header", counts.header},
+          {"payload", counts.payload}, {"fcs", out.bad_fcs}, {"unrecognised", out.unrecognised}}},
+        {"reordered", counts.reordered},
+        {"duplicated", counts.duplicated},
+        {"latency_cycles", nullptr},
+        {"window",
+         {{"offered", flow.generator.offered_by(end) - flow.generator.offered_by(begin)},
+          {"forwarded", flow.checker.forwarded_within(begin, end)}}},
+    };
+    if (counts.forwarded) {
+        const Latency latency = flow.checker.latency();
+        report["latency_cycles"] = {
+            {"min", latency.min}, {"median", latency.median}, {"p99", latency.p99}, {"max", latency.max}};
+    }
+    return report;
+}
+
+}  // namespace
+
+Json counters_report(const Counters& counters) {
+    Json ports = Json::array();
+    for (unsigned port = 0; port < kPorts; ++port) ports.push_back({{"events", events(counters, port)}});
+    return {{"idle_cycles", counters.idle}, {"ports", ports}};
+}
+
+Json trial_progress(const Trial& trial) {
+    uint64_t offered = 0, forwarded = 0, frames = 0;
+    for (unsigned port = 0; port < kPorts; ++port) {
+        const Trial::Flow* flow = trial.flow(port);
+        if (!flow) continue;
+        frames += flow->generator.offer().frames;
+        offered += flow->generator.offered();
+        forwarded += flow->checker.counts().forwarded;
+    }
+    return {{"offered", offered}, {"forwarded", forwarded}, {"frames", frames}};
+}
+
+Json trial_report(const Simulation& simulation, bool quiet) {
+    const Trial& trial = *simulation.trial();
+    const auto now = simulation.snapshot();
+    const Counters whole = now.counters - simulation.at_start().counters;
+    const Counters window = simulation.at_window_end() - simulation.at_window_begin();
+    Json ports = Json::array();
+    for (unsigned port = 0; port < kPorts; ++port) {
+        const Trial::Flow* flow = trial.flow(port);
+        Json report = Json::object();
+        if (flow) {
+            const unsigned out = flow->generator.out_port();
+            report = flow_report(trial, *flow, now.left[out] - simulation.at_start().left[out]);
+        }
+        report["events"] = events(whole, port);
+        report["window_events"] = events(window, port);
+        report["left"] = left(now.left[port] - simulation.at_start().left[port]);
+        ports.push_back(report);
+    }
+    return {{"start_cycle", trial.start()},
+            {"offered_cycle", trial.offered_cycle()},
+            {"end_cycle", simulation.cycle()},
+            {"quiet", quiet},
+            {"ports", ports},
+            {"window",
+             {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}, {"idle_cycles", window.idle}}},
+            {"idle_cycles", whole.idle}};
+}
+
+Json replay_report(const Simulation& simulation, bool quiet) {
+    const Replay& replay = *simulation.replay();
+    const auto now = simulation.snapshot();
+    const Counters whole = now.counters - simulation.at_start().counters;
+    Json ports = Json::array();
+    for (unsigned port = 0; port < kPorts; ++port)
+        ports.push_back({{"offered", replay.offered(port)},
+                         {"events", events(whole, port)},
+                         {"left", left(now.left[port] - simulation.at_start().left[port])}});
+    return {{"start_cycle", replay.start()}, {"end_cycle", simulation.cycle()}, {"quiet", quiet}, {"ports", ports}};
+}

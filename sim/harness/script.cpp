@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "script.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "interrupt.h"
+#include "plans.h"
+#include "report.h"
+
+namespace {
+
+constexpr uint64_t kQuiet = 1000000, kLimit = 500000000;
+
+double cpu_seconds() {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+void print(const Script::Json& json) {
+    // The guest may print anything; what is no UTF-8 becomes U+FFFD.
+    std::cout << json.dump(-1, ' ', false, Script::Json::error_handler_t::replace) << std::endl;
+    if (!std::cout) throw Error("standard output cannot be written: nobody reads the replies");
+}
+
+}  // namespace
+
+const std::map<std::string, Script::Handler> Script::kHandlers = {
+    {"run", &Script::do_run},           {"send", &Script::do_send},       {"expect", &Script::do_expect},
+    {"console", &Script::do_console},   {"mailbox", &Script::do_mailbox}, {"link", &Script::do_link},
+    {"trial", &Script::do_trial},       {"offer", &Script::do_offer},     {"collect", &Script::do_collect},
+    {"replay", &Script::do_replay},     {"counters", &Script::do_counters}, {"profile", &Script::do_profile},
+    {"save", &Script::do_save},         {"restore", &Script::do_restore}, {"quit", &Script::do_quit},
+};
+
+Script::Script(Simulation& simulation) : simulation_(simulation) {
+    simulation_.progress = [this](uint64_t cycle) { progress(cycle); };
+}
+
+void Script::run(std::istream& commands) {
+    for (std::string line; !quit_ && std::getline(commands, line);)
+        if (line.find_first_not_of(" \t\r") != std::string::npos) print(execute(line));
+}
+
+Script::Json Script::execute(const std::string& line) {
+    Json reply = {{"do", nullptr}, {"ok", true}};
+    const auto begin = std::chrono::steady_clock::now();
+    const double cpu = cpu_seconds();
+    shown_ = begin;
+    first_cycle_ = simulation_.cycle();
+    of_ = 0;
+    try {
+        const Json command = Json::parse(line);
+        name_ = command.at("do").get<std::string>();
+        reply["do"] = name_;
+        const auto handler = kHandlers.find(name_);
+        if (handler == kHandlers.end()) throw Error("there is no command '" + name_ + "'; see sim/harness/README.md");
+        (this->*handler->second)(command, reply);
+    } catch (const Json::exception& error) {
+        reply["ok"] = false;
+        reply["error"] = std::string("the command is not understood: ") + error.what();
+    } catch (const Error& error) {
+        if (error.status == kInterrupted) throw;
+        reply["ok"] = false;
+        reply["error"] = error.what();
+    }
+    simulation_.console().flush_log();
+    reply["cycle"] = simulation_.cycle();
+    reply["wall_seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    reply["cpu_seconds"] = cpu_seconds() - cpu;
+    return reply;
+}
+
+void Script::progress(uint64_t cycle) {
+    stop_if_interrupted();
+    const auto now = std::chrono::steady_clock::now();
+    if (now - shown_ < std::chrono::milliseconds(500)) return;
+    shown_ = now;
+    Json state = {{"do", name_}, {"cycle", cycle}, {"cycles", cycle - first_cycle_}, {"of", of_}};
+    if (const Trial* trial = simulation_.trial()) state.update(trial_progress(*trial));
+    print({{"progress", state}});
+}
+
+// The cycle that a command may reach, from its field of cycles that it may take.
+uint64_t Script::limit(const Json& command, uint64_t otherwise) {
+    of_ = command.value("max_cycles", otherwise);
+    return simulation_.cycle() + of_;
+}
+
+// Commands ------------------------------------------------------------------------------------------
+
+void Script::do_run(const Json& command, Json&) {
+    of_ = command.at("cycles").get<uint64_t>();
+    simulation_.run(simulation_.cycle() + of_);
+}
+
+void Script::do_send(const Json& command, Json&) { simulation_.type(command.at("text").get<std::string>()); }
+
+void Script::do_expect(const Json& command, Json& reply) {
+    const auto text = command.at("text").get<std::string>();
+    if (text.empty()) throw Error("expect: the text is empty");
+    const bool found = simulation_.expect(text, limit(command, kLimit));
+    if (!found) {
+        reply["ok"] = false;
+        reply["error"] = "the guest did not print '" + text + "' in " + std::to_string(of_) + " cycles";
+    }
+    reply["output"] = simulation_.console().consume(found ? text : "");
+}
+
+void Script::do_console(const Json&, Json& reply) { reply["output"] = simulation_.console().consume(); }
+
+void Script::do_mailbox(const Json& command, Json& reply) {
+    reply["bytes"] = simulation_.mailbox(command.at("address").get<uint32_t>(), command.at("file").get<std::string>());
+}
+
+void Script::do_link(const Json& command, Json&) { simulation_.set_link(parse_link(command.at("mbps"))); }
+
+void Script::do_trial(const Json& command, Json& reply) {
+    do_offer(command, reply);
+    do_collect(command, reply);
+}
+
+void Script::do_offer(const Json& command, Json& reply) {
+    if (simulation_.trial()) throw Error("a trial is under way; collect it first");
+    const TrialPlan plan = parse_trial(command);
+    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command["link_mbps"]));
+    quiet_ = command.value("quiet_cycles", kQuiet);
+    const Trial& trial = simulation_.offer(plan);
+    limit_ = limit(command, kLimit);
+    pcap_ = plan.pcap;
+    reply["start_cycle"] = trial.start();
+}
+
+void Script::do_collect(const Json&, Json& reply) {
+    if (!simulation_.trial()) throw Error("no trial is under way; offer one first");
+    of_ = limit_ > simulation_.cycle() ? limit_ - simulation_.cycle() : 0;
+    const bool quiet = simulation_.run_until_quiet(quiet_, limit_);
+    reply.update(trial_report(simulation_, quiet));
+    const auto trial = simulation_.end_trial();
+    if (!pcap_.empty()) trial->save_captures();
+}
+
+void Script::do_replay(const Json& command, Json& reply) {
+    if (simulation_.trial()) throw Error("a trial is under way; collect it first");
+    ReplayPlan plan = parse_replay(command);
+    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command["link_mbps"]));
+    simulation_.play(std::move(plan));
+    const bool quiet = simulation_.run_until_quiet(command.value("quiet_cycles", kQuiet), limit(command, kLimit));
+    reply.update(replay_report(simulation_, quiet));
+    const auto replay = simulation_.end_replay();
+    replay->save_captures();
+}
+
+void Script::do_counters(const Json&, Json& reply) { reply.update(counters_report(simulation_.counters())); }
+
+void Script::do_profile(const Json& command, Json&) {
+    if (command.contains("every") == command.contains("stop")) throw Error("profile: give either every or stop");
+    Profiler& profiler = simulation_.profiler();
+    if (command.contains("every")) {
+        const auto every = command["every"].get<uint64_t>();
+        if (every == 0) throw Error("profile: every 0 cycles is not possible");
+        profiler.start(every);
+    } else {
+        if (!profiler.running()) throw Error("profile: none is under way");
+        profiler.stop(command["stop"].get<std::string>());
+    }
+}
+
+void Script::do_save(const Json& command, Json& reply) {
+    reply["bytes"] = simulation_.save(command.at("file").get<std::string>());
+}
+
+void Script::do_restore(const Json& command, Json&) { simulation_.restore(command.at("file").get<std::string>()); }
+
+void Script::do_quit(const Json&, Json&) { quit_ = true; }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simulation.h"
+
+#include <algorithm>
+
+#include "checkpoint.h"
+#include "file.h"
+
+// The loop -----------------------------------------------------------------------------------------
+
+// One cycle: inputs if it is time for some, the device, then what the device shows.
+template <bool profiled> void Simulation::loop() {
+    while (cycle_ < limit_) {
+        ++cycle_;
+        if (__builtin_expect(cycle_ >= due_, 0)) drive();
+        model_.step();
+        for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
+        if (const uint64_t attention = model_.attention(); __builtin_expect(attention != 0, 0)) observe(attention);
+        if constexpr (profiled) {
+            const Vtop& pads = model_.pads();
+            profiler_.cycle(model_.wfi() & 1, pads.trace_valid, pads.trace_pc, pads.trace_privilege);
+        }
+    }
+}
+
+void Simulation::advance(uint64_t limit) {
+    constexpr uint64_t kSlice = 1 << 16;  // cycles between calls of progress(): about 40 ms
+    found_ = false;
+    plan();
+    while (cycle_ < limit && !found_) {
+        limit_ = std::min(limit, cycle_ + kSlice);
+        if (profiler_.running()) loop<true>();
+        else loop<false>();
+        if (progress) progress(cycle_);
+    }
+}
+
+void Simulation::plan() {
+    due_ = std::min(console_.due(), tester_.due());
+    if (!trial_) return;
+    for (const uint64_t mark : {trial_->window_begin() + 1, trial_->window_end() + 1})
+        if (mark > cycle_) due_ = std::min(due_, mark);
+}
+
+void Simulation::drive() {
+    Vtop& pads = model_.pads();
+    if (cycle_ >= console_.due()) {
+        if (const auto byte = console_.next(pads.type_ready, cycle_)) {
+            pads.type_data = *byte;
+            pads.type_toggle = !pads.type_toggle;
+        }
+    }
+    for (unsigned port = 0; port < kPorts; ++port) {
+        Sender& sender = tester_.sender(port);
+        if (cycle_ < sender.due()) continue;
+        const auto word = sender.drive(cycle_, tester_.rate());
+        pads.rx_valid[port] = word.has_value();
+        if (!word) continue;
+        active_ = cycle_;
+        pads.rx_data[port] = word->data;
+        pads.rx_bytes[port] = word->bytes;
+        pads.rx_last[port] = word->last;
+        pads.rx_error[port] = word->error;
+    }
+    // What happened up to the end of a cycle is in the counters as the next one begins.
+    if (trial_ && cycle_ == trial_->window_begin() + 1) at_window_begin_ = counters_;
+    if (trial_ && cycle_ == trial_->window_end() + 1) at_window_end_ = counters_;
+    plan();
+}
+
+void Simulation::observe(uint64_t attention) {
+    const Vtop& pads = model_.pads();
+    if (attention & 1 && console_.printed(pads.print_data)) {
+        found_ = true;
+        limit_ = cycle_;  // ends the loop: the clock stops in the very cycle of the byte
+    }
+    attention >>= 1;
+    if (!attention) return;
+    active_ = cycle_;
+    for (unsigned port = 0; port < kPorts; ++port, attention >>= 1) {
+        if (!(attention & 1)) continue;
+        const Word word{pads.tx_data[port], pads.tx_bytes[port], pads.tx_last[port] != 0, false};
+        tester_.word(word, port, cycle_);
+        due_ = std::min(due_, tester_.due());  // it may want to answer
+    }
+    for (; attention; attention &= attention - 1) {
+        const unsigned bit = __builtin_ctzll(attention);
+        ++counters_.events[bit / kEvents][bit % kEvents];
+    }
+}
+
+// Running -------------------------------------------------------------------------------------------
+
+void Simulation::run(uint64_t limit) { advance(limit); }
+
+bool Simulation::expect(const std::string& text, uint64_t limit) {
+    if (!console_.expect(text)) {
+        advance(limit);
+        if (!found_) {
+            console_.forget_expected();
+            return false;
+        }
+    }
+    console_.forget_expected();
+    return true;
+}
+
+void Simulation::type(const std::string& text) { console_.type(text, cycle_); }
+
+bool Simulation::run_until_quiet(uint64_t quiet, uint64_t limit) {
+    const uint64_t offered = trial_ ? trial_->offered_cycle() : 0;
+    const auto busy = [&] {
+        return cycle_ < offered || (replay_ && !replay_->all_offered()) || tester_.answering() ||
+               cycle_ < std::max(active_, std::max(offered, at_start_cycle_)) + quiet;
+    };
+    while (busy() && cycle_ < limit) {
+        const uint64_t next = std::max({cycle_ + 1, offered, std::max(active_, at_start_cycle_) + quiet});
+        advance(std::min(limit, next));
+    }
+    return !busy();
+}
+
+void Simulation::set_link(unsigned mbps) {
+    tester_.set_rate(LineRate(mbps, kSysClkHz));
+    model_.pads().link_mbps = mbps;
+}
+
+// Memory ---------------------------------------------------------------------------------------------
+
+void Simulation::load(uint32_t address, const std::string& path) { model_.load(address, read_file(path), path); }
+
+size_t Simulation::mailbox(uint32_t address, const std::string& path) {
+    const auto content = read_file(path);
+    std::vector<uint8_t> message;
+    for (int shift = 0; shift < 32; shift += 8) message.push_back(content.size() >> shift & 0xff);
+    message.insert(message.end(), content.begin(), content.end());
+    model_.load(address, message, path);
+    return content.size();
+}
+
+// Traffic --------------------------------------------------------------------------------------------
+
+const Trial& Simulation::offer(const TrialPlan& plan) {
+    at_start_cycle_ = tester_.free_at(cycle_ + 1);
+    trial_ = std::make_unique<Trial>(plan, at_start_cycle_, tester_.rate());
+    at_start_ = snapshot();
+    tester_.attach(trial_.get(), cycle_);
+    return *trial_;
+}
+
+const Replay& Simulation::play(ReplayPlan plan) {
+    at_start_cycle_ = tester_.free_at(cycle_ + 1);
+    replay_ = std::make_unique<Replay>(std::move(plan), at_start_cycle_, tester_.rate());
+    at_start_ = snapshot();
+    tester_.attach(replay_.get(), cycle_);
+    return *replay_;
+}
+
+std::unique_ptr<Trial> Simulation::end_trial() {
+    tester_.detach(cycle_);
+    return std::move(trial_);
+}
+
+std::unique_ptr<Replay> Simulation::end_replay() {
+    tester_.detach(cycle_);
+    return std::move(replay_);
+}
+
+Simulation::Snapshot Simulation::snapshot() const {
+    Snapshot out{counters_, {}};
+    for (unsigned port = 0; port < kPorts; ++port) out.left[port] = tester_.left(port);
+    return out;
+}
+
+// Checkpoints -----------------------------------------------------------------------------------------
+
+size_t Simulation::save(const std::string& path) {
+    if (tester_.attached()) throw Error(path + ": not saved: a trial is under way; collect it first");
+    Saver saver;
+    state(saver);
+    return write_checkpoint(path, saver.take());
+}
+
+void Simulation::restore(const std::string& path) {
+    if (tester_.attached()) throw Error(path + ": not restored: a trial is under way; collect it first");
+    const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
+    Loader loader(bytes);
+    state(loader);
+    if (!loader.finished()) throw Error(path + ": its content makes no sense; delete it", kBadCheckpoint);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The clock: advances the model, and calls console and tester in the cycles that concern them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "console.h"
+#include "counters.h"
+#include "model.h"
+#include "profiler.h"
+#include "tester/replay.h"
+#include "tester/trial.h"
+
+class Simulation {
+public:
+    uint64_t cycle() const { return cycle_; }
+    Console& console() { return console_; }
+    Profiler& profiler() { return profiler_; }
+    const Counters& counters() const { return counters_; }
+    const Tester& tester() const { return tester_; }
+
+    void load(uint32_t address, const std::string& path);
+    size_t mailbox(uint32_t address, const std::string& path);  // returns the file's size
+
+    // Called now and then while the clock runs, with the cycle reached; may throw to stop it.
+    std::function<void(uint64_t)> progress;
+
+    // Each advances the clock, until `limit` at most.
+    void run(uint64_t limit);
+    bool expect(const std::string& text, uint64_t limit);
+    void type(const std::string& text);
+    // Until all was offered, no line was busy and no event happened for `quiet` cycles. False: the limit came first.
+    bool run_until_quiet(uint64_t quiet, uint64_t limit);
+
+    void set_link(unsigned mbps);
+
+    // Offers the frames of a trial, or plays those of a replay, from now on; one at a time.
+    const Trial& offer(const TrialPlan& plan);
+    const Replay& play(ReplayPlan plan);
+    // What is under way, or null.
+    const Trial* trial() const { return trial_.get(); }
+    const Replay* replay() const { return replay_.get(); }
+    std::unique_ptr<Trial> end_trial();
+    std::unique_ptr<Replay> end_replay();
+
+    // Counters of the whole device, and what left each port, at moments of the traffic under way.
+    struct Snapshot {
+        Counters counters;
+        std::array<Left, kPorts> left;
+    };
+    Snapshot snapshot() const;
+    const Snapshot& at_start() const { return at_start_; }
+    const Counters& at_window_begin() const { return at_window_begin_; }
+    const Counters& at_window_end() const { return at_window_end_; }
+
+    size_t save(const std::string& path);  // returns the file's size
+    void restore(const std::string& path);
+
+private:
+    Model model_;
+    Console console_;
+    Tester tester_;
+    Counters counters_;
+    Profiler profiler_;
+    std::unique_ptr<Trial> trial_;
+    std::unique_ptr<Replay> replay_;
+    Snapshot at_start_;
+    Counters at_window_begin_, at_window_end_;
+
+    uint64_t cycle_ = 0;
+    uint64_t at_start_cycle_ = 0;  // of the latest trial or replay
+    uint64_t limit_ = 0;     // the clock stops before this cycle would be exceeded
+    uint64_t due_ = 0;       // next cycle with something to drive
+    uint64_t active_ = 0;    // last cycle with a word on a line, or an event
+    bool found_ = false;     // the expected text was printed
+
+    template <bool profiled> void loop();
+    void advance(uint64_t limit);
+    void drive();
+    void observe(uint64_t attention);
+    void plan();
+
+    template <class Archive> void state(Archive& archive) {
+        archive(cycle_, active_, counters_, console_, tester_);
+        model_.state(archive);
+    }
+};

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Offers the test frames of one port: frame k at an exact cycle.
+#pragma once
+
+#include "line.h"
+
+struct Offer {
+    uint64_t frame_bytes = 0, frames = 0, phase = 0;
+    uint64_t load_ppm = 0;  // of the line rate; 1000000: minimum gaps
+};
+
+class Generator final : public PacketSource {
+public:
+    Generator(unsigned port, unsigned out_port, const Offer& offer, uint64_t start, const LineRate& rate, uint64_t seed)
+        : port_(port), out_port_(out_port), offer_(offer), start_(start + offer.phase), rate_(rate), seed_(seed) {}
+
+    uint64_t next_start(uint64_t) const override { return next_ < offer_.frames ? packet_start(next_) : kNever; }
+    Packet take(uint64_t start) override;
+
+    // Cycle at the end of the last bit of frame k.
+    uint64_t last_bit(uint64_t k) const { return packet_start(k) + rate_.cycles(kPreamble + offer_.frame_bytes); }
+    uint64_t offered() const { return next_; }
+    // Frames whose last bit has gone in by a cycle.
+    uint64_t offered_by(uint64_t cycle) const;
+    const Offer& offer() const { return offer_; }
+    // The frame as it goes in.
+    Octets frame(uint32_t sequence) const {
+        return test_frame({static_cast<uint16_t>(port_), sequence}, out_port_, offer_.frame_bytes, seed_);
+    }
+    unsigned out_port() const { return out_port_; }
+
+private:
+    unsigned port_, out_port_;
+    Offer offer_;
+    uint64_t start_;
+    LineRate rate_;
+    uint64_t seed_, next_ = 0;
+
+    uint64_t packet_start(uint64_t k) const {
+        return start_ + rate_.slot(k, kPreamble + offer_.frame_bytes + kGap, 1000000, offer_.load_ppm);
+    }
+};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plays given frames into the ports, malformed ones too, and records all that leaves.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "capture.h"
+#include "tester.h"
+
+struct ReplayFrame {
+    Octets octets;              // all that follows the SFD
+    uint64_t nanoseconds = 0;   // not earlier than this after the replay's first time stamp
+    uint64_t gap = kGap;        // octet times, at least, since the packet before
+    bool error = false;         // the PHY signals an error
+};
+
+struct ReplayPlan {
+    std::map<unsigned, std::vector<ReplayFrame>> in;  // by port
+    std::map<unsigned, std::string> out;              // pcap files by port
+    uint64_t epoch = 0;                               // nanoseconds of the first time stamp
+};
+
+class Replay final : public Traffic {
+public:
+    Replay(ReplayPlan plan, uint64_t start, const LineRate& rate);
+
+    PacketSource* source(unsigned port) override;
+    std::vector<Departure> left(Departure departure) override;
+    bool judge(TestFrame, const Departure&) override { return false; }
+    bool judges() const override { return false; }
+
+    uint64_t start() const { return start_; }
+    uint64_t offered(unsigned port) const;
+    bool all_offered() const;
+    void save_captures() const;
+
+private:
+    class List final : public PacketSource {
+    public:
+        List(std::vector<ReplayFrame> frames, uint64_t start, const LineRate& rate)
+            : frames_(std::move(frames)), start_(start), rate_(rate) {}
+        uint64_t next_start(uint64_t line_end) const override;
+        Packet take(uint64_t start) override;
+        uint64_t offered() const { return next_; }
+        bool finished() const { return next_ == frames_.size(); }
+
+    private:
+        std::vector<ReplayFrame> frames_;
+        uint64_t start_, next_ = 0;
+        LineRate rate_;
+    };
+
+    ReplayPlan plan_;
+    uint64_t start_;
+    std::map<unsigned, List> lists_;
+    std::map<unsigned, PcapWriter> out_;
+};

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tester.h"
+
+#include <algorithm>
+
+Left Left::operator-(const Left& earlier) const {
+    Left out = *this;
+    out.frames -= earlier.frames;
+    out.test -= earlier.test;
+    out.arp -= earlier.arp;
+    out.other -= earlier.other;
+    out.bad_fcs -= earlier.bad_fcs;
+    out.unrecognised -= earlier.unrecognised;
+    out.bad_preamble -= earlier.bad_preamble;
+    out.short_gap -= earlier.short_gap;
+    return out;
+}
+
+void Tester::attach(Traffic* traffic, uint64_t cycle) {
+    traffic_ = traffic;
+    for (unsigned port = 0; port < kPorts; ++port)
+        senders_[port].schedule(traffic ? traffic->source(port) : nullptr, cycle, rate_);
+}
+
+uint64_t Tester::due() const {
+    uint64_t due = kNever;
+    for (const Sender& sender : senders_) due = std::min(due, sender.due());
+    return due;
+}
+
+void Tester::word(const Word& word, unsigned port, uint64_t cycle) {
+    auto departure = receivers_[port].word(word, port, cycle, rate_);
+    if (!departure) return;
+    if (!traffic_) return judge(*departure, cycle);
+    for (const Departure& seen : traffic_->left(std::move(*departure))) judge(seen, cycle);
+}
+
+void Tester::judge(const Departure& departure, uint64_t cycle) {
+    Left& left = left_[departure.port];
+    ++left.frames;
+    left.bad_preamble += !departure.preamble_ok;
+    left.short_gap += !departure.gap_ok;
+    if (!fcs_ok(departure.frame)) {
+        ++left.bad_fcs;
+    } else if (traffic_ && traffic_->judges() && is_test_frame(departure.frame)) {
+        const auto identity = identify(departure.frame);
+        ++(identity && traffic_->judge(*identity, departure) ? left.test : left.unrecognised);
+    } else if (ether_type(departure.frame) == kEtherTypeArp) {
+        ++left.arp;
+        if (const auto answer = arp_answer(departure.frame, departure.port))
+            senders_[departure.port].answer(*answer, cycle, rate_);
+    } else {
+        ++left.other;
+    }
+}
+
+uint64_t Tester::free_at(uint64_t cycle) const {
+    for (const Sender& sender : senders_) cycle = std::max(cycle, sender.line_end() + rate_.cycles(kGap));
+    return cycle;
+}
+
+bool Tester::answering() const {
+    return std::any_of(senders_.begin(), senders_.end(), [](const Sender& sender) { return sender.busy(); });
+}

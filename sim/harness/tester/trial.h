@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One RFC 2544 trial: offers to some ports, checks of all flows, and the steady-state window.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "../counters.h"
+#include "capture.h"
+#include "checker.h"
+#include "fault.h"
+#include "tester.h"
+
+struct TrialPlan {
+    std::map<unsigned, Offer> offers;  // by the port where they enter
+    Device device = Device::kRouter;
+    uint64_t seed = 1;
+    std::vector<Fault> faults;
+    std::string pcap;  // folder, or empty
+};
+
+class Trial final : public Traffic {
+public:
+    Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate);
+    ~Trial() override;
+
+    PacketSource* source(unsigned port) override;
+    std::vector<Departure> left(Departure departure) override;
+    bool judge(TestFrame identity, const Departure& departure) override;
+    bool judges() const override { return true; }
+
+    uint64_t start() const { return start_; }
+    // The end of the last bit of the last frame offered.
+    uint64_t offered_cycle() const { return offered_cycle_; }
+    // The window: from when every port has offered a fifth, to when the first port has offered all.
+    uint64_t window_begin() const { return window_begin_; }
+    uint64_t window_end() const { return window_end_; }
+
+    struct Flow {
+        Flow(const Generator& offered, Device device) : generator(offered), checker(generator, device) {}
+        Generator generator;
+        Checker checker;
+    };
+    const Flow* flow(unsigned port) const;
+
+    void save_captures() const;
+
+private:
+    TrialPlan plan_;
+    uint64_t start_, offered_cycle_ = 0, window_begin_ = 0, window_end_ = kNever;
+    std::map<unsigned, std::unique_ptr<Flow>> flows_;
+    FaultInjector faults_;
+    std::map<unsigned, PcapWriter> in_, out_;
+    class Recorder;  // a source that also records what it gives
+    std::map<unsigned, std::unique_ptr<Recorder>> recorders_;
+};
