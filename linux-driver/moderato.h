@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Moderato Ethernet MAC: what the files of the driver share */
+#ifndef MODERATO_H
+#define MODERATO_H
+
+#include <linux/dma-mapping.h>
+#include <linux/etherdevice.h>
+#include <linux/hrtimer.h>
+#include <linux/if_vlan.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/netdevice.h>
+#include <linux/phylink.h>
+#include <linux/spinlock.h>
+#include <linux/u64_stats_sync.h>
+#include <linux/workqueue.h>
+
+#include "moderato_coalesce.h"
+#include "moderato_regs.h"
+#include "moderato_ring.h"
+
+#define MODERATO_NAPI_WEIGHT	32
+#define MODERATO_DEFAULT_ORDER	8
+
+/* Octets around the payload of the longest frame, with one VLAN tag */
+#define MODERATO_OVERHEAD	(ETH_HLEN + VLAN_HLEN + ETH_FCS_LEN)
+
+struct moderato_priv;
+struct moderato_rx;
+struct moderato_tx;
+struct page_pool;
+
+/* Rings ------------------------------------------------------------------- */
+
+struct moderato_desc {
+	__le32 address;
+	__le32 control;
+	__le32 reserved;
+	__le32 status;
+};
+
+static_assert(sizeof(struct moderato_desc) == MODERATO_DESCRIPTOR_BYTES);
+static_assert(offsetof(struct moderato_desc, address) ==
+	      MODERATO_DESC_ADDRESS);
+static_assert(offsetof(struct moderato_desc, control) ==
+	      MODERATO_DESC_CONTROL);
+static_assert(offsetof(struct moderato_desc, status) == MODERATO_DESC_STATUS);
+
+/* @regs: registers of this direction
+ * @enable: its bit in CTRL
+ * @idle: its bit in STATUS
+ */
+struct moderato_ring {
+	struct moderato_desc *desc;
+	void __iomem *regs;
+	dma_addr_t dma;
+	u32 enable;
+	u32 idle;
+	u16 producer;
+	u16 consumer;
+	u8 order;
+};
+
+/* The status word of the oldest descriptor, and whether it is completed. The
+ * driver learns of completions from memory only: a read of a register would
+ * stall the CPU for the whole way to the MAC and back.
+ */
+static inline bool moderato_ring_completed(const struct moderato_ring *ring,
+					   u32 *status)
+{
+	u32 slot = moderato_slot(ring->consumer, ring->order);
+
+	*status = le32_to_cpu(READ_ONCE(ring->desc[slot].status));
+	if (!moderato_completed(*status, ring->consumer, ring->order))
+		return false;
+
+	/* The hardware writes the status last: nothing that it wrote before,
+	 * nor what the CPU wrote for this slot, may be read ahead of it.
+	 */
+	dma_rmb();
+	return true;
+}
+
+static inline void moderato_doorbell(const struct moderato_ring *ring,
+				     u16 index)
+{
+	/* writel() orders the descriptors in memory before the doorbell */
+	writel(index, ring->regs + MODERATO_DIR_DOORBELL);
+}
+
+/* Everything before the consumer index was seen. Completions at or beyond it
+ * count as unreported at once, so none is lost between the last look at the
+ * ring and this write, and no second look is needed after it.
+ */
+static inline void moderato_rearm(const struct moderato_ring *ring)
+{
+	writel(ring->consumer, ring->regs + MODERATO_DIR_REARM);
+}
+
+static inline void moderato_disarm(const struct moderato_ring *ring)
+{
+	writel(0, ring->regs + MODERATO_DIR_DISARM);
+}
+
+/* Receive ------------------------------------------------------------------ */
+
+/* A receive strategy: in which context frames are handed to the stack.
+ * @pooled: buffers come from a page_pool, which only a softirq may use
+ * @start: the ring runs from now on, interrupts are still off; may be NULL
+ * @stop: the ring stands still and interrupts are off: hand over what is left
+ * @irq: the hard interrupt
+ */
+struct moderato_rx_ops {
+	bool pooled;
+	void (*start)(struct moderato_rx *rx);
+	void (*stop)(struct moderato_rx *rx);
+	void (*irq)(struct moderato_rx *rx);
+};
+
+extern const struct moderato_rx_ops moderato_rx_irq_ops;
+extern const struct moderato_rx_ops moderato_rx_napi_ops;
+
+struct moderato_rx_buf {
+	void *data;
+	dma_addr_t dma;
+};
+
+/* The hardware owns every descriptor but the completed ones, and each slot
+ * always has a buffer: producer = consumer + size.
+ * @truesize: bytes of each buffer, with headroom and struct skb_shared_info
+ * @room: of these, what the hardware may write
+ */
+struct moderato_rx {
+	struct moderato_ring ring;
+	struct moderato_priv *priv;
+	const struct moderato_rx_ops *ops;
+	struct page_pool *pool;
+	struct moderato_rx_buf *buf;
+	unsigned int truesize;
+	unsigned int room;
+};
+
+/* What one interrupt or poll received */
+struct moderato_rx_done {
+	unsigned int packets;
+	unsigned int bytes;
+	unsigned int alloc_failed;
+};
+
+struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
+				       unsigned int mtu,
+				       const struct moderato_rx_ops *ops);
+void moderato_rx_destroy(struct moderato_rx *rx);
+void moderato_rx_up(struct moderato_rx *rx);
+void moderato_rx_down(struct moderato_rx *rx);
+void moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx);
+struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u32 status,
+				 struct moderato_rx_done *done);
+void moderato_rx_finish(struct moderato_rx *rx,
+			const struct moderato_rx_done *done);
+
+int moderato_napi_poll(struct napi_struct *napi, int budget);
+
+/* Transmit ----------------------------------------------------------------- */
+
+/* A transmit strategy: in which context sent skbs are freed.
+ * @irq: the hard interrupt; NULL if the strategy uses none
+ * @prepare: before a frame is posted, under the queue's lock; may be NULL
+ * @posted: after that; may be NULL
+ */
+struct moderato_tx_ops {
+	void (*irq)(struct moderato_tx *tx);
+	void (*prepare)(struct moderato_tx *tx);
+	void (*posted)(struct moderato_tx *tx);
+};
+
+extern const struct moderato_tx_ops moderato_tx_irq_ops;
+extern const struct moderato_tx_ops moderato_tx_count_ops;
+extern const struct moderato_tx_ops moderato_tx_none_ops;
+
+/* @accounted: bytes known to byte queue limits, 0 if not told */
+struct moderato_tx_buf {
+	struct sk_buff *skb;
+	dma_addr_t dma;
+	unsigned int len;
+	unsigned int accounted;
+};
+
+/* @ops, @prompt, @draining: change under the queue's lock only
+ * @prompt: sent skbs come back soon (see moderato_tx_prompt())
+ * @draining: the queue stays stopped
+ * @rung: producer index that the hardware knows
+ * @timer: for strategies without interrupts
+ */
+struct moderato_tx {
+	struct moderato_ring ring;
+	struct moderato_priv *priv;
+	const struct moderato_tx_ops *ops;
+	struct netdev_queue *queue;
+	struct moderato_tx_buf *buf;
+	struct hrtimer timer;
+	bool prompt;
+	bool draining;
+	u16 rung;
+};
+
+/* What one interrupt, timer or transmission took off the ring
+ * @packets, @bytes: of these, what was sent without error
+ * @accounted_frames, @accounted_bytes: of these, what byte queue limits know
+ */
+struct moderato_tx_done {
+	unsigned int frames;
+	unsigned int packets;
+	unsigned int bytes;
+	unsigned int accounted_frames;
+	unsigned int accounted_bytes;
+};
+
+struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order);
+void moderato_tx_destroy(struct moderato_tx *tx);
+void moderato_tx_up(struct moderato_tx *tx);
+void moderato_tx_down(struct moderato_tx *tx);
+void moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx);
+void moderato_tx_switch(struct moderato_tx *tx);
+struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
+				 struct moderato_tx_done *done);
+void moderato_tx_finish(struct moderato_tx *tx,
+			const struct moderato_tx_done *done);
+netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev);
+enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer);
+
+static inline u32 moderato_tx_space(const struct moderato_tx *tx)
+{
+	/* Pairs with the release in moderato_tx_take(): a slot that looks
+	 * free was left by the strategy that freed its skb.
+	 */
+	u16 consumer = smp_load_acquire(&tx->ring.consumer);
+
+	return moderato_space(tx->ring.producer, consumer, tx->ring.order);
+}
+
+static inline bool moderato_tx_pending(const struct moderato_tx *tx)
+{
+	return tx->ring.producer != tx->ring.consumer;
+}
+
+/* Statistics --------------------------------------------------------------- */
+
+enum moderato_counter {
+	MODERATO_RX_INTERRUPTS,
+	MODERATO_RX_INTERRUPTS_FRAMES,
+	MODERATO_RX_INTERRUPTS_PACKET,
+	MODERATO_RX_INTERRUPTS_ABSOLUTE,
+	MODERATO_RX_INTERRUPTS_REQUEST,
+	MODERATO_TX_INTERRUPTS,
+	MODERATO_TX_INTERRUPTS_FRAMES,
+	MODERATO_TX_INTERRUPTS_PACKET,
+	MODERATO_TX_INTERRUPTS_ABSOLUTE,
+	MODERATO_TX_INTERRUPTS_REQUEST,
+	MODERATO_RX_FILTERED,
+	MODERATO_RX_DROP_FIFO,
+	MODERATO_RX_DROP_RING,
+	MODERATO_RX_DROP_BUFFER,
+	MODERATO_TX_DROP_LENGTH,
+	MODERATO_DMA_ERRORS,
+	/* The ones above are shown by ethtool -S, those below in the standard
+	 * groups only.
+	 */
+	MODERATO_PRIVATE_COUNTERS,
+	MODERATO_RX_FRAMES = MODERATO_PRIVATE_COUNTERS,
+	MODERATO_RX_OCTETS,
+	MODERATO_RX_FCS_ERRORS,
+	MODERATO_RX_UNDERSIZE,
+	MODERATO_RX_OVERSIZE,
+	MODERATO_TX_FRAMES,
+	MODERATO_TX_OCTETS,
+	MODERATO_COUNTERS,
+};
+
+/* Counters of the hardware, which are 32 bits wide and wrap
+ * @lock: guards all of it
+ */
+struct moderato_hw_stats {
+	/* see above */
+	spinlock_t lock;
+	u32 last[MODERATO_COUNTERS];
+	u64 total[MODERATO_COUNTERS];
+	struct delayed_work work;
+};
+
+/* Each is written by one context at a time, the strategy's */
+struct moderato_rx_stats {
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t alloc_failed;
+	struct u64_stats_sync syncp;
+};
+
+struct moderato_tx_stats {
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	struct u64_stats_sync syncp;
+};
+
+void moderato_stats_init(struct moderato_priv *priv);
+void moderato_stats_start(struct moderato_priv *priv);
+void moderato_stats_stop(struct moderato_priv *priv);
+void moderato_stats_read(struct moderato_priv *priv,
+			 u64 total[MODERATO_COUNTERS]);
+u64 moderato_stats_alloc_failed(struct moderato_priv *priv);
+void moderato_get_stats64(struct net_device *ndev,
+			  struct rtnl_link_stats64 *stats);
+
+extern const char moderato_counter_names[][ETH_GSTRING_LEN];
+
+/* Device ------------------------------------------------------------------- */
+
+/* What the user chose; kept while the interface is down */
+struct moderato_config {
+	struct moderato_coalesce rx;
+	struct moderato_coalesce tx;
+	u8 rx_order;
+	u8 tx_order;
+	bool rx_napi;
+	bool tx_reclaim_on_xmit;
+};
+
+/* @rx, @tx: exist while the interface is up
+ * @ctrl: what CTRL holds
+ * @ctrl_lock: guards @ctrl and the register
+ */
+struct moderato_priv {
+	void __iomem *regs;
+	struct moderato_rx *rx;
+	struct moderato_tx *tx;
+	struct napi_struct napi;
+	struct moderato_rx_stats rx_stats;
+	struct moderato_tx_stats tx_stats;
+
+	struct net_device *ndev;
+	struct device *dev;
+	struct moderato_config config;
+	int rx_irq;
+	int tx_irq;
+	char rx_irq_name[IFNAMSIZ + 4];
+	char tx_irq_name[IFNAMSIZ + 4];
+
+	/* see above */
+	spinlock_t ctrl_lock;
+	u32 ctrl;
+	u32 clock_hz;
+	u32 usecs_max;
+	u8 max_order;
+
+	struct phylink *phylink;
+	struct phylink_config phylink_config;
+	struct moderato_hw_stats hw_stats;
+	struct work_struct reset_task;
+};
+
+static inline const struct moderato_rx_ops *
+moderato_rx_ops(const struct moderato_config *config)
+{
+	return config->rx_napi ? &moderato_rx_napi_ops : &moderato_rx_irq_ops;
+}
+
+int moderato_hw_init(struct moderato_priv *priv);
+void moderato_hw_ctrl(struct moderato_priv *priv, u32 clear, u32 set);
+void moderato_hw_set_address(struct moderato_priv *priv, const u8 *address);
+void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash);
+void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
+void moderato_hw_moderate(struct moderato_priv *priv,
+			  const struct moderato_ring *ring,
+			  const struct moderato_coalesce *c);
+int moderato_ring_alloc(struct moderato_priv *priv, struct moderato_ring *ring,
+			u8 order);
+void moderato_ring_free(struct moderato_priv *priv,
+			struct moderato_ring *ring);
+void moderato_ring_start(struct moderato_priv *priv,
+			 struct moderato_ring *ring);
+void moderato_ring_stop(struct moderato_priv *priv,
+			struct moderato_ring *ring);
+
+extern const struct ethtool_ops moderato_ethtool_ops;
+
+#endif /* MODERATO_H */

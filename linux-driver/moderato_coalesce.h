@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Arithmetic of interrupt moderation: what ethtool -C asks for, whether it
+ * makes sense, and what the hardware's conditions are then set to.
+ */
+#ifndef MODERATO_COALESCE_H
+#define MODERATO_COALESCE_H
+
+#include <linux/math64.h>
+#include <linux/time64.h>
+
+#include "moderato_ring.h"
+
+/* A sent skb that is freed within this time is freed promptly: TCP small
+ * queues keeps about 1 ms of data per socket below the stack, and byte queue
+ * limits need completions to learn from.
+ */
+#define MODERATO_PROMPT_USECS	1000
+
+/* One direction. Names are those of struct ethtool_coalesce.
+ * @frames: FRAMES, raise when this many completions are unreported
+ * @usecs: ABSOLUTE_TIMER, raise this long after the first of them
+ * @usecs_low: PACKET_TIMER, raise when nothing completed for so long: what
+ *	       decides while packets are rare
+ * @usecs_high: GAP, shortest time between two interrupts: what decides while
+ *		packets are frequent
+ */
+struct moderato_coalesce {
+	u32 frames;
+	u32 usecs;
+	u32 usecs_low;
+	u32 usecs_high;
+};
+
+enum moderato_coalesce_verdict {
+	MODERATO_COALESCE_OK,
+	MODERATO_COALESCE_NEVER,	/* no condition at all */
+	MODERATO_COALESCE_UNBOUNDED,	/* nothing reports the last frames */
+	MODERATO_COALESCE_RING,		/* the ring may fill before FRAMES */
+	MODERATO_COALESCE_TIMER,	/* beyond the width of the timers */
+};
+
+enum moderato_tx_strategy {
+	MODERATO_TX_IRQ,
+	MODERATO_TX_COUNT,
+	MODERATO_TX_NONE,
+};
+
+/* Rounded up: a time that was asked for is never cut to "off" */
+static inline u32 moderato_usecs_to_clocks(u32 usecs, u32 clock_hz)
+{
+	return DIV_ROUND_UP_ULL((u64)usecs * clock_hz, USEC_PER_SEC);
+}
+
+/* Rounded down, and so the inverse of the above from 1 MHz on */
+static inline u32 moderato_clocks_to_usecs(u32 clocks, u32 clock_hz)
+{
+	return div_u64((u64)clocks * USEC_PER_SEC, clock_hz);
+}
+
+static inline u32 moderato_usecs_max(u8 timer_bits, u32 clock_hz)
+{
+	return moderato_clocks_to_usecs(GENMASK(timer_bits - 1, 0), clock_hz);
+}
+
+static inline enum moderato_coalesce_verdict
+moderato_coalesce_check(const struct moderato_coalesce *c, u8 order,
+			u32 usecs_max)
+{
+	if (max3(c->usecs, c->usecs_low, c->usecs_high) > usecs_max)
+		return MODERATO_COALESCE_TIMER;
+	if (!c->frames && !c->usecs && !c->usecs_low)
+		return MODERATO_COALESCE_NEVER;
+	if (c->frames != 1 && !c->usecs && !c->usecs_low)
+		return MODERATO_COALESCE_UNBOUNDED;
+	/* Half the ring, so that the other half takes what arrives until the
+	 * interrupt is served.
+	 */
+	if (c->frames > moderato_size(order) / 2)
+		return MODERATO_COALESCE_RING;
+	return MODERATO_COALESCE_OK;
+}
+
+/* Completions that one interrupt serves. The hardware counts what is beyond
+ * the re-armed index, so serving exactly FRAMES gives one interrupt per
+ * FRAMES. With a gap, interrupts are too few for that: serve everything.
+ */
+static inline u32 moderato_budget(const struct moderato_coalesce *c, u8 order)
+{
+	return c->frames && !c->usecs_high ? c->frames : moderato_size(order);
+}
+
+static inline enum moderato_tx_strategy
+moderato_tx_strategy(const struct moderato_coalesce *c, bool reclaim_on_xmit)
+{
+	if (reclaim_on_xmit)
+		return MODERATO_TX_NONE;
+	if (c->frames == 1 && !c->usecs_high)
+		return MODERATO_TX_IRQ;
+	return MODERATO_TX_COUNT;
+}
+
+/* Whether sent skbs come back promptly, however slow the traffic is. An idle
+ * line is the worst case: then only the timers report. After a gap, too.
+ */
+static inline bool moderato_tx_prompt(const struct moderato_coalesce *c,
+				      enum moderato_tx_strategy strategy)
+{
+	u32 wait;
+
+	switch (strategy) {
+	case MODERATO_TX_IRQ:
+		return true;
+	case MODERATO_TX_COUNT:
+		wait = c->usecs ?: c->usecs_low;
+		if (c->frames == 1)
+			wait = 0;
+		return max(wait, c->usecs_high) <= MODERATO_PROMPT_USECS;
+	default:
+		return false;
+	}
+}
+
+#endif /* MODERATO_COALESCE_H */

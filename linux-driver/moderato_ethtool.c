@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ethtool: moderation and strategies (-c, --show-priv-flags), rings (-g),
+ * statistics (-S)
+ */
+
+#include <linux/bitfield.h>
+#include <linux/ethtool.h>
+
+#include "moderato.h"
+
+#define MODERATO_ETHTOOL_COALESCE					\
+	(ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |		\
+	 ETHTOOL_COALESCE_USECS_LOW_HIGH)
+
+/* Link --------------------------------------------------------------------- */
+
+static void moderato_get_drvinfo(struct net_device *ndev,
+				 struct ethtool_drvinfo *info)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u32 version = readl(priv->regs + MODERATO_VERSION);
+
+	strscpy(info->driver, KBUILD_MODNAME);
+	strscpy(info->bus_info, dev_name(priv->dev));
+	snprintf(info->fw_version, sizeof(info->fw_version), "%lu.%lu",
+		 FIELD_GET(MODERATO_VERSION_MAJOR, version),
+		 FIELD_GET(MODERATO_VERSION_MINOR, version));
+}
+
+static int moderato_get_link_ksettings(struct net_device *ndev,
+				       struct ethtool_link_ksettings *cmd)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	return phylink_ethtool_ksettings_get(priv->phylink, cmd);
+}
+
+static int moderato_set_link_ksettings(struct net_device *ndev,
+				       const struct ethtool_link_ksettings *cmd)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	return phylink_ethtool_ksettings_set(priv->phylink, cmd);
+}
+
+static int moderato_nway_reset(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	return phylink_ethtool_nway_reset(priv->phylink);
+}
+
+/* Moderation --------------------------------------------------------------- */
+
+static int moderato_get_coalesce(struct net_device *ndev,
+				 struct ethtool_coalesce *ec,
+				 struct kernel_ethtool_coalesce *kernel_coal,
+				 struct netlink_ext_ack *extack)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	const struct moderato_coalesce *rx = &priv->config.rx;
+	const struct moderato_coalesce *tx = &priv->config.tx;
+
+	ec->rx_max_coalesced_frames = rx->frames;
+	ec->rx_coalesce_usecs = rx->usecs;
+	ec->rx_coalesce_usecs_low = rx->usecs_low;
+	ec->rx_coalesce_usecs_high = rx->usecs_high;
+	ec->tx_max_coalesced_frames = tx->frames;
+	ec->tx_coalesce_usecs = tx->usecs;
+	ec->tx_coalesce_usecs_low = tx->usecs_low;
+	ec->tx_coalesce_usecs_high = tx->usecs_high;
+	return 0;
+}
+
+static int moderato_check_coalesce(struct moderato_priv *priv,
+				   const struct moderato_coalesce *c, u8 order,
+				   struct netlink_ext_ack *extack)
+{
+	switch (moderato_coalesce_check(c, order, priv->usecs_max)) {
+	case MODERATO_COALESCE_OK:
+		return 0;
+	case MODERATO_COALESCE_NEVER:
+		NL_SET_ERR_MSG_MOD(extack,
+				   "frames, usecs and usecs-low are all 0: nothing would raise an interrupt");
+		return -EINVAL;
+	case MODERATO_COALESCE_UNBOUNDED:
+		NL_SET_ERR_MSG_MOD(extack,
+				   "more than one frame per interrupt needs usecs or usecs-low, for the last ones");
+		return -EINVAL;
+	case MODERATO_COALESCE_RING:
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "frames must not exceed %u, half of the ring",
+				       moderato_size(order) / 2);
+		return -EINVAL;
+	case MODERATO_COALESCE_TIMER:
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "the timers reach up to %u usecs",
+				       priv->usecs_max);
+		return -ERANGE;
+	}
+	return -EINVAL;
+}
+
+/* As the hardware's clock counts it, which ethtool -c then shows */
+static void moderato_round_coalesce(struct moderato_priv *priv,
+				    struct moderato_coalesce *c)
+{
+	u32 *usecs[] = { &c->usecs, &c->usecs_low, &c->usecs_high };
+	u32 hz = priv->clock_hz;
+
+	for (int i = 0; i < ARRAY_SIZE(usecs); i++)
+		*usecs[i] = moderato_clocks_to_usecs(moderato_usecs_to_clocks(*usecs[i],
+									      hz),
+						     hz);
+}
+
+static int moderato_set_coalesce(struct net_device *ndev,
+				 struct ethtool_coalesce *ec,
+				 struct kernel_ethtool_coalesce *kernel_coal,
+				 struct netlink_ext_ack *extack)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_config *config = &priv->config;
+	struct moderato_coalesce rx = {
+		.frames = ec->rx_max_coalesced_frames,
+		.usecs = ec->rx_coalesce_usecs,
+		.usecs_low = ec->rx_coalesce_usecs_low,
+		.usecs_high = ec->rx_coalesce_usecs_high,
+	};
+	struct moderato_coalesce tx = {
+		.frames = ec->tx_max_coalesced_frames,
+		.usecs = ec->tx_coalesce_usecs,
+		.usecs_low = ec->tx_coalesce_usecs_low,
+		.usecs_high = ec->tx_coalesce_usecs_high,
+	};
+	int err;
+
+	err = moderato_check_coalesce(priv, &rx, config->rx_order, extack);
+	if (err)
+		return err;
+	err = moderato_check_coalesce(priv, &tx, config->tx_order, extack);
+	if (err)
+		return err;
+
+	moderato_round_coalesce(priv, &rx);
+	moderato_round_coalesce(priv, &tx);
+	config->rx = rx;
+	config->tx = tx;
+	if (netif_running(ndev)) {
+		moderato_hw_moderate(priv, &priv->rx->ring, &rx);
+		moderato_tx_switch(priv->tx);
+	}
+	return 0;
+}
+
+/* Strategies --------------------------------------------------------------- */
+
+enum {
+	MODERATO_FLAG_RX_NAPI,
+	MODERATO_FLAG_TX_RECLAIM_ON_XMIT,
+	MODERATO_FLAGS,
+};
+
+static const char moderato_flag_names[MODERATO_FLAGS][ETH_GSTRING_LEN] = {
+	[MODERATO_FLAG_RX_NAPI] = "rx-napi",
+	[MODERATO_FLAG_TX_RECLAIM_ON_XMIT] = "tx-reclaim-on-xmit",
+};
+
+static u32 moderato_get_priv_flags(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u32 flags = 0;
+
+	if (priv->config.rx_napi)
+		flags |= BIT(MODERATO_FLAG_RX_NAPI);
+	if (priv->config.tx_reclaim_on_xmit)
+		flags |= BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT);
+	return flags;
+}
+
+/* The two Rx strategies need buffers of different kinds, so that a change
+ * takes a new ring.
+ */
+static int moderato_set_rx_napi(struct moderato_priv *priv, bool rx_napi)
+{
+	struct moderato_config config = priv->config;
+
+	if (rx_napi == config.rx_napi)
+		return 0;
+
+	config.rx_napi = rx_napi;
+	if (netif_running(priv->ndev)) {
+		struct moderato_rx *rx;
+
+		rx = moderato_rx_create(priv, config.rx_order, priv->ndev->mtu,
+					moderato_rx_ops(&config));
+		if (IS_ERR(rx))
+			return PTR_ERR(rx);
+		moderato_rx_install(priv, rx);
+	}
+	priv->config = config;
+	return 0;
+}
+
+static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_config *config = &priv->config;
+	int err;
+
+	err = moderato_set_rx_napi(priv, flags & BIT(MODERATO_FLAG_RX_NAPI));
+	if (err)
+		return err;
+
+	config->tx_reclaim_on_xmit =
+		flags & BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT);
+	if (netif_running(ndev))
+		moderato_tx_switch(priv->tx);
+	return 0;
+}
+
+/* Rings -------------------------------------------------------------------- */
+
+static void
+moderato_get_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
+		       struct kernel_ethtool_ringparam *kernel_ring,
+		       struct netlink_ext_ack *extack)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	ring->rx_max_pending = moderato_size(priv->max_order);
+	ring->tx_max_pending = moderato_size(priv->max_order);
+	ring->rx_pending = moderato_size(priv->config.rx_order);
+	ring->tx_pending = moderato_size(priv->config.tx_order);
+}
+
+/* Both new rings exist before an old one goes */
+static int moderato_replace_rings(struct moderato_priv *priv,
+				  const struct moderato_config *config)
+{
+	struct moderato_rx *rx;
+	struct moderato_tx *tx;
+
+	rx = moderato_rx_create(priv, config->rx_order, priv->ndev->mtu,
+				moderato_rx_ops(config));
+	if (IS_ERR(rx))
+		return PTR_ERR(rx);
+	tx = moderato_tx_create(priv, config->tx_order);
+	if (IS_ERR(tx)) {
+		moderato_rx_destroy(rx);
+		return PTR_ERR(tx);
+	}
+	moderato_rx_install(priv, rx);
+	moderato_tx_install(priv, tx);
+	return 0;
+}
+
+static int
+moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
+		       struct kernel_ethtool_ringparam *kernel_ring,
+		       struct netlink_ext_ack *extack)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_config config = priv->config;
+	int err;
+
+	/* Rounded up to a power of two, which ethtool -g then shows */
+	config.rx_order = moderato_order(ring->rx_pending);
+	config.tx_order = moderato_order(ring->tx_pending);
+
+	err = moderato_check_coalesce(priv, &config.rx, config.rx_order,
+				      extack);
+	if (err)
+		return err;
+	err = moderato_check_coalesce(priv, &config.tx, config.tx_order,
+				      extack);
+	if (err)
+		return err;
+
+	if (netif_running(ndev)) {
+		err = moderato_replace_rings(priv, &config);
+		if (err)
+			return err;
+	}
+	priv->config = config;
+	return 0;
+}
+
+/* Statistics --------------------------------------------------------------- */
+
+/* After those of the hardware */
+static const char moderato_rx_alloc_failed[ETH_GSTRING_LEN] =
+	"rx_alloc_failed";
+
+static int moderato_get_sset_count(struct net_device *ndev, int sset)
+{
+	switch (sset) {
+	case ETH_SS_STATS:
+		return MODERATO_PRIVATE_COUNTERS + 1;
+	case ETH_SS_PRIV_FLAGS:
+		return MODERATO_FLAGS;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static void moderato_get_strings(struct net_device *ndev, u32 sset, u8 *data)
+{
+	switch (sset) {
+	case ETH_SS_STATS:
+		for (int i = 0; i < MODERATO_PRIVATE_COUNTERS; i++)
+			ethtool_puts(&data, moderato_counter_names[i]);
+		ethtool_puts(&data, moderato_rx_alloc_failed);
+		break;
+	case ETH_SS_PRIV_FLAGS:
+		for (int i = 0; i < MODERATO_FLAGS; i++)
+			ethtool_puts(&data, moderato_flag_names[i]);
+		break;
+	}
+}
+
+static void moderato_get_ethtool_stats(struct net_device *ndev,
+				       struct ethtool_stats *stats, u64 *data)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u64 total[MODERATO_COUNTERS];
+
+	moderato_stats_read(priv, total);
+	memcpy(data, total, MODERATO_PRIVATE_COUNTERS * sizeof(*data));
+	data[MODERATO_PRIVATE_COUNTERS] = moderato_stats_alloc_failed(priv);
+}
+
+static void moderato_get_eth_mac_stats(struct net_device *ndev,
+				       struct ethtool_eth_mac_stats *stats)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	/* IEEE 802.3 counts the octets of data and padding only */
+	const unsigned int header = ETH_HLEN + ETH_FCS_LEN;
+	u64 total[MODERATO_COUNTERS];
+
+	moderato_stats_read(priv, total);
+	stats->FramesReceivedOK = total[MODERATO_RX_FRAMES];
+	stats->OctetsReceivedOK = total[MODERATO_RX_OCTETS] -
+				  total[MODERATO_RX_FRAMES] * header;
+	stats->FramesTransmittedOK = total[MODERATO_TX_FRAMES];
+	stats->OctetsTransmittedOK = total[MODERATO_TX_OCTETS] -
+				     total[MODERATO_TX_FRAMES] * header;
+	stats->FrameCheckSequenceErrors = total[MODERATO_RX_FCS_ERRORS];
+	stats->FramesLostDueToIntMACRcvError = total[MODERATO_RX_DROP_FIFO];
+	stats->FrameTooLongErrors = total[MODERATO_RX_OVERSIZE];
+}
+
+static void
+moderato_get_rmon_stats(struct net_device *ndev,
+			struct ethtool_rmon_stats *stats,
+			const struct ethtool_rmon_hist_range **ranges)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u64 total[MODERATO_COUNTERS];
+
+	moderato_stats_read(priv, total);
+	stats->undersize_pkts = total[MODERATO_RX_UNDERSIZE];
+	stats->oversize_pkts = total[MODERATO_RX_OVERSIZE];
+}
+
+const struct ethtool_ops moderato_ethtool_ops = {
+	.supported_coalesce_params = MODERATO_ETHTOOL_COALESCE,
+	.get_drvinfo = moderato_get_drvinfo,
+	.get_link = ethtool_op_get_link,
+	.get_link_ksettings = moderato_get_link_ksettings,
+	.set_link_ksettings = moderato_set_link_ksettings,
+	.nway_reset = moderato_nway_reset,
+	.get_ts_info = ethtool_op_get_ts_info,
+	.get_coalesce = moderato_get_coalesce,
+	.set_coalesce = moderato_set_coalesce,
+	.get_priv_flags = moderato_get_priv_flags,
+	.set_priv_flags = moderato_set_priv_flags,
+	.get_ringparam = moderato_get_ringparam,
+	.set_ringparam = moderato_set_ringparam,
+	.get_sset_count = moderato_get_sset_count,
+	.get_strings = moderato_get_strings,
+	.get_ethtool_stats = moderato_get_ethtool_stats,
+	.get_eth_mac_stats = moderato_get_eth_mac_stats,
+	.get_rmon_stats = moderato_get_rmon_stats,
+};

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Registers of the MAC, apart from the few that the data path writes */
+
+#include <linux/bitfield.h>
+#include <linux/iopoll.h>
+#include <linux/unaligned.h>
+
+#include "moderato.h"
+
+/* A stop waits for the frame under way: 1.6 ms for 2048 octets at 10 Mb/s */
+#define MODERATO_STOP_POLL_US		10
+#define MODERATO_STOP_TIMEOUT_US	20000
+
+/* Frames of at most half a FIFO let the next one in while one leaves */
+static unsigned int moderato_hw_max_mtu(u32 capability)
+{
+	u32 rx = FIELD_GET(MODERATO_CAPABILITY_RX_FIFO_ORDER, capability);
+	u32 tx = FIELD_GET(MODERATO_CAPABILITY_TX_FIFO_ORDER, capability);
+	unsigned int fifo = BIT(min(rx, tx)) / 2;
+	unsigned int page = SKB_WITH_OVERHEAD(PAGE_SIZE) - NET_SKB_PAD -
+			    MODERATO_RX_BUFFER_ALIGN;
+
+	return min(fifo, page) - MODERATO_OVERHEAD;
+}
+
+int moderato_hw_init(struct moderato_priv *priv)
+{
+	u32 version, capability;
+	u32 id = readl(priv->regs + MODERATO_ID);
+
+	if (id != MODERATO_ID_VALUE)
+		return dev_err_probe(priv->dev, -ENODEV,
+				     "no Moderato MAC here: ID reads %#x\n",
+				     id);
+
+	version = readl(priv->regs + MODERATO_VERSION);
+	if (FIELD_GET(MODERATO_VERSION_MAJOR, version) !=
+	    MODERATO_VERSION_MAJOR_VALUE)
+		return dev_err_probe(priv->dev, -ENODEV,
+				     "register map %lu is not supported\n",
+				     FIELD_GET(MODERATO_VERSION_MAJOR,
+					       version));
+
+	capability = readl(priv->regs + MODERATO_CAPABILITY);
+	priv->max_order = FIELD_GET(MODERATO_CAPABILITY_MAX_RING_ORDER,
+				    capability);
+	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
+	if (!priv->clock_hz)
+		return dev_err_probe(priv->dev, -ENODEV, "CLOCK_HZ reads 0\n");
+
+	priv->usecs_max =
+		moderato_usecs_max(FIELD_GET(MODERATO_CAPABILITY_TIMER_BITS,
+					     capability), priv->clock_hz);
+	priv->ndev->max_mtu = moderato_hw_max_mtu(capability);
+	priv->ndev->min_mtu = ETH_MIN_MTU;
+
+	/* A boot loader may have left it running */
+	moderato_hw_ctrl(priv, ~0, 0);
+	return 0;
+}
+
+void moderato_hw_ctrl(struct moderato_priv *priv, u32 clear, u32 set)
+{
+	spin_lock_bh(&priv->ctrl_lock);
+	priv->ctrl = (priv->ctrl & ~clear) | set;
+	writel(priv->ctrl, priv->regs + MODERATO_CTRL);
+	spin_unlock_bh(&priv->ctrl_lock);
+}
+
+void moderato_hw_set_address(struct moderato_priv *priv, const u8 *address)
+{
+	writel(get_unaligned_le32(address), priv->regs + MODERATO_MAC_LOW);
+	writel(get_unaligned_le16(address + 4),
+	       priv->regs + MODERATO_MAC_HIGH);
+}
+
+void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash)
+{
+	writel(lower_32_bits(hash), priv->regs + MODERATO_HASH_LOW);
+	writel(upper_32_bits(hash), priv->regs + MODERATO_HASH_HIGH);
+}
+
+void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu)
+{
+	writel(mtu + MODERATO_OVERHEAD, priv->regs + MODERATO_MAX_FRAME);
+}
+
+/* Takes effect at once, also while the ring runs */
+void moderato_hw_moderate(struct moderato_priv *priv,
+			  const struct moderato_ring *ring,
+			  const struct moderato_coalesce *c)
+{
+	u32 hz = priv->clock_hz;
+
+	writel(moderato_usecs_to_clocks(c->usecs_low, hz),
+	       ring->regs + MODERATO_DIR_PACKET_TIMER);
+	writel(moderato_usecs_to_clocks(c->usecs, hz),
+	       ring->regs + MODERATO_DIR_ABSOLUTE_TIMER);
+	writel(moderato_usecs_to_clocks(c->usecs_high, hz),
+	       ring->regs + MODERATO_DIR_GAP);
+	writel(c->frames, ring->regs + MODERATO_DIR_FRAMES);
+}
+
+int moderato_ring_alloc(struct moderato_priv *priv, struct moderato_ring *ring,
+			u8 order)
+{
+	ring->order = order;
+	ring->desc = dma_alloc_coherent(priv->dev,
+					moderato_size(order) *
+					sizeof(*ring->desc),
+					&ring->dma, GFP_KERNEL);
+	return ring->desc ? 0 : -ENOMEM;
+}
+
+void moderato_ring_free(struct moderato_priv *priv, struct moderato_ring *ring)
+{
+	if (ring->desc)
+		dma_free_coherent(priv->dev,
+				  moderato_size(ring->order) *
+				  sizeof(*ring->desc),
+				  ring->desc, ring->dma);
+}
+
+/* From here on the direction runs, with no descriptor and no interrupt until
+ * the first doorbell and re-arm. Its indices start at 0 after every enable.
+ */
+void moderato_ring_start(struct moderato_priv *priv,
+			 struct moderato_ring *ring)
+{
+	ring->producer = 0;
+	ring->consumer = 0;
+	moderato_disarm(ring);
+	writel(lower_32_bits(ring->dma), ring->regs + MODERATO_DIR_RING_BASE);
+	writel(ring->order, ring->regs + MODERATO_DIR_RING_ORDER);
+	moderato_hw_ctrl(priv, 0, ring->enable);
+}
+
+/* The hardware touches neither descriptors nor buffers afterwards; what it
+ * completed before stays completed.
+ */
+void moderato_ring_stop(struct moderato_priv *priv, struct moderato_ring *ring)
+{
+	u32 status;
+
+	moderato_hw_ctrl(priv, ring->enable, 0);
+	if (readl_poll_timeout(priv->regs + MODERATO_STATUS, status,
+			       status & ring->idle, MODERATO_STOP_POLL_US,
+			       MODERATO_STOP_TIMEOUT_US))
+		netdev_err(priv->ndev, "%s DMA does not stop\n",
+			   ring->enable == MODERATO_CTRL_RX_ENABLE ?
+			   "Rx" : "Tx");
+}

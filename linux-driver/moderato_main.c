@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Moderato Ethernet MAC: probe and remove, ndo_*, link */
+
+#include <linux/crc32.h>
+#include <linux/module.h>
+#include <linux/of_net.h>
+#include <linux/platform_device.h>
+#include <linux/property.h>
+#include <linux/rtnetlink.h>
+
+#include "moderato.h"
+
+/* NAPI, and Tx interrupts that are few but prompt */
+static const struct moderato_config moderato_default_config = {
+	.rx = { .frames = 16, .usecs = 50 },
+	.tx = { .frames = 32, .usecs = MODERATO_PROMPT_USECS },
+	.rx_order = MODERATO_DEFAULT_ORDER,
+	.tx_order = MODERATO_DEFAULT_ORDER,
+	.rx_napi = true,
+};
+
+/* Interrupts --------------------------------------------------------------- */
+
+static irqreturn_t moderato_rx_interrupt(int irq, void *data)
+{
+	struct moderato_priv *priv = data;
+
+	priv->rx->ops->irq(priv->rx);
+	return IRQ_HANDLED;
+}
+
+static irqreturn_t moderato_tx_interrupt(int irq, void *data)
+{
+	struct moderato_priv *priv = data;
+	struct moderato_tx *tx = priv->tx;
+
+	/* Raised while the strategy was being changed to one without any */
+	if (unlikely(!tx->ops->irq))
+		moderato_disarm(&tx->ring);
+	else
+		tx->ops->irq(tx);
+	return IRQ_HANDLED;
+}
+
+/* Disabled until moderato_rx_up() and moderato_tx_up() */
+static int moderato_request_irqs(struct moderato_priv *priv)
+{
+	int err;
+
+	snprintf(priv->rx_irq_name, sizeof(priv->rx_irq_name), "%s-rx",
+		 priv->ndev->name);
+	snprintf(priv->tx_irq_name, sizeof(priv->tx_irq_name), "%s-tx",
+		 priv->ndev->name);
+
+	err = request_irq(priv->rx_irq, moderato_rx_interrupt, IRQF_NO_AUTOEN,
+			  priv->rx_irq_name, priv);
+	if (err)
+		return err;
+	err = request_irq(priv->tx_irq, moderato_tx_interrupt, IRQF_NO_AUTOEN,
+			  priv->tx_irq_name, priv);
+	if (err)
+		free_irq(priv->rx_irq, priv);
+	return err;
+}
+
+static void moderato_free_irqs(struct moderato_priv *priv)
+{
+	free_irq(priv->tx_irq, priv);
+	free_irq(priv->rx_irq, priv);
+}
+
+/* Up and down -------------------------------------------------------------- */
+
+static int moderato_create_rings(struct moderato_priv *priv)
+{
+	const struct moderato_config *config = &priv->config;
+	struct moderato_rx *rx;
+	struct moderato_tx *tx;
+
+	rx = moderato_rx_create(priv, config->rx_order, priv->ndev->mtu,
+				moderato_rx_ops(config));
+	if (IS_ERR(rx))
+		return PTR_ERR(rx);
+	tx = moderato_tx_create(priv, config->tx_order);
+	if (IS_ERR(tx)) {
+		moderato_rx_destroy(rx);
+		return PTR_ERR(tx);
+	}
+	priv->rx = rx;
+	priv->tx = tx;
+	return 0;
+}
+
+static void moderato_destroy_rings(struct moderato_priv *priv)
+{
+	moderato_tx_destroy(priv->tx);
+	moderato_rx_destroy(priv->rx);
+	priv->tx = NULL;
+	priv->rx = NULL;
+}
+
+static int moderato_open(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	int err;
+
+	err = moderato_create_rings(priv);
+	if (err)
+		return err;
+	err = moderato_request_irqs(priv);
+	if (err)
+		goto err_rings;
+	err = phylink_of_phy_connect(priv->phylink, priv->dev->of_node, 0);
+	if (err)
+		goto err_irqs;
+
+	moderato_hw_set_mtu(priv, ndev->mtu);
+	moderato_rx_up(priv->rx);
+	moderato_tx_up(priv->tx);
+	moderato_stats_start(priv);
+	phylink_start(priv->phylink);
+	return 0;
+
+err_irqs:
+	moderato_free_irqs(priv);
+err_rings:
+	moderato_destroy_rings(priv);
+	return err;
+}
+
+static int moderato_stop(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	phylink_stop(priv->phylink);
+	phylink_disconnect_phy(priv->phylink);
+	moderato_stats_stop(priv);
+	moderato_tx_down(priv->tx);
+	moderato_rx_down(priv->rx);
+	moderato_free_irqs(priv);
+	moderato_destroy_rings(priv);
+	return 0;
+}
+
+static void moderato_reset_task(struct work_struct *work)
+{
+	struct moderato_priv *priv = container_of(work, struct moderato_priv,
+						  reset_task);
+
+	rtnl_lock();
+	if (netif_running(priv->ndev)) {
+		moderato_tx_down(priv->tx);
+		moderato_rx_down(priv->rx);
+		moderato_rx_up(priv->rx);
+		moderato_tx_up(priv->tx);
+	}
+	rtnl_unlock();
+}
+
+static void moderato_tx_timeout(struct net_device *ndev, unsigned int queue)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	schedule_work(&priv->reset_task);
+}
+
+/* Settings ----------------------------------------------------------------- */
+
+static void moderato_set_rx_mode(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct netdev_hw_addr *ha;
+	u64 hash = 0;
+	u32 set = 0;
+
+	if (ndev->flags & IFF_PROMISC)
+		set |= MODERATO_CTRL_PROMISCUOUS;
+	if (ndev->flags & IFF_ALLMULTI)
+		set |= MODERATO_CTRL_ALLMULTI;
+	netdev_for_each_mc_addr(ha, ndev)
+		hash |= BIT_ULL(ether_crc(ETH_ALEN, ha->addr) >> 26);
+
+	moderato_hw_set_hash(priv, hash);
+	moderato_hw_ctrl(priv, MODERATO_CTRL_PROMISCUOUS |
+			 MODERATO_CTRL_ALLMULTI, set);
+}
+
+static int moderato_set_mac_address(struct net_device *ndev, void *address)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	int err;
+
+	err = eth_mac_addr(ndev, address);
+	if (err)
+		return err;
+	moderato_hw_set_address(priv, ndev->dev_addr);
+	return 0;
+}
+
+static int moderato_change_mtu(struct net_device *ndev, int mtu)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	const struct moderato_config *config = &priv->config;
+
+	if (netif_running(ndev)) {
+		struct moderato_rx *rx;
+
+		rx = moderato_rx_create(priv, config->rx_order, mtu,
+					moderato_rx_ops(config));
+		if (IS_ERR(rx))
+			return PTR_ERR(rx);
+		moderato_rx_install(priv, rx);
+		moderato_hw_set_mtu(priv, mtu);
+	}
+	WRITE_ONCE(ndev->mtu, mtu);
+	return 0;
+}
+
+static const struct net_device_ops moderato_netdev_ops = {
+	.ndo_open = moderato_open,
+	.ndo_stop = moderato_stop,
+	.ndo_start_xmit = moderato_start_xmit,
+	.ndo_tx_timeout = moderato_tx_timeout,
+	.ndo_set_rx_mode = moderato_set_rx_mode,
+	.ndo_set_mac_address = moderato_set_mac_address,
+	.ndo_validate_addr = eth_validate_addr,
+	.ndo_change_mtu = moderato_change_mtu,
+	.ndo_get_stats64 = moderato_get_stats64,
+};
+
+/* Link --------------------------------------------------------------------- */
+
+/* The MAC follows its PHY's clock and knows neither speed nor duplex, so that
+ * phylink has nothing to set here: it tracks the link and the carrier.
+ */
+static void moderato_mac_config(struct phylink_config *config,
+				unsigned int mode,
+				const struct phylink_link_state *state)
+{
+}
+
+static void moderato_mac_link_down(struct phylink_config *config,
+				   unsigned int mode, phy_interface_t interface)
+{
+}
+
+static void moderato_mac_link_up(struct phylink_config *config,
+				 struct phy_device *phy, unsigned int mode,
+				 phy_interface_t interface, int speed,
+				 int duplex, bool tx_pause, bool rx_pause)
+{
+}
+
+static const struct phylink_mac_ops moderato_mac_ops = {
+	.mac_config = moderato_mac_config,
+	.mac_link_down = moderato_mac_link_down,
+	.mac_link_up = moderato_mac_link_up,
+};
+
+static int moderato_create_phylink(struct moderato_priv *priv)
+{
+	struct phylink_config *config = &priv->phylink_config;
+	struct phylink *phylink;
+	int mode;
+
+	mode = device_get_phy_mode(priv->dev);
+	if (mode < 0)
+		return dev_err_probe(priv->dev, mode,
+				     "phy-mode is missing or unknown\n");
+
+	config->dev = &priv->ndev->dev;
+	config->type = PHYLINK_NETDEV;
+	config->mac_capabilities = MAC_10FD | MAC_100FD | MAC_1000FD;
+	__set_bit(mode, config->supported_interfaces);
+
+	phylink = phylink_create(config, dev_fwnode(priv->dev), mode,
+				 &moderato_mac_ops);
+	if (IS_ERR(phylink))
+		return dev_err_probe(priv->dev, PTR_ERR(phylink),
+				     "cannot create phylink\n");
+	priv->phylink = phylink;
+	return 0;
+}
+
+/* Probe and remove --------------------------------------------------------- */
+
+static int moderato_get_resources(struct platform_device *pdev,
+				  struct moderato_priv *priv)
+{
+	priv->regs = devm_platform_ioremap_resource(pdev, 0);
+	if (IS_ERR(priv->regs))
+		return PTR_ERR(priv->regs);
+	priv->rx_irq = platform_get_irq_byname(pdev, "rx");
+	if (priv->rx_irq < 0)
+		return priv->rx_irq;
+	priv->tx_irq = platform_get_irq_byname(pdev, "tx");
+	if (priv->tx_irq < 0)
+		return priv->tx_irq;
+	return dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(32));
+}
+
+static int moderato_get_address(struct moderato_priv *priv)
+{
+	int err = of_get_ethdev_address(priv->dev->of_node, priv->ndev);
+
+	/* The address may be in a memory that is not there yet */
+	if (err == -EPROBE_DEFER)
+		return err;
+	if (err) {
+		eth_hw_addr_random(priv->ndev);
+		dev_warn(priv->dev, "no MAC address, using random %pM\n",
+			 priv->ndev->dev_addr);
+	}
+	moderato_hw_set_address(priv, priv->ndev->dev_addr);
+	return 0;
+}
+
+static int moderato_probe(struct platform_device *pdev)
+{
+	struct moderato_priv *priv;
+	struct net_device *ndev;
+	int err;
+
+	ndev = devm_alloc_etherdev(&pdev->dev, sizeof(*priv));
+	if (!ndev)
+		return -ENOMEM;
+	SET_NETDEV_DEV(ndev, &pdev->dev);
+	platform_set_drvdata(pdev, ndev);
+
+	priv = netdev_priv(ndev);
+	priv->ndev = ndev;
+	priv->dev = &pdev->dev;
+	priv->config = moderato_default_config;
+	spin_lock_init(&priv->ctrl_lock);
+	INIT_WORK(&priv->reset_task, moderato_reset_task);
+
+	err = moderato_get_resources(pdev, priv);
+	if (err)
+		return err;
+	err = moderato_hw_init(priv);
+	if (err)
+		return err;
+	err = moderato_get_address(priv);
+	if (err)
+		return err;
+	err = moderato_create_phylink(priv);
+	if (err)
+		return err;
+	moderato_stats_init(priv);
+
+	ndev->netdev_ops = &moderato_netdev_ops;
+	ndev->ethtool_ops = &moderato_ethtool_ops;
+	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+	netif_napi_add_weight(ndev, &priv->napi, moderato_napi_poll,
+			      MODERATO_NAPI_WEIGHT);
+
+	netif_carrier_off(ndev);
+	err = register_netdev(ndev);
+	if (err)
+		phylink_destroy(priv->phylink);
+	return err;
+}
+
+static void moderato_remove(struct platform_device *pdev)
+{
+	struct net_device *ndev = platform_get_drvdata(pdev);
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	unregister_netdev(ndev);
+	cancel_work_sync(&priv->reset_task);
+	phylink_destroy(priv->phylink);
+}
+
+static const struct of_device_id moderato_of_match[] = {
+	{ .compatible = "moderato,mac-1.0" },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, moderato_of_match);
+
+static struct platform_driver moderato_driver = {
+	.driver = {
+		.name = KBUILD_MODNAME,
+		.of_match_table = moderato_of_match,
+	},
+	.probe = moderato_probe,
+	.remove = moderato_remove,
+};
+module_platform_driver(moderato_driver);
+
+MODULE_DESCRIPTION("Moderato Ethernet MAC with interrupt moderation");
+MODULE_LICENSE("GPL");

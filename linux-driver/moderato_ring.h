@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Arithmetic of a descriptor ring: indices run freely modulo 2^16, the slot
+ * is the index modulo the ring's size, a power of two.
+ */
+#ifndef MODERATO_RING_H
+#define MODERATO_RING_H
+
+#include <linux/bits.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "moderato_regs.h"
+
+static inline u32 moderato_size(u8 order)
+{
+	return BIT(order);
+}
+
+static inline u32 moderato_slot(u16 index, u8 order)
+{
+	return index & (moderato_size(order) - 1);
+}
+
+/* Descriptors that the driver may still post. Both ends may coincide modulo
+ * the ring's size (empty, full); modulo 2^16 they are told apart.
+ */
+static inline u32 moderato_space(u16 producer, u16 consumer, u8 order)
+{
+	return moderato_size(order) - (u16)(producer - consumer);
+}
+
+/* The phase that hardware writes flips with every pass over the ring, and is
+ * 1 in the first one, so that zeroed memory reads as not completed.
+ */
+static inline bool moderato_completed(u32 status, u16 index, u8 order)
+{
+	return !!(status & MODERATO_DESC_STATUS_PHASE) ==
+	       !((index >> order) & 1);
+}
+
+/* The order of the smallest ring that holds @size descriptors */
+static inline u8 moderato_order(u32 size)
+{
+	return order_base_2(max_t(u32, size, BIT(MODERATO_MIN_RING_ORDER)));
+}
+
+/* A stopped Tx queue wakes when a quarter of the ring is free, so that it
+ * does not flap between full and one.
+ */
+static inline u32 moderato_wake_threshold(u8 order)
+{
+	return moderato_size(order) / 4;
+}
+
+#endif /* MODERATO_RING_H */

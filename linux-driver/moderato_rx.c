@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Receive ring: buffers, and one completed descriptor turned into one skb.
+ * When and in which context that happens is up to rx_irq.c and rx_napi.c.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/slab.h>
+#include <net/page_pool/helpers.h>
+
+#include "moderato.h"
+
+/* Buffers ------------------------------------------------------------------ */
+
+/* headroom (forwarding may push headers) | 2 | frame | struct skb_shared_info
+ *
+ * The hardware writes whole words, from the 2 bytes that put the IP header on
+ * a 4-byte boundary up to the word that holds the frame's end.
+ */
+static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
+{
+	rx->room = ALIGN(MODERATO_RX_OFFSET + mtu + MODERATO_OVERHEAD,
+			 MODERATO_RX_BUFFER_ALIGN);
+	rx->truesize = PAGE_SIZE / 2;
+	if (NET_SKB_PAD + rx->room > SKB_WITH_OVERHEAD(rx->truesize))
+		rx->truesize = PAGE_SIZE;
+}
+
+static bool moderato_rx_alloc_pooled(struct moderato_rx *rx,
+				     struct moderato_rx_buf *buf)
+{
+	unsigned int size = rx->truesize;
+
+	buf->data = page_pool_dev_alloc_va(rx->pool, &size);
+	if (unlikely(!buf->data))
+		return false;
+
+	/* The pool keeps its pages mapped */
+	buf->dma = page_pool_get_dma_addr(virt_to_page(buf->data)) +
+		   offset_in_page(buf->data) + NET_SKB_PAD;
+	return true;
+}
+
+/* A hard interrupt may not touch a page_pool: its lockless cache and its
+ * ring's lock belong to softirqs. Page fragments are safe everywhere.
+ */
+static bool moderato_rx_alloc_frag(struct moderato_rx *rx,
+				   struct moderato_rx_buf *buf)
+{
+	struct device *dev = rx->priv->dev;
+
+	buf->data = netdev_alloc_frag_align(rx->truesize, SMP_CACHE_BYTES);
+	if (unlikely(!buf->data))
+		return false;
+
+	buf->dma = dma_map_single(dev, buf->data + NET_SKB_PAD, rx->room,
+				  DMA_FROM_DEVICE);
+	if (unlikely(dma_mapping_error(dev, buf->dma))) {
+		skb_free_frag(buf->data);
+		buf->data = NULL;
+		return false;
+	}
+	return true;
+}
+
+static bool moderato_rx_alloc(struct moderato_rx *rx,
+			      struct moderato_rx_buf *buf)
+{
+	return rx->pool ? moderato_rx_alloc_pooled(rx, buf) :
+			  moderato_rx_alloc_frag(rx, buf);
+}
+
+static void moderato_rx_free(struct moderato_rx *rx,
+			     const struct moderato_rx_buf *buf)
+{
+	if (rx->pool) {
+		page_pool_free_va(rx->pool, buf->data, false);
+	} else {
+		dma_unmap_single(rx->priv->dev, buf->dma, rx->room,
+				 DMA_FROM_DEVICE);
+		skb_free_frag(buf->data);
+	}
+}
+
+static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
+					 const struct moderato_rx_buf *buf,
+					 unsigned int len)
+{
+	struct sk_buff *skb;
+
+	if (rx->pool) {
+		dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
+					MODERATO_RX_OFFSET + len,
+					DMA_FROM_DEVICE);
+		skb = napi_build_skb(buf->data, rx->truesize);
+		if (likely(skb))
+			skb_mark_for_recycle(skb);
+	} else {
+		skb = build_skb(buf->data, rx->truesize);
+		if (likely(skb))
+			dma_unmap_single(rx->priv->dev, buf->dma, rx->room,
+					 DMA_FROM_DEVICE);
+	}
+	return skb;
+}
+
+/* Data path ---------------------------------------------------------------- */
+
+/* Takes the oldest descriptor, which is completed with @status, and posts it
+ * again with another buffer. A slot never stays empty: if there is no memory
+ * for another buffer, the frame is dropped and its own buffer is used again.
+ *
+ * Return: the frame, or NULL if it was dropped
+ */
+struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u32 status,
+				 struct moderato_rx_done *done)
+{
+	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
+	struct moderato_ring *ring = &rx->ring;
+	u32 slot = moderato_slot(ring->consumer, ring->order);
+	struct moderato_rx_buf *buf = &rx->buf[slot];
+	struct moderato_rx_buf fresh;
+	struct sk_buff *skb;
+
+	ring->consumer++;
+	ring->producer++;
+
+	/* Counted by the hardware as RX_DROP_BUFFER */
+	if (unlikely(status & MODERATO_DESC_STATUS_ERROR))
+		return NULL;
+	if (unlikely(len < ETH_HLEN || len > rx->room - MODERATO_RX_OFFSET))
+		return NULL;
+
+	if (unlikely(!moderato_rx_alloc(rx, &fresh))) {
+		done->alloc_failed++;
+		return NULL;
+	}
+	skb = moderato_rx_build(rx, buf, len);
+	if (unlikely(!skb)) {
+		moderato_rx_free(rx, &fresh);
+		done->alloc_failed++;
+		return NULL;
+	}
+
+	*buf = fresh;
+	ring->desc[slot].address = cpu_to_le32(fresh.dma);
+
+	done->packets++;
+	done->bytes += len;
+	skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
+	skb_put(skb, len);
+	skb->protocol = eth_type_trans(skb, rx->priv->ndev);
+	return skb;
+}
+
+/* Gives the taken descriptors back, with one doorbell for all of them */
+void moderato_rx_finish(struct moderato_rx *rx,
+			const struct moderato_rx_done *done)
+{
+	struct moderato_rx_stats *stats = &rx->priv->rx_stats;
+
+	moderato_doorbell(&rx->ring, rx->ring.producer);
+
+	u64_stats_update_begin(&stats->syncp);
+	u64_stats_add(&stats->packets, done->packets);
+	u64_stats_add(&stats->bytes, done->bytes);
+	u64_stats_add(&stats->alloc_failed, done->alloc_failed);
+	u64_stats_update_end(&stats->syncp);
+}
+
+/* Life --------------------------------------------------------------------- */
+
+static int moderato_rx_create_pool(struct moderato_rx *rx)
+{
+	struct page_pool_params params = {
+		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
+		.pool_size = moderato_size(rx->ring.order),
+		.nid = NUMA_NO_NODE,
+		.dev = rx->priv->dev,
+		.napi = &rx->priv->napi,
+		.netdev = rx->priv->ndev,
+		.dma_dir = DMA_FROM_DEVICE,
+		.max_len = PAGE_SIZE,
+	};
+	struct page_pool *pool = page_pool_create(&params);
+
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	rx->pool = pool;
+	return 0;
+}
+
+struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
+				       unsigned int mtu,
+				       const struct moderato_rx_ops *ops)
+{
+	u32 size = moderato_size(order);
+	struct moderato_rx *rx;
+	int err;
+
+	rx = kzalloc(sizeof(*rx), GFP_KERNEL);
+	if (!rx)
+		return ERR_PTR(-ENOMEM);
+
+	rx->priv = priv;
+	rx->ops = ops;
+	rx->ring.regs = priv->regs + MODERATO_RX_BASE;
+	rx->ring.enable = MODERATO_CTRL_RX_ENABLE;
+	rx->ring.idle = MODERATO_STATUS_RX_IDLE;
+	moderato_rx_layout(rx, mtu);
+
+	err = moderato_ring_alloc(priv, &rx->ring, order);
+	if (err)
+		goto err;
+	if (ops->pooled) {
+		err = moderato_rx_create_pool(rx);
+		if (err)
+			goto err;
+	}
+	err = -ENOMEM;
+	rx->buf = kvcalloc(size, sizeof(*rx->buf), GFP_KERNEL);
+	if (!rx->buf)
+		goto err;
+	for (u32 slot = 0; slot < size; slot++)
+		if (!moderato_rx_alloc(rx, &rx->buf[slot]))
+			goto err;
+	return rx;
+
+err:
+	moderato_rx_destroy(rx);
+	return ERR_PTR(err);
+}
+
+void moderato_rx_destroy(struct moderato_rx *rx)
+{
+	u32 size = moderato_size(rx->ring.order);
+
+	for (u32 slot = 0; rx->buf && slot < size; slot++)
+		if (rx->buf[slot].data)
+			moderato_rx_free(rx, &rx->buf[slot]);
+	kvfree(rx->buf);
+	if (rx->pool)
+		page_pool_destroy(rx->pool);
+	moderato_ring_free(rx->priv, &rx->ring);
+	kfree(rx);
+}
+
+void moderato_rx_up(struct moderato_rx *rx)
+{
+	struct moderato_priv *priv = rx->priv;
+	struct moderato_ring *ring = &rx->ring;
+	u32 size = moderato_size(ring->order);
+
+	memset(ring->desc, 0, size * sizeof(*ring->desc));
+	for (u32 slot = 0; slot < size; slot++) {
+		struct moderato_desc *desc = &ring->desc[slot];
+
+		desc->address = cpu_to_le32(rx->buf[slot].dma);
+		desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
+						       rx->room));
+	}
+	moderato_ring_start(priv, ring);
+	moderato_hw_moderate(priv, ring, &priv->config.rx);
+	ring->producer = size;
+	moderato_doorbell(ring, ring->producer);
+
+	if (rx->ops->start)
+		rx->ops->start(rx);
+	enable_irq(priv->rx_irq);
+	moderato_rearm(ring);
+}
+
+/* Frames that reached memory before are handed to the stack */
+void moderato_rx_down(struct moderato_rx *rx)
+{
+	moderato_ring_stop(rx->priv, &rx->ring);
+	disable_irq(rx->priv->rx_irq);
+	rx->ops->stop(rx);
+	/* The strategy may have re-armed */
+	moderato_disarm(&rx->ring);
+}
+
+/* Puts @rx in the place of the running ring. What can fail was done when it
+ * was created, so that the interface never ends up without one.
+ */
+void moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx)
+{
+	moderato_rx_down(priv->rx);
+	/* Before NAPI starts again: a dying pool must not see it running */
+	moderato_rx_destroy(priv->rx);
+	priv->rx = rx;
+	moderato_rx_up(rx);
+}

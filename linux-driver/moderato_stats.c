@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Statistics: the hardware's 32-bit counters extended to 64 bits, and the
+ * driver's own.
+ */
+
+#include "moderato.h"
+
+/* Octets at 1 Gb/s wrap in 34 s */
+#define MODERATO_STATS_PERIOD	(10 * HZ)
+
+#define RX(name)	(MODERATO_RX_BASE + MODERATO_DIR_##name)
+#define TX(name)	(MODERATO_TX_BASE + MODERATO_DIR_##name)
+
+static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
+	[MODERATO_RX_INTERRUPTS] = RX(INTERRUPTS),
+	[MODERATO_RX_INTERRUPTS_FRAMES] = RX(INTERRUPTS_FRAMES),
+	[MODERATO_RX_INTERRUPTS_PACKET] = RX(INTERRUPTS_PACKET),
+	[MODERATO_RX_INTERRUPTS_ABSOLUTE] = RX(INTERRUPTS_ABSOLUTE),
+	[MODERATO_RX_INTERRUPTS_REQUEST] = RX(INTERRUPTS_REQUEST),
+	[MODERATO_TX_INTERRUPTS] = TX(INTERRUPTS),
+	[MODERATO_TX_INTERRUPTS_FRAMES] = TX(INTERRUPTS_FRAMES),
+	[MODERATO_TX_INTERRUPTS_PACKET] = TX(INTERRUPTS_PACKET),
+	[MODERATO_TX_INTERRUPTS_ABSOLUTE] = TX(INTERRUPTS_ABSOLUTE),
+	[MODERATO_TX_INTERRUPTS_REQUEST] = TX(INTERRUPTS_REQUEST),
+	[MODERATO_RX_FILTERED] = MODERATO_STAT_RX_FILTERED,
+	[MODERATO_RX_DROP_FIFO] = MODERATO_STAT_RX_DROP_FIFO,
+	[MODERATO_RX_DROP_RING] = MODERATO_STAT_RX_DROP_RING,
+	[MODERATO_RX_DROP_BUFFER] = MODERATO_STAT_RX_DROP_BUFFER,
+	[MODERATO_TX_DROP_LENGTH] = MODERATO_STAT_TX_DROP_LENGTH,
+	[MODERATO_DMA_ERRORS] = MODERATO_STAT_DMA_ERRORS,
+	[MODERATO_RX_FRAMES] = MODERATO_STAT_RX_GOOD_FRAMES,
+	[MODERATO_RX_OCTETS] = MODERATO_STAT_RX_GOOD_OCTETS,
+	[MODERATO_RX_FCS_ERRORS] = MODERATO_STAT_RX_FCS_ERRORS,
+	[MODERATO_RX_UNDERSIZE] = MODERATO_STAT_RX_UNDERSIZE,
+	[MODERATO_RX_OVERSIZE] = MODERATO_STAT_RX_OVERSIZE,
+	[MODERATO_TX_FRAMES] = MODERATO_STAT_TX_GOOD_FRAMES,
+	[MODERATO_TX_OCTETS] = MODERATO_STAT_TX_GOOD_OCTETS,
+};
+
+const char moderato_counter_names[][ETH_GSTRING_LEN] = {
+	[MODERATO_RX_INTERRUPTS] = "rx_interrupts",
+	[MODERATO_RX_INTERRUPTS_FRAMES] = "rx_interrupts_frames",
+	[MODERATO_RX_INTERRUPTS_PACKET] = "rx_interrupts_packet_timer",
+	[MODERATO_RX_INTERRUPTS_ABSOLUTE] = "rx_interrupts_absolute_timer",
+	[MODERATO_RX_INTERRUPTS_REQUEST] = "rx_interrupts_request",
+	[MODERATO_TX_INTERRUPTS] = "tx_interrupts",
+	[MODERATO_TX_INTERRUPTS_FRAMES] = "tx_interrupts_frames",
+	[MODERATO_TX_INTERRUPTS_PACKET] = "tx_interrupts_packet_timer",
+	[MODERATO_TX_INTERRUPTS_ABSOLUTE] = "tx_interrupts_absolute_timer",
+	[MODERATO_TX_INTERRUPTS_REQUEST] = "tx_interrupts_request",
+	[MODERATO_RX_FILTERED] = "rx_filtered",
+	[MODERATO_RX_DROP_FIFO] = "rx_drop_fifo",
+	[MODERATO_RX_DROP_RING] = "rx_drop_ring",
+	[MODERATO_RX_DROP_BUFFER] = "rx_drop_buffer",
+	[MODERATO_TX_DROP_LENGTH] = "tx_drop_length",
+	[MODERATO_DMA_ERRORS] = "dma_errors",
+};
+
+static_assert(ARRAY_SIZE(moderato_counter_names) == MODERATO_PRIVATE_COUNTERS);
+
+static void moderato_stats_update(struct moderato_priv *priv)
+{
+	struct moderato_hw_stats *stats = &priv->hw_stats;
+
+	lockdep_assert_held(&stats->lock);
+	for (int i = 0; i < MODERATO_COUNTERS; i++) {
+		u32 now = readl(priv->regs + moderato_counter_offsets[i]);
+
+		stats->total[i] += (u32)(now - stats->last[i]);
+		stats->last[i] = now;
+	}
+}
+
+static void moderato_stats_work(struct work_struct *work)
+{
+	struct moderato_priv *priv = container_of(to_delayed_work(work),
+						  struct moderato_priv,
+						  hw_stats.work);
+
+	spin_lock_bh(&priv->hw_stats.lock);
+	moderato_stats_update(priv);
+	spin_unlock_bh(&priv->hw_stats.lock);
+	moderato_stats_start(priv);
+}
+
+void moderato_stats_init(struct moderato_priv *priv)
+{
+	struct moderato_hw_stats *stats = &priv->hw_stats;
+
+	spin_lock_init(&stats->lock);
+	INIT_DELAYED_WORK(&stats->work, moderato_stats_work);
+	u64_stats_init(&priv->rx_stats.syncp);
+	u64_stats_init(&priv->tx_stats.syncp);
+
+	/* Whatever was counted before this driver came is not its business */
+	for (int i = 0; i < MODERATO_COUNTERS; i++)
+		stats->last[i] = readl(priv->regs +
+				       moderato_counter_offsets[i]);
+}
+
+void moderato_stats_start(struct moderato_priv *priv)
+{
+	schedule_delayed_work(&priv->hw_stats.work, MODERATO_STATS_PERIOD);
+}
+
+void moderato_stats_stop(struct moderato_priv *priv)
+{
+	cancel_delayed_work_sync(&priv->hw_stats.work);
+}
+
+void moderato_stats_read(struct moderato_priv *priv,
+			 u64 total[MODERATO_COUNTERS])
+{
+	struct moderato_hw_stats *stats = &priv->hw_stats;
+
+	spin_lock_bh(&stats->lock);
+	moderato_stats_update(priv);
+	memcpy(total, stats->total, sizeof(stats->total));
+	spin_unlock_bh(&stats->lock);
+}
+
+u64 moderato_stats_alloc_failed(struct moderato_priv *priv)
+{
+	struct moderato_rx_stats *rx = &priv->rx_stats;
+	unsigned int start;
+	u64 failed;
+
+	do {
+		start = u64_stats_fetch_begin(&rx->syncp);
+		failed = u64_stats_read(&rx->alloc_failed);
+	} while (u64_stats_fetch_retry(&rx->syncp, start));
+	return failed;
+}
+
+void moderato_get_stats64(struct net_device *ndev,
+			  struct rtnl_link_stats64 *stats)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_rx_stats *rx = &priv->rx_stats;
+	struct moderato_tx_stats *tx = &priv->tx_stats;
+	u64 total[MODERATO_COUNTERS];
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&rx->syncp);
+		stats->rx_packets = u64_stats_read(&rx->packets);
+		stats->rx_bytes = u64_stats_read(&rx->bytes);
+	} while (u64_stats_fetch_retry(&rx->syncp, start));
+	do {
+		start = u64_stats_fetch_begin(&tx->syncp);
+		stats->tx_packets = u64_stats_read(&tx->packets);
+		stats->tx_bytes = u64_stats_read(&tx->bytes);
+	} while (u64_stats_fetch_retry(&tx->syncp, start));
+
+	moderato_stats_read(priv, total);
+	stats->rx_dropped = moderato_stats_alloc_failed(priv);
+	stats->rx_missed_errors = total[MODERATO_RX_DROP_RING];
+	stats->rx_fifo_errors = total[MODERATO_RX_DROP_FIFO];
+	stats->rx_crc_errors = total[MODERATO_RX_FCS_ERRORS];
+	stats->rx_over_errors = total[MODERATO_RX_DROP_BUFFER];
+	stats->rx_length_errors = total[MODERATO_RX_UNDERSIZE] +
+				  total[MODERATO_RX_OVERSIZE];
+	stats->rx_errors = stats->rx_fifo_errors + stats->rx_crc_errors +
+			   stats->rx_over_errors + stats->rx_length_errors;
+	stats->tx_errors = total[MODERATO_TX_DROP_LENGTH];
+}

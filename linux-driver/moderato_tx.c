@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Transmit ring: posting frames, and taking back one completed descriptor.
+ * When and in which context skbs are freed is up to tx_irq.c, tx_count.c and
+ * tx_none.c.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/iopoll.h>
+#include <linux/slab.h>
+#include <net/netdev_queues.h>
+
+#include "moderato.h"
+
+/* A full ring at 100 Mb/s and 1518 octets takes 32 ms to leave */
+#define MODERATO_DRAIN_POLL_US		100
+#define MODERATO_DRAIN_TIMEOUT_US	50000
+
+/* Data path ---------------------------------------------------------------- */
+
+static void moderato_tx_ring_doorbell(struct moderato_tx *tx)
+{
+	if (tx->rung == tx->ring.producer)
+		return;
+	tx->rung = tx->ring.producer;
+	moderato_doorbell(&tx->ring, tx->rung);
+}
+
+static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
+			     dma_addr_t dma)
+{
+	struct moderato_ring *ring = &tx->ring;
+	u32 slot = moderato_slot(ring->producer, ring->order);
+	struct moderato_desc *desc = &ring->desc[slot];
+	struct moderato_tx_buf *buf = &tx->buf[slot];
+
+	buf->skb = skb;
+	buf->dma = dma;
+	buf->len = skb->len;
+	buf->accounted = tx->prompt ? skb->len : 0;
+
+	desc->address = cpu_to_le32(dma);
+	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
+					       skb->len));
+	ring->producer++;
+}
+
+netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_tx *tx = priv->tx;
+	unsigned int len = skb->len;
+	bool flush = !netdev_xmit_more();
+	dma_addr_t dma;
+
+	if (tx->ops->prepare)
+		tx->ops->prepare(tx);
+
+	if (unlikely(!moderato_tx_space(tx))) {
+		/* The queue stops when the last descriptor is taken */
+		netif_tx_stop_queue(tx->queue);
+		netdev_err_once(ndev, "Tx ring full while the queue is on\n");
+		moderato_tx_ring_doorbell(tx);
+		return NETDEV_TX_BUSY;
+	}
+
+	dma = dma_map_single(priv->dev, skb->data, len, DMA_TO_DEVICE);
+	if (unlikely(dma_mapping_error(priv->dev, dma))) {
+		dev_kfree_skb_any(skb);
+		dev_core_stats_tx_dropped_inc(ndev);
+		goto out;
+	}
+
+	skb_tx_timestamp(skb);
+	if (!tx->prompt) {
+		/* The skb may wait long for being freed: neither its socket
+		 * nor its connection may wait with it.
+		 */
+		skb_orphan(skb);
+		nf_reset_ct(skb);
+	}
+	moderato_tx_post(tx, skb, dma);
+	netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), 1,
+			     moderato_wake_threshold(tx->ring.order));
+
+	/* Byte queue limits know only of frames that come back promptly: a
+	 * frame that waits for 127 others would stop the queue that is to
+	 * bring them.
+	 */
+	if (tx->prompt)
+		flush = __netdev_tx_sent_queue(tx->queue, len, !flush);
+	else
+		flush |= netif_xmit_stopped(tx->queue);
+
+out:
+	/* From the doorbell on, the skb may be gone */
+	if (flush)
+		moderato_tx_ring_doorbell(tx);
+	if (tx->ops->posted)
+		tx->ops->posted(tx);
+	return NETDEV_TX_OK;
+}
+
+/* Takes the oldest frame off the ring if the hardware is done with it.
+ *
+ * Return: its skb, for the strategy to free, or NULL
+ */
+struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
+				 struct moderato_tx_done *done)
+{
+	struct moderato_ring *ring = &tx->ring;
+	struct moderato_tx_buf *buf;
+	struct sk_buff *skb;
+	u32 status;
+
+	if (!moderato_ring_completed(ring, &status))
+		return NULL;
+
+	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
+	skb = buf->skb;
+	buf->skb = NULL;
+	dma_unmap_single(tx->priv->dev, buf->dma, buf->len, DMA_TO_DEVICE);
+
+	/* Otherwise counted by the hardware as TX_DROP_LENGTH */
+	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
+		done->packets++;
+		done->bytes += buf->len;
+	}
+	done->frames++;
+	done->accounted_frames += !!buf->accounted;
+	done->accounted_bytes += buf->accounted;
+
+	/* The slot must be left before moderato_start_xmit() fills it anew */
+	smp_store_release(&ring->consumer, ring->consumer + 1);
+	return skb;
+}
+
+/* After the last frame was taken: counts, and wakes the queue */
+void moderato_tx_finish(struct moderato_tx *tx,
+			const struct moderato_tx_done *done)
+{
+	struct moderato_tx_stats *stats = &tx->priv->tx_stats;
+
+	if (!done->frames)
+		return;
+
+	u64_stats_update_begin(&stats->syncp);
+	u64_stats_add(&stats->packets, done->packets);
+	u64_stats_add(&stats->bytes, done->bytes);
+	u64_stats_update_end(&stats->syncp);
+
+	netdev_tx_completed_queue(tx->queue, done->accounted_frames,
+				  done->accounted_bytes);
+
+	/* The consumer index is published before the stop bit is read. Pairs
+	 * with the barrier in netif_txq_try_stop(): either the queue sees the
+	 * space, or this sees that it stopped.
+	 */
+	smp_mb();
+	if (unlikely(netif_tx_queue_stopped(tx->queue)) && !tx->draining &&
+	    moderato_tx_space(tx) >= moderato_wake_threshold(tx->ring.order))
+		netif_tx_wake_queue(tx->queue);
+}
+
+/* Strategy ----------------------------------------------------------------- */
+
+static const struct moderato_tx_ops * const moderato_tx_ops[] = {
+	[MODERATO_TX_IRQ] = &moderato_tx_irq_ops,
+	[MODERATO_TX_COUNT] = &moderato_tx_count_ops,
+	[MODERATO_TX_NONE] = &moderato_tx_none_ops,
+};
+
+/* Chooses the strategy that the configuration asks for, on a running or a
+ * stopped ring, with the interrupt disabled. Frames on the ring stay there:
+ * whoever comes next frees them, so nothing is lost and nothing leaks.
+ */
+static void moderato_tx_choose(struct moderato_tx *tx)
+{
+	static const struct moderato_coalesce off;
+	const struct moderato_config *config = &tx->priv->config;
+	enum moderato_tx_strategy strategy;
+
+	strategy = moderato_tx_strategy(&config->tx,
+					config->tx_reclaim_on_xmit);
+
+	__netif_tx_lock_bh(tx->queue);
+	tx->ops = moderato_tx_ops[strategy];
+	tx->prompt = moderato_tx_prompt(&config->tx, strategy);
+	__netif_tx_unlock_bh(tx->queue);
+
+	/* The timer looks at the strategy under the lock, and so does not
+	 * take frames any more.
+	 */
+	hrtimer_cancel(&tx->timer);
+	moderato_hw_moderate(tx->priv, &tx->ring,
+			     tx->ops->irq ? &config->tx : &off);
+}
+
+/* With the interrupt disabled until the very end, see moderato_tx_choose() */
+static void moderato_tx_resume(struct moderato_tx *tx)
+{
+	enable_irq(tx->priv->tx_irq);
+	if (tx->ops->irq) {
+		moderato_rearm(&tx->ring);
+	} else {
+		__netif_tx_lock_bh(tx->queue);
+		tx->ops->posted(tx);
+		__netif_tx_unlock_bh(tx->queue);
+	}
+}
+
+/* Under traffic */
+void moderato_tx_switch(struct moderato_tx *tx)
+{
+	disable_irq(tx->priv->tx_irq);
+	moderato_disarm(&tx->ring);
+	moderato_tx_choose(tx);
+	moderato_tx_resume(tx);
+}
+
+/* Life --------------------------------------------------------------------- */
+
+struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order)
+{
+	struct moderato_tx *tx;
+
+	tx = kzalloc(sizeof(*tx), GFP_KERNEL);
+	if (!tx)
+		return ERR_PTR(-ENOMEM);
+
+	tx->priv = priv;
+	tx->queue = netdev_get_tx_queue(priv->ndev, 0);
+	tx->ring.regs = priv->regs + MODERATO_TX_BASE;
+	tx->ring.enable = MODERATO_CTRL_TX_ENABLE;
+	tx->ring.idle = MODERATO_STATUS_TX_IDLE;
+	hrtimer_init(&tx->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	tx->timer.function = moderato_tx_none_timer;
+
+	tx->buf = kvcalloc(moderato_size(order), sizeof(*tx->buf), GFP_KERNEL);
+	if (!tx->buf || moderato_ring_alloc(priv, &tx->ring, order)) {
+		moderato_tx_destroy(tx);
+		return ERR_PTR(-ENOMEM);
+	}
+	return tx;
+}
+
+void moderato_tx_destroy(struct moderato_tx *tx)
+{
+	moderato_ring_free(tx->priv, &tx->ring);
+	kvfree(tx->buf);
+	kfree(tx);
+}
+
+void moderato_tx_up(struct moderato_tx *tx)
+{
+	struct moderato_ring *ring = &tx->ring;
+
+	memset(ring->desc, 0, moderato_size(ring->order) * sizeof(*ring->desc));
+	moderato_ring_start(tx->priv, ring);
+	tx->rung = 0;
+	tx->draining = false;
+	netdev_tx_reset_queue(tx->queue);
+	moderato_tx_choose(tx);
+	moderato_tx_resume(tx);
+	netif_tx_wake_queue(tx->queue);
+}
+
+static bool moderato_tx_drained(struct moderato_tx *tx)
+{
+	u16 last = tx->ring.producer - 1;
+	u32 slot = moderato_slot(last, tx->ring.order);
+	u32 status = le32_to_cpu(READ_ONCE(tx->ring.desc[slot].status));
+
+	return tx->ring.producer == READ_ONCE(tx->ring.consumer) ||
+	       moderato_completed(status, last, tx->ring.order);
+}
+
+static void moderato_tx_flush(struct moderato_tx *tx)
+{
+	struct moderato_ring *ring = &tx->ring;
+	struct moderato_tx_done done = {};
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	while ((skb = moderato_tx_take(tx, &done)))
+		dev_consume_skb_any(skb);
+	moderato_tx_finish(tx, &done);
+	local_bh_enable();
+
+	for (; ring->consumer != ring->producer; ring->consumer++) {
+		u32 slot = moderato_slot(ring->consumer, ring->order);
+		struct moderato_tx_buf *buf = &tx->buf[slot];
+
+		dma_unmap_single(tx->priv->dev, buf->dma, buf->len,
+				 DMA_TO_DEVICE);
+		dev_kfree_skb_any(buf->skb);
+		dev_core_stats_tx_dropped_inc(tx->priv->ndev);
+	}
+}
+
+/* Frames on the ring get some time to leave; those of a dead link are freed */
+void moderato_tx_down(struct moderato_tx *tx)
+{
+	bool drained;
+
+	__netif_tx_lock_bh(tx->queue);
+	tx->draining = true;
+	netif_tx_stop_queue(tx->queue);
+	moderato_tx_ring_doorbell(tx);
+	__netif_tx_unlock_bh(tx->queue);
+
+	read_poll_timeout(moderato_tx_drained, drained, drained,
+			  MODERATO_DRAIN_POLL_US, MODERATO_DRAIN_TIMEOUT_US,
+			  false, tx);
+
+	/* The interrupt may have woken the queue if it looked at @draining
+	 * just before it was set; now nobody does any more.
+	 */
+	disable_irq(tx->priv->tx_irq);
+	hrtimer_cancel(&tx->timer);
+	netif_tx_disable(tx->priv->ndev);
+	moderato_disarm(&tx->ring);
+	moderato_ring_stop(tx->priv, &tx->ring);
+
+	moderato_tx_flush(tx);
+}
+
+/* Puts @tx in the place of the running ring; cannot fail */
+void moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx)
+{
+	moderato_tx_down(priv->tx);
+	moderato_tx_destroy(priv->tx);
+	priv->tx = tx;
+	moderato_tx_up(tx);
+}

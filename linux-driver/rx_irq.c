@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Receive strategy without NAPI: the hard interrupt itself turns completed
+ * descriptors into skbs and puts them on the CPU's backlog queue. With
+ * rx-frames 1, each interrupt serves one frame, as drivers did before NAPI.
+ */
+
+#include "moderato.h"
+
+static void moderato_rx_irq_receive(struct moderato_rx *rx, u32 budget)
+{
+	struct moderato_rx_done done = {};
+	u32 status;
+
+	while (budget-- && moderato_ring_completed(&rx->ring, &status)) {
+		struct sk_buff *skb = moderato_rx_take(rx, status, &done);
+
+		if (likely(skb))
+			netif_rx(skb);
+	}
+	moderato_rx_finish(rx, &done);
+}
+
+static void moderato_rx_irq_handle(struct moderato_rx *rx)
+{
+	moderato_rx_irq_receive(rx, moderato_budget(&rx->priv->config.rx,
+						    rx->ring.order));
+	moderato_rearm(&rx->ring);
+}
+
+static void moderato_rx_irq_stop(struct moderato_rx *rx)
+{
+	local_bh_disable();
+	moderato_rx_irq_receive(rx, moderato_size(rx->ring.order));
+	local_bh_enable();
+}
+
+const struct moderato_rx_ops moderato_rx_irq_ops = {
+	.stop = moderato_rx_irq_stop,
+	.irq = moderato_rx_irq_handle,
+};

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Transmit strategy without interrupts: skbs of sent frames are freed just
+ * before the next frame is posted, outside interrupt context. A timer bounds
+ * how long the last ones wait, and wakes the queue of a full ring.
+ */
+
+#include "moderato.h"
+
+/* Longest time that a sent skb waits when nothing follows */
+#define MODERATO_TX_NONE_IDLE_NS	(10 * NSEC_PER_MSEC)
+
+/* A full ring stops the queue, so that no transmission comes to look at it.
+ * Short against the 1.6 ms in which 256 of the shortest frames leave at
+ * 100 Mb/s: the ring does not run empty meanwhile.
+ */
+#define MODERATO_TX_NONE_FULL_NS	(200 * NSEC_PER_USEC)
+
+static ktime_t moderato_tx_none_delay(const struct moderato_tx *tx)
+{
+	return ns_to_ktime(netif_tx_queue_stopped(tx->queue) ?
+			   MODERATO_TX_NONE_FULL_NS :
+			   MODERATO_TX_NONE_IDLE_NS);
+}
+
+static void moderato_tx_none_reclaim(struct moderato_tx *tx)
+{
+	struct moderato_tx_done done = {};
+	struct sk_buff *skb;
+
+	while ((skb = moderato_tx_take(tx, &done)))
+		dev_consume_skb_any(skb);
+	moderato_tx_finish(tx, &done);
+}
+
+static void moderato_tx_none_posted(struct moderato_tx *tx)
+{
+	if (!moderato_tx_pending(tx))
+		return;
+
+	if (!hrtimer_is_queued(&tx->timer) ||
+	    unlikely(netif_tx_queue_stopped(tx->queue)))
+		hrtimer_start(&tx->timer, moderato_tx_none_delay(tx),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
+/* Transmissions are locked out, and may have left this strategy before */
+enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer)
+{
+	struct moderato_tx *tx = container_of(timer, struct moderato_tx, timer);
+	enum hrtimer_restart restart = HRTIMER_NORESTART;
+
+	__netif_tx_lock(tx->queue, smp_processor_id());
+	if (tx->ops == &moderato_tx_none_ops && !tx->draining) {
+		moderato_tx_none_reclaim(tx);
+		/* A transmission may have started the timer meanwhile */
+		if (moderato_tx_pending(tx) && !hrtimer_is_queued(timer)) {
+			hrtimer_forward_now(timer, moderato_tx_none_delay(tx));
+			restart = HRTIMER_RESTART;
+		}
+	}
+	__netif_tx_unlock(tx->queue);
+	return restart;
+}
+
+const struct moderato_tx_ops moderato_tx_none_ops = {
+	.prepare = moderato_tx_none_reclaim,
+	.posted = moderato_tx_none_posted,
+};
