@@ -19,7 +19,8 @@ MAX_CYCLES = 20_000_000
 DMA_PORTS = 2  # as many as there are testers
 
 GCC = ["riscv64-unknown-elf-gcc", "-march=rv32ima_zicsr_zifencei", "-mabi=ilp32", "-O2",
-       "-ffreestanding", "-nostdlib", "-ffixed-s10", "-ffixed-s11", "-Wall", "-Werror"]
+       "-ffreestanding", "-nostdlib", "-ffixed-s10", "-ffixed-s11", "-Wall", "-Werror",
+       "--param=min-pagesize=0"]  # address 0 is the ROM
 
 
 def model(harts: int, latency: int) -> Path:
