@@ -46,7 +46,7 @@ class SimConfig:
 
 # Pads ---------------------------------------------------------------------------------------------
 
-def _pads(config: SimConfig) -> list:
+def pads(config: SimConfig) -> list:
     pads = [
         ("sys_clk", 0, Pins(1)),
         ("serial", 0,
@@ -85,7 +85,7 @@ def _pads(config: SimConfig) -> list:
 class SimPlatform(GenericPlatform):
     """Pads without pins: the ports of the Verilog module."""
     def __init__(self, config: SimConfig):
-        GenericPlatform.__init__(self, "simulation", _pads(config), name=TOP)
+        GenericPlatform.__init__(self, "simulation", pads(config), name=TOP)
 
     def get_verilog(self, fragment, **kwargs):
         return GenericPlatform.get_verilog(
@@ -113,8 +113,9 @@ class _CRG(LiteXModule):
 # SoC ----------------------------------------------------------------------------------------------
 
 class SimSoC(ModeratoSoC):
-    def __init__(self, config: SimConfig = SimConfig()):
-        platform = SimPlatform(config)
+    """`platform`: another one with the same pads."""
+    def __init__(self, config: SimConfig = SimConfig(), platform=None):
+        platform = platform or SimPlatform(config)
         self.crg = _CRG(platform.request("sys_clk"))
         eth_pads = [platform.request("eth", port) for port in range(config.macs)]
         ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
@@ -127,6 +128,7 @@ class SimSoC(ModeratoSoC):
             uart_name            = "sim",
             with_timer           = False,
         )
+        self.rom.mem.init = None  # the harness fills it, as it does the RAM
         for mac, pads in zip(self.macs, eth_pads):
             self.comb += pads.events.eq(mac.events)
         for hart, trace in enumerate(self.cpu.trace):
