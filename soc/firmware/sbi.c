@@ -32,6 +32,12 @@ typedef unsigned int u32;
 #define MIP_STIP	(1u << 5)
 #define MIP_MTIP	(1u << 7)
 
+#define MSTATUS_SIE	(1u << 1)
+#define MSTATUS_SPIE	(1u << 5)
+#define MSTATUS_SPP	(1u << 8)
+#define MSTATUS_MPP	(3u << 11)
+#define MSTATUS_MPP_S	(1u << 11)
+
 #define CAUSE_MSOFT	0x80000003u
 #define CAUSE_MTIMER	0x80000007u
 #define CAUSE_SCALL	9
@@ -291,6 +297,24 @@ static void call(struct frame *frame, u32 self)
 	a[1] = value;
 }
 
+/* Hand a trap to supervisor mode, as the core would have done had it been delegated. */
+static void reflect(u32 cause)
+{
+	u32 status = csr_read(mstatus), previous = status;
+
+	csr_write(scause, cause);
+	csr_write(sepc, csr_read(mepc));
+	csr_write(stval, csr_read(mtval));
+	csr_write(mepc, csr_read(stvec) & ~3u);
+
+	status &= ~(MSTATUS_SPP | MSTATUS_SPIE | MSTATUS_SIE | MSTATUS_MPP);
+	if (previous & MSTATUS_MPP)
+		status |= MSTATUS_SPP;
+	if (previous & MSTATUS_SIE)
+		status |= MSTATUS_SPIE;
+	csr_write(mstatus, status | MSTATUS_MPP_S);
+}
+
 void sbi_trap(struct frame *frame, u32 cause)
 {
 	u32 self = csr_read(mhartid);
@@ -307,8 +331,12 @@ void sbi_trap(struct frame *frame, u32 cause)
 		csr_write(mepc, csr_read(mepc) + 4);
 		call(frame, self);
 		break;
-	default:			/* a fault in here: nothing can be trusted any more */
-		console_write("SBI: fault\r\n", 12);
+	default:
+		if ((csr_read(mstatus) & MSTATUS_MPP) != MSTATUS_MPP) {
+			reflect(cause);	/* VexRiscv cannot delegate breakpoints, which WARN uses */
+			break;
+		}
+		console_write("SBI: fault\r\n", 12);	/* in here: nothing can be trusted now */
 		csr_write(mie, 0);
 		for (;;)
 			asm volatile("wfi");

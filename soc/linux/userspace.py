@@ -21,6 +21,7 @@ CROSS = "riscv64-linux-gnu-"
 TARGET = ["-march=rv32ima", "-mabi=ilp32"]
 LIBGCC = "/usr/lib/gcc/riscv64-unknown-elf/*/rv32im/ilp32/libgcc.a"
 JOBS = f"-j{os.cpu_count()}"
+DATE = {"SOURCE_DATE_EPOCH": "1767225600"}  # what busybox prints as its build's; see kernel.REPRODUCIBLE
 SMALL = "-Os -ffunction-sections -fdata-sections -include sys/types.h"
 
 # Links programs against musl instead of the compiler's own glibc; `@LIB@` is musl's folder.
@@ -94,12 +95,12 @@ def busybox() -> Path:
         make = ["make", JOBS, "ARCH=riscv", f"CC={cc}", f"AR={CROSS}ar", f"STRIP={CROSS}strip",
                 "SKIP_STRIP=y"]
         config = work / ".config"
-        run([*make, "allnoconfig"], cwd=work)
+        run([*make, "allnoconfig"], cwd=work, env=DATE)
         # busybox's old kconfig keeps the first of two assignments, so ours go before its own.
         config.write_text(wanted + config.read_text())
-        run(["sh", "-c", 'yes "" | "$@"', "sh", *make, "oldconfig"], cwd=work)  # "" takes the default
+        run(["sh", "-c", 'yes "" | "$@"', "sh", *make, "oldconfig"], cwd=work, env=DATE)  # "": default
         kernel.check(wanted, config.read_text())
-        run([*make, "busybox"], cwd=work)
+        run([*make, "busybox"], cwd=work, env=DATE)
         return work / "busybox"
 
     return program("busybox", build, [wanted])

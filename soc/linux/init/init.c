@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/klog.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +43,7 @@ int main(void)
 	mount("proc", "/proc", "proc", 0, NULL);
 	mount("sysfs", "/sys", "sysfs", 0, NULL);
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+	klogctl(8, NULL, 5);	/* the boot was quiet; from here on show warnings and worse */
 	say("MODERATO-BOOTED\n", 16);
 
 	for (;;) {
