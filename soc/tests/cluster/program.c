@@ -470,8 +470,7 @@ void main(uint32_t hart)
 	test_memory();
 	test_interrupts();
 	test_dma();
-#if HARTS > 1
-	test_harts();
-#endif
+	if (HARTS > 1)
+		test_harts();
 	put(4);
 }
