@@ -99,8 +99,8 @@ moderato_tx_strategy(const struct moderato_coalesce *c, bool reclaim_on_xmit)
 	return MODERATO_TX_COUNT;
 }
 
-/* Whether sent skbs come back promptly, however slow the traffic is. An idle
- * line is the worst case: then only the timers report. After a gap, too.
+/* Whether sent skbs come back promptly, however slow the traffic is: the last
+ * frame waits for the shorter timer, or for the gap to pass.
  */
 static inline bool moderato_tx_prompt(const struct moderato_coalesce *c,
 				      enum moderato_tx_strategy strategy)
@@ -111,7 +111,7 @@ static inline bool moderato_tx_prompt(const struct moderato_coalesce *c,
 	case MODERATO_TX_IRQ:
 		return true;
 	case MODERATO_TX_COUNT:
-		wait = c->usecs ?: c->usecs_low;
+		wait = min_not_zero(c->usecs, c->usecs_low);
 		if (c->frames == 1)
 			wait = 0;
 		return max(wait, c->usecs_high) <= MODERATO_PROMPT_USECS;

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit tests of the arithmetic that needs no hardware: moderato_ring.h and
+ * moderato_coalesce.h
+ */
+
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "moderato_coalesce.h"
+#include "moderato_ring.h"
+
+#define HZ_SIM		100000000	/* 1 us is 100 clocks */
+#define HZ_ODD		12500000	/* 1 us is 12.5 clocks */
+#define TIMER_BITS	24
+
+/* Ring --------------------------------------------------------------------- */
+
+static void ring_space(struct kunit *test)
+{
+	const u8 order = 4;
+
+	KUNIT_EXPECT_EQ(test, moderato_space(0, 0, order), 16);
+	KUNIT_EXPECT_EQ(test, moderato_space(1, 0, order), 15);
+	KUNIT_EXPECT_EQ(test, moderato_space(16, 0, order), 0);
+	/* Indices wrap at 2^16 */
+	KUNIT_EXPECT_EQ(test, moderato_space(3, 0xfffe, order), 11);
+	KUNIT_EXPECT_EQ(test, moderato_space(0xe, 0xfffe, order), 0);
+	KUNIT_EXPECT_EQ(test, moderato_space(0xfffe, 0xfffe, order), 16);
+}
+
+static void ring_slot(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_slot(0xffff, 4), 15);
+	KUNIT_EXPECT_EQ(test, moderato_slot(0x10, 4), 0);
+	KUNIT_EXPECT_EQ(test, moderato_slot(0xffff, MODERATO_MAX_RING_ORDER),
+			4095);
+}
+
+/* A ring in memory, completed one by one for more than 2^16 frames: each
+ * descriptor reads as completed after the hardware wrote it, and at no time
+ * before.
+ */
+static void ring_phase(struct kunit *test)
+{
+	u32 *status = kunit_kzalloc(test, 4096 * sizeof(*status), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, status);
+	for (u8 order = MODERATO_MIN_RING_ORDER;
+	     order <= MODERATO_MAX_RING_ORDER; order++) {
+		u32 phase = MODERATO_DESC_STATUS_PHASE;
+		u32 early = 0, missed = 0;
+
+		memset(status, 0, 4096 * sizeof(*status));
+		for (u32 i = 0; i < 0x10000 + 3 * 4096; i++) {
+			u32 slot = i % (1 << order);
+
+			if (i && !slot)
+				phase ^= MODERATO_DESC_STATUS_PHASE;
+			early += moderato_completed(status[slot], i, order);
+			status[slot] = phase;
+			missed += !moderato_completed(status[slot], i, order);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, early, 0, "order %u", order);
+		KUNIT_EXPECT_EQ_MSG(test, missed, 0, "order %u", order);
+	}
+}
+
+static void ring_order(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_order(0), MODERATO_MIN_RING_ORDER);
+	KUNIT_EXPECT_EQ(test, moderato_order(4), 2);
+	KUNIT_EXPECT_EQ(test, moderato_order(5), 3);
+	KUNIT_EXPECT_EQ(test, moderato_order(256), 8);
+	KUNIT_EXPECT_EQ(test, moderato_order(257), 9);
+	KUNIT_EXPECT_EQ(test, moderato_order(4096), 12);
+}
+
+static void ring_wake(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_wake_threshold(8), 64);
+	/* The smallest ring must be able to wake, too */
+	KUNIT_EXPECT_EQ(test, moderato_wake_threshold(MODERATO_MIN_RING_ORDER),
+			1);
+}
+
+/* Moderation --------------------------------------------------------------- */
+
+static void coalesce_clocks(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_usecs_to_clocks(0, HZ_SIM), 0);
+	KUNIT_EXPECT_EQ(test, moderato_usecs_to_clocks(50, HZ_SIM), 5000);
+	KUNIT_EXPECT_EQ(test, moderato_usecs_to_clocks(1, HZ_ODD), 13);
+	KUNIT_EXPECT_EQ(test, moderato_usecs_to_clocks(2, HZ_ODD), 25);
+	KUNIT_EXPECT_EQ(test, moderato_usecs_to_clocks(1, 1), 1);
+	KUNIT_EXPECT_EQ(test, moderato_clocks_to_usecs(13, HZ_ODD), 1);
+	KUNIT_EXPECT_EQ(test, moderato_clocks_to_usecs(24, HZ_ODD), 1);
+	KUNIT_EXPECT_EQ(test, moderato_clocks_to_usecs(25, HZ_ODD), 2);
+}
+
+/* What ethtool -c shows is what ethtool -C would set again */
+static void coalesce_round_trip(struct kunit *test)
+{
+	static const u32 clocks[] = { 1000000, 12500000, 33333333, 75000000,
+				      100000000, 156250000 };
+
+	for (int i = 0; i < ARRAY_SIZE(clocks); i++) {
+		u32 hz = clocks[i];
+		u32 max = moderato_usecs_max(TIMER_BITS, hz);
+
+		for (u32 usecs = 0; usecs <= max; usecs += 1 + usecs / 7) {
+			u32 set = moderato_usecs_to_clocks(usecs, hz);
+
+			KUNIT_EXPECT_EQ(test, usecs,
+					moderato_clocks_to_usecs(set, hz));
+		}
+		KUNIT_EXPECT_LE(test, moderato_usecs_to_clocks(max, hz),
+				MODERATO_TIMER_MAX);
+		KUNIT_EXPECT_GT(test, moderato_usecs_to_clocks(max + 1, hz),
+				MODERATO_TIMER_MAX);
+	}
+	KUNIT_EXPECT_EQ(test, moderato_usecs_max(TIMER_BITS, HZ_SIM), 167772);
+}
+
+static void coalesce_check(struct kunit *test)
+{
+	static const struct {
+		struct moderato_coalesce c;
+		enum moderato_coalesce_verdict verdict;
+	} cases[] = {
+		{ { .frames = 1 }, MODERATO_COALESCE_OK },
+		{ { .frames = 128, .usecs = 1000 }, MODERATO_COALESCE_OK },
+		{ { .frames = 128, .usecs_low = 10 }, MODERATO_COALESCE_OK },
+		{ { .usecs = 50 }, MODERATO_COALESCE_OK },
+		{ { .usecs = 1000, .usecs_high = 1000 }, MODERATO_COALESCE_OK },
+		{ { }, MODERATO_COALESCE_NEVER },
+		{ { .usecs_high = 50 }, MODERATO_COALESCE_NEVER },
+		{ { .frames = 2 }, MODERATO_COALESCE_UNBOUNDED },
+		{ { .frames = 128, .usecs_high = 9 },
+		  MODERATO_COALESCE_UNBOUNDED },
+		{ { .frames = 129, .usecs = 50 }, MODERATO_COALESCE_RING },
+		{ { .frames = ~0, .usecs = 50 }, MODERATO_COALESCE_RING },
+		{ { .usecs = 1001 }, MODERATO_COALESCE_TIMER },
+		{ { .frames = 1, .usecs_low = 1001 }, MODERATO_COALESCE_TIMER },
+		{ { .frames = 1, .usecs_high = ~0 }, MODERATO_COALESCE_TIMER },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].verdict,
+				    moderato_coalesce_check(&cases[i].c, 8,
+							    1000),
+				    "case %d", i);
+	/* One frame per interrupt fits any ring */
+	KUNIT_EXPECT_EQ(test, MODERATO_COALESCE_OK,
+			moderato_coalesce_check(&cases[0].c,
+						MODERATO_MIN_RING_ORDER, 1000));
+}
+
+/* The moderation of the MAC by count: returns how many interrupts @total
+ * frames raise, if @step of them complete while an interrupt waits.
+ */
+static u32 interrupts_of(const struct moderato_coalesce *c, u32 total,
+			 u32 step)
+{
+	u32 completed = 0, consumer = 0, interrupts = 0;
+
+	while (completed < total) {
+		completed = min(completed + step, total);
+		/* Re-arming counts what lies beyond the consumer index */
+		while (completed - consumer >= c->frames) {
+			interrupts++;
+			consumer += min(moderato_budget(c, 8),
+					completed - consumer);
+		}
+	}
+	return interrupts;
+}
+
+static void coalesce_budget(struct kunit *test)
+{
+	struct moderato_coalesce c = { .frames = 1 };
+
+	/* However fast frames come: one interrupt for each, one for 128 */
+	for (u32 step = 1; step < 200; step += 13) {
+		c.frames = 1;
+		KUNIT_EXPECT_EQ(test, interrupts_of(&c, 1280, step), 1280);
+		c.frames = 128;
+		KUNIT_EXPECT_EQ(test, interrupts_of(&c, 1280, step), 10);
+		KUNIT_EXPECT_EQ(test, interrupts_of(&c, 1407, step), 10);
+	}
+
+	/* Where interrupts are kept apart, or only timers count: all */
+	c.usecs_high = 1;
+	KUNIT_EXPECT_EQ(test, moderato_budget(&c, 8), 256);
+	c.usecs_high = 0;
+	c.frames = 0;
+	KUNIT_EXPECT_EQ(test, moderato_budget(&c, 8), 256);
+}
+
+static void coalesce_tx_strategy(struct kunit *test)
+{
+	struct moderato_coalesce c = { .frames = 1, .usecs = 100 };
+
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false), MODERATO_TX_IRQ);
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, true), MODERATO_TX_NONE);
+	c.usecs_high = 10;
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false),
+			MODERATO_TX_COUNT);
+	c.usecs_high = 0;
+	c.frames = 128;
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false),
+			MODERATO_TX_COUNT);
+	c.frames = 0;
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false),
+			MODERATO_TX_COUNT);
+}
+
+static void coalesce_tx_prompt(struct kunit *test)
+{
+	static const struct {
+		struct moderato_coalesce c;
+		bool prompt;
+	} cases[] = {
+		{ { .frames = 32, .usecs = 1000 }, true },
+		{ { .frames = 32, .usecs_low = 1000 }, true },
+		{ { .frames = 32, .usecs = 1001 }, false },
+		{ { .frames = 128, .usecs = 100000 }, false },
+		/* The last frame waits for the shorter of the two timers */
+		{ { .frames = 128, .usecs = 9000, .usecs_low = 20 }, true },
+		{ { .frames = 128, .usecs = 20, .usecs_low = 9000 }, true },
+		{ { .frames = 1, .usecs = 9000, .usecs_high = 500 }, true },
+		{ { .frames = 1, .usecs_high = 5000 }, false },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].prompt,
+				    moderato_tx_prompt(&cases[i].c,
+						       MODERATO_TX_COUNT),
+				    "case %d", i);
+	KUNIT_EXPECT_TRUE(test, moderato_tx_prompt(&cases[0].c,
+						   MODERATO_TX_IRQ));
+	KUNIT_EXPECT_FALSE(test, moderato_tx_prompt(&cases[0].c,
+						    MODERATO_TX_NONE));
+}
+
+static struct kunit_case moderato_ring_cases[] = {
+	KUNIT_CASE(ring_space),
+	KUNIT_CASE(ring_slot),
+	KUNIT_CASE(ring_phase),
+	KUNIT_CASE(ring_order),
+	KUNIT_CASE(ring_wake),
+	{}
+};
+
+static struct kunit_case moderato_coalesce_cases[] = {
+	KUNIT_CASE(coalesce_clocks),
+	KUNIT_CASE(coalesce_round_trip),
+	KUNIT_CASE(coalesce_check),
+	KUNIT_CASE(coalesce_budget),
+	KUNIT_CASE(coalesce_tx_strategy),
+	KUNIT_CASE(coalesce_tx_prompt),
+	{}
+};
+
+static struct kunit_suite moderato_ring_suite = {
+	.name = "moderato_ring",
+	.test_cases = moderato_ring_cases,
+};
+
+static struct kunit_suite moderato_coalesce_suite = {
+	.name = "moderato_coalesce",
+	.test_cases = moderato_coalesce_cases,
+};
+
+kunit_test_suites(&moderato_ring_suite, &moderato_coalesce_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the Moderato Ethernet MAC driver");
+MODULE_LICENSE("GPL");
