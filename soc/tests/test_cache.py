@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The build cache: complete or not at all, by content, once."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from moderato.soc.toolchain.cache import BuildError, artifact, key, run
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def left_over(cache: Path) -> list[Path]:
+    """What a failed build may not leave: anything but locks and the log kept for the user."""
+    return [path for path in cache.rglob("*")
+            if path.is_file() and path.suffix != ".lock" and path.name != "failed.log"]
+
+
+def write(text: str):
+    return lambda directory: (directory / "out").write_text(text)
+
+
+def test_built_once(cache):
+    first = artifact("thing", ["a"], write("one"))
+    assert artifact("thing", ["a"], write("two")) == first
+    assert (first / "out").read_text() == "one"
+    assert first.parent == cache / "thing"
+
+
+def test_key_is_content(tmp_path):
+    folder = tmp_path / "in"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub/file").write_text("1")
+    before = key("thing", [folder, "x"])
+    os.utime(folder / "sub/file", (0, 0))
+    assert key("thing", [folder, "x"]) == before
+    (folder / "sub/file").write_text("2")
+    changed = key("thing", [folder, "x"])
+    (folder / "sub/file").rename(folder / "sub/other")
+    assert len({before, changed, key("thing", [folder, "x"]), key("other", [folder, "x"])}) == 4
+    assert key("thing", ["ab", "c"]) != key("thing", ["a", "bc"])
+
+
+def test_missing_input(tmp_path):
+    with pytest.raises(BuildError, match="gone is missing"):
+        artifact("thing", [tmp_path / "gone"], write("x"))
+
+
+def test_failed_command(cache):
+    def build(directory):
+        (directory / "half").write_text("done")
+        run(["sh", "-c", "echo the cause; exit 3"])
+
+    with pytest.raises(BuildError) as error:
+        artifact("thing", ["a"], build)
+    assert "ended with status 3" in str(error.value)
+    assert "the cause" in str(error.value)
+    assert "the cause" in (cache / "failed.log").read_text()
+    assert left_over(cache) == []
+    assert (artifact("thing", ["a"], write("mended")) / "out").exists()
+
+
+def test_missing_program():
+    with pytest.raises(BuildError, match="no-such-program is missing: run `./moderato setup`"):
+        artifact("thing", ["a"], lambda directory: run(["no-such-program"]))
+
+
+def test_full_disk(cache):
+    def build(directory):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(directory))
+
+    with pytest.raises(BuildError, match="No space left on device; free some space"):
+        artifact("thing", ["a"], build)
+    assert left_over(cache) == []
+
+
+SLOW = """
+from moderato.soc.toolchain.cache import artifact, run
+def build(directory):
+    (directory / "half").write_text("done")
+    run({command})
+artifact("thing", ["a"], build)
+"""
+
+
+def start(command) -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", SLOW.format(command=command)],
+                            stderr=subprocess.PIPE, start_new_session=True)
+
+
+def wait_for(condition):
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "the build did not start"
+        time.sleep(0.02)
+
+
+def test_interrupt_leaves_nothing(cache):
+    process = start(["sleep", "60"])
+    wait_for(lambda: list(cache.glob("thing/.*.tmp-*/half")))
+    os.killpg(process.pid, signal.SIGINT)
+    assert b"KeyboardInterrupt" in process.communicate(timeout=10)[1]
+    assert left_over(cache) == []
+
+
+def test_killed_build_is_swept(cache):
+    process = start(["sleep", "60"])
+    wait_for(lambda: list(cache.glob("thing/.*.tmp-*/half")))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert left_over(cache) != []
+    directory = artifact("thing", ["a"], write("whole"))
+    assert left_over(cache) == [directory / "out"]
+
+
+def test_two_processes_build_once(cache):
+    command = ["sh", "-c", f"echo x >> {cache}.count; sleep 0.5"]
+    processes = [start(command) for _ in range(2)]
+    assert [process.communicate() and process.returncode for process in processes] == [0, 0]
+    assert Path(f"{cache}.count").read_text() == "x\n"

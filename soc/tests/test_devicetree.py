@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The device tree says what the SoC's description says, and dtc takes it without a warning."""
+
+import subprocess
+
+import pytest
+
+from moderato.soc.linux.devicetree import Options, dtb, dts
+from moderato.soc.linux.memory_map import MAILBOX_SIZE, memory_map
+
+
+def properties(soc, path, name, kind="x", options=Options(initrd_size=1 << 20)):
+    """A property of the compiled tree, through fdtget."""
+    answer = subprocess.run(["fdtget", "-t", kind, dtb(soc, options), path, name],
+                            capture_output=True, text=True, check=True)
+    return answer.stdout.split()
+
+
+def test_macs(soc):
+    for port, base in enumerate(("f1000000", "f1001000")):
+        node = f"/soc/ethernet@{base}"
+        assert properties(soc, node, "compatible", "s") == ["moderato,mac-1.0"]
+        assert properties(soc, node, "reg") == [base, "1000"]
+        assert properties(soc, node, "interrupts", "u") == [str(3 + 2 * port), str(4 + 2 * port)]
+        assert properties(soc, node, "interrupt-names", "s") == ["rx", "tx"]
+        assert properties(soc, node, "local-mac-address", "bx") == ["2", "4d", "6f", "64", "0", str(port)]
+        assert properties(soc, f"{node}/fixed-link", "speed", "u") == ["100"]
+
+
+def test_board_phys(soc):
+    options = Options(phys=('phy-mode = "gmii";',) * 2)
+    assert properties(soc, "/soc/ethernet@f1000000", "phy-mode", "s", options) == ["gmii"]
+    assert "fixed-link" not in dts(soc, options)
+
+
+def test_memory(soc):
+    where = memory_map(soc)
+    assert properties(soc, "/memory@40000000", "reg") == ["40000000", "2000000"]
+    assert where.mailbox == 0x4200_0000 - MAILBOX_SIZE
+    assert properties(soc, "/chosen", "moderato,mailbox") == [f"{where.mailbox:x}", "100000"]
+    assert properties(soc, f"/reserved-memory/mailbox@{where.mailbox:x}", "reg") == [
+        f"{where.mailbox:x}", "100000"]
+    assert properties(soc, "/chosen", "linux,initrd-end") == [f"{where.initrd + (1 << 20):x}"]
+
+
+@pytest.mark.parametrize("harts", (1, 2))
+def test_no_warnings(soc, harts, tmp_path):
+    soc["cpu"]["harts"] = harts
+    text = dts(soc, Options(initrd_size=4096))
+    assert text.count('device_type = "cpu"') == harts
+    compiled = subprocess.run(["dtc", "-I", "dts", "-O", "dtb", "-o", tmp_path / "dtb"], input=text,
+                              capture_output=True, text=True)
+    assert (compiled.returncode, compiled.stderr) == (0, "")
+
+
+def test_initrd_too_large(soc):
+    with pytest.raises(ValueError, match="does not fit"):
+        dts(soc, Options(initrd_size=16 << 20))
+
+
+def test_memory_too_small(soc):
+    soc["memory"]["size"] = 16 << 20
+    with pytest.raises(ValueError, match="needs 32 MiB"):
+        dts(soc)

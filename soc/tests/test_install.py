@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Set-up that cannot work: one line that says why and how to mend it, status 1, nothing changed."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from moderato.soc.toolchain import install
+from moderato.soc.toolchain.project import ROOT, settings
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A Debian 12 without our packages, whose programs are scripts: machine("apt-get", "exit 1")."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+
+    def program(name, script):
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o755)
+
+    program("dpkg-query", "exit 1")
+    program("apt-get", "exit 0")
+    program("env", 'while case $1 in *=*) true;; *) false;; esac; do shift; done; exec "$@"')
+    program("dirname", 'exec /usr/bin/dirname "$@"')
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("MODERATO_SKIP_PACKAGES", raising=False)
+    monkeypatch.setattr(install, "VENV", tmp_path / "venv")
+    monkeypatch.setattr(install, "STAMP", tmp_path / "venv/moderato.stamp")
+    monkeypatch.setattr(install, "is_bookworm", lambda: True)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    return program
+
+
+def fails(capsys) -> str:
+    """The last line that a failing set-up prints."""
+    assert install.main(["forward"]) == 1
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+def test_no_network(machine, capsys):
+    machine("apt-get", 'echo "E: Failed to fetch: Temporary failure resolving" >&2; exit 100')
+    assert "no network; connect this machine" in fails(capsys)
+
+
+def test_apt_refuses(machine, capsys):
+    machine("apt-get", 'echo "E: Unable to locate package clang-14" >&2; exit 100')
+    assert "Unable to locate package clang-14" in fails(capsys)
+
+
+def test_other_distribution(machine, capsys, monkeypatch):
+    monkeypatch.setattr(install, "is_bookworm", lambda: False)
+    line = fails(capsys)
+    assert "not Debian 12" in line and "linux-source-6.12" in line and "MODERATO_SKIP_PACKAGES" in line
+
+
+def test_neither_root_nor_sudo(machine, capsys, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    line = fails(capsys)
+    assert "nor is sudo" in line and "apt-get install" in line
+
+
+def test_sudo_refuses(machine, capsys, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    machine("sudo", 'echo "sudo: a password is required" >&2; exit 1')
+    assert "sudo refused" in fails(capsys)
+
+
+def test_full_disk(machine, capsys):
+    machine("apt-get", 'echo "write error: No space left on device" >&2; exit 100')
+    assert "the disk is full" in fails(capsys)
+
+
+def test_no_python_packages(machine, capsys, monkeypatch):
+    """pip has no network: no stamp, so that the next run tries again."""
+    def call(command, log, failure=""):
+        if "pip" in command:
+            Path(log).write_text("NewConnectionError: Failed to establish a new connection")
+            raise install.InstallError(f"{failure}: {install.reason(log)}")
+        return 0
+
+    monkeypatch.setattr(install, "call", call)
+    install.VENV.mkdir()
+    assert "pip could not install the Python packages: no network" in fails(capsys)
+    assert not install.STAMP.exists()
+
+
+def test_installed_packages_need_nothing(machine, capsys):
+    machine("dpkg-query", 'shift 3; for name; do echo "$name installed"; done')
+    wanted = sorted({name for names in settings()["debian"].values() for name in names})
+    assert install.missing_packages(wanted) == []
+    machine("dpkg-query", 'echo "make installed"; echo "perl config-files"; exit 1')
+    assert install.missing_packages(["make", "perl", "bc"]) == ["perl", "bc"]
+
+
+def test_every_need_is_a_table():
+    tables = set(settings()["debian"])
+    assert {need for needs in settings()["needs"].values() for need in needs} <= tables
+
+
+def test_launcher_without_python(machine, tmp_path):
+    """The shell part, on a machine that has neither Python nor a way to get it."""
+    for name in ("readlink", "id"):
+        machine(name, f'exec /usr/bin/{name} "$@"')
+    machine("id", "echo 1000")
+    result = subprocess.run(["/bin/sh", ROOT / "moderato", "forward"], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr == ("moderato: python3 is missing; as root, run: "
+                             "apt-get install python3 python3-venv\n")

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Source packages from a local folder: only the very file that pyproject.toml names is taken."""
+
+import pytest
+
+from moderato.soc.toolchain import sources
+from moderato.soc.toolchain.cache import BuildError
+from moderato.soc.toolchain.project import settings
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path, monkeypatch):
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("MODERATO_SOURCES", str(tmp_path))
+
+
+def test_absent():
+    with pytest.raises(BuildError, match="holds no musl_.*; put it there"):
+        sources.tarball("musl")
+
+
+def test_wrong_content(tmp_path):
+    (tmp_path / settings()["source"]["musl"]["file"]).write_text("something else")
+    with pytest.raises(BuildError, match="its sha256 differs"):
+        sources.tarball("musl")
+    assert not list((tmp_path / "cache").rglob("*.tar.gz"))
