@@ -51,7 +51,7 @@ def install_packages(packages: list[str], log: Path):
         # A third-party archive that does not answer is no reason to stop: install decides.
         call([*apt, "update"], log)
         if call([*apt, "install", "--no-install-recommends", *packages], log):
-            raise InstallError(f"apt-get could not install {names}: {reason(log)}")
+            raise InstallError(f"apt-get could not install the Debian packages: {reason(log)}")
 
 
 def is_bookworm() -> bool:
@@ -120,7 +120,10 @@ def reason(log: Path) -> str:
     if "sudo:" in tail:
         return f"sudo refused; run as root, or let this user use sudo ({log})"
     lines = [line.strip() for line in tail.splitlines() if line.startswith(("E:", "ERROR"))]
-    return f"{lines[-1] if lines else 'see the log'} ({log})"
+    first = lines[0] if lines else "see the log"
+    if "Unable to locate package" in first:  # Linux 6.12 comes with Debian 12's security updates
+        first += "; apt's sources need bookworm, bookworm-updates and bookworm-security"
+    return f"{first} ({log})"
 
 
 def main(arguments: list[str]) -> int:
