@@ -77,7 +77,7 @@ def kernel(harts: int = 1) -> Kernel:
         run(make(tree, directory, "allnoconfig"),
             env={**REPRODUCIBLE, "KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
         check(wanted, (directory / ".config").read_text())
-        run(["nice", *make(tree, directory, f"-j{os.cpu_count()}", "Image", "modules")],
+        run(make(tree, directory, f"-j{os.cpu_count()}", "Image", "modules"),
             env=REPRODUCIBLE)
         shrink(directory)
 
