@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Between the PHY and the system clock: preamble, gap, width and clock domain.
 
-LiteEth's stages in LiteEthMACCore's order, less two: the FCS is made and checked beyond (transmit.py,
-receive.py), where it is cheaper to build and to simulate and where a fragment shorter than an FCS
-can't stick in the checker's FIFO; so is the padding, whose 32-bit stage in LiteEth sends stale octets.
+LiteEth's stages in LiteEthMACCore's order, less three. The FCS is made and checked beyond
+(transmit.py, receive.py), where it is cheaper to build and to simulate and where a fragment shorter
+than an FCS can't stick in the checker's FIFO; so is the padding, whose 32-bit stage in LiteEth sends
+stale octets. The gap counts octets, not clocks (gap.py).
 """
 
 from migen import *
@@ -13,9 +14,10 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from liteeth.common       import eth_phy_description
-from liteeth.mac.gap      import LiteEthMACGap
 from liteeth.mac.last_be  import LiteEthMACRXLastBE, LiteEthMACTXLastBE
 from liteeth.mac.preamble import LiteEthMACPreambleChecker, LiteEthMACPreambleInserter
+
+from moderato.gateware.gap import InterpacketGap
 
 CDC_DEPTH = 32 # Words.
 
@@ -48,8 +50,13 @@ class MACCore(LiteXModule):
             self.rx_last_be,
             self.rx_converter,
             self.rx_cdc,
-            self.source,
         )
+        self.comb += [
+            # LiteX's converter keeps `last` through a reset: taken from last_be, which it does not
+            # keep, a reset in the middle of a frame costs that frame and not the next one too.
+            self.rx_cdc.source.connect(self.source, omit={"last"}),
+            self.source.last.eq(self.rx_cdc.source.last_be != 0),
+        ]
 
         self.tx_cdc       = self._crossing(wide, "sys", tx)
         self.tx_converter = ClockDomainsRenamer(tx)(stream.StrideConverter(wide, narrow))
@@ -57,7 +64,7 @@ class MACCore(LiteXModule):
         self.tx_preamble  = ClockDomainsRenamer(tx)(LiteEthMACPreambleInserter(phy.dw))
         tx_stages = [self.tx_cdc, self.tx_converter, self.tx_last_be, self.tx_preamble]
         if not getattr(phy, "integrated_ifg_inserter", False):
-            self.tx_gap = ClockDomainsRenamer(tx)(LiteEthMACGap(phy.dw))
+            self.tx_gap = ClockDomainsRenamer(tx)(InterpacketGap(phy.dw))
             tx_stages.append(self.tx_gap)
         self.tx_pipeline  = stream.Pipeline(self.sink, *tx_stages, phy)
 
