@@ -5,11 +5,18 @@ from migen import *
 
 from litex.soc.interconnect import axi
 
+from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
+from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
+
 from moderato.gateware.descriptor import DescriptorFetcher
 from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.filter import AddressFilter
 from moderato.gateware.frame_fifo import FrameFIFO
+from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.moderation import Moderation
+from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+
+SYS_CLK_FREQ = 100e6
 
 
 def named(prefix="", **signals):
@@ -118,3 +125,42 @@ def descriptor_fetcher():
         doorbell_index=fetcher.doorbell_index, valid=source.valid, ready=source.ready,
         address=source.address, length=source.length, request=source.request, silent=source.silent,
         starved=fetcher.starved, idle=fetcher.idle)
+
+
+# MAC ----------------------------------------------------------------------------------------------
+
+def mac(phy_module, pads, domains, phy_cd):
+    """The MAC on a PHY, with pads named after their fields."""
+    device = Module()
+    ports = clocked(device, *domains)
+    device.submodules.phy = phy_module
+    device.submodules.mac = top = ModeratoMAC(phy_module, sys_clk_freq=SYS_CLK_FREQ, phy_cd=phy_cd)
+    bus = {name: getattr(top.bus, name) for name in "adr dat_w dat_r sel cyc stb ack we".split()}
+    return device, ports | axi_ports("dma", top.dma) | named("bus_", **bus) | named("", pads=pads) | \
+        named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
+
+
+def mac_sim():
+    """On the simulation PHY."""
+    pads = Record([field for field in sim_phy_pads(8) if field[0] != "events"])
+    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys")
+
+
+class LiteEthPHY(Module):
+    """LiteEth's GMII or MII datapath without its clocking, which is of a vendor's primitives."""
+    dw = 8
+
+    def __init__(self, rx, tx, pads):
+        self.submodules.tx = ClockDomainsRenamer("eth_tx")(tx(pads))
+        self.submodules.rx = ClockDomainsRenamer("eth_rx")(rx(pads))
+        self.sink, self.source = self.tx.sink, self.rx.source
+
+
+def mac_gmii():
+    pads = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", 8), ("tx_en", 1), ("tx_er", 1), ("tx_data", 8)])
+    return mac(LiteEthPHY(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, pads), pads, ["sys", "eth_rx", "eth_tx"], "eth")
+
+
+def mac_mii():
+    pads = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", 4), ("tx_en", 1), ("tx_er", 1), ("tx_data", 4)])
+    return mac(LiteEthPHY(LiteEthPHYMIIRX, LiteEthPHYMIITX, pads), pads, ["sys", "eth_rx", "eth_tx"], "eth")

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A model of the driver: rings, buffers, doorbells and phases, all from the register table.
+
+It learns completions from memory only, as the driver does, and fills every Rx buffer with a known
+pattern first, so that a byte written where none belongs is found.
+"""
+
+import struct
+from collections import deque
+from dataclasses import dataclass
+
+from cocotb.triggers import RisingEdge
+
+from bench.wishbone import Registers, field
+from moderato.gateware import registers
+from moderato.gateware.registers import DESCRIPTOR_BYTES, RX_OFFSET
+
+MODULO = 1 << registers.INDEX_BITS
+WORDS = {word.name: word for word in registers.DESCRIPTOR}
+FIELDS = {(word.name, f.name): f for word in registers.DESCRIPTOR for f in word.fields}
+CANARY = 0xA5
+GUARD = 64        # bytes around each buffer that nobody may touch
+STATION = bytes.fromhex("024d6f640000")
+
+RX_RING, TX_RING, BUFFERS, END = 0x0_1000, 0x1_1000, 0x2_1000, 0x100_0000
+
+
+def put(word, **values):
+    """A descriptor word from its fields."""
+    total = 0
+    for name, value in values.items():
+        f = FIELDS[word, name]
+        assert value >> f.width == 0, f"{name} = {value} does not fit"
+        total |= value << f.lsb
+    return total
+
+
+def get(word, name, value):
+    f = FIELDS[word, name]
+    return (value & f.mask) >> f.lsb
+
+
+@dataclass
+class Frame:
+    """What a completed Rx descriptor says."""
+    data:      bytes
+    multicast: bool = False
+    broadcast: bool = False
+    error:     bool = False
+
+
+class Ring:
+    """Producer and consumer of one direction."""
+
+    def __init__(self, driver, prefix, base, order):
+        self.driver, self.prefix, self.base, self.order = driver, prefix, base, order
+        self.size = 1 << order
+        self.reset()
+
+    def reset(self):
+        """As after enabling: indices 0, no descriptor completed."""
+        self.producer = self.consumer = 0
+        self.posted = deque()  # what belongs to each descriptor from consumer to producer
+        self.driver.ram.write(self.base, bytes(self.size * DESCRIPTOR_BYTES))
+
+    @property
+    def room(self):
+        return self.size - len(self.posted)
+
+    def address(self, index, word):
+        return self.base + index % self.size * DESCRIPTOR_BYTES + WORDS[word].offset
+
+    def post(self, address, item, **control):
+        """Writes the next descriptor; STATUS keeps the phase of the pass before."""
+        assert self.room, f"{self.prefix} ring is full"
+        ram = self.driver.ram
+        ram.write(self.address(self.producer, "ADDRESS"), struct.pack("<I", address))
+        ram.write(self.address(self.producer, "CONTROL"), struct.pack("<I", put("CONTROL", **control)))
+        self.posted.append(item)
+        self.producer = (self.producer + 1) % MODULO
+
+    async def doorbell(self):
+        await self.driver.regs.write(f"{self.prefix}_DOORBELL", self.producer)
+
+    def done(self):
+        """(status, item) of the next completed descriptor, or None; takes it off the ring."""
+        if not self.posted:
+            return None
+        raw = self.driver.ram.read(self.address(self.consumer, "STATUS"), 4)
+        status = struct.unpack("<I", raw)[0]
+        if get("STATUS", "PHASE", status) != (self.consumer >> self.order & 1) ^ 1:
+            return None
+        self.consumer = (self.consumer + 1) % MODULO
+        return status, self.posted.popleft()
+
+    async def rearm(self):
+        await self.driver.regs.write(f"{self.prefix}_REARM", self.consumer)
+
+    async def disarm(self):
+        await self.driver.regs.write(f"{self.prefix}_DISARM", 0)
+
+
+class Driver:
+    """The MAC's driver. `memory` is a bench.memory.Memory of at least END bytes."""
+
+    def __init__(self, dut, memory, rx_order=4, tx_order=4, buffer=2048):
+        self.dut, self.memory, self.ram = dut, memory, memory.ram
+        self.regs = Registers(dut)
+        self.rx = Ring(self, "RX", RX_RING, rx_order)
+        self.tx = Ring(self, "TX", TX_RING, tx_order)
+        self.buffer = buffer
+        self._next = BUFFERS
+
+    def allocate(self, size, offset=0):
+        """An address at `offset` from a multiple of 64, guarded on both sides."""
+        start = self._next + GUARD + offset
+        self._next += (size + offset + 2*GUARD + 63) & ~63
+        if self._next >= END:
+            self._next = BUFFERS
+            return self.allocate(size, offset)
+        return start
+
+    # Starting and stopping ------------------------------------------------------------------------
+
+    async def start(self, rx=True, tx=True, post=True, **settings):
+        """Programs and enables both directions; `settings` are further registers by name."""
+        low, high = struct.unpack("<IH", STATION)
+        setup = {"MAC_LOW": low, "MAC_HIGH": high, **settings}
+        for ring in (self.rx, self.tx):
+            ring.reset()
+            setup[f"{ring.prefix}_RING_BASE"] = ring.base
+            setup[f"{ring.prefix}_RING_ORDER"] = ring.order
+        for name, value in setup.items():
+            await self.regs.write(name, value)
+        await self.enable(rx, tx)
+        if rx and post:
+            await self.post_buffers()
+        if rx:
+            await self.rx.rearm()
+        if tx:
+            await self.tx.rearm()
+
+    async def enable(self, rx=True, tx=True, **flags):
+        value = 0
+        for name, bit in {"RX_ENABLE": rx, "TX_ENABLE": tx, **flags}.items():
+            value |= int(bit) << field("CTRL", name).lsb
+        await self.regs.write("CTRL", value)
+
+    async def stop(self, clocks=5000):
+        """Disables both directions and waits until both are idle."""
+        await self.enable(False, False)
+        for _ in range(clocks):
+            if await self.regs.read("STATUS", "RX_IDLE") and await self.regs.read("STATUS", "TX_IDLE"):
+                return
+        raise AssertionError("not idle after disabling")
+
+    # Receive --------------------------------------------------------------------------------------
+
+    async def post_buffers(self, count=None, size=None, ring_doorbell=True, **flags):
+        """Posts `count` Rx buffers (default: all that the ring takes) and rings the doorbell once."""
+        size = self.buffer if size is None else size
+        for _ in range(self.rx.room if count is None else count):
+            address = self.allocate(size)
+            self.ram.write(address - GUARD, bytes([CANARY]) * (size + 2*GUARD))
+            self.rx.post(address, (address, size), LENGTH=size, **flags)
+        if ring_doorbell:
+            await self.rx.doorbell()
+
+    def receive(self):
+        """The next received frame, or None; checks that nothing else was written."""
+        done = self.rx.done()
+        if done is None:
+            return None
+        status, (address, size) = done
+        length = get("STATUS", "LENGTH", status)
+        error = bool(get("STATUS", "ERROR", status))
+        assert not error or length == 0
+        end = (RX_OFFSET + length + 7) & ~7 if not error else 0
+        assert end <= size, f"frame of {length} octets in a buffer of {size} bytes"
+        around = self.ram.read(address - GUARD, GUARD) + self.ram.read(address + end, size - end + GUARD)
+        assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
+        return Frame(self.ram.read(address + RX_OFFSET, length),
+            bool(get("STATUS", "MULTICAST", status)), bool(get("STATUS", "BROADCAST", status)), error)
+
+    async def poll(self, count, clocks=200_000, repost=True):
+        """`count` frames, as they come; their descriptors are posted again."""
+        frames = []
+        for _ in range(clocks):
+            frame = self.receive()
+            if frame is not None:
+                frames.append(frame)
+                if len(frames) == count:
+                    if repost:
+                        await self.post_buffers()
+                    return frames
+                if repost and self.rx.room > self.rx.size // 2:
+                    await self.post_buffers()
+            else:
+                await RisingEdge(self.dut.sys_clk)
+        raise AssertionError(f"{len(frames)} frames came instead of {count}")
+
+    # Transmit -------------------------------------------------------------------------------------
+
+    def queue(self, data, offset=0, **flags):
+        """Posts a frame that starts `offset` bytes after a multiple of 64; rings no doorbell."""
+        address = self.allocate(len(data), offset)
+        self.ram.write(address - GUARD, bytes([CANARY]) * (len(data) + 2*GUARD))
+        self.ram.write(address, data)
+        self.tx.post(address, address, LENGTH=len(data), **flags)
+
+    async def send(self, data, offset=0, **flags):
+        """Posts a frame, waiting for room, and rings the doorbell."""
+        while not self.tx.room:
+            self.reclaim()
+            await RisingEdge(self.dut.sys_clk)
+        self.queue(data, offset, **flags)
+        await self.tx.doorbell()
+
+    def reclaim(self):
+        """Takes completed frames off the Tx ring; returns their ERROR flags."""
+        errors = []
+        while (done := self.tx.done()) is not None:
+            errors.append(bool(get("STATUS", "ERROR", done[0])))
+        return errors
+
+    async def reclaim_all(self, clocks=200_000):
+        errors = []
+        for _ in range(clocks):
+            errors += self.reclaim()
+            if not self.tx.posted:
+                return errors
+            await RisingEdge(self.dut.sys_clk)
+        raise AssertionError(f"{len(self.tx.posted)} frames never completed")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The whole MAC between a wire, a memory and the model of its driver."""
+
+import cocotb
+from cocotb.triggers import ClockCycles, RisingEdge
+
+from bench.driver import END, Driver
+from bench.memory import Memory
+from bench.wire import GmiiWire, MiiWire, SimWire
+from moderato.gateware.registers import EVENTS
+
+WIRES = {"mac_sim": SimWire, "mac_gmii": GmiiWire, "mac_mii": MiiWire}
+
+
+class Mac:
+    """`wire`, `driver`, `memory` and `regs` around the device; `events` counts its event pulses."""
+
+    @classmethod
+    async def start(cls, dut, link=1000, slow=0.0, enable=True, driver=None, **settings):
+        """Resets the device. `driver`: options of Driver; `settings`: those of Driver.start()."""
+        mac = cls()
+        mac.dut = dut
+        kind = WIRES[dut._name]
+        kind.clocks(dut)
+        resets = [dut.sys_rst] + ([] if kind is SimWire else [dut.eth_rx_rst, dut.eth_tx_rst])
+        for reset in resets:
+            reset.value = 1
+        mac.memory = Memory(dut, size=END)
+        mac.memory.slow(slow)
+        mac.driver = Driver(dut, mac.memory, **driver or {})
+        mac.regs = mac.driver.regs
+        mac.wire = kind(dut, link) if kind is SimWire else kind(dut)
+        mac.events = dict.fromkeys(EVENTS, 0)
+        await ClockCycles(dut.sys_clk, 30)
+        for reset in resets:
+            reset.value = 0
+        await ClockCycles(dut.sys_clk, 30)
+        cocotb.start_soon(mac._count_events())
+        if enable:
+            await mac.driver.start(**settings)
+        return mac
+
+    async def _count_events(self):
+        while True:
+            await self.dut.events.value_change
+            await RisingEdge(self.dut.sys_clk)
+            while word := int(self.dut.events.value):
+                for bit, name in enumerate(EVENTS):
+                    self.events[name] += word >> bit & 1
+                await RisingEdge(self.dut.sys_clk)
+
+    async def clocks(self, count):
+        await ClockCycles(self.dut.sys_clk, count)
+
+    async def settle(self, octets=64):
+        """Until what was sent has had time to pass through the MAC."""
+        await self.wire.sent()
+        await self.clocks(1500 + 8*octets)
+
+    async def expect(self, frames):
+        """These frames, and nothing else, arrive in memory in this order."""
+        for frame in frames:
+            got, = await self.driver.poll(1)
+            assert not got.error and got.data == frame, f"{len(got.data)} octets came, not {len(frame)}"
+
+    async def expect_nothing(self, clocks=2000):
+        await self.clocks(clocks)
+        frame = self.driver.receive()
+        assert frame is None, f"an unexpected frame of {len(frame.data)} octets"

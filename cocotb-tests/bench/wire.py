@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The wire behind each kind of PHY: sends raw frames, collects those that the MAC sends.
+
+Every wire has `clocks(dut)` to start the clocks, `send(octets)` for a frame without preamble but with
+FCS (add_fcs makes it), `sent()` to wait until all of them are on the wire, and `receive()` for the
+next frame from the MAC, checked for preamble, gap and FCS, and without these.
+"""
+
+import zlib
+from collections import deque
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import Event, RisingEdge, with_timeout
+from cocotb.utils import get_sim_time
+from cocotbext.eth import GmiiFrame, GmiiSink, GmiiSource, MiiSink, MiiSource
+
+PREAMBLE = bytes(7 * [0x55] + [0xD5])
+GAP = 12
+SYS_PERIOD_NS = 10
+
+
+def add_fcs(frame):
+    return frame + zlib.crc32(frame).to_bytes(4, "little")
+
+
+def check_fcs(frame):
+    """The frame without its FCS, which must be right."""
+    assert len(frame) >= 64, f"the MAC sent a runt of {len(frame)} octets"
+    body, fcs = frame[:-4], frame[-4:]
+    assert add_fcs(body)[-4:] == fcs, "the MAC sent a wrong FCS"
+    return bytes(body)
+
+
+class SimWire:
+    """The simulation PHY's pads, in the system clock, paced to `link` Mb/s."""
+
+    def __init__(self, dut, link=100):
+        self.dut, self.link = dut, link
+        self.queue, self.frames = deque(), deque()
+        self.idle, self.arrived = Event(), Event()
+        self.gap = GAP
+        for name in ("valid", "last", "error", "bytes", "data"):
+            getattr(dut, f"pads_rx_{name}").value = 0
+        dut.pads_link_mbps.value = link
+        cocotb.start_soon(self._drive())
+        cocotb.start_soon(self._collect())
+
+    @staticmethod
+    def clocks(dut):
+        Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
+
+    def send(self, octets, error=False):
+        self.queue.append((PREAMBLE + octets, error))
+        self.idle.clear()
+
+    async def sent(self):
+        await self.idle.wait()
+
+    async def _drive(self):
+        """A word when its last octet has arrived; octets take 8*1000/link ns."""
+        dut = self.dut
+        now = wire = 0  # clocks since the start; when the wire is free, in clocks*link
+        cost = 8 * 1000 // SYS_PERIOD_NS
+        while True:
+            await RisingEdge(dut.sys_clk)
+            now += 1
+            if not self.queue:
+                self.idle.set()
+                continue
+            octets, error = self.queue.popleft()
+            wire = max(wire, now*self.link)
+            for at in range(0, len(octets), 4):
+                word = octets[at:at + 4]
+                wire += len(word)*cost
+                while now*self.link < wire:
+                    await RisingEdge(dut.sys_clk)
+                    now += 1
+                dut.pads_rx_valid.value = 1
+                dut.pads_rx_data.value = int.from_bytes(word, "little")
+                dut.pads_rx_bytes.value = len(word)
+                dut.pads_rx_last.value = int(at + 4 >= len(octets))
+                dut.pads_rx_error.value = int(error)
+                await RisingEdge(dut.sys_clk)
+                now += 1
+                dut.pads_rx_valid.value = 0
+            wire += self.gap*cost
+
+    async def _collect(self):
+        """Assembles words into frames; the PHY must keep to the pace of the link and to the gap."""
+        dut, frame, now, free = self.dut, bytearray(), 0, 0
+        cost = 8 * 1000 // SYS_PERIOD_NS
+        while True:
+            await RisingEdge(dut.sys_clk)
+            now += 1
+            if not int(dut.pads_tx_valid.value):
+                continue
+            count = int(dut.pads_tx_bytes.value)
+            assert now*self.link >= free - self.link, "the PHY sends faster than the link"
+            assert not frame or now*self.link <= free + self.link, "a hole in the middle of a frame"
+            free = max(free, now*self.link) + count*cost
+            frame += int(dut.pads_tx_data.value).to_bytes(4, "little")[:count]
+            if int(dut.pads_tx_last.value):
+                free += GAP*cost
+                assert frame[:8] == PREAMBLE, f"preamble {frame[:8].hex()}"
+                self.frames.append(check_fcs(bytes(frame[8:])))
+                self.arrived.set()
+                frame = bytearray()
+
+    async def receive(self, us=2000):
+        while not self.frames:
+            self.arrived.clear()
+            await with_timeout(self.arrived.wait(), us, "us")
+        return self.frames.popleft()
+
+    def waiting(self):
+        return len(self.frames)
+
+
+class _EthWire:
+    """GMII and MII by cocotbext-eth."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        pads = [getattr(dut, f"pads_{name}") for name in ("rx_data", "rx_er", "rx_dv")]
+        self.source = self.Source(*pads, dut.eth_rx_clk, dut.eth_rx_rst)
+        pads = [getattr(dut, f"pads_{name}") for name in ("tx_data", "tx_er", "tx_en")]
+        self.sink = self.Sink(*pads, dut.eth_tx_clk, dut.eth_tx_rst)
+        self.last_end = None
+
+    @classmethod
+    def clocks(cls, dut):
+        Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
+        Clock(dut.eth_rx_clk, cls.period, unit="ns").start()
+        # A little slower than the other end's clock, within IEEE 802.3's 100 ppm.
+        Clock(dut.eth_tx_clk, cls.period, unit="ns").start(start_high=False)
+
+    @property
+    def gap(self):
+        return self.source.ifg
+
+    @gap.setter
+    def gap(self, octets):
+        self.source.ifg = octets
+
+    def send(self, octets, error=False):
+        frame = GmiiFrame.from_raw_payload(octets)
+        if error:
+            frame.error = [0]*(len(frame.data) // 2) + [1] + [0]*(len(frame.data) - len(frame.data) // 2 - 1)
+        self.source.queue.put_nowait(frame)
+        self.source.idle_event.clear()
+        self.source.active_event.set()
+
+    async def sent(self):
+        await self.source.wait()
+
+    async def receive(self, us=2000):
+        frame = await with_timeout(self.sink.recv(), us, "us")
+        assert not frame.error or not any(frame.error), "tx_er"
+        start, end = frame.sim_time_start, frame.sim_time_end
+        if self.last_end is not None:
+            gap = (start - self.last_end) / (self.octet_ns * 1000)
+            assert gap > GAP - 0.5, f"a gap of {gap} octets"
+        self.last_end = end
+        return check_fcs(bytes(frame.get_payload(strip_fcs=False)))
+
+    def waiting(self):
+        return self.sink.count()
+
+
+class GmiiWire(_EthWire):
+    Source, Sink, period, octet_ns = GmiiSource, GmiiSink, 8, 8
+
+
+class MiiWire(_EthWire):
+    Source, Sink, period, octet_ns = MiiSource, MiiSink, 40, 80

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A Wishbone master that reads and writes the MAC's registers by name."""
+
+from cocotb.triggers import Lock, RisingEdge
+
+from moderato.gateware import registers
+
+TABLE = {register.name: register for register in registers.registers()}
+PATIENCE = 100  # clocks until an access must be acknowledged
+
+
+def field(register: str, name: str):
+    """A field of the table, by names."""
+    return next(f for f in TABLE[register].fields if f.name == name)
+
+
+def extract(register: str, name: str, value: int) -> int:
+    f = field(register, name)
+    return (value & f.mask) >> f.lsb
+
+
+class Registers:
+    """Registers of a device with Wishbone signals bus_*; one access at a time."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        self.lock = Lock()
+        for signal in ("cyc", "stb", "we", "adr", "dat_w", "sel"):
+            getattr(dut, f"bus_{signal}").value = 0
+
+    async def access(self, offset, data=None):
+        """Writes `data`, or reads, at a byte offset."""
+        dut = self.dut
+        async with self.lock:
+            dut.bus_adr.value = offset // 4
+            dut.bus_sel.value = 0xF
+            dut.bus_we.value = int(data is not None)
+            dut.bus_dat_w.value = data or 0
+            dut.bus_cyc.value = dut.bus_stb.value = 1
+            for _ in range(PATIENCE):
+                await RisingEdge(dut.sys_clk)
+                if int(dut.bus_ack.value):
+                    break
+            else:
+                raise AssertionError(f"no acknowledge at offset {offset:#x}")
+            value = int(dut.bus_dat_r.value)
+            dut.bus_cyc.value = dut.bus_stb.value = dut.bus_we.value = 0
+            await RisingEdge(dut.sys_clk)
+            return value
+
+    async def write(self, name, value):
+        await self.access(TABLE[name].offset, value)
+
+    async def read(self, name, field_name=None):
+        value = await self.access(TABLE[name].offset)
+        return value if field_name is None else extract(name, field_name, value)
+
+    async def counters(self):
+        """Every statistics counter by name."""
+        return {r.name: await self.read(r.name) for r in registers.STATISTICS}
