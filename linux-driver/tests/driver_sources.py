@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver's files, and how the tests copy them to where a build may write."""
+
+import shutil
+from pathlib import Path
+
+DRIVER = Path(__file__).resolve().parents[1]
+BINDING = DRIVER / "moderato,mac.yaml"
+SOURCES = sorted([*DRIVER.glob("*.c"), *DRIVER.glob("*.h")])
+GENERATED = DRIVER / "moderato_regs.h"
+
+
+def copy(directory: Path) -> Path:
+    """The sources and Kbuild in `directory`, without what a build in the clone left behind."""
+    for path in [*SOURCES, DRIVER / "Kbuild"]:
+        if not path.name.endswith(".mod.c"):
+            shutil.copy(path, directory)
+    return directory

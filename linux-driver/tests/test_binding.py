@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The device tree binding: a valid schema, which our device trees and its own example pass."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from driver_sources import BINDING
+from moderato.soc.linux import devicetree, kernel
+
+# What the binding refers to.
+KERNEL_SCHEMAS = ["ethernet-controller.yaml", "ethernet-phy.yaml", "mdio.yaml"]
+
+SOC = {
+    "sys_clk_hz": 100_000_000,
+    "cpu": {"harts": 1, "isa": "rv32ima", "icache": 8192, "icache_ways": 2, "dcache": 8192,
+            "dcache_ways": 2, "itlb": 4, "dtlb": 4, "line": 64},
+    "memory": {"base": 0x40000000, "size": 32 << 20},
+    "rom": {"base": 0, "size": 65536},
+    "clint": {"base": 0xF0010000},
+    "plic": {"base": 0xF0C00000, "sources": 7},
+    "soc_controller": {"base": 0xF0000000},
+    "uart": {"base": 0xF0001000, "irq": 1},
+    "macs": [{"base": 0xF1000000, "size": 4096, "rx_irq": 3, "tx_irq": 4},
+             {"base": 0xF1001000, "size": 4096, "rx_irq": 5, "tx_irq": 6}],
+}
+
+
+def run(*command) -> subprocess.CompletedProcess:
+    return subprocess.run([str(word) for word in command], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+@pytest.fixture
+def schemas(tmp_path) -> Path:
+    """A folder with the binding and what it refers to."""
+    folder = tmp_path / "bindings" / "net"
+    folder.mkdir(parents=True)
+    shutil.copy(BINDING, folder)
+    for name in KERNEL_SCHEMAS:
+        shutil.copy(kernel.source() / "Documentation/devicetree/bindings/net" / name, folder)
+    return folder
+
+
+def complaints(schemas: Path, source: str) -> list[str]:
+    """What the binding says about the MACs in a device tree source."""
+    text, blob = schemas.parent / "test.dts", schemas.parent / "test.dtb"
+    text.write_text(source)
+    compiled = run("dtc", "-I", "dts", "-O", "dtb", "-o", blob, text)
+    assert blob.is_file(), compiled.stdout
+    output = run("dt-validate", "-s", schemas, blob).stdout
+    return [line for line in output.splitlines() if "ethernet@" in line]
+
+
+def test_schema_is_valid(schemas):
+    result = run("dt-doc-validate", "-u", schemas.parent, schemas / BINDING.name)
+    assert result.stdout == ""
+
+
+def test_invalid_schema_is_noticed(schemas):
+    bad = schemas / BINDING.name
+    bad.write_text(bad.read_text().replace("maxItems: 1", "maxitems: 1"))
+    assert "maxitems" in run("dt-doc-validate", "-u", schemas.parent, bad).stdout
+
+
+def test_example_passes(schemas):
+    example = run("dt-extract-example", schemas / BINDING.name).stdout
+    assert "ethernet@" in example
+    assert complaints(schemas, example) == []
+
+
+def test_device_tree_of_the_soc_passes(schemas):
+    assert complaints(schemas, devicetree.dts(SOC)) == []
+
+
+@pytest.mark.parametrize("good, bad, complaint", [
+    ('interrupt-names = "rx", "tx"', 'interrupt-names = "tx", "rx"', "'rx' was expected"),
+    ('phy-mode = "internal";', "", "'phy-mode' is a required property"),
+    ("speed = <100>;", "speed = <42>;", "fixed-link"),
+])
+def test_wrong_device_tree_is_noticed(schemas, good, bad, complaint):
+    source = devicetree.dts(SOC)
+    assert good in source
+    assert any(complaint in line for line in complaints(schemas, source.replace(good, bad)))

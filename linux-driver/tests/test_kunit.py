@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""KUnit tests of the driver's arithmetic, in User Mode Linux: a kernel that runs as a program."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from driver_sources import copy
+from moderato.soc.linux import kernel
+from moderato.soc.toolchain import debian
+from moderato.soc.toolchain.cache import artifact, run
+
+HERE = Path(__file__).parent
+SUITES = {"moderato_ring", "moderato_coalesce"}
+
+# As little as runs a test: every option more costs build time.
+CONFIG = """\
+CONFIG_64BIT=y
+CONFIG_KUNIT=y
+CONFIG_MODULES=y
+CONFIG_PRINTK=y
+CONFIG_BINFMT_ELF=y
+CONFIG_BLK_DEV_INITRD=y
+"""
+
+
+def make(build: Path, *arguments) -> list:
+    return ["make", "-C", kernel.source(), f"O={build}", "ARCH=um", *arguments]
+
+
+def user_mode_linux() -> Path:
+    """The build tree of a User Mode Linux with KUnit, and the init program beside it."""
+    def build(directory: Path):
+        (directory / "wanted.config").write_text(CONFIG)
+        run(make(directory, "allnoconfig"),
+            env={"KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
+        kernel.check(CONFIG, (directory / ".config").read_text())
+        run(["nice", *make(directory, f"-j{os.cpu_count()}", "linux", "modules")])
+        run(["gcc", "-static", "-Os", "-o", directory / "kunit-init", HERE / "init.c"])
+    return artifact("user-mode-linux", [kernel.source().name, CONFIG, HERE / "init.c",
+                                        debian.version("gcc")], build, "2 minutes on 2 cores")
+
+
+def run_module(tmp_path: Path) -> str:
+    """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
+    uml = user_mode_linux()
+    (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\n")
+    subprocess.run([str(word) for word in make(uml, f"M={tmp_path}", "modules")], check=True,
+                   stdout=subprocess.DEVNULL)
+    root = tmp_path / "root"
+    (root / "dev").mkdir(parents=True)
+    shutil.copy(uml / "kunit-init", root / "init")
+    shutil.copy(tmp_path / "moderato_kunit.ko", root)
+    names = "".join(f"{path.relative_to(root)}\n" for path in sorted(root.rglob("*")))
+    with open(tmp_path / "initrd", "wb") as initrd:
+        subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=root, input=names.encode(),
+                       stdout=initrd, check=True)
+    return subprocess.run([uml / "linux", "mem=64M", "kunit.enable=1", "con=null", "con0=fd:0,fd:1",
+                           f"initrd={tmp_path / 'initrd'}"],
+                          cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", timeout=60).stdout
+
+
+def results(output: str) -> dict[str, bool]:
+    """Passed or not, by suite and test, from the kernel's TAP lines."""
+    found = re.findall(r"^\s*(?:\[[\d. ]+\]\s+)?(not ok|ok) \d+ (\w+)", output, re.MULTILINE)
+    return {name: verdict == "ok" for verdict, name in found}
+
+
+def test_arithmetic(tmp_path):
+    output = run_module(copy(tmp_path))
+    found = results(output)
+    assert SUITES <= found.keys(), output
+    assert all(found.values()), output
+
+
+@pytest.mark.parametrize("file, good, bad, test", [
+    ("moderato_ring.h", "!((index >> order) & 1)", "!((index >> 8) & 1)", "ring_phase"),
+    ("moderato_ring.h", "(u16)(producer - consumer)", "(producer - consumer)", "ring_space"),
+    ("moderato_coalesce.h", "? c->frames : moderato_size(order)", "? 256 : 256", "coalesce_budget"),
+])
+def test_broken_arithmetic_is_noticed(tmp_path, file, good, bad, test):
+    target = copy(tmp_path) / file
+    assert good in target.read_text()
+    target.write_text(target.read_text().replace(good, bad))
+    assert results(run_module(tmp_path))[test] is False

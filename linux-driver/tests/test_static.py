@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What netdev's own robots check: no warning of gcc at W=1, of sparse, or of checkpatch --strict."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from driver_sources import GENERATED, SOURCES, copy
+from moderato.soc.linux import kernel
+
+HERE = Path(__file__).parent
+
+# The binding lies beside the driver, where checkpatch does not look for compatible strings.
+IGNORED = "UNDOCUMENTED_DT_STRING"
+
+
+def compile_module(directory: Path) -> str:
+    """Everything that make, gcc and sparse say about the module in `directory`."""
+    built = kernel.kernel()
+    command = kernel.make(built.source, built.build, f"M={directory}", "W=1", "C=2",
+                          f"CHECK={HERE / 'sparse-rv32'}", "modules")
+    return subprocess.run([str(word) for word in command], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+
+
+def complaints(output: str) -> list[str]:
+    return [line for line in output.splitlines() if "warning:" in line or "error:" in line.lower()]
+
+
+def test_compiles_without_a_warning(tmp_path):
+    output = compile_module(copy(tmp_path))
+    assert complaints(output) == []
+    assert (tmp_path / "moderato.ko").is_file(), output
+
+
+def test_a_warning_would_be_seen(tmp_path):
+    """gcc's and sparse's complaints get through: else the test above could not fail."""
+    target = copy(tmp_path) / "moderato_hw.c"
+    target.write_text(target.read_text() + "static int moderato_unused(void) { return 0; }\n"
+                      "void moderato_wrong(__le32 *to, u32 from) { *to = from; }\n")
+    found = "\n".join(complaints(compile_module(tmp_path)))
+    assert "defined but not used" in found
+    assert "different base types" in found
+
+
+def checkpatch(path: Path) -> str:
+    tree = kernel.source()
+    return subprocess.run(
+        ["perl", tree / "scripts/checkpatch.pl", f"--root={tree}", "--strict", "--quiet",
+         "--show-types", "--terse", "--no-summary",
+         f"--ignore={IGNORED}", "-f", path], cwd=tree,
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.strip()
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if path != GENERATED],
+                         ids=lambda path: path.name)
+def test_checkpatch(path):
+    assert checkpatch(path) == ""
+
+
+def test_checkpatch_would_complain(tmp_path):
+    bad = tmp_path / "bad.c"
+    bad.write_text("int f(int a){return a ;}\n")
+    assert "SPDX_LICENSE_TAG" in checkpatch(bad)
