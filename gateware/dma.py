@@ -146,16 +146,19 @@ class DMAWriter(LiteXModule):
                 NextState("DATA"),
             ),
         )
+        # Outside of the FSM, whose statements become one process: a simulator would see valid depend on
+        # ready there, and evaluate this and all around it twice.
         self.comb += [
             bus.w.strb.eq(2**DATA_BYTES - 1),
             bus.w.last.eq(beat == last_beat),
-        ]
-        fsm.act("DATA",
             Case(current, {n: [
-                bus.w.valid.eq(p.data.valid),
+                bus.w.valid.eq(p.data.valid & fsm.ongoing("DATA")),
                 bus.w.data.eq(p.data.data),
-                p.data.ready.eq(bus.w.ready),
             ] for n, p in enumerate(ports)}),
+        ]
+        self.comb += [p.data.ready.eq(bus.w.ready & fsm.ongoing("DATA") & (current == n))
+            for n, p in enumerate(ports)]
+        fsm.act("DATA",
             If(bus.w.valid & bus.w.ready,
                 NextValue(beat, beat + 1),
                 If(bus.w.last,
