@@ -30,6 +30,7 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.delenv("MODERATO_SKIP_PACKAGES", raising=False)
     monkeypatch.setattr(install, "VENV", tmp_path / "venv")
     monkeypatch.setattr(install, "STAMP", tmp_path / "venv/moderato.stamp")
+    monkeypatch.setattr(install, "PLACE", tmp_path / "venv/moderato.place")
     monkeypatch.setattr(install, "is_bookworm", lambda: True)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return program

@@ -5,6 +5,7 @@ Run by the launcher with the system's Python, so this file and what it imports u
 library only:  python3 -m soc.toolchain.install SUBCOMMAND
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -16,6 +17,7 @@ from .progress import step
 from .project import ROOT, VENV, cache_root, settings
 
 STAMP = VENV / "moderato.stamp"  # what the environment was made from
+PLACE = VENV / "moderato.place"  # where the clone stood when it was made
 
 
 class InstallError(Exception):
@@ -67,30 +69,32 @@ def is_bookworm() -> bool:
 # Python -------------------------------------------------------------------------------------------
 
 def environment_key(extras: list[str]) -> str:
-    """What .venv has to be made from: pyproject.toml, the folder's own path, and the extras."""
+    """What .venv has to be made from: pyproject.toml, the clone's own path, and the extras."""
     content = (ROOT / "pyproject.toml").read_bytes()
     return hashlib.sha256(b"\0".join([content, str(ROOT).encode(), *map(str.encode, extras)])).hexdigest()
 
 
+def environment_is_made(extras: list[str]) -> bool:
+    return STAMP.is_file() and environment_key(extras) in STAMP.read_text().split()
+
+
 def make_environment(extras: list[str], log: Path):
     """Make or refresh .venv: the pinned packages and the project itself, editable."""
-    done = set(STAMP.read_text().split()) if STAMP.is_file() else set()
-    if environment_key(extras) in done:
-        return
     python = VENV / "bin" / "python"
     with step("installing Python packages into .venv", "about 1 minute"):
-        if not works(python):  # also when the folder was moved or Python was upgraded
+        if not usable(python):
             call([sys.executable, "-m", "venv", "--clear", VENV], log, "cannot make .venv")
+            PLACE.write_text(str(ROOT))
         target = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
         call([python, "-m", "pip", "install", "--quiet", "--editable", target], log,
              "pip could not install the Python packages")
-    current = {environment_key(extras), environment_key([])}
-    STAMP.write_text("\n".join(sorted(current)) + "\n")
+    STAMP.write_text(f"{environment_key(extras)}\n{environment_key([])}\n")
 
 
-def works(python: Path) -> bool:
-    return python.exists() and subprocess.run(
-        [python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+def usable(python: Path) -> bool:
+    """Not after the clone was moved (scripts hold its path), nor after Python's version changed."""
+    return (PLACE.is_file() and PLACE.read_text() == str(ROOT) and python.exists()
+            and subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0)
 
 
 # Helpers ------------------------------------------------------------------------------------------
@@ -127,17 +131,27 @@ def reason(log: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
+    """Set up what the subcommand in `arguments` needs. Quick, offline and unprivileged if it is there."""
     needs = settings()["needs"].get(arguments[0] if arguments else "", [])
-    packages = settings()["debian"]
+    tables = settings()["debian"]
+    wanted = sorted({name for need in ["python", *needs] for name in tables[need]})
+    extras = ["boards"] if "boards" in needs else []
+
+    def missing():
+        return [] if os.environ.get("MODERATO_SKIP_PACKAGES") else missing_packages(wanted)
+
     try:
+        if not missing() and environment_is_made(extras):
+            return 0
         log = cache_root() / "setup.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text("")
-        wanted = sorted({name for need in ["python", *needs] for name in packages[need]})
-        missing = missing_packages(wanted)
-        if missing and not os.environ.get("MODERATO_SKIP_PACKAGES"):
-            install_packages(missing, log)
-        make_environment(["boards"] if "boards" in needs else [], log)
+        with open(log.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another one may be at it: then there is less to do
+            log.write_text("")
+            if packages := missing():
+                install_packages(packages, log)
+            if not environment_is_made(extras):
+                make_environment(extras, log)
     except InstallError as error:
         print(f"moderato: {error}", file=sys.stderr)
         return 1
