@@ -20,12 +20,18 @@ Json left(const Left& left) {
             {"short_gap", left.short_gap},   {"unrecognised", left.unrecognised}};
 }
 
+Json latency(const std::vector<uint64_t>& latencies) {
+    if (latencies.empty()) return nullptr;
+    const Latency all = Latency::of(latencies);
+    return {{"min", all.min}, {"median", all.median}, {"p99", all.p99}, {"max", all.max}};
+}
+
 // Of the flow that entered at a port; `out` is what left where the flow leaves.
 Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out) {
     const Checker::Counts& counts = flow.checker.counts();
     const uint64_t offered = flow.generator.offered();
     const uint64_t begin = trial.window_begin(), end = trial.window_end();
-    Json report = {
+    return {
         {"offered", offered},
         {"forwarded", counts.forwarded},
         {"lost", offered - counts.forwarded},
@@ -35,17 +41,11 @@ Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out) {
           {"payload", counts.payload}, {"fcs", out.bad_fcs}, {"unrecognised", out.unrecognised}}},
         {"reordered", counts.reordered},
         {"duplicated", counts.duplicated},
-        {"latency_cycles", nullptr},
+        {"latency_cycles", latency(flow.checker.latencies())},
         {"window",
          {{"offered", flow.generator.offered_by(end) - flow.generator.offered_by(begin)},
           {"forwarded", flow.checker.forwarded_within(begin, end)}}},
     };
-    if (counts.forwarded) {
-        const Latency latency = flow.checker.latency();
-        report["latency_cycles"] = {
-            {"min", latency.min}, {"median", latency.median}, {"p99", latency.p99}, {"max", latency.max}};
-    }
-    return report;
 }
 
 }  // namespace
@@ -74,12 +74,15 @@ Json trial_report(const Simulation& simulation, bool quiet) {
     const Counters whole = now.counters - simulation.at_start().counters;
     const Counters window = simulation.at_window_end() - simulation.at_window_begin();
     Json ports = Json::array();
+    std::vector<uint64_t> latencies;  // of all flows
     for (unsigned port = 0; port < kPorts; ++port) {
         const Trial::Flow* flow = trial.flow(port);
         Json report = Json::object();
         if (flow) {
             const unsigned out = flow->generator.out_port();
             report = flow_report(trial, *flow, now.left[out] - simulation.at_start().left[out]);
+            const auto& more = flow->checker.latencies();
+            latencies.insert(latencies.end(), more.begin(), more.end());
         }
         report["events"] = events(whole, port);
         report["window_events"] = events(window, port);
@@ -91,6 +94,7 @@ Json trial_report(const Simulation& simulation, bool quiet) {
             {"end_cycle", simulation.cycle()},
             {"quiet", quiet},
             {"ports", ports},
+            {"latency_cycles", latency(latencies)},
             {"window",
              {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}, {"idle_cycles", window.idle}}},
             {"idle_cycles", whole.idle}};

@@ -100,3 +100,7 @@ def _command(commands, name: str, run: Callable, summary: str) -> Parser:
     sub = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
     sub.set_defaults(run=run)
     return sub
+
+
+if __name__ == "__main__":
+    sys.exit(main())

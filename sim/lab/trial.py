@@ -79,8 +79,9 @@ def damage(reply: dict) -> list[str]:
     for number, port in enumerate(reply["ports"]):
         found += [f"{port[kind]} frames that entered at port {number} left {kind}"
                   for kind in ("corrupted", "duplicated", "reordered") if port.get(kind)]
-        found += [f"{port['left'][kind]} frames with {kind.replace('_', ' ')} left port {number}"
-                  for kind in ("bad_fcs", "bad_preamble", "short_gap", "unrecognised") if port["left"].get(kind)]
+        found += [f"{port['left'][kind]} frames left port {number} with a {what}"
+                  for kind, what in (("bad_fcs", "wrong FCS"), ("bad_preamble", "wrong preamble"),
+                                     ("short_gap", "short gap before them")) if port["left"][kind]]
     return found
 
 

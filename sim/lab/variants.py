@@ -8,28 +8,40 @@ from dataclasses import dataclass
 
 INTERFACES = ("eth0", "eth1")
 
-# The guest's commands for each strategy of one interface.
+
+@dataclass(frozen=True)
+class Strategy:
+    """Of one direction: words for `ethtool -C` and for `ethtool --set-priv-flags`."""
+    coalesce: str
+    flag:     str
+
+
+# A NAPI driver gets one interrupt for the first frame, and polls from then on.
 RX = {
-    "interrupt per frame": ["ethtool --set-priv-flags {} rx-napi off"],
-    "NAPI":                ["ethtool --set-priv-flags {} rx-napi on"],
+    "interrupt per frame": Strategy("rx-frames 1 rx-usecs 0", "rx-napi off"),
+    "NAPI":                Strategy("rx-frames 1 rx-usecs 0", "rx-napi on"),
 }
+# The last of fewer than 128 frames are reported 10 ms after the wire went quiet.
 TX = {
-    "interrupt per frame": [],
-    "interrupt per 128":   [],
-    "no interrupts":       [],
+    "interrupt per frame": Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit off"),
+    "interrupt per 128":   Strategy("tx-frames 128 tx-usecs 0 tx-usecs-low 10000", "tx-reclaim-on-xmit off"),
+    "no interrupts":       Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit on"),
 }
 
 
 @dataclass(frozen=True)
 class Variant:
+    """`rx` and `tx` are keys of RX and TX."""
     name: str
     rx:   str
     tx:   str
 
     def commands(self) -> list[str]:
         """What the guest runs to choose this variant on both interfaces."""
-        return [command.format(interface) for interface in INTERFACES
-                for command in RX[self.rx] + TX[self.tx]]
+        rx, tx = RX[self.rx], TX[self.tx]
+        return [command for interface in INTERFACES for command in (
+            f"ethtool -C {interface} {rx.coalesce} {tx.coalesce}",
+            f"ethtool --set-priv-flags {interface} {rx.flag} {tx.flag}")]
 
 
 VARIANTS = {variant.name: variant for variant in (

@@ -37,8 +37,7 @@ uint64_t Checker::forwarded_within(uint64_t begin, uint64_t end) const {
     return std::count_if(ends_.begin(), ends_.end(), [&](uint64_t at) { return begin < at && at <= end; });
 }
 
-Latency Checker::latency() const {
-    std::vector<uint64_t> sorted = latencies_;
+Latency Latency::of(std::vector<uint64_t> sorted) {
     std::sort(sorted.begin(), sorted.end());
     // Nearest rank: the smallest value that at least this part of all does not exceed.
     const auto rank = [&](uint64_t percent) { return sorted[(sorted.size() * percent + 99) / 100 - 1]; };

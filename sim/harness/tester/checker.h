@@ -11,6 +11,9 @@ enum class Device { kRouter, kWire };
 
 struct Latency {
     uint64_t min, median, p99, max;  // cycles
+
+    // Of at least one frame.
+    static Latency of(std::vector<uint64_t> latencies);
 };
 
 class Checker {
@@ -29,8 +32,8 @@ public:
     const Counts& counts() const { return counts_; }
     // Forwarded frames whose last bit left in (begin, end].
     uint64_t forwarded_within(uint64_t begin, uint64_t end) const;
-    // Over all forwarded frames; there must be some.
-    Latency latency() const;
+    // Of each forwarded frame, as they left.
+    const std::vector<uint64_t>& latencies() const { return latencies_; }
 
 private:
     const Generator& generator_;

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato bench`: how fast the simulation is, while it forwards, and next to stock litex_sim."""
+
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from moderato.sim.harness.build import simulator
+from moderato.sim.soc import SimConfig, soc_verilog
+
+from . import litex_sim, state, trial
+from .machine import Machine, machine
+from .results import Trial
+from .session import Session
+
+RUNS = 3
+FORWARDING = Trial("napi", 64, 100, 15000, 100)  # 0.1 s of overload: the CPU never rests
+BOOT_CLOCKS = 20_000_000
+START_CLOCKS = 1_000_000  # measured apart: what starting the process costs
+
+
+def bench() -> int:
+    """Prints figures with their conditions; returns the exit status."""
+    of = machine()
+    ready = state.ready(of, FORWARDING.variant)
+    print(f"Medians of {RUNS} runs, one process at a time, CPU time of the process.\n")
+
+    rate = _median(lambda: forwarding_rate(ready))
+    print(f"forwarding  {rate / 1e6:.2f} M cycles per CPU second\n"
+          f"            two MACs, {FORWARDING.variant}, {FORWARDING.frame_bytes}-byte frames, "
+          f"{FORWARDING.load_percent} % of {FORWARDING.link_mbps} Mb/s at both ports")
+
+    seconds = _median(lambda: restore_seconds(ready))
+    print(f"restore     {seconds:.2f} s wall time from starting the process to the first forwarded frame")
+
+    ours, stock = boot_rates(of)
+    print(f"boot        {ours / 1e6:.2f} M cycles per CPU second, the first {BOOT_CLOCKS // 1_000_000} M "
+          "cycles of Linux's boot on the same SoC\n"
+          f"litex_sim   {stock / 1e6:.2f} M cycles per CPU second for the same cycles: LiteX's own simulator, "
+          "build flow and default flags\n"
+          f"ratio       {ours / stock:.2f}")
+    return 0
+
+
+def _median(measure: Callable[[], float]) -> float:
+    return statistics.median(measure() for _ in range(RUNS))
+
+
+def forwarding_rate(ready: state.State) -> float:
+    """Clocks per CPU second in a trial."""
+    clocks = round(ready.machine.sys_clk_hz * FORWARDING.seconds)
+    with ready.open() as session:
+        reply = session.call("trial", **trial.request(FORWARDING, clocks))
+    return (reply["end_cycle"] - reply["start_cycle"]) / reply["cpu_seconds"]
+
+
+def restore_seconds(ready: state.State) -> float:
+    """From nothing to a frame that left the other port."""
+    start = time.monotonic()
+    with ready.open() as session:
+        session.call("offer", **trial.request(Trial(FORWARDING.variant, 64, 10, 1, 100), 1))
+        while not _forwarded(session):
+            session.call("run", cycles=20_000)
+    return time.monotonic() - start
+
+
+def _forwarded(session: Session) -> bool:
+    return any(port["events"]["tx_completed"] for port in session.call("counters")["ports"])
+
+
+def boot_rates(of: Machine) -> tuple[float, float]:
+    """Clocks per CPU second of both simulators over the same cycles of the same boot."""
+    config = SimConfig(macs=len(of.soc["macs"]))
+    stock = litex_sim.simulator(config, soc_verilog(config), of.images)
+
+    def own_rate() -> float:
+        with Session(of.simulator, load=of.images) as session:
+            session.call("run", cycles=START_CLOCKS)
+            return BOOT_CLOCKS / session.call("run", cycles=BOOT_CLOCKS)["cpu_seconds"]
+
+    def stock_rate() -> float:
+        seconds = litex_sim.cpu_seconds(stock, START_CLOCKS + BOOT_CLOCKS) - litex_sim.cpu_seconds(stock, START_CLOCKS)
+        return BOOT_CLOCKS / seconds
+
+    return _median(own_rate), _median(stock_rate)

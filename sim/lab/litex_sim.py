@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The same SoC in LiteX's stock simulator, to compare speeds: its own flow, C++ and default flags.
+
+Only three things are added to the Verilog: the boot images (stock litex_sim cannot load them), and
+an end of the run after a number of clocks.
+"""
+
+import os
+import re
+import resource
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+from litex.build.sim import SimPlatform
+from litex.build.sim.config import SimConfig as Modules
+
+from moderato.sim import soc
+from moderato.soc.toolchain import verilator
+from moderato.soc.toolchain.cache import artifact, run
+
+from .errors import LabError
+
+END = """
+reg [63:0] clocks = 0, last_clock;
+initial if (!$value$plusargs("clocks=%d", last_clock)) last_clock = 0;
+always @(posedge sys_clk) begin
+    clocks <= clocks + 1;
+    if (clocks == last_clock) $finish;
+end
+initial $readmemh("main_ram.hex", main_ram);
+endmodule
+"""
+
+
+class StockSoC(soc.SimSoC):
+    """Our SoC on LiteX's platform."""
+    @staticmethod
+    def platform_for(config):
+        return SimPlatform("SIM", soc.pads(config))
+
+
+def simulator(config: soc.SimConfig, verilog: Path, images: list[tuple[Path, int]]) -> Path:
+    """Build it with all defaults of litex_sim. `verilog` is what soc_verilog made of `config`."""
+    def build(folder: Path):
+        environment = verilator.environment()
+        run([sys.executable, "-m", "moderato.sim.lab.litex_sim", folder], env=environment)
+        top = folder / f"{soc.TOP}.v"
+        top.write_text(re.sub(r"\nendmodule\s*$", END, top.read_text()))
+        memories(folder, config, images)
+        run(["bash", f"build_{soc.TOP}.sh"], cwd=folder, env=environment)
+
+    inputs = [verilog.name, Path(__file__), verilator.version(), *(file for file, _ in images)]
+    return artifact("litex-sim", inputs, build, "1 minute") / "obj_dir" / "Vsim"
+
+
+def elaborate(folder: Path, config: soc.SimConfig):
+    """Write the Verilog and LiteX's own build script, as SoCCore.build does for litex_sim."""
+    modules = Modules()
+    modules.add_clocker("sys_clk", freq_hz=config.sys_clk_hz)
+    modules.add_module("serial2console", "serial")
+    stock = StockSoC(config)
+    stock.finalize()
+    stock.platform.build(stock.get_fragment(), build_dir=str(folder), build_name=soc.TOP, run=False,
+                         sim_config=modules, opt_level="O3")
+
+
+def memories(folder: Path, config: soc.SimConfig, images: list[tuple[Path, int]]):
+    """The boot images as $readmemh files: of RAM in 64-bit words, of the ROM in 32-bit words."""
+    ram, rom = [], []
+    for file, address in images:
+        content = file.read_bytes()
+        if address < config.rom_bytes:
+            rom.append(words(content, address, 4))
+        else:
+            ram.append(words(content, address - 0x4000_0000, 8))
+    (folder / "main_ram.hex").write_text("".join(ram))
+    (folder / f"{soc.TOP}_rom.init").write_text("".join(rom))
+
+
+def words(content: bytes, address: int, size: int) -> str:
+    content += bytes(-len(content) % size)
+    kind = {4: "I", 8: "Q"}[size]
+    values = struct.unpack(f"<{len(content) // size}{kind}", content)
+    return f"@{address // size:x}\n" + "".join(f"{value:0{2 * size}x}\n" for value in values)
+
+
+def cpu_seconds(binary: Path, clocks: int) -> float:
+    """CPU time of a run of `clocks` clocks, start included."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = subprocess.run([binary, f"+clocks={clocks}"], cwd=binary.parent.parent, stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if result.returncode:
+        raise LabError(f"litex_sim ended with status {result.returncode}: {result.stderr.strip()[-200:]}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    elaborate(Path(sys.argv[1]), soc.SimConfig())
