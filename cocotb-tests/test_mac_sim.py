@@ -1,6 +1,111 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The MAC on the simulation PHY at 1000 Mb/s."""
 
+import random
+
+import cocotb
+import pytest
+
 from mac_cases import *
+from moderato.gateware import registers
 
 DUT = "mac_sim"
+
+
+# The link's pace ----------------------------------------------------------------------------------
+
+@cocotb.test()
+@cocotb.parametrize(link=[10, 100, 1000])
+async def keeps_the_line_rate(dut, link):
+    """Back to back both ways: nothing is lost inward, and the wire carries frames without a pause."""
+    mac = await Mac.start(dut, link=link, driver={"rx_order": 5, "tx_order": 5})
+    lengths = {10: [MIN] * 6, 100: [MIN] * 25 + [MAX] * 5, 1000: [MIN] * 100 + [MAX] * 20}[link]
+    inward, outward = ([plain(length) for length in lengths] for _ in range(2))
+    for frame in inward:
+        mac.wire.send(add_fcs(frame))
+    task = cocotb.start_soon(transmit(mac, [(frame, 2) for frame in outward]))
+    await mac.expect(inward)
+    await task
+    octets = sum(8 + length + 4 + 12 for length in lengths) - 12
+    took = mac.wire.last_sent - mac.wire.first_sent
+    line = octets * 8 * 100 / link  # clocks of 100 MHz
+    assert line - 8*400/link <= took <= line * 1.01, f"{took} clocks for {line:.0f}"
+
+
+@cocotb.test()
+async def phy_errors_are_fcs_errors(dut):
+    """A frame that the PHY marks is dropped although its FCS is right."""
+    mac = await Mac.start(dut)
+    good = [plain(100) for _ in range(4)]
+    for frame in good:
+        mac.wire.send(add_fcs(plain(100)), error=True)
+        mac.wire.send(add_fcs(frame))
+    await mac.expect(good)
+    assert await mac.regs.read("RX_FCS_ERRORS") == 4
+
+
+@cocotb.test()
+async def jumbo_frames_up_to_the_fifo(dut):
+    mac = await Mac.start(dut, driver={"buffer": 9216}, MAX_FRAME=9018)
+    frames = [plain(length) for length in (8000, 2000, 8180, 8190, 9014, 60)]  # the FIFO has 8192
+    for frame in frames:
+        mac.wire.send(add_fcs(frame))
+        await mac.wire.sent()
+        await mac.clocks(3000)
+    await mac.expect([frame for frame in frames if len(frame) <= 8180])
+    assert await mac.regs.read("RX_DROP_FIFO") == 2
+    await transmit(mac, [(plain(4088), 0), (plain(4081), 7)])
+
+
+@cocotb.test()
+@pytest.mark.slow
+async def index_wraps(dut):
+    """More frames than the free-running index counts, both ways, with re-arms all along."""
+    mac = await Mac.start(dut, driver={"rx_order": 6, "tx_order": 6}, RX_FRAMES=16,
+        RX_ABSOLUTE_TIMER=5000)
+    total, batch = 2**16 + 200, 40
+    for serial in range(0, total, batch):
+        frames = [plain(MIN) for _ in range(batch)]
+        for frame in frames:
+            mac.wire.send(add_fcs(frame))
+            mac.driver.reclaim()
+            mac.driver.queue(frame)
+        await mac.driver.tx.doorbell()
+        await mac.expect(frames)
+        await mac.driver.rx.rearm()
+        for frame in frames:
+            assert await mac.wire.receive() == frame
+    assert mac.driver.rx.consumer == total - 2**16
+
+
+# Registers ----------------------------------------------------------------------------------------
+
+@cocotb.test()
+async def registers_are_as_in_the_table(dut):
+    mac = await Mac.start(dut, enable=False)
+    regs = mac.regs
+    assert await regs.read("ID") == registers.ID
+    assert await regs.read("VERSION", "MAJOR") == registers.MAJOR
+    assert await regs.read("CLOCK_HZ") == 100_000_000
+    assert await regs.read("CAPABILITY", "MAX_RING_ORDER") == registers.MAX_RING_ORDER
+    assert await regs.read("CAPABILITY", "TIMER_BITS") == registers.TIMER_BITS
+    assert await regs.read("CAPABILITY", "RX_FIFO_ORDER") == 13
+    assert await regs.read("CAPABILITY", "TX_FIFO_ORDER") == 12
+    table = {register.offset: register for register in registers.registers()}
+    stored = {}
+    for offset, register in table.items():
+        if register.access == "rw":
+            assert await regs.access(offset) == register.reset, register.name
+    for offset, register in table.items():
+        if register.access == "rw" and register.name != "CTRL":
+            stored[offset] = random.getrandbits(32)
+            await regs.access(offset, stored[offset])
+            stored[offset] &= 2**register.width - 1
+    for offset in range(0, 0x1000, 4):
+        if offset not in table:
+            await regs.access(offset, 0xFFFFFFFF)
+            assert await regs.access(offset) == 0, f"offset {offset:#x} is not in the table"
+        elif table[offset].access == "wo":
+            assert await regs.access(offset) == 0, table[offset].name
+    for offset, value in stored.items():
+        assert await regs.access(offset) == value, table[offset].name

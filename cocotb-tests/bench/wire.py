@@ -40,6 +40,7 @@ class SimWire:
         self.queue, self.frames = deque(), deque()
         self.idle, self.arrived = Event(), Event()
         self.gap = GAP
+        self.first_sent = self.last_sent = None  # clocks of the MAC's first and latest word
         for name in ("valid", "last", "error", "bytes", "data"):
             getattr(dut, f"pads_rx_{name}").value = 0
         dut.pads_link_mbps.value = link
@@ -99,6 +100,8 @@ class SimWire:
             assert now*self.link >= free - self.link, "the PHY sends faster than the link"
             assert not frame or now*self.link <= free + self.link, "a hole in the middle of a frame"
             free = max(free, now*self.link) + count*cost
+            self.first_sent = now if self.first_sent is None else self.first_sent
+            self.last_sent = now
             frame += int(dut.pads_tx_data.value).to_bytes(4, "little")[:count]
             if int(dut.pads_tx_last.value):
                 free += GAP*cost

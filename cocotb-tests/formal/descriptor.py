@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Ownership of descriptors: the fetcher touches only what the doorbell handed over, each once, in order."""
+
+from migen import *
+
+from moderato.gateware.descriptor import BEATS_PER_DESCRIPTOR, DescriptorFetcher
+from moderato.gateware.registers import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
+
+from formal.prover import internal
+
+
+class DescriptorProof(Module):
+    """The fetcher between a driver that plays by the rules and a bus that answers when it likes."""
+
+    def __init__(self):
+        self.submodules.dut = dut = DescriptorFetcher()
+        request, source = dut.port.request, dut.source
+        producer, busy = internal(dut, "producer"), internal(dut, "busy")
+
+        # The driver.
+        # -----------
+        order_before  = Signal(4)
+        enable_before = Signal()
+        base_before   = Signal(32)
+        idle_before   = Signal(reset=1)
+        ring          = Signal(INDEX_BITS)
+        taken         = Signal(INDEX_BITS)  # descriptors that the ring took off `source`
+        grown, held   = Signal(INDEX_BITS), Signal(INDEX_BITS)
+        self.sync += [
+            order_before.eq(dut.order),
+            base_before.eq(dut.base),
+            enable_before.eq(dut.enable),
+            idle_before.eq(dut.idle),
+        ]
+        self.comb += [
+            ring.eq(1 << dut.order),
+            grown.eq(dut.doorbell_index - taken),
+            held.eq(producer - taken),
+        ]
+        driver = [
+            (dut.order >= MIN_RING_ORDER) & (dut.order <= MAX_RING_ORDER) & (dut.base[:6] == 0),
+            ~(enable_before | ~idle_before) | ((dut.order == order_before) & (dut.base == base_before)),
+            ~dut.enable | enable_before | idle_before,       # enabled only when idle
+            ~dut.doorbell | (dut.enable & enable_before & (grown <= ring) & (grown >= held)),
+        ]
+
+        # The bus: answers the beats of one burst after it took the request.
+        # -------------------------------------------------------------------
+        beats_left = Signal(4)
+        accepted   = Signal()
+        self.comb += accepted.eq(request.valid & request.ready)
+        self.sync += [
+            If(dut.port.valid, beats_left.eq(beats_left - 1)),
+            If(accepted, beats_left.eq(request.last_beat + 1)),
+        ]
+        bus = [
+            ~dut.port.valid | (beats_left != 0),
+            dut.port.last == (beats_left == 1),
+            ~dut.port.error,
+        ]
+        self.assume = Signal(name_override="assume_all")
+        self.comb += self.assume.eq(Cat(*driver, *bus) == 2**len(driver + bus) - 1)
+
+        # Bookkeeping of the proof.
+        # -------------------------
+        fetched  = Signal(INDEX_BITS)  # next index to be read
+        count    = Signal(4)
+        offered  = Signal()            # a request waits
+        payload  = Signal(len(request.address) + len(request.last_beat))
+        restart  = Signal()
+        expected = Signal(29)
+        left     = Signal(INDEX_BITS)
+        self.comb += [
+            restart.eq(~dut.enable & dut.idle),
+            count.eq((request.last_beat + 1) >> log2_int(BEATS_PER_DESCRIPTOR)),
+            expected.eq(dut.base[3:] + ((fetched & (ring - 1)) << log2_int(BEATS_PER_DESCRIPTOR))),
+            left.eq(producer - fetched),
+        ]
+        self.sync += [
+            If(accepted, fetched.eq(fetched + count)),
+            If(source.valid & source.ready, taken.eq(taken + 1)),
+            If(restart, fetched.eq(0)),
+            If(~dut.enable, taken.eq(0)),
+            offered.eq(request.valid & ~request.ready),
+            payload.eq(Cat(request.address, request.last_beat)),
+        ]
+
+        # Under way: of the burst being answered, the descriptors whose first beat is still to come.
+        coming = Signal(INDEX_BITS)
+        waits  = Signal(INDEX_BITS)
+        self.comb += [
+            coming.eq((beats_left >> 1) + Mux(request.valid, count, 0)),
+            waits.eq(dut.fifo.level),
+        ]
+        total = Signal(INDEX_BITS)
+        self.comb += total.eq(taken + waits + coming)
+
+        self.promises = {
+            "request_stands_until_taken": ~offered |
+                (request.valid & (payload == Cat(request.address, request.last_beat))),
+            "request_stays_in_its_line": ~request.valid |
+                (Cat(request.address[:3], C(0, 1)) + request.last_beat <= 7),
+            "reads_in_order": ~request.valid | (request.address == expected),
+            "reads_whole_descriptors": ~request.valid | request.last_beat[0],
+            "reads_nothing_beyond_the_doorbell": ~request.valid | ~enable_before | (count <= left),
+            "delivers_nothing_beyond_the_doorbell": ~(source.valid & enable_before) | (taken != producer),
+            "delivers_each_once": ~(dut.enable & enable_before) | (total == internal(dut, "fetched")),
+            "starved_means_all_delivered": ~(dut.starved & dut.enable & enable_before) | (taken == producer),
+            "never_overflows": ~dut.fifo.sink.valid | dut.fifo.sink.ready,
+            "one_burst_at_a_time": ~request.valid | (beats_left == 0),
+        }
+        # What the induction leans on.
+        # ----------------------------
+        next_fetch = internal(dut, "fetched")
+        ahead      = Signal(INDEX_BITS)
+        waiting    = Mux(request.valid, count, 0)
+        room       = Signal(5)
+        self.comb += [
+            ahead.eq(producer - next_fetch),
+            room.eq(dut.fifo.level + coming),
+        ]
+        enabled = dut.enable & enable_before
+        self.promises |= {
+            "lemma_ring": ~enabled | ((held <= ring) & (ahead <= held)),
+            "lemma_fetched": ~enabled | (next_fetch - fetched == waiting),
+            "lemma_busy": busy == (request.valid | (beats_left != 0)),
+            "lemma_beats": (beats_left <= 8) & (internal(dut, "even") == ~beats_left[0]),
+            "lemma_room": ~busy | (room <= 8),
+            "lemma_level": dut.fifo.level <= 8,
+            "lemma_no_error": ~internal(dut, "failed"),
+        }
+        self.reachable = {
+            "short_burst": accepted & (count == 3),
+            "ring_wrapped": accepted & (fetched == 4) & (dut.order == 2),
+            "fifo_full": (dut.fifo.level == 8),
+            "starved_after_work": dut.starved & (taken == 5),
+        }
+        self.inputs = {dut.enable, dut.base, dut.order, dut.doorbell, dut.doorbell_index, request.ready,
+                       source.ready, dut.port.valid, dut.port.last, dut.port.data, dut.port.error}
