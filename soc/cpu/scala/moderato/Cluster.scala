@@ -29,7 +29,7 @@ class Cluster(config: ClusterConfig) extends Component {
   val data       = harts.map(hart => new DataPort(hart.dBus.p))
   val fetch      = harts.map(hart => new FetchPort(hart.iBus.p))
   val dma        = Seq.fill(config.dmaPorts)(new DmaPort(config.dmaIdWidth))
-  val hub        = new MemoryHub(config.harts, config.harts, 2 * config.dmaPorts)
+  val hub        = new MemoryHub(config.harts, config.harts, config.dmaPorts)
   val bridge     = new PeripheralBridge(2 * config.harts)
   val controller = new InterruptController(config.harts, config.plicSources)
 
@@ -48,12 +48,10 @@ class Cluster(config: ClusterConfig) extends Component {
     fetch(id).io.data     := hub.io.data
   }
   for ((port, id) <- dma.zipWithIndex) {
-    port.io.axi           << io.dma(id)
-    port.io.read          >> hub.io.dma(2 * id)
-    port.io.write         >> hub.io.dma(2 * id + 1)
-    port.io.readOutcome   := hub.io.outcome(2 * config.harts + 2 * id)
-    port.io.writeOutcome  := hub.io.outcome(2 * config.harts + 2 * id + 1)
-    port.io.data          := hub.io.data
+    port.io.axi     << io.dma(id)
+    port.io.memory  >> hub.io.dma(id)
+    port.io.outcome := hub.io.outcome(2 * config.harts + id)
+    port.io.data    := hub.io.data
   }
   hub.io.memory <> io.memory
 
@@ -64,26 +62,8 @@ class Cluster(config: ClusterConfig) extends Component {
     port._1 >> bridge.io.access(id)
     port._2 << bridge.io.answer(id)
   }
-  private val bus      = bridge.io.wishbone
-  private val toClint  = bus.ADR(29 downto 14) === 0xf001
-  private val toPlic   = bus.ADR(29 downto 20) === 0xf0c >> 2
-  private def attach(slave: Wishbone, selected: Bool) {
-    slave.CYC      := bus.CYC && selected
-    slave.STB      := bus.STB && selected
-    slave.WE       := bus.WE
-    slave.ADR      := bus.ADR.resized
-    slave.DAT_MOSI := bus.DAT_MOSI
-    if (slave.SEL != null) slave.SEL := bus.SEL
-  }
-  private val elsewhere = !toClint && !toPlic
-  attach(controller.io.clint, toClint)
-  attach(controller.io.plic,  toPlic)
-  attach(io.peripheral,       elsewhere)
-  bus.DAT_MISO := toClint ? controller.io.clint.DAT_MISO |
-                 (toPlic  ? controller.io.plic.DAT_MISO  | io.peripheral.DAT_MISO)
-  bus.ACK      := toClint ? controller.io.clint.ACK |
-                 (toPlic  ? controller.io.plic.ACK  | io.peripheral.ACK)
-  bus.ERR      := elsewhere && io.peripheral.ERR
+  bridge.io.wishbone >> io.peripheral
+  bridge.io.local    >> controller.io.bus
 
   // Interrupts and observation --------------------------------------------------------------------
 

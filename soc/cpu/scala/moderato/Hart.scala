@@ -69,7 +69,7 @@ object Hart {
 
     // Without ebreakGen, `ebreak` is a no-operation: BUG() and WARN() would be lost.
     replace(vex) { case old: CsrPlugin =>
-      new CsrPlugin(old.config.copy(ebreakGen = true, wfiOutput = true))
+      new CsrPlugin(old.config.copy(ebreakGen = true, wfiOutput = true, csrOhDecoder = false))
     }
     // Each store goes to the hub by itself: it orders and acknowledges a store per cycle, so that
     // the write-aggregation buffer (and its timers) would only add latency.

@@ -12,6 +12,10 @@ case class Beat() extends Bundle {
   val mask       = Bits(8 bits)
   val invalidate = Bool()         // this write makes copies of the line in other harts stale
   val exclusive  = Bool()         // LR or SC
+  val note       = Bits(Beat.noteWidth bits)  // comes back with the answer to a read
+}
+object Beat {
+  val noteWidth = 4
 }
 
 /** Main memory: commands are executed in order, a read answers in order, whenever it likes. */
@@ -31,7 +35,9 @@ case class MemoryPort() extends Bundle with IMasterSlave {
 case class Outcome() extends Bundle {
   val written   = Bool()  // a write of this source took its place in memory order in this cycle
   val exclusive = Bool()  // … and if it was an SC, it succeeded
-  val read      = Bool()  // `data` answers this source's oldest unanswered read
+  val read      = Bool()  // `data` answers this source's oldest unanswered read,
+  val last      = Bool()  // … the last of its burst,
+  val note      = Bits(Beat.noteWidth bits)
 }
 
 /** What a D-cache has to forget: the line at `address`. */
@@ -49,7 +55,7 @@ object MemoryHub {
   * Sources send bursts of beats; a burst is never interleaved with another. A write is announced to
   * the D-caches in the cycle in which it takes its place: a refill that took its place before is
   * still in flight, and the cache drops it; a refill that comes later reads the new data.
-  * Harts and DMA ports take turns, so that neither can starve the other.
+  * Sources take turns, so that none can starve another.
   *
   * @param harts  data sides of the harts
   * @param others instruction sides of the harts, which only read
@@ -81,13 +87,8 @@ class MemoryHub(harts: Int, fetches: Int, dma: Int) extends Component {
     tagged.source        := id
     tagged
   }
-  private def takeTurns(streams: Seq[Stream[Fragment[Tagged]]]) =
-    if (streams.size == 1) streams.head
-    else StreamArbiterFactory().roundRobin.fragmentLock.on(streams)
-
   private val tagged = (io.hart ++ io.fetch ++ io.dma).zipWithIndex.map { case (s, i) => tag(s, i) }
-  private val (cpuSide, dmaSide) = tagged.splitAt(harts + fetches)
-  private val chosen = takeTurns(Seq(cpuSide, dmaSide).filter(_.nonEmpty).map(takeTurns))
+  private val chosen = StreamArbiterFactory().roundRobin.fragmentLock.on(tagged)
 
   // Reservations of LR/SC -------------------------------------------------------------------------
 
@@ -114,7 +115,12 @@ class MemoryHub(harts: Int, fetches: Int, dma: Int) extends Component {
 
   // Memory ----------------------------------------------------------------------------------------
 
-  private val reads = StreamFifo(UInt(log2Up(sources) bits), depth = 32)
+  case class Read() extends Bundle {
+    val source = UInt(log2Up(sources) bits)
+    val last   = Bool()
+    val note   = Bits(Beat.noteWidth bits)
+  }
+  private val reads = StreamFifo(Read(), depth = 32)
   private val blocked = !chosen.beat.write && !reads.io.push.ready
   io.memory.cmd.valid   := chosen.valid && !refused && !blocked
   io.memory.cmd.address := chosen.beat.address
@@ -123,17 +129,21 @@ class MemoryHub(harts: Int, fetches: Int, dma: Int) extends Component {
   io.memory.cmd.mask    := chosen.beat.mask
   chosen.ready          := (io.memory.cmd.ready || refused) && !blocked
 
-  reads.io.push.valid   := commit && !chosen.beat.write
-  reads.io.push.payload := chosen.source
-  reads.io.pop.ready    := io.memory.rsp.valid
-  io.data               := io.memory.rsp.payload
+  reads.io.push.valid  := commit && !chosen.beat.write
+  reads.io.push.source := chosen.source
+  reads.io.push.last   := chosen.last
+  reads.io.push.note   := chosen.beat.note
+  reads.io.pop.ready   := io.memory.rsp.valid
+  io.data              := io.memory.rsp.payload
 
   // Outcome ---------------------------------------------------------------------------------------
 
   for ((outcome, id) <- io.outcome.zipWithIndex) {
     outcome.written   := commit && chosen.beat.write && chosen.source === id
     outcome.exclusive := !refused
-    outcome.read      := io.memory.rsp.valid && reads.io.pop.payload === id
+    outcome.read      := io.memory.rsp.valid && reads.io.pop.source === id
+    outcome.last      := reads.io.pop.last
+    outcome.note      := reads.io.pop.note
   }
   for ((invalidation, id) <- io.invalidation.zipWithIndex) {
     invalidation.valid   := commit && chosen.beat.write && chosen.beat.invalidate &&

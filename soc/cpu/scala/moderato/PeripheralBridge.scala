@@ -23,49 +23,64 @@ object PeripheralBridge {
   val wishboneConfig = WishboneConfig(addressWidth = 30, dataWidth = 32, selWidth = 4, useERR = true)
 }
 
-/** One access at a time, in the order of arrival, by 32-bit Wishbone cycles. */
+/** One access at a time, by 32-bit Wishbone cycles. Sources take turns. */
 class PeripheralBridge(sources: Int) extends Component {
   val io = new Bundle {
     val access   = Vec(slave(Stream(PeripheralAccess())), sources)
     val answer   = Vec(master(Flow(PeripheralAnswer())), sources)
     val wishbone = master(Wishbone(PeripheralBridge.wishboneConfig))
+    val local    = master(Wishbone(InterruptController.wishboneConfig))
   }
-  case class Request() extends Bundle {
-    val access = PeripheralAccess()
-    val source = UInt(log2Up(sources) bits)
+  private val busy    = RegInit(False)
+  private val isLocal = Reg(Bool())
+  private val current = Reg(PeripheralAccess())
+  private val owner   = Reg(Bits(sources bits)) init 1
+  private val answer  = Reg(PeripheralAnswer())
+  private val answers = Reg(Bits(sources bits)) init 0
+
+  private val wanted = io.access.map(_.valid).asBits
+  private val chosen = OHMasking.roundRobin(wanted, owner.rotateLeft(1))
+  for ((access, selected) <- io.access zip chosen.asBools) access.ready := !busy && selected
+
+  answers := 0
+  when(!busy) {
+    when(wanted =/= 0) {
+      val taken = MuxOH(chosen, io.access.map(_.payload))
+      busy    := True
+      owner   := chosen
+      current := taken
+      when(taken.line) { current.mask := B"1111" }
+      isLocal := InterruptController.isClint(taken.address) ||
+                 InterruptController.isPlic(taken.address)
+    }
+  } otherwise {
+    val ack  = isLocal ? io.local.ACK | (io.wishbone.ACK || io.wishbone.ERR)
+    val data = isLocal ? io.local.DAT_MISO | io.wishbone.DAT_MISO
+    val word = current.address(5 downto 2)
+    when(ack) {
+      val last = !current.line || word === 15
+      answer.last  := last
+      answer.error := io.wishbone.ERR && !isLocal
+      answer.data(63 downto 32) := data
+      when(!current.line || !word(0)) { answer.data(31 downto 0) := data }
+      when(!current.line || word(0)) { answers := owner }
+      word := word + 1
+      busy := !last
+    }
   }
-  private val requests = io.access.zipWithIndex.map { case (access, id) =>
-    val request = Stream(Request())
-    request.arbitrationFrom(access)
-    request.access := access.payload
-    request.source := id
-    request
+
+  for (bus <- Seq(io.wishbone, io.local)) {
+    val selected = busy && (if (bus == io.local) isLocal else !isLocal)
+    bus.CYC      := selected
+    bus.STB      := selected
+    bus.ADR      := current.address(31 downto 2)
+    bus.WE       := current.write
+    bus.DAT_MOSI := current.data
   }
-  private val request = StreamArbiterFactory().roundRobin.transactionLock.on(requests).m2sPipe()
+  io.wishbone.SEL := current.mask
 
-  private val index = Reg(UInt(4 bits)) init 0  // 32-bit word of the line
-  private val done  = io.wishbone.ACK || io.wishbone.ERR
-  private val last  = !request.access.line || index === index.maxValue
-  private val low   = RegNextWhen(io.wishbone.DAT_MISO, request.valid && done)
-
-  io.wishbone.CYC      := request.valid
-  io.wishbone.STB      := request.valid
-  io.wishbone.ADR      := request.access.address(31 downto 2) | index.resized
-  io.wishbone.WE       := request.access.write
-  io.wishbone.SEL      := request.access.line ? B"1111" | request.access.mask
-  io.wishbone.DAT_MOSI := request.access.data
-  request.ready        := done && last
-  when(request.valid && done) { index := last ? U(0) | index + 1 }
-
-  private val answer = Flow(PeripheralAnswer())
-  answer.valid := request.valid && done && (!request.access.line || index(0))
-  answer.data  := io.wishbone.DAT_MISO ## (request.access.line ? low | io.wishbone.DAT_MISO)
-  answer.last  := last
-  answer.error := io.wishbone.ERR
-  private val source = RegNext(request.source)
-  private val staged = answer.m2sPipe
-  for ((port, id) <- io.answer.zipWithIndex) {
-    port.valid   := staged.valid && source === id
-    port.payload := staged.payload
+  for ((port, valid) <- io.answer zip answers.asBools) {
+    port.valid   := valid
+    port.payload := answer
   }
 }

@@ -28,6 +28,7 @@ class FetchPort(config: InstructionCacheConfig) extends Component {
   io.memory.write      := False
   io.memory.invalidate := False
   io.memory.exclusive  := False
+  io.memory.note.assignDontCare()
   io.memory.data.assignDontCare()
   io.memory.mask.assignDontCare()
   io.memory.last       := index === index.maxValue
@@ -69,6 +70,7 @@ class DataPort(config: DataCacheConfig) extends Component {
   io.memory.write      := cmd.wr
   io.memory.invalidate := True
   io.memory.exclusive  := cmd.exclusive
+  io.memory.note.assignDontCare()
   io.memory.data       := cmd.data ## cmd.data
   io.memory.mask       := cmd.address(2) ? (cmd.mask ## B"0000") | (B"0000" ## cmd.mask)
   io.memory.last       := !cmd.isBurst || index === index.maxValue
@@ -85,17 +87,11 @@ class DataPort(config: DataCacheConfig) extends Component {
 
   cmd.ready := toMemory ? (io.memory.ready && io.memory.last) | (io.answer.valid && io.answer.last)
 
-  // The D-cache waits for one read at a time: count the words of that one.
-  private val readingLine = RegNextWhen(cmd.isBurst, io.memory.fire)
-  private val received    = Reg(UInt(log2Up(ClusterConfig.lineBeats) bits)) init 0
-  private val lastRead    = !readingLine || received === received.maxValue
-  when(io.outcome.read && readingLine) { received := received + 1 }
-
   private val written = io.outcome.written || (io.answer.valid && cmd.wr)
   io.bus.rsp.valid     := io.outcome.written || io.outcome.read || io.answer.valid
   io.bus.rsp.data      := io.answer.valid ? io.answer.data | io.data
   io.bus.rsp.error     := io.answer.valid && io.answer.error
-  io.bus.rsp.last      := io.answer.valid ? io.answer.last | (io.outcome.written || lastRead)
+  io.bus.rsp.last      := io.answer.valid ? io.answer.last | (io.outcome.written || io.outcome.last)
   io.bus.rsp.exclusive := io.answer.valid || io.outcome.exclusive
   io.bus.rsp.aggregated.clearAll()
 
