@@ -77,8 +77,7 @@ def kernel(harts: int = 1) -> Kernel:
         run(make(tree, directory, "allnoconfig"),
             env={**REPRODUCIBLE, "KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
         check(wanted, (directory / ".config").read_text())
-        run(make(tree, directory, f"-j{os.cpu_count()}", "Image", "modules"),
-            env=REPRODUCIBLE)
+        run(make(tree, directory, f"-j{os.cpu_count()}", "Image", "modules"), env=REPRODUCIBLE)
         shrink(directory)
 
     directory = artifact("linux", [tree.name, wanted, debian.version(COMPILER)], build,
@@ -90,10 +89,12 @@ def kernel(harts: int = 1) -> Kernel:
 def check(wanted: str, got: str):
     """Raise BuildError if an option that `wanted` sets is not so in the configuration `got`."""
     lines = set(got.splitlines())
-    asked = [line for line in wanted.splitlines() if re.match(r"CONFIG_\w+=|# CONFIG_\w+ is not set", line)]
-    def holds(line):
+
+    def holds(line: str) -> bool:
         unset = re.match(r"# (CONFIG_\w+) is not set", line)
-        return line in lines or unset and f"\n{unset[1]}=" not in got
+        return line in lines or bool(unset) and not any(it.startswith(f"{unset[1]}=") for it in lines)
+
+    asked = re.findall(r"^(?:CONFIG_\w+=.*|# CONFIG_\w+ is not set)$", wanted, re.MULTILINE)
     lost = [line for line in asked if not holds(line)]
     if lost:
         raise BuildError("the configuration ignores " + ", ".join(lost)

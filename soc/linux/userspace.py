@@ -24,17 +24,19 @@ JOBS = f"-j{os.cpu_count()}"
 DATE = {"SOURCE_DATE_EPOCH": "1767225600"}  # what busybox prints as its build's; see kernel.REPRODUCIBLE
 SMALL = "-Os -ffunction-sections -fdata-sections -include sys/types.h"
 
-# Links programs against musl instead of the compiler's own glibc; `@LIB@` is musl's folder.
-WRAPPER = """\
+# bin/cc: links programs against musl, which it finds beside itself, instead of the compiler's glibc.
+WRAPPER = f"""\
 #!/bin/sh
-cc="{cross}gcc {target} -fno-pie -nostdinc -isystem @LIB@/include -isystem {include}"
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+cc="{CROSS}gcc {" ".join(TARGET)} -fno-pie -nostdinc -isystem $root/include"
+cc="$cc -isystem $({CROSS}gcc -print-file-name=include)"
 for word; do
     case $word in
     -c | -S | -E | -M | -MM | -r | -Wl,-r) exec $cc "$@" ;;
     esac
 done
-exec $cc -nostdlib -static -no-pie @LIB@/lib/crt1.o @LIB@/lib/crti.o "$@" -L@LIB@/lib \\
-    -Wl,--start-group -lc @LIB@/lib/libgcc.a -Wl,--end-group @LIB@/lib/crtn.o
+exec $cc -nostdlib -static -no-pie $root/lib/crt1.o $root/lib/crti.o "$@" -L$root/lib \\
+    -Wl,--start-group -lc $root/lib/libgcc.a -Wl,--end-group $root/lib/crtn.o
 """
 
 
@@ -66,23 +68,15 @@ def toolchain() -> Toolchain:
         run(kernel.make(tree, work / "headers", f"INSTALL_HDR_PATH={directory}", "headers_install"))
         shutil.copy(libgcc[-1], directory / "lib/libgcc.a")
         shutil.rmtree(work)
-        write_wrapper(directory)
+        cc = directory / "bin/cc"
+        cc.parent.mkdir(exist_ok=True)
+        cc.write_text(WRAPPER)
+        cc.chmod(0o755)
 
     made = artifact("musl", [sources.tarball("musl"), tree.name, WRAPPER,
                              debian.version("gcc-riscv64-linux-gnu"),
                              debian.version("gcc-riscv64-unknown-elf")], build, "half a minute")
     return Toolchain(made)
-
-
-def write_wrapper(directory: Path):
-    """bin/cc finds musl beside itself, so that the folder can be renamed when it is complete."""
-    include = "$(" + f"{CROSS}gcc -print-file-name=include" + ")"
-    script = WRAPPER.format(cross=CROSS, target=" ".join(TARGET), include=include)
-    script = script.replace("#!/bin/sh\n", '#!/bin/sh\nroot=$(dirname "$(dirname "$(readlink -f "$0")")")\n')
-    (directory / "bin").mkdir(exist_ok=True)
-    cc = directory / "bin/cc"
-    cc.write_text(script.replace("@LIB@", "$root"))
-    cc.chmod(0o755)
 
 
 # Programs -----------------------------------------------------------------------------------------
