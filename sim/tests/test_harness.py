@@ -4,9 +4,7 @@
 import json
 import os
 import signal
-import struct
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -119,7 +117,7 @@ def test_load_and_window(sim):
     window, flow = reply["window"], reply["ports"][0]["window"]
     assert window["start_cycle"] - reply["start_cycle"] == 199 * slot + 72 * 8
     assert window["end_cycle"] == reply["offered_cycle"]
-    assert flow == {"offered": 800, "forwarded": 800 - 1 + 1} or flow["forwarded"] in (799, 800)
+    assert flow == {"offered": 800, "forwarded": 800}  # one that came in before, one that leaves after
     length = window["end_cycle"] - window["start_cycle"]
     assert window["idle_cycles"] == [pytest.approx(length / 4, abs=1)]  # the mock waits every fourth cycle
 
@@ -272,7 +270,7 @@ def test_replay_back_to_back(sim, tmp_path):
     wrpcap(str(tmp_path / "in"), [packet(n) for n in range(10)])
     (reply,) = sim({"do": "replay", "in": ["in"], "timing": "back-to-back", "quiet_cycles": 0})
     size = 14 + 20 + 8 + 80 + 4
-    assert reply["end_cycle"] - reply["start_cycle"] == pytest.approx(10 * (8 + size + 12) * 8 + (8 + size) * 8, abs=150)
+    assert reply["end_cycle"] - reply["start_cycle"] == (10 * (8 + size + 12) - 12) * 8
 
 
 @pytest.mark.parametrize("spoil, message", [
@@ -362,8 +360,6 @@ def test_profile(sim, tmp_path):
 
 def test_progress_and_interruption(binary, tmp_path):
     (tmp_path / "rom").write_bytes(ROM)
-    with subprocess.Popen([binary, "--load", tmp_path / "rom@0".replace("@0", ""), "--script", "-"], cwd=tmp_path) as wrong:
-        wrong.wait()
     process = subprocess.Popen([binary, "--load", f"{tmp_path}/rom@0", "--script", "-"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     process.stdin.write(json.dumps({"do": "run", "cycles": 10**12}) + "\n")

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "../soc_config.h"
+#include "soc_config.h"
 #include "line.h"
 
 // What left one port, since reset.

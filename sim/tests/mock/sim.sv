@@ -123,8 +123,9 @@ module mock_path #(parameter OUT = 0) (
             words[write] <= rx_data;
             write  <= write + 1;
             length <= rx_last ? 16'd0 : length + 16'd4;
-            if (write - first == 5) ip <= rx_data[15:0] == 16'h0008;
+            if (12'(write - first) == 5) ip <= rx_data[15:0] == 16'h0008;
             if (rx_last) begin
+                ip <= 0;
                 if (ip) begin
                     lengths[produced] <= length + rx_bytes;
                     produced <= produced + 1;
