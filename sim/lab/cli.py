@@ -2,6 +2,7 @@
 """The command line: `moderato forward`, `replay`, `shell` and `bench`."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 
@@ -21,12 +22,16 @@ class Parser(argparse.ArgumentParser):
 
 def main(words: list[str] | None = None) -> int:
     """Run one command; returns the exit status: 0, 1 for a failure, 2 for a wrong command."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, leaving nothing
     try:
         options = parser().parse_args(words)
         return options.run(options)
     except (LabError, BuildError) as error:
         print(f"moderato: {error}", file=sys.stderr)
         return getattr(error, "status", 1)
+    except OSError as error:
+        print(f"moderato: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("moderato: stopped", file=sys.stderr)
         return 130

@@ -19,7 +19,7 @@ from moderato.soc.toolchain.cache import artifact
 
 from . import guest
 from .machine import Machine
-from .session import CheckpointError, Session
+from .session import FUNCTION, PROMPT, CheckpointError, Session
 from .variants import VARIANTS
 
 BOOT_CYCLES = 200_000_000  # several times what a boot takes
@@ -67,10 +67,11 @@ def booted(machine: Machine) -> State:
     def build(folder: Path):
         with Session(machine.simulator, load=machine.images, console=folder / "console.log") as session:
             session.call("expect", text="MODERATO-BOOTED", max_cycles=BOOT_CYCLES)
-            session.call("expect", text="# ", max_cycles=BOOT_CYCLES)
+            session.call("expect", text=PROMPT, max_cycles=BOOT_CYCLES)
+            session.greet()
             session.call("save", file=str(folder / "checkpoint"))
 
-    inputs = [machine.build_id, *(part for file, address in machine.images for part in (file, hex(address)))]
+    inputs = [machine.build_id, FUNCTION, *(part for file, address in machine.images for part in (file, hex(address)))]
     return _state(machine, "booted", inputs, build, "half a minute", functools.partial(booted, machine))
 
 
@@ -109,7 +110,6 @@ def _prepare(session: Session, commands: list[str], folder: Path):
     for command in commands:
         session.check(command)
     counters = guest.parse(session.check(guest.COMMAND))
-    session.call("expect", text="# ", max_cycles=BOOT_CYCLES)  # the prompt: the shell waits
     session.call("run", cycles=SETTLE)
     (folder / "counters.json").write_text(json.dumps(vars(counters)))
     session.call("save", file=str(folder / "checkpoint"))

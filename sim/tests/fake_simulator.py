@@ -9,7 +9,6 @@ that never ends, FAKE_JOURNAL a file that gets a line per process (its arguments
 
 import json
 import os
-import re
 import sys
 import time
 from pathlib import Path
@@ -30,7 +29,10 @@ class Guest:
         self.events = [dict.fromkeys(EVENTS, 0) for _ in range(2)]
 
     def type(self, text: str):
-        command = re.search(r"; (.*); ", text)[1]
+        if not text.startswith("r '"):  # the definition of that function
+            self.printed += f"{text}\r\n# "
+            return
+        command = text.removeprefix("r '").removesuffix("'\n")
         status = 1 if command in os.environ.get("FAKE_FAIL", "").split(",") else 0
         output = self.proc() if "/proc/interrupts" in command else ""
         if command.startswith("sh "):
