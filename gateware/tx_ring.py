@@ -111,7 +111,10 @@ class TxRing(LiteXModule):
         )
         fsm.act("RESERVE",
             NextValue(remaining, words),
-            If(invalid,
+            If(~self.enable,
+                # Room may never come: the link may be down.
+                NextState("DRAIN")
+            ).Elif(invalid,
                 self.drop_length.eq(1),
                 jobs.sink.valid.eq(1),
                 NextState("WAIT"),
