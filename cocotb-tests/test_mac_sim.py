@@ -33,6 +33,48 @@ async def keeps_the_line_rate(dut, link):
 
 
 @cocotb.test()
+async def stops_while_the_link_is_down(dut):
+    """The wire takes nothing, both FIFO and ring are full of frames: disabling still ends idle."""
+    mac = await Mac.start(dut, driver={"tx_order": 5})
+    dut.pads_link_mbps.value = 0
+    for _ in range(32):
+        mac.driver.queue(plain(1000))
+    await mac.driver.tx.doorbell()
+    await mac.clocks(5000)
+    assert 0 < len(mac.driver.tx.posted) - len(mac.driver.reclaim()) < 32
+    await mac.driver.stop()
+    dut.pads_link_mbps.value = 1000
+    await mac.driver.start()
+    frame = plain(100)
+    await mac.driver.send(frame)
+    while (await mac.wire.receive()) != frame:
+        pass  # what was in the FIFO
+
+
+@cocotb.test()
+async def fetch_error_stops_the_ring_until_it_is_disabled(dut):
+    mac = await Mac.start(dut, post=False)
+    read = mac.memory.ram.read_if._read
+
+    async def refuse(*_):
+        raise OSError("no such address")
+
+    mac.memory.ram.read_if._read = refuse
+    await mac.driver.post_buffers()
+    await mac.clocks(200)
+    mac.memory.ram.read_if._read = read
+    mac.wire.send(add_fcs(plain(100)))
+    await mac.settle()
+    assert await mac.regs.read("DMA_ERRORS") > 0
+    await mac.expect_nothing()
+    await mac.driver.stop()
+    await mac.driver.start()
+    frame = plain(200)
+    mac.wire.send(add_fcs(frame))
+    await mac.expect([frame])
+
+
+@cocotb.test()
 async def phy_errors_are_fcs_errors(dut):
     """A frame that the PHY marks is dropped although its FCS is right."""
     mac = await Mac.start(dut)
