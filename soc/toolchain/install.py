@@ -7,6 +7,7 @@ library only:  python3 -m soc.toolchain.install SUBCOMMAND
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import sys
 from pathlib import Path
 
 from .progress import step
-from .project import ROOT, VENV, cache_root, settings
+from .project import ROOT, VENV, cache_root, pyproject, settings
 
 STAMP = VENV / "moderato.stamp"  # what the environment was made from
 PLACE = VENV / "moderato.place"  # where the clone stood when it was made
@@ -69,9 +70,11 @@ def is_bookworm() -> bool:
 # Python -------------------------------------------------------------------------------------------
 
 def environment_key(extras: list[str]) -> str:
-    """What .venv has to be made from: pyproject.toml, the clone's own path, and the extras."""
-    content = (ROOT / "pyproject.toml").read_bytes()
-    return hashlib.sha256(b"\0".join([content, str(ROOT).encode(), *map(str.encode, extras)])).hexdigest()
+    """What .venv has to be made from: the Python part of pyproject.toml, the clone's path, `extras`."""
+    content = pyproject()
+    made_from = [content["build-system"], content["project"], content["tool"]["setuptools"],
+                 str(ROOT), extras]
+    return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
 
 
 def environment_is_made(extras: list[str]) -> bool:

@@ -11,10 +11,15 @@ VENV = ROOT / ".venv"
 
 
 @functools.cache
-def settings() -> dict:
-    """The [tool.moderato] tables of pyproject.toml: Debian packages, sources, Maven versions."""
+def pyproject() -> dict:
+    """All of pyproject.toml."""
     with open(ROOT / "pyproject.toml", "rb") as file:
-        return tomllib.load(file)["tool"]["moderato"]
+        return tomllib.load(file)
+
+
+def settings() -> dict:
+    """Its [tool.moderato] tables: Debian packages, what needs them, sources, Maven versions."""
+    return pyproject()["tool"]["moderato"]
 
 
 def cache_root() -> Path:
