@@ -305,6 +305,38 @@ def test_capture_of_a_trial(sim, tmp_path):
     assert round((left[0].time - went[0].time) * 10**9) == (latency + 200 * 8) * 10
 
 
+def request(address):
+    arp = ARP(op=1, hwsrc=GUEST.format(1), psrc="198.19.0.1", pdst=address)
+    return Ether(src=GUEST.format(1), dst="ff:ff:ff:ff:ff:ff") / arp
+
+
+def test_the_tester_answers_arp_for_its_own_address_only(sim, tmp_path):
+    """A request passes from port 0 to port 1, where the tester answers; the answer comes out of port 0."""
+    wrpcap(str(tmp_path / "in"), [request("198.19.0.77"), request("198.18.0.2"), request("198.19.0.2")])
+    (reply,) = sim({"do": "replay", "in": ["in"], "out": ["out"], "timing": "back-to-back", "quiet_cycles": 10_000})
+    assert [port["left"]["arp"] for port in reply["ports"]] == [1, 3]
+    (answer,) = PcapReader(str(tmp_path / "out"))
+    assert (answer.src, answer.dst) == (TESTER.format(1), GUEST.format(1))
+    assert (answer[ARP].op, answer[ARP].hwsrc, answer[ARP].psrc) == (2, TESTER.format(1), "198.19.0.2")
+    assert (answer[ARP].hwdst, answer[ARP].pdst) == (GUEST.format(1), "198.19.0.1")
+
+
+def test_an_answer_waits_for_a_free_line(sim, tmp_path):
+    """Scheduled frames keep their cycles: the answer is sent after them, or in a gap that is large enough."""
+    ask = request("198.19.0.2")
+    ask.time = 0
+    wrpcap(str(tmp_path / "ask"), [ask])
+    for timing, last in (("back-to-back", True), ("timestamps", False)):
+        packets = [packet(n) for n in range(20)]
+        for n, item in enumerate(packets):
+            item.time = n * 0.001
+        wrpcap(str(tmp_path / "busy"), packets)
+        (reply,) = sim({"do": "replay", "in": ["ask", "busy"], "out": ["out"], "timing": timing, "quiet_cycles": 10_000})
+        left = [ARP in item for item in PcapReader(str(tmp_path / "out"))]
+        assert reply["ports"][0]["left"]["short_gap"] == 0
+        assert len(left) == 21 and left.index(True) == (20 if last else 1)
+
+
 # Malformed frames: the mock passes IPv4 by its type alone, so they show at the tester.
 def test_frames_on_the_wire_as_given(sim, tmp_path):
     good = bytes(packet(0))

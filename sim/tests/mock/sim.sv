@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Stands in for the SoC in the harness's tests: the same pads, a console that echoes, and a router of two
-// ports that forwards every IPv4 frame as it should, and nothing else.
+// ports that forwards every IPv4 frame as it should, ARP as it is, and nothing else.
 module sim (
     input  wire        sys_clk,
     input  wire        serial_sink_valid,
@@ -91,6 +91,7 @@ module mock_path #(parameter OUT = 0) (
     reg [31:0] words [0:DEPTH - 1];
     reg [11:0] write = 0, first = 0, read = 0;
     reg [15:0] lengths [0:63];
+    reg        rewrite [0:63];
     reg  [5:0] produced = 0, consumed = 0;
     reg [15:0] length = 0, octet = 0;
     reg  [7:0] value;
@@ -99,7 +100,7 @@ module mock_path #(parameter OUT = 0) (
     reg [31:0] crc, out;
     reg [31:0] debt = 0;  // of line time, in octets × 800
     reg  [2:0] count;
-    reg        ip = 0;
+    reg        ip = 0, arp = 0;
     integer    i, b;
 
     // Guest's address at OUT is the source, the tester's the destination.
@@ -123,10 +124,15 @@ module mock_path #(parameter OUT = 0) (
             words[write] <= rx_data;
             write  <= write + 1;
             length <= rx_last ? 16'd0 : length + 16'd4;
-            if (12'(write - first) == 5) ip <= rx_data[15:0] == 16'h0008;
+            if (12'(write - first) == 5) begin
+                ip  <= rx_data[15:0] == 16'h0008;
+                arp <= rx_data[15:0] == 16'h0608;
+            end
             if (rx_last) begin
-                ip <= 0;
-                if (ip) begin
+                ip  <= 0;
+                arp <= 0;
+                if (ip || arp) begin
+                    rewrite[produced] <= ip;
                     lengths[produced] <= length + rx_bytes;
                     produced <= produced + 1;
                     first    <= write + 1;
@@ -146,14 +152,16 @@ module mock_path #(parameter OUT = 0) (
                     value = words[read][8 * i +: 8];
                     if (octet + i < 8) crc = ~32'd0;
                     else if (octet + i < lengths[consumed] - 4) begin
-                        if (octet + i < 20) value = address(octet + i - 8);
-                        if (octet + i == 30) value = value - 1;  // TTL
-                        if (octet + i == 32) begin               // header checksum: + 0x0100, ones' complement
-                            carry = {1'b0, value, words[read][8 * i + 8 +: 8]} + 17'h100;
-                            sum   = carry[15:0] + {15'b0, carry[16]};
-                            value = sum[15:8];
+                        if (rewrite[consumed]) begin
+                            if (octet + i < 20) value = address(octet + i - 8);
+                            if (octet + i == 30) value = value - 1;  // TTL
+                            if (octet + i == 32) begin  // header checksum: + 0x0100, ones' complement
+                                carry = {1'b0, value, words[read][8 * i + 8 +: 8]} + 17'h100;
+                                sum   = carry[15:0] + {15'b0, carry[16]};
+                                value = sum[15:8];
+                            end
+                            if (octet + i == 33) value = sum[7:0];
                         end
-                        if (octet + i == 33) value = sum[7:0];
                         crc = crc ^ value;
                         for (b = 0; b < 8; b = b + 1) crc = crc >> 1 ^ (crc[0] ? 32'hedb88320 : 0);
                     end else value = ~crc[8 * (octet + i - (lengths[consumed] - 4)) +: 8];
