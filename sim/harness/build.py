@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Builds moderato-sim: Verilator, then clang with a profile of a short run.
+"""Builds moderato-sim: Verilator, then clang, twice: the second time with a profile of the first.
 
     binary = simulator(soc_verilog(SimConfig()), boot_images)      # .../moderato-sim
 """
@@ -24,7 +24,8 @@ VERILATOR = [
     "-O3", "--flatten", "--noassert", "--x-assign", "fast", "--x-initial", "fast", "-DSYNTHESIS",
     # Sources mark signals as public, which would cost an evaluation of their fan-out in each cycle.
     "--public-ignore",
-    # Generated sources: their style is not ours to mend. A loop (UNOPTFLAT) stays visible: it costs speed.
+    # Generated sources: their style is not ours to mend. A loop (UNOPTFLAT) stays in the log: it
+    # makes the model evaluate twice.
     "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-BLKANDNBLK", "-Wno-COMBDLY", "-Wno-TIMESCALEMOD",
 ]
 TRAINING_CYCLES = 3_000_000
@@ -33,8 +34,8 @@ TRAINING_CYCLES = 3_000_000
 def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
     """The binary for a folder of Verilog files with soc.json.
 
-    images: files and addresses of something to run for the profile. They are no part of the key: the
-        profile changes the speed, never what is simulated, and without images there is none.
+    images: files and addresses of something to run for the profile. They are no part of the key:
+        the profile changes the speed, never what is simulated; without images there is none.
     """
     files = sorted(verilog.glob("*.v")) + sorted(verilog.glob("*.sv"))
     soc = json.loads((verilog / "soc.json").read_text())
@@ -69,8 +70,8 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
 
 def _compile(model: Path, profile: str = ""):
     (model / NAME).unlink(missing_ok=True)
-    run(["make", "-f", HERE / "Makefile", f"-j{os.cpu_count()}", f"MODEL={model}", f"CXX={_compiler()}",
-         f"VERILATOR_ROOT={verilator.root()}", f"PROFILE={profile}"])
+    run(["make", "-f", HERE / "Makefile", f"-j{os.cpu_count()}", f"MODEL={model}",
+         f"CXX={_compiler()}", f"VERILATOR_ROOT={verilator.root()}", f"PROFILE={profile}"])
 
 
 def _train(model: Path, images: Iterable[tuple[Path, int]]):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The Verilog top around the SoC, and what the C++ has to know of it.
 
-Every input is registered, so that an evaluation at the rising edge is all that a clock cycle takes. What
-needs the harness is packed into one word, which is zero in most cycles.
+Every input is registered, so that an evaluation at the rising edge is all that a clock cycle takes.
+What needs the harness is packed into one word, which is zero in most cycles.
 """
 
 from moderato.gateware.registers import EVENTS
@@ -72,19 +72,22 @@ module top (
     {SOC} soc (
         .sys_clk(clk),
         .serial_sink_valid(typed), .serial_sink_data(typed_data), .serial_sink_ready(taken),
-        .serial_source_valid(print_valid), .serial_source_data(print_data), .serial_source_ready(1'b1),
-{eth}{cpu}        .cpu0_trace_valid(trace_valid), .cpu0_trace_pc(trace_pc), .cpu0_trace_privilege(trace_privilege)
+        .serial_source_valid(print_valid), .serial_source_data(print_data),
+        .serial_source_ready(1'b1),
+{eth}{cpu}        .cpu0_trace_valid(trace_valid), .cpu0_trace_pc(trace_pc),
+        .cpu0_trace_privilege(trace_privilege)
     );
 {unused}endmodule
 """
 
 
 def _eth(port: int) -> str:
-    inputs = {name: name.removeprefix("rx_") for name in ("rx_valid", "rx_last", "rx_error", "rx_data", "rx_bytes")}
-    outputs = {name: name for name in ("tx_valid", "tx_last", "tx_data", "tx_bytes")}
-    pads = {**inputs, **outputs, "events": "soc_events"}
+    registered = "valid", "last", "error", "data", "bytes"
+    pads = {f"rx_{name}": name for name in registered}
+    pads |= {f"tx_{name}": f"tx_{name}" for name in ("valid", "last", "data", "bytes")}
+    pads |= {"events": "soc_events"}
     words = [f".eth{port}_{pad}({array}[{port}])" for pad, array in pads.items()]
-    return f"        {', '.join(words)}, .eth{port}_link_mbps(mbps),\n"
+    return f"        {', '.join(words)},\n        .eth{port}_link_mbps(mbps),\n"
 
 
 def soc_config(soc: dict, build_id: str) -> str:
@@ -99,8 +102,9 @@ constexpr char kBuildId[] = "{build_id}";
 constexpr unsigned kPorts = {max(len(soc["macs"]), 1)}, kHarts = {soc["cpu"]["harts"]};
 constexpr uint64_t kSysClkHz = {soc["sys_clk_hz"]};
 constexpr unsigned kEvents = {len(EVENTS)};
-constexpr const char* kEventNames[kEvents] = {{{names}}};
-constexpr uint64_t kRamBase = {soc["memory"]["base"]:#x}, kRomBase = {soc["rom"]["base"]:#x};
+constexpr const char* kEventNames[] = {{{names}}};
+constexpr uint64_t kRamBase = {soc["memory"]["base"]:#x};
+constexpr uint64_t kRomBase = {soc["rom"]["base"]:#x};
 
 // The arrays that Verilator makes of the memories.
 #define SOC_RAM top__DOT__soc__DOT__main_ram
