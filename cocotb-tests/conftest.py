@@ -39,7 +39,9 @@ class Case(pytest.Item):
             raise CaseFailed(reason)
 
     def repr_failure(self, excinfo):
-        return str(excinfo.value) if excinfo.errisinstance(CaseFailed) else super().repr_failure(excinfo)
+        if excinfo.errisinstance(CaseFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
 
     def reportinfo(self):
         return self.path, None, self.name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tests of the whole MAC through its rings, for every kind of PHY: a test module imports them all."""
+"""Tests of the whole MAC through its rings, for every kind of PHY: test modules import them all."""
 
 import random
 
@@ -61,8 +61,9 @@ async def receives_minimum_gap_bursts(dut):
 async def tells_group_addresses(dut):
     mac = await Mac.start(dut)
     await mac.driver.enable(ALLMULTI=1)
+    group = bytes.fromhex("01005e000001")
     for destination, multicast, broadcast in (
-            (STATION, False, False), (bytes.fromhex("01005e000001"), True, False), (BROADCAST, True, True)):
+            (STATION, False, False), (group, True, False), (BROADCAST, True, True)):
         mac.wire.send(add_fcs(plain(100, destination)))
         frame, = await mac.driver.poll(1)
         assert (frame.multicast, frame.broadcast) == (multicast, broadcast)
@@ -90,7 +91,7 @@ async def filters_destinations(dut):
         assert await mac.regs.read("RX_FILTERED") - before == len(destinations) - len(accepted)
 
 
-# Bad frames on the wire -----------------------------------------------------------------------------
+# Bad frames on the wire ---------------------------------------------------------------------------
 
 @cocotb.test()
 async def drops_wrong_fcs(dut):
@@ -223,17 +224,18 @@ async def transmit(mac, frames):
     feeding = cocotb.start_soon(feed())
     for frame, offset in frames:
         got = await mac.wire.receive()
-        assert got == padded(frame), f"{len(frame)} octets at offset {offset}: {len(got)} octets came"
+        assert got == padded(frame), f"{len(frame)} octets at {offset}: {len(got)} octets came"
     await feeding
     assert not any(await mac.driver.reclaim_all())
 
 
 @cocotb.test()
 async def transmits_every_alignment(dut):
-    """All eight byte offsets in a bus word and some in a line, all remainders, short ones padded."""
+    """All eight byte offsets in a bus word, all remainders of the length, short ones padded."""
     mac = await Mac.start(dut)
     lengths = [*range(1, 20), *range(55, 70), 1513, 1514]
-    frames = [(plain(max(length, 14))[:length], offset) for length in lengths for offset in range(8)]
+    frames = [(plain(max(length, 14))[:length], offset)
+              for length in lengths for offset in range(8)]
     await transmit(mac, frames)
     counters = await mac.regs.counters()
     assert counters["TX_GOOD_FRAMES"] == len(frames)
@@ -294,7 +296,7 @@ async def memory_may_be_reused_at_completion(dut):
 # Interrupts ---------------------------------------------------------------------------------------
 
 class Handler:
-    """The driver's interrupt: counts raises of a line, masks, polls, re-arms after a random while."""
+    """The driver's handler: counts raises of a line, masks, polls, re-arms after a while."""
 
     def __init__(self, mac, ring, line, poll):
         self.mac, self.ring, self.line, self.poll = mac, ring, line, poll
@@ -316,7 +318,8 @@ class Handler:
 
 
 MODERATIONS = [{"FRAMES": 1}, {"PACKET_TIMER": 300}, {"ABSOLUTE_TIMER": 1000},
-               {"FRAMES": 8, "ABSOLUTE_TIMER": 2000}, {"FRAMES": 4, "PACKET_TIMER": 100, "GAP": 700}]
+               {"FRAMES": 8, "ABSOLUTE_TIMER": 2000},
+               {"FRAMES": 4, "PACKET_TIMER": 100, "GAP": 700}]
 
 
 @cocotb.test()
@@ -342,10 +345,7 @@ async def every_completion_is_reported(dut, number):
             await mac.settle()
     await mac.settle()
     await mac.clocks(sum(settings.values()) + 500)
-    expected = frames if number else frames[:]
-    if "FRAMES" in settings and len(settings) == 1 and settings["FRAMES"] > 1:
-        expected = frames[:len(got)]
-    assert got == expected
+    assert got == frames
     raised = await mac.regs.read("RX_INTERRUPTS")
     assert raised == handler.raises == mac.events["rx_interrupt"] > 0
     causes = [await mac.regs.read(f"RX_INTERRUPTS_{cause}")
@@ -398,7 +398,8 @@ async def descriptors_ask_for_interrupts(dut):
     """INTERRUPT raises at once, NO_INTERRUPT does not count."""
     mac = await Mac.start(dut, TX_FRAMES=3)
     silent, request = {"NO_INTERRUPT": 1}, {"INTERRUPT": 1}
-    for flags, interrupts in (([silent]*5, 0), ([{}, {}, silent], 0), ([request], 1), ([silent, {}, {}, {}], 2)):
+    for flags, interrupts in (([silent]*5, 0), ([{}, {}, silent], 0), ([request], 1),
+                              ([silent, {}, {}, {}], 2)):
         for flag in flags:
             await mac.driver.send(plain(MIN), **flag)
             await mac.wire.receive()
@@ -427,7 +428,7 @@ async def both_directions_at_once(dut, slow):
 
 @cocotb.test()
 async def starved_bus_drops_frames_whole(dut):
-    """The bus stops for longer than the FIFO lasts: what arrives is intact and in order, all counted."""
+    """The bus stops for longer than the FIFO lasts: what arrives is intact, in order, counted."""
     mac = await Mac.start(dut, driver={"rx_order": 6})
     frames = [plain(random.choice((MIN, 700, MAX))) for _ in range(60)]
     for frame in frames:
@@ -449,7 +450,8 @@ async def starved_bus_drops_frames_whole(dut):
     dropped = await mac.regs.read("RX_DROP_FIFO")
     got = await mac.driver.poll(60 - dropped)
     left = iter(frames)
-    assert all(any(frame.data == other for other in left) for frame in got), "corrupted or reordered"
+    for frame in got:
+        assert any(frame.data == other for other in left), "corrupted or reordered"
     assert 5 < dropped < 55 and mac.events["rx_drop_fifo"] == dropped
     await mac.expect_nothing()
 
@@ -483,12 +485,13 @@ async def starved_bus_delays_transmission(dut):
                 await mac.clocks(random.randrange(1, 300))
 
     cocotb.start_soon(starve())
-    await transmit(mac, [(plain(random.randrange(MIN, 600)), random.randrange(8)) for _ in range(30)])
+    lengths = [random.randrange(MIN, 600) for _ in range(30)]
+    await transmit(mac, [(plain(length), random.randrange(8)) for length in lengths])
 
 
 @cocotb.test()
 async def stops_and_starts_under_traffic(dut):
-    """Disabled at any moment: idle is reached, memory is left alone, the next start is a fresh one."""
+    """Disabled at any moment: idle is reached, memory left alone, the next start is fresh."""
     mac = await Mac.start(dut, slow=0.2)
     driver = mac.driver
 

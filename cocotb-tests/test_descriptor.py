@@ -77,7 +77,8 @@ class Bench:
         while not int(dut.valid.value):
             await RisingEdge(dut.sys_clk)
         dut.ready.value = 0
-        got = tuple(int(getattr(dut, name).value) for name in ("address", "length", "request", "silent"))
+        fields = ("address", "length", "request", "silent")
+        got = tuple(int(getattr(dut, name).value) for name in fields)
         assert got == self.ring[self.slot(index)], f"descriptor {index}"
 
     async def fetched(self):
@@ -97,7 +98,8 @@ class Bench:
                 _, address, beats = bursts.pop(0)
                 assert address == BASE + SIZE*self.slot(fetched), f"read {address:#x}"
                 fetched = (fetched + beats*8//SIZE) % MODULO
-                assert (self.producer - fetched) % MODULO <= 1 << self.order, "read beyond the doorbell"
+                left = (self.producer - fetched) % MODULO
+                assert left <= 1 << self.order, "read beyond the doorbell"
 
 
 @cocotb.test()
@@ -168,7 +170,7 @@ async def starved_tells_when_all_was_delivered(dut):
 
 @cocotb.test()
 async def disabling_starts_over(dut):
-    """Off in the middle of fetching; after idle it begins at index 0 and forgets the old doorbell."""
+    """Off in the middle of fetching; later it begins at index 0, the old doorbell is forgotten."""
     bench = await Bench.start(dut, 4, slow=0.4)
     for _ in range(20):
         await bench.hand_over(random.randint(1, 16))

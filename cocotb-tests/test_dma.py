@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The AXI master: three clients a direction, against cocotbext-axi's RAM under random back-pressure.
+"""The AXI master: three clients a direction, against cocotbext-axi's RAM under back-pressure.
 
 bench.memory enforces AXI's rules and ours in every test.
 """
@@ -64,7 +64,7 @@ def burst():
 
 
 async def read(dut, memory, number, count, pause):
-    """`count` bursts through one port; checks every beat, in order, with `last` where it belongs."""
+    """`count` bursts through one port; checks every beat, its order and `last`."""
     port = Client(dut, f"read{number}")
     expected = deque()
     issued = 0
@@ -105,7 +105,8 @@ async def write(dut, memory, number, count, pause):
             if int(port.done.value):
                 note, address, data = under_way.popleft()
                 assert int(port.done_note.value) == note
-                assert memory.ram.read(address, len(data)) == data, f"done before {address:#x} was written"
+                written = memory.ram.read(address, len(data))
+                assert written == data, f"done before {address:#x} was written"
                 finished += 1
 
     checker = cocotb.start_soon(check())
@@ -132,7 +133,8 @@ async def write(dut, memory, number, count, pause):
 async def every_client_gets_its_own(dut, slow, pause):
     memory = await start(dut, slow)
     memory.ram.write(0, random.randbytes(SIZE))
-    tasks = [cocotb.start_soon(job(dut, memory, n, 60, pause)) for n in CLIENTS for job in (read, write)]
+    tasks = [cocotb.start_soon(job(dut, memory, n, 60, pause))
+             for n in CLIENTS for job in (read, write)]
     await with_timeout(Combine(*tasks), 1, "ms")
     assert len([b for b in memory.bursts if b[0] == "aw"]) == 180
     assert len([b for b in memory.bursts if b[0] == "ar"]) == 180

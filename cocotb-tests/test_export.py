@@ -23,5 +23,5 @@ def test_registers_do_not_overlap():
     offsets = [register.offset for register in registers.registers()]
     assert len(set(offsets)) == len(offsets) and all(offset % 4 == 0 for offset in offsets)
     for register in [*registers.registers(), *registers.DESCRIPTOR]:
-        bits = [bit for field in register.fields for bit in range(field.lsb, field.lsb + field.width)]
+        bits = [field.lsb + n for field in register.fields for n in range(field.width)]
         assert len(set(bits)) == len(bits) and max(bits, default=0) < 32, register.name

@@ -178,7 +178,8 @@ async def both_sides_at_random(dut, hurry, eager):
                     left, end = random.randrange(8), "commit"
                     pulses.update(write=1, data=random.getrandbits(64))
             else:
-                left, end = random.choice((1, 2, 9, 30, 64)), random.choice(("commit",) * 4 + ("abort",))
+                left = random.choice((1, 2, 9, 30, 64))
+                end = random.choice(("commit",) * 4 + ("abort",))
         if bench.frames and random.random() < eager:
             done = bench.read == len(bench.frames[0][1])
             pulses["free" if done or random.random() < 0.01 else "next"] = 1

@@ -17,7 +17,7 @@ DUT = "mac_sim"
 @cocotb.test()
 @cocotb.parametrize(link=[10, 100, 1000])
 async def keeps_the_line_rate(dut, link):
-    """Back to back both ways: nothing is lost inward, and the wire carries frames without a pause."""
+    """Back to back both ways: nothing is lost, and the wire carries frames without a pause."""
     mac = await Mac.start(dut, link=link, driver={"rx_order": 5, "tx_order": 5})
     lengths = {10: [MIN] * 6, 100: [MIN] * 25 + [MAX] * 5, 1000: [MIN] * 100 + [MAX] * 20}[link]
     inward, outward = ([plain(length) for length in lengths] for _ in range(2))

@@ -64,7 +64,7 @@ class Bench:
         got = {"line": bool(word & 1), "armed": bool(word & 2), "cause": cause,
                "completed": word >> 8 & 0xFFFF, "unreported": word >> 24}
         expected = self.model.outputs(self.inputs)
-        assert got == expected, f"clock {self.now}: {got}, expected {expected}, inputs {self.inputs}"
+        assert got == expected, f"clock {self.now}: {got}, not {expected}, inputs {self.inputs}"
         if cause:
             self.interrupts.append((self.now, cause))
 
@@ -287,7 +287,8 @@ async def causes_have_an_order(dut):
     bench = await Bench.start(dut, frames=1, packet_timer=1, absolute_timer=1, gap=30)
     await bench.complete(4, request=1)
     await bench.rearm(0)
-    for cause, index in (("request", 0), ("request", 4), ("frames", 4), ("absolute", 4), ("packet", 4)):
+    for cause, index in (("request", 0), ("request", 4), ("frames", 4), ("absolute", 4),
+                         ("packet", 4)):
         while not bench.model.line:
             await bench.clock()
         assert bench.causes[-1] == cause
@@ -312,14 +313,14 @@ async def clear_forgets_everything(dut):
 
 # Random stimulus ----------------------------------------------------------------------------------
 
-SETTINGS = {"frames": (0, 1, 2, 5, 30), "packet_timer": (0, 1, 3, 20), "absolute_timer": (0, 1, 10, 60),
-            "gap": (0, 0, 1, 15, 80)}
+SETTINGS = {"frames": (0, 1, 2, 5, 30), "packet_timer": (0, 1, 3, 20),
+            "absolute_timer": (0, 1, 10, 60), "gap": (0, 0, 1, 15, 80)}
 
 
 @cocotb.test()
 @cocotb.parametrize(seed=range(6))
 async def random_stimulus(dut, seed):
-    """A driver that looks, lags, masks and re-arms at random, against completions of any density."""
+    """A driver that lags, masks and re-arms at random, against completions of any density."""
     rng = random.Random(seed)
     bench = await Bench.start(dut)
     if seed & 1:  # from near the wrap of the index

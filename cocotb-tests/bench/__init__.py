@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests share: devices under test, how they are simulated, and models of what is around them."""
+"""What the tests share: devices, how they are simulated, and models of what is around them."""

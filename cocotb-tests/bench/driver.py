@@ -73,9 +73,8 @@ class Ring:
     def post(self, address, item, **control):
         """Writes the next descriptor; STATUS keeps the phase of the pass before."""
         assert self.room, f"{self.prefix} ring is full"
-        ram = self.driver.ram
-        ram.write(self.address(self.producer, "ADDRESS"), struct.pack("<I", address))
-        ram.write(self.address(self.producer, "CONTROL"), struct.pack("<I", put("CONTROL", **control)))
+        for word, value in (("ADDRESS", address), ("CONTROL", put("CONTROL", **control))):
+            self.driver.ram.write(self.address(self.producer, word), struct.pack("<I", value))
         self.posted.append(item)
         self.producer = (self.producer + 1) % MODULO
 
@@ -150,14 +149,14 @@ class Driver:
         """Disables both directions and waits until both are idle."""
         await self.enable(False, False)
         for _ in range(clocks):
-            if await self.regs.read("STATUS", "RX_IDLE") and await self.regs.read("STATUS", "TX_IDLE"):
+            if all([await self.regs.read("STATUS", name) for name in ("RX_IDLE", "TX_IDLE")]):
                 return
         raise AssertionError("not idle after disabling")
 
     # Receive --------------------------------------------------------------------------------------
 
     async def post_buffers(self, count=None, size=None, ring_doorbell=True, **flags):
-        """Posts `count` Rx buffers (default: all that the ring takes) and rings the doorbell once."""
+        """Posts `count` Rx buffers (default: all that the ring takes), then one doorbell."""
         size = self.buffer if size is None else size
         for _ in range(self.rx.room if count is None else count):
             address = self.allocate(size)
@@ -177,10 +176,11 @@ class Driver:
         assert not error or length == 0
         end = (RX_OFFSET + length + 7) & ~7 if not error else 0
         assert end <= size, f"frame of {length} octets in a buffer of {size} bytes"
-        around = self.ram.read(address - GUARD, GUARD) + self.ram.read(address + end, size - end + GUARD)
+        around = self.ram.read(address - GUARD, size + 2*GUARD)
+        around = around[:GUARD] + around[GUARD + end:]
         assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
-        return Frame(self.ram.read(address + RX_OFFSET, length),
-            bool(get("STATUS", "MULTICAST", status)), bool(get("STATUS", "BROADCAST", status)), error)
+        flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST")]
+        return Frame(self.ram.read(address + RX_OFFSET, length), *flags, error)
 
     async def poll(self, count, clocks=200_000, repost=True):
         """`count` frames, as they come; their descriptors are posted again."""

@@ -33,7 +33,7 @@ def named(prefix="", **signals):
 
 
 def axi_ports(prefix, bus):
-    """The signals of an AXI bus that our masters drive or read, named as AXI does: dma_awaddr, ..."""
+    """The signals of an AXI bus that our masters use, named as AXI does: dma_awaddr, ..."""
     ports = set()
     for channel, fields in {
         "aw": "addr burst len size id", "w": "data strb last", "b": "resp id",
@@ -65,7 +65,8 @@ def moderation():
         device.by_absolute, device.by_packet, C(0, 1), device.completed, device.unreported))
     inputs = ["frames", "packet_timer", "absolute_timer", "gap", "completion", "request", "silent",
         "rearm", "rearm_index", "disarm", "clear"]
-    return device, clocked(device) | {outputs} | named(**{name: getattr(device, name) for name in inputs})
+    ports = named(**{name: getattr(device, name) for name in inputs})
+    return device, clocked(device) | {outputs} | ports
 
 # Frame FIFO ---------------------------------------------------------------------------------------
 
@@ -101,9 +102,10 @@ def dma():
     ports = clocked(device) | axi_ports("dma", bus)
     ports |= named(read_error=reader.error, write_error=writer.error)
     for n, port in enumerate(reads):
-        ports |= named(f"read{n}_", request_valid=port.request.valid, request_ready=port.request.ready,
-            address=port.request.address, last_beat=port.request.last_beat,
-            valid=port.valid, last=port.last, data=port.data, error=port.error)
+        ports |= named(f"read{n}_", request_valid=port.request.valid,
+            request_ready=port.request.ready, address=port.request.address,
+            last_beat=port.request.last_beat, valid=port.valid, last=port.last,
+            data=port.data, error=port.error)
     for n, port in enumerate(writes):
         ports |= named(f"write{n}_", request_valid=port.request.valid,
             request_ready=port.request.ready, address=port.request.address,
@@ -136,8 +138,8 @@ def mac(phy_module, pads, domains, phy_cd):
     device.submodules.phy = phy_module
     device.submodules.mac = top = ModeratoMAC(phy_module, sys_clk_freq=SYS_CLK_FREQ, phy_cd=phy_cd)
     bus = {name: getattr(top.bus, name) for name in "adr dat_w dat_r sel cyc stb ack we".split()}
-    return device, ports | axi_ports("dma", top.dma) | named("bus_", **bus) | named("", pads=pads) | \
-        named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
+    ports |= axi_ports("dma", top.dma) | named("bus_", **bus) | named(pads=pads)
+    return device, ports | named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
 
 
 def mac_sim():
@@ -156,11 +158,16 @@ class LiteEthPHY(Module):
         self.sink, self.source = self.tx.sink, self.rx.source
 
 
+def liteeth_mac(rx, tx, width):
+    """On LiteEth's PHY of `width` bits, with clocks of its own."""
+    pads = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", width), ("tx_en", 1), ("tx_er", 1),
+        ("tx_data", width)])
+    return mac(LiteEthPHY(rx, tx, pads), pads, ["sys", "eth_rx", "eth_tx"], "eth")
+
+
 def mac_gmii():
-    pads = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", 8), ("tx_en", 1), ("tx_er", 1), ("tx_data", 8)])
-    return mac(LiteEthPHY(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, pads), pads, ["sys", "eth_rx", "eth_tx"], "eth")
+    return liteeth_mac(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8)
 
 
 def mac_mii():
-    pads = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", 4), ("tx_en", 1), ("tx_er", 1), ("tx_data", 4)])
-    return mac(LiteEthPHY(LiteEthPHYMIIRX, LiteEthPHYMIITX, pads), pads, ["sys", "eth_rx", "eth_tx"], "eth")
+    return liteeth_mac(LiteEthPHYMIIRX, LiteEthPHYMIITX, 4)

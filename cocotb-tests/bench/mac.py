@@ -61,7 +61,8 @@ class Mac:
         """These frames, and nothing else, arrive in memory in this order."""
         for frame in frames:
             got, = await self.driver.poll(1)
-            assert not got.error and got.data == frame, f"{len(got.data)} octets came, not {len(frame)}"
+            assert not got.error, f"the descriptor of {len(frame)} octets has ERROR"
+            assert got.data == frame, f"{len(got.data)} octets came, not these {len(frame)}"
 
     async def expect_nothing(self, clocks=2000):
         await self.clocks(clocks)

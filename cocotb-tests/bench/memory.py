@@ -52,7 +52,7 @@ class Memory:
         return getattr(self._dut, f"{self._prefix}_{name}")
 
     async def _check(self):
-        """AXI: valid stays until ready, with its payload. Ours: whole beats, within a line, INCR."""
+        """AXI: valid stays until ready, with its payload. Ours: whole beats of one line, INCR."""
         handshakes = {channel: (self._signal(channel + "valid"), self._signal(channel + "ready"),
                                 [self._signal(channel + field) for field in fields])
                       for channel, fields in STABLE.items()}
@@ -68,7 +68,7 @@ class Memory:
                     assert waiting[channel] is None, f"{channel}valid fell before {channel}ready"
                     continue
                 payload = tuple(int(field.value) for field in fields)
-                assert waiting[channel] in (None, payload), f"{channel}: payload changed while waiting"
+                assert waiting[channel] in (None, payload), f"{channel}: payload changed in waiting"
                 waiting[channel] = None if int(ready.value) else payload
                 if channel != "w" and int(ready.value):
                     self._accept(channel, *payload)
@@ -78,7 +78,7 @@ class Memory:
         assert int(self._signal(channel + "size").value) == 3, f"{channel}: not 8 bytes a beat"
         assert address % BEAT == 0, f"{channel}: {address:#x} is not aligned"
         last = address + (last_beat + 1)*BEAT - 1
-        assert address // LINE == last // LINE, f"{channel}: burst {address:#x}..{last:#x} leaves its line"
+        assert address // LINE == last // LINE, f"{channel}: {address:#x}..{last:#x} leaves a line"
         self.bursts.append((channel, address, last_beat + 1))
 
 

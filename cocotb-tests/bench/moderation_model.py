@@ -39,7 +39,7 @@ class ModerationModel:
     line:            bool = False
     requests:        list = field(default_factory=list)  # indices of unseen requests
     last_completion: int  = LONG_AGO
-    waiting_since:   int  = 0  # of the first unreported completion, or of the re-arm that uncovered it
+    waiting_since:   int  = 0  # the first unreported completion, or the re-arm that uncovered it
     last_raise:      int  = LONG_AGO
 
     def cause(self, i: Inputs) -> str | None:
@@ -50,9 +50,11 @@ class ModerationModel:
             return "request"
         if i.frames and self.unreported >= i.frames:
             return "frames"
-        if self.unreported and i.absolute_timer and self.now - self.waiting_since > i.absolute_timer:
+        if not self.unreported:
+            return None
+        if i.absolute_timer and self.now - self.waiting_since > i.absolute_timer:
             return "absolute"
-        if self.unreported and i.packet_timer and self.now - self.last_completion > i.packet_timer:
+        if i.packet_timer and self.now - self.last_completion > i.packet_timer:
             return "packet"
         return None
 

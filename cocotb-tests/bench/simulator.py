@@ -45,12 +45,14 @@ def _build(folder: Path, name: str, code: str, waves: bool):
     source = folder / f"{name}.v"
     source.write_text(code)
     library = cocotb_tools.config.libs_dir
-    run([verilator.command(), "-cc", "--exe", "-Mdir", folder, "--top-module", name, "--prefix", "Vtop",
-         "-o", name, "--vpi", "--public-flat-rw", "--timescale", "1ns/1ps", *FLAGS,
-         *(["--trace"] if waves else []), "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
+    run([verilator.command(), "-cc", "--exe", "-Mdir", folder, "--top-module", name,
+         "--prefix", "Vtop", "-o", name, "--vpi", "--public-flat-rw", "--timescale", "1ns/1ps",
+         *FLAGS, *(["--trace"] if waves else []),
+         "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
          cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", source],
         env=verilator.environment())
-    run(["make", "-C", folder, "-f", "Vtop.mk", f"VM_TRACE={int(waves)}"], env=verilator.environment())
+    run(["make", "-C", folder, "-f", "Vtop.mk", f"VM_TRACE={int(waves)}"],
+        env=verilator.environment())
 
 
 def simulate(module: str, name: str, cases: list[str]) -> dict[str, str | None]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The wire behind each kind of PHY: sends raw frames, collects those that the MAC sends.
 
-Every wire has `clocks(dut)` to start the clocks, `send(octets)` for a frame without preamble but with
-FCS (add_fcs makes it), `sent()` to wait until all of them are on the wire, and `receive()` for the
-next frame from the MAC, checked for preamble, gap and FCS, and without these.
+Every wire has `clocks(dut)` to start the clocks, `send(octets)` for a frame without preamble but
+with FCS (add_fcs makes it), `sent()` to wait until all of them are on the wire, and `receive()` for
+the next frame from the MAC, checked for preamble, gap and FCS, and without these.
 """
 
 import zlib
@@ -149,7 +149,7 @@ class _EthWire:
     def send(self, octets, error=False):
         frame = GmiiFrame.from_raw_payload(octets)
         if error:
-            frame.error = [0]*(len(frame.data) // 2) + [1] + [0]*(len(frame.data) - len(frame.data) // 2 - 1)
+            frame.error = [int(n == len(frame.data) // 2) for n in range(len(frame.data))]
         self.source.queue.put_nowait(frame)
         self.source.idle_event.clear()
         self.source.active_event.set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ownership of descriptors: the fetcher touches only what the doorbell handed over, each once, in order."""
+"""Ownership of descriptors: only what the doorbell handed over is touched, each once, in order."""
 
 from migen import *
 
@@ -39,7 +39,8 @@ class DescriptorProof(Module):
         ]
         driver = [
             (dut.order >= MIN_RING_ORDER) & (dut.order <= MAX_RING_ORDER) & (dut.base[:6] == 0),
-            ~(enable_before | ~idle_before) | ((dut.order == order_before) & (dut.base == base_before)),
+            ~(enable_before | ~idle_before) |
+                ((dut.order == order_before) & (dut.base == base_before)),
             ~dut.enable | enable_before | idle_before,       # enabled only when idle
             ~dut.doorbell | (dut.enable & enable_before & (grown <= ring) & (grown >= held)),
         ]
@@ -94,6 +95,8 @@ class DescriptorProof(Module):
         ]
         total = Signal(INDEX_BITS)
         self.comb += total.eq(taken + waits + coming)
+        next_fetch = internal(dut, "fetched")
+        enabled    = dut.enable & enable_before
 
         self.promises = {
             "request_stands_until_taken": ~offered |
@@ -103,23 +106,22 @@ class DescriptorProof(Module):
             "reads_in_order": ~request.valid | (request.address == expected),
             "reads_whole_descriptors": ~request.valid | request.last_beat[0],
             "reads_nothing_beyond_the_doorbell": ~request.valid | ~enable_before | (count <= left),
-            "delivers_nothing_beyond_the_doorbell": ~(source.valid & enable_before) | (taken != producer),
-            "delivers_each_once": ~(dut.enable & enable_before) | (total == internal(dut, "fetched")),
-            "starved_means_all_delivered": ~(dut.starved & dut.enable & enable_before) | (taken == producer),
+            "delivers_nothing_beyond_the_doorbell": ~(source.valid & enable_before) |
+                (taken != producer),
+            "delivers_each_once": ~enabled | (total == next_fetch),
+            "starved_means_all_delivered": ~(dut.starved & enabled) | (taken == producer),
             "never_overflows": ~dut.fifo.sink.valid | dut.fifo.sink.ready,
             "one_burst_at_a_time": ~request.valid | (beats_left == 0),
         }
         # What the induction leans on.
         # ----------------------------
-        next_fetch = internal(dut, "fetched")
-        ahead      = Signal(INDEX_BITS)
-        waiting    = Mux(request.valid, count, 0)
-        room       = Signal(5)
+        ahead   = Signal(INDEX_BITS)
+        waiting = Mux(request.valid, count, 0)
+        room    = Signal(5)
         self.comb += [
             ahead.eq(producer - next_fetch),
             room.eq(dut.fifo.level + coming),
         ]
-        enabled = dut.enable & enable_before
         self.promises |= {
             "lemma_ring": ~enabled | ((held <= ring) & (ahead <= held)),
             "lemma_fetched": ~enabled | (next_fetch - fetched == waiting),
@@ -135,5 +137,6 @@ class DescriptorProof(Module):
             "fifo_full": (dut.fifo.level == 8),
             "starved_after_work": dut.starved & (taken == 5),
         }
-        self.inputs = {dut.enable, dut.base, dut.order, dut.doorbell, dut.doorbell_index, request.ready,
-                       source.ready, dut.port.valid, dut.port.last, dut.port.data, dut.port.error}
+        self.inputs = {dut.enable, dut.base, dut.order, dut.doorbell, dut.doorbell_index,
+                       request.ready, source.ready, dut.port.valid, dut.port.last, dut.port.data,
+                       dut.port.error}

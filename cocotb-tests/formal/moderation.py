@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What interrupt moderation promises, for every stimulus of a driver that plays by the rules.
-
-The proofs hold for counters of a few bits: nothing in the logic depends on their width but the width.
 """
 
 from migen import *
@@ -23,8 +21,8 @@ class ModerationProof(Module):
 
     def __init__(self):
         self.submodules.dut = dut = Moderation(TIMER_BITS, FRAMES_BITS, INDEX_BITS)
-        names = ("frames", "packet_timer", "absolute_timer", "gap", "completion", "request", "silent",
-                 "rearm", "rearm_index", "disarm", "clear")
+        names = ("frames", "packet_timer", "absolute_timer", "gap", "completion", "request",
+                 "silent", "rearm", "rearm_index", "disarm", "clear")
         for name in names:
             getattr(dut, name).name_override = name
         masked = dut.rearm | dut.disarm | dut.clear
@@ -45,13 +43,13 @@ class ModerationProof(Module):
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(
             (~dut.rearm | (step <= held)) &               # only what completed can have been seen,
-            (held <= RING) &                              # a ring of descriptors is under way at most,
+            (held <= RING) &                              # a ring at most is under way,
             (_ones(dut.rearm, dut.disarm, dut.clear) <= 1) &  # one register is written at a time,
             (~dut.clear | ~dut.completion))               # nothing completes in an idle ring
 
         # One completion, any: told to a driver that has not seen it.
         # -----------------------------------------------------------
-        chosen       = Signal(INDEX_BITS, name_override="chosen")  # any index: an input of the proof
+        chosen       = Signal(INDEX_BITS, name_override="chosen")  # any index: a free input
         chosen_now   = Signal()
         unseen       = Signal()
         asked        = Signal()  # it carries the INTERRUPT flag
@@ -77,12 +75,20 @@ class ModerationProof(Module):
         since_raise = Signal(TIMER_BITS, reset=forever)
         waiting     = Signal(TIMER_BITS)
         self.sync += [
-            If(dut.raised, since_raise.eq(0)).Elif(since_raise != forever, since_raise.eq(since_raise + 1)),
-            If(dut.rearm | (dut.unreported == 0), waiting.eq(0)
-            ).Elif(waiting != forever, waiting.eq(waiting + 1)),
+            If(dut.raised,
+                since_raise.eq(0)
+            ).Elif(since_raise != forever,
+                since_raise.eq(since_raise + 1)
+            ),
+            If(dut.rearm | (dut.unreported == 0),
+                waiting.eq(0)
+            ).Elif(waiting != forever,
+                waiting.eq(waiting + 1)
+            ),
         ]
-        may_raise, before = Signal(), Signal()  # armed since the last interrupt; the line a clock ago
-        dropped = Signal()
+        may_raise = Signal()  # armed, and no interrupt since
+        before    = Signal()  # the line a clock ago
+        dropped   = Signal()
         counted, expected = Signal(), Signal(INDEX_BITS)
         self.sync += [
             If(dut.raised | dut.disarm | dut.clear, may_raise.eq(0)),
@@ -104,9 +110,9 @@ class ModerationProof(Module):
             "one_cause": _ones(dut.by_request, dut.by_frames, dut.by_absolute,
                                dut.by_packet) == dut.raised,
             "rearm_counts_what_was_not_seen": ~counted | (dut.unreported == expected),
-            # No lost wake-up: an armed device knows of every completion that the driver has not seen,
+            # No lost wake-up: an armed device knows of each completion that the driver did not see,
             "nothing_is_forgotten": ~(unseen & may_raise) | (dut.unreported != 0),
-            # and reports it when the absolute timer ends (in that very clock, unless the gap forbids).
+            # and reports it in the clock in which the absolute timer ends, unless the gap forbids.
             "bounded_latency": ~(ready & (dut.unreported != 0) & (dut.absolute_timer != 0) &
                                  (waiting >= dut.absolute_timer)) | dut.raised,
             "frames_raise_at_once": ~(ready & (dut.frames != 0) &

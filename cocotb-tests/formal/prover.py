@@ -4,7 +4,7 @@
 A proof is a Migen module with the device under test and
     assume      a signal that is set while the environment plays by the rules,
     promises    name -> expression that always holds then,
-    reachable   name -> expression that must be possible, so that no promise holds for want of cases,
+    reachable   name -> expression that must be possible: no promise holds for want of cases,
     inputs      the free signals.
 """
 

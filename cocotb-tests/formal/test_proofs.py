@@ -34,12 +34,14 @@ MUTANTS = {
     "re-arm forgets what was not seen":
         ("moderation", r"unreported <= \w*beyond;", "unreported <= 0;", "nothing_is_forgotten"),
     "raising does not mask":
-        ("moderation", r"(raised\) begin\s+\w+line <= 1'd1;\s+\w+armed <= )1'd0", r"\g<1>1'd1", "one_shot"),
+        ("moderation", r"(raised\) begin\s+\w+line <= 1'd1;\s+\w+armed <= )1'd0", r"\g<1>1'd1",
+         "one_shot"),
     "absolute timer starts over at each completion":
         ("moderation", r"if \(\((rearm \| \(~\w+outstanding\))\)\)", r"if ((\1 | completion))",
          "bounded_latency"),
     "fetch does not stop at the doorbell":
-        ("descriptor", r"(assign \w+available = )\(.*\);", r"\1 16'd4;", "reads_nothing_beyond_the_doorbell"),
+        ("descriptor", r"(assign \w+available = )\(.*\);", r"\1 16'd4;",
+         "reads_nothing_beyond_the_doorbell"),
 }
 
 
