@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Linux on the simulated SoC, without the driver: boot, shell, modules, warnings, the mailbox."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from moderato.sim.lab import state
+from moderato.sim.lab.machine import machine
+from moderato.soc.linux import kernel
+from moderato.soc.toolchain.cache import run
+
+WARNING = Path(__file__).parent / "warning"
+
+
+@pytest.fixture(scope="module")
+def lab():
+    return machine()
+
+
+@pytest.fixture
+def guest(lab):
+    """At the shell's prompt, the driver not loaded."""
+    with state.booted(lab).open() as session:
+        yield session
+
+
+def test_boot_goal(guest):
+    assert guest.call("counters")["cycle"] <= 45_000_000
+
+
+def test_forwarding_can_be_switched(guest):
+    guest.check("/etc/moderato/up")
+    assert guest.check("cat /proc/sys/net/ipv4/ip_forward").strip() == "1"
+
+
+def test_programs(guest):
+    assert "LOOPBACK" in guest.check("ip link show lo")
+    assert "ethtool version" in guest.check("ethtool --version")
+    assert "nuttcp" in guest.check("nuttcp -V")
+
+
+def test_mailbox_twice(guest, lab, tmp_path):
+    """The second file is no mix with what the cache still holds of the first."""
+    for number in range(2):
+        file = tmp_path / "file"
+        file.write_bytes(hashlib.shake_128(bytes([number])).digest(20_000))
+        guest.call("mailbox", file=str(file), address=lab.mailbox)
+        assert hashlib.md5(file.read_bytes()).hexdigest() in guest.check("mailbox | md5sum")
+
+
+def test_empty_mailbox(guest):
+    status, output = guest.type("mailbox > /tmp/x")
+    assert status == 1 and "mailbox: empty or damaged" in output
+
+
+def test_module_warns_and_leaves(guest, lab, tmp_path):
+    shutil.copytree(WARNING, tmp_path / "warning")
+    built = kernel.kernel()
+    run(kernel.make(built.source, built.build, f"M={tmp_path / 'warning'}", "modules"),
+        log=tmp_path / "log")
+    guest.call("mailbox", file=str(tmp_path / "warning/warning.ko"), address=lab.mailbox)
+    guest.check("mailbox > /tmp/warning.ko && insmod /tmp/warning.ko")
+    log = guest.check("dmesg")
+    assert "WARNING: CPU: 0" in log and "warning_init" in log and "as asked" in log
+    assert guest.check("cat /proc/modules").startswith("warning ")
+    guest.check("rmmod warning")
+    assert guest.check("cat /proc/modules") == ""
