@@ -43,12 +43,14 @@ def firmware(soc: dict) -> Firmware:
 
     def build(directory: Path):
         link(directory / "boot", HERE / "boot.ld", rom_base, defines, [HERE / "boot.S"])
-        link(directory / "sbi", HERE / "sbi.ld", where.sbi, defines, [HERE / "sbi.S", HERE / "sbi.c"])
+        link(directory / "sbi", HERE / "sbi.ld", where.sbi, defines,
+             [HERE / "sbi.S", HERE / "sbi.c"])
 
     sources = [HERE / name for name in ("boot.S", "boot.ld", "sbi.S", "sbi.c", "sbi.ld")]
     made = artifact("firmware", [*sources, " ".join(defines), f"rom {rom_base:#x}",
                                  debian.version(COMPILER)], build)
-    return Firmware(rom=made / "boot.bin", rom_base=rom_base, sbi=made / "sbi.bin", sbi_base=where.sbi)
+    return Firmware(rom=made / "boot.bin", rom_base=rom_base,
+                    sbi=made / "sbi.bin", sbi_base=where.sbi)
 
 
 def link(target: Path, script: Path, base: int, defines: list[str], sources: list[Path]):

@@ -33,6 +33,8 @@ def dts(soc: dict, options: Options = Options()) -> str:
     where = memory_map(soc)
     memory, clock = soc["memory"], soc["sys_clk_hz"]
     harts = range(soc["cpu"]["harts"])
+    timers = ", ".join(f"<&intc{hart} 3>, <&intc{hart} 7>" for hart in harts)
+    contexts = ", ".join(f"<&intc{hart} 11>, <&intc{hart} 9>" for hart in harts)
     initrd = ""
     if options.initrd_size:
         initrd = f"""
@@ -96,7 +98,7 @@ def dts(soc: dict, options: Options = Options()) -> str:
         clint@{soc["clint"]["base"]:x} {{
             compatible = "sifive,clint0", "riscv,clint0";
             reg = <{soc["clint"]["base"]:#x} 0x10000>;
-            interrupts-extended = {", ".join(f"<&intc{hart} 3>, <&intc{hart} 7>" for hart in harts)};
+            interrupts-extended = {timers};
         }};
 
         plic: interrupt-controller@{soc["plic"]["base"]:x} {{
@@ -105,7 +107,7 @@ def dts(soc: dict, options: Options = Options()) -> str:
             #address-cells = <0>;
             #interrupt-cells = <1>;
             interrupt-controller;
-            interrupts-extended = {", ".join(f"<&intc{hart} 11>, <&intc{hart} 9>" for hart in harts)};
+            interrupts-extended = {contexts};
             riscv,ndev = <{soc["plic"]["sources"]}>;
         }};
 
@@ -185,8 +187,11 @@ def dtb(soc: dict, options: Options = Options()) -> Path:
     """The compiled device tree."""
     text = dts(soc, options)
 
-    def build(directory: Path):
-        (directory / "moderato.dts").write_text(text)
-        run(["dtc", "-I", "dts", "-O", "dtb", "-o", directory / "moderato.dtb", directory / "moderato.dts"])
+    name = "moderato.dtb"
 
-    return artifact("devicetree", [text, debian.version("device-tree-compiler")], build) / "moderato.dtb"
+    def build(directory: Path):
+        source = directory / "moderato.dts"
+        source.write_text(text)
+        run(["dtc", "-I", "dts", "-O", "dtb", "-o", directory / name, source])
+
+    return artifact("devicetree", [text, debian.version("device-tree-compiler")], build) / name

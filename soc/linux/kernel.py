@@ -59,8 +59,9 @@ def source() -> Path:
     def extract(directory: Path):
         if not TARBALL.is_file():
             raise BuildError(f"{TARBALL} is missing: run `./moderato setup`")
+        suffixes = ("c", "h", "S", "rst", "dts", "dtsi", "json")
         excluded = [f"--exclude={PACKAGE}/{folder}/*.{suffix}"
-                    for folder in UNUSED for suffix in ("c", "h", "S", "rst", "dts", "dtsi", "json")]
+                    for folder in UNUSED for suffix in suffixes]
         run(["tar", "-x", "-f", TARBALL, "-C", directory, "--strip-components=1", *excluded])
     return artifact("linux-source", [debian.version(PACKAGE), " ".join(UNUSED)], extract,
                     "half a minute")
@@ -92,7 +93,9 @@ def check(wanted: str, got: str):
 
     def holds(line: str) -> bool:
         unset = re.match(r"# (CONFIG_\w+) is not set", line)
-        return line in lines or bool(unset) and not any(it.startswith(f"{unset[1]}=") for it in lines)
+        if unset:
+            return not any(other.startswith(f"{unset[1]}=") for other in lines)
+        return line in lines
 
     asked = re.findall(r"^(?:CONFIG_\w+=.*|# CONFIG_\w+ is not set)$", wanted, re.MULTILINE)
     lost = [line for line in asked if not holds(line)]

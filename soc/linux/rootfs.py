@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The guest's root file system: an uncompressed cpio archive that the kernel unpacks into memory."""
+"""The guest's root file system: a plain cpio archive that the kernel unpacks into memory."""
 
 import stat
 from dataclasses import dataclass
@@ -24,20 +24,22 @@ def rootfs() -> Path:
     }
 
     def build(directory: Path):
-        entries = [Entry(name, stat.S_IFDIR | 0o755) for name in ("bin", "dev", "proc", "sys", "tmp")]
+        folders = ("bin", "dev", "proc", "sys", "tmp")
+        entries = [Entry(name, stat.S_IFDIR | 0o755) for name in folders]
         entries.append(Entry("dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
         entries.append(Entry("bin/sh", stat.S_IFLNK | 0o777, b"busybox"))
         for path in sorted(FILES.rglob("*")):
-            name = path.relative_to(FILES).as_posix()
+            name, mode = path.relative_to(FILES).as_posix(), path.stat().st_mode
             if path.is_dir():
                 entries.append(Entry(name, stat.S_IFDIR | 0o755))
             else:
-                entries.append(Entry(name, stat.S_IFREG | path.stat().st_mode & 0o755, path.read_bytes()))
-        entries += [Entry(name, stat.S_IFREG | 0o755, path.read_bytes()) for name, path in programs.items()]
+                entries.append(Entry(name, stat.S_IFREG | mode & 0o755, path.read_bytes()))
+        for name, path in programs.items():
+            entries.append(Entry(name, stat.S_IFREG | 0o755, path.read_bytes()))
         (directory / "initramfs.cpio").write_bytes(archive(entries))
 
-    inputs = [FILES, Path(__file__), *(f"{name} {path.parent.name}" for name, path in programs.items())]
-    return artifact("rootfs", inputs, build) / "initramfs.cpio"
+    inputs = [f"{name} {path.parent.name}" for name, path in programs.items()]
+    return artifact("rootfs", [FILES, Path(__file__), *inputs], build) / "initramfs.cpio"
 
 
 # cpio, "newc" -------------------------------------------------------------------------------------
@@ -57,7 +59,8 @@ def archive(entries: list[Entry]) -> bytes:
     for number, entry in enumerate([*entries, Entry("TRAILER!!!", 0)], 1):
         name = entry.name.encode() + b"\0"
         # ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
-        fields = (number, entry.mode, 0, 0, 1, 0, len(entry.content), 0, 0, *entry.device, len(name), 0)
+        fields = (number, entry.mode, 0, 0, 1, 0, len(entry.content), 0, 0, *entry.device,
+                  len(name), 0)
         out += b"070701" + b"".join(b"%08X" % field for field in fields) + name
         out += bytes(-len(out) % 4) + entry.content
         out += bytes(-len(out) % 4)

@@ -21,10 +21,11 @@ CROSS = "riscv64-linux-gnu-"
 TARGET = ["-march=rv32ima", "-mabi=ilp32"]
 LIBGCC = "/usr/lib/gcc/riscv64-unknown-elf/*/rv32im/ilp32/libgcc.a"
 JOBS = f"-j{os.cpu_count()}"
-DATE = {"SOURCE_DATE_EPOCH": "1767225600"}  # what busybox prints as its build's; see kernel.REPRODUCIBLE
+DATE = {"SOURCE_DATE_EPOCH": "1767225600"}  # busybox prints it; see kernel.REPRODUCIBLE
+DROP_UNUSED = "LDFLAGS=-Wl,--gc-sections"
 SMALL = "-Os -ffunction-sections -fdata-sections -include sys/types.h"
 
-# bin/cc: links programs against musl, which it finds beside itself, instead of the compiler's glibc.
+# bin/cc: links programs against musl, found beside itself, instead of the compiler's glibc.
 WRAPPER = f"""\
 #!/bin/sh
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -61,8 +62,8 @@ def toolchain() -> Toolchain:
         work = directory / "work"
         work.mkdir()
         sources.unpack("musl", work)
-        run(["./configure", "--target=riscv32-linux-musl", "--prefix=/", "--disable-shared"], cwd=work,
-            env={"CC": shlex.join([f"{CROSS}gcc", *TARGET]), "AR": f"{CROSS}ar",
+        run(["./configure", "--target=riscv32-linux-musl", "--prefix=/", "--disable-shared"],
+            cwd=work, env={"CC": shlex.join([f"{CROSS}gcc", *TARGET]), "AR": f"{CROSS}ar",
                  "RANLIB": f"{CROSS}ranlib", "LIBCC": str(libgcc[-1])})
         run(["make", JOBS, f"DESTDIR={directory}", "install"], cwd=work)
         run(kernel.make(tree, work / "headers", f"INSTALL_HDR_PATH={directory}", "headers_install"))
@@ -92,7 +93,8 @@ def busybox() -> Path:
         run([*make, "allnoconfig"], cwd=work, env=DATE)
         # busybox's old kconfig keeps the first of two assignments, so ours go before its own.
         config.write_text(wanted + config.read_text())
-        run(["sh", "-c", 'yes "" | "$@"', "sh", *make, "oldconfig"], cwd=work, env=DATE)  # "": default
+        defaults = ["sh", "-c", 'yes "" | "$@"', "sh"]  # an empty answer takes the default
+        run([*defaults, *make, "oldconfig"], cwd=work, env=DATE)
         kernel.check(wanted, config.read_text())
         run([*make, "busybox"], cwd=work, env=DATE)
         return work / "busybox"
@@ -104,9 +106,10 @@ def ip() -> Path:
     """iproute2's ip."""
     def build(cc: Path, work: Path) -> Path:
         # In place of ./configure, which asks the build machine about libraries of the target.
-        (work / "config.mk").write_text("IP_CONFIG_SETNS := y\nCFLAGS += -DHAVE_SETNS -DHAVE_HANDLE_AT\n")
-        run(["make", JOBS, f"CC={cc}", "HOSTCC=gcc", f"AR={CROSS}ar", "SHARED_LIBS=n", "SUBDIRS=lib ip",
-             f"CCOPTS={SMALL} -include libgen.h", "LDFLAGS=-Wl,--gc-sections"], cwd=work)
+        (work / "config.mk").write_text(
+            "IP_CONFIG_SETNS := y\nCFLAGS += -DHAVE_SETNS -DHAVE_HANDLE_AT\n")
+        run(["make", JOBS, f"CC={cc}", "HOSTCC=gcc", f"AR={CROSS}ar", "SHARED_LIBS=n",
+             "SUBDIRS=lib ip", f"CCOPTS={SMALL} -include libgen.h", DROP_UNUSED], cwd=work)
         return work / "ip/ip"
     return program("iproute2", build)
 
@@ -114,8 +117,9 @@ def ip() -> Path:
 def ethtool() -> Path:
     """ethtool over ioctl: its netlink half needs libmnl, which is no program of ours."""
     def build(cc: Path, work: Path) -> Path:
-        run(["./configure", "--host=riscv32-linux-musl", "--disable-netlink", "--disable-pretty-dump",
-             f"CC={cc}", f"CFLAGS={SMALL} -D_GNU_SOURCE", "LDFLAGS=-Wl,--gc-sections"], cwd=work)
+        run(["./configure", "--host=riscv32-linux-musl", "--disable-netlink",
+             "--disable-pretty-dump", f"CC={cc}", f"CFLAGS={SMALL} -D_GNU_SOURCE", DROP_UNUSED],
+            cwd=work)
         run(["make", JOBS, "ethtool"], cwd=work)
         return work / "ethtool"
     return program("ethtool", build)

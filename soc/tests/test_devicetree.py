@@ -23,7 +23,8 @@ def test_macs(soc):
         assert properties(soc, node, "reg") == [base, "1000"]
         assert properties(soc, node, "interrupts", "u") == [str(3 + 2 * port), str(4 + 2 * port)]
         assert properties(soc, node, "interrupt-names", "s") == ["rx", "tx"]
-        assert properties(soc, node, "local-mac-address", "bx") == ["2", "4d", "6f", "64", "0", str(port)]
+        assert properties(soc, node, "local-mac-address", "bx") == [
+            "2", "4d", "6f", "64", "0", str(port)]
         assert properties(soc, f"{node}/fixed-link", "speed", "u") == ["100"]
 
 

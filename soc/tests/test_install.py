@@ -13,7 +13,7 @@ from moderato.soc.toolchain.project import ROOT, settings
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """A Debian 12 without our packages, whose programs are scripts: machine("apt-get", "exit 1")."""
+    """A Debian 12 without our packages; its programs are scripts: machine("apt-get", "exit 1")."""
     programs = tmp_path / "bin"
     programs.mkdir()
 
@@ -56,7 +56,8 @@ def test_apt_refuses(machine, capsys):
 def test_other_distribution(machine, capsys, monkeypatch):
     monkeypatch.setattr(install, "is_bookworm", lambda: False)
     line = fails(capsys)
-    assert "not Debian 12" in line and "linux-source-6.12" in line and "MODERATO_SKIP_PACKAGES" in line
+    for words in ("not Debian 12", "linux-source-6.12", "MODERATO_SKIP_PACKAGES"):
+        assert words in line
 
 
 def test_neither_root_nor_sudo(machine, capsys, monkeypatch):
@@ -108,7 +109,8 @@ def test_launcher_without_python(machine, tmp_path):
     for name in ("readlink", "id"):
         machine(name, f'exec /usr/bin/{name} "$@"')
     machine("id", "echo 1000")
-    result = subprocess.run(["/bin/sh", ROOT / "moderato", "forward"], capture_output=True, text=True)
+    result = subprocess.run(["/bin/sh", ROOT / "moderato", "forward"],
+                            capture_output=True, text=True)
     assert result.returncode == 1
     assert result.stderr == ("moderato: python3 is missing; as root, run: "
                              "apt-get install python3 python3-venv\n")

@@ -15,7 +15,8 @@ from moderato.soc.toolchain.cache import BuildError
 
 def test_archive(tmp_path):
     """cpio reads back what we wrote: names of every length, modes, content, links, devices."""
-    entries = [Entry("dir", stat.S_IFDIR | 0o755), Entry("dev", stat.S_IFCHR | 0o600, device=(5, 1)),
+    entries = [Entry("dir", stat.S_IFDIR | 0o755),
+               Entry("dev", stat.S_IFCHR | 0o600, device=(5, 1)),
                Entry("link", stat.S_IFLNK | 0o777, b"dir/ab")]
     entries += [Entry("dir/" + "x" * n, stat.S_IFREG | 0o755, b"c" * n) for n in range(1, 9)]
     (tmp_path / "archive").write_bytes(archive(entries))

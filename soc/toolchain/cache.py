@@ -142,8 +142,9 @@ def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Pa
         output.flush()
         begin = output.tell()
         try:
-            status = subprocess.run(command, cwd=cwd, env={**os.environ, **(env or {})},
-                                    stdin=subprocess.DEVNULL, stdout=output, stderr=output).returncode
+            status = subprocess.run(
+                command, cwd=cwd, env={**os.environ, **(env or {})},
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output).returncode
         except FileNotFoundError as error:
             raise BuildError(f"{error.filename} is missing: run `./moderato setup`") from error
     if status:

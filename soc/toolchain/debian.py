@@ -11,8 +11,9 @@ from .cache import BuildError
 def version(package: str) -> str:
     """`name version` of an installed Debian package. Raises BuildError if it is not installed."""
     try:
-        answer = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package],
-                                text=True, capture_output=True).stdout.split()
+        answer = subprocess.run(
+            ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package],
+            text=True, capture_output=True).stdout.split()
     except FileNotFoundError:
         answer = []
     if len(answer) != 2 or answer[0] != "installed":

@@ -46,8 +46,8 @@ def install_packages(packages: list[str], log: Path):
                            f"packages by hand, then set MODERATO_SKIP_PACKAGES=1: {names}")
     root = [] if os.geteuid() == 0 else ["sudo"]
     if root and not shutil.which("sudo"):
-        raise InstallError(f"Debian packages are missing and this is neither root nor is sudo here; "
-                           f"as root, run: apt-get install --no-install-recommends {names}")
+        raise InstallError("Debian packages are missing and this is neither root nor is sudo "
+                           f"here; as root, run: apt-get install --no-install-recommends {names}")
     apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y",
            "-o", "DPkg::Lock::Timeout=600"]
     with step(f"installing {len(packages)} Debian packages", "up to 3 minutes"):
@@ -64,13 +64,14 @@ def is_bookworm() -> bool:
     except OSError:
         return False
     words = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
-    return words.get("VERSION_CODENAME", "").strip('"') == "bookworm" and bool(shutil.which("apt-get"))
+    codename = words.get("VERSION_CODENAME", "").strip('"')
+    return codename == "bookworm" and bool(shutil.which("apt-get"))
 
 
 # Python -------------------------------------------------------------------------------------------
 
 def environment_key(extras: list[str]) -> str:
-    """What .venv has to be made from: the Python part of pyproject.toml, the clone's path, `extras`."""
+    """What .venv is made from: the Python part of pyproject.toml, the clone's path, `extras`."""
     content = pyproject()
     made_from = [content["build-system"], content["project"], content["tool"]["setuptools"],
                  str(ROOT), extras]
@@ -96,8 +97,9 @@ def make_environment(extras: list[str], log: Path):
 
 def usable(python: Path) -> bool:
     """Not after the clone was moved (scripts hold its path), nor after Python's version changed."""
-    return (PLACE.is_file() and PLACE.read_text() == str(ROOT) and python.exists()
-            and subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0)
+    if not PLACE.is_file() or PLACE.read_text() != str(ROOT) or not python.exists():
+        return False
+    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
 
 
 # Helpers ------------------------------------------------------------------------------------------
@@ -112,16 +114,18 @@ def call(command: list, log: Path, failure: str = "") -> int:
     return status
 
 
-NO_NETWORK = ("Could not resolve", "Temporary failure", "Failed to establish", "Network is unreachable",
-              "Connection refused", "Could not connect", "Name or service not known", "timed out",
-              "NewConnectionError", "NameResolutionError", "Cannot initiate the connection")
+NO_NETWORK = (
+    "Could not resolve", "Temporary failure", "Failed to establish", "Network is unreachable",
+    "Connection refused", "Could not connect", "Name or service not known", "timed out",
+    "NewConnectionError", "NameResolutionError", "Cannot initiate the connection",
+)
 
 
 def reason(log: Path) -> str:
     """The likely cause of a failure, from the end of the log, and how to mend it."""
     tail = log.read_text(errors="replace")[-20000:]
     if any(sign in tail for sign in NO_NETWORK):
-        return f"no network; connect this machine, or configure a mirror or proxy, and try again ({log})"
+        return f"no network; connect this machine, or configure a mirror, and try again ({log})"
     if "No space left on device" in tail:
         return f"the disk is full; free some space and try again ({log})"
     if "sudo:" in tail:
@@ -134,7 +138,7 @@ def reason(log: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Set up what the subcommand in `arguments` needs. Quick, offline and unprivileged if it is there."""
+    """Set up what the subcommand in `arguments` needs; quick and offline if it is there."""
     needs = settings()["needs"].get(arguments[0] if arguments else "", [])
     tables = settings()["debian"]
     wanted = sorted({name for need in ["python", *needs] for name in tables[need]})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Progress of slow steps, on standard error: what is done, how long it may take, how long it took."""
+"""Progress of slow steps, on standard error: what is done, how long it takes, how long it took."""
 
 import contextlib
 import sys
@@ -20,7 +20,8 @@ def step(what: str, note: str = ""):
 
     def tick():
         while not done.wait(1):
-            print(f"\r{line} ... {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
+            print(f"\r{line} ... {time.monotonic() - start:.0f} s", end="", file=sys.stderr,
+                  flush=True)
 
     print(f"{line} ...", end="" if live else "\n", file=sys.stderr, flush=True)
     ticker = threading.Thread(target=tick, daemon=True)

@@ -43,8 +43,8 @@ def download(name: str, file: str, digest: str, target: Path):
     """Fetch `file` from the first of the machine's Debian archives that has it."""
     uris = archives()
     if not uris:
-        raise BuildError(f"apt knows no Debian archive to fetch {file} from; add one to its sources, "
-                         f"or put the file into a folder and name that in MODERATO_SOURCES")
+        raise BuildError(f"apt knows no Debian archive to fetch {file} from; add one to its "
+                         "sources, or put the file into a folder and name that in MODERATO_SOURCES")
     for uri in uris:
         try:
             pool = name[:4] if name.startswith("lib") else name[0]

