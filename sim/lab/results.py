@@ -22,7 +22,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        return f"{self.variant} {self.frame_bytes}"
+        return f"{self.variant} {self.frame_bytes} bytes {self.load_percent:g} %"
 
     @property
     def seconds(self) -> float:

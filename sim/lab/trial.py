@@ -64,7 +64,7 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
              for port, rate in zip(reply["ports"], rates)]
     idle = window["idle_cycles"]
     return Result(trial=trial, sys_clk_hz=sys_clk_hz, cycles=reply["end_cycle"] - reply["start_cycle"],
-                  ports=ports, latency=reply.get("latency_cycles") or dict.fromkeys(LATENCY),
+                  ports=ports, latency=reply["latency_cycles"] or dict.fromkeys(LATENCY),
                   cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,
