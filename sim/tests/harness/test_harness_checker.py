@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Frames broken on purpose behind the device: the checker notices each."""
+
+import pytest
+from harness_commands import offer, trial
+
+
+def faulty(sim, size=128, **fault):
+    (reply,) = sim(trial(offer(size, frames=50), None, faults=[{"port": 1, "frame": 7, **fault}]))
+    return reply["ports"][0], reply["ports"][1]["left"]
+
+
+@pytest.mark.parametrize(
+    "octet, where",
+    [
+        (0, "addresses"),
+        (11, "addresses"),
+        (18, "header"),
+        (22, "header"),
+        (25, "header"),
+        (34, "header"),
+        (52, "payload"),
+        (100, "payload"),
+        (123, "payload"),
+        (42, "unrecognised"),
+        (49, "unrecognised"),
+    ],
+)
+@pytest.mark.parametrize("bit", [0, 7])
+def test_a_changed_octet_is_noticed_even_with_good_fcs(sim, octet, bit, where):
+    flow, left = faulty(sim, kind="flip", octet=octet, bit=bit, fcs="repair")
+    assert flow["forwarded"] == 49 and flow["lost"] == 1 and flow["corrupted"] == 1
+    assert flow["corruption"][where] == 1
+
+
+@pytest.mark.parametrize("octet", [0, 13, 60, -5, -4, -1])
+def test_a_wrong_fcs_is_noticed(sim, octet):
+    flow, left = faulty(sim, kind="flip", octet=octet)
+    assert (flow["forwarded"], flow["corrupted"], flow["corruption"]["fcs"], left["bad_fcs"]) == (
+        49,
+        1,
+        1,
+        1,
+    )
+
+
+def test_no_octet_of_a_frame_is_unchecked(sim):
+    """Each octet of a frame changed, with its FCS repaired, one after the other."""
+    size = 64
+    faults = [
+        {"port": 1, "frame": n, "kind": "flip", "octet": n, "bit": n % 8, "fcs": "repair"}
+        for n in range(size - 4)
+    ]
+    (reply,) = sim(trial(offer(size, frames=size - 4), None, faults=faults))
+    flow, left = reply["ports"][0], reply["ports"][1]["left"]
+    assert flow["forwarded"] == 0
+    assert flow["corrupted"] + left["arp"] + left["other"] == size - 4
+    assert (
+        left["other"] <= 6
+    )  # the octets that make it a test frame: type, IP version, protocol, UDP port
+
+
+def test_loss_duplication_and_reordering_are_noticed(sim):
+    assert faulty(sim, kind="drop")[0]["lost"] == 1
+    flow = faulty(sim, kind="duplicate")[0]
+    assert (flow["forwarded"], flow["duplicated"], flow["reordered"]) == (50, 1, 0)
+    flow = faulty(sim, kind="swap")[0]
+    assert (flow["forwarded"], flow["duplicated"], flow["reordered"]) == (50, 0, 1)
+
+
+def test_frames_that_were_not_rewritten_are_no_forwarded_ones(sim):
+    (reply,) = sim(trial(offer(frames=10), None, device="wire"))
+    assert (
+        reply["ports"][0]["forwarded"] == 0 and reply["ports"][0]["corruption"]["addresses"] == 10
+    )

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Console, mailbox, and the terminal."""
+
+import os
+import pty
+import subprocess
+import termios
+
+import pytest
+from harness_commands import MAILBOX, PROMPT
+
+
+def test_console_prints_and_echoes(sim, tmp_path):
+    prompt, _, echo, rest = sim(
+        PROMPT,
+        {"do": "send", "text": "hello world"},
+        {"do": "expect", "text": "lo wo", "max_cycles": 100_000},
+        {"do": "console"},
+        options=["--console", tmp_path / "log"],
+    )
+    assert prompt["ok"] and prompt["output"] == "MOCK\n# "
+    assert echo["output"] == "hello wo" and echo["cycle"] > prompt["cycle"]
+    assert rest["output"] == ""
+    assert (tmp_path / "log").read_text() == "MOCK\n# hello wo"
+
+
+def test_expect_gives_up_at_the_cycle_limit(sim):
+    prompt, failed, after = sim(
+        PROMPT, {"do": "expect", "text": "never", "max_cycles": 5000}, {"do": "run", "cycles": 3}
+    )
+    assert (
+        not failed["ok"]
+        and "never" in failed["error"]
+        and failed["cycle"] == prompt["cycle"] + 5000
+    )
+    assert after["ok"] and after["cycle"] == failed["cycle"] + 3
+
+
+def test_mailbox(sim, tmp_path):
+    (tmp_path / "file").write_bytes(b"content of the file")
+    *_, sent, printed = sim(
+        PROMPT,
+        {"do": "mailbox", "file": "file", "address": MAILBOX},
+        {"do": "send", "text": "!"},
+        {"do": "expect", "text": "file", "max_cycles": 100_000},
+    )
+    assert printed["output"] == "!content of the file"
+
+
+@pytest.mark.parametrize(
+    "address, message", [(0x4000_FFF0, "do not fit"), (0x8000_0000, "neither in RAM nor in ROM")]
+)
+def test_mailbox_outside_of_memory(sim, tmp_path, address, message):
+    (tmp_path / "file").write_bytes(bytes(64))
+    (reply,) = sim({"do": "mailbox", "file": "file", "address": address})
+    assert not reply["ok"] and message in reply["error"]
+
+
+def test_interactive_on_a_terminal(binary, rom):
+    ours, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
+    process = subprocess.Popen(
+        [binary, "--load", rom, "--interactive"], stdin=theirs, stdout=theirs
+    )
+    seen = b""
+    while b"# " not in seen:
+        seen += os.read(ours, 100)
+    os.write(ours, b"echo")
+    while b"echo" not in seen:
+        seen += os.read(ours, 100)
+    os.write(ours, b"\x01x")
+    assert process.wait(timeout=10) == 0
+    assert termios.tcgetattr(theirs) == before
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_interactive_from_a_pipe(binary, rom):
+    done = subprocess.run(
+        [binary, "--load", rom, "--interactive"], input=b"typed", capture_output=True
+    )
+    assert done.returncode == 0 and done.stdout == b"MOCK\n# typed"

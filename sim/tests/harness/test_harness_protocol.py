@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Wrong commands and wrong usage; progress, interruption, profile."""
+
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+from harness_commands import offer, trial
+
+
+@pytest.mark.parametrize(
+    "command, message",
+    [
+        (trial(offer(63)), "frame_bytes"),
+        (trial(offer(1519)), "frame_bytes"),
+        (trial(offer(load_percent=0)), "load_percent"),
+        (trial(offer(load_percent=100.1)), "load_percent"),
+        (trial(offer(frames=0)), "frames"),
+        (trial(), "ports"),
+        (trial(offer(), offer(), offer()), "ports"),
+        (trial(offer(), link_mbps=40), "link"),
+        (trial(offer(), pcap="/nowhere"), "/nowhere"),
+        ({"do": "run"}, "cycles"),
+        ({"do": "dance"}, "dance"),
+        ({"do": "save", "file": "/nowhere/c"}, "/nowhere/c"),
+        ({"do": "expect", "text": ""}, "empty"),
+        ({}, "do"),
+        ({"do": "profile", "every": 0}, "every"),
+        ({"do": "profile", "stop": "x"}, "none is under way"),
+    ],
+)
+def test_wrong_commands_are_refused_and_the_run_goes_on(sim, command, message):
+    reply, after = sim(command, {"do": "run", "cycles": 5})
+    assert not reply["ok"] and message in reply["error"] and "\n" not in reply["error"]
+    assert after["ok"] and after["cycle"] == 5
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--load", "x"],
+        ["--load", "x@y", "--script", "-"],
+        ["--dance"],
+        [],
+        ["--restore"],
+        ["--script", "-", "--interactive"],
+    ],
+)
+def test_wrong_usage(binary, words):
+    done = subprocess.run(
+        [binary, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 2 and done.stderr.startswith("moderato-sim: ")
+
+
+def test_profile(sim, tmp_path):
+    sim(
+        {"do": "profile", "every": 1},
+        {"do": "run", "cycles": 8000},
+        {"do": "profile", "stop": "all"},
+        {"do": "profile", "every": 7},
+        {"do": "run", "cycles": 7000},
+        {"do": "profile", "stop": "sampled"},
+    )
+    rows = [line.split() for line in (tmp_path / "all").read_text().splitlines()]
+    assert sum(int(count) for *_, count in rows) == pytest.approx(4000, abs=2)
+    assert {pc for _, pc, _ in rows} == {
+        hex(0x0C000000 + 8 * n).replace("0xc", "0x0c") for n in range(8)
+    }
+    rows = [line.split() for line in (tmp_path / "sampled").read_text().splitlines()]
+    assert sum(int(count) for *_, count in rows) == pytest.approx(1000, abs=2)
+    assert dict((row[0], int(row[2])) for row in rows)["idle"] == pytest.approx(250, abs=2)
+
+
+def test_progress_and_interruption(binary, rom, tmp_path):
+    process = subprocess.Popen(
+        [binary, "--load", rom, "--script", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    process.stdin.write(json.dumps({"do": "run", "cycles": 10**12}) + "\n")
+    process.stdin.flush()
+    state = json.loads(process.stdout.readline())["progress"]
+    assert state["do"] == "run" and state["of"] == 10**12 and 0 < state["cycles"] < 10**12
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 130
+    process.stdin.close()
+    process.stdout.close()
+    assert sorted(os.listdir(tmp_path)) == ["rom"]

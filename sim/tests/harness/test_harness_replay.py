@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Replay of captures and of malformed frames; ARP."""
+
+import pytest
+from scapy.layers.inet import IP
+from scapy.layers.l2 import ARP, Ether
+from scapy.utils import PcapReader, wrpcap
+from harness_commands import GUEST, TESTER, damage, packet, replay
+
+
+def test_replay_keeps_the_times(sim, tmp_path):
+    packets = [packet(n) for n in range(10)]
+    for n, item in enumerate(packets):
+        item.time = 1000 + n * 0.001
+    wrpcap(str(tmp_path / "in"), packets, nano=True)
+    (reply,) = sim(replay("in", out=[None, "out"]))
+    assert (
+        reply["ok"]
+        and reply["ports"][0]["offered"] == 10
+        and reply["ports"][1]["left"]["other"] == 10
+    )
+    left = list(PcapReader(str(tmp_path / "out")))
+    assert [p[IP].ttl for p in left] == [9 + n for n in range(10)]
+    for item in left:  # scapy as the independent judge
+        assert item.src == GUEST.format(1) and item.dst == TESTER.format(1)
+        good = IP(bytes(item[IP]))
+        del good.chksum
+        assert item[IP].chksum == IP(bytes(good)).chksum
+    gaps = {round((b.time - a.time) * 10**9) for a, b in zip(left, left[1:])}
+    assert gaps == {1_000_000}
+
+
+def test_replay_back_to_back(sim, tmp_path):
+    wrpcap(str(tmp_path / "in"), [packet(n) for n in range(10)])
+    (reply,) = sim(replay("in", timing="back-to-back", quiet_cycles=0))
+    size = 14 + 20 + 8 + 80 + 4
+    assert reply["end_cycle"] - reply["start_cycle"] == (10 * (8 + size + 12) - 12) * 8
+
+
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (lambda b: b[:-1], "truncated in record 3"),
+        (lambda b: b[:30], "truncated in record 1"),
+        (lambda b: b[:10], "truncated inside the pcap header"),
+        (lambda b: b"GET / HTTP", "is not a pcap file"),
+        (lambda b: b"", "is not a pcap file"),
+        (lambda b: b[:20] + b"\x65" + b[21:], "not Ethernet"),
+    ],
+)
+def test_unusable_pcaps_are_refused(sim, tmp_path, spoil, message):
+    wrpcap(str(tmp_path / "in"), [packet(n) for n in range(3)])
+    damage(tmp_path / "in", spoil)
+    (reply,) = sim(replay("in", out=[None, "out"]))
+    assert not reply["ok"] and message in reply["error"] and reply["cycle"] == 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_pcap(sim):
+    (reply,) = sim(replay("nowhere"))
+    assert not reply["ok"] and "nowhere" in reply["error"] and "No such file" in reply["error"]
+
+
+def request(address):
+    arp = ARP(op=1, hwsrc=GUEST.format(1), psrc="198.19.0.1", pdst=address)
+    return Ether(src=GUEST.format(1), dst="ff:ff:ff:ff:ff:ff") / arp
+
+
+def test_the_tester_answers_arp_for_its_own_address_only(sim, tmp_path):
+    """A request passes to port 1, where the tester answers; the answer comes out of port 0."""
+    wrpcap(
+        str(tmp_path / "in"), [request("198.19.0.77"), request("198.18.0.2"), request("198.19.0.2")]
+    )
+    (reply,) = sim(replay("in", out=["out"], timing="back-to-back"))
+    assert [port["left"]["arp"] for port in reply["ports"]] == [1, 3]
+    (answer,) = PcapReader(str(tmp_path / "out"))
+    assert (answer.src, answer.dst) == (TESTER.format(1), GUEST.format(1))
+    assert (answer[ARP].op, answer[ARP].hwsrc, answer[ARP].psrc) == (
+        2,
+        TESTER.format(1),
+        "198.19.0.2",
+    )
+    assert (answer[ARP].hwdst, answer[ARP].pdst) == (GUEST.format(1), "198.19.0.1")
+
+
+def test_an_answer_waits_for_a_free_line(sim, tmp_path):
+    """Scheduled frames keep their cycles: it goes after them, or into a gap that is large enough."""
+    ask = request("198.19.0.2")
+    ask.time = 0
+    wrpcap(str(tmp_path / "ask"), [ask])
+    for timing, last in (("back-to-back", True), ("timestamps", False)):
+        packets = [packet(n) for n in range(20)]
+        for n, item in enumerate(packets):
+            item.time = n * 0.001
+        wrpcap(str(tmp_path / "busy"), packets)
+        (reply,) = sim(replay("ask", "busy", out=["out"], timing=timing))
+        left = [ARP in item for item in PcapReader(str(tmp_path / "out"))]
+        assert reply["ports"][0]["left"]["short_gap"] == 0
+        assert len(left) == 21 and left.index(True) == (20 if last else 1)
+
+
+# Malformed frames: the mock passes IPv4 by its type alone, so they show at the tester.
+def test_frames_on_the_wire_as_given(sim, tmp_path):
+    good = bytes(packet(0))
+    frames = [
+        {"hex": good.hex()},
+        {"hex": good.hex(), "fcs": "bad"},
+        {"hex": good[:20].hex(), "gap": 5},
+        {"hex": "ff"},
+        {"hex": (good + bytes(3000)).hex(), "fcs": "none"},
+        {"hex": good.hex(), "gap": 96},
+    ]
+    (reply,) = sim(replay(frames, out=[None, "out"]))
+    assert reply["ok"] and reply["ports"][0]["offered"] == len(frames)
+    assert reply["ports"][1]["left"]["frames"] == 5  # not the one of one octet: it has no type
+
+
+@pytest.mark.parametrize(
+    "frame, message",
+    [
+        ({"hex": "f"}, "odd"),
+        ({"hex": "xy"}, "hexadecimal"),
+        ({"hex": "00", "fcs": "?"}, "fcs"),
+        ({}, "hex"),
+    ],
+)
+def test_wrong_frames_are_refused(sim, frame, message):
+    (reply,) = sim(replay([frame]))
+    assert not reply["ok"] and message in reply["error"]

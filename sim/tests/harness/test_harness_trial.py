@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Trials through an ideal router: everything arrives, at the cycles that arithmetic says."""
+
+import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.utils import PcapReader
+from harness_commands import GUEST, PROMPT, offer, trial
+
+
+@pytest.mark.parametrize("size", [64, 65, 66, 67, 512, 1518])
+@pytest.mark.parametrize("mbps", [10, 100, 1000])
+def test_every_frame_is_checked(sim, size, mbps):
+    frames = 20
+    (reply,) = sim(
+        trial(offer(size, frames=frames), offer(size, frames=frames, phase=3), link_mbps=mbps)
+    )[0:1]
+    assert reply["quiet"]
+    octet = 800 / mbps
+    for port in reply["ports"]:
+        assert (
+            port["offered"] == port["forwarded"] == frames
+            and port["lost"] == port["corrupted"] == 0
+        )
+        assert port["left"] == {
+            "frames": frames,
+            "test": frames,
+            "arp": 0,
+            "other": 0,
+            "bad_fcs": 0,
+            "bad_preamble": 0,
+            "short_gap": 0,
+            "unrecognised": 0,
+        }
+        # Store and forward: two registers after the last bit in, preamble and SFD, first bit out.
+        assert abs(port["latency_cycles"]["min"] - (8 * octet + 2)) <= 1 + (octet < 1) * octet * 4
+        assert port["events"]["rx_completed"] == frames
+    slots = (frames - 1) * (8 + size + 12) + 8 + size
+    assert reply["offered_cycle"] - reply["start_cycle"] == pytest.approx(slots * octet + 3, abs=1)
+
+
+def test_load_and_window(sim):
+    (reply,) = sim(trial(offer(64, 50, 1000), None))
+    slot = 84 * 8 / 0.5
+    assert reply["offered_cycle"] - reply["start_cycle"] == 999 * slot + 72 * 8
+    window, flow = reply["window"], reply["ports"][0]["window"]
+    assert window["start_cycle"] - reply["start_cycle"] == 199 * slot + 72 * 8
+    assert window["end_cycle"] == reply["offered_cycle"]
+    assert flow == {
+        "offered": 800,
+        "forwarded": 800,
+    }  # one that came in before, one that leaves after
+    length = window["end_cycle"] - window["start_cycle"]
+    assert window["idle_cycles"] == [
+        pytest.approx(length / 4, abs=1)
+    ]  # the mock waits every fourth cycle
+
+
+def test_fractional_load_accumulates_no_error(sim):
+    (reply,) = sim(trial(offer(64, 33.3333, 3000), None, link_mbps=1000))
+    exact = 2999 * 84 * 0.8 / 0.333333 + 72 * 0.8
+    assert reply["offered_cycle"] - reply["start_cycle"] == pytest.approx(exact, abs=2)
+    assert reply["ports"][0]["forwarded"] == 3000
+
+
+def test_trial_in_the_background(sim):
+    replies = sim(
+        PROMPT,
+        {"do": "offer", "ports": [offer(frames=2000)], "quiet_cycles": 10_000},
+        {"do": "send", "text": "ab"},
+        {"do": "expect", "text": "ab", "max_cycles": 100_000},
+        {"do": "save", "file": "x"},
+        {"do": "collect"},
+        {"do": "collect"},
+    )
+    assert [reply["ok"] for reply in replies] == [True, True, True, True, False, True, False]
+    assert (
+        replies[3]["cycle"] < replies[5]["offered_cycle"]
+        and replies[5]["ports"][0]["forwarded"] == 2000
+    )
+
+
+def test_capture_of_a_trial(sim, tmp_path):
+    (reply,) = sim(trial(offer(200, 50, 30), offer(64, 100, 10), pcap=str(tmp_path)))
+    went = list(PcapReader(str(tmp_path / "port0-in.pcap")))
+    left = list(PcapReader(str(tmp_path / "port1-out.pcap")))
+    assert (
+        len(went) == len(left) == 30
+        and len(list(PcapReader(str(tmp_path / "port1-in.pcap")))) == 10
+    )
+    assert went[0].dst == GUEST.format(0) and len(went[0]) == 196 and went[0][UDP].dport == 7
+    good = IP(bytes(went[0][IP]))
+    del good.chksum
+    assert IP(bytes(good)).chksum == went[0][IP].chksum
+    assert [bytes(a[UDP].payload) for a in went] == [bytes(b[UDP].payload) for b in left]
+    latency = reply["ports"][0]["latency_cycles"]["median"]
+    assert round((left[0].time - went[0].time) * 10**9) == (latency + 200 * 8) * 10
