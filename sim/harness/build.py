@@ -55,7 +55,7 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
         if images:
             profile = model / "profile"
             _compile(model, f"-fprofile-generate={profile}")
-            _train(model, images)
+            _train(model, images, len(soc["macs"]))
             _merge(profile, model / "profile.data")
             shutil.rmtree(model / "hot")
             _compile(model, f"-fprofile-use={model / 'profile.data'}")
@@ -74,10 +74,13 @@ def _compile(model: Path, profile: str = ""):
          f"CXX={_compiler()}", f"VERILATOR_ROOT={verilator.root()}", f"PROFILE={profile}"])
 
 
-def _train(model: Path, images: Iterable[tuple[Path, int]]):
-    """Run the beginning of a boot: what the processor does there, it does all the time."""
+def _train(model: Path, images: Iterable[tuple[Path, int]], macs: int):
+    """Run the beginning of a boot, with frames coming in: what is frequent there, is so always."""
     script = model / "training.json"
-    script.write_text(json.dumps({"do": "run", "cycles": TRAINING_CYCLES}) + "\n")
+    frames = {"frame_bytes": 64, "frames": 1_000_000}
+    commands = [{"do": "offer", "ports": [frames] * macs}] if macs else []
+    commands += [{"do": "run", "cycles": TRAINING_CYCLES}]
+    script.write_text("".join(json.dumps(command) + "\n" for command in commands))
     load = [word for path, address in images for word in ("--load", f"{path}@{address:#x}")]
     run([model / NAME, *load, "--script", script])
 

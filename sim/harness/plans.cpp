@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "error.h"
+#include "fields.h"
 
 namespace {
 
@@ -28,31 +28,30 @@ template <class Use> void per_port(const Json& command, const char* field, Use u
 
 Offer parse_offer(const Json& json) {
     Offer offer;
-    offer.frame_bytes = json.at("frame_bytes").get<uint64_t>();
+    offer.frame_bytes = natural(json, "frame_bytes");
     require(kMinFrame <= offer.frame_bytes && offer.frame_bytes <= kMaxFrame,
             "frame_bytes: " + std::to_string(offer.frame_bytes) + " is not within 64 to 1518");
     const double percent = json.value("load_percent", 100.0);
     require(percent >= 0.0001 && percent <= 100, "load_percent: " + json["load_percent"].dump() +
                                                      " is not above 0 (0.0001 at least) and up to 100");
     offer.load_ppm = std::llround(percent * 10000);
-    offer.frames = json.at("frames").get<uint64_t>();
-    require(offer.frames >= 1 && offer.frames <= UINT32_MAX, "frames: must be at least 1 and below 2**32");
-    offer.phase = json.value("phase", uint64_t{0});
+    offer.frames = natural(json, "frames", {}, UINT32_MAX);
+    require(offer.frames >= 1, "frames: must be at least 1");
+    offer.phase = natural(json, "phase", 0);
     return offer;
 }
 
 Fault parse_fault(const Json& json) {
     Fault fault;
-    const auto kind = json.at("kind").get<std::string>();
+    const std::string kind = text(json, "kind");
     const std::map<std::string, Fault::Kind> kinds = {
         {"flip", Fault::kFlip}, {"drop", Fault::kDrop}, {"duplicate", Fault::kDuplicate}, {"swap", Fault::kSwap}};
     require(kinds.count(kind), "faults: kind '" + kind + "' is none of flip, drop, duplicate, swap");
     fault.kind = kinds.at(kind);
-    fault.port = json.at("port").get<unsigned>();
-    fault.frame = json.at("frame").get<uint64_t>();
+    fault.port = natural(json, "port", {}, kPorts - 1);
+    fault.frame = natural(json, "frame");
     if (fault.kind == Fault::kFlip) fault.octet = json.at("octet").get<int64_t>();
-    fault.bit = json.value("bit", 0u);
-    require(fault.bit < 8, "faults: bit is not within 0 to 7");
+    fault.bit = natural(json, "bit", 0, 7);
     fault.repair_fcs = json.value("fcs", "") == "repair";
     return fault;
 }
@@ -71,12 +70,12 @@ Octets parse_hex(const std::string& text) {
 
 ReplayFrame parse_frame(const Json& json) {
     ReplayFrame frame;
-    frame.octets = parse_hex(json.at("hex").get<std::string>());
+    frame.octets = parse_hex(text(json, "hex"));
     const auto fcs = json.value("fcs", std::string("good"));
     require(fcs == "good" || fcs == "bad" || fcs == "none", "fcs: '" + fcs + "' is none of good, bad, none");
     if (fcs != "none") append_fcs(frame.octets);
     if (fcs == "bad") frame.octets.back() ^= 0x80;
-    frame.gap = json.value("gap", uint64_t{kGap});
+    frame.gap = natural(json, "gap", kGap);
     frame.error = json.value("error", false);
     return frame;
 }
@@ -89,10 +88,10 @@ void check_folder(const std::string& path) {
 
 }  // namespace
 
-unsigned parse_link(const Json& mbps) {
-    const auto value = mbps.get<unsigned>();
+unsigned parse_link(const Json& command, const char* field) {
+    const uint64_t value = natural(command, field);
     require(value == 10 || value == 100 || value == 1000,
-            "link: " + std::to_string(value) + " Mb/s is none of 10, 100, 1000");
+            std::string(field) + ": " + std::to_string(value) + " Mb/s is none of 10, 100, 1000");
     return value;
 }
 
@@ -103,7 +102,7 @@ TrialPlan parse_trial(const Json& command) {
     const auto device = command.value("device", std::string("router"));
     require(device == "router" || device == "wire", "device: '" + device + "' is neither router nor wire");
     plan.device = device == "wire" ? Device::kWire : Device::kRouter;
-    plan.seed = command.value("seed", uint64_t{1});
+    plan.seed = natural(command, "seed", 1);
     for (const Json& json : command.value("faults", Json::array())) plan.faults.push_back(parse_fault(json));
     plan.pcap = command.value("pcap", std::string());
     if (!plan.pcap.empty()) check_folder(plan.pcap);

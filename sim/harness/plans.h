@@ -7,6 +7,6 @@
 #include "tester/replay.h"
 #include "tester/trial.h"
 
-unsigned parse_link(const nlohmann::ordered_json& mbps);
+unsigned parse_link(const nlohmann::ordered_json& command, const char* field);
 TrialPlan parse_trial(const nlohmann::ordered_json& command);
 ReplayPlan parse_replay(const nlohmann::ordered_json& command);

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <iostream>
 
+#include "fields.h"
 #include "interrupt.h"
 #include "plans.h"
 #include "report.h"
@@ -54,7 +55,7 @@ Script::Json Script::execute(const std::string& line) {
     of_ = 0;
     try {
         const Json command = Json::parse(line);
-        name_ = command.at("do").get<std::string>();
+        name_ = text(command, "do");
         reply["do"] = name_;
         const auto handler = kHandlers.find(name_);
         if (handler == kHandlers.end()) throw Error("there is no command '" + name_ + "'; see sim/harness/README.md");
@@ -86,37 +87,37 @@ void Script::progress(uint64_t cycle) {
 
 // The cycle that a command may reach, from its field of cycles that it may take.
 uint64_t Script::limit(const Json& command, uint64_t otherwise) {
-    of_ = command.value("max_cycles", otherwise);
+    of_ = natural(command, "max_cycles", otherwise);
     return simulation_.cycle() + of_;
 }
 
 // Commands ------------------------------------------------------------------------------------------
 
 void Script::do_run(const Json& command, Json&) {
-    of_ = command.at("cycles").get<uint64_t>();
+    of_ = natural(command, "cycles");
     simulation_.run(simulation_.cycle() + of_);
 }
 
-void Script::do_send(const Json& command, Json&) { simulation_.type(command.at("text").get<std::string>()); }
+void Script::do_send(const Json& command, Json&) { simulation_.type(text(command, "text")); }
 
 void Script::do_expect(const Json& command, Json& reply) {
-    const auto text = command.at("text").get<std::string>();
-    if (text.empty()) throw Error("expect: the text is empty");
-    const bool found = simulation_.expect(text, limit(command, kLimit));
+    const std::string wanted = text(command, "text");
+    if (wanted.empty()) throw Error("text: is empty");
+    const bool found = simulation_.expect(wanted, limit(command, kLimit));
     if (!found) {
         reply["ok"] = false;
-        reply["error"] = "the guest did not print '" + text + "' in " + std::to_string(of_) + " cycles";
+        reply["error"] = "the guest did not print '" + wanted + "' in " + std::to_string(of_) + " cycles";
     }
-    reply["output"] = simulation_.console().consume(found ? text : "");
+    reply["output"] = simulation_.console().consume(found ? wanted : "");
 }
 
 void Script::do_console(const Json&, Json& reply) { reply["output"] = simulation_.console().consume(); }
 
 void Script::do_mailbox(const Json& command, Json& reply) {
-    reply["bytes"] = simulation_.mailbox(command.at("address").get<uint32_t>(), command.at("file").get<std::string>());
+    reply["bytes"] = simulation_.mailbox(natural(command, "address", {}, UINT32_MAX), text(command, "file"));
 }
 
-void Script::do_link(const Json& command, Json&) { simulation_.set_link(parse_link(command.at("mbps"))); }
+void Script::do_link(const Json& command, Json&) { simulation_.set_link(parse_link(command, "mbps")); }
 
 void Script::do_trial(const Json& command, Json& reply) {
     do_offer(command, reply);
@@ -126,12 +127,11 @@ void Script::do_trial(const Json& command, Json& reply) {
 void Script::do_offer(const Json& command, Json& reply) {
     if (simulation_.trial()) throw Error("a trial is under way; collect it first");
     const TrialPlan plan = parse_trial(command);
-    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command["link_mbps"]));
-    quiet_ = command.value("quiet_cycles", kQuiet);
-    const Trial& trial = simulation_.offer(plan);
+    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
+    quiet_ = natural(command, "quiet_cycles", kQuiet);
     limit_ = limit(command, kLimit);
     pcap_ = plan.pcap;
-    reply["start_cycle"] = trial.start();
+    reply["start_cycle"] = simulation_.offer(plan).start();
 }
 
 void Script::do_collect(const Json&, Json& reply) {
@@ -146,9 +146,10 @@ void Script::do_collect(const Json&, Json& reply) {
 void Script::do_replay(const Json& command, Json& reply) {
     if (simulation_.trial()) throw Error("a trial is under way; collect it first");
     ReplayPlan plan = parse_replay(command);
-    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command["link_mbps"]));
+    const uint64_t quiet_cycles = natural(command, "quiet_cycles", kQuiet), end = limit(command, kLimit);
+    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
     simulation_.play(std::move(plan));
-    const bool quiet = simulation_.run_until_quiet(command.value("quiet_cycles", kQuiet), limit(command, kLimit));
+    const bool quiet = simulation_.run_until_quiet(quiet_cycles, end);
     reply.update(replay_report(simulation_, quiet));
     const auto replay = simulation_.end_replay();
     replay->save_captures();
@@ -160,19 +161,19 @@ void Script::do_profile(const Json& command, Json&) {
     if (command.contains("every") == command.contains("stop")) throw Error("profile: give either every or stop");
     Profiler& profiler = simulation_.profiler();
     if (command.contains("every")) {
-        const auto every = command["every"].get<uint64_t>();
-        if (every == 0) throw Error("profile: every 0 cycles is not possible");
+        const uint64_t every = natural(command, "every");
+        if (every == 0) throw Error("every: must be at least 1 cycle");
         profiler.start(every);
     } else {
         if (!profiler.running()) throw Error("profile: none is under way");
-        profiler.stop(command["stop"].get<std::string>());
+        profiler.stop(text(command, "stop"));
     }
 }
 
 void Script::do_save(const Json& command, Json& reply) {
-    reply["bytes"] = simulation_.save(command.at("file").get<std::string>());
+    reply["bytes"] = simulation_.save(text(command, "file"));
 }
 
-void Script::do_restore(const Json& command, Json&) { simulation_.restore(command.at("file").get<std::string>()); }
+void Script::do_restore(const Json& command, Json&) { simulation_.restore(text(command, "file")); }
 
 void Script::do_quit(const Json&, Json&) { quit_ = true; }

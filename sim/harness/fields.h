@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Fields of a command. Raise an Error that names the field.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "error.h"
+
+// A whole number from 0; `otherwise` if the field is missing and that is allowed.
+inline uint64_t natural(const nlohmann::ordered_json& json, const std::string& field,
+                        std::optional<uint64_t> otherwise = {}, uint64_t most = INT64_MAX) {
+    if (!json.contains(field)) {
+        if (otherwise) return *otherwise;
+        throw Error(field + ": is missing");
+    }
+    const auto& value = json[field];
+    if (!value.is_number_unsigned() || value.get<uint64_t>() > most)
+        throw Error(field + ": " + value.dump() + " is not a whole number from 0 to " + std::to_string(most));
+    return value.get<uint64_t>();
+}
+
+inline std::string text(const nlohmann::ordered_json& json, const std::string& field) {
+    if (!json.contains(field) || !json[field].is_string()) throw Error(field + ": is missing, or no text");
+    return json[field].get<std::string>();
+}
