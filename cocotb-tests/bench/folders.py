@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where a run leaves its log and results."""
+
+import contextlib
+import fcntl
+
+from moderato.soc.toolchain.project import cache_root
+
+
+@contextlib.contextmanager
+def run_folder(name: str):
+    """The folder of the latest run called `name`; two test sessions at once take turns."""
+    folder = cache_root() / "runs" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
