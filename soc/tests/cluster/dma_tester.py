@@ -21,7 +21,8 @@ class DMATester(LiteXModule):
     5 seed
     6 flag     address of a word that gets the number of bursts answered so far, after each burst,
                or 0: none; with a flag, a burst starts when the flag before it was answered
-    7 pause    at least so many cycles from a write burst to the next, and a few more that vary
+    7 pause    at least so many cycles until the next write burst, and a few more that vary; a flag
+               follows its burst at once
     8 cycles   of the last transfer
     9 sum      of all 32-bit halves that were read
     10 errors  responses that were not OKAY
@@ -104,7 +105,7 @@ class DMATester(LiteXModule):
             ),
             If(resting != 0, resting.eq(resting - 1)),
             If(allowed & data_done,
-                If(pause != 0, resting.eq(pause + issued[:3])),
+                If((pause != 0) & ((flag == 0) | flagging), resting.eq(pause + issued[:3])),
                 aw_done.eq(0),
                 w_done.eq(0),
                 If(flag == 0, issued.eq(issued + 1))

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The CPU's parameters are checked before anything is built."""
+
+import pytest
+
+from moderato.soc.cpu import CpuConfig
+from moderato.soc.memory import DRAMBridge, IntegratedRAM, MemoryPort
+from moderato.soc.soc import plic_sources
+
+
+@pytest.mark.parametrize("wrong, word", [
+    ({"harts": 3}, "harts"),
+    ({"icache": 16384, "icache_ways": 2}, "icache"),    # a way larger than a page
+    ({"dcache": 8192, "dcache_ways": 3}, "dcache"),
+    ({"dcache": 64, "dcache_ways": 1}, "dcache"),       # a single line
+    ({"itlb": 6}, "itlb"),
+    ({"dtlb": 0}, "dtlb"),
+    ({"prediction": "perfect"}, "prediction"),
+])
+def test_wrong_values_are_named(wrong, word):
+    with pytest.raises(ValueError, match=f"^{word} = "):
+        CpuConfig(**wrong)
+
+
+def test_description():
+    assert CpuConfig(harts=2, dtlb=16).describe() == {
+        "harts": 2, "isa": "rv32ima", "icache": 8192, "icache_ways": 2, "dcache": 8192,
+        "dcache_ways": 2, "itlb": 4, "dtlb": 16, "line": 64}
+
+
+def test_interrupt_lines():
+    assert [plic_sources(macs) for macs in (0, 1, 2, 3, 4)] == [7, 7, 7, 8, 10]
+
+
+def test_ram_latency():
+    with pytest.raises(ValueError, match="latency = 2"):
+        IntegratedRAM(MemoryPort(), 1 << 20, latency=2)
+
+
+def test_dram_word():
+    class Port:
+        data_width = 128
+    with pytest.raises(ValueError, match="128 bits"):
+        DRAMBridge(MemoryPort(), Port(), 0x4000_0000)
