@@ -21,7 +21,8 @@ NAME = "moderato-sim"
 
 VERILATOR = [
     "--cc", "--savable", "--prefix", "Vtop", "--top-module", "top", "--no-timing",
-    "-O3", "--flatten", "--noassert", "--x-assign", "fast", "--x-initial", "fast", "-DSYNTHESIS",
+    "-O3", "--flatten", "-fdfg-synthesize-all", "--noassert", "--x-assign", "fast", "--x-initial", "fast",
+    "-DSYNTHESIS",
     # Sources mark signals as public, which would cost an evaluation of their fan-out in each cycle.
     "--public-ignore",
     # Generated sources: their style is not ours to mend. A loop (UNOPTFLAT) stays in the log: it

@@ -32,8 +32,8 @@ Offer parse_offer(const Json& json) {
     require(kMinFrame <= offer.frame_bytes && offer.frame_bytes <= kMaxFrame,
             "frame_bytes: " + std::to_string(offer.frame_bytes) + " is not within 64 to 1518");
     const double percent = json.value("load_percent", 100.0);
-    require(percent >= 0.0001 && percent <= 100, "load_percent: " + json["load_percent"].dump() +
-                                                     " is not above 0 (0.0001 at least) and up to 100");
+    require(percent >= 0.0001 && percent <= 100,
+            "load_percent: " + std::to_string(percent) + " is not above 0 (0.0001 at least) and up to 100");
     offer.load_ppm = std::llround(percent * 10000);
     offer.frames = natural(json, "frames", {}, UINT32_MAX);
     require(offer.frames >= 1, "frames: must be at least 1");

@@ -55,6 +55,11 @@ def test_load_and_window(sim):
     ]  # the mock waits every fourth cycle
 
 
+def test_full_load_by_default(sim):
+    (reply,) = sim(trial({"frame_bytes": 64, "frames": 3}))
+    assert reply["offered_cycle"] - reply["start_cycle"] == (2 * 84 + 72) * 8
+
+
 def test_fractional_load_accumulates_no_error(sim):
     (reply,) = sim(trial(offer(64, 33.3333, 3000), None, link_mbps=1000))
     exact = 2999 * 84 * 0.8 / 0.333333 + 72 * 0.8
