@@ -151,6 +151,7 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 				       unsigned int mtu,
 				       const struct moderato_rx_ops *ops);
 void moderato_rx_destroy(struct moderato_rx *rx);
+void moderato_rx_fill(struct moderato_rx *rx);
 void moderato_rx_up(struct moderato_rx *rx);
 void moderato_rx_down(struct moderato_rx *rx);
 void moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx);

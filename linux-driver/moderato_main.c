@@ -151,6 +151,7 @@ static void moderato_reset_task(struct work_struct *work)
 	if (netif_running(priv->ndev)) {
 		moderato_tx_down(priv->tx);
 		moderato_rx_down(priv->rx);
+		moderato_rx_fill(priv->rx);
 		moderato_rx_up(priv->rx);
 		moderato_tx_up(priv->tx);
 	}

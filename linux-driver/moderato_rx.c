@@ -189,6 +189,19 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 	return 0;
 }
 
+/* All descriptors as the hardware expects them when it starts */
+void moderato_rx_fill(struct moderato_rx *rx)
+{
+	u32 control = FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH, rx->room);
+	u32 size = moderato_size(rx->ring.order);
+
+	for (u32 slot = 0; slot < size; slot++)
+		rx->ring.desc[slot] = (struct moderato_desc) {
+			.address = cpu_to_le32(rx->buf[slot].dma),
+			.control = cpu_to_le32(control),
+		};
+}
+
 struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 				       unsigned int mtu,
 				       const struct moderato_rx_ops *ops)
@@ -223,6 +236,7 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 	for (u32 slot = 0; slot < size; slot++)
 		if (!moderato_rx_alloc(rx, &rx->buf[slot]))
 			goto err;
+	moderato_rx_fill(rx);
 	return rx;
 
 err:
@@ -244,23 +258,15 @@ void moderato_rx_destroy(struct moderato_rx *rx)
 	kfree(rx);
 }
 
+/* With the ring as moderato_rx_fill() left it */
 void moderato_rx_up(struct moderato_rx *rx)
 {
 	struct moderato_priv *priv = rx->priv;
 	struct moderato_ring *ring = &rx->ring;
-	u32 size = moderato_size(ring->order);
 
-	memset(ring->desc, 0, size * sizeof(*ring->desc));
-	for (u32 slot = 0; slot < size; slot++) {
-		struct moderato_desc *desc = &ring->desc[slot];
-
-		desc->address = cpu_to_le32(rx->buf[slot].dma);
-		desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
-						       rx->room));
-	}
 	moderato_ring_start(priv, ring);
 	moderato_hw_moderate(priv, ring, &priv->config.rx);
-	ring->producer = size;
+	ring->producer = moderato_size(ring->order);
 	moderato_doorbell(ring, ring->producer);
 
 	if (rx->ops->start)
@@ -280,13 +286,18 @@ void moderato_rx_down(struct moderato_rx *rx)
 }
 
 /* Puts @rx in the place of the running ring. What can fail was done when it
- * was created, so that the interface never ends up without one.
+ * was created, so that the interface never ends up without one; what takes
+ * time was done then, or is done when it runs, so that few frames are missed.
  */
 void moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx)
 {
-	moderato_rx_down(priv->rx);
-	/* Before NAPI starts again: a dying pool must not see it running */
-	moderato_rx_destroy(priv->rx);
+	struct moderato_rx *old = priv->rx;
+
+	moderato_rx_down(old);
+	/* While NAPI is off: its poll must not feed a pool that goes away */
+	if (old->pool)
+		page_pool_disable_direct_recycling(old->pool);
 	priv->rx = rx;
 	moderato_rx_up(rx);
+	moderato_rx_destroy(old);
 }
