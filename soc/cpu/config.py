@@ -19,7 +19,7 @@ class CpuConfig:
     itlb: int = 4
     dtlb: int = 4
     prediction: str = "none"  # of branches: one of PREDICTIONS
-    debug: bool = False       # JTAG debug module
+    debug: bool = False       # JTAG debug module: halt, step, breakpoints; no reset of the system
 
     def __post_init__(self):
         if self.harts not in (1, 2):

@@ -20,7 +20,8 @@ class ModeratoCPU(CPU):
     """Harts, CLINT and PLIC; one port to memory, one to peripherals, any number of DMA ports.
 
     `memory` (soc/memory.py) has to be connected; `add_dma_port()` makes a coherent AXI4 slave. Interrupt
-    lines are those of the PLIC, active high. `wfi` and `trace` (one per hart) are there to be seen.
+    lines are those of the PLIC, active high. `trace` (one per hart) is there to be seen. With the
+    debug module, `jtag` has a TAP for each hart.
     """
     category             = "softcore"
     family               = "riscv"
@@ -66,6 +67,9 @@ class ModeratoCPU(CPU):
         self.trace        = [
             {"wfi": Signal(), "valid": Signal(), "pc": Signal(32), "privilege": Signal(2)}
             for _ in range(self.config.harts)]
+        self.jtag         = [
+            {"tck": Signal(), "tms": Signal(), "tdi": Signal(), "tdo": Signal()}
+            for _ in range(self.config.harts if self.config.debug else 0)]
 
     def set_reset_address(self, reset_address):
         if reset_address != self.reset_address:
@@ -117,6 +121,13 @@ class ModeratoCPU(CPU):
             ports.update(_axi_slave(f"dma_{number}", bus))
         for hart, trace in enumerate(self.trace):
             ports.update({f"o_trace_{hart}_{name}": signal for name, signal in trace.items()})
+        for hart, jtag in enumerate(self.jtag):
+            ports.update({
+                f"i_jtag_{hart}_tck": jtag["tck"],
+                f"i_jtag_{hart}_tms": jtag["tms"],
+                f"i_jtag_{hart}_tdi": jtag["tdi"],
+                f"o_jtag_{hart}_tdo": jtag["tdo"],
+            })
         self.specials += Instance(MODULE, **ports)
         self.platform.add_source(cluster(self.config, len(self.dma_buses), self.plic_sources))
         self.platform.add_source(Path(__file__).parent / "Ram_1w_1rs.v")

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What stands behind the cluster's memory port keeps the order of commands, and loses no byte."""
+
+import random
+
+import pytest
+from migen import Module, passive, run_simulation
+
+from litedram.common import LiteDRAMNativePort
+
+from moderato.soc.memory import DRAMBridge, IntegratedRAM, MemoryPort
+
+WORDS = 16
+BASE  = 0x4000_0000 // 8
+
+
+def random_commands(seed, count=200):
+    """(address, write, data, mask), a few words only, so that reads follow writes closely."""
+    rng = random.Random(seed)
+    return [(rng.randrange(WORDS), rng.random() < 0.5, rng.getrandbits(64), rng.getrandbits(8))
+            for _ in range(count)]
+
+
+def store(memory, address, data, mask):
+    for byte in range(8):
+        if mask >> byte & 1:
+            memory[address] &= ~(0xff << 8 * byte)
+            memory[address] |= data & 0xff << 8 * byte
+
+
+def expected_reads(commands):
+    memory, reads = [0] * WORDS, []
+    for address, write, data, mask in commands:
+        if write:
+            store(memory, address, data, mask)
+        else:
+            reads.append(memory[address])
+    return reads
+
+
+def master(port, commands, reads, seed):
+    """Gives the commands with random pauses, then waits for the last answer; collects answers."""
+    rng  = random.Random(seed)
+    left = list(commands)
+    wanted = sum(not write for _, write, _, _ in commands)
+    given = False
+    while left or len(reads) < wanted:
+        if given and (yield port.cmd.ready):
+            left.pop(0)
+            given = False
+        if (yield port.rsp.valid):
+            reads.append((yield port.rsp.data))
+        if not given:
+            given = bool(left) and rng.random() < 0.7
+            if given:
+                address, write, data, mask = left[0]
+                yield port.cmd.addr.eq(BASE + address)
+                yield port.cmd.we.eq(write)
+                yield port.cmd.data.eq(data)
+                yield port.cmd.mask.eq(mask)
+            yield port.cmd.valid.eq(given)
+        yield
+
+
+@passive
+def dram_commands(port, queue, seed):
+    """Takes commands when it likes."""
+    rng, ready = random.Random(seed), False
+    while True:
+        if ready and (yield port.cmd.valid):
+            queue.append(((yield port.cmd.addr), (yield port.cmd.we)))
+        ready = rng.random() < 0.6
+        yield port.cmd.ready.eq(ready)
+        yield
+
+
+@passive
+def dram_data(port, queue, seed):
+    """Executes them in order, some cycles later: takes data without asking whether it is there."""
+    rng, memory = random.Random(seed), [0] * WORDS
+    while True:
+        if queue:
+            address, write = queue[0]
+            for _ in range(rng.randrange(2, 5)):
+                yield
+            if write:
+                yield port.wdata.ready.eq(1)
+                yield
+                assert (yield port.wdata.valid), "the controller found no data"
+                store(memory, address, (yield port.wdata.data), (yield port.wdata.we))
+                yield port.wdata.ready.eq(0)
+            else:
+                yield port.rdata.valid.eq(1)
+                yield port.rdata.data.eq(memory[address])
+                yield
+                yield port.rdata.valid.eq(0)
+            queue.pop(0)
+        yield
+
+
+@pytest.mark.parametrize("latency", [3, 8])
+def test_integrated_ram(latency):
+    port, reads, commands = MemoryPort(), [], random_commands(latency)
+    dut = IntegratedRAM(port, WORDS * 8, latency)
+    run_simulation(dut, master(port, commands, reads, latency))
+    assert reads == expected_reads(commands)
+
+
+def test_integrated_ram_latency():
+    port = MemoryPort()
+    dut  = IntegratedRAM(port, WORDS * 8, 8)
+
+    def probe():
+        yield port.cmd.valid.eq(1)
+        yield
+        yield port.cmd.valid.eq(0)
+        for cycle in range(20):
+            if (yield port.rsp.valid):
+                assert cycle == 8
+                return
+            yield
+        raise AssertionError("no answer")
+
+    run_simulation(dut, probe())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dram_bridge(seed):
+    port, reads, commands = MemoryPort(), [], random_commands(seed)
+    native = LiteDRAMNativePort("both", address_width=26, data_width=64)
+    dut = Module()
+    dut.submodules.bridge = DRAMBridge(port, native, BASE * 8)
+    queue = []
+    run_simulation(dut, [master(port, commands, reads, seed), dram_commands(native, queue, seed),
+                         dram_data(native, queue, seed)])
+    assert reads == expected_reads(commands)
