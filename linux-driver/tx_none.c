@@ -24,11 +24,15 @@ static ktime_t moderato_tx_none_delay(const struct moderato_tx *tx)
 
 static void moderato_tx_none_reclaim(struct moderato_tx *tx)
 {
+	/* Transmissions and the timer run with softirqs off, where the plain
+	 * free is the cheapest; netpoll transmits with interrupts off, too.
+	 */
+	int softirq = !irqs_disabled();
 	struct moderato_tx_done done = {};
 	struct sk_buff *skb;
 
 	while ((skb = moderato_tx_take(tx, &done)))
-		dev_consume_skb_any(skb);
+		napi_consume_skb(skb, softirq);
 	moderato_tx_finish(tx, &done);
 }
 
