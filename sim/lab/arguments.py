@@ -18,7 +18,8 @@ def variant(word: str) -> str:
         return word
     close = difflib.get_close_matches(word, VARIANTS, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
-    raise argparse.ArgumentTypeError(f"unknown variant {word!r}{hint} (known: {', '.join(VARIANTS)})")
+    raise argparse.ArgumentTypeError(
+        f"unknown variant {word!r}{hint} (known: {', '.join(VARIANTS)})")
 
 
 def variant_list(words: str) -> list[str]:
@@ -48,7 +49,8 @@ def load(word: str) -> int | float:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{word!r} is not a number of percent") from None
     if not 0 < percent <= 100:  # also refuses nan
-        raise argparse.ArgumentTypeError(f"{word}: a load is more than 0 and at most 100 percent of the line rate")
+        raise argparse.ArgumentTypeError(
+            f"{word}: a load is more than 0 and at most 100 percent of the line rate")
     return int(percent) if percent == int(percent) else percent
 
 
@@ -79,21 +81,24 @@ def input_file(word: str) -> Path:
     """A file to read; its content is checked by what reads it."""
     path = Path(word).absolute()
     if not path.is_file():
-        raise argparse.ArgumentTypeError(f"{word} {'is a folder' if path.is_dir() else 'does not exist'}; name a pcap file")
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise argparse.ArgumentTypeError(f"{word} {what}; name a pcap file")
     if not os.access(path, os.R_OK):
         raise argparse.ArgumentTypeError(f"{word} can't be read; change its permissions")
     return path
 
 
 def output_file(word: str) -> Path:
-    """A file that will be written: its folder must be there now, not after minutes of simulation."""
+    """A file that will be written: its folder must be there now, not after minutes."""
     path = Path(word).absolute()
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{word} is a folder; name a file")
     if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"the folder {path.parent} does not exist; make it, or name another file")
+        raise argparse.ArgumentTypeError(
+            f"the folder {path.parent} does not exist; make it, or name another file")
     if not os.access(path.parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"the folder {path.parent} can't be written to; name another file")
+        raise argparse.ArgumentTypeError(
+            f"the folder {path.parent} can't be written to; name another file")
     return path
 
 
@@ -104,7 +109,8 @@ def output_folder(word: str) -> Path:
         raise argparse.ArgumentTypeError(f"{word} is a file; name a folder")
     place = path if path.exists() else path.parent
     if not place.is_dir():
-        raise argparse.ArgumentTypeError(f"the folder {place} does not exist; make it, or name another")
+        raise argparse.ArgumentTypeError(
+            f"the folder {place} does not exist; make it, or name another")
     if not os.access(place, os.W_OK):
         raise argparse.ArgumentTypeError(f"the folder {place} can't be written to; name another")
     return path

@@ -37,7 +37,8 @@ def main(words: list[str] | None = None) -> int:
         return 130
 
 
-# Commands: each imports its part only when it runs, so that a wrong command is refused at once ------
+# Commands -----------------------------------------------------------------------------------------
+# Each imports its part when it runs, so that a wrong command is refused at once.
 
 def _forward(options) -> int:
     from .forward import forward
@@ -64,47 +65,51 @@ def _bench(options) -> int:
 # Options ------------------------------------------------------------------------------------------
 
 def parser() -> Parser:
-    top = Parser(prog="moderato", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
-                 description="Linux on a simulated SoC forwards Ethernet frames between two Moderato "
-                             "ports;\nmeasures what each interrupt strategy costs.",
-                 epilog="`setup` and `test` are commands of the launcher: ./moderato setup, ./moderato test.")
+    top = Parser(prog="moderato", allow_abbrev=False, description=(
+        "Linux on a simulated SoC forwards Ethernet frames between two Moderato ports; this "
+        "measures what each interrupt strategy costs."),
+        epilog="The launcher adds two commands: ./moderato setup, ./moderato test.")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
+    names = ", ".join(VARIANTS)
 
-    sub = _command(commands, "forward", _forward, "measure how Linux forwards, a table row per trial")
-    sub.add_argument("--variant", type=arguments.variant_list, default=list(VARIANTS), metavar="V[,V...]",
-                     help=f"all (default), or some of {', '.join(VARIANTS)}")
-    sub.add_argument("--frame-size", type=arguments.frame_sizes, default=[64, 512], metavar="N[,N...]",
-                     help="octets, destination address to FCS (default: 64,512)")
-    sub.add_argument("--load", type=arguments.load, default=100, metavar="PERCENT",
-                     help="of the line rate, offered to each port at once (default: 100)")
-    sub.add_argument("--frames", type=arguments.frames, metavar="N",
-                     help="offered to each port (default: as many as the load offers in the default time)")
-    sub.add_argument("--link", type=arguments.link, default=100, metavar="MBPS",
-                     help="line rate: 10, 100 (default) or 1000 Mb/s")
-    sub.add_argument("--json", type=arguments.output_file, metavar="FILE", help="also write every figure here")
-    sub.add_argument("--pcap", type=arguments.output_folder, metavar="DIR",
-                     help="also write every frame of each trial here")
+    add = _command(commands, "forward", _forward, "measure how Linux forwards; prints a table")
+    add("--variant", type=arguments.variant_list, default=list(VARIANTS), metavar="V[,V...]",
+        help=f"all (default), or some of {names}")
+    add("--frame-size", type=arguments.frame_sizes, default=[64, 512], metavar="N[,N...]",
+        help="octets, destination address to FCS (default: 64,512)")
+    add("--load", type=arguments.load, default=100, metavar="PERCENT",
+        help="of the line rate, offered to each port at once (default: 100)")
+    add("--frames", type=arguments.frames, metavar="N",
+        help="offered to each port (default: what the load gives in a fixed time)")
+    add("--link", type=arguments.link, default=100, metavar="MBPS",
+        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    add("--json", type=arguments.output_file, metavar="FILE", help="also write every figure here")
+    add("--pcap", type=arguments.output_folder, metavar="DIR",
+        help="also write every frame of each trial here")
 
-    sub = _command(commands, "replay", _replay, "send captured frames through the guest, capture what leaves it")
-    sub.add_argument("--variant", type=arguments.variant, required=True, metavar="V", help=", ".join(VARIANTS))
-    sub.add_argument("--in0", type=arguments.input_file, required=True, metavar="PCAP", help="frames sent to port 0")
-    sub.add_argument("--in1", type=arguments.input_file, metavar="PCAP", help="frames sent to port 1")
-    sub.add_argument("--out0", type=arguments.output_file, required=True, metavar="PCAP", help="what left port 0")
-    sub.add_argument("--out1", type=arguments.output_file, required=True, metavar="PCAP", help="what left port 1")
-    sub.add_argument("--json", type=arguments.output_file, metavar="FILE", help="also write every figure here")
+    add = _command(commands, "replay", _replay, "send captured frames through the guest")
+    add("--variant", type=arguments.variant, required=True, metavar="V", help=names)
+    add("--in0", type=arguments.input_file, required=True, metavar="PCAP", help="enters port 0")
+    add("--in1", type=arguments.input_file, metavar="PCAP", help="enters port 1")
+    add("--out0", type=arguments.output_file, required=True, metavar="PCAP",
+        help="what left port 0")
+    add("--out1", type=arguments.output_file, required=True, metavar="PCAP",
+        help="what left port 1")
+    add("--json", type=arguments.output_file, metavar="FILE", help="also write every figure here")
 
-    sub = _command(commands, "shell", _shell, "the guest's console, or the output and status of one command")
-    sub.add_argument("--variant", type=arguments.variant, metavar="V", help=", ".join(VARIANTS))
-    sub.add_argument("-c", dest="command", metavar="COMMAND", help="run this and end with its status")
+    add = _command(commands, "shell", _shell, "the guest's console, or one command")
+    add("--variant", type=arguments.variant, metavar="V", help=names)
+    add("-c", dest="command", metavar="COMMAND", help="run this and end with its status")
 
     _command(commands, "bench", _bench, "speed of the simulation, also against stock litex_sim")
     return top
 
 
-def _command(commands, name: str, run: Callable, summary: str) -> Parser:
+def _command(commands, name: str, run: Callable, summary: str) -> Callable:
+    """Add a subcommand; returns the function that adds its options."""
     sub = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
     sub.set_defaults(run=run)
-    return sub
+    return sub.add_argument
 
 
 if __name__ == "__main__":

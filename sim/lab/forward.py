@@ -13,12 +13,14 @@ from .results import Result, Trial, frames_for
 DEFAULT_SECONDS = 0.3  # of simulated time in which the frames of a trial are offered
 
 
-def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: float, frames: int | None,
-            link_mbps: int, json: Path | None, pcap: Path | None) -> int:
+def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: float,
+            frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None) -> int:
     """Run every variant with every frame size; prints the table, returns the exit status."""
-    trials = [Trial(variant, size, load_percent,
-                    frames or frames_for(DEFAULT_SECONDS, size, load_percent, link_mbps), link_mbps, pcap)
-              for size in frame_sizes for variant in variants]
+    trials = []
+    for size in frame_sizes:
+        count = frames or frames_for(DEFAULT_SECONDS, size, load_percent, link_mbps)
+        trials += [Trial(variant, size, load_percent, count, link_mbps, pcap)
+                   for variant in variants]
     results = run(machine(link_mbps), trials)
     print(table.render(results), end="")
     if json:
@@ -28,10 +30,10 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: f
 
 def run(of: Machine, trials: Sequence[Trial]) -> list[Result]:
     """The results of trials, in their order."""
+    state.loaded(of, static=True)  # what all variants need; then each one's own, side by side
     variants = list(dict.fromkeys(each.variant for each in trials))
-    state.loaded(of, static=True)  # first what all variants need, then each one's own on a core of its own
-    states = dict(zip(variants, pool.run_all(
-        [(variant, functools.partial(_ready, of, variant)) for variant in variants], "variants ready")))
+    jobs = [(variant, functools.partial(_ready, of, variant)) for variant in variants]
+    states = dict(zip(variants, pool.run_all(jobs, "variants ready")))
     return pool.run_all([(each.name, functools.partial(trial.run, each, states[each.variant]))
                          for each in trials], "trials")
 

@@ -26,7 +26,8 @@ class Counters:
         """What was counted after `before`."""
         def minus(new, old):
             return [n - o for n, o in zip(new, old)] if isinstance(new, list) else new - old
-        return Counters(**{name: minus(value, getattr(before, name)) for name, value in vars(self).items()})
+        return Counters(**{name: minus(value, getattr(before, name))
+                           for name, value in vars(self).items()})
 
 
 def parse(text: str) -> Counters:
@@ -37,17 +38,19 @@ def parse(text: str) -> Counters:
     backlog = re.findall(r"^[0-9a-f]{8} ([0-9a-f]{8})(?: [0-9a-f]{8})+\s*$", text, re.MULTILINE)
     if not backlog:
         raise LabError(f"the guest's /proc/net/softnet_stat could not be read: {text[-200:]!r}")
-    return Counters(rx_interrupts=interrupts["rx"], tx_interrupts=interrupts["tx"],
-                    rx_packets=[words[1] for words in devices], rx_dropped=[words[3] for words in devices],
-                    tx_packets=[words[9] for words in devices], tx_dropped=[words[11] for words in devices],
-                    backlog_dropped=sum(int(drops, 16) for drops in backlog))
+    return Counters(
+        rx_interrupts=interrupts["rx"], tx_interrupts=interrupts["tx"],
+        rx_packets=[words[1] for words in devices], rx_dropped=[words[3] for words in devices],
+        tx_packets=[words[9] for words in devices], tx_dropped=[words[11] for words in devices],
+        backlog_dropped=sum(int(drops, 16) for drops in backlog))
 
 
 def _interrupts(text: str, interface: str, direction: str) -> int:
     """Interrupts of one line, all harts together; `  7:  123  SiFive PLIC  3 Level  eth0-rx`."""
-    line = re.search(rf"^ *\d+:((?: +\d+)+) +\D.*\b{interface}\W{direction}\s*$", text, re.MULTILINE)
+    name = f"{interface}-{direction}"
+    line = re.search(rf"^ *\d+:((?: +\d+)+) +\D.*\b{name}\s*$", text, re.MULTILINE)
     if not line:
-        raise LabError(f"the guest's /proc/interrupts shows no {interface}-{direction}: is the driver up?")
+        raise LabError(f"the guest's /proc/interrupts shows no {name}: is the driver up?")
     return sum(map(int, line[1].split()))
 
 

@@ -5,8 +5,6 @@ Only three things are added to the Verilog: the boot images (stock litex_sim can
 an end of the run after a number of clocks.
 """
 
-import os
-import re
 import resource
 import struct
 import subprocess
@@ -30,15 +28,9 @@ always @(posedge sys_clk) begin
     if (clocks == last_clock) $finish;
 end
 initial $readmemh("main_ram.hex", main_ram);
+initial $readmemh("rom.hex", rom);
 endmodule
 """
-
-
-class StockSoC(soc.SimSoC):
-    """Our SoC on LiteX's platform."""
-    @staticmethod
-    def platform_for(config):
-        return SimPlatform("SIM", soc.pads(config))
 
 
 def simulator(config: soc.SimConfig, verilog: Path, images: list[tuple[Path, int]]) -> Path:
@@ -47,7 +39,7 @@ def simulator(config: soc.SimConfig, verilog: Path, images: list[tuple[Path, int
         environment = verilator.environment()
         run([sys.executable, "-m", "moderato.sim.lab.litex_sim", folder], env=environment)
         top = folder / f"{soc.TOP}.v"
-        top.write_text(re.sub(r"\nendmodule\s*$", END, top.read_text()))
+        top.write_text(top.read_text().rpartition("endmodule")[0] + END)
         memories(folder, config, images)
         run(["bash", f"build_{soc.TOP}.sh"], cwd=folder, env=environment)
 
@@ -60,7 +52,7 @@ def elaborate(folder: Path, config: soc.SimConfig):
     modules = Modules()
     modules.add_clocker("sys_clk", freq_hz=config.sys_clk_hz)
     modules.add_module("serial2console", "serial")
-    stock = StockSoC(config)
+    stock = soc.SimSoC(config, SimPlatform("SIM", soc.pads(config)))
     stock.finalize()
     stock.platform.build(stock.get_fragment(), build_dir=str(folder), build_name=soc.TOP, run=False,
                          sim_config=modules, opt_level="O3")
@@ -76,7 +68,7 @@ def memories(folder: Path, config: soc.SimConfig, images: list[tuple[Path, int]]
         else:
             ram.append(words(content, address - 0x4000_0000, 8))
     (folder / "main_ram.hex").write_text("".join(ram))
-    (folder / f"{soc.TOP}_rom.init").write_text("".join(rom))
+    (folder / "rom.hex").write_text("".join(rom))
 
 
 def words(content: bytes, address: int, size: int) -> str:
@@ -89,11 +81,12 @@ def words(content: bytes, address: int, size: int) -> str:
 def cpu_seconds(binary: Path, clocks: int) -> float:
     """CPU time of a run of `clocks` clocks, start included."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    result = subprocess.run([binary, f"+clocks={clocks}"], cwd=binary.parent.parent, stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True)
+    result = subprocess.run([binary, f"+clocks={clocks}"], cwd=binary.parent.parent,
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if result.returncode:
-        raise LabError(f"litex_sim ended with status {result.returncode}: {result.stderr.strip()[-200:]}")
+        raise LabError(f"litex_sim ended with status {result.returncode}: "
+                       + result.stderr.strip()[-200:])
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 

@@ -25,7 +25,7 @@ def replacing(path: Path) -> Iterator[Path]:
         os.close(handle)
         temporary = Path(name)
         yield temporary
-        temporary.chmod(0o666 & ~_umask())  # mkstemp's files are private; a result is an ordinary file
+        temporary.chmod(0o666 & ~_umask())  # mkstemp's files are private
         temporary.replace(path)
     except OSError as error:
         raise LabError(f"{path} could not be written: {error.strerror}; {_mend(error)}") from error

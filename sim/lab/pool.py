@@ -10,7 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from . import session
 
-Job = Callable[[Callable[[float], None]], object]  # gets a function to report its share done, 0 to 1
+# A job gets a function to report its share done, from 0 to 1.
+Job = Callable[[Callable[[float], None]], object]
 
 
 def run_all(jobs: Sequence[tuple[str, Job]], what: str = "trials") -> list:
@@ -71,4 +72,5 @@ class _Progress:
             print("\r\033[K" + self._head(), file=sys.stderr, flush=True)
 
     def _head(self) -> str:
-        return f"moderato: {self.finished} of {self.total} {self.what}, {time.monotonic() - self.start:.0f} s"
+        seconds = time.monotonic() - self.start
+        return f"moderato: {self.finished} of {self.total} {self.what}, {seconds:.0f} s"

@@ -10,13 +10,18 @@ from pathlib import Path
 from . import guest, outputs, pcap, pool, router, state, table, trial
 from .forward import report_problems
 from .machine import Machine, machine
-from .results import Port, Result, Trial
+from .results import LATENCY, Port, Result, Trial
 
 LINK_MBPS = 100
 PATIENCE = 500_000_000  # clocks beyond the capture's own time
+FCS = 4                 # octets
 
 
-def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path], json: Path | None) -> int:
+Frames = list[tuple[int, bytes]]  # as pcap.read gives them
+
+
+def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
+           json: Path | None) -> int:
     """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
     entered = [pcap.read(path) if path else [] for path in inputs]
     of = machine(LINK_MBPS)
@@ -29,9 +34,9 @@ def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path]
     return report_problems(results)
 
 
-def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Sequence[list[tuple[int, bytes]]],
+def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Sequence[Frames],
         captures: Sequence[Path], progress: Callable[[float], None]) -> Result:
-    """`entered`: the frames of `inputs` with their times. The captures appear whole or not at all."""
+    """`entered`: the frames of `inputs`. The captures appear whole or not at all."""
     ready = state.ready(of, variant, static=False)
     start = time.monotonic()
     clocks = round(span(entered) * of.sys_clk_hz / 1_000_000_000)
@@ -44,25 +49,27 @@ def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Seque
         files = [stack.enter_context(outputs.replacing(path)) for path in captures]
         before = session.call("counters")["idle_cycles"]
         reply = session.call("replay", **{"in": [path and str(path) for path in inputs]},
-                             out=list(map(str, files)), link_mbps=LINK_MBPS, quiet_cycles=trial.QUIET,
-                             max_cycles=clocks + PATIENCE)
+                             out=list(map(str, files)), link_mbps=LINK_MBPS,
+                             quiet_cycles=trial.QUIET, max_cycles=clocks + PATIENCE)
         idle = session.call("counters")["idle_cycles"]
         left = [pcap.read(file) for file in files]
         counters = guest.parse(session.check(guest.COMMAND))
         hardware = [port["events"] for port in session.call("counters")["ports"]]
     reply["idle_cycles"] = [new - old for new, old in zip(idle, before)]
     settings = Trial(variant, None, None, max(map(len, entered)), LINK_MBPS)
-    return evaluate(settings, ready, reply, entered, left, counters, hardware, time.monotonic() - start)
+    return evaluate(settings, ready, reply, entered, left, counters, hardware,
+                    time.monotonic() - start)
 
 
-def span(entered: Sequence[list[tuple[int, bytes]]]) -> int:
+def span(entered: Sequence[Frames]) -> int:
     """Nanoseconds from the first frame to the last."""
     times = [moment for port in entered for moment, _ in port]
     return max(times) - min(times) if times else 0
 
 
-def evaluate(settings: Trial, ready: state.State, reply: dict, entered, left, counters: guest.Counters,
-             hardware: list[dict], wall_seconds: float) -> Result:
+def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence[Frames],
+             left: Sequence[Frames], counters: guest.Counters, hardware: list[dict],
+             wall_seconds: float) -> Result:
     """Figures like a trial's, over the whole replay; latency is not measured."""
     hz = ready.machine.sys_clk_hz
     clocks = reply["end_cycle"] - reply["start_cycle"]
@@ -71,15 +78,18 @@ def evaluate(settings: Trial, ready: state.State, reply: dict, entered, left, co
     for number, port in enumerate(reply["ports"]):
         other = 1 - number
         events, beyond = port["events"], reply["ports"][other]["left"]
-        forwarded = router.forwarded([frame for _, frame in entered[number]], [frame for _, frame in left[other]])
-        octets = sum(len(frame) + 4 for frame in forwarded)
-        ports.append(Port(offered=port["offered"], received=events["rx_completed"], forwarded=len(forwarded),
-                          dropped_at_ring=events["rx_drop_ring"], dropped_at_fifo=events["rx_drop_fifo"],
-                          corrupted=beyond["bad_fcs"] + beyond["bad_preamble"],
-                          rx_interrupts=events["rx_interrupt"], tx_interrupts=events["tx_interrupt"],
-                          fps=len(forwarded) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6))
+        forwarded = router.forwarded([frame for _, frame in entered[number]],
+                                     [frame for _, frame in left[other]])
+        octets = sum(len(frame) + FCS for frame in forwarded)
+        ports.append(Port(
+            offered=port["offered"], received=events["rx_completed"], forwarded=len(forwarded),
+            dropped_at_ring=events["rx_drop_ring"], dropped_at_fifo=events["rx_drop_fifo"],
+            corrupted=beyond["bad_fcs"] + beyond["bad_preamble"],
+            rx_interrupts=events["rx_interrupt"], tx_interrupts=events["tx_interrupt"],
+            fps=len(forwarded) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6))
     idle = reply["idle_cycles"]
-    return Result(trial=settings, sys_clk_hz=hz, cycles=clocks, ports=ports, latency=dict.fromkeys(trial.LATENCY),
+    return Result(trial=settings, sys_clk_hz=hz, cycles=clocks, ports=ports,
+                  latency=dict.fromkeys(LATENCY),
                   cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,

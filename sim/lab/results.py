@@ -8,6 +8,7 @@ from pathlib import Path
 RING = 256             # descriptors of each ring, the driver's default
 MIN_FRAMES = 5 * RING  # beyond what rings and FIFOs hide
 OVERHEAD = 20          # octets of preamble, SFD and gap (IEEE 802.3)
+LATENCY = ("min", "median", "p99", "max")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Result:
     sys_clk_hz:       int
     cycles:           int
     ports:            list[Port]
-    latency:          dict[str, int | None]  # min, median, p99, max over the forwarded frames of all ports
+    latency:          dict[str, int | None]  # min, median, p99, max of all ports' forwarded frames
     cpu_idle_percent: float
     backlog_dropped:  int                    # by netif_rx()
     tx_dropped:       int                    # by the driver's transmit function
@@ -80,7 +81,8 @@ class Result:
     @property
     def dropped_elsewhere(self) -> int:
         """Received, not forwarded, and in none of the counters: queues' drops, or wrong frames."""
-        return self.total("received") - self.total("forwarded") - self.backlog_dropped - self.tx_dropped
+        return (self.total("received") - self.total("forwarded")
+                - self.backlog_dropped - self.tx_dropped)
 
     def as_json(self) -> dict:
         """The object that --json writes. All but `simulation` is the same in every run."""
@@ -95,7 +97,8 @@ class Result:
             "sys_clk_hz": self.sys_clk_hz,
             "cycles": self.cycles,
             "ports": [{name: getattr(port, name) for name in counts}
-                      | {name: round(getattr(port, name), 3) for name in rates} for port in self.ports],
+                      | {name: round(getattr(port, name), 3) for name in rates}
+                      for port in self.ports],
             "throughput": {name: round(self.total(name), 3) for name in rates},
             "latency_ns": {name: self.nanoseconds(cycles) for name, cycles in self.latency.items()},
             "cpu_idle_percent": round(self.cpu_idle_percent, 3),

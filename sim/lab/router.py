@@ -25,14 +25,14 @@ def forwarded(entered: Iterable[bytes], left: Iterable[bytes]) -> list[bytes]:
 
 
 def packet(frame: bytes, hops: int) -> bytes | None:
-    """The IPv4 packet in a frame after `hops` routers, less checksum and padding; None if none leaves."""
+    """The IPv4 packet in a frame after `hops` routers, less checksum and padding, or None."""
     if len(frame) < ETHERNET_HEADER + IPV4_HEADER or struct.unpack_from(">H", frame, 12)[0] != IPV4:
         return None
     ip = frame[ETHERNET_HEADER:]
     header, length, ttl = (ip[0] & 0xF) * 4, struct.unpack_from(">H", ip, 2)[0], ip[8]
-    if ip[0] >> 4 != 4 or not IPV4_HEADER <= header <= length <= len(ip) or not checksum_holds(ip[:header]):
+    if ip[0] >> 4 != 4 or not IPV4_HEADER <= header <= length <= len(ip) or ttl <= hops:
         return None
-    if ttl <= hops:
+    if not checksum_holds(ip[:header]):
         return None
     return b"".join([ip[:8], bytes([ttl - hops]), ip[9:10], ip[12:length]])
 

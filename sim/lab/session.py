@@ -19,8 +19,8 @@ BAD_CHECKPOINT = 3      # moderato-sim's exit status
 PROMPT = "# "
 PATIENCE = 500_000_000  # clocks: more than any command of the lab takes
 
-# A command's output is found between these. The guest runs commands through a function, because each
-# character that is typed costs it 30 000 clocks; the quotes keep the marks out of the typing's echo.
+# A command's output is found between these. The guest runs commands through a function, because
+# each character that is typed costs it 30 000 clocks; the quotes keep the marks out of the echo.
 BEGIN, END = "@begin@", "@end@"
 FUNCTION = "r() { echo @be''gin@; eval \"$1\"; echo @en''d@$?@; }\n"
 
@@ -40,7 +40,7 @@ class Session:
                  progress: Callable[[int, int], None] | None = None):
         """Start from a checkpoint, or from reset with images at addresses.
 
-        `progress` is called now and then while a command runs: cycles done, and the most it can take.
+        `progress` is called now and then while a command runs: cycles done, of how many at most.
         """
         command = [simulator, "--script", "-"]
         if restore:
@@ -104,7 +104,7 @@ class Session:
         status = self.process.wait()
         self.errors.seek(0)
         lines = self.errors.read().strip().splitlines()
-        message = lines[-1].removeprefix("moderato-sim: ") if lines else f"it ended with status {status}"
+        message = lines[-1].removeprefix("moderato-sim: ") if lines else f"status {status}"
         if status == BAD_CHECKPOINT:
             return CheckpointError(message)
         return LabError(f"the simulator failed: {message}")
@@ -129,7 +129,8 @@ class Session:
         """As `type`, for a command that has to succeed: its output."""
         status, output = self.type(command)
         if status:
-            raise LabError(f"in the guest, `{command}` ended with status {status}: {' '.join(output.split())}")
+            raise LabError(f"in the guest, `{command}` ended with status {status}: "
+                           + " ".join(output.split()))
         return output
 
 

@@ -65,14 +65,18 @@ class State:
 def booted(machine: Machine) -> State:
     """From reset to the shell."""
     def build(folder: Path):
-        with Session(machine.simulator, load=machine.images, console=folder / "console.log") as session:
+        with Session(machine.simulator, load=machine.images,
+                     console=folder / "console.log") as session:
             session.call("expect", text="MODERATO-BOOTED", max_cycles=BOOT_CYCLES)
             session.call("expect", text=PROMPT, max_cycles=BOOT_CYCLES)
             session.greet()
             session.call("save", file=str(folder / "checkpoint"))
 
-    inputs = [machine.build_id, FUNCTION, *(part for file, address in machine.images for part in (file, hex(address)))]
-    return _state(machine, "booted", inputs, build, "half a minute", functools.partial(booted, machine))
+    inputs = [machine.build_id, FUNCTION]
+    for file, address in machine.images:
+        inputs += [file, hex(address)]
+    return _state(machine, "booted", inputs, build, "half a minute",
+                  functools.partial(booted, machine))
 
 
 def loaded(machine: Machine, static: bool) -> State:

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from .results import Result
+from .results import LATENCY, Result
 
 
 def render(results: Sequence[Result]) -> str:
@@ -16,18 +16,22 @@ def render(results: Sequence[Result]) -> str:
 def render_replay(result: Result) -> str:
     """A line per port, of the frames that entered there."""
     head = ["port", "offered", "received", "forwarded", "lost", "at ring", "at FIFO", "Rx", "Tx"]
-    rows = [[str(number), *map(str, (port.offered, port.received, port.forwarded, port.lost, port.dropped_at_ring,
-                                     port.dropped_at_fifo, port.rx_interrupts, port.tx_interrupts))]
+    names = ["offered", "received", "forwarded", "lost", "dropped_at_ring", "dropped_at_fifo",
+             "rx_interrupts", "tx_interrupts"]
+    rows = [[str(number), *(str(getattr(port, name)) for name in names)]
             for number, port in enumerate(result.ports)]
-    title = (f"{result.trial.variant}: {result.cycles / result.sys_clk_hz:.3f} s of simulated time, "
+    seconds = result.cycles / result.sys_clk_hz
+    title = (f"{result.trial.variant}: {seconds:.3f} s of simulated time, "
              f"CPU idle {result.cpu_idle_percent:.1f} %")
-    return "\n".join([title, "", *_columns([head, *rows], group={5: "dropped:", 7: "interrupts:"})]) + "\n"
+    table = _columns([head, *rows], group={5: "dropped:", 7: "interrupts:"})
+    return "\n".join([title, "", *table]) + "\n"
 
 
 def _size(results: Sequence[Result]) -> str:
     trial = results[0].trial
-    title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s offered to "
-             f"each port: {trial.frames} frames per port in {trial.seconds:.3f} s of simulated time")
+    title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
+             f"offered to each port: {trial.frames} frames per port in {trial.seconds:.3f} s of "
+             "simulated time")
     return "\n".join([title, "", *_frames(results), "", *_costs(results)])
 
 
@@ -43,13 +47,12 @@ def _frames(results: Sequence[Result]) -> list[str]:
 
 
 def _costs(results: Sequence[Result]) -> list[str]:
-    head = ["variant", "Rx 0", "Rx 1", "Tx 0", "Tx 1", "frames/s", "Mb/s", "min", "median", "p99", "max",
-            "CPU idle"]
+    head = ["variant", "Rx 0", "Rx 1", "Tx 0", "Tx 1", "frames/s", "Mb/s", *LATENCY, "CPU idle"]
     rows = [[result.trial.variant,
              *(str(port.rx_interrupts) for port in result.ports),
              *(str(port.tx_interrupts) for port in result.ports),
              f"{result.total('fps'):.0f}", f"{result.total('mbps'):.2f}",
-             *(_microseconds(result, result.latency[name]) for name in ("min", "median", "p99", "max")),
+             *(_microseconds(result, result.latency[name]) for name in LATENCY),
              f"{result.cpu_idle_percent:.1f} %"] for result in results]
     return _columns([head, *rows], group={1: "interrupts:", 5: "forwarded:", 7: "latency, us:"})
 
@@ -59,7 +62,7 @@ def _microseconds(result: Result, cycles: int | None) -> str:
 
 
 def _columns(rows: list[list[str]], group: dict[int, str]) -> list[str]:
-    """Rows as aligned text, the first being the head; `group` names the columns that start there."""
+    """Rows as aligned text, the first being the head; `group` names the columns from there."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     for start, title in group.items():  # a group's title has to fit above its columns
         end = min((other for other in group if other > start), default=len(widths))

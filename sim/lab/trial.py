@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One trial: frames offered from a ready state, what came of them, and whether the books balance."""
+"""One trial: frames offered from a ready state, what came of them, and whether that is sound."""
 
 import time
 from collections.abc import Callable
 
 from . import guest
 from .outputs import replacing_folder
-from .results import Port, Result, Trial
+from .results import LATENCY, Port, Result, Trial
 from .state import State
 
 SEED = 1
@@ -22,9 +22,11 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
     def report(done: int, _):
         progress(min(1.0, done / (clocks + 2 * QUIET)))
 
+    captures = trial.pcap and trial.pcap / f"{trial.variant}-{trial.frame_bytes}"
     with ready.open(progress=report) as session:
-        with replacing_folder(trial.pcap and trial.pcap / f"{trial.variant}-{trial.frame_bytes}") as folder:
-            reply = session.call("trial", **request(trial, clocks), **({"pcap": str(folder)} if folder else {}))
+        with replacing_folder(captures) as folder:
+            capture = {"pcap": str(folder)} if folder else {}
+            reply = session.call("trial", **request(trial, clocks), **capture)
         counters = guest.parse(session.check(guest.COMMAND))
         hardware = [port["events"] for port in session.call("counters")["ports"]]
     return evaluate(trial, ready.machine.sys_clk_hz, reply, ready.counters(), counters, hardware,
@@ -35,21 +37,18 @@ def request(trial: Trial, clocks: int) -> dict:
     """The fields of moderato-sim's `trial`. `clocks`: how long frames are offered."""
     slot = clocks / trial.frames
     # Two testers are never in step: the second port's frames start half a slot later.
-    ports = [{"frame_bytes": trial.frame_bytes, "load_percent": trial.load_percent, "frames": trial.frames,
-              "phase": round(slot * port / 2)} for port in (0, 1)]
+    ports = [{"frame_bytes": trial.frame_bytes, "load_percent": trial.load_percent,
+              "frames": trial.frames, "phase": round(slot * port / 2)} for port in (0, 1)]
     return {"ports": ports, "link_mbps": trial.link_mbps, "seed": SEED, "quiet_cycles": QUIET,
             "max_cycles": clocks + PATIENCE}
 
-LATENCY = ("min", "median", "p99", "max")
-
-
 # Evaluation ---------------------------------------------------------------------------------------
 
-def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters, after: guest.Counters,
-             hardware: list[dict], wall_seconds: float) -> Result:
-    """The figures of a trial. `reply`: moderato-sim's; `hardware`: its interrupt counts since reset."""
+def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
+             after: guest.Counters, hardware: list[dict], wall_seconds: float) -> Result:
+    """The figures of a trial. `reply`: moderato-sim's; `hardware`: its counts since reset."""
     window = reply["window"]
-    clocks = max(1, window["end_cycle"] - window["start_cycle"])  # a single frame has no steady state
+    clocks = max(1, window["end_cycle"] - window["start_cycle"])  # 0 if a single frame is offered
     kernel = after.since(before)
     rates = [port["window"]["forwarded"] * sys_clk_hz / clocks for port in reply["ports"]]
     ports = [Port(offered=port["offered"],
@@ -63,8 +62,9 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
                   fps=rate, mbps=rate * trial.frame_bytes * 8 / 1e6)
              for port, rate in zip(reply["ports"], rates)]
     idle = window["idle_cycles"]
-    return Result(trial=trial, sys_clk_hz=sys_clk_hz, cycles=reply["end_cycle"] - reply["start_cycle"],
-                  ports=ports, latency=reply["latency_cycles"] or dict.fromkeys(LATENCY),
+    return Result(trial=trial, sys_clk_hz=sys_clk_hz,
+                  cycles=reply["end_cycle"] - reply["start_cycle"], ports=ports,
+                  latency=reply["latency_cycles"] or dict.fromkeys(LATENCY),
                   cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,
@@ -86,12 +86,12 @@ def damage(reply: dict) -> list[str]:
 
 
 def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
-    """Where the guest's /proc/interrupts differs from what the hardware raised, both since reset."""
+    """Where /proc/interrupts differs from what the hardware raised, both since reset."""
     found = []
     for number, events in enumerate(hardware):
         for direction, seen in (("rx", kernel.rx_interrupts), ("tx", kernel.tx_interrupts)):
             raised = events[f"{direction}_interrupt"]
             if seen[number] != raised:
-                found.append(f"/proc/interrupts shows {seen[number]} {direction} interrupts of port {number}, "
-                             f"the hardware raised {raised}")
+                found.append(f"/proc/interrupts shows {seen[number]} {direction} interrupts of "
+                             f"port {number}, the hardware raised {raised}")
     return found

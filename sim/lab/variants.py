@@ -24,7 +24,8 @@ RX = {
 # The last of fewer than 128 frames are reported 10 ms after the wire went quiet.
 TX = {
     "interrupt per frame": Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit off"),
-    "interrupt per 128":   Strategy("tx-frames 128 tx-usecs 0 tx-usecs-low 10000", "tx-reclaim-on-xmit off"),
+    "interrupt per 128":   Strategy("tx-frames 128 tx-usecs 0 tx-usecs-low 10000",
+                                    "tx-reclaim-on-xmit off"),
     "no interrupts":       Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit on"),
 }
 
