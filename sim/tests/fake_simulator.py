@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 BUILD = "fake-1"
-EVENTS = ("rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed", "rx_drop_ring", "rx_drop_fifo",
-          "rx_drop_error", "rx_drop_filter")
+EVENTS = ("rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed", "rx_drop_ring",
+          "rx_drop_fifo", "rx_drop_error", "rx_drop_filter")
 NAPI = "napi"
 
 
@@ -44,7 +44,8 @@ class Guest:
         for port, events in enumerate(self.events):
             for line, direction in enumerate(("rx", "tx")):
                 count = events[f"{direction}_interrupt"] + setting("MISCOUNT")
-                lines.append(f" {10 + 2 * port + line}: {count:10}  SiFive PLIC  {3 + 2 * port + line} Level     "
+                number = 2 * port + line
+                lines.append(f" {10 + number}: {count:10}  SiFive PLIC  {3 + number} Level     "
                              f"eth{port}-{direction}")
         lines += ["00000010 00000002 00000000 00000000 00000000"]
         for port in range(2):
@@ -59,19 +60,20 @@ class Guest:
             lost = setting("LOST") if number == 0 else 0
             passed = offer["frames"] - lost
             events = dict.fromkeys(EVENTS, 0) | {
-                "rx_interrupt": passed, "tx_interrupt": passed, "rx_completed": passed, "tx_completed": passed,
-                "rx_drop_ring": lost}
+                "rx_interrupt": passed, "tx_interrupt": passed, "rx_completed": passed,
+                "tx_completed": passed, "rx_drop_ring": lost}
             for name, count in events.items():
                 self.events[number][name] += count
             ports.append({"offered": offer["frames"], "forwarded": passed, "lost": lost,
                           "corrupted": setting("CORRUPTED"), "reordered": 0, "duplicated": 0,
                           "window": {"offered": passed, "forwarded": passed}, "events": events,
-                          "left": {"frames": passed, "bad_fcs": 0, "bad_preamble": 0, "short_gap": 0,
-                                   "unrecognised": 0}})
+                          "left": {"frames": passed, "bad_fcs": 0, "bad_preamble": 0,
+                                   "short_gap": 0, "unrecognised": 0}})
         self.cycle += 3_000_000
         return {"start_cycle": start, "end_cycle": self.cycle, "quiet": True, "ports": ports,
                 "latency_cycles": {"min": 1000, "median": 2000, "p99": 3000, "max": 4001},
-                "window": {"start_cycle": start, "end_cycle": start + 1_000_000, "idle_cycles": [250_000]}}
+                "window": {"start_cycle": start, "end_cycle": start + 1_000_000,
+                           "idle_cycles": [250_000]}}
 
 
 def main():
@@ -95,7 +97,7 @@ def main():
             case "send":
                 guest.type(request["text"])
             case "expect":
-                print(json.dumps({"progress": {"do": "expect", "cycles": 1, "of": request["max_cycles"]}}))
+                print(json.dumps({"progress": {"cycles": 1, "of": request["max_cycles"]}}))
                 found = guest.printed.find(request["text"])
                 if found < 0:
                     reply |= {"ok": False, "error": f"the guest did not print {request['text']!r}"}
@@ -103,7 +105,8 @@ def main():
                     end = found + len(request["text"])
                     reply["output"], guest.printed = guest.printed[:end], guest.printed[end:]
             case "counters":
-                reply |= {"idle_cycles": [0], "ports": [{"events": events} for events in guest.events]}
+                reply |= {"idle_cycles": [0],
+                          "ports": [{"events": events} for events in guest.events]}
             case "trial":
                 if setting("STALL"):
                     time.sleep(1000)

@@ -36,7 +36,8 @@ def nothing_runs(monkeypatch):
     ("forward --json {tmp}", "is a folder"),
     ("forward --pcap {tmp}/file", "is a file"),
     ("replay --variant napi", "--in0"),
-    ("replay --variant napi --in0 {tmp}/none.pcap --out0 {tmp}/0 --out1 {tmp}/1", "none.pcap does not exist"),
+    ("replay --variant napi --in0 {tmp}/none.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+     "none.pcap does not exist"),
     ("shell --variant nappi", "did you mean napi?"),
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
@@ -47,7 +48,7 @@ def test_wrong_command(words, says, tmp_path, capsys):
     assert len(output.err.splitlines()) == 1 and output.err.startswith("moderato: ")
 
 
-@pytest.mark.parametrize("words", ["--help", "forward --help", "replay --help", "shell --help", "bench --help"])
+@pytest.mark.parametrize("words", ["--help", "forward --help", "replay --help", "shell --help"])
 def test_help(words, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(words.split())

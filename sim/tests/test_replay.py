@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Captures for replay: which are refused, and which frames count as forwarded. Scapy is the oracle."""
+"""Captures for replay: which are refused, and which frames count as forwarded, by scapy."""
 
 import struct
 
@@ -45,15 +45,16 @@ def test_reads_what_scapy_writes(tmp_path, nano, endianness):
 
 
 @pytest.mark.parametrize("cut, says", [
-    (0, "not a pcap file"), (23, "not a pcap file"), (24 + 15, "truncated"), (24 + 16 + 91, "truncated")])
+    (0, "not a pcap file"), (23, "not a pcap file"), (24 + 15, "truncated"),
+    (24 + 16 + 91, "truncated")])
 def test_truncated_capture(tmp_path, capsys, cut, says):
     file = tmp_path / "a.pcap"
     with PcapWriter(str(file)) as writer:
         writer.write(datagram())
     file.write_bytes(file.read_bytes()[:cut])
     before = sorted(tmp_path.iterdir())
-    status = cli.main(["replay", "--variant", "napi", "--in0", str(file), "--out0", str(tmp_path / "0"),
-                       "--out1", str(tmp_path / "1")])
+    status = cli.main(["replay", "--variant", "napi", "--in0", str(file),
+                       "--out0", str(tmp_path / "0"), "--out1", str(tmp_path / "1")])
     error = capsys.readouterr().err
     assert status == 1 and says in error and str(file) in error and len(error.splitlines()) == 1
     assert sorted(tmp_path.iterdir()) == before
@@ -88,7 +89,8 @@ def test_recognises_forwarded_frames():
     left = [bytes(routed(frame)) for frame in frames]
     left[-1] = left[-1].ljust(60, b"\0")  # the MAC pads short frames
     assert router.forwarded(map(bytes, frames), left) == left
-    assert router.forwarded(map(bytes, frames), left[:3] + left[:1]) == left[:3]  # a duplicate counts once
+    twice = left[:3] + left[:1]
+    assert router.forwarded(map(bytes, frames), twice) == left[:3]
 
 
 @pytest.mark.parametrize("harm", [
@@ -111,8 +113,10 @@ def test_frames_that_no_router_forwards(frame):
 
 
 def test_replies_of_the_router_do_not_count():
-    answer = Ether() / IP(src="198.18.0.1", dst="198.18.0.2") / ICMP(type=11) / Raw(bytes(datagram(ttl=1)[IP])[:28])
-    assert router.forwarded([bytes(datagram(ttl=1))], [bytes(answer)]) == []
+    late = datagram(ttl=1)
+    answer = (Ether() / IP(src="198.18.0.1", dst="198.18.0.2") / ICMP(type=11)
+              / Raw(bytes(late[IP])[:28]))
+    assert router.forwarded([bytes(late)], [bytes(answer)]) == []
 
 
 def test_checksum_of_all_ones_or_zeros():
@@ -121,6 +125,7 @@ def test_checksum_of_all_ones_or_zeros():
     header[10:12] = b"\0\0"
     total = sum(struct.unpack(">10H", header))
     total = (total & 0xFFFF) + (total >> 16)
-    header[4:6] = struct.pack(">H", (struct.unpack_from(">H", header, 4)[0] + 0xFFFF - total) % 0xFFFF)
+    identification, = struct.unpack_from(">H", header, 4)
+    header[4:6] = struct.pack(">H", (identification + 0xFFFF - total) % 0xFFFF)
     assert router.checksum_holds(bytes(header[:10]) + b"\0\0" + bytes(header[12:]))
     assert router.checksum_holds(bytes(header[:10]) + b"\xff\xff" + bytes(header[12:]))

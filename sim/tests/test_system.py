@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The whole: Linux forwards on the simulated SoC. Facts that hold whatever the figures are."""
+
+import functools
+import json
+import subprocess
+import sys
+import tempfile
+
+import pytest
+from scapy.layers.inet import ICMP, IP, UDP, UDPerror
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Raw
+from scapy.utils import rdpcap, wrpcap
+
+from moderato.sim.lab import forward, state, trial
+from moderato.sim.lab.machine import machine
+from moderato.sim.lab.results import RING, Trial
+from moderato.sim.lab.variants import VARIANTS
+
+NAPI = [name for name in VARIANTS if name.startswith("napi")]
+PER_FRAME = [name for name in VARIANTS if not name.startswith("napi")]
+
+GUEST = ["02:4d:6f:64:00:00", "02:4d:6f:64:00:01"]
+TESTER = ["02:54:73:74:00:00", "02:54:73:74:00:01"]
+
+
+@pytest.fixture(scope="session")
+def lab():
+    return machine()
+
+
+@functools.cache
+def _trials(*trials):
+    return dict(zip(trials, forward.run(machine(), trials)))
+
+
+@pytest.fixture(scope="session")
+def overload():
+    """Every variant under far more than it can forward."""
+    trials = [Trial(variant, 512, 100, 4000, 100) for variant in VARIANTS]
+    return {each.variant: result for each, result in _trials(*trials).items()}
+
+
+@pytest.fixture(scope="session")
+def light():
+    """Every variant under what it can forward."""
+    trials = [Trial(variant, 512, 5, 150, 100) for variant in VARIANTS]
+    return {each.variant: result for each, result in _trials(*trials).items()}
+
+
+# Frames -------------------------------------------------------------------------------------------
+
+def test_no_frame_is_harmed_and_every_one_is_accounted_for(overload, light):
+    for result in [*overload.values(), *light.values()]:
+        assert result.problems == []  # also: /proc/interrupts equals the hardware's counts
+        for port in result.ports:
+            assert port.corrupted == 0
+            assert port.offered == port.received + port.dropped_at_ring + port.dropped_at_fifo
+        assert result.dropped_elsewhere == 0
+
+
+def test_light_load_is_forwarded_whole(light):
+    for result in light.values():
+        assert result.total("lost") == 0
+        assert result.cpu_idle_percent > 0
+
+
+def test_trials_are_long_enough(overload):
+    for variant in NAPI:
+        assert all(port.forwarded > RING for port in overload[variant].ports)
+
+
+# Interrupts ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if name.endswith("tx-off")])
+def test_tx_off_raises_no_tx_interrupt(overload, light, variant):
+    for result in overload[variant], light[variant]:
+        assert result.total("forwarded") > 0 and result.total("tx_interrupts") == 0
+
+
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if name.endswith("tx-128")])
+def test_tx_128_raises_one_per_128(overload, variant):
+    """Frames that left through a port, by its interrupts; the last few wait for the time bound."""
+    entered = overload[variant].ports
+    for port, other in zip(entered, reversed(entered)):
+        assert other.forwarded >= 2 * 128
+        assert other.forwarded // 128 <= port.tx_interrupts <= other.forwarded // 128 + 1
+
+
+@pytest.mark.parametrize("variant", ["original", "napi"])
+def test_tx_interrupt_per_frame(light, variant):
+    entered = light[variant].ports
+    for port, other in zip(entered, reversed(entered)):
+        assert port.tx_interrupts == other.forwarded
+
+
+@pytest.mark.parametrize("variant", PER_FRAME)
+def test_rx_interrupt_per_frame(overload, light, variant):
+    for port in light[variant].ports:
+        assert port.rx_interrupts == port.received
+    for port in overload[variant].ports:
+        assert 0.9 * port.received <= port.rx_interrupts <= port.received + 1
+
+
+@pytest.mark.parametrize("variant", NAPI)
+def test_napi_under_overload_polls_and_drops_at_the_ring(overload, variant):
+    result = overload[variant]
+    assert result.total("rx_interrupts") < result.total("received") / 100
+    assert result.total("dropped_at_ring") > 0
+    assert result.total("forwarded") == result.total("received")  # what is received is forwarded
+
+
+def test_original_falls_below_its_own_peak():
+    """Congestion collapse (the paper's figure 5): more offered, less forwarded."""
+    moderate, full = _trials(Trial("original", 512, 10, 400, 100),
+                             Trial("original", 512, 100, 4000, 100)).values()
+    assert full.total("fps") < moderate.total("fps")
+
+
+# Determinism --------------------------------------------------------------------------------------
+
+def test_same_trial_same_figures(lab, overload):
+    again, = forward.run(lab, [overload["napi-tx-128"].trial])
+    first, second = overload["napi-tx-128"].as_json(), again.as_json()
+    assert first.pop("simulation") and second.pop("simulation")
+    assert first == second
+
+
+# The tester notices -------------------------------------------------------------------------------
+
+FAULTS = {
+    "payload": ({"kind": "flip", "octet": 50, "bit": 0, "fcs": "repair"}, "left corrupted"),
+    "header": ({"kind": "flip", "octet": 22, "bit": 3, "fcs": "repair"}, "left corrupted"),
+    "address": ({"kind": "flip", "octet": 0, "bit": 1, "fcs": "repair"}, "left corrupted"),
+    "fcs": ({"kind": "flip", "octet": -1, "bit": 7}, "left corrupted"),
+    "duplicate": ({"kind": "duplicate"}, "left duplicated"),
+    "swap": ({"kind": "swap"}, "left reordered"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_broken_frame_is_noticed(lab, name):
+    fault, says = FAULTS[name]
+    with state.ready(lab, "napi").open() as session:
+        reply = small_trial(session, Trial("napi", 64, 1, 8, 100),
+                            faults=[{"port": 1, "frame": 3, **fault}])
+    assert any(says in problem for problem in trial.damage(reply))
+
+
+def test_a_lost_frame_is_noticed(lab):
+    with state.ready(lab, "napi").open() as session:
+        reply = small_trial(session, Trial("napi", 64, 1, 8, 100),
+                            faults=[{"port": 1, "frame": 3, "kind": "drop"}])
+    assert reply["ports"][0]["lost"] == 1 and reply["ports"][1]["lost"] == 0
+
+
+# Wire abuse ---------------------------------------------------------------------------------------
+
+def udp(**ip) -> Ether:
+    ip = {"src": "198.18.0.2", "dst": "198.19.0.2", "ttl": 64, **ip}
+    return (Ether(src=TESTER[0], dst=GUEST[0]) / IP(**ip) / UDP(sport=4000, dport=5000)
+            / Raw(bytes(range(64))))
+
+
+def wire(frame: bytes, **flags) -> dict:
+    return {"hex": frame.hex(), **flags}
+
+
+@functools.cache
+def abuse():
+    """All kinds of bad frames enter port 0 between two good ones; then a small trial."""
+    good = bytes(udp(id=1))
+    frames = [
+        wire(good),
+        *(wire(good[:length], fcs=fcs)  # runts
+          for length in (1, 5, 14, 40, 59) for fcs in ("good", "none")),
+        wire(good, fcs="bad"),
+        wire(good, error=True),
+        wire(good + bytes(1515 - len(good))),  # 1519 octets with FCS
+        wire(good + bytes(4000)),
+        wire(b"\x02\0\0\0\0\x99" + good[6:]),  # another station
+        wire(bytes(udp(ttl=1))),
+        wire(bytes(udp(chksum=0x1234))),
+        wire(bytes(udp(dst="203.0.113.9"))),   # no route
+        wire(bytes(udp(id=2))),
+    ]
+    with state.ready(machine(), "napi").open() as session, TemporaryFiles(2) as files:
+        before = guest_snmp(session)
+        reply = session.call("replay", **{"in": [frames, None]}, out=files.names,
+                             timing="back-to-back")
+        after = guest_snmp(session)
+        left = [rdpcap(name) for name in files.names]
+        counted = {name: after[name] - before[name] for name in after}
+        then = small_trial(session, Trial("napi", 64, 1, 64, 100))
+    return reply, left, counted, then
+
+
+def small_trial(session, settings: Trial, **fields) -> dict:
+    clocks = round(machine().sys_clk_hz * settings.seconds)
+    return session.call("trial", **trial.request(settings, clocks), **fields)
+
+
+def guest_snmp(session) -> dict[str, int]:
+    """The guest's IPv4 counters, RFC 4293's names."""
+    lines = [line.split() for line in session.check("cat /proc/net/snmp").splitlines()]
+    names, values = [line for line in lines if line and line[0] == "Ip:"]
+    return dict(zip(names[1:], map(int, values[1:])))
+
+
+class TemporaryFiles:
+    """Names of files in a folder that goes away."""
+    def __init__(self, count: int):
+        self.folder = tempfile.TemporaryDirectory()
+        self.names = [f"{self.folder.name}/{number}.pcap" for number in range(count)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+
+def test_abuse_is_dropped_by_the_mac_and_counted():
+    reply, _, _, _ = abuse()
+    events = reply["ports"][0]["events"]
+    assert events["rx_drop_error"] == 10 + 1 + 1 + 2  # runts, bad FCS, PHY error, oversize
+    assert events["rx_drop_filter"] == 1
+    assert events["rx_completed"] == 5                # two good ones, TTL, checksum, route
+    assert events["rx_drop_ring"] == events["rx_drop_fifo"] == 0
+
+
+def test_only_the_good_frames_are_forwarded():
+    _, (_, left), counters, _ = abuse()
+    datagrams = [frame for frame in left if UDP in frame]
+    assert [frame[IP].id for frame in datagrams] == [1, 2]
+    for frame in datagrams:
+        expected = udp(id=frame[IP].id, ttl=63)
+        expected.src, expected.dst = GUEST[1], TESTER[1]
+        assert bytes(frame) == bytes(expected)
+    assert counters["ForwDatagrams"] == 2
+    assert counters["InHdrErrors"] == 2  # TTL and checksum
+
+
+def test_ttl_and_route_are_answered():
+    """RFC 1812: time exceeded, and network unreachable, to the sender, quoting its packet."""
+    _, (left, _), _, _ = abuse()
+    answers = {frame[ICMP].type: frame for frame in left if ICMP in frame}
+    assert sorted(answers) == [3, 11] and len(left) == 2
+    for frame in answers.values():
+        assert (frame.src, frame.dst) == (GUEST[0], TESTER[0])
+        assert (frame[IP].src, frame[IP].dst) == ("198.18.0.1", "198.18.0.2")
+        assert frame[UDPerror].dport == 5000
+    assert answers[11].code == 0 and answers[3].code == 0
+
+
+def test_forwarding_goes_on_after_abuse():
+    _, _, _, then = abuse()
+    assert trial.damage(then) == []
+    assert [port["forwarded"] for port in then["ports"]] == [64, 64]
+
+
+def test_burst_at_the_minimum_gap(lab):
+    """RFC 2544's back-to-back frames: a burst that the ring holds is forwarded whole."""
+    with state.ready(lab, "napi").open() as session:
+        reply = small_trial(session, Trial("napi", 64, 100, 128, 100))
+    assert trial.damage(reply) == []
+    assert [port["forwarded"] for port in reply["ports"]] == [128, 128]
+
+
+# Command line -------------------------------------------------------------------------------------
+
+def moderato(*words) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "moderato.sim.lab.cli", *map(str, words)]
+    return subprocess.run(command, text=True, capture_output=True)
+
+
+def test_replay_learns_neighbours_and_forwards(tmp_path):
+    frames = [udp(id=number) for number in range(5)]
+    for number, frame in enumerate(frames):
+        frame.time = number * 0.001
+    wrpcap(str(tmp_path / "in.pcap"), frames)
+    ended = moderato("replay", "--variant", "original", "--in0", tmp_path / "in.pcap",
+                     "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap",
+                     "--json", tmp_path / "out.json")
+    assert ended.returncode == 0, ended.stderr
+    left = rdpcap(str(tmp_path / "1.pcap"))
+    assert left[0][ARP].pdst == "198.19.0.2"
+    assert [frame[IP].id for frame in left if UDP in frame] == list(range(5))
+    port = json.loads((tmp_path / "out.json").read_text())[0]["ports"][0]
+    assert port["offered"] == port["received"] == port["forwarded"] == 5 and port["lost"] == 0
+
+
+def test_shell_gives_output_and_status():
+    ended = moderato("shell", "--variant", "tx-off",
+                     "-c", "echo \"$(cat /sys/class/net/eth1/address)\"; exit 3")
+    assert ended.returncode == 3
+    assert ended.stdout == GUEST[1] + "\n"
