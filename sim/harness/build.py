@@ -40,16 +40,16 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
     """
     files = sorted(verilog.glob("*.v")) + sorted(verilog.glob("*.sv"))
     soc = json.loads((verilog / "soc.json").read_text())
-    sources = [HERE / "Makefile"]
-    sources += [path for path in sorted(HERE.rglob("*")) if path.suffix in (".cpp", ".h", ".py")]
-    inputs = [*files, json.dumps(soc, sort_keys=True), *sources, verilator.version(), _compiler(),
-              *(["profile"] if images else [])]
+    top = top_verilog(len(soc["macs"]), soc["cpu"]["harts"])
+    sources = [path for path in sorted(HERE.rglob("*")) if path.suffix in (".cpp", ".h")]
+    inputs = [*files, top, soc_config(soc, ""), *sources, HERE / "Makefile", Path(__file__),
+              verilator.version(), _compiler(), *(["profile"] if images else [])]
     build_id = key("simulator", inputs)
 
     def build(directory: Path):
         model = directory / "model"
         model.mkdir()
-        (model / "top.sv").write_text(top_verilog(len(soc["macs"]), soc["cpu"]["harts"]))
+        (model / "top.sv").write_text(top)
         (model / "soc_config.h").write_text(soc_config(soc, build_id))
         run([verilator.command(), *VERILATOR, "--Mdir", model, model / "top.sv", *files],
             env=verilator.environment())
