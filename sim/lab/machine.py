@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from moderato.soc.cpu import CpuConfig
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -22,7 +24,7 @@ class Machine:
 
 
 @functools.cache
-def machine(link_mbps: int = 100) -> Machine:
+def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig()) -> Machine:
     """The SoC with two MACs, whose device tree says `link_mbps`. The first time takes many minutes."""
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.harness.build import simulator
@@ -30,7 +32,7 @@ def machine(link_mbps: int = 100) -> Machine:
     from moderato.soc.linux.driver import driver
     from moderato.soc.linux.memory_map import memory_map
 
-    verilog = soc_verilog(SimConfig(macs=2))
+    verilog = soc_verilog(SimConfig(macs=2, cpu=cpu))
     soc = json.loads((verilog / "soc.json").read_text())
     images = boot_images(soc, link_mbps)
     binary = simulator(verilog, images)

@@ -10,14 +10,14 @@ LINE_BYTES = 64
 @dataclass(frozen=True)
 class CpuConfig:
     """Sizes in bytes and entries. A way is at most a page (4096 bytes): caches are indexed by
-    virtual addresses."""
+    virtual addresses. The defaults come out of an experiment (docs/cpu.md)."""
     harts: int = 1
-    icache: int = 8192
-    icache_ways: int = 2
-    dcache: int = 8192
-    dcache_ways: int = 2
-    itlb: int = 4
-    dtlb: int = 4
+    icache: int = 16384
+    icache_ways: int = 4
+    dcache: int = 16384
+    dcache_ways: int = 4
+    itlb: int = 16
+    dtlb: int = 16
     prediction: str = "none"  # of branches: one of PREDICTIONS
     debug: bool = False       # JTAG debug module: halt, step, breakpoints; no reset of the system
 
