@@ -19,9 +19,9 @@ PLIC_SOURCES = 31  # of the architecture; the cluster gets as many as the SoC us
 class ModeratoCPU(CPU):
     """Harts, CLINT and PLIC; one port to memory, one to peripherals, any number of DMA ports.
 
-    `memory` (soc/memory.py) has to be connected; `add_dma_port()` makes a coherent AXI4 slave. Interrupt
-    lines are those of the PLIC, active high. `trace` (one per hart) is there to be seen. With the
-    debug module, `jtag` has a TAP for each hart.
+    `memory` (soc/memory.py) has to be connected; `add_dma_port()` makes a coherent AXI4 slave.
+    Interrupt lines are those of the PLIC, active high. `trace` (one per hart) is there to be seen.
+    With the debug module, `jtag` has a TAP for each hart.
     """
     category             = "softcore"
     family               = "riscv"
@@ -50,7 +50,8 @@ class ModeratoCPU(CPU):
     @classmethod
     def register(cls, config: CpuConfig) -> str:
         """Make a cluster of this configuration known to LiteX; the name for `cpu_type`."""
-        CPUS[cls.name] = type(cls.__name__, (cls,), {"config": config, "__module__": cls.__module__})
+        members = {"config": config, "__module__": cls.__module__}
+        CPUS[cls.name] = type(cls.__name__, (cls,), members)
         return cls.name
 
     def __init__(self, platform, variant):

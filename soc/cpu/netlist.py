@@ -32,7 +32,8 @@ def cluster(config: CpuConfig, dma_ports: int, plic_sources: int, dma_id_width: 
     generator = _generator()
 
     def build(directory: Path):
-        run([*JAVA, "-cp", f"{generator}/classes:{generator}/jars/*", "moderato.Generate", directory, *words])
+        classpath = f"{generator}/classes:{generator}/jars/*"
+        run([*JAVA, "-cp", classpath, "moderato.Generate", directory, *words])
         verilog = directory / f"{MODULE}.v"
         header, body = verilog.read_text().split("`timescale", 1)  # the header names a commit
         verilog.write_text(f"// {' '.join(words)}\n`timescale{body}")

@@ -54,7 +54,8 @@ class DMATester(LiteXModule):
         ]
         for index, register in enumerate(settings[1:], start=1):
             self.sync += If(write & (bus.adr[:4] == index), register.eq(bus.dat_w))
-        for index, value in enumerate([Cat(writing, reading), *settings[1:], cycles, total, errors]):
+        results = [cycles, total, errors]
+        for index, value in enumerate([Cat(writing, reading), *settings[1:], *results]):
             self.sync += If(bus.adr[:4] == index, bus.dat_r.eq(value))
         self.sync += [
             If(writing | reading, cycles.eq(cycles + 1)),
