@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver in the simulated SoC: every setting changes while frames come in, and nothing breaks."""
+
+import pytest
+
+from moderato.sim.lab import state
+from moderato.sim.lab.machine import machine
+from moderato.sim.lab.variants import VARIANTS
+
+FRAME_BYTES = 512
+LOAD = 2  # percent of the line rate: the guest forwards all of it, and types commands beside
+
+
+@pytest.fixture
+def guest():
+    """A guest with both interfaces up, static neighbours, and the driver's own settings."""
+    with state.loaded(machine(), True).open() as session:
+        yield session
+
+
+def offer(guest, frames: int):
+    port = {"frame_bytes": FRAME_BYTES, "load_percent": LOAD, "frames": frames}
+    guest.call("offer", ports=[port, {**port, "phase": 1000}])
+
+
+def collect(guest) -> list[dict]:
+    """The report of both ports. Whatever happened, no frame was harmed."""
+    ports = guest.call("collect")["ports"]
+    for port in ports:
+        assert (port["corrupted"], port["reordered"], port["duplicated"]) == (0, 0, 0)
+        left = port["left"]
+        assert left["bad_fcs"] == left["unrecognised"] == 0
+    return ports
+
+
+def complaints(guest) -> list[str]:
+    """What the kernel's log says of bugs."""
+    log = guest.check("dmesg")
+    return [line for line in log.splitlines()
+            if any(word in line for word in ("WARNING", "BUG", "Oops", "moderato_", "timed out"))]
+
+
+def interrupts(guest, name: str) -> int:
+    line = next(line for line in guest.check("cat /proc/interrupts").splitlines() if name in line)
+    return int(line.split()[1])
+
+
+@pytest.mark.slow
+def test_strategies_change_under_traffic(guest):
+    changes = [command for variant in VARIANTS.values() for command in variant.commands()
+               if "eth0" in command]
+    before = guest.call("counters")["ports"][0]["events"]
+    offer(guest, 250)
+    for command in changes:
+        guest.type(command)  # ethtool's status is 80 where a value is the present one
+    ports = collect(guest)
+
+    for port in ports:
+        # A change of the Rx strategy takes a new ring; all other changes cost nothing.
+        assert port["lost"] <= 2
+        assert port["events"]["rx_completed"] == port["forwarded"]
+    events = guest.call("counters")["ports"][0]["events"]
+    for direction in ("rx", "tx"):
+        raised = events[f"{direction}_interrupt"] - before[f"{direction}_interrupt"]
+        assert abs(interrupts(guest, f"eth0-{direction}") - raised) <= len(changes)
+    assert complaints(guest) == []
+
+
+def test_rings_and_mtu_change_under_traffic(guest):
+    offer(guest, 100)
+    guest.check("ethtool -G eth0 rx 500 tx 100")
+    assert guest.check("ethtool -g eth0").count("512") == 1  # rounded up to a power of two
+    guest.check("ip link set eth0 mtu 2000")
+    guest.check("ethtool --set-priv-flags eth0 rx-napi off")
+    guest.check("ip link set eth0 mtu 1500")
+    ports = collect(guest)
+    assert all(port["lost"] <= 4 for port in ports)
+    assert complaints(guest) == []
+
+
+REFUSED = [
+    "ethtool -C eth0 tx-frames 0 tx-usecs 0",    # nothing would raise an interrupt
+    "ethtool -C eth0 tx-frames 2 tx-usecs 0",    # nothing would report the last frame
+    "ethtool -C eth0 rx-frames 129",             # beyond half of the ring
+    "ethtool -C eth0 rx-usecs 167773",           # beyond the timers
+    "ethtool -C eth0 rx-usecs-irq 10",           # not a parameter of this hardware
+    "ethtool -G eth0 tx 32",                     # shorter than twice tx-frames
+    "ethtool -G eth0 rx 8192",                   # beyond the hardware
+    "ip link set eth0 mtu 4000",                 # beyond the FIFOs
+]
+
+
+def test_wrong_settings_are_refused(guest):
+    shown = "ethtool -c eth0; ethtool -g eth0; cat /sys/class/net/eth0/mtu"
+    before = guest.check(shown)
+    accepted = [command for command in REFUSED if guest.type(command)[0] == 0]
+    assert accepted == []
+    assert guest.check(shown) == before
+
+
+def test_down_up_and_rmmod_under_traffic(guest):
+    offer(guest, 75)
+    guest.check("ip link set eth0 down")
+    guest.check("ip link set eth0 up")
+    guest.check("ip link set eth1 down; ip link set eth1 up")
+    guest.check("rmmod moderato")
+    collect(guest)
+    assert "eth0" not in guest.check("cat /proc/interrupts /proc/net/dev")
+    assert complaints(guest) == []
