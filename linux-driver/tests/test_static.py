@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What netdev's own robots check: no warning of gcc at W=1, of sparse, or of checkpatch --strict."""
+"""What netdev's own robots check: no warning of gcc (W=1), sparse, or checkpatch --strict."""
 
 import subprocess
 from pathlib import Path

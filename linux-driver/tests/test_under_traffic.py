@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver in the simulated SoC: every setting changes while frames come in, and nothing breaks."""
+"""The driver in the simulated SoC: settings change while frames come in, and nothing breaks."""
 
 import pytest
 
