@@ -269,7 +269,9 @@ def test_interrupt_ends_every_process(machine, tmp_path):
     lab = subprocess.Popen(
         [sys.executable, "-c", program, "forward", "--variant", "napi,original",
          "--frame-size", "64", "--frames", "2000", "--pcap", str(folder)],
-        env={**os.environ, "FAKE_STALL": "1"}, stderr=subprocess.PIPE, text=True)
+        env={**os.environ, "FAKE_STALL": "1"}, stderr=subprocess.PIPE, text=True,
+        # A test run in the background ignores Ctrl-C, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     deadline = time.monotonic() + 30
     while len(list(folder.glob(".*"))) < min(2, len(os.sched_getaffinity(0))):  # trials under way
         assert time.monotonic() < deadline and lab.poll() is None
