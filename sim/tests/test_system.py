@@ -178,7 +178,7 @@ def abuse():
           for length in (1, 5, 14, 40, 59) for fcs in ("good", "none")),
         wire(good, fcs="bad"),
         wire(good, error=True),
-        wire(good + bytes(1515 - len(good))),  # 1519 octets with FCS
+        wire(good + bytes(1519 - len(good))),  # 1523 octets with FCS: one too many for a VLAN tag
         wire(good + bytes(4000)),
         wire(b"\x02\0\0\0\0\x99" + good[6:]),  # another station
         wire(bytes(udp(ttl=1))),
