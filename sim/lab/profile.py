@@ -10,6 +10,7 @@ The guest is untouched and does not notice. Samples are taken every 97 clocks ov
 import argparse
 import bisect
 import collections
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from .results import Trial, frames_for
 from .variants import VARIANTS
 
 EVERY   = 97   # clocks; a prime, so that no loop of the guest is in step with it
-SECONDS = 0.1  # of simulated time in which frames are offered
+SECONDS = 0.05  # of simulated time in which frames are offered
 LINES   = 30
 USER    = "0"  # privilege of user programs, whose addresses say nothing here
 
@@ -29,14 +30,15 @@ USER    = "0"  # privilege of user programs, whose addresses say nothing here
 def profile(of: Machine, one: Trial) -> tuple[collections.Counter, int]:
     """Samples by function, and how many frames were forwarded."""
     with state.ready(of, one.variant).open() as session:
-        module = session.check("grep moderato /proc/kallsyms")
+        module = int(session.check("cat /sys/module/moderato/sections/.text"), 16)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "samples"
             session.call("profile", every=EVERY)
             reply = session.call("trial", **trial.request(one, round(of.sys_clk_hz * one.seconds)))
             session.call("profile", stop=str(file))
             samples = [line.split() for line in file.read_text().splitlines()]
-    name = symbols(kernel(of.soc["cpu"]["harts"]).system_map.read_text() + module)
+    system_map = kernel(of.soc["cpu"]["harts"]).system_map
+    name = symbols({**of_kernel(system_map), **of_module(of.driver, module)})
     found = collections.Counter()
     for privilege, address, count in samples:
         found[where(privilege, address, name)] += int(count)
@@ -51,12 +53,24 @@ def where(privilege: str, address: str, name) -> str:
     return name(int(address, 16)) if privilege == "1" else "(firmware)"
 
 
-def symbols(text: str):
-    """A function from an address to the name of the kernel's function there."""
-    lines = [line.split() for line in text.splitlines()]
-    table = sorted((int(line[0], 16), line[2]) for line in lines if line[1] in "tTwW")
-    starts = [address for address, _ in table]
-    return lambda address: table[max(0, bisect.bisect_right(starts, address) - 1)][1]
+def of_kernel(system_map: Path) -> dict[int, str]:
+    """Addresses and names of the kernel's functions."""
+    lines = map(str.split, system_map.read_text().splitlines())
+    return {int(address, 16): name for address, kind, name in lines if kind in "tTwW"}
+
+
+def of_module(file: Path, base: int) -> dict[int, str]:
+    """Addresses and names of a module's functions, its text being at `base`."""
+    listed = subprocess.run(["riscv64-linux-gnu-objdump", "-t", "-j", ".text", file], check=True,
+                            capture_output=True, text=True).stdout
+    lines = [line.split() for line in listed.splitlines() if " F .text" in line]
+    return {base + int(line[0], 16): line[-1] for line in lines}
+
+
+def symbols(functions: dict[int, str]):
+    """A function from an address to the name of the guest's function there."""
+    starts = sorted(functions)
+    return lambda address: functions[starts[max(0, bisect.bisect_right(starts, address) - 1)]]
 
 
 def main():
