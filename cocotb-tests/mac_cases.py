@@ -310,6 +310,8 @@ class Handler:
             self.raises += 1
             await self.mac.clocks(random.randrange(50))
             await self.ring.disarm()
+            await self.mac.clocks(2)
+            assert not int(self.line.value), "DISARM did not drop the line"
             idle = 0
             while idle < 2:  # the last look may come before, with or after a completion
                 idle = 0 if await self.poll() else idle + 1

@@ -52,6 +52,28 @@ async def stops_while_the_link_is_down(dut):
 
 
 @cocotb.test()
+@cocotb.parametrize(direction=["RX", "TX"], held=["answers of reads", "acknowledgements of writes"])
+async def idle_waits_for_memory(dut, direction, held):
+    """STATUS says idle only when the bus has answered all: the driver frees memory on its word."""
+    mac = await Mac.start(dut, rx=direction == "RX", tx=direction == "TX", post=False)
+    ram = mac.memory.ram
+    channel = ram.read_if.r_channel if held == "answers of reads" else ram.write_if.b_channel
+    channel.pause = True
+    if direction == "RX":
+        await mac.driver.post_buffers(4)
+        mac.wire.send(add_fcs(plain(MIN)))
+    else:
+        await mac.driver.send(plain(MIN))
+    await mac.settle()
+    await mac.driver.enable(False, False)
+    for _ in range(20):
+        assert not await mac.regs.read("STATUS", f"{direction}_IDLE")
+        await mac.clocks(20)
+    channel.pause = False
+    await mac.driver.stop(100)
+
+
+@cocotb.test()
 async def fetch_error_stops_the_ring_until_it_is_disabled(dut):
     mac = await Mac.start(dut, post=False)
     read = mac.memory.ram.read_if._read
