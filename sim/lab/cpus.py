@@ -23,7 +23,7 @@ SECONDS = 0.1  # of simulated time, at full load: some hundred forwarded frames
 
 
 def measure(cpu: CpuConfig) -> list[str]:
-    """Boot and forward 64-byte frames with NAPI and one Tx interrupt per 128; one row of the table."""
+    """Boot and forward 64-byte frames with NAPI and one Tx interrupt per 128; a table's row."""
     of = machine(cpu=cpu)
     with state.booted(of).open() as session:
         boot = session.call("run", cycles=1)["cycle"]
@@ -36,7 +36,8 @@ def measure(cpu: CpuConfig) -> list[str]:
 
 
 def main():
-    print("| each cache; each TLB | boot, M cycles | 64-byte frames/s, napi-tx-128 | M cycles per CPU second, idle |")
+    print("| each cache; each TLB | boot, M cycles | 64-byte frames/s, napi-tx-128 "
+          "| M cycles per CPU second, idle |")
     print("|---|---|---|---|")
     for name, cpu in CLUSTERS.items():
         print("|", " | ".join([name, *measure(cpu)]), "|", flush=True)

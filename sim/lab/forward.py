@@ -10,7 +10,8 @@ from . import outputs, pool, state, table, trial
 from .machine import Machine, machine
 from .results import Result, Trial, frames_for
 
-DEFAULT_SECONDS = 0.2  # of simulated time in which frames are offered: NAPI forwards four rings of them
+# Of simulated time in which a trial's frames are offered: NAPI forwards four rings of them.
+DEFAULT_SECONDS = 0.2
 
 
 def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: float,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""All that a simulation is made of: simulator, firmware, Linux, driver; built, or taken from the cache."""
+"""All that a simulation is made of: simulator, firmware, Linux, driver; built, or from the cache."""
 
 import functools
 import json
@@ -25,7 +25,7 @@ class Machine:
 
 @functools.cache
 def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig()) -> Machine:
-    """The SoC with two MACs, whose device tree says `link_mbps`. The first time takes many minutes."""
+    """The SoC with two MACs, whose device tree says `link_mbps`. Takes minutes the first time."""
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.harness.build import simulator
     from moderato.sim.soc import SimConfig, soc_verilog
@@ -52,5 +52,5 @@ def boot_images(soc: dict, link_mbps: int) -> list[tuple[Path, int]]:
     image = kernel(soc["cpu"]["harts"]).image
     boot, files = firmware(soc), rootfs()
     tree = dtb(soc, Options(initrd_size=files.stat().st_size, link_mbps=link_mbps))
-    return [(boot.rom, boot.rom_base), (boot.sbi, boot.sbi_base), (image, where.kernel), (tree, where.dtb),
-            (files, where.initrd)]
+    return [(boot.rom, boot.rom_base), (boot.sbi, boot.sbi_base), (image, where.kernel),
+            (tree, where.dtb), (files, where.initrd)]

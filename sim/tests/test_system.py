@@ -49,7 +49,8 @@ def light(lab):
 @pytest.fixture(scope="session")
 def below_collapse(lab):
     """Those without NAPI under about as much as they can forward."""
-    return by_variant(lab, [Trial(variant, 512, 10, 400, 100) for variant in ("original", "tx-128")])
+    variants = "original", "tx-128"
+    return by_variant(lab, [Trial(variant, 512, 10, 400, 100) for variant in variants])
 
 
 # Frames -------------------------------------------------------------------------------------------
