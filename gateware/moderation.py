@@ -4,6 +4,9 @@
 One-shot: raising masks; only a re-arm allows the next interrupt. The re-arm carries the driver's
 consumer index, and completions at or beyond it count as unreported at once, so a completion that
 slips in between the driver's last look and its re-arm is never lost, without any read back.
+
+A driver may be ahead, too: it sees a status in memory some clocks before the write's answer makes it
+a completion. A re-arm with such an index lets that many completions pass uncounted.
 """
 
 from migen import *
@@ -12,12 +15,15 @@ from litex.gen import *
 
 from moderato.gateware.registers import FRAMES_BITS, INDEX_BITS, TIMER_BITS
 
+AHEAD_BITS = 4 # Completions that memory may show before they count: fewer than 2**AHEAD_BITS.
+
 # Moderation ---------------------------------------------------------------------------------------
 
 class Moderation(LiteXModule):
     """Raises the interrupt line by frame count, packet timer, absolute timer or request.
 
-    Settings (all live; 0 switches that condition off):
+    Settings (all live, but time beyond a setting is not remembered when it grows; 0 switches that
+    condition off):
         frames          raise when so many completions are unreported.
         packet_timer    raise when nothing completed for so many clocks since the latest completion.
         absolute_timer  raise so many clocks after the first unreported completion, or after the
@@ -34,6 +40,8 @@ class Moderation(LiteXModule):
     State and results: `line`, `armed`, `unreported`, `completed` (index of the next descriptor to
     complete), and one-clock pulses `raised` with its cause in by_request, by_frames, by_absolute or
     by_packet (exactly one of them, the first that holds in this order).
+
+    `awake`: something may change at the coming clock edge (see ModeratoMAC).
     """
     def __init__(self, timer_bits=TIMER_BITS, frames_bits=FRAMES_BITS, index_bits=INDEX_BITS):
         # Settings.
@@ -64,22 +72,36 @@ class Moderation(LiteXModule):
         self.by_absolute = Signal()
         self.by_packet   = Signal()
 
+        self.awake = Signal()
+
         # # #
 
         # Completions.
         # ------------
         completed_next = Signal(index_bits)
         beyond         = Signal(index_bits) # Completions that the re-arming driver has not seen.
+        ahead          = Signal(index_bits) # The same, negative.
+        is_ahead       = Signal()
+        seen           = Signal(AHEAD_BITS) # Completions to come that the driver has seen already.
+        counts         = Signal()
         self.comb += [
             completed_next.eq(self.completed + self.completion),
             beyond.eq(completed_next - self.rearm_index),
+            ahead.eq(self.rearm_index - completed_next),
+            is_ahead.eq((ahead != 0) & (ahead[AHEAD_BITS:] == 0)),
+            counts.eq(self.completion & (seen == 0)),
         ]
         self.sync += [
-            self.completed.eq(completed_next),
+            If(self.completion,
+                self.completed.eq(completed_next)
+            ),
             If(self.rearm,
-                self.unreported.eq(beyond)
-            ).Elif(self.completion & ~self.silent & (self.unreported != 2**index_bits - 1),
+                self.unreported.eq(Mux(is_ahead, 0, beyond)),
+                seen.eq(Mux(is_ahead, ahead, 0)),
+            ).Elif(counts & ~self.silent & (self.unreported != 2**index_bits - 1),
                 self.unreported.eq(self.unreported + 1)
+            ).Elif(self.completion & ~counts,
+                seen.eq(seen - 1)
             ),
         ]
 
@@ -91,7 +113,7 @@ class Moderation(LiteXModule):
         request_index_next = Signal(index_bits)
         request_unseen     = Signal(index_bits)
         self.comb += [
-            request_now.eq(self.completion & self.request),
+            request_now.eq(counts & self.request),
             request_index_next.eq(Mux(request_now, completed_next, request_index)),
             # 1 .. 2**(n-1): the request lies at or beyond the driver's index.
             request_unseen.eq(request_index_next - self.rearm_index - 1),
@@ -102,28 +124,35 @@ class Moderation(LiteXModule):
             If(self.rearm & request_unseen[-1], requested.eq(0)),
         ]
 
-        # Timers: saturating, so that lowering a setting takes effect at once.
-        # --------------------------------------------------------------------
-        timer_max      = 2**timer_bits - 1
+        # Timers: stop at their settings, so that a ring without traffic changes nothing.
+        # -------------------------------------------------------------------------------
         packet_count   = Signal(timer_bits)
         absolute_count = Signal(timer_bits)
-        gap_count      = Signal(timer_bits, reset=timer_max)
+        gap_count      = Signal(timer_bits, reset=2**timer_bits - 1)
+        packet_ticks   = Signal()
+        absolute_ticks = Signal()
+        gap_ticks      = Signal()
         outstanding    = Signal()
-        self.comb += outstanding.eq(self.unreported != 0)
+        self.comb += [
+            outstanding.eq(self.unreported != 0),
+            packet_ticks.eq(packet_count < self.packet_timer),
+            absolute_ticks.eq(outstanding & (absolute_count < self.absolute_timer)),
+            gap_ticks.eq(gap_count < self.gap),
+        ]
         self.sync += [
             If(self.completion,
                 packet_count.eq(0)
-            ).Elif(packet_count != timer_max,
+            ).Elif(packet_ticks,
                 packet_count.eq(packet_count + 1)
             ),
             If(self.rearm | ~outstanding,
                 absolute_count.eq(0)
-            ).Elif(absolute_count != timer_max,
+            ).Elif(absolute_ticks,
                 absolute_count.eq(absolute_count + 1)
             ),
             If(self.raised,
                 gap_count.eq(0)
-            ).Elif(gap_count != timer_max,
+            ).Elif(gap_ticks,
                 gap_count.eq(gap_count + 1)
             ),
         ]
@@ -136,10 +165,10 @@ class Moderation(LiteXModule):
         self.comb += [
             frames_due.eq((self.frames != 0) & (self.unreported >= self.frames)),
             packet_due.eq(outstanding & (self.packet_timer != 0) &
-                (packet_count >= self.packet_timer)),
+                ~packet_ticks),
             absolute_due.eq(outstanding & (self.absolute_timer != 0) &
-                (absolute_count >= self.absolute_timer)),
-            If(self.armed & (gap_count >= self.gap) & ~(self.rearm | self.disarm | self.clear),
+                ~absolute_ticks),
+            If(self.armed & ~gap_ticks & ~(self.rearm | self.disarm | self.clear),
                 self.by_request.eq(requested),
                 self.by_frames.eq(frames_due & ~requested),
                 self.by_absolute.eq(absolute_due & ~frames_due & ~requested),
@@ -168,6 +197,17 @@ class Moderation(LiteXModule):
                 self.armed.eq(0),
                 self.completed.eq(0),
                 self.unreported.eq(0),
+                seen.eq(0),
                 requested.eq(0),
             ),
+        ]
+
+        # What may change.
+        # ----------------
+        cleared = Signal()
+        self.comb += [
+            cleared.eq(~(self.line | self.armed | requested | outstanding) &
+                (self.completed == 0) & (seen == 0)),
+            self.awake.eq(self.completion | self.rearm | self.disarm | self.raised |
+                packet_ticks | absolute_ticks | gap_ticks | (self.clear & ~cleared)),
         ]
