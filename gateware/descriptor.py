@@ -60,6 +60,7 @@ class DescriptorFetcher(LiteXModule):
         self.source  = source = stream.Endpoint(descriptor_layout)
         self.starved = Signal()
         self.idle    = Signal() # No fetch under way.
+        self.awake   = Signal()
 
         # # #
 
@@ -96,6 +97,7 @@ class DescriptorFetcher(LiteXModule):
             request.sink.address.eq(self.base[3:] + (slot << log2_int(BEATS_PER_DESCRIPTOR))),
             request.sink.last_beat.eq((count << log2_int(BEATS_PER_DESCRIPTOR)) - 1),
         ]
+        self.comb += self.awake.eq(busy | self.doorbell | request.sink.valid)
         self.sync += [
             If(self.doorbell, producer.eq(self.doorbell_index)),
             If(request.sink.valid & request.sink.ready,

@@ -39,6 +39,7 @@ class DMAReader(LiteXModule):
     def __init__(self, bus, ports, outstanding=4):
         self.ports = ports
         self.error = Signal() # Pulse: the bus answered a beat with an error.
+        self.awake = Signal()
 
         # # #
 
@@ -77,6 +78,7 @@ class DMAReader(LiteXModule):
                 p.error.eq(bus.r.resp != axi.RESP_OKAY),
             ] for n, p in enumerate(ports)],
             self.error.eq(bus.r.valid & (bus.r.resp != axi.RESP_OKAY)),
+            self.awake.eq((arbiter.request != 0) | owners.source.valid),
         ]
 
 # Writer -------------------------------------------------------------------------------------------
@@ -99,6 +101,7 @@ class DMAWriter(LiteXModule):
     def __init__(self, bus, ports, outstanding=4):
         self.ports = ports
         self.error = Signal() # Pulse: the bus answered a burst with an error.
+        self.awake = Signal()
 
         # # #
 
@@ -174,6 +177,8 @@ class DMAWriter(LiteXModule):
             bus.b.ready.eq(1),
             owners.source.ready.eq(bus.b.valid),
             self.error.eq(bus.b.valid & (bus.b.resp != axi.RESP_OKAY)),
+            # A burst's owner waits for its acknowledgement from the clock in which it was taken.
+            self.awake.eq((arbiter.request != 0) | owners.source.valid),
             [[
                 p.done.eq(bus.b.valid & (owners.source.port == n)),
                 p.done_note.eq(owners.source.note),

@@ -31,6 +31,7 @@ class AddressFilter(LiteXModule):
         self.accept    = Signal()
         self.multicast = Signal()
         self.broadcast = Signal()
+        self.awake     = Signal()
 
         # # #
 
@@ -39,6 +40,7 @@ class AddressFilter(LiteXModule):
         octets = Signal(48)
         count  = Signal(max=7)
         crc    = Signal(32)
+        self.comb += self.awake.eq(self.start | (count != 0))
         self.sync += [
             If(count != 0,
                 count.eq(count - 1),

@@ -36,13 +36,20 @@ class ModeratoMAC(LiteXModule):
     rx_fifo_order, tx_fifo_order
                    the frame FIFOs hold 2**order bytes; a frame must fit.
 
+    datapath_cd, moderation_cd
+                   clock domains of the two parts: "sys", or one with the same clock whose edges may
+                   be left out where `datapath_awake` or `moderation_awake` is 0, for nothing would
+                   come of them.
+
     bus            registers, 32-bit Wishbone, 4 KiB.
     dma            AXI4 master, 64-bit, INCR bursts that stay in a 64-byte line, one ID.
     irq_rx, irq_tx level interrupts.
     events         one-clock pulses in the order of registers.EVENTS.
+    datapath_awake, moderation_awake
+                   what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
-        max_frames=64):
+        max_frames=64, datapath_cd="sys", moderation_cd="sys"):
         for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
             if not 11 <= order <= 14:
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
@@ -51,23 +58,28 @@ class ModeratoMAC(LiteXModule):
         self.irq_tx = Signal()
         self.events = Signal(len(registers.EVENTS))
 
+        self.datapath_awake   = Signal()
+        self.moderation_awake = Signal()
+
         # # #
+
+        datapath = ClockDomainsRenamer(datapath_cd)
 
         # Registers.
         # ----------
-        self.registers = regs = RegisterFile()
+        self.registers = regs = datapath(RegisterFile())
         self.bus       = regs.bus
         value = regs.value
 
         # MAC core.
         # ---------
-        self.core = core = MACCore(phy, phy_cd)
+        self.core = core = datapath(MACCore(phy, phy_cd))
 
         # Receive.
         # --------
-        self.rx_fifo = FrameFIFO(rx_fifo_order, rx_frame_param, max_frames)
-        self.receive = receive = Receive(self.rx_fifo)
-        self.rx_ring = rx_ring = RxRing(self.rx_fifo)
+        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_frame_param, max_frames))
+        self.receive = receive = datapath(Receive(self.rx_fifo))
+        self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
         self.comb += [
             core.source.connect(receive.sink),
             receive.enable.eq(self._field("CTRL", "RX_ENABLE")),
@@ -80,20 +92,21 @@ class ModeratoMAC(LiteXModule):
 
         # Transmit.
         # ---------
-        self.tx_fifo  = FrameFIFO(tx_fifo_order, tx_frame_param, max_frames)
-        self.tx_ring  = tx_ring  = TxRing(self.tx_fifo, tx_fifo_order, max_frames)
-        self.transmit = transmit = Transmit(self.tx_fifo)
+        self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_frame_param, max_frames))
+        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames))
+        self.transmit = transmit = datapath(Transmit(self.tx_fifo))
         self.comb += transmit.source.connect(core.sink)
 
         # DMA: descriptors before data, so that a ring never waits for its next frame.
         # ----------------------------------------------------------------------------
-        self.reader = DMAReader(bus, [rx_ring.fetcher.port, tx_ring.fetcher.port, tx_ring.data])
-        self.writer = DMAWriter(bus, [rx_ring.port, tx_ring.port])
+        self.reader = datapath(DMAReader(bus,
+            [rx_ring.fetcher.port, tx_ring.fetcher.port, tx_ring.data]))
+        self.writer = datapath(DMAWriter(bus, [rx_ring.port, tx_ring.port]))
 
         # Moderation.
         # -----------
-        self.rx_moderation = self._add_direction("RX", rx_ring)
-        self.tx_moderation = self._add_direction("TX", tx_ring)
+        self.rx_moderation = self._add_direction("RX", rx_ring, moderation_cd)
+        self.tx_moderation = self._add_direction("TX", tx_ring, moderation_cd)
         self.comb += [
             self.irq_rx.eq(self.rx_moderation.line),
             self.irq_tx.eq(self.tx_moderation.line),
@@ -114,7 +127,7 @@ class ModeratoMAC(LiteXModule):
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
         ]
-        self.statistics = statistics = Statistics(value)
+        self.statistics = statistics = datapath(Statistics(value))
         statistics.count("RX_GOOD_FRAMES", receive.good)
         statistics.count("RX_GOOD_OCTETS", receive.good, receive.octets)
         statistics.count("RX_FCS_ERRORS",  receive.fcs_error)
@@ -143,6 +156,16 @@ class ModeratoMAC(LiteXModule):
         }
         self.comb += self.events.eq(Cat(*[events[name] for name in registers.EVENTS]))
 
+        # What may happen at the coming edge.
+        # -----------------------------------
+        self.comb += [
+            self.datapath_awake.eq(ResetSignal() | regs.awake | core.awake |
+                receive.awake | rx_ring.awake | transmit.awake | tx_ring.awake |
+                self.reader.awake | self.writer.awake),
+            self.moderation_awake.eq(ResetSignal() |
+                self.rx_moderation.awake | self.tx_moderation.awake),
+        ]
+
     def get_csrs(self):
         return [] # Everything is in the register file.
 
@@ -158,10 +181,10 @@ class ModeratoMAC(LiteXModule):
         bits = self._bits(register, field)
         return self.registers.value[register][bits.lsb:bits.lsb + bits.width]
 
-    def _add_direction(self, prefix, ring):
+    def _add_direction(self, prefix, ring, cd):
         """Connects a ring and its moderation to the registers of their direction."""
         value, strobe, data = self.registers.value, self.registers.strobe, self.registers.data
-        moderation = Moderation()
+        moderation = ClockDomainsRenamer(cd)(Moderation())
         self.comb += [
             # Ring.
             ring.enable.eq(self._field("CTRL", f"{prefix}_ENABLE")),
@@ -196,7 +219,8 @@ class ModeratoMAC(LiteXModule):
             "INTERRUPTS_ABSOLUTE": moderation.by_absolute,
             "INTERRUPTS_REQUEST":  moderation.by_request,
         }
+        sync = getattr(self.sync, cd)
         for name, pulse in counters.items():
             counter = value[f"{prefix}_{name}"]
-            self.sync += If(pulse, counter.eq(counter + 1))
+            sync += If(pulse, counter.eq(counter + 1))
         return moderation

@@ -34,6 +34,7 @@ class MACCore(LiteXModule):
             raise ValueError(f"The datapath takes PHYs of 8, 16 or 32 bits, not {phy.dw}.")
         self.sink   = stream.Endpoint(eth_phy_description(32))
         self.source = stream.Endpoint(eth_phy_description(32))
+        self.awake  = Signal()
 
         # # #
 
@@ -67,6 +68,13 @@ class MACCore(LiteXModule):
             self.tx_gap = ClockDomainsRenamer(tx)(InterpacketGap(phy.dw))
             tx_stages.append(self.tx_gap)
         self.tx_pipeline  = stream.Pipeline(self.sink, *tx_stages, phy)
+
+        if phy_cd == "sys":
+            # The PHY takes a word in few of the clocks in which it is offered one.
+            self.comb += self.awake.eq(phy.source.valid |
+                Mux(phy.sink.valid, phy.sink.ready, self.tx_cdc.source.valid))
+        else:
+            self.comb += self.awake.eq(1) # The FIFOs follow the other side's clock.
 
     @staticmethod
     def _crossing(layout, cd_from, cd_to):

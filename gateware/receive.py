@@ -43,6 +43,7 @@ class Receive(LiteXModule):
         self.oversize  = Signal()
         self.filtered  = Signal()
         self.fifo_full = Signal()
+        self.awake     = Signal()
 
         # # #
 
@@ -152,6 +153,8 @@ class Receive(LiteXModule):
             fifo.param.multicast.eq(self.filter.multicast),
             fifo.param.broadcast.eq(self.filter.broadcast),
         ]
+
+        self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)
 
         # Destination: the first word and the lower half of the second.
         # -------------------------------------------------------------

@@ -26,6 +26,7 @@ class RegisterFile(LiteXModule):
         self.value  = {}
         self.strobe = {}
         self.data   = Signal(32)
+        self.awake  = Signal()
 
         # # #
 
@@ -43,6 +44,9 @@ class RegisterFile(LiteXModule):
                 writes[word] = [self.strobe[reg.name].eq(1)]
                 if reg.access == "rw":
                     writes[word].append(self.value[reg.name].eq(self.bus.dat_w[:reg.width]))
+
+        # A strobe comes with the acknowledgement.
+        self.comb += self.awake.eq(self.bus.cyc & self.bus.stb | self.bus.ack)
 
         reads["default"] = self.bus.dat_r.eq(0)
         self.sync += [

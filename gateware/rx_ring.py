@@ -31,6 +31,7 @@ class RxRing(LiteXModule):
         self.silent      = Signal()
         self.drop_ring   = Signal()
         self.drop_buffer = Signal()
+        self.awake       = Signal()
 
         # DMA.
         self.fetcher = fetcher = descriptor.DescriptorFetcher()
@@ -153,3 +154,5 @@ class RxRing(LiteXModule):
         fsm.act("DRAIN",
             If((under_way == 0) & fetcher.idle, NextState("STOPPED"))
         )
+        self.comb += self.awake.eq(fetcher.awake | fifo.available | (under_way != 0) |
+            ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED")))

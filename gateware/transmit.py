@@ -25,6 +25,7 @@ class Transmit(LiteXModule):
         self.source = source = stream.Endpoint(eth_phy_description(32))
         self.sent   = Signal()
         self.octets = Signal(14)
+        self.awake  = Signal()
 
         # # #
 
@@ -137,4 +138,7 @@ class Transmit(LiteXModule):
                 NextState("IDLE"),
             ),
         )
-        self.comb += self.octets.eq(length + eth_fcs_length)
+        self.comb += [
+            self.octets.eq(length + eth_fcs_length),
+            self.awake.eq((fifo.available | ~fsm.ongoing("IDLE")) & (~source.valid | source.ready)),
+        ]

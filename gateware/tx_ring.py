@@ -41,6 +41,7 @@ class TxRing(LiteXModule):
         self.request     = Signal()
         self.silent      = Signal()
         self.drop_length = Signal()
+        self.awake       = Signal()
 
         # DMA.
         self.fetcher = fetcher = descriptor.DescriptorFetcher()
@@ -194,4 +195,6 @@ class TxRing(LiteXModule):
             self.request.eq(port.done_note[1]),
             self.silent.eq(port.done_note[2]),
         ]
-        self.sync += If(self.idle, index.eq(0))
+        self.sync += If(fsm.ongoing("STOPPED"), index.eq(0))
+        self.comb += self.awake.eq(fetcher.awake | fetcher.source.valid | (in_flight != 0) |
+            ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED")))

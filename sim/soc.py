@@ -46,7 +46,11 @@ class SimConfig:
 
 # Pads ---------------------------------------------------------------------------------------------
 
-def pads(config: SimConfig) -> list:
+MAC_PARTS = "datapath", "moderation"  # what has a clock domain of its own (ModeratoMAC)
+
+
+def pads(config: SimConfig, gated: bool = True) -> list:
+    """`gated`: the parts of a MAC have clocks of their own, of which the simulator leaves out edges."""
     pads = [
         ("sys_clk", 0, Pins(1)),
         ("serial", 0,
@@ -78,6 +82,8 @@ def pads(config: SimConfig) -> list:
             Subsignal("tx_bytes",  Pins(3)),
             Subsignal("link_mbps", Pins(10)),
             Subsignal("events",    Pins(16)),  # pulses of the MAC
+            *[Subsignal(f"{part}_{pad}", Pins(1))
+              for part in MAC_PARTS if gated for pad in ("clk", "awake")],
         ) for port in range(config.macs)]
     return pads
 
@@ -117,9 +123,9 @@ class SimSoC(ModeratoSoC):
     def __init__(self, config: SimConfig = SimConfig(), platform=None):
         platform = platform or SimPlatform(config)
         self.crg = _CRG(platform.request("sys_clk"))
-        eth_pads = [platform.request("eth", port) for port in range(config.macs)]
+        self.eth_pads = [platform.request("eth", port) for port in range(config.macs)]
         ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
-            phys                 = self._phys(eth_pads, config.sys_clk_hz),
+            phys                 = self._phys(config.sys_clk_hz),
             cpu                  = config.cpu,
             ram_size             = config.ram_bytes,
             ram_latency          = config.ram_latency,
@@ -129,8 +135,11 @@ class SimSoC(ModeratoSoC):
             with_timer           = False,
         )
         self.rom.mem.init = None  # the harness fills it, as it does the RAM
-        for mac, pads in zip(self.macs, eth_pads):
+        for mac, pads in zip(self.macs, self.eth_pads):
             self.comb += pads.events.eq(mac.events)
+            for part in MAC_PARTS:
+                if hasattr(pads, f"{part}_awake"):
+                    self.comb += getattr(pads, f"{part}_awake").eq(getattr(mac, f"{part}_awake"))
         for hart, trace in enumerate(self.cpu.trace):
             pads = platform.request("cpu", hart)
             self.comb += [
@@ -140,12 +149,24 @@ class SimSoC(ModeratoSoC):
                 pads.trace_privilege.eq(trace["privilege"]),
             ]
 
-    def _phys(self, eth_pads, sys_clk_hz):
-        if not eth_pads:
+    def mac_clock_domains(self, number):
+        domains = {}
+        for part in MAC_PARTS:
+            clk = getattr(self.eth_pads[number], f"{part}_clk", None)
+            if clk is not None:
+                name = f"mac{number}_{part}"
+                domain = ClockDomain(name)
+                setattr(self, f"cd_{name}", domain)
+                self.comb += domain.clk.eq(clk), domain.rst.eq(self.crg.cd_sys.rst)
+                domains[f"{part}_cd"] = name
+        return domains
+
+    def _phys(self, sys_clk_hz):
+        if not self.eth_pads:
             return []
         from moderato.gateware.phy_sim import SimPHY
         phys = []
-        for port, pads in enumerate(eth_pads):
+        for port, pads in enumerate(self.eth_pads):
             phy = SimPHY(pads, sys_clk_hz)
             self.add_module(name=f"phy{port}", module=phy)
             phys.append(phy)

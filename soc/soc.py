@@ -61,7 +61,8 @@ class ModeratoSoC(SoCCore):
 
         number = len(self.macs)
         name   = f"mac{number}"
-        mac    = ModeratoMAC(phy, self.sys_clk_freq, phy_cd=getattr(phy, "cd", "eth"))
+        mac    = ModeratoMAC(phy, self.sys_clk_freq, phy_cd=getattr(phy, "cd", "eth"),
+                             **self.mac_clock_domains(number))
         self.add_module(name=name, module=mac)
         self.macs.append(mac)
 
@@ -73,6 +74,10 @@ class ModeratoSoC(SoCCore):
             source = self._mac_irq(number, direction)
             self.irq.add(f"{name}_{direction}", source)
             self.comb += self.cpu.interrupt[source].eq(line)
+
+    def mac_clock_domains(self, number: int) -> dict[str, str]:
+        """Arguments of ModeratoMAC that name clock domains for its parts; without any, sys."""
+        return {}
 
     @staticmethod
     def _mac_irq(number: int, direction: str) -> int:

@@ -14,13 +14,14 @@
 namespace {
 
 constexpr char kUsageText[] =
-    "usage: moderato-sim [--load FILE@ADDRESS]... [--restore FILE] [--console FILE] (--script FILE|- | --interactive)\n"
+    "usage: moderato-sim [--load FILE@ADDRESS]... [--restore FILE] [--console FILE] [--ungated]\n"
+    "                    (--script FILE|- | --interactive)\n"
     "       moderato-sim --build-id";
 
 struct Options {
     std::vector<std::pair<std::string, uint32_t>> load;
     std::string restore, console, script;
-    bool interactive = false, build_id = false;
+    bool interactive = false, build_id = false, ungated = false;
 };
 
 std::pair<std::string, uint32_t> parse_load(const std::string& text) {
@@ -50,6 +51,7 @@ Options parse(int count, char** words) {
         else if (name == "--console") options.console = value();
         else if (name == "--script") options.script = value();
         else if (name == "--interactive") options.interactive = true;
+        else if (name == "--ungated") options.ungated = true;
         else if (name == "--build-id") options.build_id = true;
         else throw Error(name + ": there is no such option\n" + kUsageText, kUsage);
     }
@@ -60,6 +62,7 @@ Options parse(int count, char** words) {
 
 void run(const Options& options) {
     Simulation simulation;
+    if (options.ungated) simulation.ungate();
     if (!options.console.empty()) simulation.console().log_to(options.console);
     if (!options.restore.empty()) simulation.restore(options.restore);
     for (const auto& [path, address] : options.load) simulation.load(address, path);

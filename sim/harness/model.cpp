@@ -20,11 +20,10 @@ std::string hex(uint64_t value) {
 }  // namespace
 
 Model::Model() : top_(std::make_unique<Vtop>(&context_)) {
-    // The first evaluation settles the initial state with the clock low.
-    top_->clk = 0;
+    // The first evaluation settles the initial state with all clocks low.
     top_->link_mbps = 100;
     top_->eval();
-    top_->clk = 1;
+    set_clocks_high(*top_);
 }
 
 void Model::load(uint32_t address, const std::vector<uint8_t>& bytes, const std::string& what) {

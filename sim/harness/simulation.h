@@ -21,6 +21,7 @@ public:
     const Counters& counters() const { return counters_; }
     const Tester& tester() const { return tester_; }
 
+    void ungate() { model_.ungate(); }
     void load(uint32_t address, const std::string& path);
     size_t mailbox(uint32_t address, const std::string& path);  // returns the file's size
 

@@ -52,7 +52,7 @@ def elaborate(folder: Path, config: soc.SimConfig):
     modules = Modules()
     modules.add_clocker("sys_clk", freq_hz=config.sys_clk_hz)
     modules.add_module("serial2console", "serial")
-    stock = soc.SimSoC(config, SimPlatform("SIM", soc.pads(config)))
+    stock = soc.SimSoC(config, SimPlatform("SIM", soc.pads(config, gated=False)))
     stock.finalize()
     stock.platform.build(stock.get_fragment(), build_dir=str(folder), build_name=soc.TOP, run=False,
                          sim_config=modules, opt_level="O3")

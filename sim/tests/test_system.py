@@ -53,6 +53,28 @@ def below_collapse(lab):
     return by_variant(lab, [Trial(variant, 512, 10, 400, 100) for variant in variants])
 
 
+# Cycles -------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("variant", ["tx-128", "napi"])
+def test_gated_clocks_change_nothing(lab, variant):
+    """Also overloaded, and with the moderation's timers running."""
+    asked = Trial(variant, 64, 100, 150, 100)
+    clocks = round(lab.sys_clk_hz * asked.seconds)
+    commands = json.dumps({"do": "trial", **trial.request(asked, clocks)}) + "\n"
+    gated, ungated = (
+        subprocess.run([lab.simulator, "--restore", state.ready(lab, variant).checkpoint,
+                        *option, "--script", "-"],
+                       input=commands, capture_output=True, text=True, check=True).stdout
+        for option in ([], ["--ungated"]))
+
+    def report(output):
+        reply = json.loads(output.splitlines()[-1])
+        return {name: reply[name] for name in reply if not name.endswith("_seconds")}
+
+    assert report(gated) == report(ungated)
+    assert report(gated)["ports"][0]["forwarded"] > 0
+
+
 # Frames -------------------------------------------------------------------------------------------
 
 def test_no_frame_is_harmed_and_every_one_is_accounted_for(overload, light):
