@@ -3,6 +3,9 @@
 
 Requests are answered in order (one AXI ID), so a status written after a frame's data is seen after
 it. No burst crosses a 64-byte line, hence none crosses AXI's 4 KiB boundary.
+
+A skid buffer takes what the bus is not ready for. So `ready` of the bus ends in registers here: far
+from the rings in timing, and nothing for a simulator to follow through them in every clock.
 """
 
 from migen import *
@@ -18,6 +21,13 @@ BURST_BEATS = LINE_BYTES//DATA_BYTES
 
 # What a client asks for: `address` in units of 8 bytes, `beats` - 1 in the same line.
 request_layout = [("address", 29), ("last_beat", 3)]
+
+
+def skid(channel):
+    """(module, endpoint): what is sent to the endpoint goes to the bus channel in the same clock."""
+    buffer = stream.PipeReady(channel.description)
+    buffer.comb += buffer.source.connect(channel)
+    return buffer, buffer.sink
 
 # Reader -------------------------------------------------------------------------------------------
 
@@ -49,20 +59,21 @@ class DMAReader(LiteXModule):
 
         # Requests.
         # ---------
+        self.skid, ar = skid(bus.ar)
         self.arbiter = arbiter = RoundRobin(len(ports), SP_CE)
         self.comb += [
             arbiter.request.eq(Cat(*[p.request.valid for p in ports])),
             # Stay with a request until it is taken.
-            arbiter.ce.eq(~bus.ar.valid | bus.ar.ready),
-            bus.ar.size.eq(axi.AXSIZE[DATA_BYTES]),
-            bus.ar.burst.eq(axi.BURST_INCR),
+            arbiter.ce.eq(~ar.valid | ar.ready),
+            ar.size.eq(axi.AXSIZE[DATA_BYTES]),
+            ar.burst.eq(axi.BURST_INCR),
             Case(arbiter.grant, {n: [
-                bus.ar.valid.eq(p.request.valid & owners.sink.ready),
-                bus.ar.addr.eq(Cat(Constant(0, 3), p.request.address)),
-                bus.ar.len.eq(p.request.last_beat),
-                p.request.ready.eq(bus.ar.ready & owners.sink.ready),
+                ar.valid.eq(p.request.valid & owners.sink.ready),
+                ar.addr.eq(Cat(Constant(0, 3), p.request.address)),
+                ar.len.eq(p.request.last_beat),
+                p.request.ready.eq(ar.ready & owners.sink.ready),
             ] for n, p in enumerate(ports)}),
-            owners.sink.valid.eq(bus.ar.valid & bus.ar.ready),
+            owners.sink.valid.eq(ar.valid & ar.ready),
             owners.sink.port.eq(arbiter.grant),
         ]
 
@@ -109,6 +120,9 @@ class DMAWriter(LiteXModule):
         self.owners = owners = stream.SyncFIFO(
             [("port", max(1, bits_for(len(ports) - 1))), ("note", note_width)], outstanding)
 
+        self.aw_skid, aw = skid(bus.aw)
+        self.w_skid,  w  = skid(bus.w)
+
         # Requests: the address is latched, since AXI forbids holding back data until it is taken.
         # ----------------------------------------------------------------------------------------
         self.arbiter = arbiter = RoundRobin(len(ports), SP_CE)
@@ -119,13 +133,13 @@ class DMAWriter(LiteXModule):
         free      = Signal()
         self.comb += [
             arbiter.request.eq(Cat(*[p.request.valid for p in ports])),
-            bus.aw.size.eq(axi.AXSIZE[DATA_BYTES]),
-            bus.aw.burst.eq(axi.BURST_INCR),
-            free.eq((~bus.aw.valid | bus.aw.ready) & owners.sink.ready),
+            aw.size.eq(axi.AXSIZE[DATA_BYTES]),
+            aw.burst.eq(axi.BURST_INCR),
+            free.eq((~aw.valid | aw.ready) & owners.sink.ready),
             owners.sink.port.eq(arbiter.grant),
             owners.sink.valid.eq(take),
         ]
-        self.sync += If(bus.aw.ready, bus.aw.valid.eq(0))
+        self.sync += If(aw.ready, aw.valid.eq(0))
 
         # Data.
         # -----
@@ -137,13 +151,13 @@ class DMAWriter(LiteXModule):
                 p.request.ready.eq(free),
                 owners.sink.note.eq(p.request.note),
                 If(take,
-                    NextValue(bus.aw.addr, Cat(Constant(0, 3), p.request.address)),
-                    NextValue(bus.aw.len, p.request.last_beat),
+                    NextValue(aw.addr, Cat(Constant(0, 3), p.request.address)),
+                    NextValue(aw.len, p.request.last_beat),
                     NextValue(last_beat, p.request.last_beat),
                 ),
             ] for n, p in enumerate(ports)}),
             If(take,
-                NextValue(bus.aw.valid, 1),
+                NextValue(aw.valid, 1),
                 NextValue(current, arbiter.grant),
                 NextValue(beat, 0),
                 NextState("DATA"),
@@ -152,19 +166,19 @@ class DMAWriter(LiteXModule):
         # Outside of the FSM, whose statements become one process: a simulator would see valid depend on
         # ready there, and evaluate this and all around it twice.
         self.comb += [
-            bus.w.strb.eq(2**DATA_BYTES - 1),
-            bus.w.last.eq(beat == last_beat),
+            w.strb.eq(2**DATA_BYTES - 1),
+            w.last.eq(beat == last_beat),
             Case(current, {n: [
-                bus.w.valid.eq(p.data.valid & fsm.ongoing("DATA")),
-                bus.w.data.eq(p.data.data),
+                w.valid.eq(p.data.valid & fsm.ongoing("DATA")),
+                w.data.eq(p.data.data),
             ] for n, p in enumerate(ports)}),
         ]
-        self.comb += [p.data.ready.eq(bus.w.ready & fsm.ongoing("DATA") & (current == n))
+        self.comb += [p.data.ready.eq(w.ready & fsm.ongoing("DATA") & (current == n))
             for n, p in enumerate(ports)]
         fsm.act("DATA",
-            If(bus.w.valid & bus.w.ready,
+            If(w.valid & w.ready,
                 NextValue(beat, beat + 1),
-                If(bus.w.last,
+                If(w.last,
                     arbiter.ce.eq(1),
                     NextState("REQUEST"),
                 ),
