@@ -195,9 +195,12 @@ async def gap_holds_requests_back_too(dut):
 
 # Re-arming ----------------------------------------------------------------------------------------
 
+CONDITIONS = {"frames": 1}, {"packet_timer": 10}, {"absolute_timer": 10}
+
+
 @cocotb.test()
 async def rearm_uncovers_what_the_driver_did_not_see(dut):
-    for condition in ({"frames": 1}, {"packet_timer": 10}, {"absolute_timer": 10}):
+    for condition in CONDITIONS:
         bench = await Bench.start(dut, **condition)
         await bench.complete(9)
         await bench.rearm(6)
@@ -209,7 +212,7 @@ async def rearm_uncovers_what_the_driver_did_not_see(dut):
 @cocotb.test()
 async def completion_races_with_rearm(dut):
     """A completion one clock before, with, and one clock after the re-arm is never lost."""
-    for condition in ({"frames": 1}, {"packet_timer": 10}, {"absolute_timer": 10}):
+    for condition in CONDITIONS:
         for offset in (-2, -1, 0, 1, 2):
             for request in (0, 1):
                 bench = await Bench.start(dut, **condition)
@@ -255,6 +258,110 @@ async def index_wraps(dut):
     assert bench.model.completed == 9
 
 
+# Re-arming by a driver that is ahead --------------------------------------------------------------
+
+@cocotb.test()
+async def driver_ahead_of_the_completion(dut):
+    """Memory shows a status some clocks before its completion: that one raises nothing more."""
+    for condition in CONDITIONS:
+        for offset in range(6):  # 0: in the clock of the re-arm
+            for flags in ({}, {"request": 1}, {"silent": 1}):
+                bench = await Bench.start(dut, **condition)
+                await bench.complete(4)
+                for clock in range(8):
+                    await bench.clock(completion=int(clock == offset), rearm=int(clock == 0),
+                        rearm_index=5, **flags)
+                await bench.clocks(30)
+                assert not bench.interrupts and not bench.model.unreported, (condition, offset)
+                await bench.complete()  # the next one counts
+                await bench.clocks(20)
+                assert len(bench.interrupts) == 1, (condition, offset, flags)
+
+
+@cocotb.test()
+async def driver_ahead_by_many(dut):
+    """As many as it is ahead pass uncounted, at any pace, and not one more."""
+    for ahead in (1, 2, 7, 14, 15):
+        for every in (1, 4):
+            for early in (0, 1):  # completions in the clock of the re-arm
+                bench = await Bench.start(dut, frames=2)
+                await bench.clock(rearm=1, rearm_index=ahead, completion=early, request=early)
+                await bench.complete(ahead - early, every=every, request=1)
+                await bench.complete(1, every=every)
+                await bench.clocks(20)
+                assert not bench.interrupts and bench.model.unreported == 1
+                await bench.complete()
+                await bench.clocks(2)
+                assert bench.causes == ["frames"] and bench.model.unreported == 2
+                await bench.complete(request=1)
+                await bench.rearm(ahead + 2)
+                await bench.clocks(2)
+                assert bench.causes == ["frames", "request"], "a request after them"
+
+
+@cocotb.test()
+async def driver_ahead_again(dut):
+    """What was seen is counted anew by each re-arm, whether the driver is still ahead or not."""
+    bench = await Bench.start(dut, frames=1)
+    await bench.rearm(2)
+    await bench.complete()
+    await bench.rearm(4)                # 1 completed: 3 to come
+    await bench.complete(3, every=2)
+    assert not bench.interrupts
+    await bench.complete()
+    await bench.clocks(2)
+    assert bench.causes == ["frames"]
+    await bench.rearm(6)                # 5 completed: 1 to come
+    await bench.clock(disarm=1)
+    await bench.complete(2)
+    await bench.clock(rearm=1, rearm_index=7, completion=1, request=1)
+    await bench.clocks(2)
+    assert bench.causes == ["frames", "request"], "index 7 was not seen"
+    await bench.rearm(10)
+    await bench.rearm(9)                # against the rules: the latest word holds
+    await bench.complete(2)
+    await bench.clocks(2)
+    assert bench.causes == ["frames", "request", "frames"]
+
+
+@cocotb.test()
+async def driver_ahead_forgets_older_requests(dut):
+    bench = await Bench.start(dut)
+    await bench.complete(3, request=1)
+    await bench.rearm(4)
+    await bench.clocks(20)
+    await bench.complete(request=1)  # index 3
+    await bench.clocks(20)
+    assert not bench.interrupts
+    await bench.complete(request=1)
+    await bench.clocks(2)
+    assert bench.causes == ["request"]
+
+
+@cocotb.test()
+async def driver_too_far_ahead_is_behind(dut):
+    """No driver can be: its index then means what it is modulo 2**16."""
+    for ahead in (16, 17, 100, MODULO // 2 - 1, MODULO // 2):
+        bench = await Bench.start(dut, frames=1)
+        await bench.complete(3)
+        await bench.rearm(3 + ahead)
+        assert bench.model.unreported == MODULO - ahead
+        await bench.complete()
+        await bench.clocks(2)
+        assert bench.causes == ["frames"] and bench.model.unreported == MODULO - ahead + 1
+
+
+@cocotb.test()
+async def clear_forgets_that_the_driver_was_ahead(dut):
+    bench = await Bench.start(dut, frames=1)
+    await bench.rearm(5)
+    await bench.clock(clear=1)
+    await bench.rearm(0)
+    await bench.complete()
+    await bench.clocks(2)
+    assert bench.causes == ["frames"]
+
+
 # Live settings, clearing --------------------------------------------------------------------------
 
 @cocotb.test()
@@ -274,11 +381,40 @@ async def settings_are_live(dut):
     await bench.clocks(1)
     assert bench.causes == ["frames", "absolute"]
     await bench.rearm(0)
-    await bench.clock(absolute_timer=0)
+    await bench.clock(absolute_timer=0, packet_timer=1000)
     await bench.clocks(500)
-    await bench.clock(packet_timer=1)
+    await bench.complete(silent=1)
+    await bench.clocks(300)
+    await bench.clock(packet_timer=200)
     await bench.clocks(1)
     assert bench.causes == ["frames", "absolute", "packet"]
+    await bench.clock(packet_timer=0, frames=1, gap=1000)
+    await bench.rearm(0)
+    await bench.clocks(500)
+    assert len(bench.interrupts) == 3
+    await bench.clock(gap=400)
+    await bench.clocks(1)
+    assert bench.causes == ["frames", "absolute", "packet", "frames"]
+
+
+@cocotb.test()
+async def time_beyond_a_setting_is_not_remembered(dut):
+    """A timer stands still at its setting, and goes on from there when the setting grows."""
+    for timer, cause in (("packet_timer", "packet"), ("absolute_timer", "absolute"),
+                         ("gap", "request")):
+        bench = await Bench.start(dut)
+        await bench.rearm()
+        await bench.complete(request=int(timer == "gap"))
+        if timer == "gap":
+            await bench.clock()  # it raises, which starts the gap
+            bench.interrupts.clear()
+        for setting, clocks in ((50, 30), (0, 100)):
+            await bench.clock(**{timer: setting})
+            await bench.clocks(clocks - 1)
+        grown = bench.now
+        await bench.clock(**{timer: 50}, rearm=int(timer == "gap"), rearm_index=0)
+        await bench.clocks(60)
+        assert bench.interrupts == [(grown + 20, cause)]
 
 
 @cocotb.test()
@@ -320,7 +456,7 @@ SETTINGS = {"frames": (0, 1, 2, 5, 30), "packet_timer": (0, 1, 3, 20),
 @cocotb.test()
 @cocotb.parametrize(seed=range(6))
 async def random_stimulus(dut, seed):
-    """A driver that lags, masks and re-arms at random, against completions of any density."""
+    """A driver that lags or is ahead, masks and re-arms at random; completions of any density."""
     rng = random.Random(seed)
     bench = await Bench.start(dut)
     if seed & 1:  # from near the wrap of the index
@@ -334,7 +470,7 @@ async def random_stimulus(dut, seed):
                 pulses = {"completion": 1, "request": int(rng.random() < 0.1),
                           "silent": int(rng.random() < 0.1)}
             if rng.random() < driver:
-                lag = rng.choice((0, 0, 0, 1, 2, 10))
+                lag = rng.choice((0, 0, 0, 1, 2, 10, -1, -2, -3))
                 pulses["rearm"] = 1
                 pulses["rearm_index"] = (bench.model.completed - lag) % MODULO
             elif rng.random() < driver / 4:

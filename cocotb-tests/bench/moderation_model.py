@@ -7,10 +7,10 @@ arithmetic.
 
 from dataclasses import dataclass, field
 
-from moderato.gateware.registers import INDEX_BITS
+from moderato.gateware.registers import INDEX_BITS, TIMER_BITS
 
 MODULO = 1 << INDEX_BITS
-LONG_AGO = -(1 << 32)
+AHEAD = 16  # a driver that has seen fewer completions than this before they count is ahead
 
 
 @dataclass
@@ -38,9 +38,13 @@ class ModerationModel:
     armed:           bool = False
     line:            bool = False
     requests:        list = field(default_factory=list)  # indices of unseen requests
-    last_completion: int  = LONG_AGO
-    waiting_since:   int  = 0  # the first unreported completion, or the re-arm that uncovered it
-    last_raise:      int  = LONG_AGO
+    seen:            set  = field(default_factory=set)   # indices of completions that the driver
+                                                         # saw, in memory, before they count
+    # Points in time. When the time since then is longer than the timer, they move along with `now`:
+    # what lies beyond a setting is not remembered.
+    last_completion: int  = -1
+    waiting_since:   int  = -1  # the first unreported completion, or the re-arm that uncovered it
+    last_raise:      int  = -(1 << TIMER_BITS)
 
     def cause(self, i: Inputs) -> str | None:
         """Why an interrupt is raised in this clock; None if it is not."""
@@ -64,25 +68,41 @@ class ModerationModel:
                 "unreported": self.unreported}
 
     def step(self, i: Inputs):
-        if self.cause(i):
+        raised = self.cause(i)
+        self.last_completion += self.now - self.last_completion > i.packet_timer
+        self.waiting_since   += self.now - self.waiting_since > i.absolute_timer
+        self.last_raise      += self.now - self.last_raise > i.gap
+        if raised:
             self.line, self.armed, self.last_raise = True, False, self.now
         if i.disarm or i.rearm:
             self.line, self.armed = False, bool(i.rearm)
         if i.completion:
-            if i.request:
-                self.requests.append(self.completed)
-            self.completed = (self.completed + 1) % MODULO
             self.last_completion = self.now
-            if not i.silent:
-                if not self.unreported:
-                    self.waiting_since = self.now
-                self.unreported = min(self.unreported + 1, MODULO - 1)
+            if self.completed in self.seen:
+                self.seen.remove(self.completed)
+            else:
+                self._count(i)
+            self.completed = (self.completed + 1) % MODULO
         if i.rearm:
-            self.unreported = (self.completed - i.rearm_index) % MODULO
-            self.waiting_since = self.now
-            self.requests = [index for index in self.requests
-                             if (index - i.rearm_index) % MODULO < MODULO // 2]
+            self._recount(i.rearm_index)
         if i.clear:
             self.line, self.armed, self.completed, self.unreported = False, False, 0, 0
             self.requests.clear()
+            self.seen.clear()
         self.now += 1
+
+    def _count(self, i):
+        if i.request:
+            self.requests.append(self.completed)
+        if not i.silent:
+            if not self.unreported:
+                self.waiting_since = self.now
+            self.unreported = min(self.unreported + 1, MODULO - 1)
+
+    def _recount(self, index):
+        ahead = (index - self.completed) % MODULO
+        self.unreported = 0 if ahead < AHEAD else MODULO - ahead
+        self.seen = {(index - 1 - n) % MODULO for n in range(ahead)} if ahead < AHEAD else set()
+        self.waiting_since = self.now
+        self.requests = [request for request in self.requests
+                         if (request - index) % MODULO < MODULO // 2]
