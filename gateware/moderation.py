@@ -199,6 +199,7 @@ class Moderation(LiteXModule):
                 self.unreported.eq(0),
                 seen.eq(0),
                 requested.eq(0),
+                absolute_count.eq(0),
             ),
         ]
 
