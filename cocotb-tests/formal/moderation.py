@@ -3,12 +3,15 @@
 """
 
 from migen import *
+from migen.fhdl.tools import list_targets
 
 from formal.prover import internal
 from moderato.gateware.moderation import Moderation
 
 TIMER_BITS, FRAMES_BITS, INDEX_BITS = 24, 16, 16
-RING = 2**(INDEX_BITS - 2)  # largest ring: indices must tell old from new
+FOREVER = 2**TIMER_BITS - 1
+RING  = 2**(INDEX_BITS - 2)  # largest ring: indices must tell old from new
+AHEAD = 15                   # completions that the driver may see in memory before they count
 
 
 def _ones(*bits):
@@ -29,23 +32,43 @@ class ModerationProof(Module):
 
         # The environment.
         # ----------------
-        seen = Signal(INDEX_BITS)  # the driver's consumer index, as of its last re-arm
+        consumer = Signal(INDEX_BITS)  # the driver's index, as of its last re-arm
         step = Signal(INDEX_BITS)
         held = Signal(INDEX_BITS)
         self.comb += [
-            step.eq(dut.rearm_index - seen),
-            held.eq(dut.completed + dut.completion - seen),
+            step.eq(dut.rearm_index - consumer),
+            held.eq(dut.completed + dut.completion + AHEAD - consumer),
         ]
         self.sync += [
-            If(dut.rearm, seen.eq(dut.rearm_index)),
-            If(dut.clear, seen.eq(0)),
+            If(dut.rearm, consumer.eq(dut.rearm_index)),
+            If(dut.clear, consumer.eq(0)),
         ]
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(
-            (~dut.rearm | (step <= held)) &               # only what completed can have been seen,
-            (held <= RING) &                              # a ring at most is under way,
+            (~dut.rearm | (step <= held)) &  # seen is what completed, or is about to,
+            (held <= RING + AHEAD) &         # a ring at most is under way,
             (_ones(dut.rearm, dut.disarm, dut.clear) <= 1) &  # one register is written at a time,
             (~dut.clear | ~dut.completion))               # nothing completes in an idle ring
+
+        # What the driver has not seen.
+        # -----------------------------
+        ahead      = Signal()            # it saw the completion that comes next already
+        lead       = Signal(INDEX_BITS)  # by how many it is ahead; negative: behind
+        uncovered  = Signal(INDEX_BITS)  # by its last re-arm
+        unreported = Signal(INDEX_BITS)  # and what completed since, except silent ones
+        self.comb += [
+            lead.eq(consumer - dut.completed),
+            ahead.eq((lead != 0) & ~lead[-1]),
+            uncovered.eq(dut.completed + dut.completion - dut.rearm_index),
+        ]
+        self.sync += [
+            If(dut.rearm,
+                unreported.eq(Mux(uncovered[-1], 0, uncovered))
+            ).Elif(dut.completion & ~ahead & ~dut.silent,
+                unreported.eq(unreported + 1)
+            ),
+            If(dut.clear, unreported.eq(0)),
+        ]
 
         # One completion, any: told to a driver that has not seen it.
         # -----------------------------------------------------------
@@ -59,7 +82,7 @@ class ModerationProof(Module):
         self.sync += [first.eq(0), If(first, chosen_const.eq(chosen))]
         index = Mux(first, chosen, chosen_const)
         self.comb += [
-            chosen_now.eq(dut.completion & (dut.completed == index)),
+            chosen_now.eq(dut.completion & ~ahead & (dut.completed == index)),
             distance.eq(dut.rearm_index - index - 1),  # below RING: the driver has seen it
         ]
         self.sync += [
@@ -69,36 +92,38 @@ class ModerationProof(Module):
             If(dut.clear, unseen.eq(0), asked.eq(0)),
         ]
 
-        # Time, kept apart from the device's counters.
-        # --------------------------------------------
-        forever     = 2**TIMER_BITS - 1
-        since_raise = Signal(TIMER_BITS, reset=forever)
-        waiting     = Signal(TIMER_BITS)
-        self.sync += [
-            If(dut.raised,
-                since_raise.eq(0)
-            ).Elif(since_raise != forever,
-                since_raise.eq(since_raise + 1)
-            ),
-            If(dut.rearm | (dut.unreported == 0),
-                waiting.eq(0)
-            ).Elif(waiting != forever,
-                waiting.eq(waiting + 1)
-            ),
-        ]
+        # Time, kept apart from the device's counters, and beyond the settings.
+        # ---------------------------------------------------------------------
+        since_raise = self._clocks_since(dut.raised, reset=FOREVER)
+        waiting     = self._clocks_since(dut.rearm | dut.clear | (dut.unreported == 0))
+        quiet       = self._clocks_since(dut.completion)
+        settled     = {setting: self._clocks_since_growth(setting)
+                       for setting in (dut.gap, dut.absolute_timer, dut.packet_timer)}
+
+        def over(time, setting):
+            """The device may have forgotten what lies beyond a setting when that grows."""
+            return (time >= setting) & (settled[setting] >= setting)
+
         may_raise = Signal()  # armed, and no interrupt since
         before    = Signal()  # the line a clock ago
         dropped   = Signal()
-        counted, expected = Signal(), Signal(INDEX_BITS)
+        counted   = Signal()
         self.sync += [
             If(dut.raised | dut.disarm | dut.clear, may_raise.eq(0)),
             If(dut.rearm, may_raise.eq(1)),
             before.eq(dut.line | dut.raised),
             dropped.eq(masked),
             counted.eq(dut.rearm),
-            expected.eq(dut.completed + dut.completion - dut.rearm_index),
         ]
-        ready = may_raise & ~masked & (since_raise >= dut.gap)
+        ready   = may_raise & ~masked & over(since_raise, dut.gap)
+        waiters = dut.unreported != 0
+
+        # Sleep: an edge before which the device is not awake may be left out.
+        # --------------------------------------------------------------------
+        registers = Cat(*sorted(list_targets(dut._fragment.sync["sys"]), key=lambda s: s.duid))
+        kept      = Signal(len(registers))
+        asleep    = Signal()
+        self.sync += kept.eq(registers), asleep.eq(~dut.awake)
 
         self.promises = {
             # Raising masks: at most one interrupt for each re-arm.
@@ -109,17 +134,24 @@ class ModerationProof(Module):
             "gap": ~dut.raised | (since_raise >= dut.gap),
             "one_cause": _ones(dut.by_request, dut.by_frames, dut.by_absolute,
                                dut.by_packet) == dut.raised,
-            "rearm_counts_what_was_not_seen": ~counted | (dut.unreported == expected),
+            "counts_what_was_not_seen": dut.unreported == unreported,
             # No lost wake-up: an armed device knows of each completion that the driver did not see,
-            "nothing_is_forgotten": ~(unseen & may_raise) | (dut.unreported != 0),
+            "nothing_is_forgotten": ~(unseen & may_raise) | waiters,
             # and reports it in the clock in which the absolute timer ends, unless the gap forbids.
-            "bounded_latency": ~(ready & (dut.unreported != 0) & (dut.absolute_timer != 0) &
-                                 (waiting >= dut.absolute_timer)) | dut.raised,
+            "bounded_latency": ~(ready & waiters & (dut.absolute_timer != 0) &
+                                 over(waiting, dut.absolute_timer)) | dut.raised,
+            "packet_timer_raises": ~(ready & waiters & (dut.packet_timer != 0) &
+                                     over(quiet, dut.packet_timer)) | dut.raised,
             "frames_raise_at_once": ~(ready & (dut.frames != 0) &
                                       (dut.unreported >= dut.frames)) | dut.raised,
             "requests_raise_at_once": ~(ready & asked) | dut.raised,
+            # Nor does it raise for less.
+            "seen_raises_nothing": ~dut.raised | lead[-1],
+            "absolute_timer_not_early": ~dut.by_absolute | (waiting >= dut.absolute_timer),
+            "packet_timer_not_early": ~dut.by_packet | (quiet >= dut.packet_timer),
             "all_off_is_silent": ~dut.raised | dut.by_request | (dut.frames != 0) |
                                  (dut.absolute_timer != 0) | (dut.packet_timer != 0),
+            "asleep_nothing_changes": ~asleep | (registers == kept),
         }
         # What the induction leans on: how the device's registers follow the proof's.
         # ---------------------------------------------------------------------------
@@ -127,27 +159,60 @@ class ModerationProof(Module):
         age       = Signal(INDEX_BITS)  # how far the chosen one lies behind the latest
         behind    = Signal(INDEX_BITS)  # how far the latest request does
         self.comb += [
-            under_way.eq(dut.completed - seen),
+            under_way.eq(Mux(ahead, 0, -lead)),
             age.eq(dut.completed - index),
             behind.eq(dut.completed - internal(dut, "request_index")),
         ]
         self.promises |= {
-            "lemma_gap": internal(dut, "gap_count") == since_raise,
-            "lemma_absolute": internal(dut, "absolute_count") == waiting,
-            "lemma_ring": under_way <= RING,
+            "lemma_ring": Mux(ahead, lead <= AHEAD, under_way <= RING),
+            "lemma_ahead": internal(dut, "seen") == Mux(ahead, lead, 0),
             "lemma_unreported": dut.unreported <= under_way,
-            "lemma_unseen": ~unseen | ((dut.unreported != 0) & (age != 0) & (age <= under_way)),
+            "lemma_unseen": ~unseen | (waiters & (age != 0) & (age <= under_way)),
             "lemma_asked": ~asked | (internal(dut, "requested") & (age != 0) & (age <= under_way) &
                                      (behind < age)),
+            "lemma_requested": ~internal(dut, "requested") | (behind < under_way),
             "lemma_first": ~first | ~(unseen | asked),
+            "lemma_waiters": waiters | (internal(dut, "absolute_count") == 0),
         }
+        for name, time, setting in (("gap", since_raise, dut.gap),
+                                    ("absolute", waiting, dut.absolute_timer),
+                                    ("packet", quiet, dut.packet_timer)):
+            count = internal(dut, f"{name}_count")
+            self.promises |= {
+                f"lemma_{name}_not_early": count <= time,
+                f"lemma_{name}_not_late": (count >= time) | (count >= settled[setting]) |
+                                          (count >= setting),
+            }
         # That each is worth something: states that must be reachable.
+        was_ahead = Signal()
+        self.sync += If(counted & ahead, was_ahead.eq(1))
         self.reachable = {
             "interrupt": dut.raised,
             "interrupt_by_the_absolute_timer": dut.by_absolute & (waiting >= 4),
+            "interrupt_by_a_timer_that_grew": dut.by_absolute & (dut.absolute_timer >= 4) &
+                                              (waiting > settled[dut.absolute_timer]),
             "held_back_by_the_gap": may_raise & ~masked & (dut.unreported >= dut.frames) &
                                     (dut.frames != 0) & ~dut.raised,
             "uncovered_by_a_rearm": counted & unseen & may_raise,
             "request_unseen_at_rearm": counted & asked,
+            "rearmed_ahead": counted & (lead == AHEAD),
+            "request_seen_before_it_counts": dut.completion & dut.request & ahead & may_raise,
+            "interrupt_after_being_ahead": dut.raised & was_ahead & (dut.completed == 5),
+            "asleep_while_armed": asleep & may_raise & waiters & (dut.gap != 0),
         }
         self.inputs = {chosen} | {getattr(dut, name) for name in names}
+
+    def _clocks_since(self, event, reset=0):
+        """0 in the clock after an event."""
+        clocks = Signal(TIMER_BITS, reset=reset)
+        self.sync += If(event, clocks.eq(0)).Elif(clocks != FOREVER, clocks.eq(clocks + 1))
+        return clocks
+
+    def _clocks_since_growth(self, setting):
+        """0 in the first clock in which a setting is larger than a clock ago."""
+        clocks = Signal(TIMER_BITS)
+        next   = Signal(TIMER_BITS, reset=FOREVER)
+        before = Signal(TIMER_BITS, reset=FOREVER)
+        self.comb += clocks.eq(Mux(setting > before, 0, next))
+        self.sync += before.eq(setting), next.eq(Mux(clocks == FOREVER, FOREVER, clocks + 1))
+        return clocks

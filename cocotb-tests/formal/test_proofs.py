@@ -32,7 +32,20 @@ def test_state_is_reachable(name, state):
 # A change of the generated Verilog (pattern, replacement), and a promise that it breaks.
 MUTANTS = {
     "re-arm forgets what was not seen":
-        ("moderation", r"unreported <= \w*beyond;", "unreported <= 0;", "nothing_is_forgotten"),
+        ("moderation", r"unreported <= \(\w+is_ahead \? 1'd0 : \w+beyond\);", "unreported <= 0;",
+         "nothing_is_forgotten"),
+    "a driver ahead is taken for one behind":
+        ("moderation", r"unreported <= \(\w+is_ahead \? 1'd0 : (\w+beyond)\);",
+         r"unreported <= \1;", "seen_raises_nothing"),
+    "what was seen early asks all the same":
+        ("moderation", r"(request_now = \()\w+counts", r"\1completion", "seen_raises_nothing"),
+    "what was seen early is never over":
+        ("moderation", r"(seen <= )\((\w+seen) - 1'd1\);", r"\1\2;", "nothing_is_forgotten"),
+    "sleeps while the gap passes":
+        ("moderation", r"(dut_awake = .*) \| \w+gap_ticks\)", r"\1)", "asleep_nothing_changes"),
+    "the gap is over when a request comes":
+        ("moderation", r"(armed & )\(~\w+gap_ticks\)", r"\1(dut_requested | ~dut_gap_ticks)",
+         "gap"),
     "raising does not mask":
         ("moderation", r"(raised\) begin\s+\w+line <= 1'd1;\s+\w+armed <= )1'd0", r"\g<1>1'd1",
          "one_shot"),
