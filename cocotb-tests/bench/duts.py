@@ -131,21 +131,84 @@ def descriptor_fetcher():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-def mac(phy_module, pads, domains, phy_cd):
+def mac(phy_module, pads, domains, phy_cd, **parts):
     """The MAC on a PHY, with pads named after their fields."""
     device = Module()
     ports = clocked(device, *domains)
     device.submodules.phy = phy_module
-    device.submodules.mac = top = ModeratoMAC(phy_module, sys_clk_freq=SYS_CLK_FREQ, phy_cd=phy_cd)
+    device.submodules.mac = top = ModeratoMAC(phy_module, SYS_CLK_FREQ, phy_cd, **parts)
     bus = {name: getattr(top.bus, name) for name in "adr dat_w dat_r sel cyc stb ack we".split()}
     ports |= axi_ports("dma", top.dma) | named("bus_", **bus) | named(pads=pads)
     return device, ports | named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
 
 
+SIM_PADS = [field for field in sim_phy_pads(8) if field[0] != "events"]
+
+
 def mac_sim():
     """On the simulation PHY."""
-    pads = Record([field for field in sim_phy_pads(8) if field[0] != "events"])
+    pads = Record(SIM_PADS)
     return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys")
+
+
+def mac_gated():
+    """As mac_sim, its parts behind clock gates: datapath_clk, moderation_clk.
+
+    Beside it a twin without gates that gets the same inputs. `differs` is set, and stays so, when
+    they do not say the same in the same clock.
+    """
+    pads, twin_pads = (Record(SIM_PADS) for _ in range(2))
+    parts = "datapath", "moderation"
+    device, ports = mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys",
+        **{f"{part}_cd": part for part in parts})
+    for part in parts:
+        ports.add(clock_gate(device, part, getattr(device.mac, f"{part}_awake")))
+    device.submodules.twin_phy = phy = SimPHY(twin_pads, SYS_CLK_FREQ)
+    device.submodules.twin = twin = ModeratoMAC(phy, SYS_CLK_FREQ, "sys")
+    device.comb += [getattr(twin_pads, name).eq(getattr(pads, name))
+        for name in ("rx_valid", "rx_data", "rx_last", "rx_bytes", "rx_error", "link_mbps")]
+    device.comb += [getattr(twin.bus, name).eq(getattr(device.mac.bus, name))
+        for name in ("adr", "dat_w", "sel", "cyc", "stb", "we")]
+    for channel, inputs in {"aw": "ready", "w": "ready", "b": "valid resp id", "ar": "ready",
+        "r": "valid data resp last id"}.items():
+        device.comb += [getattr(getattr(twin.dma, channel), name).eq(
+            getattr(getattr(device.mac.dma, channel), name)) for name in inputs.split()]
+    differs = Signal(name_override="differs")
+    device.sync += If(outputs(device.mac, pads) != outputs(twin, twin_pads), differs.eq(1))
+    return device, ports | {differs}
+
+
+def clock_gate(device, name, awake):
+    """Gives a device the clock domain `name`: sys without the edges before which `awake` is 0.
+
+    As such a cell does it: `awake` is taken over while the clock is low. Returns the clock.
+    """
+    falling = ClockDomain(f"{name}_falling", reset_less=True)
+    gated   = ClockDomain(name)
+    enable  = Signal(reset=1)
+    device.clock_domains += falling, gated
+    device.comb += [
+        falling.clk.eq(~ClockSignal()),
+        gated.clk.eq(ClockSignal() & enable),
+        gated.rst.eq(ResetSignal()),
+    ]
+    sync = getattr(device.sync, falling.name)
+    sync += enable.eq(awake)
+    return gated.clk
+
+
+def outputs(mac, pads):
+    """All that a MAC says; what is not valid counts as 0."""
+    def offered(valid, *payload):
+        return Cat(valid, Mux(valid, Cat(*payload), 0))
+
+    aw, w, ar = mac.dma.aw, mac.dma.w, mac.dma.ar
+    return Cat(mac.irq_rx, mac.irq_tx, mac.events,
+        offered(mac.bus.ack, mac.bus.dat_r),
+        offered(aw.valid, aw.addr, aw.len),
+        offered(w.valid, w.data, w.strb, w.last),
+        offered(ar.valid, ar.addr, ar.len),
+        offered(pads.tx_valid, pads.tx_data, pads.tx_last, pads.tx_bytes))
 
 
 class LiteEthPHY(Module):

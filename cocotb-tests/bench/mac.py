@@ -9,7 +9,7 @@ from bench.memory import Memory
 from bench.wire import GmiiWire, MiiWire, SimWire
 from moderato.gateware.registers import EVENTS
 
-WIRES = {"mac_sim": SimWire, "mac_gmii": GmiiWire, "mac_mii": MiiWire}
+WIRES = {"mac_sim": SimWire, "mac_gated": SimWire, "mac_gmii": GmiiWire, "mac_mii": MiiWire}
 
 
 class Mac:
@@ -36,6 +36,8 @@ class Mac:
             reset.value = 0
         await ClockCycles(dut.sys_clk, 30)
         cocotb.start_soon(mac._count_events())
+        if hasattr(dut, "differs"):
+            cocotb.start_soon(mac._compare())
         if enable:
             await mac.driver.start(**settings)
         return mac
@@ -48,6 +50,10 @@ class Mac:
                 for bit, name in enumerate(EVENTS):
                     self.events[name] += word >> bit & 1
                 await RisingEdge(self.dut.sys_clk)
+
+    async def _compare(self):
+        await self.dut.differs.value_change
+        raise AssertionError("the MAC behind clock gates is not in step with that without")
 
     async def clocks(self, count):
         await ClockCycles(self.dut.sys_clk, count)

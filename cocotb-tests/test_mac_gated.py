@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The MAC with both parts behind clock gates, which must change nothing but the number of edges."""
+
+import cocotb
+from cocotb.triggers import ClockCycles, RisingEdge
+
+from test_mac_sim import *
+
+DUT = "mac_gated"
+
+
+async def edges(dut, clocks):
+    """How many edges each part gets in so many clocks."""
+    counts = {"datapath": 0, "moderation": 0}
+
+    async def count(part):
+        while True:
+            await RisingEdge(getattr(dut, f"{part}_clk"))
+            counts[part] += 1
+
+    tasks = [cocotb.start_soon(count(part)) for part in counts]
+    await ClockCycles(dut.sys_clk, clocks)
+    for task in tasks:
+        task.cancel()
+    return counts
+
+
+@cocotb.test()
+async def sleeps_without_traffic(dut):
+    """Ready to receive and to send, with every timer set: not one edge."""
+    timers = {f"{prefix}_{name}": 100 for prefix in ("RX", "TX")
+              for name in ("FRAMES", "PACKET_TIMER", "ABSOLUTE_TIMER", "GAP")}
+    mac = await Mac.start(dut, **timers)
+    await mac.clocks(500)  # descriptors are fetched, the timers end
+    assert await edges(dut, 2000) == {"datapath": 0, "moderation": 0}
+    frame = plain(100)
+    mac.wire.send(add_fcs(frame))
+    await mac.expect([frame])
+    await mac.clocks(500)
+    assert await edges(dut, 2000) == {"datapath": 0, "moderation": 0}
+
+
+@cocotb.test()
+async def sleeps_in_the_midst_of_frames(dut):
+    """At 100 Mb/s, words come and go in one of 32 clocks."""
+    mac = await Mac.start(dut, link=100)
+    for frame in (plain(MAX), plain(MIN)) * 2:
+        mac.wire.send(add_fcs(frame))
+        await mac.driver.send(frame)
+    counts = await edges(dut, 20_000)
+    assert 2*500 < counts["datapath"] < 20_000 // 2 and 4 <= counts["moderation"] < 100, counts
