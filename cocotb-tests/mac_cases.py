@@ -413,6 +413,38 @@ async def descriptors_ask_for_interrupts(dut):
     assert await mac.regs.read("TX_INTERRUPTS_REQUEST") == 1
 
 
+@cocotb.test()
+@cocotb.parametrize(direction=["RX", "TX"])
+async def driver_is_ahead_of_the_acknowledgement(dut, direction):
+    """It finds a status in memory before the MAC hears that it is there: that raises nothing more."""
+    mac = await Mac.start(dut, RX_FRAMES=1, TX_FRAMES=1)
+    ring = mac.driver.rx if direction == "RX" else mac.driver.tx
+    acknowledgements = mac.memory.ram.write_if.b_channel
+
+    async def frame():
+        if direction == "RX":
+            data = plain(MIN)
+            mac.wire.send(add_fcs(data))
+            await mac.expect([data])
+        else:
+            await mac.driver.send(plain(MIN))
+            await mac.driver.reclaim_all()
+
+    for rounds in range(1, 4):
+        acknowledgements.pause = True
+        await frame()
+        await ring.rearm()
+        await mac.clocks(50)
+        acknowledgements.pause = False
+        await mac.settle()
+        assert await mac.regs.read(f"{direction}_MODERATION", "UNREPORTED") == 0
+        assert await mac.regs.read(f"{direction}_INTERRUPTS") == rounds - 1
+        await frame()
+        await mac.settle()
+        assert await mac.regs.read(f"{direction}_INTERRUPTS") == rounds
+        await ring.rearm()
+
+
 # Everything at once -------------------------------------------------------------------------------
 
 @cocotb.test()
