@@ -181,7 +181,7 @@ def mac_gated():
 def clock_gate(device, name, awake):
     """Gives a device the clock domain `name`: sys without the edges before which `awake` is 0.
 
-    As such a cell does it: `awake` is taken over while the clock is low. Returns the clock.
+    As such a cell does, it takes `awake` over while the clock is low. Returns the clock.
     """
     falling = ClockDomain(f"{name}_falling", reset_less=True)
     gated   = ClockDomain(name)
@@ -198,12 +198,12 @@ def clock_gate(device, name, awake):
 
 
 def outputs(mac, pads):
-    """All that a MAC says; what is not valid counts as 0."""
+    """All that a MAC says, or would say if asked; what is not valid counts as 0."""
     def offered(valid, *payload):
         return Cat(valid, Mux(valid, Cat(*payload), 0))
 
     aw, w, ar = mac.dma.aw, mac.dma.w, mac.dma.ar
-    return Cat(mac.irq_rx, mac.irq_tx, mac.events,
+    return Cat(mac.irq_rx, mac.irq_tx, mac.events, *mac.registers.value.values(),
         offered(mac.bus.ack, mac.bus.dat_r),
         offered(aw.valid, aw.addr, aw.len),
         offered(w.valid, w.data, w.strb, w.last),
