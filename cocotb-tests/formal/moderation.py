@@ -78,17 +78,17 @@ class ModerationProof(Module):
         asked        = Signal()  # it carries the INTERRUPT flag
         chosen_const = Signal(INDEX_BITS)
         first        = Signal(reset=1)
-        distance     = Signal(INDEX_BITS)
+        place        = Signal(INDEX_BITS)  # how far it lies beyond the driver's index
         self.sync += [first.eq(0), If(first, chosen_const.eq(chosen))]
         index = Mux(first, chosen, chosen_const)
         self.comb += [
             chosen_now.eq(dut.completion & ~ahead & (dut.completed == index)),
-            distance.eq(dut.rearm_index - index - 1),  # below RING: the driver has seen it
+            place.eq(index - consumer),
         ]
         self.sync += [
             If(chosen_now & ~dut.silent, unseen.eq(1)),
             If(chosen_now & dut.request, asked.eq(1)),
-            If(dut.rearm & (distance < 2*RING), unseen.eq(0), asked.eq(0)),
+            If(dut.rearm & (place < step), unseen.eq(0), asked.eq(0)),
             If(dut.clear, unseen.eq(0), asked.eq(0)),
         ]
 
@@ -156,21 +156,18 @@ class ModerationProof(Module):
         # What the induction leans on: how the device's registers follow the proof's.
         # ---------------------------------------------------------------------------
         under_way = Signal(INDEX_BITS)  # completed, but not seen
-        age       = Signal(INDEX_BITS)  # how far the chosen one lies behind the latest
-        behind    = Signal(INDEX_BITS)  # how far the latest request does
+        request   = Signal(INDEX_BITS)  # how far the latest request lies beyond the driver's index
         self.comb += [
             under_way.eq(Mux(ahead, 0, -lead)),
-            age.eq(dut.completed - index),
-            behind.eq(dut.completed - internal(dut, "request_index")),
+            request.eq(internal(dut, "request_index") - 1 - consumer),
         ]
         self.promises |= {
             "lemma_ring": Mux(ahead, lead <= AHEAD, under_way <= RING),
             "lemma_ahead": internal(dut, "seen") == Mux(ahead, lead, 0),
             "lemma_unreported": dut.unreported <= under_way,
-            "lemma_unseen": ~unseen | (waiters & (age != 0) & (age <= under_way)),
-            "lemma_asked": ~asked | (internal(dut, "requested") & (age != 0) & (age <= under_way) &
-                                     (behind < age)),
-            "lemma_requested": ~internal(dut, "requested") | (behind < under_way),
+            "lemma_unseen": ~unseen | (waiters & (place < under_way)),
+            "lemma_asked": ~asked | (internal(dut, "requested") & (place <= request)),
+            "lemma_requested": ~internal(dut, "requested") | (request < under_way),
             "lemma_first": ~first | ~(unseen | asked),
             "lemma_waiters": waiters | (internal(dut, "absolute_count") == 0),
         }
