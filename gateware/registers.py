@@ -113,12 +113,13 @@ DIRECTION = (
     Register("FRAMES", 0x10, "rw", "Raise when this many completions are unreported; 0 = never for "
         "this reason.", width=FRAMES_BITS),
     Register("PACKET_TIMER", 0x14, "rw", "Raise when completions are unreported and nothing completed for this "
-        "many clocks since the latest; 0 = never for this reason.", width=TIMER_BITS),
+        "many clocks since the latest; 0 = never for this reason. Like the other two, the timer stops there: "
+        "when a setting grows, time beyond the old one is not remembered.", width=TIMER_BITS),
     Register("ABSOLUTE_TIMER", 0x18, "rw", "Raise this many clocks after the first unreported completion, whatever "
         "follows; 0 = never for this reason.", width=TIMER_BITS),
     Register("GAP", 0x1C, "rw", "Shortest time in clocks between two interrupts.", width=TIMER_BITS),
     Register("REARM", 0x20, "wo", "Drops the line and arms the next interrupt. Completions at or beyond the index "
-        "count as unreported at once.", (
+        "count as unreported at once; up to 15 that memory shows before they count are let pass.", (
         Field("INDEX", 0, INDEX_BITS, "Free-running consumer index: everything before it was seen."),
     )),
     Register("DISARM", 0x24, "wo", "Any write drops the line and raises nothing until REARM."),
