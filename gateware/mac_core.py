@@ -27,7 +27,8 @@ class MACCore(LiteXModule):
     """Streams of 32-bit words in the system clock domain, frames from destination address to FCS.
 
     phy     a LiteEth PHY, 8 to 32 bits wide.
-    phy_cd  prefix of its clock domains, or "sys" for a PHY in the system clock domain.
+    phy_cd  prefix of its clock domains, or "sys" for a PHY in the system clock domain, which then says
+            with `awake` that its source changes at the coming edge.
     """
     def __init__(self, phy, phy_cd="eth"):
         if phy.dw not in (8, 16, 32):
@@ -71,7 +72,7 @@ class MACCore(LiteXModule):
 
         if phy_cd == "sys":
             # The PHY takes a word in few of the clocks in which it is offered one.
-            self.comb += self.awake.eq(phy.source.valid |
+            self.comb += self.awake.eq(phy.awake |
                 Mux(phy.sink.valid, phy.sink.ready, self.tx_cdc.source.valid))
         else:
             self.comb += self.awake.eq(1) # The FIFOs follow the other side's clock.

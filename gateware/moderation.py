@@ -78,26 +78,28 @@ class Moderation(LiteXModule):
 
         # Completions.
         # ------------
-        completed_next = Signal(index_bits)
-        beyond         = Signal(index_bits) # Completions that the re-arming driver has not seen.
-        ahead          = Signal(index_bits) # The same, negative.
-        is_ahead       = Signal()
-        seen           = Signal(AHEAD_BITS) # Completions to come that the driver has seen already.
-        counts         = Signal()
+        # Only clocked statements look at `completion`: it comes from the bus, which does not sleep, and a
+        # simulator would evaluate in every clock what hangs on it.
+        ahead      = Signal(index_bits) # By how much the driver is, if nothing completes in this clock,
+        ahead_then = Signal(index_bits) # and if something does.
+        seen       = Signal(AHEAD_BITS) # Completions to come that the driver has seen already.
+        counts     = Signal()
         self.comb += [
-            completed_next.eq(self.completed + self.completion),
-            beyond.eq(completed_next - self.rearm_index),
-            ahead.eq(self.rearm_index - completed_next),
-            is_ahead.eq((ahead != 0) & (ahead[AHEAD_BITS:] == 0)),
+            ahead.eq(self.rearm_index - self.completed),
+            ahead_then.eq(ahead - 1),
             counts.eq(self.completion & (seen == 0)),
         ]
+
         self.sync += [
             If(self.completion,
-                self.completed.eq(completed_next)
+                self.completed.eq(self.completed + 1)
             ),
             If(self.rearm,
-                self.unreported.eq(Mux(is_ahead, 0, beyond)),
-                seen.eq(Mux(is_ahead, ahead, 0)),
+                If(self.completion,
+                    self._recount(ahead_then, seen)
+                ).Else(
+                    self._recount(ahead, seen)
+                )
             ).Elif(counts & ~self.silent & (self.unreported != 2**index_bits - 1),
                 self.unreported.eq(self.unreported + 1)
             ).Elif(self.completion & ~counts,
@@ -107,21 +109,18 @@ class Moderation(LiteXModule):
 
         # Requests: remembered by index, because a re-arm may or may not have seen the latest one.
         # ----------------------------------------------------------------------------------------
-        requested          = Signal()
-        request_index      = Signal(index_bits)
-        request_now        = Signal()
-        request_index_next = Signal(index_bits)
-        request_unseen     = Signal(index_bits)
-        self.comb += [
-            request_now.eq(counts & self.request),
-            request_index_next.eq(Mux(request_now, completed_next, request_index)),
-            # 1 .. 2**(n-1): the request lies at or beyond the driver's index.
-            request_unseen.eq(request_index_next - self.rearm_index - 1),
-        ]
+        requested     = Signal()
+        request_index = Signal(index_bits) # One beyond the latest request,
+        request_ahead = Signal(index_bits) # and how far the driver is beyond that.
+        self.comb += request_ahead.eq(self.rearm_index - request_index)
         self.sync += [
-            request_index.eq(request_index_next),
-            If(request_now, requested.eq(1)),
-            If(self.rearm & request_unseen[-1], requested.eq(0)),
+            If(counts & self.request,
+                requested.eq(1),
+                request_index.eq(self.completed + 1),
+                If(self.rearm & ~ahead_then[-1], requested.eq(0)),
+            ).Elif(self.rearm & ~request_ahead[-1],
+                requested.eq(0)
+            ),
         ]
 
         # Timers: stop at their settings, so that a ring without traffic changes nothing.
@@ -212,3 +211,13 @@ class Moderation(LiteXModule):
             self.awake.eq(self.completion | self.rearm | self.disarm | self.raised |
                 packet_ticks | absolute_ticks | gap_ticks | (self.clear & ~cleared)),
         ]
+
+    def _recount(self, ahead, seen):
+        """What counts after a re-arm by a driver that is so far ahead of the completions."""
+        return If((ahead != 0) & (ahead < 2**AHEAD_BITS),
+            self.unreported.eq(0),
+            seen.eq(ahead),
+        ).Else(
+            self.unreported.eq(-ahead),
+            seen.eq(0),
+        )

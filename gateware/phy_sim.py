@@ -35,6 +35,8 @@ def sim_phy_pads(events):
 class SimPHY(LiteXModule):
     """The PHY; `pads` is a Record or request of sim_phy_pads().
 
+    rx_cd: clock domain of the registers towards the MAC, its `datapath_cd`; they matter where `awake`.
+
     An octet takes 8e6*sys_clk_freq/(link_mbps*1e6) clocks: the pace is kept exactly by a credit that
     gains link_mbps a clock and pays 8*sys_clk_freq/1e6 an octet.
     """
@@ -42,24 +44,27 @@ class SimPHY(LiteXModule):
     cd                      = "sys"
     integrated_ifg_inserter = True # The gap is paced here: LiteEthMACGap counts clocks.
 
-    def __init__(self, pads, sys_clk_freq):
+    def __init__(self, pads, sys_clk_freq, rx_cd="sys"):
         if sys_clk_freq % 1e6:
             raise ValueError(f"sys_clk_freq must be a whole number of MHz, not {sys_clk_freq} Hz.")
         self.sink   = sink   = stream.Endpoint(eth_phy_description(32))
         self.source = source = stream.Endpoint(eth_phy_description(32))
+        self.awake  = Signal()
 
         # # #
 
         # Rx.
         # ---
-        self.sync += source.valid.eq(pads.rx_valid)
-        self.sync += If(pads.rx_valid,
+        rx_sync = getattr(self.sync, rx_cd)
+        rx_sync += source.valid.eq(pads.rx_valid)
+        rx_sync += If(pads.rx_valid,
             source.data.eq(pads.rx_data),
             source.last.eq(pads.rx_last),
             source.error.eq(Replicate(pads.rx_error, 4)),
             source.last_be.eq(0),
             If(pads.rx_last, Case(pads.rx_bytes, {n: source.last_be.eq(1 << n - 1) for n in range(1, 5)})),
         )
+        self.comb += self.awake.eq(pads.rx_valid | source.valid)
 
         # Tx: a word may leave when the debt of those before it is paid.
         # --------------------------------------------------------------

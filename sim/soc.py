@@ -135,6 +135,7 @@ class SimSoC(ModeratoSoC):
             with_timer           = False,
         )
         self.rom.mem.init = None  # the harness fills it, as it does the RAM
+        self._add_clock_domains()
         for mac, pads in zip(self.macs, self.eth_pads):
             self.comb += pads.events.eq(mac.events)
             for part in MAC_PARTS:
@@ -150,16 +151,19 @@ class SimSoC(ModeratoSoC):
             ]
 
     def mac_clock_domains(self, number):
-        domains = {}
-        for part in MAC_PARTS:
-            clk = getattr(self.eth_pads[number], f"{part}_clk", None)
-            if clk is not None:
-                name = f"mac{number}_{part}"
+        if not hasattr(self.eth_pads[number], "datapath_clk"):
+            return {}
+        return {f"{part}_cd": f"mac{number}_{part}" for part in MAC_PARTS}
+
+    def _add_clock_domains(self):
+        for number, pads in enumerate(self.eth_pads):
+            for argument, name in self.mac_clock_domains(number).items():
                 domain = ClockDomain(name)
                 setattr(self, f"cd_{name}", domain)
-                self.comb += domain.clk.eq(clk), domain.rst.eq(self.crg.cd_sys.rst)
-                domains[f"{part}_cd"] = name
-        return domains
+                self.comb += [
+                    domain.clk.eq(getattr(pads, argument.replace("_cd", "_clk"))),
+                    domain.rst.eq(self.crg.cd_sys.rst),
+                ]
 
     def _phys(self, sys_clk_hz):
         if not self.eth_pads:
@@ -167,7 +171,7 @@ class SimSoC(ModeratoSoC):
         from moderato.gateware.phy_sim import SimPHY
         phys = []
         for port, pads in enumerate(self.eth_pads):
-            phy = SimPHY(pads, sys_clk_hz)
+            phy = SimPHY(pads, sys_clk_hz, self.mac_clock_domains(port).get("datapath_cd", "sys"))
             self.add_module(name=f"phy{port}", module=phy)
             phys.append(phy)
         return phys

@@ -159,7 +159,7 @@ def mac_gated():
     """
     pads, twin_pads = (Record(SIM_PADS) for _ in range(2))
     parts = "datapath", "moderation"
-    device, ports = mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys",
+    device, ports = mac(SimPHY(pads, SYS_CLK_FREQ, rx_cd="datapath"), pads, ["sys"], "sys",
         **{f"{part}_cd": part for part in parts})
     for part in parts:
         ports.add(clock_gate(device, part, getattr(device.mac, f"{part}_awake")))
