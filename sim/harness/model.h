@@ -19,20 +19,28 @@
 #include "soc_config.h"  // made by build.py: kPorts, kHarts, kSysClkHz, memories
 #include "verilated.h"
 
-void Vtop___024root___eval(Vtop___024root*);
+void Vtop___024root___eval_triggers_vec__act(Vtop___024root*);
+void Vtop___024root___eval_nba(Vtop___024root*);
 
 class Model {
 public:
     Model();
 
-    // Advances one clock cycle. The falling edge changes nothing and is not evaluated. What Vtop::eval() has around the
-    // evaluation serves $display and --timing, which the model has not.
+    // Advances one clock cycle. The falling edge changes nothing and is not evaluated.
+    //
+    // Of what Vtop::eval() does, two steps concern this model: which clocks rose, and what follows from that. It also
+    // serves $display, --timing and clocks made of clocks, and looks a second time whether anything rose.
     void step() {
-        raise_clocks(*top_->rootp, top_->awake | ungated_);
-        Vtop___024root___eval(top_->rootp);
+        Vtop___024root& root = *top_->rootp;
+        raise_clocks(root, top_->awake | ungated_);
+        if (__builtin_expect(ungated_, 0)) return top_->eval();
+        Vtop___024root___eval_triggers_vec__act(&root);
+        root.__VnbaTriggered = root.__VactTriggered;
+        Vtop___024root___eval_nba(&root);
     }
 
-    // From now on every MAC gets every edge: slower, and the same in each cycle. To check just that.
+    // From now on every MAC gets every edge and Verilator does its whole evaluation: slower, and the same in each cycle.
+    // To check just that.
     void ungate() { ungated_ = ~0u; }
 
     // What needs the harness: bit 0 a byte was printed, then a bit per port (word leaves), then
