@@ -18,6 +18,8 @@ module sim (
     output wire  [2:0] eth0_tx_bytes, eth1_tx_bytes,
     input  wire  [9:0] eth0_link_mbps, eth1_link_mbps,
     output wire [15:0] eth0_events, eth1_events,
+    input  wire        eth0_datapath_clk,   eth0_moderation_clk,   eth1_datapath_clk,   eth1_moderation_clk,
+    output wire        eth0_datapath_awake, eth0_moderation_awake, eth1_datapath_awake, eth1_moderation_awake,
 
     output wire        cpu0_wfi,
     output wire        cpu0_trace_valid,
@@ -68,9 +70,30 @@ module sim (
         eth1_tx_valid, eth1_tx_data, eth1_tx_last, eth1_tx_bytes, forward01);
     mock_path #(.OUT(0)) path10 (sys_clk, eth1_rx_valid, eth1_rx_data, eth1_rx_last, eth1_rx_bytes, eth1_link_mbps,
         eth0_tx_valid, eth0_tx_data, eth0_tx_last, eth0_tx_bytes, forward10);
-    // Events: rx_completed (bit 2) of the port where a frame entered.
-    assign eth0_events = {13'b0, forward01, 2'b0};
-    assign eth1_events = {13'b0, forward10, 2'b0};
+    // Gated clocks: for 100 cycles, one of them gets every edge, one every second, one every tenth, one none.
+    wire starting = cycle < 100;
+    assign eth0_datapath_awake   = starting;
+    assign eth0_moderation_awake = starting && cycle[0];
+    assign eth1_datapath_awake   = starting && cycle % 10 == 0;
+    assign eth1_moderation_awake = 0;
+    wire edge0, edge1, edge2, edge3;
+    mock_gated gated0 (sys_clk, eth0_datapath_clk,   edge0);
+    mock_gated gated1 (sys_clk, eth0_moderation_clk, edge1);
+    mock_gated gated2 (sys_clk, eth1_datapath_clk,   edge2);
+    mock_gated gated3 (sys_clk, eth1_moderation_clk, edge3);
+
+    // Events: rx_completed (bit 2) of the port where a frame entered; rx_drop_ring (4) for each edge of its datapath's
+    // clock, rx_drop_fifo (5) of its moderation's.
+    assign eth0_events = {10'b0, edge1, edge0, 1'b0, forward01, 2'b0};
+    assign eth1_events = {10'b0, edge3, edge2, 1'b0, forward10, 2'b0};
+endmodule
+
+// Tells in the cycle after an edge of `gated` that there was one.
+module mock_gated (input wire clk, input wire gated, output wire rose);
+    reg parity = 0, last = 0;
+    always @(posedge gated) parity <= !parity;
+    always @(posedge clk) last <= parity;
+    assign rose = parity != last;
 endmodule
 
 // From one port to the other, store and forward.
