@@ -127,7 +127,7 @@ async def index_wraps(dut):
     """More frames than the free-running index counts, both ways, with re-arms all along."""
     mac = await Mac.start(dut, driver={"rx_order": 6, "tx_order": 6}, RX_FRAMES=16,
         RX_ABSOLUTE_TIMER=5000)
-    total, batch = 2**16 + 200, 40
+    total, batch = 2**16 + 224, 40  # whole batches
     for serial in range(0, total, batch):
         frames = [plain(MIN) for _ in range(batch)]
         for frame in frames:
