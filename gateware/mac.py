@@ -27,6 +27,9 @@ from moderato.gateware.tx_ring       import TxRing, tx_frame_param
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
+PARTS = ("datapath", "moderation") # Each can have a clock domain of its own: PART_cd, PART_awake.
+
+
 class ModeratoMAC(LiteXModule):
     """The MAC.
 

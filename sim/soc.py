@@ -19,6 +19,7 @@ from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litex.build.sim.common import sim_special_overrides
 from litex.gen import LiteXModule
 
+from moderato.gateware.mac import PARTS
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
@@ -47,9 +48,6 @@ class SimConfig:
 
 # Pads ---------------------------------------------------------------------------------------------
 
-MAC_PARTS = "datapath", "moderation"  # what has a clock domain of its own (ModeratoMAC)
-
-
 def pads(config: SimConfig, gated: bool = True) -> list:
     """`gated`: the parts of a MAC have clocks of their own, of which the simulator leaves out edges."""
     pads = [
@@ -74,7 +72,7 @@ def pads(config: SimConfig, gated: bool = True) -> list:
         ("eth", port,
             *[Subsignal(name, Pins(width)) for name, width in sim_phy_pads(events=16)],
             *[Subsignal(f"{part}_{pad}", Pins(1))
-              for part in MAC_PARTS if gated for pad in ("clk", "awake")],
+              for part in PARTS if gated for pad in ("clk", "awake")],
         ) for port in range(config.macs)]
     return pads
 
@@ -126,12 +124,10 @@ class SimSoC(ModeratoSoC):
             with_timer           = False,
         )
         self.rom.mem.init = None  # the harness fills it, as it does the RAM
-        self._add_clock_domains()
-        for mac, pads in zip(self.macs, self.eth_pads):
+        for number, (mac, pads) in enumerate(zip(self.macs, self.eth_pads)):
             self.comb += pads.events.eq(mac.events)
-            for part in MAC_PARTS:
-                if hasattr(pads, f"{part}_awake"):
-                    self.comb += getattr(pads, f"{part}_awake").eq(getattr(mac, f"{part}_awake"))
+            if self._gated(pads):
+                self._add_gated_clocks(number, mac, pads)
         for hart, trace in enumerate(self.cpu.trace):
             pads = platform.request("cpu", hart)
             self.comb += [
@@ -141,20 +137,24 @@ class SimSoC(ModeratoSoC):
                 pads.trace_privilege.eq(trace["privilege"]),
             ]
 
-    def mac_clock_domains(self, number):
-        if not hasattr(self.eth_pads[number], "datapath_clk"):
-            return {}
-        return {f"{part}_cd": f"mac{number}_{part}" for part in MAC_PARTS}
+    @staticmethod
+    def _gated(pads):
+        return hasattr(pads, "datapath_clk")
 
-    def _add_clock_domains(self):
-        for number, pads in enumerate(self.eth_pads):
-            for argument, name in self.mac_clock_domains(number).items():
-                domain = ClockDomain(name)
-                setattr(self, f"cd_{name}", domain)
-                self.comb += [
-                    domain.clk.eq(getattr(pads, argument.replace("_cd", "_clk"))),
-                    domain.rst.eq(self.crg.cd_sys.rst),
-                ]
+    def mac_clock_domains(self, number):
+        parts = PARTS if self._gated(self.eth_pads[number]) else ()
+        return {f"{part}_cd": f"mac{number}_{part}" for part in parts}
+
+    def _add_gated_clocks(self, number, mac, pads):
+        for part in PARTS:
+            name   = f"mac{number}_{part}"
+            domain = ClockDomain(name)
+            setattr(self, f"cd_{name}", domain)
+            self.comb += [
+                domain.clk.eq(getattr(pads, f"{part}_clk")),
+                domain.rst.eq(self.crg.cd_sys.rst),
+                getattr(pads, f"{part}_awake").eq(getattr(mac, f"{part}_awake")),
+            ]
 
     def _phys(self, sys_clk_hz):
         phys = []

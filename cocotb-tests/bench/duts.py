@@ -12,7 +12,7 @@ from moderato.gateware.descriptor import DescriptorFetcher
 from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.filter import AddressFilter
 from moderato.gateware.frame_fifo import FrameFIFO
-from moderato.gateware.mac import ModeratoMAC
+from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 
@@ -158,10 +158,9 @@ def mac_gated():
     they do not say the same in the same clock.
     """
     pads, twin_pads = (Record(SIM_PADS) for _ in range(2))
-    parts = "datapath", "moderation"
     device, ports = mac(SimPHY(pads, SYS_CLK_FREQ, rx_cd="datapath"), pads, ["sys"], "sys",
-        **{f"{part}_cd": part for part in parts})
-    for part in parts:
+        **{f"{part}_cd": part for part in PARTS})
+    for part in PARTS:
         ports.add(clock_gate(device, part, getattr(device.mac, f"{part}_awake")))
     device.submodules.twin_phy = phy = SimPHY(twin_pads, SYS_CLK_FREQ)
     device.submodules.twin = twin = ModeratoMAC(phy, SYS_CLK_FREQ, "sys")

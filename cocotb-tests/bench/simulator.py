@@ -22,7 +22,7 @@ from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
 
 FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]
-# Not for what runs once: gcc takes a quarter of an hour to optimise the list of a MAC's names.
+# Not for what runs once: gcc takes more than eight minutes to optimise the list of a MAC's names.
 COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 SEED = 1  # of cocotb's random numbers: a failure comes back when the test is run again
 

@@ -65,8 +65,7 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
         shutil.move(model / NAME, directory / NAME)
         shutil.rmtree(model)
 
-    note = "about 3 minutes" if images else "about 1 minute"
-    return artifact("simulator", inputs, build, note) / NAME
+    return artifact("simulator", inputs, build, "about 1 minute") / NAME
 
 
 def _compile(model: Path, profile: str = ""):

@@ -5,8 +5,8 @@ Every input is registered, so that an evaluation at the rising edge is all that 
 What needs the harness is packed into one word, which is zero in most cycles.
 """
 
+from moderato.gateware.mac import PARTS
 from moderato.gateware.registers import EVENTS
-from moderato.sim.soc import MAC_PARTS
 
 SOC = "sim"  # module of the SoC
 
@@ -88,7 +88,7 @@ module top (
 
 def gated_clocks(macs: int) -> list[str]:
     """Names, in the order of the bits of `awake`."""
-    return [f"mac{port}_{part}" for port in range(macs) for part in MAC_PARTS]
+    return [f"mac{port}_{part}" for port in range(macs) for part in PARTS]
 
 
 def _eth(port: int) -> str:
@@ -97,7 +97,7 @@ def _eth(port: int) -> str:
     pads |= {f"tx_{name}": f"tx_{name}" for name in ("valid", "last", "data", "bytes")}
     pads |= {"events": "soc_events"}
     words = [f".eth{port}_{pad}({array}[{port}])" for pad, array in pads.items()]
-    for bit, part in enumerate(MAC_PARTS, port * len(MAC_PARTS)):
+    for bit, part in enumerate(PARTS, port * len(PARTS)):
         words += [f".eth{port}_{part}_clk(mac{port}_{part}_clk)",
                   f".eth{port}_{part}_awake(awake[{bit}])"]
     return f"        {', '.join(words)},\n        .eth{port}_link_mbps(mbps),\n"
