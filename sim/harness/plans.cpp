@@ -26,18 +26,31 @@ template <class Use> void per_port(const Json& command, const char* field, Use u
         if (!list[port].is_null()) use(port, list[port]);
 }
 
+uint64_t parse_load(const Json& json) {  // ppm
+    const double percent = json.value("load_percent", 100.0);
+    require(percent >= 0.0001 && percent <= 100,
+            "load_percent: " + std::to_string(percent) + " is not above 0 (0.0001 at least) and up to 100");
+    return std::llround(percent * 10000);
+}
+
+uint64_t parse_frames(const Json& json) {
+    const uint64_t frames = natural(json, "frames", {}, INT32_MAX);
+    require(frames >= 1, "frames: must be at least 1");
+    return frames;
+}
+
 Offer parse_offer(const Json& json) {
     Offer offer;
     offer.frame_bytes = natural(json, "frame_bytes");
     require(kMinFrame <= offer.frame_bytes && offer.frame_bytes <= kMaxFrame,
             "frame_bytes: " + std::to_string(offer.frame_bytes) + " is not within 64 to 1518");
-    const double percent = json.value("load_percent", 100.0);
-    require(percent >= 0.0001 && percent <= 100,
-            "load_percent: " + std::to_string(percent) + " is not above 0 (0.0001 at least) and up to 100");
-    offer.load_ppm = std::llround(percent * 10000);
-    offer.frames = natural(json, "frames", {}, UINT32_MAX);
-    require(offer.frames >= 1, "frames: must be at least 1");
+    offer.load_ppm = parse_load(json);
+    offer.frames = parse_frames(json);
     offer.phase = natural(json, "phase", 0);
+    if (json.contains("then")) {
+        offer.then_ppm = parse_load(json["then"]);
+        offer.then_frames = parse_frames(json["then"]);
+    }
     return offer;
 }
 

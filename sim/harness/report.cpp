@@ -20,17 +20,34 @@ Json left(const Left& left) {
             {"short_gap", left.short_gap},   {"unrecognised", left.unrecognised}};
 }
 
-Json latency(const std::vector<uint64_t>& latencies) {
-    if (latencies.empty()) return nullptr;
-    const Latency all = Latency::of(latencies);
-    return {{"min", all.min}, {"median", all.median}, {"p99", all.p99}, {"max", all.max}};
+Json latency(const std::vector<uint64_t>& percentiles) {
+    if (percentiles.empty()) return nullptr;
+    return {{"min", percentiles[0]}, {"median", percentiles[50]}, {"p99", percentiles[99]}, {"max", percentiles[100]}};
+}
+
+std::vector<uint64_t> percentiles_if_any(const std::vector<uint64_t>& values) {
+    return values.empty() ? values : percentiles(values);
+}
+
+// Of each part of the window that is over.
+Json least_outstanding(const Trial& trial, const Checker& checker, uint64_t now) {
+    Json out = Json::array();
+    for (unsigned part = 0; part < Trial::kParts && trial.part(part + 1) <= now; ++part)
+        out.push_back(checker.least_outstanding(trial.part(part), trial.part(part + 1)));
+    return out;
+}
+
+Json pause(const std::optional<std::pair<uint64_t, uint64_t>>& pause) {
+    if (!pause) return nullptr;
+    return {{"start_cycle", pause->first}, {"end_cycle", pause->second}};
 }
 
 // Of the flow that entered at a port; `out` is what left where the flow leaves.
-Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out) {
+Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out, uint64_t now) {
     const Checker::Counts& counts = flow.checker.counts();
     const uint64_t offered = flow.generator.offered();
-    const uint64_t begin = trial.window_begin(), end = trial.window_end();
+    const uint64_t begin = trial.window_begin(), end = std::max(begin, std::min(trial.window_end(), now));
+    const auto lost = flow.checker.last_lost();
     return {
         {"offered", offered},
         {"forwarded", counts.forwarded},
@@ -41,10 +58,13 @@ Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out) {
           {"payload", counts.payload}, {"fcs", out.bad_fcs}, {"unrecognised", out.unrecognised}}},
         {"reordered", counts.reordered},
         {"duplicated", counts.duplicated},
-        {"latency_cycles", latency(flow.checker.latencies())},
+        {"last_lost_cycle", lost ? Json(*lost) : Json(nullptr)},
+        {"longest_pause", pause(flow.checker.longest_pause())},
+        {"latency_cycles", latency(percentiles_if_any(flow.checker.latencies()))},
         {"window",
          {{"offered", flow.generator.offered_by(end) - flow.generator.offered_by(begin)},
-          {"forwarded", flow.checker.forwarded_within(begin, end)}}},
+          {"forwarded", flow.checker.forwarded_within(begin, end)},
+          {"least_outstanding", least_outstanding(trial, flow.checker, now)}}},
     };
 }
 
@@ -61,7 +81,7 @@ Json trial_progress(const Trial& trial) {
     for (unsigned port = 0; port < kPorts; ++port) {
         const Trial::Flow* flow = trial.flow(port);
         if (!flow) continue;
-        frames += flow->generator.offer().frames;
+        frames += flow->generator.offer().all_frames();
         offered += flow->generator.offered();
         forwarded += flow->checker.counts().forwarded;
     }
@@ -72,7 +92,7 @@ Json trial_report(const Simulation& simulation, bool quiet) {
     const Trial& trial = *simulation.trial();
     const auto now = simulation.snapshot();
     const Counters whole = now.counters - simulation.at_start().counters;
-    const Counters window = simulation.at_window_end() - simulation.at_window_begin();
+    const Counters window = simulation.window();
     Json ports = Json::array();
     std::vector<uint64_t> latencies;  // of all flows
     for (unsigned port = 0; port < kPorts; ++port) {
@@ -80,7 +100,7 @@ Json trial_report(const Simulation& simulation, bool quiet) {
         Json report = Json::object();
         if (flow) {
             const unsigned out = flow->generator.out_port();
-            report = flow_report(trial, *flow, now.left[out] - simulation.at_start().left[out]);
+            report = flow_report(trial, *flow, now.left[out] - simulation.at_start().left[out], simulation.cycle());
             const auto& more = flow->checker.latencies();
             latencies.insert(latencies.end(), more.begin(), more.end());
         }
@@ -89,12 +109,14 @@ Json trial_report(const Simulation& simulation, bool quiet) {
         report["left"] = left(now.left[port] - simulation.at_start().left[port]);
         ports.push_back(report);
     }
+    const auto percentiles = percentiles_if_any(latencies);
     return {{"start_cycle", trial.start()},
             {"offered_cycle", trial.offered_cycle()},
             {"end_cycle", simulation.cycle()},
             {"quiet", quiet},
             {"ports", ports},
-            {"latency_cycles", latency(latencies)},
+            {"latency_cycles", latency(percentiles)},
+            {"latency_percentiles", percentiles},
             {"window",
              {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}, {"idle_cycles", window.idle}}},
             {"idle_cycles", whole.idle}};

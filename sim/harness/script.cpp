@@ -33,6 +33,7 @@ const std::map<std::string, Script::Handler> Script::kHandlers = {
     {"run", &Script::do_run},           {"send", &Script::do_send},       {"expect", &Script::do_expect},
     {"console", &Script::do_console},   {"mailbox", &Script::do_mailbox}, {"link", &Script::do_link},
     {"trial", &Script::do_trial},       {"offer", &Script::do_offer},     {"collect", &Script::do_collect},
+    {"status", &Script::do_status},
     {"replay", &Script::do_replay},     {"counters", &Script::do_counters}, {"profile", &Script::do_profile},
     {"save", &Script::do_save},         {"restore", &Script::do_restore}, {"quit", &Script::do_quit},
 };
@@ -131,7 +132,9 @@ void Script::do_offer(const Json& command, Json& reply) {
     quiet_ = natural(command, "quiet_cycles", kQuiet);
     limit_ = limit(command, kLimit);
     pcap_ = plan.pcap;
-    reply["start_cycle"] = simulation_.offer(plan).start();
+    const Trial& trial = simulation_.offer(plan);
+    reply["start_cycle"] = trial.start();
+    reply["window"] = {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}};
 }
 
 void Script::do_collect(const Json&, Json& reply) {
@@ -141,6 +144,11 @@ void Script::do_collect(const Json&, Json& reply) {
     reply.update(trial_report(simulation_, quiet));
     const auto trial = simulation_.end_trial();
     if (!pcap_.empty()) trial->save_captures();
+}
+
+void Script::do_status(const Json&, Json& reply) {
+    if (!simulation_.trial()) throw Error("no trial is under way; offer one first");
+    reply.update(trial_report(simulation_, false));
 }
 
 void Script::do_replay(const Json& command, Json& reply) {

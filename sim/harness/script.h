@@ -43,6 +43,7 @@ private:
     void do_trial(const Json& command, Json& reply);
     void do_offer(const Json& command, Json& reply);
     void do_collect(const Json& command, Json& reply);
+    void do_status(const Json& command, Json& reply);
     void do_replay(const Json& command, Json& reply);
     void do_counters(const Json& command, Json& reply);
     void do_profile(const Json& command, Json& reply);

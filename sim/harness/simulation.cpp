@@ -172,6 +172,12 @@ Simulation::Snapshot Simulation::snapshot() const {
     return out;
 }
 
+Counters Simulation::window() const {
+    const Counters& begin = cycle_ > trial_->window_begin() ? at_window_begin_ : counters_;
+    const Counters& end = cycle_ > trial_->window_end() ? at_window_end_ : counters_;
+    return end - begin;
+}
+
 // Checkpoints -----------------------------------------------------------------------------------------
 
 size_t Simulation::save(const std::string& path) {

@@ -53,8 +53,8 @@ public:
     };
     Snapshot snapshot() const;
     const Snapshot& at_start() const { return at_start_; }
-    const Counters& at_window_begin() const { return at_window_begin_; }
-    const Counters& at_window_end() const { return at_window_end_; }
+    // Of the trial's window, as far as it has passed.
+    Counters window() const;
 
     size_t save(const std::string& path);  // returns the file's size
     void restore(const std::string& path);

@@ -37,9 +37,32 @@ uint64_t Checker::forwarded_within(uint64_t begin, uint64_t end) const {
     return std::count_if(ends_.begin(), ends_.end(), [&](uint64_t at) { return begin < at && at <= end; });
 }
 
-Latency Latency::of(std::vector<uint64_t> sorted) {
+uint64_t Checker::least_outstanding(uint64_t begin, uint64_t end) const {
+    // It falls when a frame leaves, and only then.
+    size_t gone = std::upper_bound(ends_.begin(), ends_.end(), begin) - ends_.begin();
+    uint64_t least = generator_.offered_by(begin) - gone;
+    for (; gone < ends_.size() && ends_[gone] <= end; ++gone)
+        least = std::min(least, generator_.offered_by(ends_[gone]) - (gone + 1));
+    return least;
+}
+
+std::optional<std::pair<uint64_t, uint64_t>> Checker::longest_pause() const {
+    std::optional<std::pair<uint64_t, uint64_t>> longest;
+    for (size_t i = 1; i < ends_.size(); ++i)
+        if (!longest || ends_[i] - ends_[i - 1] > longest->second - longest->first) longest = {ends_[i - 1], ends_[i]};
+    return longest;
+}
+
+std::optional<uint64_t> Checker::last_lost() const {
+    for (uint64_t sequence = generator_.offered(); sequence-- > 0;)
+        if (!seen_[sequence]) return generator_.last_bit(sequence);
+    return std::nullopt;
+}
+
+std::vector<uint64_t> percentiles(std::vector<uint64_t> sorted) {
     std::sort(sorted.begin(), sorted.end());
     // Nearest rank: the smallest value that at least this part of all does not exceed.
-    const auto rank = [&](uint64_t percent) { return sorted[(sorted.size() * percent + 99) / 100 - 1]; };
-    return {sorted.front(), rank(50), rank(99), sorted.back()};
+    std::vector<uint64_t> out{sorted.front()};
+    for (size_t percent = 1; percent <= 100; ++percent) out.push_back(sorted[(sorted.size() * percent + 99) / 100 - 1]);
+    return out;
 }

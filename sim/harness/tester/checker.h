@@ -3,23 +3,21 @@
 // (or a wire) passes it on.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "generator.h"
 
 enum class Device { kRouter, kWire };
 
-struct Latency {
-    uint64_t min, median, p99, max;  // cycles
-
-    // Of at least one frame.
-    static Latency of(std::vector<uint64_t> latencies);
-};
+// Percentiles 0 (the minimum) to 100 (the maximum) of some values, at least one; nearest rank.
+std::vector<uint64_t> percentiles(std::vector<uint64_t> values);
 
 class Checker {
 public:
     Checker(const Generator& generator, Device device)
-        : generator_(generator), device_(device), seen_(generator.offer().frames) {}
+        : generator_(generator), device_(device), seen_(generator.offer().all_frames()) {}
 
     // A frame with good FCS that claims to be this one. False: no such frame was offered (yet).
     bool check(uint32_t sequence, const Departure& departure);
@@ -32,6 +30,12 @@ public:
     const Counts& counts() const { return counts_; }
     // Forwarded frames whose last bit left in (begin, end].
     uint64_t forwarded_within(uint64_t begin, uint64_t end) const;
+    // The least number of frames that were inside the device, or lost, at a time in [begin, end].
+    uint64_t least_outstanding(uint64_t begin, uint64_t end) const;
+    // The longest time between two successive forwarded frames: their last bits. Less than two frames: none.
+    std::optional<std::pair<uint64_t, uint64_t>> longest_pause() const;
+    // The last frame that was offered and not forwarded: its last bit going in.
+    std::optional<uint64_t> last_lost() const;
     // Of each forwarded frame, as they left.
     const std::vector<uint64_t>& latencies() const { return latencies_; }
 

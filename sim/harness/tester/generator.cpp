@@ -6,7 +6,7 @@ Packet Generator::take(uint64_t start) {
 }
 
 uint64_t Generator::offered_by(uint64_t cycle) const {
-    uint64_t low = 0, high = offer_.frames;  // last_bit() grows with k: bisect
+    uint64_t low = 0, high = offer_.all_frames();  // last_bit() grows with k: bisect
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
         if (last_bit(middle) <= cycle) low = middle + 1;

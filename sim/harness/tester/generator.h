@@ -2,11 +2,15 @@
 // Offers the test frames of one port: frame k at an exact cycle.
 #pragma once
 
+#include <algorithm>
+
 #include "line.h"
 
 struct Offer {
     uint64_t frame_bytes = 0, frames = 0, phase = 0;
     uint64_t load_ppm = 0;  // of the line rate; 1000000: minimum gaps
+    uint64_t then_frames = 0, then_ppm = 0;  // and so many more at another load
+    uint64_t all_frames() const { return frames + then_frames; }
 };
 
 class Generator final : public PacketSource {
@@ -14,7 +18,7 @@ public:
     Generator(unsigned port, unsigned out_port, const Offer& offer, uint64_t start, const LineRate& rate, uint64_t seed)
         : port_(port), out_port_(out_port), offer_(offer), start_(start + offer.phase), rate_(rate), seed_(seed) {}
 
-    uint64_t next_start(uint64_t) const override { return next_ < offer_.frames ? packet_start(next_) : kNever; }
+    uint64_t next_start(uint64_t) const override { return next_ < offer_.all_frames() ? packet_start(next_) : kNever; }
     Packet take(uint64_t start) override;
 
     // Cycle at the end of the last bit of frame k.
@@ -37,6 +41,10 @@ private:
     uint64_t seed_, next_ = 0;
 
     uint64_t packet_start(uint64_t k) const {
-        return start_ + rate_.slot(k, kPreamble + offer_.frame_bytes + kGap, 1000000, offer_.load_ppm);
+        const uint64_t first = std::min(k, offer_.frames);
+        return start_ + slots(first, offer_.load_ppm) + (k > first ? slots(k - first, offer_.then_ppm) : 0);
+    }
+    uint64_t slots(uint64_t k, uint64_t ppm) const {
+        return rate_.slot(k, kPreamble + offer_.frame_bytes + kGap, 1000000, ppm);
     }
 };

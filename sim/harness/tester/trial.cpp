@@ -22,8 +22,8 @@ private:
 Trial::Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate) : plan_(plan), start_(start) {
     for (const auto& [port, offer] : plan.offers) {
         const Generator generator(port, (port + 1) % kPorts, offer, start, rate, plan.seed);
-        const uint64_t fifth = generator.last_bit((offer.frames + 4) / 5 - 1);
-        const uint64_t all = generator.last_bit(offer.frames - 1);
+        const uint64_t fifth = generator.last_bit((offer.all_frames() + 4) / 5 - 1);
+        const uint64_t all = generator.last_bit(offer.all_frames() - 1);
         window_begin_ = std::max(window_begin_, fifth);
         window_end_ = std::min(window_end_, all);
         offered_cycle_ = std::max(offered_cycle_, all);

@@ -36,6 +36,9 @@ public:
     // The window: from when every port has offered a fifth, to when the first port has offered all.
     uint64_t window_begin() const { return window_begin_; }
     uint64_t window_end() const { return window_end_; }
+    // Where part `n` of the window begins, of kParts equal ones; part(kParts) is its end.
+    static constexpr unsigned kParts = 8;
+    uint64_t part(unsigned n) const { return window_begin_ + (window_end_ - window_begin_) * n / kParts; }
 
     struct Flow {
         Flow(const Generator& offered, Device device) : generator(offered), checker(generator, device) {}

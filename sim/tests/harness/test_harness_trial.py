@@ -47,8 +47,9 @@ def test_load_and_window(sim):
     assert window["end_cycle"] == reply["offered_cycle"]
     assert flow == {
         "offered": 800,
-        "forwarded": 800,
-    }  # one that came in before, one that leaves after
+        "forwarded": 800,  # one that came in before, one that leaves after
+        "least_outstanding": [0] * 8,
+    }
     length = window["end_cycle"] - window["start_cycle"]
     assert window["idle_cycles"] == [
         pytest.approx(length / 4, abs=1)
@@ -99,3 +100,53 @@ def test_capture_of_a_trial(sim, tmp_path):
     assert [bytes(a[UDP].payload) for a in went] == [bytes(b[UDP].payload) for b in left]
     latency = reply["ports"][0]["latency_cycles"]["median"]
     assert round((left[0].time - went[0].time) * 10**9) == (latency + 200 * 8) * 10
+
+
+def test_frames_that_stay_inside_show_before_the_end(sim):
+    """Of 1000 frames one of 20 is taken away: the least number outstanding climbs."""
+    lost = range(210, 1000, 20)  # the window begins with frame 200
+    faults = [{"port": 1, "frame": n, "kind": "drop"} for n in lost]
+    start, _, half, end = sim(
+        {"do": "offer", "ports": [offer(frames=1000)], "faults": faults, "quiet_cycles": 10_000},
+        {"do": "run", "cycles": 600 * 84 * 8},
+        {"do": "status"},
+        {"do": "collect"},
+    )
+    assert half["window"] == start["window"] | {"idle_cycles": half["window"]["idle_cycles"]}
+    length = half["cycle"] - half["window"]["start_cycle"]
+    assert half["window"]["idle_cycles"] == [pytest.approx(length / 4, abs=1)]
+    flow = half["ports"][0]["window"]
+    assert flow["offered"] == 400 and flow["forwarded"] == 380
+    assert flow["least_outstanding"] == [0, 5, 10, 15]  # frames 200 to 600
+    flow = end["ports"][0]
+    assert flow["window"]["least_outstanding"] == [5 * part for part in range(8)]
+    assert flow["lost"] == 40 and not half["quiet"] and end["quiet"]
+    assert flow["last_lost_cycle"] - end["start_cycle"] == (990 * 84 + 72) * 8
+
+
+def test_nothing_lost_and_no_pause(sim):
+    (reply,) = sim(trial(offer(frames=1)))
+    assert reply["ports"][0]["last_lost_cycle"] is None
+    assert reply["ports"][0]["longest_pause"] is None
+    assert reply["latency_percentiles"] == [reply["latency_cycles"]["min"]] * 101
+
+
+def test_longest_pause(sim):
+    faults = [{"port": 1, "frame": n, "kind": "drop"} for n in (5, 20, 21, 22, 40, 41)]
+    (reply,) = sim(trial(offer(frames=100), faults=faults))
+    pause = reply["ports"][0]["longest_pause"]
+    assert pause["end_cycle"] - pause["start_cycle"] == 4 * 84 * 8
+    assert pause["start_cycle"] == pytest.approx(reply["start_cycle"] + (20 * 84 + 72) * 8, abs=100)
+
+
+def test_a_second_load_follows_the_first(sim):
+    (reply,) = sim(trial(offer(64, 100, 100, then={"load_percent": 25, "frames": 50})))
+    assert reply["offered_cycle"] - reply["start_cycle"] == (100 * 84 + 49 * 84 * 4 + 72) * 8
+    assert reply["ports"][0]["offered"] == reply["ports"][0]["forwarded"] == 150
+    percentiles = reply["latency_percentiles"]
+    assert len(percentiles) == 101 and percentiles == sorted(percentiles)
+
+
+def test_status_needs_a_trial(sim):
+    (reply,) = sim({"do": "status"})
+    assert not reply["ok"] and "offer one first" in reply["error"]
