@@ -4,29 +4,46 @@
 import argparse
 import difflib
 import os
+import re
+from collections.abc import Collection
 from pathlib import Path
 
 from .variants import VARIANTS
 
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
+RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
+MAX_PHASES = 16
+MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
 
 
 def variant(word: str) -> str:
     """One variant's name."""
-    if word in VARIANTS:
-        return word
-    close = difflib.get_close_matches(word, VARIANTS, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    raise argparse.ArgumentTypeError(
-        f"unknown variant {word!r}{hint} (known: {', '.join(VARIANTS)})")
+    return _known(word, VARIANTS, "variant")
 
 
 def variant_list(words: str) -> list[str]:
     """`all`, or names with commas between them; each once, in the order given."""
+    return _known_list(words, VARIANTS, "variant")
+
+
+def rfc2544_tests(words: str) -> list[str]:
+    """As `variant_list`, for RFC 2544's tests."""
+    return _known_list(words, RFC2544, "test")
+
+
+def _known(word: str, known: Collection[str], what: str) -> str:
+    if word in known:
+        return word
+    close = difflib.get_close_matches(word, known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise argparse.ArgumentTypeError(f"unknown {what} {word!r}{hint} (known: {', '.join(known)})")
+
+
+def _known_list(words: str, known: Collection[str], what: str) -> list[str]:
     if words == "all":
-        return list(VARIANTS)
-    return list(dict.fromkeys(variant(word.strip()) for word in words.split(",")))
+        return list(known)
+    return list(dict.fromkeys(_known(word.strip(), known, what) for word in words.split(",")))
 
 
 def frame_size(word: str) -> int:
@@ -54,6 +71,11 @@ def load(word: str) -> int | float:
     return int(percent) if percent == int(percent) else percent
 
 
+def loads(words: str) -> list[int | float]:
+    """Loads with commas between them; each once, in the order given."""
+    return list(dict.fromkeys(load(word) for word in words.split(",")))
+
+
 def frames(word: str) -> int:
     count = _integer(word, "a number of frames")
     if count < 1:
@@ -66,6 +88,33 @@ def link(word: str) -> int:
     if rate not in LINKS:
         raise argparse.ArgumentTypeError(f"{rate}: the line rate is 10, 100 or 1000 Mb/s")
     return rate
+
+
+def phases(word: str) -> int:
+    count = _integer(word, "a number of phases")
+    if not 1 <= count <= MAX_PHASES:
+        raise argparse.ArgumentTypeError(f"{count}: a search is done with 1 to {MAX_PHASES} phases")
+    return count
+
+
+def resolution(word: str) -> float:
+    """Percent of a rate."""
+    try:
+        percent = float(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number of percent") from None
+    if not MIN_RESOLUTION <= percent <= MAX_RESOLUTION:
+        raise argparse.ArgumentTypeError(f"{word}: a search's resolution is {MIN_RESOLUTION} to "
+                                         f"{MAX_RESOLUTION} percent of the rate")
+    return percent
+
+
+def scheduler(word: str) -> str:
+    """The address of a dask scheduler, tcp://HOST:PORT or HOST:PORT."""
+    if not re.fullmatch(r"((tcp|tls|ws|wss|ucx)://)?[^/\s]+:\d+", word):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a scheduler's address, such as "
+                                         "tcp://192.0.2.1:8786")
+    return word
 
 
 def _integer(word: str, what: str) -> int:

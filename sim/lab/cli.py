@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The command line: `moderato forward`, `replay`, `shell` and `bench`."""
+"""The command line: `moderato forward`, `rfc2544`, `replay`, `shell` and `bench`."""
 
 import argparse
 import signal
@@ -46,6 +46,12 @@ def _forward(options) -> int:
                    options.json, options.pcap)
 
 
+def _rfc2544(options) -> int:
+    from .rfc2544.command import rfc2544
+    return rfc2544(options.test, options.variant, options.frame_size, options.load, options.phases,
+                   options.resolution, options.link, options.scheduler, options.results)
+
+
 def _replay(options) -> int:
     from .replay import replay
     return replay(options.variant, [options.in0, options.in1], [options.out0, options.out1],
@@ -86,6 +92,28 @@ def parser() -> Parser:
     add("--json", type=arguments.output_file, metavar="FILE", help="also write every figure here")
     add("--pcap", type=arguments.output_folder, metavar="DIR",
         help="also write every frame of each trial here")
+
+    add = _command(commands, "rfc2544", _rfc2544, "RFC 2544's tests; a trial is never run twice")
+    add("--test", type=arguments.rfc2544_tests, default=["throughput", "latency"],
+        metavar="T[,T...]", help="all, or some of " + ", ".join(arguments.RFC2544)
+        + " (default: throughput,latency)")
+    add("--variant", type=arguments.variant_list, default=list(VARIANTS), metavar="V[,V...]",
+        help=f"all (default), or some of {names}")
+    add("--frame-size", type=arguments.frame_sizes,
+        default=[64, 128, 256, 512, 896, 1024, 1280, 1518], metavar="N[,N...]",
+        help="octets, destination address to FCS (default: 64,128,256,512,896,1024,1280,1518)")
+    add("--load", type=arguments.loads, default=[100, 90, 80, 70, 60, 50, 40, 30, 20, 10],
+        metavar="PERCENT[,...]", help="of the line rate, for `loss` (default: 100,90,...,10)")
+    add("--phases", type=arguments.phases, default=1, metavar="N",
+        help="repeat searches with so many phases between the two generators (default: 1)")
+    add("--resolution", type=arguments.resolution, default=1.0, metavar="PERCENT",
+        help="of the rate, to which a throughput is found (default: 1)")
+    add("--link", type=arguments.link, default=100, metavar="MBPS",
+        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    add("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
+        help="of a dask scheduler whose workers run the trials (default: this machine's cores)")
+    add("--results", type=arguments.output_file, metavar="FILE",
+        help="keep the trials here instead of in the build cache")
 
     add = _command(commands, "replay", _replay, "send captured frames through the guest")
     add("--variant", type=arguments.variant, required=True, metavar="V", help=names)

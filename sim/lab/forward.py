@@ -31,16 +31,9 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: f
 
 def run(of: Machine, trials: Sequence[Trial]) -> list[Result]:
     """The results of trials, in their order."""
-    state.loaded(of, static=True)  # what all variants need; then each one's own, side by side
-    variants = list(dict.fromkeys(each.variant for each in trials))
-    jobs = [(variant, functools.partial(_ready, of, variant)) for variant in variants]
-    states = dict(zip(variants, pool.run_all(jobs, "variants ready")))
+    states = state.prepare(of, list(dict.fromkeys(each.variant for each in trials)))
     return pool.run_all([(each.name, functools.partial(trial.run, each, states[each.variant]))
                          for each in trials], "trials")
-
-
-def _ready(of: Machine, variant: str, _) -> state.State:
-    return state.ready(of, variant)
 
 
 def report_problems(results: Sequence[Result]) -> int:

@@ -41,8 +41,8 @@ def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Seque
     start = time.monotonic()
     clocks = round(span(entered) * of.sys_clk_hz / 1_000_000_000)
 
-    def report(done: int, _):
-        progress(min(1.0, done / (clocks + 2 * trial.QUIET)))
+    def report(done: dict):
+        progress(min(1.0, done["cycles"] / (clocks + 2 * trial.QUIET)))
 
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(ready.open(progress=report))

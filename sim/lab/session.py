@@ -37,10 +37,11 @@ class Session:
 
     def __init__(self, simulator: Path, restore: Path | None = None,
                  load: list[tuple[Path, int]] = (), console: Path | None = None,
-                 progress: Callable[[int, int], None] | None = None):
+                 progress: Callable[[dict], None] | None = None):
         """Start from a checkpoint, or from reset with images at addresses.
 
-        `progress` is called now and then while a command runs: cycles done, of how many at most.
+        `progress` is called now and then while a command runs, with moderato-sim's own words:
+        `cycle` reached, `cycles` done by the command, `of` how many at most.
         """
         command = [simulator, "--script", "-"]
         if restore:
@@ -93,7 +94,7 @@ class Session:
             if "progress" not in reply:
                 break
             if self.progress:
-                self.progress(reply["progress"]["cycles"], reply["progress"]["of"])
+                self.progress(reply["progress"])
         else:
             raise self._ended()
         if not reply["ok"]:

@@ -11,13 +11,13 @@ import json
 import shutil
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.toolchain.cache import artifact
 
-from . import guest
+from . import guest, pool
 from .machine import Machine
 from .session import FUNCTION, PROMPT, CheckpointError, Session
 from .variants import VARIANTS
@@ -107,6 +107,18 @@ def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
 
     return _state(machine, f"ready-{variant}", [before.folder.name, *commands], build,
                   "half a minute", functools.partial(ready, machine, variant, static))
+
+
+def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:
+    """The ready states of variants, made side by side where they are missing."""
+    loaded(machine, static=True)  # what all of them need
+
+    jobs = [(variant, functools.partial(_ready, machine, variant)) for variant in variants]
+    return dict(zip(variants, pool.run_all(jobs, "variants ready")))
+
+
+def _ready(machine: Machine, variant: str, _) -> State:
+    return ready(machine, variant)
 
 
 def _prepare(session: Session, commands: list[str], folder: Path):

@@ -23,7 +23,7 @@ def render_replay(result: Result) -> str:
     seconds = result.cycles / result.sys_clk_hz
     title = (f"{result.trial.variant}: {seconds:.3f} s of simulated time, "
              f"CPU idle {result.cpu_idle_percent:.1f} %")
-    table = _columns([head, *rows], group={5: "dropped:", 7: "interrupts:"})
+    table = columns([head, *rows], group={5: "dropped:", 7: "interrupts:"})
     return "\n".join([title, "", *table]) + "\n"
 
 
@@ -43,7 +43,7 @@ def _frames(results: Sequence[Result]) -> list[str]:
                                       "dropped_at_fifo")),
              str(result.backlog_dropped), str(result.tx_dropped), str(result.dropped_elsewhere),
              str(result.total("corrupted"))] for result in results]
-    return _columns([head, *rows], group={5: "dropped:"})
+    return columns([head, *rows], group={5: "dropped:"})
 
 
 def _costs(results: Sequence[Result]) -> list[str]:
@@ -54,14 +54,14 @@ def _costs(results: Sequence[Result]) -> list[str]:
              f"{result.total('fps'):.0f}", f"{result.total('mbps'):.2f}",
              *(_microseconds(result, result.latency[name]) for name in LATENCY),
              f"{result.cpu_idle_percent:.1f} %"] for result in results]
-    return _columns([head, *rows], group={1: "interrupts:", 5: "forwarded:", 7: "latency, us:"})
+    return columns([head, *rows], group={1: "interrupts:", 5: "forwarded:", 7: "latency, us:"})
 
 
 def _microseconds(result: Result, cycles: int | None) -> str:
     return "-" if cycles is None else f"{cycles * 1e6 / result.sys_clk_hz:.1f}"
 
 
-def _columns(rows: list[list[str]], group: dict[int, str]) -> list[str]:
+def columns(rows: list[list[str]], group: dict[int, str]) -> list[str]:
     """Rows as aligned text, the first being the head; `group` names the columns from there."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     for start, title in group.items():  # a group's title has to fit above its columns
@@ -73,4 +73,4 @@ def _columns(rows: list[list[str]], group: dict[int, str]) -> list[str]:
     above = ""
     for start, title in group.items():
         above = above.ljust(sum(widths[:start]) + 2 * start) + title
-    return [above, lines[0], "-" * len(lines[0]), *lines[1:]]
+    return [*([above] if group else []), lines[0], "-" * len(lines[0]), *lines[1:]]

@@ -19,8 +19,8 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
     start = time.monotonic()
     clocks = round(ready.machine.sys_clk_hz * trial.seconds)
 
-    def report(done: int, _):
-        progress(min(1.0, done / (clocks + 2 * QUIET)))
+    def report(done: dict):
+        progress(min(1.0, done["cycles"] / (clocks + 2 * QUIET)))
 
     captures = trial.pcap and trial.pcap / f"{trial.variant}-{trial.frame_bytes}"
     with ready.open(progress=report) as session:

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Trials side by side through dask.distributed: on this machine's cores, or on a cluster's.
+
+Workers elsewhere need a clone of the same commit, and nothing built: simulator and checkpoints
+travel to them by the hash of their content, once.
+"""
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import queue
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.toolchain.cache import artifact, key
+
+from . import session
+from .errors import LabError
+from .progress import Progress
+from .rfc2544 import trials
+from .rfc2544.trials import Task
+from .session import Session
+from .state import State
+from .store import Store
+
+PROGRESS = "moderato-progress"  # the topic of workers' events
+PATIENCE = 20                   # seconds in which a scheduler has to answer
+RETRIES  = 2                    # of a trial whose worker went away
+
+# Yields tasks and takes their records; what it returns is the job's result.
+Job = Generator[Task, dict, object]
+
+
+def run(jobs: Mapping[object, Job], ready: Callable[[Task], State], store: Store,
+        scheduler: str | None = None) -> dict:
+    """The results of jobs, by their keys. Earlier jobs go first, later ones fill the other cores.
+
+    A record that the store holds is not made again; each new one is stored when its trial ends.
+    scheduler: a dask scheduler's address; without one, this machine's cores are the workers.
+    """
+    results, running = {}, {}  # job → result; future → (job, the record's key)
+    order = {name: -number for number, name in enumerate(jobs)}
+    finished = queue.SimpleQueue()
+    progress = Progress("searches", len(jobs))
+
+    with _workers(scheduler) as farm:
+        def advance(name, record: dict | None):
+            """Give a job its record, and go on with it as far as records are known."""
+            new = record is not None
+            while True:
+                try:
+                    task = jobs[name].send(record)
+                except StopIteration as end:
+                    results[name] = end.value
+                    progress.done(_title(name), known=not new)
+                    return
+                state = ready(task)
+                record = store.get(task.key(state))
+                if record is None:
+                    break
+            future = farm.submit(task, state, order[name])
+            running[future] = name, task.key(state)
+            future.add_done_callback(finished.put)
+
+        farm.on_progress(progress.share)
+        try:
+            for name in jobs:
+                advance(name, None)
+            while running:
+                with contextlib.suppress(queue.Empty):
+                    future = finished.get(timeout=1)
+                    name, address = running.pop(future)
+                    record = future.result() | {"key": address}
+                    progress.stop(record["name"])
+                    store.add(record)
+                    advance(name, record)
+                progress.show()
+        finally:
+            progress.end()
+    return {name: results[name] for name in jobs}
+
+
+def _title(job) -> str:
+    return " ".join(str(getattr(part, "name", part)) for part in job)
+
+
+# Workers ------------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def _workers(scheduler: str | None):
+    import distributed  # takes a second
+    for name in ("distributed", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    if scheduler is None:
+        # Threads are enough: a trial spends its time in a simulator process.
+        place = distributed.LocalCluster(
+            n_workers=len(os.sched_getaffinity(0)), threads_per_worker=1, processes=False,
+            protocol="inproc", dashboard_address=None)
+    else:
+        place = contextlib.nullcontext(scheduler)
+    with place as address:
+        try:
+            client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise LabError(f"no dask scheduler answers at {scheduler} ({error}); start one with "
+                           "`dask scheduler`, or leave out --scheduler") from None
+        with client:
+            try:
+                yield _Farm(client, local=scheduler is None)
+            finally:
+                session.end_all()  # of workers in this process
+
+
+class _Farm:
+    def __init__(self, client, local: bool):
+        self.client, self.local = client, local
+        self.file = functools.cache(self._file)
+
+    def on_progress(self, shown: Callable[[str, float], None]):
+        self.client.subscribe_topic(PROGRESS, lambda event: shown(*event[1]))
+
+    def submit(self, task: Task, state: State, priority: int):
+        return self.client.submit(
+            _work, task, self.file(state.machine.simulator), self.file(state.checkpoint),
+            state.machine.sys_clk_hz, version(), key=f"{task.name} {task.key(state)}",
+            priority=priority, pure=False, retries=0 if self.local else RETRIES)
+
+    def _file(self, path: Path):
+        """A file as an argument: its path for workers here, its content for others."""
+        if self.local:
+            return path
+        content = path.read_bytes()
+        return self.client.scatter(Blob(path.name, hashlib.sha256(content).hexdigest(), content),
+                                   broadcast=True)
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A file under way to a worker."""
+    name:    str
+    digest:  str
+    content: bytes
+
+    def file(self) -> Path:
+        """Where the worker's cache keeps it."""
+        def build(folder: Path):
+            (folder / self.name).write_bytes(self.content)
+            (folder / self.name).chmod(0o755)
+        return artifact("blob", [self.name, self.digest], build) / self.name
+
+
+@functools.cache
+def version() -> str:
+    """Of the code that a worker runs."""
+    return key("lab", [Path(__file__).parent])
+
+
+def _work(task: Task, simulator: Path | Blob, checkpoint: Path | Blob, sys_clk_hz: int,
+          client_version: str) -> dict:
+    """A trial's record; runs in a worker."""
+    if version() != client_version:
+        raise LabError("a worker runs another commit of Moderato; update its clone and restart it")
+    import distributed
+    worker = distributed.get_worker()
+    name = worker.get_current_task()
+
+    def report(share: float):
+        state = worker.state.tasks.get(name)
+        if state is None or state.state in ("cancelled", "released"):
+            raise LabError("the trial is not wanted any more")
+        worker.log_event(PROGRESS, (task.name, share))
+
+    simulator, checkpoint = (file.file() if isinstance(file, Blob) else file
+                             for file in (simulator, checkpoint))
+    with Session(simulator, restore=checkpoint) as running:
+        return trials.run(task, running, sys_clk_hz, report)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One line about many jobs: `moderato: 3 of 12 trials, 40 s, 2 min left: napi 64 41 %`."""
+
+import sys
+import threading
+import time
+
+
+class Progress:
+    """On standard error; a terminal shows the line live, a file or pipe a line per finished job."""
+
+    def __init__(self, what: str, total: int):
+        self.what, self.total, self.finished, self.known = what, total, 0, 0
+        self.start = time.monotonic()
+        self.shares: dict[str, float] = {}
+        self.lock = threading.Lock()
+        self.live = sys.stderr.isatty()
+
+    def share(self, name: str, done: float):
+        """A running job's share done, from 0 to 1. Any thread may call this."""
+        with self.lock:
+            self.shares[name] = done
+
+    def stop(self, name: str):
+        """A job pauses, and is not shown."""
+        with self.lock:
+            self.shares.pop(name, None)
+
+    def done(self, name: str, known: bool = False):
+        """A job has finished; `known`: it was before, and took no time."""
+        self.stop(name)
+        with self.lock:
+            self.finished += 1
+            self.known += known
+            if not self.live and not known:
+                print(f"{self._head()}: {name} done", file=sys.stderr, flush=True)
+
+    def show(self):
+        if self.live:
+            with self.lock:
+                running = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
+                print(f"\r\033[K{self._head()}: {running}", end="", file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.live:
+            print("\r\033[K" + self._head(), file=sys.stderr, flush=True)
+
+    def _head(self) -> str:
+        seconds = time.monotonic() - self.start
+        head = f"moderato: {self.finished} of {self.total} {self.what}, {duration(seconds)}"
+        new = self.finished - self.known
+        if new and self.finished < self.total:
+            head += f", {duration(seconds / new * (self.total - self.finished))} left"
+        return head
+
+
+def duration(seconds: float) -> str:
+    """`40 s`, `3 min 20 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato rfc2544`: RFC 2544's tests of variants and frame sizes, as tables."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .. import farm, state, store
+from ..machine import machine
+from . import tables, tests
+from .tests import Cell
+
+
+def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence[int],
+            loads: Sequence[float], phases: int, resolution: float, link_mbps: int,
+            scheduler: str | None, results: Path | None) -> int:
+    """Run the tests named on every variant and frame size; prints tables, returns the status.
+
+    Each trial is kept in `results` (by default in the build cache) and not run again.
+    """
+    kept = store.Store(results or store.default())
+    of = machine(link_mbps)
+    states = state.prepare(of, variants)
+    for each in states.values():
+        each.open().end()  # a damaged checkpoint is made again now, not found by a worker
+    shares = phase_shares(phases)
+
+    def run(jobs: dict) -> dict:
+        return farm.run(jobs, lambda task: states[task.variant], kept, scheduler)
+
+    def cells(sizes: Sequence[int]) -> list[Cell]:
+        return [Cell(variant, size, link_mbps, resolution) for size in sizes for variant in variants]
+
+    found = {}
+    if {"throughput", "latency", "recovery", "reset"} & set(names):
+        # The rate hardly depends on the size: the first size's answers are the others' guesses.
+        first, *others = frame_sizes
+        found |= run({("throughput", cell): tests.throughput(cell, shares)
+                      for cell in cells([first])})
+        rates = {cell.variant: answer[0].port_rate for (_, cell), answer in found.items() if answer}
+        found |= run({("throughput", cell): tests.throughput(cell, shares, rates.get(cell.variant))
+                      for cell in cells(others)})
+    rate = {cell: answer[0] if answer else None for (_, cell), answer in found.items()}
+    jobs = {
+        "loss":     lambda cell: tests.loss(cell, loads, shares[0]),
+        "burst":    lambda cell: tests.burst(cell, shares[0]),
+        "recovery": lambda cell: tests.recovery(cell, rate[cell], shares[0]),
+        "reset":    lambda cell: tests.reset(cell, rate[cell], shares[0]),
+    }
+    found |= run({(name, cell): jobs[name](cell)
+                  for name in names if name in jobs for cell in cells(frame_sizes)})
+    for name in names:
+        job = "throughput" if name == "latency" else name
+        print(tables.RENDER[name]({cell: found[job, cell] for cell in cells(frame_sizes)}))
+    unsound = {f"{record['name']} is unsound: {problem}"
+               for record in kept.used for problem in record["problems"]}
+    for line in sorted(unsound):
+        print(f"moderato: trial {line}", file=sys.stderr)
+    return 1 if unsound else 0
+
+
+def phase_shares(count: int) -> list[float]:
+    """Shares of a slot by which the second generator is late: a half, none, quarters, eighths."""
+    shares, denominator = [0.5, 0.0], 4
+    while len(shares) < count:
+        shares += [odd / denominator for odd in range(1, denominator, 2)]
+        denominator *= 2
+    return shares[:count]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Figures of a record, from moderato-sim's report in it. Rates are frames per second of all ports."""
+
+from ..results import frame_rate
+from .search import Outcome
+
+
+def offered(record: dict) -> float:
+    """The rate at which frames entered, both ports together."""
+    task = record["task"]
+    ports = len(record["report"]["ports"])
+    return ports * frame_rate(task["frame_bytes"], task["load_percent"], task["link_mbps"])
+
+
+def window_seconds(record: dict) -> float:
+    """Of the steady state, as far as the trial went."""
+    window = record["report"]["window"]
+    end = min(window["end_cycle"], record["report"]["cycle"])
+    return max(1, end - window["start_cycle"]) / record["sys_clk_hz"]
+
+
+def forwarded(record: dict) -> float:
+    """The rate at which frames left intact, in the window."""
+    return _window(record, "window", "forwarded")
+
+
+def received(record: dict) -> float:
+    """The rate at which frames were handed to the kernel, in the window."""
+    return _window(record, "window_events", "rx_completed")
+
+
+def interrupts(record: dict, direction: str) -> float:
+    """Interrupts per second of one direction, `rx` or `tx`, in the window."""
+    return _window(record, "window_events", f"{direction}_interrupt")
+
+
+def _window(record: dict, part: str, name: str) -> float:
+    return sum(port[part][name] for port in record["report"]["ports"]) / window_seconds(record)
+
+
+def frames(record: dict) -> int:
+    """Offered in the whole trial, both ports together."""
+    return sum(port["offered"] for port in record["report"]["ports"])
+
+
+def loss_percent(record: dict) -> float:
+    """RFC 2544's frame loss rate, of the steady state: what is inside at the end doesn't count."""
+    entered = sum(port["window"]["offered"] for port in record["report"]["ports"])
+    left = sum(port["window"]["forwarded"] for port in record["report"]["ports"])
+    return 100 * max(0, entered - left) / max(1, entered)
+
+
+def mbps(record: dict) -> float:
+    """The load as the papers give it: of one port, counting preamble and gap."""
+    task = record["task"]
+    return task["link_mbps"] * task["load_percent"] / 100
+
+
+def idle_percent(record: dict) -> float:
+    """Of the window, all harts together."""
+    idle = record["report"]["window"]["idle_cycles"]
+    return 100 * sum(idle) / len(idle) / record["sys_clk_hz"] / window_seconds(record)
+
+
+def latency_us(record: dict) -> list[float]:
+    """Percentiles 0 to 100 of all forwarded frames; empty if there were none."""
+    return [cycles * 1e6 / record["sys_clk_hz"]
+            for cycles in record["report"]["latency_percentiles"]]
+
+
+def recovery_seconds(record: dict) -> float:
+    """RFC 2544, 26.5: from the end of the overload to the last frame lost; 0 if that was before."""
+    task, report = record["task"], record["report"]
+    slot = 1 / frame_rate(task["frame_bytes"], task["load_percent"], task["link_mbps"])
+    reduced = report["start_cycle"] + task["frames"] * slot * record["sys_clk_hz"]
+    lost = max((port["last_lost_cycle"] or 0) for port in report["ports"])
+    return max(0, lost - reduced) / record["sys_clk_hz"]
+
+
+def reset_seconds(record: dict) -> float:
+    """RFC 2544, 26.6: from the last frame before the reset to the first one after, either way."""
+    pauses = [port["longest_pause"] for port in record["report"]["ports"]]
+    return max(pause["end_cycle"] - pause["start_cycle"] for pause in pauses) / record["sys_clk_hz"]
+
+
+def outcome(record: dict) -> Outcome:
+    """For the search, whose rates are those of one port."""
+    ports = len(record["report"]["ports"])
+    rates = offered(record), forwarded(record), received(record)
+    return Outcome(record["passed"], *(rate / ports for rate in rates))

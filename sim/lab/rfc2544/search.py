@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Finds the highest rate that a device sustains, in few trials. Knows nothing of simulations.
+
+Rates are steps of a geometric grid, counted downwards from the line rate, so that the answer does
+not depend on the way to it: the highest step that passes while the one above it fails.
+"""
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+
+LOWEST = 0.001  # of the line rate: nothing below is looked at
+IDLE_RX = 0.05  # forwarding less than this part of what it receives, a device is in livelock
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of a trial; rates in frames per second while the load lasted."""
+    passed:    bool
+    offered:   float
+    forwarded: float
+    received:  float
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Step n is the line rate, `line` frames/s, divided by (1 + resolution) n times."""
+    line:       float
+    resolution: float  # 0.01: a percent
+
+    def rate(self, step: int) -> float:
+        return self.line / (1 + self.resolution) ** step
+
+    def step(self, rate: float) -> int:
+        """The highest step whose rate is at most `rate`."""
+        return max(0, math.ceil(math.log(self.line / rate) / math.log1p(self.resolution) - 1e-9))
+
+    @property
+    def last(self) -> int:
+        return self.step(self.line * LOWEST)
+
+
+def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
+    """Yields steps to try, takes their outcomes; returns the answer, None if nothing passes.
+
+    A search from the line rate learns from how much an overloaded device still forwards; `start`
+    is a better guess, as from another frame size.
+    """
+    failed: dict[int, Outcome] = {}
+    passed: list[int] = []
+    step = start
+    while True:
+        outcome = yield step
+        if outcome.passed:
+            passed.append(step)
+        else:
+            failed[step] = outcome
+        above, below = max(failed, default=-1), min(passed, default=grid.last + 1)
+        if above + 1 == below:
+            return below if passed else None
+        guess = grid.step(_estimate(failed.values())) if failed else below - 1
+        if guess >= below:
+            # It did better than overload promised: a step up; then half the way to where it failed,
+            # as an overload near the answer tells more.
+            guess = below - 1 if len(passed) < 2 else (above + below) // 2
+        elif len(failed) > 2 and not passed:
+            guess = max(guess, above + 2 ** (len(failed) - 2))  # worse than promised: feel the way
+        step = min(max(guess, above + 1), below - 1)
+
+
+def _estimate(overloads) -> float:
+    """The rate at which a device would forward all that it is offered.
+
+    What is forwarded under overload falls on a line over the offered rate, when receiving a frame
+    costs a fixed time that forwarding goes without (Mogul and Ramakrishnan, 1997): from its two
+    lowest points to where forwarded = offered. A device that drops the surplus for nothing has a
+    level line.
+    """
+    points = sorted(_point(outcome) for outcome in overloads)
+    offered, forwarded = points[0]
+    if len(points) == 1:
+        return forwarded or offered / 5  # livelock: receiving was all it did
+    slope = (points[1][1] - forwarded) / (points[1][0] - offered)
+    if slope >= 0:
+        return forwarded
+    return (forwarded - slope * offered) / (1 - slope)
+
+
+def _point(overload: Outcome) -> tuple[float, float]:
+    """(offered, forwarded); in livelock, no more is taken than there is time to receive."""
+    if overload.forwarded < IDLE_RX * overload.received:
+        return overload.received, 0.0
+    return overload.offered, overload.forwarded

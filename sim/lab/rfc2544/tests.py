@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""RFC 2544's tests as jobs: each yields the trials that it needs next, and takes their records."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from ..results import frame_rate
+from . import metrics, trials
+from .search import Grid, highest
+from .trials import Task
+
+BURST_MOST      = 4096  # frames to each port: a longer burst counts as endless
+RECOVERY_FRAMES = 6144  # to each port: a tenth of them is more than rings and backlog hold
+RESET_SECONDS   = 0.5   # of load: several times what a reset takes
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a test is about."""
+    variant:     str
+    frame_bytes: int
+    link_mbps:   int
+    resolution:  float  # percent of the rate
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant} {self.frame_bytes}"
+
+    @property
+    def grid(self) -> Grid:
+        """Rates of one port."""
+        line = frame_rate(self.frame_bytes, 100, self.link_mbps)
+        return Grid(line, self.resolution / 100)
+
+    def load(self, step: int) -> float:
+        """Percent of the line rate; what moderato-sim can tell apart."""
+        return round(100 * self.grid.rate(step) / self.grid.line, 4)
+
+    def steady(self, step: int, phase: float) -> Task:
+        return trials.steady(self.variant, self.frame_bytes, self.link_mbps, self.load(step),
+                             phase, self.resolution)
+
+
+Job = Generator[Task, dict, object]
+
+
+# Throughput and latency (26.1, 26.2) --------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Throughput:
+    """The highest rate that was sustained; its trial also measured the latency."""
+    sustained: dict         # record
+    exceeded:  dict | None  # record of the rate one step higher; None at the line rate
+
+    @property
+    def load(self) -> float:
+        """Percent of the line rate."""
+        return self.sustained["task"]["load_percent"]
+
+    @property
+    def port_rate(self) -> float:
+        """Frames per second offered to each port."""
+        return metrics.offered(self.sustained) / len(self.sustained["report"]["ports"])
+
+
+def throughput(cell: Cell, phases: list[float],
+               expected: float | None = None) -> Generator[Task, dict, list[Throughput]]:
+    """One search per phase, each starting from the answer of the one before; empty: nothing passes.
+
+    A deterministic system gives the same answer to the same trial, so trials are repeated with
+    other phases between the two generators. `expected`: frames/s of a port to start from; without
+    it the first search starts from the line rate, and what is forwarded then.
+    """
+    found, start = [], cell.grid.step(expected) if expected else 0
+    for phase in phases:
+        records = {}
+        search = highest(cell.grid, start)
+        step = next(search)
+        try:
+            while True:
+                records[step] = yield cell.steady(step, phase)
+                step = search.send(metrics.outcome(records[step]))
+        except StopIteration as end:
+            start = end.value
+        if start is None:
+            return []
+        found.append(Throughput(records[start], records.get(start - 1)))
+    return found
+
+
+# Frame loss rate (26.3) ---------------------------------------------------------------------------
+
+def loss(cell: Cell, loads: list[float], phase: float) -> Generator[Task, dict, list[dict]]:
+    """The records of the given loads, in percent of the line rate."""
+    records = []
+    for load in loads:
+        task = trials.steady(cell.variant, cell.frame_bytes, cell.link_mbps, load, phase,
+                             cell.resolution)
+        records.append((yield trials.whole_window(task)))
+    return records
+
+
+# Back-to-back (26.4) ------------------------------------------------------------------------------
+
+def burst(cell: Cell, phase: float) -> Generator[Task, dict, dict | None]:
+    """The record of the longest burst at the line rate that is forwarded without loss."""
+    best, low, high = None, 0, None
+    frames = 256
+    while high is None or high - low > max(1, low // 100):
+        record = yield Task("burst", cell.variant, cell.frame_bytes, cell.link_mbps, 100, frames,
+                            phase)
+        if record["passed"]:
+            best, low = record, frames
+            if frames >= BURST_MOST:
+                return best
+        else:
+            high = frames
+        frames = 2 * low if high is None else (low + high) // 2
+    return best
+
+
+# System recovery (26.5) and reset (26.6) ----------------------------------------------------------
+
+def recovery(cell: Cell, found: Throughput | None,
+             phase: float) -> Generator[Task, dict, dict | None]:
+    """The record of 110 % of the throughput (but at most the line rate), then half of that."""
+    if found is None:
+        return None
+    load = min(100, round(1.1 * found.load, 4))
+    return (yield Task("recovery", cell.variant, cell.frame_bytes, cell.link_mbps, load,
+                       RECOVERY_FRAMES, phase, then=(round(load / 2, 4), trials.FRAMES)))
+
+
+def reset(cell: Cell, found: Throughput | None,
+          phase: float) -> Generator[Task, dict, dict | None]:
+    """The record of the throughput's load, during which both interfaces are reset."""
+    if found is None:
+        return None
+    return (yield Task("reset", cell.variant, cell.frame_bytes, cell.link_mbps, found.load,
+                       round(RESET_SECONDS * found.port_rate), phase))

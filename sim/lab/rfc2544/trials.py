@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The trials that RFC 2544's tests are made of. A trial's record is the same whenever it runs.
+
+    steady    does the device keep up with a load for good? Gives up once it is clear that not
+    loss      the same, but to the end of the window: what does it do instead?
+    burst     so many frames with minimum gaps (RFC 2544, 26.4)
+    recovery  a load, then half of it (26.5)
+    reset     a load while the device is reset (26.6)
+"""
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+
+from ..results import frame_rate
+from ..session import Session
+from ..state import State
+from ..trial import PATIENCE, QUIET, SEED, damage
+
+FRAMES   = 500   # offered to each port in a steady trial, at least: see docs/rfc2544.md
+SECONDS  = 0.08  # of simulated time, at least: eight ticks of the kernel
+PARTS    = 8     # of the window, in moderato-sim's reports
+HOPELESS = 64    # frames by which the least outstanding grew: no later part can mend that
+SLACK    = 2     # frames: how finely the least outstanding tells anything
+# Resets both MACs, 0.1 s after it was typed: so it is typed before the load keeps the CPU busy.
+RESET    = ("sleep 0.1; for i in eth0 eth1; do ip link set $i down; done; "
+            "/etc/moderato/up static\n")
+TYPING   = 0.05  # s
+ENVELOPE = ("do", "ok", "wall_seconds", "cpu_seconds")  # of moderato-sim's replies
+
+
+@dataclass(frozen=True)
+class Task:
+    """One trial: what is offered to each port, and how to look at it."""
+    kind:         str
+    variant:      str
+    frame_bytes:  int
+    link_mbps:    int
+    load_percent: float
+    frames:       int
+    phase:        float = 0.5  # of a slot, by which the second port's frames start later
+    resolution:   float = 1.0  # percent, of a steady trial's verdict
+    then:         tuple[float, int] | None = None  # load and frames that follow
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant} {self.frame_bytes} {self.kind} {self.load_percent:.4g} %"
+
+    def key(self, ready: State) -> str:
+        """What the record depends on, and nothing else: the checkpoint's content, and this."""
+        content = json.dumps([ready.folder.name, asdict(self)], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+
+def steady(variant: str, frame_bytes: int, link_mbps: int, load_percent: float, phase: float,
+           resolution: float) -> Task:
+    """A steady trial that is long enough for its verdict."""
+    rate = frame_rate(frame_bytes, load_percent, link_mbps)
+    enough = math.ceil(2 * SLACK / (resolution / 100) / 0.8)  # the window leaves out a fifth
+    frames = max(FRAMES, enough, math.ceil(rate * SECONDS))
+    return Task("steady", variant, frame_bytes, link_mbps, load_percent, frames, phase, resolution)
+
+
+def whole_window(task: Task) -> Task:
+    """A steady trial that does not give up."""
+    return replace(task, kind="loss")
+
+
+# Running ------------------------------------------------------------------------------------------
+
+def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
+    """The record of a trial: what was asked, moderato-sim's report, and the verdict."""
+    slot = sys_clk_hz / frame_rate(task.frame_bytes, task.load_percent, task.link_mbps)
+    clocks = round(slot * task.frames)
+    offer = {"frame_bytes": task.frame_bytes, "load_percent": task.load_percent,
+             "frames": task.frames}
+    if task.then:
+        load, frames = task.then
+        clocks += round(sys_clk_hz * frames / frame_rate(task.frame_bytes, load, task.link_mbps))
+        offer["then"] = {"load_percent": load, "frames": frames}
+    ports = [offer | {"phase": round(slot * task.phase * number)} for number in (0, 1)]
+    begun = time.monotonic()
+    if task.kind == "reset":
+        session.call("send", text=RESET)
+        session.call("run", cycles=round(TYPING * sys_clk_hz))
+    offered = session.call("offer", ports=ports, link_mbps=task.link_mbps, seed=SEED,
+                           quiet_cycles=QUIET, max_cycles=clocks + PATIENCE)
+    start, end = offered["start_cycle"], offered["start_cycle"] + clocks + 2 * QUIET
+    session.progress = lambda done: progress(min(1.0, (done["cycle"] - start) / (end - start)))
+    report, why = VERDICTS[task.kind](task, session, offered)
+    problems = damage(report) if report["quiet"] else []
+    report = {name: value for name, value in report.items() if name not in ENVELOPE}
+    return {"name": task.name, "task": asdict(task), "sys_clk_hz": sys_clk_hz,
+            "passed": not why and not problems, "why": why or "; ".join(problems),
+            "problems": problems, "cycles": report["cycle"] - start, "report": report,
+            "wall_seconds": round(time.monotonic() - begun, 3)}
+
+
+def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
+    """A report, and why the load is more than the device sustains; empty: it sustains it."""
+    begin, end = offer["window"]["start_cycle"], offer["window"]["end_cycle"]
+    cycle = offer["cycle"]
+    for part in range(1, PARTS + 1):
+        until = begin + (end - begin) * part // PARTS + 1
+        session.call("run", cycles=max(0, until - cycle))
+        reply = session.call("status")
+        cycle = reply["cycle"]
+        least = [port["window"]["least_outstanding"] for port in reply["ports"]]
+        grown = max(flow[-1] - flow[0] for flow in least)
+        if grown > HOPELESS and task.kind == "steady":
+            return reply, f"{grown} frames more inside, or lost, after {part} parts of the window"
+    grown = max(map(growth, least))
+    allowed = max(SLACK, task.resolution / 100 * reply["ports"][0]["window"]["offered"] / 2)
+    if grown > allowed:
+        return reply, f"{grown} frames more inside, or lost, in the second half of the window"
+    return _lossless(session)
+
+
+def growth(least_outstanding: list[int]) -> int:
+    """Frames by which the least number outstanding grew from one half of the window to the other.
+
+    Halves, because what a strategy does for every 128 frames moves it up and down meanwhile.
+    """
+    half = len(least_outstanding) // 2
+    return min(least_outstanding[half:]) - min(least_outstanding[:half])
+
+
+def _lossless(session: Session) -> tuple[dict, str]:
+    reply = session.call("collect")
+    lost = sum(port["lost"] for port in reply["ports"])
+    return reply, f"{lost} frames lost" if lost else ""
+
+
+def _whole(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
+    return _lossless(session)
+
+
+VERDICTS = {"steady": _steady, "loss": _steady, "burst": _whole, "recovery": _whole,
+            "reset": _whole}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Records of trials in a file of JSON lines, each appended as soon as its trial has ended."""
+
+import contextlib
+import fcntl
+import gzip
+import json
+import os
+from pathlib import Path
+
+from .errors import LabError
+from moderato.soc.toolchain.project import cache_root
+
+
+def default() -> Path:
+    """Where records go that nobody named a file for."""
+    return cache_root() / "results" / "trials.jsonl"
+
+
+class Store:
+    """Records by their keys. A line that was cut off by a crash is passed over, and made again."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.used = []  # records that were asked for or added
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.records = read(path) if path.exists() else {}
+        except OSError as error:
+            raise _unusable(path, error) from error
+
+    def get(self, key: str) -> dict | None:
+        """A record, or None if there is none yet."""
+        record = self.records.get(key)
+        if record:
+            self.used.append(record)
+        return record
+
+    def add(self, record: dict):
+        """Append a record with its `key`. Several programs may write into one file."""
+        line = json.dumps(record, separators=(",", ":")) + "\n"
+        try:
+            with open(self.path, "ab+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if file.tell() and not _ends_whole(file):
+                    line = "\n" + line
+                file.write(line.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+        self.records[record["key"]] = record
+        self.used.append(record)
+
+
+def read(path: Path) -> dict[str, dict]:
+    """The records of a file (.jsonl, or .jsonl.gz) by key, in their order."""
+    records = {}
+    with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as file:
+        for line in file:
+            with contextlib.suppress(ValueError):
+                record = json.loads(line)
+                records[record["key"]] = record
+    if not records and path.stat().st_size:
+        raise LabError(f"{path} holds no records of trials; name another file")
+    return records
+
+
+def _ends_whole(file) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
+def _unusable(path: Path, error: OSError) -> LabError:
+    return LabError(f"{path} can't be used: {error.strerror}; name another file with --results")
