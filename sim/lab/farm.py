@@ -11,7 +11,7 @@ import hashlib
 import logging
 import os
 import queue
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,63 +34,12 @@ RETRIES  = 2                    # of a trial whose worker went away
 Job = Generator[Task, dict, object]
 
 
-def run(jobs: Mapping[object, Job], ready: Callable[[Task], State], store: Store,
-        scheduler: str | None = None) -> dict:
-    """The results of jobs, by their keys. Earlier jobs go first, later ones fill the other cores.
+@contextlib.contextmanager
+def farm(scheduler: str | None = None) -> Iterator["Farm"]:
+    """A farm while the `with` block runs.
 
-    A record that the store holds is not made again; each new one is stored when its trial ends.
     scheduler: a dask scheduler's address; without one, this machine's cores are the workers.
     """
-    results, running = {}, {}  # job → result; future → (job, the record's key)
-    order = {name: -number for number, name in enumerate(jobs)}
-    finished = queue.SimpleQueue()
-    progress = Progress("searches", len(jobs))
-
-    with _workers(scheduler) as farm:
-        def advance(name, record: dict | None):
-            """Give a job its record, and go on with it as far as records are known."""
-            new = record is not None
-            while True:
-                try:
-                    task = jobs[name].send(record)
-                except StopIteration as end:
-                    results[name] = end.value
-                    progress.done(_title(name), known=not new)
-                    return
-                state = ready(task)
-                record = store.get(task.key(state))
-                if record is None:
-                    break
-            future = farm.submit(task, state, order[name])
-            running[future] = name, task.key(state)
-            future.add_done_callback(finished.put)
-
-        farm.on_progress(progress.share)
-        try:
-            for name in jobs:
-                advance(name, None)
-            while running:
-                with contextlib.suppress(queue.Empty):
-                    future = finished.get(timeout=1)
-                    name, address = running.pop(future)
-                    record = future.result() | {"key": address}
-                    progress.stop(record["name"])
-                    store.add(record)
-                    advance(name, record)
-                progress.show()
-        finally:
-            progress.end()
-    return {name: results[name] for name in jobs}
-
-
-def _title(job) -> str:
-    return " ".join(str(getattr(part, "name", part)) for part in job)
-
-
-# Workers ------------------------------------------------------------------------------------------
-
-@contextlib.contextmanager
-def _workers(scheduler: str | None):
     import distributed  # takes a second
     for name in ("distributed", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -98,7 +47,7 @@ def _workers(scheduler: str | None):
         # Threads are enough: a trial spends its time in a simulator process.
         place = distributed.LocalCluster(
             n_workers=len(os.sched_getaffinity(0)), threads_per_worker=1, processes=False,
-            protocol="inproc", dashboard_address=None)
+            protocol="inproc", dashboard_address="127.0.0.1:0")
     else:
         place = contextlib.nullcontext(scheduler)
     with place as address:
@@ -109,20 +58,66 @@ def _workers(scheduler: str | None):
                            "`dask scheduler`, or leave out --scheduler") from None
         with client:
             try:
-                yield _Farm(client, local=scheduler is None)
+                yield Farm(client, local=scheduler is None)
             finally:
                 session.end_all()  # of workers in this process
 
 
-class _Farm:
+class Farm:
+    """Workers, near or far."""
+
     def __init__(self, client, local: bool):
         self.client, self.local = client, local
         self.file = functools.cache(self._file)
 
-    def on_progress(self, shown: Callable[[str, float], None]):
-        self.client.subscribe_topic(PROGRESS, lambda event: shown(*event[1]))
+    def run(self, jobs: Mapping[tuple, Job], ready: Callable[[Task], State], store: Store) -> dict:
+        """The results of jobs, by their keys. Earlier ones go first, later ones fill the cores.
 
-    def submit(self, task: Task, state: State, priority: int):
+        A record that the store holds is not made again; each new one is stored when its trial ends.
+        """
+        results, running = {}, {}  # job → result; future → (job, the record's key)
+        order = {job: -number for number, job in enumerate(jobs)}
+        finished = queue.SimpleQueue()
+        progress = Progress("searches", len(jobs))
+
+        def advance(job: tuple, record: dict | None):
+            """Give a job its record, and go on with it as far as records are known."""
+            new = record is not None
+            while True:
+                try:
+                    task = jobs[job].send(record)
+                except StopIteration as end:
+                    results[job] = end.value
+                    progress.done(_title(job), known=not new)
+                    return
+                state = ready(task)
+                record = store.get(task.key(state))
+                if record is None:
+                    break
+            future = self._submit(task, state, order[job])
+            running[future] = job, task.key(state)
+            future.add_done_callback(finished.put)
+
+        self.client.subscribe_topic(PROGRESS, lambda event: progress.share(*event[1]))
+        try:
+            for job in jobs:
+                advance(job, None)
+            while running:
+                with contextlib.suppress(queue.Empty):
+                    future = finished.get(timeout=1)
+                    job, key = running.pop(future)
+                    record = {"key": key} | future.result()
+                    progress.stop(record["name"])
+                    store.add(record)
+                    advance(job, record)
+                progress.show()
+        finally:
+            self.client.unsubscribe_topic(PROGRESS)
+            if jobs:
+                progress.end()
+        return {job: results[job] for job in jobs}
+
+    def _submit(self, task: Task, state: State, priority: int):
         return self.client.submit(
             _work, task, self.file(state.machine.simulator), self.file(state.checkpoint),
             state.machine.sys_clk_hz, version(), key=f"{task.name} {task.key(state)}",
@@ -136,6 +131,12 @@ class _Farm:
         return self.client.scatter(Blob(path.name, hashlib.sha256(content).hexdigest(), content),
                                    broadcast=True)
 
+
+def _title(job: tuple) -> str:
+    return " ".join(str(getattr(part, "name", part)) for part in job)
+
+
+# Workers ------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Blob:

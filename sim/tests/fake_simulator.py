@@ -4,7 +4,9 @@
 
 Environment: FAKE_LOST frames lost at the ring of port 0, FAKE_MISCOUNT interrupts that only the
 guest saw, FAKE_CORRUPTED frames, FAKE_FAIL the guest's commands that fail, FAKE_STALL a command
-that never ends, FAKE_JOURNAL a file that gets a line per process (its arguments).
+that never ends, FAKE_JOURNAL a file that gets a line per process (its arguments), FAKE_CAPACITY
+frames per second that each port forwards of what is offered step by step (`offer`, `run`, `status`,
+`collect`), FAKE_RING frames that it holds before it loses some.
 """
 
 import json
@@ -53,6 +55,47 @@ class Guest:
                          "        0       0    0    0    0     0       0          0")
         return "\r\n".join(lines) + "\r\n"
 
+    def offer(self, request: dict) -> dict:
+        self.offered = request["ports"][0]
+        slot = (self.offered["frame_bytes"] + 20) * 8 * 100 / self.offered["load_percent"]
+        self.slot, self.start = slot, self.cycle + 1
+        self.end = self.start + round(slot * self.offered["frames"])
+        self.begin = self.start + (self.end - self.start) // 5
+        return {"start_cycle": self.start,
+                "window": {"start_cycle": self.begin, "end_cycle": self.end}}
+
+    def inside(self, cycle: int) -> tuple[int, int]:
+        """Frames that came and left until a cycle: a fluid model."""
+        came = min(self.offered["frames"], max(0, cycle - self.start) / self.slot)
+        capacity = setting("CAPACITY") or 10_000
+        return int(came), int(min(came, max(0, cycle - self.start) * capacity / 1e8))
+
+    def status(self, quiet: bool) -> dict:
+        came, left = self.inside(min(self.cycle, self.end))
+        lost = max(0, came - left - (setting("RING") or 256))
+        if quiet:
+            left = came - lost
+        parts = [self.begin + (self.end - self.begin) * part // 8 for part in range(9)]
+        least = [came - left for came, left in map(self.inside, parts[:-1])]
+        over = sum(part <= self.cycle for part in parts[1:])
+        before, until = (self.inside(min(cycle, self.end)) for cycle in (self.begin, self.cycle))
+        window = {"offered": until[0] - before[0], "forwarded": until[1] - before[1],
+                  "least_outstanding": least[:over]}
+        events = dict.fromkeys(EVENTS, 0) | {"rx_interrupt": left, "rx_completed": left}
+        port = {"offered": came, "forwarded": left, "lost": lost, "corrupted": setting("CORRUPTED"),
+                "reordered": 0, "duplicated": 0, "window": window, "events": events,
+                "window_events": events | {"rx_completed": window["forwarded"]},
+                "last_lost_cycle": self.cycle if lost else None,
+                "longest_pause": {"start_cycle": self.start, "end_cycle": self.end},
+                "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}}
+        return {"start_cycle": self.start, "quiet": quiet, "ports": [port, port],
+                "latency_percentiles": [1000 + percent for percent in range(101)],
+                "window": {"start_cycle": self.begin, "end_cycle": self.end, "idle_cycles": [0]}}
+
+    def collect(self) -> dict:
+        self.cycle = max(self.cycle, self.end) + 1_000_000
+        return self.status(quiet=True)
+
     def trial(self, request: dict) -> dict:
         start = self.cycle
         ports = []
@@ -97,7 +140,7 @@ def main():
             case "send":
                 guest.type(request["text"])
             case "expect":
-                print(json.dumps({"progress": {"cycles": 1, "of": request["max_cycles"]}}))
+                print(json.dumps({"progress": {"cycle": guest.cycle, "cycles": 1, "of": request["max_cycles"]}}))
                 found = guest.printed.find(request["text"])
                 if found < 0:
                     reply |= {"ok": False, "error": f"the guest did not print {request['text']!r}"}
@@ -113,6 +156,16 @@ def main():
                 reply |= guest.trial(request)
                 if "pcap" in request:
                     (Path(request["pcap"]) / "port0-in.pcap").write_bytes(b"frames")
+            case "offer":
+                if setting("STALL"):
+                    time.sleep(1000)
+                reply |= guest.offer(request)
+            case "run":
+                guest.cycle += request["cycles"]
+            case "status":
+                reply |= guest.status(quiet=False)
+            case "collect":
+                reply |= guest.collect()
             case "save":
                 Path(request["file"]).write_text(json.dumps(
                     {"cycle": guest.cycle, "events": guest.events, "printed": guest.printed}))

@@ -25,30 +25,31 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
         each.open().end()  # a damaged checkpoint is made again now, not found by a worker
     shares = phase_shares(phases)
 
-    def run(jobs: dict) -> dict:
-        return farm.run(jobs, lambda task: states[task.variant], kept, scheduler)
-
     def cells(sizes: Sequence[int]) -> list[Cell]:
         return [Cell(variant, size, link_mbps, resolution) for size in sizes for variant in variants]
 
     found = {}
-    if {"throughput", "latency", "recovery", "reset"} & set(names):
-        # The rate hardly depends on the size: the first size's answers are the others' guesses.
-        first, *others = frame_sizes
-        found |= run({("throughput", cell): tests.throughput(cell, shares)
-                      for cell in cells([first])})
-        rates = {cell.variant: answer[0].port_rate for (_, cell), answer in found.items() if answer}
-        found |= run({("throughput", cell): tests.throughput(cell, shares, rates.get(cell.variant))
-                      for cell in cells(others)})
-    rate = {cell: answer[0] if answer else None for (_, cell), answer in found.items()}
-    jobs = {
-        "loss":     lambda cell: tests.loss(cell, loads, shares[0]),
-        "burst":    lambda cell: tests.burst(cell, shares[0]),
-        "recovery": lambda cell: tests.recovery(cell, rate[cell], shares[0]),
-        "reset":    lambda cell: tests.reset(cell, rate[cell], shares[0]),
-    }
-    found |= run({(name, cell): jobs[name](cell)
-                  for name in names if name in jobs for cell in cells(frame_sizes)})
+    with farm.farm(scheduler) as workers:
+        def run(jobs: dict):
+            found.update(workers.run(jobs, lambda task: states[task.variant], kept))
+
+        if {"throughput", "latency", "recovery", "reset"} & set(names):
+            # The rate hardly depends on the size: the first size's answers are the others' guesses.
+            first, *others = frame_sizes
+            run({("throughput", cell): tests.throughput(cell, shares) for cell in cells([first])})
+            rates = {cell.variant: answer[0].port_rate
+                     for (_, cell), answer in found.items() if answer}
+            run({("throughput", cell): tests.throughput(cell, shares, rates.get(cell.variant))
+                 for cell in cells(others)})
+        rate = {cell: answer[0] if answer else None for (_, cell), answer in found.items()}
+        jobs = {
+            "loss":     lambda cell: tests.loss(cell, loads, shares[0]),
+            "burst":    lambda cell: tests.burst(cell, shares[0]),
+            "recovery": lambda cell: tests.recovery(cell, rate[cell], shares[0]),
+            "reset":    lambda cell: tests.reset(cell, rate[cell], shares[0]),
+        }
+        run({(name, cell): jobs[name](cell)
+             for name in names if name in jobs for cell in cells(frame_sizes)})
     for name in names:
         job = "throughput" if name == "latency" else name
         print(tables.RENDER[name]({cell: found[job, cell] for cell in cells(frame_sizes)}))

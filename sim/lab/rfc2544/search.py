@@ -58,11 +58,14 @@ def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
         above, below = max(failed, default=-1), min(passed, default=grid.last + 1)
         if above + 1 == below:
             return below if passed else None
-        guess = grid.step(_estimate(failed.values())) if failed else below - 1
+        if not failed:                # feel the way up
+            guess = below - 2 ** (len(passed) - 1)
+        else:
+            guess = grid.step(_estimate(failed.values()))
         if guess >= below:
-            # It did better than overload promised: a step up; then half the way to where it failed,
-            # as an overload near the answer tells more.
-            guess = below - 1 if len(passed) < 2 else (above + below) // 2
+            # What passed is the answer that overload promised, or better: is it the highest? If the
+            # promise was wrong, go half the way to where it failed: overload tells more near it.
+            guess = below - 1 if guess == below or len(passed) < 2 else (above + below) // 2
         elif len(failed) > 2 and not passed:
             guess = max(guess, above + 2 ** (len(failed) - 2))  # worse than promised: feel the way
         step = min(max(guess, above + 1), below - 1)
@@ -76,10 +79,12 @@ def _estimate(overloads) -> float:
     lowest points to where forwarded = offered. A device that drops the surplus for nothing has a
     level line.
     """
-    points = sorted(_point(outcome) for outcome in overloads)
+    points = sorted({_point(outcome) for outcome in overloads})
     offered, forwarded = points[0]
+    if not forwarded:
+        return offered / 5  # livelock: receiving was all it did
     if len(points) == 1:
-        return forwarded or offered / 5  # livelock: receiving was all it did
+        return forwarded
     slope = (points[1][1] - forwarded) / (points[1][0] - offered)
     if slope >= 0:
         return forwarded

@@ -24,7 +24,7 @@ FRAMES   = 500   # offered to each port in a steady trial, at least: see docs/rf
 SECONDS  = 0.08  # of simulated time, at least: eight ticks of the kernel
 PARTS    = 8     # of the window, in moderato-sim's reports
 HOPELESS = 64    # frames by which the least outstanding grew: no later part can mend that
-SLACK    = 2     # frames: how finely the least outstanding tells anything
+SLACK    = 1     # frame: the least outstanding of a device that keeps up moves by so much
 # Resets both MACs, 0.1 s after it was typed: so it is typed before the load keeps the CPU busy.
 RESET    = ("sleep 0.1; for i in eth0 eth1; do ip link set $i down; done; "
             "/etc/moderato/up static\n")
@@ -59,7 +59,8 @@ def steady(variant: str, frame_bytes: int, link_mbps: int, load_percent: float, 
            resolution: float) -> Task:
     """A steady trial that is long enough for its verdict."""
     rate = frame_rate(frame_bytes, load_percent, link_mbps)
-    enough = math.ceil(2 * SLACK / (resolution / 100) / 0.8)  # the window leaves out a fifth
+    # Too much by the resolution shows as twice the slack in half of the window, which is 2/5.
+    enough = math.ceil(2 * SLACK / (resolution / 100) * 5 / 2)
     frames = max(FRAMES, enough, math.ceil(rate * SECONDS))
     return Task("steady", variant, frame_bytes, link_mbps, load_percent, frames, phase, resolution)
 
@@ -113,7 +114,8 @@ def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
         if grown > HOPELESS and task.kind == "steady":
             return reply, f"{grown} frames more inside, or lost, after {part} parts of the window"
     grown = max(map(growth, least))
-    allowed = max(SLACK, task.resolution / 100 * reply["ports"][0]["window"]["offered"] / 2)
+    half = reply["ports"][0]["window"]["offered"] / 2
+    allowed = max(SLACK, half * task.resolution / 100 / 2)
     if grown > allowed:
         return reply, f"{grown} frames more inside, or lost, in the second half of the window"
     return _lossless(session)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""RFC 2544's tests: the search on devices made of formulas, the rest on a pretended simulator."""
+
+import gzip
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from moderato.sim.lab import store
+from moderato.sim.lab.errors import LabError
+from moderato.sim.lab.rfc2544 import command, metrics
+from moderato.sim.lab.rfc2544.search import Grid, Outcome, highest
+from moderato.sim.lab.rfc2544.trials import growth, steady
+
+LINE = 148_809.5  # frames/s of 64 bytes at 100 Mb/s
+
+
+# Search -------------------------------------------------------------------------------------------
+
+def polling(capacity: float):
+    """Drops what it can't forward, for nothing."""
+    return lambda rate: Outcome(rate <= capacity, rate, min(rate, capacity), min(rate, capacity))
+
+
+def interrupted(rx: float, rest: float):
+    """Receives first (`rx` seconds a frame), forwards in what time is left (`rest` a frame)."""
+    def device(rate: float) -> Outcome:
+        received = min(rate, 1 / rx)
+        forwarded = min(received, (1 - received * rx) / rest)
+        return Outcome(forwarded >= rate, rate, forwarded, received)
+    return device
+
+
+def find(device, grid: Grid, start: int = 0) -> tuple[int | None, int]:
+    """The answer, and how many trials it took."""
+    search, trials = highest(grid, start), 0
+    step = next(search)
+    try:
+        while True:
+            trials += 1
+            assert trials < 60
+            step = search.send(device(grid.rate(step)))
+    except StopIteration as end:
+        return end.value, trials
+
+
+@pytest.mark.parametrize("capacity", [1, 149, 1001, 7600, 18_333.3, 100_000, 148_800])
+def test_search_finds_the_highest_step_that_passes(capacity):
+    grid = Grid(LINE, 0.01)
+    step, trials = find(polling(capacity), grid)
+    if capacity < LINE * 0.001:
+        assert step is None
+    else:
+        assert grid.rate(step) <= capacity < grid.rate(step - 1)
+        assert trials <= 4
+
+
+@pytest.mark.parametrize("rx, rest", [(27e-6, 140e-6), (27e-6, 27e-6), (5e-6, 500e-6)])
+def test_search_under_livelock(rx, rest):
+    grid = Grid(LINE, 0.01)
+    step, trials = find(interrupted(rx, rest), grid)
+    assert grid.rate(step) <= 1 / (rx + rest) < grid.rate(step - 1)
+    assert trials <= 7
+
+
+@pytest.mark.parametrize("start", [0, 100, 250, 301, 302, 303, 400, 690])
+@pytest.mark.parametrize("device", [polling(LINE / 1.01 ** 300.5), interrupted(27e-6, 107e-6)])
+def test_answer_does_not_depend_on_the_start(device, start):
+    grid = Grid(LINE, 0.01)
+    assert find(device, grid, start)[0] == find(device, grid)[0]
+
+
+def test_a_good_guess_takes_two_trials():
+    assert find(polling(LINE / 1.01 ** 300.5), Grid(LINE, 0.01), 301) == (301, 2)
+
+
+def test_line_rate_and_nothing():
+    grid = Grid(LINE, 0.01)
+    assert find(polling(2 * LINE), grid) == (0, 1)
+    assert find(lambda rate: Outcome(False, rate, 0, 0.1), grid)[0] is None
+
+
+def test_growth_is_that_of_the_low_points():
+    assert growth([0, 5, 1, 6, 2, 7, 1, 5]) == 1   # up and down, not away
+    assert growth([3, 5, 7, 9, 11, 13, 15, 17]) == 8
+    assert growth([9, 7, 5, 3, 1, 1, 1, 1]) == -2
+
+
+@pytest.mark.parametrize("load", [100, 10, 0.5])
+@pytest.mark.parametrize("resolution", [0.1, 1, 10])
+def test_trials_are_long_enough_for_their_verdict(load, resolution):
+    task = steady("napi", 64, 100, load, 0.5, resolution)
+    rate = LINE * load / 100
+    window = 0.8 * task.frames
+    assert task.frames >= 500 and task.frames / rate >= 0.08
+    # A rate that is too high by the resolution leaves 2 frames more in the second half.
+    assert window / 2 * resolution / 100 >= 2
+
+
+def test_phases_are_spread():
+    assert command.phase_shares(1) == [0.5]
+    assert command.phase_shares(6) == [0.5, 0.0, 0.25, 0.75, 0.125, 0.375]
+
+
+# Store --------------------------------------------------------------------------------------------
+
+def test_store_survives_a_torn_line(tmp_path):
+    file = tmp_path / "sub" / "trials.jsonl"
+    store.Store(file).add({"key": "a", "value": 1})
+    with open(file, "a") as torn:
+        torn.write('{"key": "b", "val')
+    again = store.Store(file)
+    assert list(again.records) == ["a"] and again.get("b") is None
+    again.add({"key": "c", "value": 3})
+    assert list(store.read(file)) == ["a", "c"]
+    packed = tmp_path / "trials.jsonl.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert store.read(packed) == store.read(file)
+
+
+def test_store_refuses_other_files(tmp_path):
+    file = tmp_path / "text"
+    file.write_text("dear diary\n")
+    with pytest.raises(LabError, match="holds no records of trials"):
+        store.Store(file)
+    assert file.read_text() == "dear diary\n"
+    with pytest.raises(LabError, match="name another file with --results"):
+        store.Store(file / "below")
+
+
+def _append(file: Path, name: str):
+    kept = store.Store(file)
+    for number in range(200):
+        kept.add({"key": f"{name}{number}", "padding": "x" * 5000})
+
+
+def test_two_programs_may_write_into_one_file(tmp_path):
+    file = tmp_path / "trials.jsonl"
+    writers = [multiprocessing.Process(target=_append, args=(file, name)) for name in "ab"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert len(store.read(file)) == 400
+
+
+# The command, on a pretended simulator ------------------------------------------------------------
+
+@pytest.fixture
+def lab(machine, monkeypatch):
+    from moderato.sim.lab import cli
+    monkeypatch.setattr(command, "machine", lambda link: machine)
+    return lambda *words: cli.main(["rfc2544", *words])
+
+
+def trials_run(machine) -> int:
+    journal = machine.simulator.parent / "journal"
+    return sum("checkpoint-ready" in line for line in journal.read_text().splitlines())
+
+
+def test_throughput_is_the_capacity(lab, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("FAKE_CAPACITY", "5000")
+    file = tmp_path / "trials.jsonl"
+    assert lab("--variant", "napi", "--frame-size", "64,512", "--phases", "2",
+               "--results", str(file)) == 0
+    output = capsys.readouterr().out
+    found = [line.split() for line in output.splitlines() if line.startswith("napi")]
+    for line in found[:2]:  # both ports together
+        assert 9900 <= float(line[2]) <= 10_100 and float(line[3]) <= float(line[4])
+    records = list(store.read(file).values())
+    sustained = [record for record in records if record["passed"]]
+    assert sustained and all(metrics.offered(record) <= 10_100 for record in sustained)
+    assert {record["task"]["phase"] for record in records} == {0.0, 0.5}
+    assert all(record["report"]["ports"][0]["lost"] == 0 for record in sustained)
+
+
+def test_a_trial_is_never_run_twice(lab, machine, tmp_path, capsys):
+    words = ("--variant", "napi", "--frame-size", "64", "--test", "throughput,latency,burst",
+             "--results", str(tmp_path / "trials.jsonl"))
+    assert lab(*words) == 0
+    first, before = capsys.readouterr().out, trials_run(machine)
+    assert lab(*words) == 0
+    assert capsys.readouterr().out == first
+    assert trials_run(machine) - before <= 3  # looks at the checkpoints, and no trial
+
+
+def test_loss_burst_recovery_and_reset(lab, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("FAKE_CAPACITY", "5000")
+    monkeypatch.setenv("FAKE_RING", "300")
+    assert lab("--variant", "napi", "--frame-size", "1518", "--load", "100,50",
+               "--test", "all", "--results", str(tmp_path / "t")) == 0
+    blocks = capsys.readouterr().out.split("\n\n")
+    tables = dict(zip([block.splitlines()[-1] for block in blocks[:-1:2]], blocks[1::2]))
+    body = {title.split(" (")[0]: [line.split() for line in table.splitlines()[2:]]
+            for title, table in tables.items()}
+    offered = 2 * 8127.4
+    loss = body["Frame loss rate"]
+    assert [line[2] for line in loss] == ["100", "50"]
+    assert float(loss[0][4]) == pytest.approx(offered, rel=1e-3)
+    assert float(loss[0][8 - 1]) == pytest.approx(100 * (1 - 10_000 / offered), abs=0.5)
+    assert float(loss[1][8 - 1]) == 0
+    # A burst of N at 8127 frames/s leaves N (1 - 5000/8127) in the device when it ends.
+    burst = int(body["Back-to-back frames"][0][2])
+    assert burst * (1 - 5000 / 8127.4) == pytest.approx(300, rel=0.02)
+    assert body["System recovery"] and body["Reset of both interfaces under load"]
+
+
+def test_unsound_trials_fail_the_run(lab, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("FAKE_CORRUPTED", "2")
+    assert lab("--variant", "napi", "--frame-size", "64", "--test", "burst",
+               "--results", str(tmp_path / "t")) == 1
+    assert "2 frames that entered at port 0 left corrupted" in capsys.readouterr().err
+
+
+def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
+    file = tmp_path / "trials.jsonl"
+    program = ("import sys\nfrom pathlib import PosixPath\n"
+               "from moderato.sim.lab import cli\nfrom moderato.sim.lab.rfc2544 import command\n"
+               "from moderato.sim.lab.machine import Machine\n"
+               f"command.machine = lambda link: {machine!r}\n"
+               "sys.exit(cli.main(sys.argv[1:]))")
+    words = [sys.executable, "-c", program, "rfc2544", "--variant", "napi,original",
+             "--frame-size", "64", "--results", str(file)]
+    subprocess.run(words, check=True, capture_output=True)
+    whole = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(whole[:2]))
+    stalled = subprocess.Popen(words, env={**os.environ, "FAKE_STALL": "1"}, text=True,
+                               stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    deadline = time.monotonic() + 60
+    before = trials_run(machine)
+    while trials_run(machine) < before + 3:  # two looks at checkpoints, then trials
+        assert time.monotonic() < deadline and stalled.poll() is None
+        time.sleep(0.05)
+    stalled.send_signal(signal.SIGINT)
+    assert stalled.wait(30) == 130
+    assert stalled.stderr.read().splitlines()[-1] == "moderato: stopped"
+    assert file.read_text() == "".join(whole[:2])
+    subprocess.run(words, check=True, capture_output=True)
+    strip = [{k: v for k, v in record.items() if k != "wall_seconds"}
+             for record in map(json.loads, file.read_text().splitlines())]
+    expected = [{k: v for k, v in json.loads(line).items() if k != "wall_seconds"}
+                for line in whole]
+    assert sorted(strip, key=str) == sorted(expected, key=str)
+
+
+# A cluster ----------------------------------------------------------------------------------------
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a dask scheduler with two workers, each with a cache of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    dask = [sys.executable, "-m", "dask"]
+    host, port = address.split(":")
+    started = [subprocess.Popen([*dask, "scheduler", "--host", host, "--port", port,
+                                 "--no-dashboard", "--no-show"], stderr=subprocess.DEVNULL)]
+    for number in range(2):
+        started.append(subprocess.Popen(
+            [*dask, "worker", address, "--host", host, "--nthreads", "1", "--no-dashboard",
+             "--no-nanny", "--local-directory", str(tmp_path / f"scratch{number}")],
+            env={**os.environ, "MODERATO_CACHE": str(tmp_path / f"worker{number}")},
+            stderr=subprocess.DEVNULL))
+    yield address
+    for process in reversed(started):
+        process.terminate()
+        process.wait(30)
+
+
+def without_wall_time(file: Path) -> dict:
+    return {key: {k: v for k, v in record.items() if k != "wall_seconds"}
+            for key, record in store.read(file).items()}
+
+
+def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
+    words = ("--variant", "napi,original", "--frame-size", "64,512")
+    assert lab(*words, "--results", str(tmp_path / "local")) == 0
+    local = capsys.readouterr().out
+    assert lab(*words, "--results", str(tmp_path / "far"), "--scheduler", cluster) == 0
+    assert capsys.readouterr().out == local
+    assert without_wall_time(tmp_path / "far") == without_wall_time(tmp_path / "local")
+    # Both worked, and got simulator and checkpoints by the hash of their content.
+    for number in range(2):
+        files = list((tmp_path / f"worker{number}" / "blob").glob("*/[!.]*"))
+        assert {file.name for file in files} >= {"moderato-sim", "checkpoint"}
+
+
+def test_no_scheduler_there(lab, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("moderato.sim.lab.farm.PATIENCE", 1)
+    assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", "127.0.0.1:9",
+               "--results", str(tmp_path / "t")) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "no dask scheduler answers at 127.0.0.1:9" in error and "leave out" in error
+
+
+def test_worker_of_another_commit_is_refused(lab, cluster, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("moderato.sim.lab.farm.version", lambda: "another")
+    assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
+               "--results", str(tmp_path / "t")) == 1
+    assert "a worker runs another commit of Moderato" in capsys.readouterr().err
