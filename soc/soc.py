@@ -7,9 +7,14 @@ from litex.soc.integration.soc_core import SoCCore
 from .cpu import CpuConfig, ModeratoCPU
 from .memory import DRAMBridge, IntegratedRAM
 
+NICS = ("moderato", "liteeth")
+
 MAC_BASE      = 0xf100_0000
 MAC_SIZE      = 0x1000
 MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next
+
+LITEETH_SIZE      = 0x4_0000  # from MAC_BASE on, room for the slots of each MAC
+LITEETH_FIRST_CSR = 4         # page of the first MAC's registers, then its PHY's, then the next
 
 
 def plic_sources(macs: int) -> int:
@@ -22,6 +27,8 @@ class ModeratoSoC(SoCCore):
 
     platform, sys_clk_freq: as for SoCCore, like all further arguments.
     phys: PHYs in LiteEth's sense; MAC n gets PHY n.
+    nic: what the MACs are, one of NICS; "liteeth" is there to be compared with.
+    liteeth_slots: of each direction of LiteEth's MAC.
     cpu: size of the cluster.
     ram_size, ram_latency: bytes and cycles of an integrated main memory; without one, call
         `add_dram` with LiteDRAM's port.
@@ -32,15 +39,21 @@ class ModeratoSoC(SoCCore):
     csr_map       = {"ctrl": 0, "uart": 2, "timer0": 3}
 
     def __init__(self, platform, sys_clk_freq, phys=(), cpu=CpuConfig(), ram_size=0, ram_latency=8,
-                 **kwargs):
+                 nic="moderato", liteeth_slots=2, **kwargs):
+        if nic not in NICS:
+            raise ValueError(f"nic = {nic}: one of {', '.join(NICS)}")
         SoCCore.__init__(self, platform, int(sys_clk_freq), cpu_type=ModeratoCPU.register(cpu),
                          **kwargs)
+        self.nic  = nic
         self.macs = []
         if ram_size:
             self.ram = IntegratedRAM(self.cpu.memory, ram_size, ram_latency)
             self._add_main_ram(ram_size)
         for phy in phys:
-            self.add_mac(phy)
+            if nic == "moderato":
+                self.add_mac(phy)
+            else:
+                self.add_liteeth(phy, liteeth_slots)
 
     # Main memory ----------------------------------------------------------------------------------
 
@@ -83,6 +96,48 @@ class ModeratoSoC(SoCCore):
     def _mac_irq(number: int, direction: str) -> int:
         return MAC_FIRST_IRQ + 2 * number + ("rx", "tx").index(direction)
 
+    def _describe_mac(self, number: int) -> dict:
+        region = self.bus.regions[f"mac{number}"]
+        return {"base": region.origin, "size": region.size,
+                "rx_irq": self._mac_irq(number, "rx"), "tx_irq": self._mac_irq(number, "tx")}
+
+    # LiteEth's MACs -------------------------------------------------------------------------------
+
+    def add_liteeth(self, phy, slots: int):
+        from .liteeth import LiteEth
+
+        number = len(self.macs)
+        name   = f"mac{number}"
+        mac    = LiteEth(phy, slots, phy_cd=getattr(phy, "cd", "eth"))
+        self.add_module(name=name, module=mac)
+        self.macs.append(mac)
+        self.csr.add(name, n=self._liteeth_page(number))
+
+        # The driver expects the Tx slots behind the Rx slots.
+        size = slots * mac.slot_size
+        for index, (direction, bus) in enumerate((("rx", mac.bus_rx), ("tx", mac.bus_tx))):
+            origin = MAC_BASE + number * LITEETH_SIZE + index * size
+            region = SoCRegion(origin=origin, size=size, cached=False)
+            self.bus.add_slave(f"{name}_{direction}", bus, region)
+
+        self.irq.add(name, self._mac_irq(number, "rx"))  # LiteX connects it to mac.ev
+
+    def _describe_liteeth(self, number: int) -> dict:
+        def page(index):
+            return self.mem_map["csr"] + self.csr.paging * index
+
+        rx, tx = (self.bus.regions[f"mac{number}_{direction}"] for direction in ("rx", "tx"))
+        size   = self.macs[number].slot_size
+        return {"base": page(self._liteeth_page(number)),
+                "mdio": page(self._liteeth_page(number) + 1),
+                "buffer": {"base": rx.origin, "size": rx.size + tx.size},
+                "rx_slots": rx.size // size, "tx_slots": tx.size // size, "slot_size": size,
+                "irq": self._mac_irq(number, "rx")}
+
+    @staticmethod
+    def _liteeth_page(number: int) -> int:
+        return LITEETH_FIRST_CSR + 2 * number
+
     # Outside view ---------------------------------------------------------------------------------
 
     @property
@@ -99,6 +154,8 @@ class ModeratoSoC(SoCCore):
         def region(name):
             return {"base": self.bus.regions[name].origin, "size": self.bus.regions[name].size}
 
+        describe_mac = self._describe_mac if self.nic == "moderato" else self._describe_liteeth
+
         def csr(name):
             return self.mem_map["csr"] + self.csr.paging * self.csr.locs[name]
 
@@ -111,8 +168,6 @@ class ModeratoSoC(SoCCore):
             "plic": {**region("plic"), "sources": self.plic_sources},
             "soc_controller": {"base": csr("ctrl")},
             "uart": {"base": csr("uart"), "irq": self.irq.locs["uart"]},
-            "macs": [
-                {**region(f"mac{n}"), "rx_irq": self._mac_irq(n, "rx"),
-                 "tx_irq": self._mac_irq(n, "tx")}
-                for n in range(len(self.macs))],
+            "nic": self.nic,
+            "macs": [describe_mac(number) for number in range(len(self.macs))],
         }

@@ -23,6 +23,7 @@ SOC = {
     "plic": {"base": 0xF0C00000, "sources": 7},
     "soc_controller": {"base": 0xF0000000},
     "uart": {"base": 0xF0001000, "irq": 1},
+    "nic": "moderato",
     "macs": [{"base": 0xF1000000, "size": 4096, "rx_irq": 3, "tx_irq": 4},
              {"base": 0xF1001000, "size": 4096, "rx_irq": 5, "tx_irq": 6}],
 }

@@ -44,6 +44,7 @@ def dts(soc: dict, options: Options = Options()) -> str:
             raise ValueError(f"the initrd of {options.initrd_size} bytes does not fit between "
                              f"{where.initrd:#x} and {where.mailbox:#x}; make it smaller")
     uart = soc["uart"]
+    node = {"moderato": _mac, "liteeth": _liteeth}[soc["nic"]]
     return f"""\
 /dts-v1/;
 
@@ -121,7 +122,7 @@ def dts(soc: dict, options: Options = Options()) -> str:
             reg = <{uart["base"]:#x} 0x100>;
             interrupts = <{uart["irq"]}>;
         }};
-{"".join(_mac(mac, port, options) for port, mac in enumerate(soc["macs"]))}
+{"".join(node(mac, port, options) for port, mac in enumerate(soc["macs"]))}
     }};
 }};
 """
@@ -179,6 +180,25 @@ def _mac(mac: dict, port: int, options: Options) -> str:
             interrupt-names = "rx", "tx";
             local-mac-address = [02 4d 6f 64 00 {port:02x}];
             {phy}
+        }};
+"""
+
+
+def _liteeth(mac: dict, port: int, options: Options) -> str:
+    """By the kernel's binding, which knows no fixed link: the driver takes any rate."""
+    phy = f"\n            {options.phys[port]}" if options.phys else ""
+    buffer = mac["buffer"]
+    return f"""
+        ethernet@{mac["base"]:x} {{
+            compatible = "litex,liteeth";
+            reg = <{mac["base"]:#x} 0x100>, <{mac["mdio"]:#x} 0x100>,
+                  <{buffer["base"]:#x} {buffer["size"]:#x}>;
+            reg-names = "mac", "mdio", "buffer";
+            litex,rx-slots = <{mac["rx_slots"]}>;
+            litex,tx-slots = <{mac["tx_slots"]}>;
+            litex,slot-size = <{mac["slot_size"]:#x}>;
+            interrupts = <{mac["irq"]}>;
+            local-mac-address = [02 4d 6f 64 00 {port:02x}];{phy}
         }};
 """
 

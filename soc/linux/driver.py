@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver's module, built against our kernel."""
+"""The drivers' modules: ours, built against our kernel, and the kernel's own of LiteEth."""
 
 import os
 import shutil
@@ -31,3 +31,8 @@ def driver(harts: int = 1) -> Path:
         shutil.rmtree(work)
 
     return artifact("driver", [built.build.name, *sources], build, "a few seconds") / "moderato.ko"
+
+
+def liteeth(harts: int = 1) -> Path:
+    """litex_liteeth.ko, which is built with the kernel, unpatched."""
+    return kernel.kernel(harts).build / "drivers/net/ethernet/litex/litex_liteeth.ko"

@@ -17,6 +17,7 @@ def soc() -> dict:
         "plic": {"base": 0xf0c0_0000, "sources": 7},
         "soc_controller": {"base": 0xf000_0000},
         "uart": {"base": 0xf000_1000, "irq": 1},
+        "nic": "moderato",
         "macs": [{"base": 0xf100_0000 + 0x1000 * n, "size": 4096, "rx_irq": 3 + 2 * n,
                   "tx_irq": 4 + 2 * n} for n in range(2)],
     }
