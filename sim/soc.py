@@ -33,8 +33,13 @@ SOC = ROOT / "soc"
 
 @dataclass(frozen=True)
 class SimConfig:
-    """`ram_latency`: cycles from a read command to its first word (soc/memory.py)."""
+    """`ram_latency`: cycles from a read command to its first word (soc/memory.py).
+
+    `nic`, `liteeth_slots`: as for ModeratoSoC.
+    """
     macs: int = 2
+    nic: str = "moderato"
+    liteeth_slots: int = 2
     cpu: CpuConfig = field(default_factory=CpuConfig)
     sys_clk_hz: int = 100_000_000
     ram_bytes: int = 32 << 20
@@ -113,8 +118,11 @@ class SimSoC(ModeratoSoC):
         platform = platform or SimPlatform(config)
         self.crg = _CRG(platform.request("sys_clk"))
         self.eth_pads = [platform.request("eth", port) for port in range(config.macs)]
+        self.gated_macs = config.nic == "moderato"  # LiteEth's parts do not say when they sleep
         ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
             phys                 = self._phys(config.sys_clk_hz),
+            nic                  = config.nic,
+            liteeth_slots        = config.liteeth_slots,
             cpu                  = config.cpu,
             ram_size             = config.ram_bytes,
             ram_latency          = config.ram_latency,
@@ -128,6 +136,8 @@ class SimSoC(ModeratoSoC):
             self.comb += pads.events.eq(mac.events)
             if self._gated(pads):
                 self._add_gated_clocks(number, mac, pads)
+            elif hasattr(pads, "datapath_awake"):
+                self.comb += [getattr(pads, f"{part}_awake").eq(0) for part in PARTS]
         for hart, trace in enumerate(self.cpu.trace):
             pads = platform.request("cpu", hart)
             self.comb += [
@@ -137,9 +147,8 @@ class SimSoC(ModeratoSoC):
                 pads.trace_privilege.eq(trace["privilege"]),
             ]
 
-    @staticmethod
-    def _gated(pads):
-        return hasattr(pads, "datapath_clk")
+    def _gated(self, pads):
+        return self.gated_macs and hasattr(pads, "datapath_clk")
 
     def mac_clock_domains(self, number):
         parts = PARTS if self._gated(self.eth_pads[number]) else ()
@@ -164,14 +173,19 @@ class SimSoC(ModeratoSoC):
             phys.append(phy)
         return phys
 
+    def describe(self):
+        return {**ModeratoSoC.describe(self), "gated_clocks": self.gated_macs}
+
 
 # Verilog ------------------------------------------------------------------------------------------
 
 def soc_verilog(config: SimConfig = SimConfig()) -> Path:
     """A folder with the Verilog files of the SoC (top module `TOP`), and soc.json."""
-    netlist = cluster(config.cpu, config.macs, plic_sources(config.macs))
+    dma_ports = config.macs if config.nic == "moderato" else 0
+    netlist = cluster(config.cpu, dma_ports, plic_sources(config.macs))
     parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
-    inputs = [parameters, netlist, SOC / "cpu", SOC / "soc.py", SOC / "memory.py", Path(__file__)]
+    inputs = [parameters, netlist, SOC / "cpu", Path(__file__)]
+    inputs += [SOC / name for name in ("soc.py", "liteeth.py", "memory.py")]
     inputs += [f"{package}={version(package)}" for package in ("litex", "liteeth", "migen")]
     if config.macs:
         inputs.append(ROOT / "gateware")
@@ -188,7 +202,9 @@ def write(soc: SimSoC, directory: Path):
     description = soc.describe()
     fragment = soc.get_fragment()
     soc.platform.finalize(fragment)
-    verilog = soc.platform.get_verilog(fragment, name=TOP, 
+    # An always block for each signal, as LiteX's own simulator has it, breaks the loop that LiteEth's
+    # CRC checker is in block by block; the harness evaluates once, which would be wrong in a loop.
+    verilog = soc.platform.get_verilog(fragment, name=TOP, regular_comb=soc.nic != "liteeth",
                                        ios=soc.platform.constraint_manager.get_io_signals())
     with contextlib.chdir(directory):  # memory contents are written beside the Verilog
         verilog.write(f"{TOP}.v")

@@ -105,8 +105,9 @@ def _eth(port: int) -> str:
 
 def soc_config(soc: dict, build_id: str) -> str:
     """soc_config.h, from soc.json."""
-    gated = gated_clocks(len(soc["macs"]))
-    clocks = "".join(f" pads.{clock}_clk =" for clock in gated)
+    clocks = gated_clocks(len(soc["macs"]))
+    gated = clocks if soc["gated_clocks"] else []  # else nothing hangs on them
+    clocks = "".join(f" pads.{clock}_clk =" for clock in clocks)
     names = ", ".join(f'"{event}"' for event in EVENTS)
     gates = "".join(f"    root.__Vtrigprevexpr___TOP__{clock}_clk__0 = ~awake >> {bit} & 1;\n"
                     for bit, clock in enumerate(gated))
