@@ -10,7 +10,7 @@ from moderato.soc.toolchain.cache import BuildError
 
 from . import arguments
 from .errors import LabError, UsageError
-from .variants import VARIANTS
+from .variants import LITEETH, NICS, VARIANTS
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,25 +42,40 @@ def main(words: list[str] | None = None) -> int:
 
 def _forward(options) -> int:
     from .forward import forward
-    return forward(options.variant, options.frame_size, options.load, options.frames, options.link,
-                   options.json, options.pcap)
+    return forward(_variants(options), options.frame_size, options.load, options.frames,
+                   options.link, options.json, options.pcap, options.nic)
 
 
 def _rfc2544(options) -> int:
     from .rfc2544.command import rfc2544
-    return rfc2544(options.test, options.variant, options.frame_size, options.load, options.phases,
-                   options.resolution, options.link, options.scheduler, options.results)
+    return rfc2544(options.test, _variants(options), options.frame_size, options.load,
+                   options.phases, options.resolution, options.link, options.scheduler,
+                   options.results, options.nic)
 
 
 def _replay(options) -> int:
     from .replay import replay
-    return replay(options.variant, [options.in0, options.in1], [options.out0, options.out1],
-                  options.json)
+    if options.nic != LITEETH and not options.variant:
+        raise UsageError(f"replay needs a --variant (known: {', '.join(VARIANTS)})")
+    variant, *_ = _variants(options)
+    return replay(variant, [options.in0, options.in1], [options.out0, options.out1], options.json,
+                  options.nic)
 
 
 def _shell(options) -> int:
     from .shell import shell
-    return shell(options.variant, options.command)
+    _variants(options)
+    return shell(options.variant, options.command, options.nic)
+
+
+def _variants(options) -> list[str]:
+    """The chosen variants; without a choice all that the NIC has."""
+    if not options.variant:
+        return NICS[options.nic]
+    if options.nic == LITEETH:
+        raise UsageError("--variant is a strategy of Moderato's driver, LiteEth's has only one; "
+                         "leave --variant or --nic out")
+    return [options.variant] if isinstance(options.variant, str) else options.variant
 
 
 def _bench(options) -> int:
@@ -79,8 +94,9 @@ def parser() -> Parser:
     names = ", ".join(VARIANTS)
 
     add = _command(commands, "forward", _forward, "measure how Linux forwards; prints a table")
-    add("--variant", type=arguments.variant_list, default=list(VARIANTS), metavar="V[,V...]",
+    add("--variant", type=arguments.variant_list, metavar="V[,V...]",
         help=f"all (default), or some of {names}")
+    _add_nic(add)
     add("--frame-size", type=arguments.frame_sizes, default=[64, 512], metavar="N[,N...]",
         help="octets, destination address to FCS (default: 64,512)")
     add("--load", type=arguments.load, default=100, metavar="PERCENT",
@@ -97,8 +113,9 @@ def parser() -> Parser:
     add("--test", type=arguments.rfc2544_tests, default=["throughput", "latency"],
         metavar="T[,T...]", help="all, or some of " + ", ".join(arguments.RFC2544)
         + " (default: throughput,latency)")
-    add("--variant", type=arguments.variant_list, default=list(VARIANTS), metavar="V[,V...]",
+    add("--variant", type=arguments.variant_list, metavar="V[,V...]",
         help=f"all (default), or some of {names}")
+    _add_nic(add)
     add("--frame-size", type=arguments.frame_sizes,
         default=[64, 128, 256, 512, 896, 1024, 1280, 1518], metavar="N[,N...]",
         help="octets, destination address to FCS (default: 64,128,256,512,896,1024,1280,1518)")
@@ -116,7 +133,8 @@ def parser() -> Parser:
         help="keep the trials here instead of in the build cache")
 
     add = _command(commands, "replay", _replay, "send captured frames through the guest")
-    add("--variant", type=arguments.variant, required=True, metavar="V", help=names)
+    add("--variant", type=arguments.variant, metavar="V", help=names)
+    _add_nic(add)
     add("--in0", type=arguments.input_file, required=True, metavar="PCAP", help="enters port 0")
     add("--in1", type=arguments.input_file, metavar="PCAP", help="enters port 1")
     add("--out0", type=arguments.output_file, required=True, metavar="PCAP",
@@ -127,6 +145,7 @@ def parser() -> Parser:
 
     add = _command(commands, "shell", _shell, "the guest's console, or one command")
     add("--variant", type=arguments.variant, metavar="V", help=names)
+    _add_nic(add)
     add("-c", dest="command", metavar="COMMAND", help="run this and end with its status")
 
     _command(commands, "bench", _bench, "speed of the simulation, also against stock litex_sim")
@@ -138,6 +157,12 @@ def _command(commands, name: str, run: Callable, summary: str) -> Callable:
     sub = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
     sub.set_defaults(run=run)
     return sub.add_argument
+
+
+def _add_nic(add: Callable):
+    add("--nic", choices=list(NICS), default="moderato",
+        help="liteeth: with LiteEth's MAC and the kernel's own driver, for comparison; "
+             "it has no variants")
 
 
 if __name__ == "__main__":

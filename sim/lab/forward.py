@@ -15,14 +15,18 @@ DEFAULT_SECONDS = 0.2
 
 
 def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: float,
-            frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None) -> int:
-    """Run every variant with every frame size; prints the table, returns the exit status."""
+            frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None,
+            nic: str = "moderato") -> int:
+    """Run every variant with every frame size; prints the table, returns the exit status.
+
+    `variants` are among those of `nic` (variants.NICS).
+    """
     trials = []
     for size in frame_sizes:
         count = frames or frames_for(DEFAULT_SECONDS, size, load_percent, link_mbps)
         trials += [Trial(variant, size, load_percent, count, link_mbps, pcap)
                    for variant in variants]
-    results = run(machine(link_mbps), trials)
+    results = run(machine(link_mbps, nic=nic), trials)
     print(table.render(results), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])

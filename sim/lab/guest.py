@@ -2,7 +2,7 @@
 """What the guest's kernel says about its interfaces, read through its shell."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .errors import LabError
 from .variants import INTERFACES
@@ -13,7 +13,11 @@ COMMAND = "cat /proc/interrupts /proc/net/softnet_stat /proc/net/dev"
 
 @dataclass(frozen=True)
 class Counters:
-    """The kernel's counters since it booted; lists have an entry per interface."""
+    """The kernel's counters since it booted; lists have an entry per interface.
+
+    A NIC has interrupt lines either for each direction or shared by both; lists of those that it
+    does not have are empty.
+    """
     rx_interrupts:   list[int]
     tx_interrupts:   list[int]
     rx_packets:      list[int]
@@ -21,6 +25,7 @@ class Counters:
     tx_packets:      list[int]
     tx_dropped:      list[int]
     backlog_dropped: int  # by netif_rx(), the backlog of all interfaces being full
+    shared_interrupts: list[int] = field(default_factory=list)
 
     def since(self, before: "Counters") -> "Counters":
         """What was counted after `before`."""
@@ -32,22 +37,23 @@ class Counters:
 
 def parse(text: str) -> Counters:
     """The counters in the output of COMMAND."""
-    interrupts = {direction: [_interrupts(text, name, direction) for name in INTERFACES]
-                  for direction in ("rx", "tx")}
+    shared = re.search(rf"\b{INTERFACES[0]}\s*$", text, re.MULTILINE)
+    interrupts = {line: [_interrupts(text, name + line) for name in INTERFACES]
+                  for line in ([""] if shared else ["-rx", "-tx"])}
     devices = [_device(text, name) for name in INTERFACES]
     backlog = re.findall(r"^[0-9a-f]{8} ([0-9a-f]{8})(?: [0-9a-f]{8})+\s*$", text, re.MULTILINE)
     if not backlog:
         raise LabError(f"the guest's /proc/net/softnet_stat could not be read: {text[-200:]!r}")
     return Counters(
-        rx_interrupts=interrupts["rx"], tx_interrupts=interrupts["tx"],
+        rx_interrupts=interrupts.get("-rx", []), tx_interrupts=interrupts.get("-tx", []),
         rx_packets=[words[1] for words in devices], rx_dropped=[words[3] for words in devices],
         tx_packets=[words[9] for words in devices], tx_dropped=[words[11] for words in devices],
-        backlog_dropped=sum(int(drops, 16) for drops in backlog))
+        backlog_dropped=sum(int(drops, 16) for drops in backlog),
+        shared_interrupts=interrupts.get("", []))
 
 
-def _interrupts(text: str, interface: str, direction: str) -> int:
+def _interrupts(text: str, name: str) -> int:
     """Interrupts of one line, all harts together; `  7:  123  SiFive PLIC  3 Level  eth0-rx`."""
-    name = f"{interface}-{direction}"
     line = re.search(rf"^ *\d+:((?: +\d+)+) +\D.*\b{name}\s*$", text, re.MULTILINE)
     if not line:
         raise LabError(f"the guest's /proc/interrupts shows no {name}: is the driver up?")

@@ -16,7 +16,7 @@ class Machine:
     soc:       dict                    # soc.json
     images:    list[tuple[Path, int]]  # loaded before reset, with their addresses
     mailbox:   int                     # address
-    driver:    Path                    # moderato.ko
+    driver:    Path                    # the NIC's module
 
     @property
     def sys_clk_hz(self) -> int:
@@ -24,20 +24,25 @@ class Machine:
 
 
 @functools.cache
-def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig()) -> Machine:
-    """The SoC with two MACs, whose device tree says `link_mbps`. Takes minutes the first time."""
+def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "moderato",
+            liteeth_slots: int = 2) -> Machine:
+    """The SoC with two MACs of the kind `nic`, whose device tree says `link_mbps`.
+
+    Takes minutes the first time. `liteeth_slots`: of each direction; LiteX's default.
+    """
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.harness.build import simulator
     from moderato.sim.soc import SimConfig, soc_verilog
-    from moderato.soc.linux.driver import driver
+    from moderato.soc.linux.driver import driver, liteeth
     from moderato.soc.linux.memory_map import memory_map
 
-    verilog = soc_verilog(SimConfig(macs=2, cpu=cpu))
+    verilog = soc_verilog(SimConfig(macs=2, nic=nic, liteeth_slots=liteeth_slots, cpu=cpu))
     soc = json.loads((verilog / "soc.json").read_text())
     images = boot_images(soc, link_mbps)
     binary = simulator(verilog, images)
+    module = {"moderato": driver, "liteeth": liteeth}[nic](soc["cpu"]["harts"])
     return Machine(simulator=binary, build_id=binary.parent.name, soc=soc, images=images,
-                   mailbox=memory_map(soc).mailbox, driver=driver(soc["cpu"]["harts"]))
+                   mailbox=memory_map(soc).mailbox, driver=module)
 
 
 def boot_images(soc: dict, link_mbps: int) -> list[tuple[Path, int]]:

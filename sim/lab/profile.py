@@ -19,7 +19,7 @@ from moderato.soc.linux.kernel import kernel
 from . import arguments, state, trial
 from .machine import Machine, machine
 from .results import Trial, frames_for
-from .variants import VARIANTS
+from .variants import LITEETH, VARIANTS
 
 EVERY   = 97   # clocks; a prime, so that no loop of the guest is in step with it
 SECONDS = 0.05  # of simulated time in which frames are offered
@@ -30,7 +30,7 @@ USER    = "0"  # privilege of user programs, whose addresses say nothing here
 def profile(of: Machine, one: Trial) -> tuple[collections.Counter, int]:
     """Samples by function, and how many frames were forwarded."""
     with state.ready(of, one.variant).open() as session:
-        module = int(session.check("cat /sys/module/moderato/sections/.text"), 16)
+        module = int(session.check(f"cat /sys/module/{of.driver.stem}/sections/.text"), 16)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "samples"
             session.call("profile", every=EVERY)
@@ -75,13 +75,15 @@ def symbols(functions: dict[int, str]):
 
 def main():
     options = argparse.ArgumentParser(description="Where the CPU's cycles go in a trial.")
-    options.add_argument("variant", type=arguments.variant, help=", ".join(VARIANTS))
+    options.add_argument("variant", choices=[*VARIANTS, LITEETH], metavar="VARIANT",
+                         help=", ".join([*VARIANTS, LITEETH]))
     options.add_argument("frame_size", type=arguments.frame_size, nargs="?", default=64)
     options.add_argument("load", type=arguments.load, nargs="?", default=100, help="percent")
     chosen = options.parse_args()
     frames = frames_for(SECONDS, chosen.frame_size, chosen.load, 100)
     one = Trial(chosen.variant, chosen.frame_size, chosen.load, frames, 100)
-    found, forwarded = profile(machine(), one)
+    nic = LITEETH if one.variant == LITEETH else "moderato"
+    found, forwarded = profile(machine(nic=nic), one)
     total = sum(found.values())
     print(f"{one.name}: {total * EVERY / 1e6:.1f} M clocks, {forwarded} frames forwarded")
     print("  share  clocks/frame  function")

@@ -21,10 +21,10 @@ Frames = list[tuple[int, bytes]]  # as pcap.read gives them
 
 
 def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
-           json: Path | None) -> int:
+           json: Path | None, nic: str = "moderato") -> int:
     """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
     entered = [pcap.read(path) if path else [] for path in inputs]
-    of = machine(LINK_MBPS)
+    of = machine(LINK_MBPS, nic=nic)
     state.ready(of, variant, static=False)
     job = functools.partial(run, of, variant, inputs, entered, captures)
     results = pool.run_all([(f"replay {variant}", job)], "replays")

@@ -11,9 +11,9 @@ from .machine import machine
 PATIENCE = 20_000_000_000  # clocks that one command may take: 200 s of the guest's time
 
 
-def shell(variant: str | None, command: str | None) -> int:
+def shell(variant: str | None, command: str | None, nic: str = "moderato") -> int:
     """Returns the exit status: the command's, or the console's."""
-    ready = state.ready(machine(), variant, static=False)
+    ready = state.ready(machine(nic=nic), variant, static=False)
     return console(ready) if command is None else run(ready, command)
 
 

@@ -20,7 +20,7 @@ from moderato.soc.toolchain.cache import artifact
 from . import guest, pool
 from .machine import Machine
 from .session import FUNCTION, PROMPT, CheckpointError, Session
-from .variants import VARIANTS
+from .variants import LITEETH, VARIANTS
 
 BOOT_CYCLES = 200_000_000  # several times what a boot takes
 
@@ -82,7 +82,8 @@ def booted(machine: Machine) -> State:
 def loaded(machine: Machine, static: bool) -> State:
     """The driver's module in, addresses set; `static`: so are the bench's neighbours."""
     before = booted(machine)
-    commands = ["mailbox > /tmp/moderato.ko", "insmod /tmp/moderato.ko", "rm /tmp/moderato.ko",
+    module = f"/tmp/{machine.driver.name}"
+    commands = [f"mailbox > {module}", f"insmod {module}", f"rm {module}",
                 "/etc/moderato/up static" if static else "/etc/moderato/up"]
 
     def build(folder: Path):
@@ -95,9 +96,9 @@ def loaded(machine: Machine, static: bool) -> State:
 
 
 def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
-    """One variant chosen; None leaves the driver's own default."""
+    """One variant chosen; None, or one without a choice, leaves the driver's own default."""
     before = loaded(machine, static)
-    if variant is None:
+    if variant in (None, LITEETH):
         return before
     commands = VARIANTS[variant].commands()
 

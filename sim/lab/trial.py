@@ -90,9 +90,11 @@ def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
     """Where /proc/interrupts differs from what the hardware raised, both since reset."""
     found = []
     for number, events in enumerate(hardware):
-        for direction, seen in (("rx", kernel.rx_interrupts), ("tx", kernel.tx_interrupts)):
-            raised = events[f"{direction}_interrupt"]
-            if seen[number] != raised:
-                found.append(f"/proc/interrupts shows {seen[number]} {direction} interrupts of "
+        rx, tx = events["rx_interrupt"], events["tx_interrupt"]
+        for line, seen, raised in (("rx", kernel.rx_interrupts, rx),
+                                   ("tx", kernel.tx_interrupts, tx),
+                                   ("shared", kernel.shared_interrupts, rx + tx)):
+            if seen and seen[number] != raised:
+                found.append(f"/proc/interrupts shows {seen[number]} {line} interrupts of "
                              f"port {number}, the hardware raised {raised}")
     return found

@@ -2,6 +2,7 @@
 """The driver's interrupt strategies, named as in Spanos et al. (2008), and how to choose one.
 
 A variant is a receive strategy with a transmit strategy; docs/strategies.md says what they do.
+LiteEth's MAC and driver, there to be compared with, have nothing to choose: one more variant.
 """
 
 from dataclasses import dataclass
@@ -53,3 +54,5 @@ VARIANTS = {variant.name: variant for variant in (
     Variant("napi-tx-128", "NAPI",                "interrupt per 128"),
     Variant("napi-tx-off", "NAPI",                "no interrupts"),
 )}
+LITEETH = "liteeth"
+NICS = {"moderato": list(VARIANTS), "liteeth": [LITEETH]}  # the variants of each

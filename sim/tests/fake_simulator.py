@@ -6,7 +6,8 @@ Environment: FAKE_LOST frames lost at the ring of port 0, FAKE_MISCOUNT interrup
 guest saw, FAKE_CORRUPTED frames, FAKE_FAIL the guest's commands that fail, FAKE_STALL a command
 that never ends, FAKE_JOURNAL a file that gets a line per process (its arguments), FAKE_CAPACITY
 frames per second that each port forwards of what is offered step by step (`offer`, `run`, `status`,
-`collect`), FAKE_RING frames that it holds before it loses some.
+`collect`), FAKE_RING frames that it holds before it loses some, FAKE_SHARED a NIC with one interrupt
+line for both directions.
 """
 
 import json
@@ -44,6 +45,10 @@ class Guest:
     def proc(self) -> str:
         lines = ["           CPU0"]
         for port, events in enumerate(self.events):
+            if setting("SHARED"):
+                count = events["rx_interrupt"] + events["tx_interrupt"] + setting("MISCOUNT")
+                lines.append(f" {10 + port}: {count:10}  SiFive PLIC  {3 + port} Level     eth{port}")
+                continue
             for line, direction in enumerate(("rx", "tx")):
                 count = events[f"{direction}_interrupt"] + setting("MISCOUNT")
                 number = 2 * port + line

@@ -8,7 +8,7 @@ from moderato.sim.lab import cli, forward, replay, shell
 
 @pytest.fixture(autouse=True)
 def nothing_runs(monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise AssertionError("a wrong command got as far as building the machine")
     for module in (forward, replay, shell):
         monkeypatch.setattr(module, "machine", fail)
@@ -38,7 +38,14 @@ def nothing_runs(monkeypatch):
     ("replay --variant napi", "--in0"),
     ("replay --variant napi --in0 {tmp}/none.pcap --out0 {tmp}/0 --out1 {tmp}/1",
      "none.pcap does not exist"),
+    ("replay --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1", "needs a --variant"),
     ("shell --variant nappi", "did you mean napi?"),
+    ("forward --nic e1000", "choose from 'moderato', 'liteeth'"),
+    ("forward --nic liteeth --variant napi", "leave --variant or --nic out"),
+    ("rfc2544 --nic liteeth --variant all", "leave --variant or --nic out"),
+    ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
+    ("replay --nic liteeth --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1",
+     "leave --variant or --nic out"),
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()

@@ -18,7 +18,7 @@ from moderato.sim.lab.errors import LabError
 def lab(machine, monkeypatch):
     """`moderato` with the pretended machine; returns status, standard output and error."""
     from moderato.sim.lab import cli
-    monkeypatch.setattr(forward, "machine", lambda link: machine)
+    monkeypatch.setattr(forward, "machine", lambda link, nic: machine)
 
     def run(*words):
         return cli.main([*words])
@@ -142,6 +142,14 @@ def test_guest_counters():
     assert counters.since(counters).tx_packets == [0, 0]
 
 
+def test_guest_counters_of_shared_lines():
+    shared = PROC.replace("eth0-rx", "eth0").replace("eth1-tx", "eth1")
+    counters = guest.parse("\n".join(line for line in shared.splitlines() if "-" not in line))
+    assert counters.shared_interrupts == [17, 123456]
+    assert counters.rx_interrupts == counters.tx_interrupts == []
+    assert counters.since(counters).shared_interrupts == [0, 0]
+
+
 @pytest.mark.parametrize("gone", ["eth1-tx", "eth0:", "00000a31"])
 def test_guest_counters_missing(gone):
     text = "\n".join(line for line in PROC.splitlines()
@@ -216,6 +224,32 @@ def test_simulator_that_dies(lab, machine, capsys):
     assert last == "moderato: the simulator failed: out of memory"
 
 
+# Another NIC --------------------------------------------------------------------------------------
+
+def liteeth_once(lab, *more):
+    return lab("forward", "--nic", "liteeth", "--frame-size", "64", "--frames", "2000", *more)
+
+
+def test_liteeth_is_a_variant_without_settings(lab, monkeypatch, tmp_path):
+    monkeypatch.setenv("FAKE_SHARED", "1")
+    file = tmp_path / "out.json"
+    assert liteeth_once(lab, "--json", str(file)) == 0
+    trial, = json.loads(file.read_text())
+    assert trial["variant"] == "liteeth" and list(trial) == list(FIELDS)
+    made = [path.name for path in Path(os.environ["MODERATO_CACHE"]).glob("checkpoint-*")]
+    assert sorted(made) == ["checkpoint-booted", "checkpoint-loaded"]  # a ready one has settings
+
+
+def test_shared_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_SHARED", "1")
+    liteeth_once(lab)  # the states are sound
+    capsys.readouterr()
+    monkeypatch.setenv("FAKE_MISCOUNT", "1")
+    assert liteeth_once(lab) == 1
+    assert ("/proc/interrupts shows 4001 shared interrupts of port 0, the hardware raised 4000"
+            in capsys.readouterr().err)
+
+
 # Files --------------------------------------------------------------------------------------------
 
 def test_pcap_folder(lab, tmp_path):
@@ -244,7 +278,7 @@ def test_interrupt_ends_every_process(machine, tmp_path):
     program = ("import sys\nfrom pathlib import PosixPath\n"
                "from moderato.sim.lab import cli, forward\n"
                "from moderato.sim.lab.machine import Machine\n"
-               f"forward.machine = lambda link: {machine!r}\n"
+               f"forward.machine = lambda link, nic: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     folder = tmp_path / "captures"
     lab = subprocess.Popen(

@@ -13,13 +13,13 @@ from .tests import Cell
 
 def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence[int],
             loads: Sequence[float], phases: int, resolution: float, link_mbps: int,
-            scheduler: str | None, results: Path | None) -> int:
+            scheduler: str | None, results: Path | None, nic: str = "moderato") -> int:
     """Run the tests named on every variant and frame size; prints tables, returns the status.
 
     Each trial is kept in `results` (by default in the build cache) and not run again.
     """
     kept = store.Store(results or store.default())
-    of = machine(link_mbps)
+    of = machine(link_mbps, nic=nic)
     states = state.prepare(of, variants)
     for each in states.values():
         each.open().end()  # a damaged checkpoint is made again now, not found by a worker
