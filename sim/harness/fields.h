@@ -22,6 +22,13 @@ inline uint64_t natural(const nlohmann::ordered_json& json, const std::string& f
     return value.get<uint64_t>();
 }
 
+// True or false; false if the field is missing.
+inline bool flag(const nlohmann::ordered_json& json, const std::string& field) {
+    if (!json.contains(field)) return false;
+    if (!json[field].is_boolean()) throw Error(field + ": " + json[field].dump() + " is neither true nor false");
+    return json[field].get<bool>();
+}
+
 inline std::string text(const nlohmann::ordered_json& json, const std::string& field) {
     if (!json.contains(field) || !json[field].is_string()) throw Error(field + ": is missing, or no text");
     return json[field].get<std::string>();

@@ -26,6 +26,34 @@ Model::Model() : top_(std::make_unique<Vtop>(&context_)) {
     set_clocks_high(*top_);
 }
 
+Hart Model::hart() const {
+    const auto& root = *top_->rootp;
+    const auto& registers = root.SOC_HART(RegFilePlugin_regFile);
+    const auto privilege = static_cast<Privilege>(top_->trace_privilege);
+    const bool machine = privilege == kMachine;
+    const bool retired = top_->trace_valid;
+    // What holds back the oldest instruction counts: the last stage's, then that of address translation, then the fetch's.
+    const Cause cause = top_->wfi & 1                                   ? Cause::kIdle
+                        : retired                                       ? Cause::kRetire
+                        : root.SOC_HART(writeBack_arbitration_isValid)  ? root.SOC_HART(dataCache_1__DOT__loader_valid)
+                                                                              ? Cause::kData
+                                                                              : Cause::kStore
+                        : root.SOC_HART(MmuPlugin_shared_state_1)       ? Cause::kTlb
+                        : root.SOC_HART(IBusCachedPlugin_cache__DOT__lineLoader_valid) ? Cause::kFetch
+                                                                        : Cause::kPipeline;
+    return {retired,
+            cause,
+            privilege == kUser || (privilege == kSupervisor && root.SOC_HART(CsrPlugin_sstatus_SIE)),
+            privilege,
+            top_->trace_pc,
+            root.SOC_HART(memory_to_writeBack_INSTRUCTION),
+            registers[1],
+            registers[2],
+            registers[4],
+            (machine ? root.SOC_HART(CsrPlugin_mtvec_base) : root.SOC_HART(CsrPlugin_stvec_base)) << 2,
+            machine ? root.SOC_HART(CsrPlugin_mepc) : root.SOC_HART(CsrPlugin_sepc)};
+}
+
 void Model::load(uint32_t address, const std::vector<uint8_t>& bytes, const std::string& what) {
     auto* root = top_->rootp;
     const Region regions[] = {

@@ -16,6 +16,7 @@
 #include "Vtop.h"
 #include "Vtop___024root.h"
 #include "archive.h"
+#include "hart.h"
 #include "soc_config.h"  // made by build.py: kPorts, kHarts, kSysClkHz, memories
 #include "verilated.h"
 
@@ -49,6 +50,9 @@ public:
     uint32_t wfi() const { return top_->wfi; }  // a bit per hart
 
     Vtop& pads() { return *top_; }
+
+    // Of hart 0, read from the core's own registers: a pad would have to be evaluated in every cycle.
+    Hart hart() const;
 
     // Copies bytes into RAM or ROM; `what` names their origin in the error if they do not fit.
     void load(uint32_t address, const std::vector<uint8_t>& bytes, const std::string& what);

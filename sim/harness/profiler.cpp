@@ -2,29 +2,54 @@
 #include "profiler.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <vector>
 
+#include "error.h"
 #include "file.h"
 
-void Profiler::start(uint64_t every) {
-    *this = Profiler();
-    every_ = every;
+void Profiler::start(const std::string& symbols, bool windowed, const std::string& timeline) {
+    auto run = std::make_unique<Run>(symbols, windowed, timeline);  // a bad file leaves what runs as it was
+    run_ = std::move(run);
+    if (!windowed) open();
 }
 
-void Profiler::stop(const std::string& path) {
-    std::vector<std::pair<uint64_t, uint64_t>> rows(histogram_.begin(), histogram_.end());
-    std::sort(rows.begin(), rows.end(), [](auto& a, auto& b) {
-        return a.second != b.second ? a.second > b.second : a.first < b.first;
-    });
-    std::string text;
-    char line[64];
-    if (idle_) text += "idle - " + std::to_string(idle_) + "\n";
-    for (const auto& [key, count] : rows) {
-        std::snprintf(line, sizeof line, "%u 0x%08x %llu\n", static_cast<unsigned>(key >> 32),
-                      static_cast<unsigned>(key), static_cast<unsigned long long>(count));
-        text += line;
-    }
+void Profiler::require_running() const {
+    if (!running()) throw Error("profile: none is under way; start one with symbols");
+}
+
+void Profiler::open() {
+    run_->pending = {};
+    run_->open = true;
+}
+
+void Profiler::close() {
+    charge();
+    run_->open = false;
+}
+
+CallTree::Cost Profiler::stop(const std::string& path) {
+    close();
+    const std::string text = run_->tree.text(run_->symbols);
     write_file(path, text.data(), text.size());
-    *this = Profiler();
+    if (!run_->timeline_path.empty()) {
+        const std::string timeline = run_->timeline.text();
+        write_file(run_->timeline_path, timeline.data(), timeline.size());
+    }
+    const CallTree::Cost sum = run_->tree.sum();
+    run_.reset();
+    return sum;
+}
+
+void Profiler::retire(uint64_t cycle, const Hart& hart) {
+    run_->stack.retire(hart);
+    const auto& frames = run_->stack.frames();
+    for (auto frame = frames.rbegin(); frame != frames.rend() && frame->serial > run_->entered; ++frame)
+        if (run_->open) ++run_->tree.cost(frame->node).entries;
+    run_->entered = std::max(run_->entered, frames.back().serial);
+    run_->timeline.retire(cycle, frames);
+    charge();
+}
+
+void Profiler::charge() {
+    if (run_->open) run_->tree.cost(run_->stack.top()) += run_->pending;
+    run_->pending = {};
 }

@@ -1,35 +1,58 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where hart 0 spends its time: a histogram of program counters by privilege.
+// Where the time of hart 0 goes: every cycle is charged to one call stack, and to one cause.
+//
+// The cycles between two instructions belong to the later one: the hart was working on it.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <string>
-#include <unordered_map>
+
+#include "call_stack.h"
+#include "timeline.h"
 
 class Profiler {
 public:
-    // Takes a sample each `every` cycles, or of every retired instruction if that is 1. A sample
-    // belongs to the next instruction that retires: the one that the hart was working on.
-    void start(uint64_t every);
-    bool running() const { return every_ != 0; }
+    // Follows calls from the next cycle on. Charges cycles while it is open; is open from the start unless `windowed`.
+    // Unless `timeline` is empty, when each function is entered and left goes to that file.
+    void start(const std::string& symbols, bool windowed, const std::string& timeline);
+    bool running() const { return run_ != nullptr; }
+    bool windowed() const { return running() && run_->windowed; }
+    void require_running() const;
 
-    // Ends, and writes lines "privilege pc count", most frequent first. Atomic.
-    void stop(const std::string& path);
+    // From the next cycle on, cycles are charged; from the next cycle on, they are not.
+    void open();
+    void close();
+
+    // Ends, and writes both files (README.md); the sum of what was charged.
+    CallTree::Cost stop(const std::string& path);
+    uint64_t lost() const { return run_->stack.lost(); }
 
     // Called in every cycle.
-    void cycle(bool waiting, bool retired, uint32_t pc, uint8_t privilege) {
-        if (every_ > 1 && ++since_ == every_) {
-            since_ = 0;
-            if (waiting) ++idle_;
-            else ++pending_;
-        }
-        if (!retired) return;
-        const uint64_t count = every_ == 1 ? 1 : pending_;
-        if (count) histogram_[uint64_t{privilege} << 32 | pc] += count;
-        pending_ = 0;
+    void cycle(uint64_t cycle, const Hart& hart) {
+        Run& run = *run_;
+        ++run.pending.cycles[static_cast<unsigned>(hart.cause)];
+        run.pending.interrupts += hart.interrupts;
+        if (hart.cause == Cause::kIdle) run.timeline.idle(cycle);
+        if (hart.retired) retire(cycle, hart);
     }
+    void event(uint64_t cycle, unsigned port, unsigned event) { run_->timeline.event(cycle, port, event); }
 
 private:
-    uint64_t every_ = 0, since_ = 0, pending_ = 0, idle_ = 0;
-    std::unordered_map<uint64_t, uint64_t> histogram_;
+    struct Run {
+        Run(const std::string& path, bool windowed, const std::string& timeline)
+            : symbols(path), stack(symbols, tree), timeline(symbols, !timeline.empty()), windowed(windowed),
+              timeline_path(timeline) {}
+        Symbols symbols;
+        CallTree tree;
+        CallStack stack;
+        Timeline timeline;
+        bool windowed, open = false;
+        std::string timeline_path;
+        CallTree::Cost pending;  // since the latest instruction
+        uint64_t entered = 0;    // the newest frame counted
+    };
+    std::unique_ptr<Run> run_;
+
+    void retire(uint64_t cycle, const Hart& hart);
+    void charge();
 };

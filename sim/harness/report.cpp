@@ -76,6 +76,12 @@ Json counters_report(const Counters& counters) {
     return {{"idle_cycles", counters.idle}, {"ports", ports}};
 }
 
+Json cost_report(const CallTree::Cost& cost) {
+    Json causes;
+    for (unsigned cause = 0; cause < kCauses; ++cause) causes[kCauseNames[cause]] = cost.cycles[cause];
+    return {{"cycles", cost.total()}, {"causes", causes}, {"interrupts_enabled", cost.interrupts}};
+}
+
 Json trial_progress(const Trial& trial) {
     uint64_t offered = 0, forwarded = 0, frames = 0;
     for (unsigned port = 0; port < kPorts; ++port) {

@@ -165,17 +165,16 @@ void Script::do_replay(const Json& command, Json& reply) {
 
 void Script::do_counters(const Json&, Json& reply) { reply.update(counters_report(simulation_.counters())); }
 
-void Script::do_profile(const Json& command, Json&) {
-    if (command.contains("every") == command.contains("stop")) throw Error("profile: give either every or stop");
+void Script::do_profile(const Json& command, Json& reply) {
     Profiler& profiler = simulation_.profiler();
-    if (command.contains("every")) {
-        const uint64_t every = natural(command, "every");
-        if (every == 0) throw Error("every: must be at least 1 cycle");
-        profiler.start(every);
-    } else {
-        if (!profiler.running()) throw Error("profile: none is under way");
-        profiler.stop(text(command, "stop"));
+    if (!command.contains("stop")) {
+        profiler.start(text(command, "symbols"), flag(command, "window"),
+                       command.contains("timeline") ? text(command, "timeline") : "");
+        return;
     }
+    profiler.require_running();
+    reply["lost"] = profiler.lost();
+    reply.update(cost_report(profiler.stop(text(command, "stop"))));
 }
 
 void Script::do_save(const Json& command, Json& reply) {

@@ -16,10 +16,7 @@ template <bool profiled> void Simulation::loop() {
         model_.step();
         for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
         if (const uint64_t attention = model_.attention(); __builtin_expect(attention != 0, 0)) observe(attention);
-        if constexpr (profiled) {
-            const Vtop& pads = model_.pads();
-            profiler_.cycle(model_.wfi() & 1, pads.trace_valid, pads.trace_pc, pads.trace_privilege);
-        }
+        if constexpr (profiled) profiler_.cycle(cycle_, model_.hart());
     }
 }
 
@@ -63,8 +60,14 @@ void Simulation::drive() {
         pads.rx_error[port] = word->error;
     }
     // What happened up to the end of a cycle is in the counters as the next one begins.
-    if (trial_ && cycle_ == trial_->window_begin() + 1) at_window_begin_ = counters_;
-    if (trial_ && cycle_ == trial_->window_end() + 1) at_window_end_ = counters_;
+    if (trial_ && cycle_ == trial_->window_begin() + 1) {
+        at_window_begin_ = counters_;
+        if (profiler_.windowed()) profiler_.open();
+    }
+    if (trial_ && cycle_ == trial_->window_end() + 1) {
+        at_window_end_ = counters_;
+        if (profiler_.windowed()) profiler_.close();
+    }
     plan();
 }
 
@@ -86,6 +89,7 @@ void Simulation::observe(uint64_t attention) {
     for (; attention; attention &= attention - 1) {
         const unsigned bit = __builtin_ctzll(attention);
         ++counters_.events[bit / kEvents][bit % kEvents];
+        if (profiler_.running()) profiler_.event(cycle_, bit / kEvents, bit % kEvents);
     }
 }
 

@@ -127,6 +127,8 @@ constexpr uint64_t kRomBase = {soc["rom"]["base"]:#x};
 // The arrays that Verilator makes of the memories.
 #define SOC_RAM top__DOT__soc__DOT__main_ram
 #define SOC_ROM top__DOT__soc__DOT__rom
+// A register of hart 0.
+#define SOC_HART(name) top__DOT__soc__DOT__ModeratoCluster__DOT__harts_0_cpu__DOT__##name
 
 // The clocks' inputs stay high. Which of them rise is said where Verilator keeps their levels of the evaluation before.
 template <class Pads> void set_clocks_high(Pads& pads) {{

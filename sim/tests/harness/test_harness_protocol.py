@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Wrong commands and wrong usage; progress, interruption, profile."""
+"""Wrong commands and wrong usage; progress, interruption."""
 
 import json
 import os
@@ -34,7 +34,8 @@ from harness_commands import offer, trial
         ({"do": "save", "file": "/nowhere/c"}, "/nowhere/c"),
         ({"do": "expect", "text": ""}, "empty"),
         ({}, "do"),
-        ({"do": "profile", "every": 0}, "every"),
+        ({"do": "profile"}, "symbols"),
+        ({"do": "profile", "symbols": "rom", "window": 1}, "window"),
         ({"do": "profile", "stop": "x"}, "none is under way"),
     ],
 )
@@ -60,25 +61,6 @@ def test_wrong_usage(binary, words):
         [binary, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
     assert done.returncode == 2 and done.stderr.startswith("moderato-sim: ")
-
-
-def test_profile(sim, tmp_path):
-    sim(
-        {"do": "profile", "every": 1},
-        {"do": "run", "cycles": 8000},
-        {"do": "profile", "stop": "all"},
-        {"do": "profile", "every": 7},
-        {"do": "run", "cycles": 7000},
-        {"do": "profile", "stop": "sampled"},
-    )
-    rows = [line.split() for line in (tmp_path / "all").read_text().splitlines()]
-    assert sum(int(count) for *_, count in rows) == pytest.approx(4000, abs=2)
-    assert {pc for _, pc, _ in rows} == {
-        hex(0x0C000000 + 8 * n).replace("0xc", "0x0c") for n in range(8)
-    }
-    rows = [line.split() for line in (tmp_path / "sampled").read_text().splitlines()]
-    assert sum(int(count) for *_, count in rows) == pytest.approx(1000, abs=2)
-    assert dict((row[0], int(row[2])) for row in rows)["idle"] == pytest.approx(250, abs=2)
 
 
 def test_progress_and_interruption(binary, rom, tmp_path):

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Cycles by call stack: a node stands for a function with all its callers.
+#pragma once
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "symbols.h"
+
+using Node = uint32_t;
+constexpr Node kRoot = 0;  // no function is known
+
+class CallTree {
+public:
+    struct Cost {
+        std::array<uint64_t, kCauses> cycles{};
+        uint64_t interrupts = 0;  // cycles with interrupts enabled
+        uint64_t entries = 0;     // calls, traps and tail calls
+        Cost& operator+=(const Cost& more);
+        uint64_t total() const;
+    };
+
+    Node child(Node parent, Function function);
+    Cost& cost(Node node) { return rows_[node].cost; }
+    Cost sum() const;
+
+    // A line of names, then a line per stack that took cycles: figures, and functions with semicolons between them.
+    std::string text(const Symbols& symbols) const;
+
+private:
+    struct Row {
+        Node parent;
+        Function function;
+        Cost cost;
+    };
+    std::vector<Row> rows_{{kRoot, kUnknownCode, {}}};
+    std::unordered_map<uint64_t, Node> children_;
+};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the profiler sees of hart 0 in a cycle.
+#pragma once
+
+#include <cstdint>
+
+// What a cycle was spent on: what the oldest instruction in the pipeline did, or waited for.
+enum class Cause : uint8_t {
+    kRetire,    // an instruction retired
+    kPipeline,  // none did: a hazard, a branch, a multiplication or division, a refetch
+    kFetch,     // the I-cache fills a line
+    kData,      // the D-cache fills a line
+    kStore,     // other waits of loads and stores: uncached accesses, fences, a store not yet taken
+    kTlb,       // the page-table walker is at work
+    kIdle,      // WFI
+};
+constexpr unsigned kCauses = 7;
+constexpr const char* kCauseNames[kCauses] = {"retire", "pipeline", "icache", "dcache", "lsu", "tlb", "idle"};
+
+enum Privilege : uint8_t { kUser = 0, kSupervisor = 1, kMachine = 3 };
+
+struct Hart {
+    bool retired;     // an instruction retires in this cycle
+    Cause cause;
+    bool interrupts;  // supervisor interrupts are enabled: user mode, or sstatus.SIE in supervisor mode
+    Privilege privilege;
+    // Of the instruction that retires; registers are those before it.
+    uint32_t pc, instruction, ra, sp, tp;
+    // Of the latest trap: where its handler starts, and where it interrupted.
+    uint32_t trap_vector, trap_pc;
+};

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// When functions were entered and left, WFI began and ended, and the MACs' events came.
+#pragma once
+
+#include "call_stack.h"
+#include "soc_config.h"
+
+class Timeline {
+public:
+    Timeline(const Symbols& symbols, bool wanted) : symbols_(symbols), wanted_(wanted) {}
+
+    // What happened in a cycle, in the order of the cycles.
+    void retire(uint64_t cycle, const std::vector<CallStack::Frame>& frames) {
+        if (wanted_ && (frames.back().serial != top_ || frames.size() != shown_.size() || idle_end_)) change(frames);
+        since_ = cycle;
+    }
+    void idle(uint64_t cycle) {
+        if (!wanted_) return;
+        if (!idle_end_) idle_begin_ = cycle - 1;
+        idle_end_ = cycle;
+    }
+    void event(uint64_t cycle, unsigned port, unsigned event);
+
+    // Lines "cycle > function", "cycle <" and "cycle ! port event", sorted by cycle. A cycle names its end: what is entered
+    // at n takes cycles from n + 1 on.
+    std::string text() const;
+
+private:
+    enum class Kind : char { kEnter = '>', kLeave = '<', kEvent = '!' };
+    struct Row {
+        uint64_t cycle;
+        Kind kind;
+        uint32_t what;  // function or -1 for WFI; port << 8 | event
+    };
+    const Symbols& symbols_;
+    bool wanted_;
+    std::vector<Row> rows_, events_;  // each in order
+    std::vector<CallStack::Frame> shown_;
+    uint64_t top_ = 0, since_ = 0;  // the innermost frame shown; the latest instruction
+    uint64_t idle_begin_ = 0, idle_end_ = 0;
+
+    void change(const std::vector<CallStack::Frame>& frames);
+};

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The guest's functions with their addresses, for the profiler: kernel, driver, SBI firmware."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.firmware.firmware import firmware
+from moderato.soc.linux.kernel import kernel
+
+from .machine import Machine
+from .state import State
+
+TOOLS = "riscv64-linux-gnu-"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    address: int
+    size:    int
+    name:    str
+
+
+def of_guest(ready: State) -> list[Symbol]:
+    """Every function that a trial from this state can run, none overlapping another."""
+    of = ready.machine
+    with ready.open() as session:  # one of its own: asking the guest takes the guest's time
+        base = int(session.check(f"cat /sys/module/{of.driver.stem}/sections/.text"), 16)
+    return [*of_kernel(of), *of_module(of.driver, base), *of_firmware(of)]
+
+
+def write(symbols: list[Symbol], file: Path):
+    """As moderato-sim reads them: lines "address size name"."""
+    file.write_text("".join(f"{symbol.address:#x} {symbol.size} {symbol.name}\n"
+                            for symbol in symbols))
+
+
+def of_kernel(of: Machine) -> list[Symbol]:
+    lines = kernel(of.soc["cpu"]["harts"]).system_map.read_text().splitlines()
+    return functions(line.split() for line in lines)
+
+
+def of_firmware(of: Machine) -> list[Symbol]:
+    return functions(_run("nm", firmware(of.soc).sbi.with_suffix(".elf")))
+
+
+def of_module(file: Path, base: int) -> list[Symbol]:
+    """The module's text being at `base`."""
+    rows = [words for words in _run("objdump", "-t", "-j", ".text", file) if words[2:3] == ["F"]]
+    return [Symbol(base + int(words[0], 16), int(words[4], 16), words[5]) for words in rows]
+
+
+def functions(rows) -> list[Symbol]:
+    """Symbols of code among rows (address, kind, name) as nm lists them.
+
+    Each ends where the next one starts, as assembly's have no size of their own. Of several names
+    for an address, a linker script's marks (`__entry_text_end`) count last, then those with
+    underscores (`__memset`).
+    """
+    starts: dict[int, tuple] = {}
+    for address, kind, name in rows:
+        if kind in "aAU":
+            continue
+        code = kind in "tTwW"
+        mark = name.endswith(("_start", "_end"))
+        best = (not code, mark, len(name) - len(name.lstrip("_")), name)
+        starts[int(address, 16)] = min(best, starts.get(int(address, 16), best))
+    addresses = sorted(starts)
+    return [Symbol(start, end - start, starts[start][-1])
+            for start, end in zip(addresses, addresses[1:]) if not starts[start][0]]
+
+
+def _run(tool: str, *arguments) -> list[list[str]]:
+    """The words of each line that a tool prints."""
+    done = subprocess.run([TOOLS + tool, *arguments], check=True, capture_output=True, text=True)
+    return [line.split() for line in done.stdout.splitlines()]
