@@ -6,8 +6,8 @@
 #include "error.h"
 #include "file.h"
 
-void Profiler::start(const std::string& symbols, bool windowed, const std::string& timeline) {
-    auto run = std::make_unique<Run>(symbols, windowed, timeline);  // a bad file leaves what runs as it was
+void Profiler::start(const std::string& symbols, bool windowed, const std::string& timeline, uint64_t cycle) {
+    auto run = std::make_unique<Run>(symbols, windowed, timeline, cycle);  // a bad file leaves what runs as it was
     run_ = std::move(run);
     if (!windowed) open();
 }

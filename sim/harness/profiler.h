@@ -13,8 +13,8 @@
 class Profiler {
 public:
     // Follows calls from the next cycle on. Charges cycles while it is open; is open from the start unless `windowed`.
-    // Unless `timeline` is empty, when each function is entered and left goes to that file.
-    void start(const std::string& symbols, bool windowed, const std::string& timeline);
+    // Unless `timeline` is empty, when each function is entered and left goes to that file. `cycle` is the latest one.
+    void start(const std::string& symbols, bool windowed, const std::string& timeline, uint64_t cycle);
     bool running() const { return run_ != nullptr; }
     bool windowed() const { return running() && run_->windowed; }
     void require_running() const;
@@ -39,8 +39,8 @@ public:
 
 private:
     struct Run {
-        Run(const std::string& path, bool windowed, const std::string& timeline)
-            : symbols(path), stack(symbols, tree), timeline(symbols, !timeline.empty()), windowed(windowed),
+        Run(const std::string& path, bool windowed, const std::string& timeline, uint64_t cycle)
+            : symbols(path), stack(symbols, tree), timeline(symbols, !timeline.empty(), cycle), windowed(windowed),
               timeline_path(timeline) {}
         Symbols symbols;
         CallTree tree;

@@ -169,7 +169,7 @@ void Script::do_profile(const Json& command, Json& reply) {
     Profiler& profiler = simulation_.profiler();
     if (!command.contains("stop")) {
         profiler.start(text(command, "symbols"), flag(command, "window"),
-                       command.contains("timeline") ? text(command, "timeline") : "");
+                       command.contains("timeline") ? text(command, "timeline") : "", simulation_.cycle());
         return;
     }
     profiler.require_running();

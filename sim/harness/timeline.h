@@ -7,7 +7,8 @@
 
 class Timeline {
 public:
-    Timeline(const Symbols& symbols, bool wanted) : symbols_(symbols), wanted_(wanted) {}
+    // Begins after cycle `start`.
+    Timeline(const Symbols& symbols, bool wanted, uint64_t start) : symbols_(symbols), wanted_(wanted), since_(start) {}
 
     // What happened in a cycle, in the order of the cycles.
     void retire(uint64_t cycle, const std::vector<CallStack::Frame>& frames) {
@@ -36,7 +37,7 @@ private:
     bool wanted_;
     std::vector<Row> rows_, events_;  // each in order
     std::vector<CallStack::Frame> shown_;
-    uint64_t top_ = 0, since_ = 0;  // the innermost frame shown; the latest instruction
+    uint64_t top_ = 0, since_;  // the innermost frame shown; the latest instruction
     uint64_t idle_begin_ = 0, idle_end_ = 0;
 
     void change(const std::vector<CallStack::Frame>& frames);

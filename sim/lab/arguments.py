@@ -83,6 +83,17 @@ def frames(word: str) -> int:
     return count
 
 
+def seconds(word: str) -> float:
+    """Simulated time, at most a minute: RFC 2544's trials are not longer."""
+    try:
+        value = float(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number of seconds") from None
+    if not 0 < value <= 60:
+        raise argparse.ArgumentTypeError(f"{word}: give more than 0 and at most 60 seconds")
+    return value
+
+
 def link(word: str) -> int:
     rate = _integer(word, "a line rate")
     if rate not in LINKS:

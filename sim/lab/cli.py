@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The command line: `moderato forward`, `rfc2544`, `replay`, `shell` and `bench`."""
+"""The command line: one function and one group of options per command."""
 
 import argparse
 import signal
@@ -78,6 +78,19 @@ def _variants(options) -> list[str]:
     return [options.variant] if isinstance(options.variant, str) else options.variant
 
 
+def _profile(options) -> int:
+    from .profile import DEFAULT_SECONDS, profile
+    return profile(options.variant, options.frame_size, options.load,
+                   options.seconds or DEFAULT_SECONDS, options.link, options.folded,
+                   options.flame_graph, options.json)
+
+
+def _timeline(options) -> int:
+    from .timeline import timeline
+    return timeline(options.variant, options.frame_size, options.frames, options.link,
+                    options.output)
+
+
 def _bench(options) -> int:
     from .bench import bench
     return bench()
@@ -147,6 +160,34 @@ def parser() -> Parser:
     add("--variant", type=arguments.variant, metavar="V", help=names)
     _add_nic(add)
     add("-c", dest="command", metavar="COMMAND", help="run this and end with its status")
+
+    add = _command(commands, "profile", _profile, "where the CPU's cycles go, per frame")
+    add("--variant", type=arguments.variant_list, default=list(VARIANTS), metavar="V[,V...]",
+        help=f"all (default), or some of {names}")
+    add("--frame-size", type=arguments.frame_size, default=64, metavar="N",
+        help="octets, destination address to FCS (default: 64)")
+    add("--load", type=arguments.load, default=100, metavar="PERCENT",
+        help="of the line rate, offered to each port at once (default: 100)")
+    add("--seconds", type=arguments.seconds, metavar="S",
+        help="of simulated time in which frames are offered (default: 0.1)")
+    add("--link", type=arguments.link, default=100, metavar="MBPS",
+        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    add("--folded", type=arguments.output_file, metavar="FILE",
+        help="also write each stack with its cycles here, as flamegraph.pl reads them")
+    add("--flame-graph", type=arguments.output_file, metavar="FILE.svg",
+        help="also write a flame graph here")
+    add("--json", type=arguments.output_file, metavar="FILE", help="also write every figure here")
+
+    add = _command(commands, "timeline", _timeline, "what happens while a burst is forwarded")
+    add("--variant", type=arguments.variant, required=True, metavar="V", help=names)
+    add("--frame-size", type=arguments.frame_size, default=64, metavar="N",
+        help="octets, destination address to FCS (default: 64)")
+    add("--frames", type=arguments.frames, default=32, metavar="N",
+        help="of the burst, at the minimum gap into each port at once (default: 32)")
+    add("--link", type=arguments.link, default=100, metavar="MBPS",
+        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    add("--output", type=arguments.output_file, required=True, metavar="FILE",
+        help="a trace for ui.perfetto.dev")
 
     _command(commands, "bench", _bench, "speed of the simulation, also against stock litex_sim")
     return top

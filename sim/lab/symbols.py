@@ -26,7 +26,8 @@ def of_guest(ready: State) -> list[Symbol]:
     of = ready.machine
     with ready.open() as session:  # one of its own: asking the guest takes the guest's time
         base = int(session.check(f"cat /sys/module/{of.driver.stem}/sections/.text"), 16)
-    return [*of_kernel(of), *of_module(of.driver, base), *of_firmware(of)]
+    return [*of_kernel(of), *of_module(of.driver, base),
+            *of_elf(firmware(of.soc).sbi.with_suffix(".elf"))]
 
 
 def write(symbols: list[Symbol], file: Path):
@@ -40,8 +41,8 @@ def of_kernel(of: Machine) -> list[Symbol]:
     return functions(line.split() for line in lines)
 
 
-def of_firmware(of: Machine) -> list[Symbol]:
-    return functions(_run("nm", firmware(of.soc).sbi.with_suffix(".elf")))
+def of_elf(file: Path) -> list[Symbol]:
+    return functions(_run("nm", file))
 
 
 def of_module(file: Path, base: int) -> list[Symbol]:

@@ -61,8 +61,11 @@ def _microseconds(result: Result, cycles: int | None) -> str:
     return "-" if cycles is None else f"{cycles * 1e6 / result.sys_clk_hz:.1f}"
 
 
-def columns(rows: list[list[str]], group: dict[int, str]) -> list[str]:
-    """Rows as aligned text, the first being the head; `group` names the columns from there."""
+def columns(rows: list[list[str]], group: dict[int, str], left: bool = False) -> list[str]:
+    """Rows as aligned text, the first being the head; `group` names the columns from there.
+
+    Columns but the first are aligned at the right; with `left`, not the last one either.
+    """
     widths = [max(map(len, column)) for column in zip(*rows)]
     for start, title in group.items():  # a group's title has to fit above its columns
         end = min((other for other in group if other > start), default=len(widths))
@@ -70,6 +73,8 @@ def columns(rows: list[list[str]], group: dict[int, str]) -> list[str]:
         widths[end - 1] += max(0, missing)
     lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in
                                                    zip(row[1:], widths[1:]))]) for row in rows]
+    if left:
+        lines = [line[:len(line) - widths[-1]] + row[-1] for line, row in zip(lines, rows)]
     above = ""
     for start, title in group.items():
         above = above.ljust(sum(widths[:start]) + 2 * start) + title

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import guest
 from .outputs import replacing_folder
 from .results import LATENCY, Port, Result, Trial
+from .session import Session
 from .state import State
 
 SEED = 1
@@ -27,8 +28,13 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
         with replacing_folder(captures) as folder:
             capture = {"pcap": str(folder)} if folder else {}
             reply = session.call("trial", **request(trial, clocks), **capture)
-        counters = guest.parse(session.check(guest.COMMAND))
-        hardware = [port["events"] for port in session.call("counters")["ports"]]
+        return conclude(trial, ready, session, reply, start)
+
+
+def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: float) -> Result:
+    """What came of it, with the guest's counters. `start`: time.monotonic() when it began."""
+    counters = guest.parse(session.check(guest.COMMAND))
+    hardware = [port["events"] for port in session.call("counters")["ports"]]
     return evaluate(trial, ready.machine.sys_clk_hz, reply, ready.counters(), counters, hardware,
                     time.monotonic() - start)
 
@@ -41,6 +47,7 @@ def request(trial: Trial, clocks: int) -> dict:
               "frames": trial.frames, "phase": round(slot * port / 2)} for port in (0, 1)]
     return {"ports": ports, "link_mbps": trial.link_mbps, "seed": SEED, "quiet_cycles": QUIET,
             "max_cycles": clocks + PATIENCE}
+
 
 # Evaluation ---------------------------------------------------------------------------------------
 

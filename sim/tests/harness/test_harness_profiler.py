@@ -161,7 +161,7 @@ def test_causes(profile):
 
 def test_window_of_a_trial(sim, tmp_path):
     """The mock's hart without a list: idle as the counters say, and the window's cycles exactly."""
-    (tmp_path / "symbols").write_text("0xc000000 256 loop\n")
+    (tmp_path / "symbols").write_text("")
     asked = trial(offer(frames=100, load_percent=50))
     plain, = sim(asked)
     *_, traced, stopped = sim(
@@ -188,10 +188,13 @@ def test_timeline(profile, tmp_path):
 
 
 def test_timeline_has_the_events(sim, tmp_path):
-    (tmp_path / "symbols").write_text("0xc000000 256 loop\n")
-    sim({"do": "profile", "symbols": "symbols", "timeline": "line"}, trial(offer(frames=3)),
+    (tmp_path / "symbols").write_text("")
+    sim({"do": "run", "cycles": 50}, {"do": "profile", "symbols": "symbols", "timeline": "line"},
+        trial(offer(frames=3)),
         {"do": "profile", "stop": "out"})
-    events = [line.split() for line in (tmp_path / "line").read_text().splitlines() if "!" in line]
+    lines = (tmp_path / "line").read_text().splitlines()
+    events = [line.split() for line in lines if "!" in line]
+    assert lines[0] == "50 > [user]"  # it began there
     completed = [int(row[0]) for row in events if row[2:] == ["0", "rx_completed"]]
     assert len(completed) == 3
     assert [b - a for a, b in zip(completed, completed[1:])] == [84 * 8] * 2

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Stands in for hart 0 where the profiler looks: same names as VexRiscv's registers. Retires what a list in RAM says, from
-// 0x40008000 on; without one, waits in every fourth cycle and retires an instruction in every other one.
+// 0x40008000 on; without one, waits in every fourth cycle and retires an instruction of user mode in every other one.
 //
 // An item has eight words: pc, instruction, ra, sp, tp, address that the latest trap interrupted, cycles until it retires
 // after the one before (0 is in the next cycle), and flags: privilege (bits 0, 1), interrupts enabled (2); why it takes
-// those cycles: in the last stage (3), D-cache fills (4), page-table walk (5), I-cache fills (6), WFI (7). Instruction 0 ends it.
+// those cycles: in the last stage (3), D-cache fills (4), page-table walk (5), I-cache fills (6), WFI (7). Instruction 0
+// ends it.
 module mock_cluster (
     input  wire        clk,
     output wire        wfi, retires,
@@ -40,8 +41,8 @@ module mock_hart (
     assign wfi     = list ? waits : cycle[1:0] == 3;
     assign retires = list ? playing && remaining == 0 : cycle[0] == 0;
     // Registers that nothing reads would not be there.
-    assign keep    = ^{CsrPlugin_sepc, CsrPlugin_mepc, CsrPlugin_stvec_base, CsrPlugin_mtvec_base, MmuPlugin_shared_state_1,
-                       CsrPlugin_sstatus_SIE, writeBack_arbitration_isValid, dataCache_1.loader_valid,
+    assign keep    = ^{CsrPlugin_sepc, CsrPlugin_mepc, CsrPlugin_stvec_base, CsrPlugin_mtvec_base,
+                       MmuPlugin_shared_state_1, CsrPlugin_sstatus_SIE, writeBack_arbitration_isValid, dataCache_1.loader_valid,
                        IBusCachedPlugin_cache.lineLoader_valid, RegFilePlugin_regFile[item[4:0]]};
 
     always @(posedge clk) begin

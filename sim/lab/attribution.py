@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A profile as table 5 would have it: cycles per frame by term, per variant; also as JSON."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from .stacks import Profile
+from .table import columns
+from .terms import IDLE, OTHER, TERMS, term_of
+
+CAUSES = {
+    "retire":   "an instruction retired",
+    "pipeline": "hazards, branches, multiplications",
+    "icache":   "I-cache refills",
+    "dcache":   "D-cache refills",
+    "lsu":      "other waits of loads and stores",
+    "tlb":      "page-table walks",
+    "idle":     "waiting for an interrupt",
+}
+SHOWN = 10  # functions of which a variant's cost is listed
+
+
+def by_term(profile: Profile) -> dict[str, Counter]:
+    """The window's cycles, by term and cause: all of them, each once."""
+    found = {term.name: Counter() for term in TERMS}
+    for stack in profile.stacks:
+        busy = Counter(stack.causes)
+        found[IDLE][IDLE] += busy.pop(IDLE, 0)
+        found[term_of(stack.functions)].update(busy)
+    return found
+
+
+def by_cause(profile: Profile) -> Counter:
+    """The window's cycles, by what they were spent on."""
+    found = Counter()
+    for stack in profile.stacks:
+        found.update(stack.causes)
+    return found
+
+
+def by_function(profile: Profile, term: str | None = None) -> Counter:
+    """Cycles of each function by itself, without what it calls and without WFI."""
+    found = Counter()
+    for stack in profile.stacks:
+        if term in (None, term_of(stack.functions)):
+            found[stack.functions[-1]] += stack.cycles - stack.causes[IDLE]
+    return found
+
+
+def per_frame(cycles: dict[str, int], frames: int) -> dict[str, int]:
+    """Cycles by name as whole cycles per frame that sum to the whole's (largest remainders)."""
+    exact = {name: Fraction(count, frames) for name, count in cycles.items()}
+    whole = {name: int(value) for name, value in exact.items()}
+    missing = round(sum(exact.values())) - sum(whole.values())
+    rounded_up = sorted(exact, key=lambda name: whole[name] - exact[name])[:missing]
+    return {name: count + (name in rounded_up) for name, count in whole.items()}
+
+
+def frames(profile: Profile) -> tuple[int, str]:
+    """What a window's cycles are divided by: frames forwarded, or received if there are none."""
+    forwarded, received = profile.counts["forwarded"], profile.counts["received"]
+    return (forwarded, "forwarded") if forwarded else (max(1, received), "received")
+
+
+# As text ------------------------------------------------------------------------------------------
+
+def render(profiles: Sequence[Profile]) -> str:
+    """Tables of terms and of causes, a column per variant; then each variant's costliest."""
+    trial = profiles[0].result.trial
+    variants = [each.result.trial.variant for each in profiles]
+    title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
+             f"offered to each port; cycles per frame in the window, "
+             f"{profiles[0].result.sys_clk_hz // 1_000_000} cycles are 1 us")
+    terms = [per_frame({term: sum(causes.values()) for term, causes in by_term(each).items()},
+                       frames(each)[0]) for each in profiles]
+    causes = [per_frame(by_cause(each), frames(each)[0]) for each in profiles]
+    tables = [
+        _table("term", variants, {term.name: term.meaning for term in TERMS}, terms),
+        _table("of these", variants, CAUSES, causes),
+        columns([["", *variants, ""], *_facts(profiles)], {}, left=True),
+        *(_costliest(each) for each in profiles)]
+    return "\n\n".join("\n".join(lines) for lines in [[title], *tables]) + "\n"
+
+
+def _table(head: str, variants: list[str], meanings: dict[str, str],
+           figures: list[dict[str, int]]) -> list[str]:
+    rows = [[name, *(str(each.get(name, 0)) for each in figures), meaning]
+            for name, meaning in meanings.items()]
+    total = ["sum", *(str(sum(each.values())) for each in figures), ""]
+    return columns([[head, *variants, ""], *rows, total], {}, left=True)
+
+
+def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
+    def row(name, of, meaning):
+        return [name, *(of(each) for each in profiles), meaning]
+
+    def enabled(each):
+        cycles = sum(stack.cycles for stack in each.stacks)
+        return f"{100 * sum(stack.enabled for stack in each.stacks) / max(1, cycles):.1f} %"
+
+    def interrupts(each):
+        raised = each.counts["rx_interrupts"] + each.counts["tx_interrupts"]
+        return f"{raised / frames(each)[0]:.3f}"
+
+    return [row("interrupts", interrupts, "of the MACs, per frame"),
+            row("enabled", enabled, "part of the time in which interrupts were enabled"),
+            row("frames", lambda each: str(frames(each)[0]), "in the window"),
+            row("", lambda each: frames(each)[1], "")]
+
+
+def _costliest(profile: Profile) -> list[str]:
+    """A line for each of the functions that take the most, and for those of no term."""
+    divisor = frames(profile)[0]
+    functions, others = by_function(profile), by_function(profile, OTHER)
+    found = [f"{count / divisor:7.0f} {name}" for name, count in functions.most_common(SHOWN)]
+    found += [f"{count / divisor:7.1f} {name} ({OTHER})"
+              for name, count in others.most_common(SHOWN) if count]
+    return [f"{profile.result.trial.variant}: cycles per frame of functions by themselves", *found]
+
+
+# As JSON ------------------------------------------------------------------------------------------
+
+def as_json(profile: Profile) -> dict:
+    """Whole cycles of the window, so that every sum is exact."""
+    trial, stacks = profile.result.trial, profile.stacks
+    return {
+        "variant": trial.variant, "frame_bytes": trial.frame_bytes,
+        "load_percent": trial.load_percent, "link_mbps": trial.link_mbps,
+        "sys_clk_hz": profile.result.sys_clk_hz,
+        "window": {"cycles": sum(stack.cycles for stack in stacks), **profile.counts},
+        "interrupts_enabled": sum(stack.enabled for stack in stacks),
+        "causes": by_cause(profile),
+        "terms": {term: {"cycles": sum(causes.values()), **causes}
+                  for term, causes in by_term(profile).items()},
+        "functions": dict(by_function(profile).most_common()),
+        "other": dict(by_function(profile, OTHER).most_common()),
+    }

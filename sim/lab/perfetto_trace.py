@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writes a trace that ui.perfetto.dev opens: tracks in groups, with slices and instants on them.
+
+Times are nanoseconds. Slices of a track must nest.
+"""
+
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor, TrackEvent
+from perfetto.trace_builder.proto_builder import TraceProtoBuilder
+
+SEQUENCE = 1  # of packets: all are of one writer
+
+
+class Trace:
+    def __init__(self):
+        self._builder = TraceProtoBuilder()
+        self._tracks = 0
+        self._events: list[tuple[int, int, int, str, dict]] = []  # time, kind, track, name, details
+
+    def track(self, name: str, group: int | None = None) -> int:
+        """A new track, or a group if others name it; they are shown in the order they are made."""
+        self._tracks += 1
+        descriptor = self._builder.add_packet().track_descriptor
+        descriptor.uuid, descriptor.name = self._tracks, name
+        descriptor.sibling_order_rank = self._tracks
+        descriptor.child_ordering = TrackDescriptor.EXPLICIT
+        if group:
+            descriptor.parent_uuid = group
+        return self._tracks
+
+    def slice(self, track: int, begin: int, end: int, name: str, **details: int | str):
+        """Slices that begin together are given outermost first."""
+        self._events.append((begin, TrackEvent.TYPE_SLICE_BEGIN, track, name, details))
+        self._events.append((end, TrackEvent.TYPE_SLICE_END, track, "", {}))
+
+    def instant(self, track: int, time: int, name: str, **details: int | str):
+        self._events.append((time, TrackEvent.TYPE_INSTANT, track, name, details))
+
+    def bytes(self) -> bytes:
+        # What ends at a time ends before anything begins then; otherwise in the order given.
+        for time, kind, track, name, details in sorted(
+                self._events, key=lambda event: (event[0], event[1] != TrackEvent.TYPE_SLICE_END)):
+            packet = self._builder.add_packet()
+            packet.timestamp = time
+            packet.trusted_packet_sequence_id = SEQUENCE
+            packet.track_event.type, packet.track_event.track_uuid = kind, track
+            if name:
+                packet.track_event.name = name
+            for key, value in details.items():
+                annotation = packet.track_event.debug_annotations.add()
+                annotation.name = key
+                if isinstance(value, int):
+                    annotation.int_value = value
+                else:
+                    annotation.string_value = value
+        return self._builder.serialize()

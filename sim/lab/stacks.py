@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Call stacks of the guest with the cycles that the simulator charged to them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .results import Result
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Cycles in which hart 0 was in the last of some functions, called by the one before, ..."""
+    functions: tuple[str, ...]
+    causes:    Counter  # cycles by what they were spent on, as sim/harness/README.md names them
+    enabled:   int      # cycles of these with interrupts enabled
+
+    @property
+    def cycles(self) -> int:
+        return self.causes.total()
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Of the window of a trial."""
+    result:   Result
+    stacks:   list[Stack]
+    counts:   Counter  # in the window: forwarded, received, rx_interrupts, tx_interrupts
+
+
+def read(file: Path) -> list[Stack]:
+    """The stacks that moderato-sim wrote, in its order: callers come before what they call."""
+    head, *lines = (line.split() for line in file.read_text().splitlines())
+    causes = head[:head.index("interrupts_enabled")]
+    rows = [dict(zip(head, line)) for line in lines]
+    return [Stack(tuple(row["stack"].split(";")),
+                  Counter({name: int(row[name]) for name in causes}),
+                  int(row["interrupts_enabled"])) for row in rows]
+
+
+def fold(profiles: Sequence[Profile]) -> str:
+    """Lines "variant;function;function cycles", the format of Gregg's flamegraph.pl."""
+    lines = []
+    for each in profiles:
+        for stack in each.stacks:
+            path = ";".join([each.result.trial.variant, *stack.functions])
+            idle = stack.causes["idle"]
+            lines += [f"{path} {stack.cycles - idle}"] * (stack.cycles > idle)
+            lines += [f"{path};[idle] {idle}"] * (idle > 0)
+    return "\n".join(lines) + "\n"

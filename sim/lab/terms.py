@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a packet's time is made of: the terms of table 5 in Spanos et al. (2008), and the rest.
+
+A cycle belongs to the term of the innermost function on its call stack that is named here. So a
+helper counts for whoever called it, and a function is named only where its work is of another
+term than its caller's. CALLER/FUNCTION names a function where that caller calls it. Names are
+those of the kernel's symbols without what the compiler appends (`.constprop.0`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Term:
+    name:      str
+    meaning:   str
+    functions: tuple[str, ...]
+
+
+IDLE, OTHER = "idle", "other"
+
+# Entry and exit, and all that is between the trap and a driver's handler: the PLIC, the kernel's
+# interrupt core, its accounting and its randomness pool.
+T_CS = "handle_exception do_irq irq_exit_rcu ret_from_exception"
+
+# The drivers' reception: take frames off the ring, put buffers on it.
+T_RX = """moderato_rx_interrupt moderato_rx_irq_handle moderato_rx_irq_receive
+    moderato_rx_napi_handle moderato_napi_poll moderato_rx_take moderato_rx_fill
+    liteeth_interrupt"""
+
+# The octets of a frame, moved by the CPU. DMA copies nothing; what little memcpy() then moves is
+# the 14 octets of the new Ethernet header, a part of forwarding.
+T_COPY = """skb_copy skb_copy_expand skb_copy_bits pskb_expand_head
+    liteeth_interrupt/memcpy liteeth_start_xmit/memcpy"""
+
+# From the driver's hands to the driver's hands: GRO, reception, routing, neighbour, qdisc.
+T_IP = """napi_gro_receive netif_receive_skb_list_internal __netif_receive_skb_one_core
+    __netif_receive_skb_core ip_rcv ip_list_rcv ip_forward ip_output __dev_queue_xmit
+    sch_direct_xmit __qdisc_run"""
+
+# The drivers' transmission, and what follows when a frame has left.
+T_TX = """moderato_start_xmit moderato_tx_interrupt moderato_tx_irq_handle moderato_tx_count_handle
+    moderato_tx_none_reclaim moderato_tx_none_timer moderato_tx_take moderato_tx_finish
+    liteeth_start_xmit"""
+
+# Socket buffers and their memory, taken and given back. net_tx_action() frees what an interrupt
+# handler could not.
+T_SKB = """build_skb napi_build_skb __netdev_alloc_skb __netdev_alloc_frag_align
+    __page_frag_alloc_align page_frag_free page_pool_alloc_frag page_pool_put_unrefed_netmem
+    napi_consume_skb __napi_kfree_skb dev_kfree_skb_irq_reason dev_kfree_skb_any_reason
+    sk_skb_reason_drop net_tx_action"""
+
+# Work put off from the interrupt handler, and picked up again: softirqs, NAPI's list, netif_rx().
+SOFTIRQ = """handle_softirqs net_rx_action __napi_poll napi_complete_done napi_schedule_prep
+    __napi_schedule __napi_schedule_irqoff netif_rx netif_rx_internal process_backlog run_ksoftirqd
+    __raise_softirq_irqoff raise_softirq_irqoff"""
+
+# The tick, timers and clocks, which is all that the SBI firmware is called for; RCU's callbacks.
+TIMER = """riscv_timer_interrupt trap_entry run_timer_softirq hrtimer_run_softirq mod_timer
+    hrtimer_start_range_ns tick_nohz_idle_stop_tick tick_nohz_idle_exit tick_irq_enter
+    rcu_process_callbacks"""
+
+# Who runs next, and becoming that: also the idle loop around WFI.
+SCHEDULER = """schedule schedule_idle __schedule preempt_schedule_irq try_to_wake_up __switch_to
+    do_idle default_idle_call smpboot_thread_fn"""
+
+# Programs, with their system calls and page faults; work queues.
+TASKS = "[user] do_trap_ecall_u do_page_fault worker_thread ret_from_fork"
+
+TERMS = tuple(Term(name, meaning, tuple(functions.split())) for name, meaning, functions in (
+    ("T_CS",      "into and out of interrupts",             T_CS),
+    ("T_RX",      "driver, reception",                      T_RX),
+    ("T_COPY",    "copying of frames by the CPU",           T_COPY),
+    ("T_IP",      "the stack: reception, routing, queues",  T_IP),
+    ("T_TX",      "driver, transmission",                   T_TX),
+    ("T_SKB",     "socket buffers, taken and freed",        T_SKB),
+    ("softirq",   "putting work off, and picking it up",    SOFTIRQ),
+    ("timer",     "tick, timers, clocks",                   TIMER),
+    ("scheduler", "choosing the next task, idle loop",      SCHEDULER),
+    ("tasks",     "programs, system calls, work queues",    TASKS),
+    (IDLE,        "waiting for an interrupt",               ""),
+    (OTHER,       "no function named in sim/lab/terms.py",  ""),
+))
+
+_TERM_OF = {function: term.name for term in TERMS for function in term.functions}
+
+
+def base(function: str) -> str:
+    """A function's name in the source."""
+    return function.split(".")[0]
+
+
+def term_of(stack: Sequence[str]) -> str:
+    """The term of cycles of a stack, outermost function first. Not of those in WFI."""
+    names = [base(function) for function in stack]
+    for caller, function in reversed(list(zip(["", *names], names))):
+        term = _TERM_OF.get(f"{caller}/{function}") or _TERM_OF.get(function)
+        if term:
+            return term
+    return OTHER

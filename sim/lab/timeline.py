@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato timeline`: what happens while a burst is forwarded, as a trace for Perfetto.
+
+On the wires, in the MACs and in the functions of the guest, in nanoseconds since reset.
+"""
+
+import functools
+import struct
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import forward, outputs, pcap, pool, state, symbols, trial
+from .machine import machine
+from .perfetto_trace import Trace
+from .results import Result, Trial
+from .terms import term_of
+
+SHORTEST = 1000   # ns: functions that took less are left out
+TAIL = 100_000    # ns shown after the last frame or event
+PREAMBLE, FCS = 8, 4  # octets (IEEE 802.3)
+FLOW = 46         # octet of a test frame with its flow (2 octets), then its number (4)
+PORTS = (0, 1)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Of a MAC, named as in sim/harness/README.md."""
+    time: int  # ns
+    port: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function from its entry to its return, as far as its task was running."""
+    begin: int  # ns
+    end:   int  # ns
+    stack: tuple[str, ...]  # itself is the last
+
+
+@dataclass(frozen=True)
+class Frame:
+    """On a wire, from the preamble to the FCS."""
+    begin:    int  # ns
+    end:      int  # ns
+    octets:   int  # with FCS
+    flow:     int  # the port where it entered
+    sequence: int
+
+
+@dataclass(frozen=True)
+class Burst:
+    result: Result
+    events: list[Event]
+    calls:  list[Call]         # callers before what they call
+    wires:  dict[str, list[Frame]]  # by "port0-in", "port0-out", ...
+
+
+def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path) -> int:
+    """Forward a burst at the minimum gap and write its trace; returns the exit status."""
+    of = machine(link_mbps)
+    ready = state.prepare(of, [variant])[variant]
+    one = Trial(variant, frame_bytes, 100, frames, link_mbps)
+    job = functools.partial(run, one, ready, symbols.of_guest(ready))
+    burst, = pool.run_all([(one.name, job)])
+    with outputs.replacing(output) as file:
+        file.write_bytes(trace(burst))
+    offered, forwarded = burst.result.total("offered"), burst.result.total("forwarded")
+    print(f"{one.name}: {forwarded} of {offered} frames forwarded, {len(burst.calls)} calls; "
+          f"open {output} in https://ui.perfetto.dev")
+    return forward.report_problems([burst.result])
+
+
+def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
+        progress: Callable[[float], None]) -> Burst:
+    start = time.monotonic()
+    hertz = ready.machine.sys_clk_hz
+    progress(0)
+    with ready.open() as session, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        symbols.write(functions, folder / "symbols")
+        session.call("profile", symbols=str(folder / "symbols"), timeline=str(folder / "timeline"))
+        reply = session.call("trial", pcap=name, **trial.request(one, round(hertz * one.seconds)))
+        session.call("profile", stop=str(folder / "stacks"))
+        result = trial.conclude(one, ready, session, reply, start)
+        octet = 8000 // one.link_mbps  # ns
+        wires = {file.stem: [frame(begin, octets, octet) for begin, octets in pcap.read(file)]
+                 for file in sorted(folder.glob("*.pcap"))}
+        rows = [line.split() for line in (folder / "timeline").read_text().splitlines()]
+    times = [(int(row[0]) * 1_000_000_000 // hertz, *row[1:]) for row in rows]
+    events = [Event(when, int(rest[1]), rest[2]) for when, *rest in times if rest[0] == "!"]
+    last = max([event.time for event in events] + [each.end for frames in wires.values()
+                                                  for each in frames])
+    return Burst(result, events, list(calls(times, last + TAIL)), wires)
+
+
+def frame(begin: int, octets: bytes, octet: int) -> Frame:
+    """A captured frame, its time being that of the first bit after the SFD; octet times in ns."""
+    size = len(octets) + FCS
+    flow, sequence = struct.unpack_from("!HI", octets, FLOW)
+    return Frame(begin - PREAMBLE * octet, begin + size * octet, size, flow, sequence)
+
+
+def calls(rows: Iterable[tuple], last: int) -> Iterator[Call]:
+    """Calls from rows (time, ">", function) and (time, "<"), until a time; in order of entry."""
+    found, names, begun = [], [], []
+    for when, kind, *rest in rows:
+        if when >= last:
+            break
+        if kind == ">":
+            names.append(rest[0])
+            begun.append(len(found))
+            found.append((when, tuple(names)))
+        elif kind == "<":
+            names.pop()
+            place = begun.pop()
+            found[place] = Call(found[place][0], when, found[place][1])
+    for place in begun:
+        found[place] = Call(found[place][0], last, found[place][1])
+    return (call for call in found if call.end - call.begin >= SHORTEST)
+
+
+def trace(burst: Burst) -> bytes:
+    """Perfetto's format; tracks from the wire on the one side to the functions of the CPU."""
+    made = Trace()
+    group = made.track("Wires")
+    for port in PORTS:
+        for direction in ("in", "out"):
+            track = made.track(f"port {port} {direction}", group)
+            for each in burst.wires[f"port{port}-{direction}"]:
+                made.slice(track, each.begin, each.end, f"{each.flow}:{each.sequence}",
+                           octets=each.octets)
+    for port in PORTS:
+        group = made.track(f"MAC {port}")
+        names = sorted({event.name for event in burst.events if event.port == port})
+        tracks = {name: made.track(name, group) for name in names}
+        for event in burst.events:
+            if event.port == port:
+                made.instant(tracks[event.name], event.time, event.name)
+    track = made.track("CPU")
+    for call in burst.calls:
+        made.slice(track, call.begin, call.end, call.stack[-1], term=term_of(call.stack))
+    return made.bytes()

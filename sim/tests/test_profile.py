@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The profiler and the timeline on the real SoC: exact, and of no influence."""
+
+import functools
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+
+from moderato.sim.lab import attribution, flame_graph, profile, stacks, state, symbols, terms
+from moderato.sim.lab import timeline, trial
+from moderato.sim.lab.machine import machine
+from moderato.sim.lab.results import Result, Trial
+from moderato.sim.lab.session import Session
+from moderato.soc.firmware import firmware
+from moderato.soc.linux.kernel import kernel
+from moderato.soc.linux.memory_map import memory_map
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def lab():
+    return machine()
+
+
+@functools.cache
+def guest(variant):
+    return symbols.of_guest(state.ready(machine(), variant))
+
+
+@functools.cache
+def profiled(variant, load=100, frames=1500) -> stacks.Profile:
+    ready = state.ready(machine(), variant)
+    return profile.run(Trial(variant, 64, load, frames, 100), ready, guest(variant), ignore)
+
+
+def ignore(_):
+    pass
+
+
+# The profiler -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("variant", ["original", "napi-tx-128"])
+def test_a_trial_does_not_notice(lab, variant, tmp_path):
+    """Same cycles, same report, also of what followed; the sum is the window's length."""
+    asked = Trial(variant, 64, 100, 100, 100)
+    request = trial.request(asked, round(lab.sys_clk_hz * asked.seconds))
+    symbols.write(guest(variant), tmp_path / "symbols")
+    with state.ready(lab, variant).open() as session:
+        plain = [session.call("trial", **request), session.call("counters")]
+    with state.ready(lab, variant).open() as session:
+        session.call("profile", symbols=str(tmp_path / "symbols"), window=True)
+        traced = [session.call("trial", **request), session.call("counters")]
+        charged = session.call("profile", stop=str(tmp_path / "stacks"))
+    for reply in [*plain, *traced]:
+        del reply["wall_seconds"], reply["cpu_seconds"]
+    assert plain == traced and plain[0]["ports"][0]["forwarded"] > 0
+    window = plain[0]["window"]
+    rows = stacks.read(tmp_path / "stacks")
+    length = window["end_cycle"] - window["start_cycle"]
+    assert sum(row.cycles for row in rows) == charged["cycles"] == length > 10_000
+    assert [sum(row.causes["idle"] for row in rows)] == window["idle_cycles"]
+
+
+def test_idle_cycles_are_those_of_the_report():
+    light = profiled("napi", load=0.5, frames=40)
+    idle = attribution.by_term(light)[terms.IDLE].total()
+    cycles = sum(row.cycles for row in light.stacks)
+    assert idle > 0
+    assert 100 * idle / cycles == pytest.approx(light.result.cpu_idle_percent, abs=1e-9)
+
+
+def test_a_function_of_known_cost(lab, tmp_path):
+    """What 2000 loops more cost by the clock, the profiler charges to the function that loops."""
+    base = memory_map(lab.soc).sbi
+    firmware.link(tmp_path / "cost", Path(firmware.__file__).parent / "sbi.ld", base,
+                  [f"-DUART_BASE={lab.soc['uart']['base']:#x}"], [HERE / "cost.S"])
+    symbols.write(symbols.of_elf(tmp_path / "cost.elf"), tmp_path / "symbols")
+    rom, _ = lab.images[0]
+    clock, charged = [], []
+    with Session(lab.simulator, load=[(rom, 0), (tmp_path / "cost.bin", base)]) as session:
+        for _ in range(4):
+            begin = session.call("expect", text="<", max_cycles=100_000)["cycle"]
+            session.call("profile", symbols=str(tmp_path / "symbols"))
+            clock.append(session.call("expect", text=">", max_cycles=100_000)["cycle"] - begin)
+            session.call("profile", stop=str(tmp_path / "stacks"))
+            found = Counter()
+            for row in stacks.read(tmp_path / "stacks"):
+                found[row.functions[-1]] += row.cycles
+            charged.append(found)
+    assert [found.total() for found in charged] == clock
+    assert set(charged[3]) == {"put", "measure", "spin"}
+    more = charged[3]["spin"] - charged[2]["spin"]
+    assert more == clock[3] - clock[2] and more >= 2 * 2000  # two instructions a loop
+    for function in "put", "measure":
+        assert charged[3][function] == charged[2][function]
+
+
+# Terms --------------------------------------------------------------------------------------------
+
+def test_every_function_of_a_term_exists(lab):
+    """One that the kernel renames would silently count for its caller."""
+    build = kernel(lab.soc["cpu"]["harts"])
+    liteeth, = Path(build.build, "drivers/net/ethernet/litex").glob("litex_liteeth.ko")
+    known = {terms.base(symbol.name) for symbol in [
+        *symbols.of_kernel(lab), *symbols.of_module(lab.driver, 0), *symbols.of_module(liteeth, 0),
+        *symbols.of_elf(firmware.firmware(lab.soc).sbi.with_suffix(".elf"))]} | {"[user]"}
+    named = {part for term in terms.TERMS for function in term.functions
+             for part in function.split("/")}
+    assert named - known == set()
+
+
+@pytest.mark.parametrize("variant", ["original", "napi"])
+def test_every_cycle_has_one_term(variant):
+    found = profiled(variant)
+    cycles = sum(row.cycles for row in found.stacks)
+    by_term = attribution.by_term(found)
+    assert sum(causes.total() for causes in by_term.values()) == cycles > 0
+    assert by_term[terms.OTHER].total() < cycles / 1000
+    for name in "T_CS", "T_RX", "T_SKB":
+        assert by_term[name].total() > cycles / 200
+    assert by_term["T_COPY"].total() == 0  # frames are moved by DMA
+    assert attribution.as_json(found)["window"]["cycles"] == cycles
+
+
+def test_an_interrupt_per_frame_costs_more_than_polling():
+    """Table 5: ORIGINAL enters and leaves interrupts, with them disabled; NAPI does not."""
+    original, napi = profiled("original"), profiled("napi-tx-off")
+    assert share(original, "T_CS") > 5 * share(napi, "T_CS")
+    assert enabled(original) < enabled(napi)
+
+
+def share(found, term):
+    return attribution.by_term(found)[term].total() / sum(row.cycles for row in found.stacks)
+
+
+def enabled(found):
+    return sum(row.enabled for row in found.stacks) / sum(row.cycles for row in found.stacks)
+
+
+def test_callers_are_those_of_the_kernel():
+    """A chain that the source shows: from the trap to the driver, from the poll to the wire."""
+    paths = {row.functions for row in profiled("napi").stacks}
+    chains = [("handle_exception", "do_irq", "handle_riscv_irq", "riscv_intc_irq"),
+              ("net_rx_action", "__napi_poll", "moderato_napi_poll"),
+              ("sch_direct_xmit", "dev_hard_start_xmit", "moderato_start_xmit")]
+    for chain in chains:
+        assert any(chain == path[at:at + len(chain)] for path in paths for at in range(len(path)))
+    assert not any("[unknown]" in path for path in paths)
+
+
+# Output -------------------------------------------------------------------------------------------
+
+def test_table_json_folded_and_flame_graph_agree():
+    found = [profiled("original"), profiled("napi")]
+    cycles = [sum(row.cycles for row in each.stacks) for each in found]
+    folded = Counter()
+    for line in stacks.fold(found).splitlines():
+        path, count = line.rsplit(" ", 1)
+        folded[path.split(";")[0]] += int(count)
+    assert folded == {"original": cycles[0], "napi": cycles[1]}
+    svg = ElementTree.fromstring(flame_graph.render(found))
+    titles = [title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")]
+    for each, total in zip(found, cycles):
+        assert any(title.startswith(f"{each.result.trial.variant}: {total} cycles, 100.00 %")
+                   for title in titles)
+    rows = [line.split() for line in attribution.render(found).splitlines()]
+    total, *_ = [row for row in rows if row[:1] == ["sum"]]
+    listed = [row for row in rows if row and row[0] in {term.name for term in terms.TERMS}]
+    for column, (each, cycles) in enumerate(zip(found, cycles), 1):
+        assert sum(int(row[column]) for row in listed) == int(total[column])
+        assert int(total[column]) == round(cycles / attribution.frames(each)[0])
+
+
+# The timeline -------------------------------------------------------------------------------------
+
+@functools.cache
+def burst(variant) -> timeline.Burst:
+    return timeline.run(Trial(variant, 64, 100, 16, 100), state.ready(machine(), variant),
+                        guest(variant), ignore)
+
+
+@functools.cache
+def tracks(variant) -> dict[str, list]:
+    """Events of the trace by the path of their track."""
+    trace = perfetto_trace_pb2.Trace.FromString(timeline.trace(burst(variant)))
+    names, found = {}, {}
+    for packet in trace.packet:
+        if packet.HasField("track_descriptor"):
+            track = packet.track_descriptor
+            group = names.get(track.parent_uuid)
+            names[track.uuid] = f"{group}/{track.name}" if group else track.name
+        else:
+            found.setdefault(names[packet.track_event.track_uuid], []).append(packet)
+    return found
+
+
+def test_wires_show_what_the_tester_saw():
+    result: Result = burst("napi").result
+    assert result.problems == []
+    for port in (0, 1):
+        came, left = (begins(f"Wires/port {port} {way}") for way in ("in", "out"))
+        assert came == [f"{port}:{number}" for number in range(16)]
+        assert left == [f"{1 - port}:{number}" for number in range(16)]
+        assert len(came) == result.ports[port].offered
+        assert len(left) == result.ports[1 - port].forwarded
+        times = [packet.timestamp for packet in tracks("napi")[f"Wires/port {port} in"][::2]]
+        assert {later - sooner for sooner, later in zip(times, times[1:])} == {84 * 80}  # ns
+
+
+def begins(track):
+    return [packet.track_event.name for packet in tracks("napi")[track]
+            if packet.track_event.type == packet.track_event.TYPE_SLICE_BEGIN]
+
+
+def test_slices_nest_and_time_goes_on():
+    for name, packets in tracks("napi").items():
+        depth, now = 0, 0
+        for packet in packets:
+            assert packet.timestamp >= now
+            now = packet.timestamp
+            event = packet.track_event
+            depth += {event.TYPE_SLICE_BEGIN: 1, event.TYPE_SLICE_END: -1}.get(event.type, 0)
+            assert 0 <= depth <= (1 if name.startswith("Wires") else 100)
+        assert depth == 0
+
+
+def test_calls_of_the_driver_lie_between_the_wires():
+    """A frame is complete in the ring before the poll ends in which the driver takes it."""
+    calls, events = burst("napi").calls, burst("napi").events
+    polls = [call for call in calls if call.stack[-1] == "moderato_napi_poll"]
+    completed = [event.time for event in events if event.name == "rx_completed"]
+    assert len(completed) == 32 and polls
+    assert completed[0] < polls[0].end
+    left = min(frame.begin for name, frames in burst("napi").wires.items() if "out" in name
+               for frame in frames)
+    sent = [call for call in calls if call.stack[-1] == "moderato_start_xmit"]
+    assert len(sent) == 32 and sent[0].begin < left
+    for call in sent:
+        assert any(poll.begin <= call.begin and call.end <= poll.end for poll in polls)
+    interrupts = [event for event in events if event.name == "rx_interrupt"]
+    handled = [call for call in calls if call.stack[-1] == "moderato_rx_interrupt"]
+    assert len(interrupts) == len(handled) == 2 and interrupts[0].time < handled[0].begin
