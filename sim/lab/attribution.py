@@ -31,6 +31,14 @@ def by_term(profile: Profile) -> dict[str, Counter]:
     return found
 
 
+def enabled(profile: Profile) -> Counter:
+    """Cycles by term in which interrupts were enabled. In WFI, Linux has them disabled."""
+    found = Counter()
+    for stack in profile.stacks:
+        found[term_of(stack.functions)] += stack.enabled
+    return found
+
+
 def by_cause(profile: Profile) -> Counter:
     """The window's cycles, by what they were spent on."""
     found = Counter()
@@ -72,7 +80,7 @@ def render(profiles: Sequence[Profile]) -> str:
     title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
              f"offered to each port; cycles per frame in the window, "
              f"{profiles[0].result.sys_clk_hz // 1_000_000} cycles are 1 us")
-    terms = [per_frame({term: sum(causes.values()) for term, causes in by_term(each).items()},
+    terms = [per_frame({term: causes.total() for term, causes in by_term(each).items()},
                        frames(each)[0]) for each in profiles]
     causes = [per_frame(by_cause(each), frames(each)[0]) for each in profiles]
     tables = [
@@ -95,16 +103,17 @@ def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
     def row(name, of, meaning):
         return [name, *(of(each) for each in profiles), meaning]
 
-    def enabled(each):
-        cycles = sum(stack.cycles for stack in each.stacks)
-        return f"{100 * sum(stack.enabled for stack in each.stacks) / max(1, cycles):.1f} %"
+    def share(each):
+        causes = by_cause(each)
+        busy = causes.total() - causes[IDLE]
+        return f"{100 * enabled(each).total() / max(1, busy):.1f} %"
 
     def interrupts(each):
         raised = each.counts["rx_interrupts"] + each.counts["tx_interrupts"]
         return f"{raised / frames(each)[0]:.3f}"
 
     return [row("interrupts", interrupts, "of the MACs, per frame"),
-            row("enabled", enabled, "part of the time in which interrupts were enabled"),
+            row("enabled", share, "part of the busy time in which interrupts were enabled"),
             row("frames", lambda each: str(frames(each)[0]), "in the window"),
             row("", lambda each: frames(each)[1], "")]
 
@@ -123,15 +132,16 @@ def _costliest(profile: Profile) -> list[str]:
 
 def as_json(profile: Profile) -> dict:
     """Whole cycles of the window, so that every sum is exact."""
-    trial, stacks = profile.result.trial, profile.stacks
+    trial, open_to_interrupts = profile.result.trial, enabled(profile)
     return {
         "variant": trial.variant, "frame_bytes": trial.frame_bytes,
         "load_percent": trial.load_percent, "link_mbps": trial.link_mbps,
         "sys_clk_hz": profile.result.sys_clk_hz,
-        "window": {"cycles": sum(stack.cycles for stack in stacks), **profile.counts},
-        "interrupts_enabled": sum(stack.enabled for stack in stacks),
+        "window": {"cycles": by_cause(profile).total(), **profile.counts},
+        "interrupts_enabled": open_to_interrupts.total(),
         "causes": by_cause(profile),
-        "terms": {term: {"cycles": sum(causes.values()), **causes}
+        "terms": {term: {"cycles": causes.total(),
+                         "interrupts_enabled": open_to_interrupts[term], **causes}
                   for term, causes in by_term(profile).items()},
         "functions": dict(by_function(profile).most_common()),
         "other": dict(by_function(profile, OTHER).most_common()),

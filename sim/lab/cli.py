@@ -55,10 +55,7 @@ def _rfc2544(options) -> int:
 
 def _replay(options) -> int:
     from .replay import replay
-    if options.nic != LITEETH and not options.variant:
-        raise UsageError(f"replay needs a --variant (known: {', '.join(VARIANTS)})")
-    variant, *_ = _variants(options)
-    return replay(variant, [options.in0, options.in1], [options.out0, options.out1], options.json,
+    return replay(_variant(options), [options.in0, options.in1], [options.out0, options.out1], options.json,
                   options.nic)
 
 
@@ -78,17 +75,25 @@ def _variants(options) -> list[str]:
     return [options.variant] if isinstance(options.variant, str) else options.variant
 
 
+def _variant(options) -> str:
+    """The one variant that has to be chosen, if there is a choice."""
+    if options.nic != LITEETH and not options.variant:
+        raise UsageError(f"a --variant is needed (known: {', '.join(VARIANTS)})")
+    variant, *_ = _variants(options)
+    return variant
+
+
 def _profile(options) -> int:
     from .profile import DEFAULT_SECONDS, profile
-    return profile(options.variant, options.frame_size, options.load,
+    return profile(_variants(options), options.frame_size, options.load,
                    options.seconds or DEFAULT_SECONDS, options.link, options.folded,
-                   options.flame_graph, options.json)
+                   options.flame_graph, options.json, options.nic)
 
 
 def _timeline(options) -> int:
     from .timeline import timeline
-    return timeline(options.variant, options.frame_size, options.frames, options.link,
-                    options.output)
+    return timeline(_variant(options), options.frame_size, options.frames, options.link,
+                    options.output, options.nic)
 
 
 def _bench(options) -> int:
@@ -162,8 +167,9 @@ def parser() -> Parser:
     add("-c", dest="command", metavar="COMMAND", help="run this and end with its status")
 
     add = _command(commands, "profile", _profile, "where the CPU's cycles go, per frame")
-    add("--variant", type=arguments.variant_list, default=list(VARIANTS), metavar="V[,V...]",
+    add("--variant", type=arguments.variant_list, metavar="V[,V...]",
         help=f"all (default), or some of {names}")
+    _add_nic(add)
     add("--frame-size", type=arguments.frame_size, default=64, metavar="N",
         help="octets, destination address to FCS (default: 64)")
     add("--load", type=arguments.load, default=100, metavar="PERCENT",
@@ -179,7 +185,8 @@ def parser() -> Parser:
     add("--json", type=arguments.output_file, metavar="FILE", help="also write every figure here")
 
     add = _command(commands, "timeline", _timeline, "what happens while a burst is forwarded")
-    add("--variant", type=arguments.variant, required=True, metavar="V", help=names)
+    add("--variant", type=arguments.variant, metavar="V", help=names)
+    _add_nic(add)
     add("--frame-size", type=arguments.frame_size, default=64, metavar="N",
         help="octets, destination address to FCS (default: 64)")
     add("--frames", type=arguments.frames, default=32, metavar="N",

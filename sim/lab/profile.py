@@ -21,9 +21,10 @@ DEFAULT_SECONDS = 0.1  # of simulated time in which frames are offered
 
 
 def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seconds: float,
-            link_mbps: int, folded: Path | None, svg: Path | None, json: Path | None) -> int:
+            link_mbps: int, folded: Path | None, svg: Path | None, json: Path | None,
+            nic: str = "moderato") -> int:
     """Profile a trial of each variant; prints the table, returns the exit status."""
-    of = machine(link_mbps)
+    of = machine(link_mbps, nic=nic)
     frames = frames_for(seconds, frame_bytes, load_percent, link_mbps)
     trials = [Trial(variant, frame_bytes, load_percent, frames, link_mbps) for variant in variants]
     states = state.prepare(of, variants)

@@ -59,9 +59,10 @@ class Burst:
     wires:  dict[str, list[Frame]]  # by "port0-in", "port0-out", ...
 
 
-def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path) -> int:
+def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path,
+             nic: str = "moderato") -> int:
     """Forward a burst at the minimum gap and write its trace; returns the exit status."""
-    of = machine(link_mbps)
+    of = machine(link_mbps, nic=nic)
     ready = state.prepare(of, [variant])[variant]
     one = Trial(variant, frame_bytes, 100, frames, link_mbps)
     job = functools.partial(run, one, ready, symbols.of_guest(ready))

@@ -3,14 +3,14 @@
 
 import pytest
 
-from moderato.sim.lab import cli, forward, replay, shell
+from moderato.sim.lab import cli, forward, profile, replay, shell, timeline
 
 
 @pytest.fixture(autouse=True)
 def nothing_runs(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a wrong command got as far as building the machine")
-    for module in (forward, replay, shell):
+    for module in (forward, profile, replay, shell, timeline):
         monkeypatch.setattr(module, "machine", fail)
 
 
@@ -38,7 +38,7 @@ def nothing_runs(monkeypatch):
     ("replay --variant napi", "--in0"),
     ("replay --variant napi --in0 {tmp}/none.pcap --out0 {tmp}/0 --out1 {tmp}/1",
      "none.pcap does not exist"),
-    ("replay --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1", "needs a --variant"),
+    ("replay --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1", "a --variant is needed"),
     ("shell --variant nappi", "did you mean napi?"),
     ("forward --nic e1000", "choose from 'moderato', 'liteeth'"),
     ("forward --nic liteeth --variant napi", "leave --variant or --nic out"),
@@ -46,6 +46,15 @@ def nothing_runs(monkeypatch):
     ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
     ("replay --nic liteeth --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1",
      "leave --variant or --nic out"),
+    ("profile --variant nappi", "did you mean napi?"),
+    ("profile --frame-size 64,512", "'64,512' is not a frame size"),
+    ("profile --seconds 0", "more than 0 and at most 60"),
+    ("profile --seconds nan", "more than 0 and at most 60"),
+    ("profile --seconds long", "'long' is not a number of seconds"),
+    ("profile --flame-graph {tmp}/none/out.svg", "none does not exist"),
+    ("timeline --variant napi", "--output"),
+    ("timeline --output {tmp}/trace", "a --variant is needed"),
+    ("timeline --variant napi --frames 0 --output {tmp}/trace", "at least 1 frame"),
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()
@@ -55,7 +64,8 @@ def test_wrong_command(words, says, tmp_path, capsys):
     assert len(output.err.splitlines()) == 1 and output.err.startswith("moderato: ")
 
 
-@pytest.mark.parametrize("words", ["--help", "forward --help", "replay --help", "shell --help"])
+@pytest.mark.parametrize("words", ["--help", "forward --help", "replay --help", "shell --help",
+                                   "profile --help", "timeline --help"])
 def test_help(words, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(words.split())
