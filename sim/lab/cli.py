@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The command line: one function and one group of options per command."""
+"""The command line: one function and its options for each command."""
 
 import argparse
 import signal
