@@ -75,7 +75,7 @@ class Farm:
 
         A record that the store holds is not made again; each new one is stored when its trial ends.
         """
-        results, running = {}, {}  # job → result; future → (job, the record's key)
+        results, running = {}, {}  # job → result; future → (job, what else its record says)
         order = {job: -number for number, job in enumerate(jobs)}
         finished = queue.SimpleQueue()
         progress = Progress("searches", len(jobs))
@@ -95,7 +95,7 @@ class Farm:
                 if record is None:
                     break
             future = self._submit(task, state, order[job])
-            running[future] = job, task.key(state)
+            running[future] = job, {"key": task.key(state), "conditions": state.conditions}
             future.add_done_callback(finished.put)
 
         self.client.subscribe_topic(PROGRESS, lambda event: progress.share(*event[1]))
@@ -105,8 +105,8 @@ class Farm:
             while running:
                 with contextlib.suppress(queue.Empty):
                     future = finished.get(timeout=1)
-                    job, key = running.pop(future)
-                    record = {"key": key} | future.result()
+                    job, more = running.pop(future)
+                    record = more | future.result()
                     progress.stop(record["name"])
                     store.add(record)
                     advance(job, record)

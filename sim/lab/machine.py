@@ -3,10 +3,12 @@
 
 import functools
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.cpu import CpuConfig
+from moderato.soc.toolchain import cache, project
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,24 @@ class Machine:
     @property
     def sys_clk_hz(self) -> int:
         return self.soc["sys_clk_hz"]
+
+    @functools.cached_property
+    def conditions(self) -> dict:
+        """What it is; `machine` stands for the content of all that runs."""
+        content = [self.build_id, self.driver]
+        for file, address in self.images:
+            content += [file, hex(address)]
+        return {"machine": cache.key("machine", content)[:12], "version": project.version(),
+                "nic": self.soc.get("nic", "moderato"), "kernel": self._kernel(),
+                "cpu": self.soc.get("cpu"), "memory_bytes": self.soc.get("memory", {}).get("size")}
+
+    def _kernel(self) -> str | None:
+        """The release, as the kernel's own banner has it."""
+        for file, _ in self.images:
+            found = re.search(rb"Linux version (\S+)", file.read_bytes())
+            if found:
+                return found[1].decode()
+        return None
 
 
 @functools.cache

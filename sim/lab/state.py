@@ -38,6 +38,11 @@ class State:
     def checkpoint(self) -> Path:
         return self.folder / "checkpoint"
 
+    @property
+    def conditions(self) -> dict:
+        """What a result says about where it was made; `checkpoint` stands for all settings too."""
+        return self.machine.conditions | {"checkpoint": self.folder.name[:12]}
+
     def counters(self) -> guest.Counters:
         """The guest's counters in this state (not of *booted*)."""
         return guest.Counters(**json.loads((self.folder / "counters.json").read_text()))

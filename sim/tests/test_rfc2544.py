@@ -182,6 +182,26 @@ def test_throughput_is_the_capacity(lab, monkeypatch, capsys, tmp_path):
     assert all(record["report"]["ports"][0]["lost"] == 0 for record in sustained)
 
 
+def test_records_say_what_they_were_made_on(lab, machine, tmp_path, capsys):
+    file = tmp_path / "trials.jsonl"
+    machine.images[0][0].write_text("some code, Linux version 6.12.3-test (me@here) more code")
+    run = ("--variant", "napi", "--frame-size", "64", "--results", str(file))
+    assert lab(*run) == 0
+    (before,) = _conditions(file)
+    assert before["kernel"] == "6.12.3-test" and before["nic"] == "moderato" and before["version"]
+    machine.driver.write_text("another driver")
+    vars(machine).pop("conditions")  # as a new process would see it
+    assert lab(*run) == 0
+    _, after = _conditions(file)
+    assert {name for name in after if after[name] != before[name]} == {"machine", "checkpoint"}
+
+
+def _conditions(file: Path) -> list[dict]:
+    """Each once, in their order."""
+    found = [record["conditions"] for record in store.read(file).values()]
+    return [each for number, each in enumerate(found) if each not in found[:number]]
+
+
 def test_a_trial_is_never_run_twice(lab, machine, tmp_path, capsys):
     words = ("--variant", "napi", "--frame-size", "64", "--test", "throughput,latency,burst",
              "--results", str(tmp_path / "trials.jsonl"))

@@ -3,6 +3,7 @@
 
 import functools
 import os
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -20,6 +21,16 @@ def pyproject() -> dict:
 def settings() -> dict:
     """Its [tool.moderato] tables: Debian packages, what needs them, sources, Maven versions."""
     return pyproject()["tool"]["moderato"]
+
+
+@functools.cache
+def version() -> str:
+    """The commit, with `-dirty` if files differ from it; without git, the package's version."""
+    try:
+        return subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
+                              capture_output=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return pyproject()["project"]["version"]
 
 
 def cache_root() -> Path:
