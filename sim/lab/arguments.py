@@ -142,9 +142,22 @@ def input_file(word: str) -> Path:
     path = Path(word).absolute()
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
-        raise argparse.ArgumentTypeError(f"{word} {what}; name a pcap file")
+        raise argparse.ArgumentTypeError(f"{word} {what}; name another file")
     if not os.access(path, os.R_OK):
         raise argparse.ArgumentTypeError(f"{word} can't be read; change its permissions")
+    return path
+
+
+def input_files(words: str) -> list[Path]:
+    """Files to read, with commas between them."""
+    return list(dict.fromkeys(input_file(word) for word in words.split(",")))
+
+
+def input_folder(word: str) -> Path:
+    """A folder whose files are read."""
+    path = Path(word).absolute()
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{word} is not a folder; name one")
     return path
 
 

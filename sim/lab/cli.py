@@ -53,6 +53,12 @@ def _rfc2544(options) -> int:
                    options.results, options.nic)
 
 
+def _report(options) -> int:
+    from .report.command import report
+    return report(options.results, options.output, options.figures, options.markdown,
+                  options.profiles)
+
+
 def _replay(options) -> int:
     from .replay import replay
     return replay(_variant(options), [options.in0, options.in1], [options.out0, options.out1], options.json,
@@ -149,6 +155,18 @@ def parser() -> Parser:
         help="of a dask scheduler whose workers run the trials (default: this machine's cores)")
     add("--results", type=arguments.output_file, metavar="FILE",
         help="keep the trials here instead of in the build cache")
+
+    add = _command(commands, "report", _report, "tables and figures from rfc2544's trials, as HTML")
+    add("--results", type=arguments.input_files, metavar="FILE[,FILE...]",
+        help="the trials, .jsonl or .jsonl.gz (default: those in the build cache)")
+    add("--output", type=arguments.output_file, default="report.html", metavar="FILE",
+        help="default: report.html")
+    add("--figures", type=arguments.output_folder, metavar="DIR",
+        help="also write every figure here, as SVG and PNG")
+    add("--markdown", type=arguments.output_file, metavar="FILE",
+        help="also write every table here, as Markdown")
+    add("--profiles", type=arguments.input_folder, metavar="DIR",
+        help="what `moderato profile` wrote: *.json, *.svg, *.pftrace")
 
     add = _command(commands, "replay", _replay, "send captured frames through the guest")
     add("--variant", type=arguments.variant, metavar="V", help=names)

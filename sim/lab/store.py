@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Records of trials in a file of JSON lines, each appended as soon as its trial has ended."""
 
-import contextlib
 import fcntl
 import gzip
 import json
 import os
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from .errors import LabError
@@ -55,15 +56,25 @@ class Store:
 
 def read(path: Path) -> dict[str, dict]:
     """The records of a file (.jsonl, or .jsonl.gz) by key, in their order."""
-    records = {}
-    with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as file:
-        for line in file:
-            with contextlib.suppress(ValueError):
-                record = json.loads(line)
-                records[record["key"]] = record
+    records = {record["key"]: record for record in lines(path) if record}
     if not records and path.stat().st_size:
         raise LabError(f"{path} holds no records of trials; name another file")
     return records
+
+
+def lines(path: Path) -> Iterator[dict | None]:
+    """The record of each line; None for a line that is not a whole one."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+            for line in file:
+                try:
+                    record = json.loads(line)
+                    yield record if "key" in record else None
+                except (ValueError, TypeError):
+                    yield None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise LabError(f"{path} is not a whole gzip file ({error}); fetch it again, or name "
+                       "another file") from error
 
 
 def _ends_whole(file) -> bool:

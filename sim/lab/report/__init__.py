@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tables and figures of a run of `moderato rfc2544`, beside those of Spanos et al. (2008).
+
+    records     which trials the report is about
+    answers     what each of them says: throughput, bursts, model
+    paper       the paper's own figures
+    table       a table, as Markdown and HTML; tables, detail: all of them
+    plot        how a figure looks, as SVG and PNG; figures: all of them
+    profiles    what `moderato profile` wrote
+    page        everything in one HTML file
+    command     `moderato report`
+"""

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Figures 4 to 7 of Spanos et al. (2008), ours beside theirs; latency and interrupts."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from matplotlib.axes import Axes
+
+from ..results import frame_rate
+from ..rfc2544 import metrics
+from . import model, paper
+from .answers import Cell, Throughput, frame_times
+from .plot import INK, Plot, legend, log_axis, look, panels, styled, tip
+from .records import Records
+
+COLLAPSE_SIZES = (64, 256)       # of their figure 5
+LATENCY_SIZES  = (64, 512, 1518)
+SIZES = range(64, 1519, 2)       # for lines of the model
+THEIRS = "Spanos et al. 2008"
+
+
+@styled
+def throughput(records: Records, found: Mapping[Cell, Throughput]) -> Plot | None:
+    """Figure 4."""
+    if not found:
+        return None
+    figure, axes = panels(2, 2, 3.4, sharey=True)
+    ours = {cell: answer.mbps for cell, answer in found.items() if answer.exact}
+    for panel, title, mbps in ((axes[0], "ours", ours), (axes[1], THEIRS, paper.throughput())):
+        for variant in _present(records, mbps):
+            points = sorted((size, value) for (name, size), value in mbps.items()
+                            if name == variant)
+            panel.plot(*zip(*points), **look(variant, records.variants))
+            for size, value in points:
+                tip(panel, size, value, f"{title}: {variant}, {size} bytes: {value:.2f} Mb/s, "
+                    f"{2 * frame_rate(size, value, 100):.0f} frames/s through the box")
+        _size_axis(panel)
+        panel.set(title=title, ylim=(0, 1.05 * records.link_mbps))
+    axes[0].set_ylabel("throughput, Mb/s per port")
+    legend(figure, axes)
+    return Plot("figure-4", "Figure 4. Throughput over frame size, both directions at once; the "
+                "line has 100 Mb/s", figure)
+
+
+@styled
+def collapse(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | None:
+    """Figure 5."""
+    sizes = [size for size in COLLAPSE_SIZES if any(size == of for _, of in curves)]
+    if not sizes:
+        return None
+    figure, axes = panels(len(sizes), len(sizes), 3.4)
+    for panel, size in zip(axes, sizes):
+        _curves(panel, records, curves, size, "forwarded", metrics.forwarded)
+        most = max(metrics.forwarded(record) for (_, of), trials in curves.items() if of == size
+                   for record in trials)
+        limit = [1.15 * most * part / 100 for part in range(5, 101)]
+        panel.plot(limit, limit, color=INK, linewidth=0.8, linestyle=":",
+                   label="forwarded = offered", zorder=1)
+        panel.set(title=f"{size}-byte frames", ylim=(-0.02 * most, 1.15 * most))
+        log_axis(panel, "offered, 1000 frames/s (both ports)", 1000)
+    axes[0].set_ylabel("forwarded, frames/s (both ports)")
+    legend(figure, axes)
+    return Plot("figure-5", "Figure 5. Congestion collapse: frames forwarded over frames offered, "
+                "in steady state", figure, paper.COLLAPSE)
+
+
+@styled
+def model_fit(records: Records, found: Mapping[Cell, Throughput],
+              models: Mapping[str, model.Model]) -> Plot | None:
+    """Figure 6."""
+    variants = _present(records, found)
+    if not variants:
+        return None
+    figure, axes = panels(len(variants), 3, 2.4, sharey=True)
+    for panel, variant in zip(axes, variants):
+        colour = look(variant, records.variants)["color"]
+        ours = {size: answer.mbps for (name, size), answer in found.items()
+                if name == variant and answer.exact}
+        theirs = {size: mbps for (name, size), mbps in paper.throughput().items()
+                  if name == variant}
+        for title, points, line, link, marks in (
+                ("ours", ours, models.get(variant), records.link_mbps, {"color": colour}),
+                (THEIRS, theirs, paper.model().get(variant), paper.LINK_MBPS,
+                 {"color": INK, "alpha": 0.55, "markerfacecolor": "none"})):
+            plain = {name: value for name, value in marks.items() if name != "markerfacecolor"}
+            if line:
+                panel.plot(SIZES, [line.mbps(size, link) for size in SIZES], **plain,
+                           linestyle="-" if title == "ours" else "--")
+            panel.plot(points.keys(), points.values(), marker="o", linestyle="none", **marks)
+            for size, mbps in points.items():
+                says = f", model {line.mbps(size, link):.2f}" if line else ""
+                tip(panel, size, mbps, f"{title}: {variant}, {size} bytes: {mbps:.2f} Mb/s{says}")
+        panel.set(title=variant, ylim=(0, 105))
+        _size_axis(panel)
+    for panel in axes[::3]:
+        panel.set_ylabel("Mb/s per port")
+    return Plot("figure-6", "Figure 6. Throughput measured (points) and by the model T = T_const + "
+                f"k · S (lines); in colour ours, grey and dashed {THEIRS}", figure)
+
+
+@styled
+def model_lines(records: Records, models: Mapping[str, model.Model]) -> Plot | None:
+    """Figure 7."""
+    if not models:
+        return None
+    figure, axes = panels(2, 2, 3.4, sharey=True)
+    for panel, title, lines in ((axes[0], "ours", models), (axes[1], THEIRS, paper.model())):
+        for variant in (name for name in records.variants if name in lines):
+            line, style = lines[variant], look(variant, records.variants)
+            marked = [size for size in SIZES if size in records.frame_sizes]
+            panel.plot(SIZES, [line.mbps(size, records.link_mbps) for size in SIZES], **style,
+                       markevery=[SIZES.index(size) for size in marked])
+            for size in marked:
+                mbps = line.mbps(size, records.link_mbps)
+                tip(panel, size, mbps, f"{title}: {variant}, {size} bytes: {mbps:.2f} Mb/s by the "
+                    f"model, {line.us(size):.2f} µs per frame")
+        _size_axis(panel)
+        panel.set(title=title, ylim=(0, 1.05 * records.link_mbps))
+    axes[0].set_ylabel("throughput by the model, Mb/s per port")
+    legend(figure, axes)
+    return Plot("figure-7", "Figure 7. Throughput by the model over frame size", figure)
+
+
+@styled
+def latency(records: Records, found: Mapping[Cell, Throughput]) -> Plot | None:
+    """The distribution at the throughput."""
+    sizes = [size for size in LATENCY_SIZES if any(size == of for _, of in found)]
+    if not sizes:
+        return None
+    figure, axes = panels(len(sizes), len(sizes), 3.2, sharey=True)
+    for panel, size in zip(axes, sizes):
+        for variant in records.variants:
+            answer = found.get((variant, size))
+            us = metrics.latency_us(answer.record) if answer else []
+            if us:
+                panel.plot(us, range(101), **look(variant, records.variants),
+                           markevery=[0, 25, 50, 75, 100])
+                for percent in (0, 10, 25, 50, 75, 90, 99, 100):
+                    tip(panel, us[percent], percent, f"{variant}, {size} bytes at "
+                        f"{answer.rate:.0f} frames/s: {percent} % within {us[percent]:.1f} µs")
+        panel.set(title=f"{size}-byte frames")
+        log_axis(panel, "latency, ms", 1000)
+    axes[0].set_ylabel("part of the frames, %")
+    legend(figure, axes)
+    return Plot("latency", "Latency at the throughput: part of the frames that took at most so "
+                "long", figure)
+
+
+@styled
+def interrupts(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | None:
+    """Interrupts per frame over load."""
+    size = next((size for size in COLLAPSE_SIZES if any(size == of for _, of in curves)), None)
+    if size is None:
+        return None
+    figure, axes = panels(2, 2, 3.2, sharey=True)
+    for panel, direction, of, count in ((axes[0], "rx", "received", metrics.received),
+                                        (axes[1], "tx", "forwarded", metrics.forwarded)):
+        _curves(panel, records, curves, size, f"{direction.capitalize()} interrupts per frame {of}",
+                lambda record: metrics.interrupts(record, direction) / count(record)
+                if count(record) else None, digits=3)
+        panel.set(title=f"{direction.capitalize()} interrupts per frame {of}", ylim=(-0.03, None))
+        log_axis(panel, "offered, 1000 frames/s (both ports)", 1000)
+    axes[0].set_ylabel(f"interrupts per frame, {size} bytes")
+    legend(figure, axes)
+    return Plot("interrupts", f"Interrupts per frame over load, {size}-byte frames, in steady "
+                "state", figure)
+
+
+# Parts --------------------------------------------------------------------------------------------
+
+def _present(records: Records, cells: Iterable[Cell]) -> list[str]:
+    there = {variant for variant, _ in cells}
+    return [variant for variant in records.variants if variant in there]
+
+
+def _size_axis(panel: Axes):
+    panel.set(xlabel="frame size, octets", xlim=(0, 1550),
+              xticks=[64, 256, 512, 896, 1280, 1518])
+
+
+def _curves(panel: Axes, records: Records, curves: Mapping[Cell, list[dict]], size: int, what: str,
+            value: Callable[[dict], float | None], digits: int = 0):
+    """A line per variant: `value` over the offered rate; None where it has no meaning."""
+    for variant in records.variants:
+        points = [(metrics.offered(record), value(record), record)
+                  for record in curves.get((variant, size), [])]
+        points = [point for point in points if point[1] is not None]
+        if not points:
+            continue
+        panel.plot([x for x, *_ in points], [y for _, y, _ in points],
+                   **look(variant, records.variants))
+        for x, y, record in points:
+            tip(panel, x, y, f"{variant}, {size} bytes, load {record['task']['load_percent']:g} %: "
+                f"{x:.0f} frames/s offered, {what}: {y:.{digits}f}")

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The report's tables, and figures if they are files, as a Markdown page."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from .page import Section
+from .plot import Plot
+from .table import Table
+
+
+def render(sections: Sequence[Section], file: Path, figures: Path | None) -> str:
+    """For `file`; figures: the folder that holds them as SVG."""
+    blocks = []
+    for section in sections:
+        parts = [part for part in section.present if isinstance(part, Table)
+                 or isinstance(part, Plot) and figures]
+        if parts:
+            blocks += [f"## {section.title}\n"]
+            blocks += [part.markdown() if isinstance(part, Table) else _image(part, file, figures)
+                       for part in parts]
+    return "\n".join(blocks)
+
+
+def _image(plot: Plot, file: Path, figures: Path) -> str:
+    path = os.path.relpath(figures / f"{plot.name}.svg", file.parent)
+    note = f"\n\n{plot.note}" if plot.note else ""
+    return f"![{plot.caption}]({path})\n\n*{plot.caption}*{note}\n"

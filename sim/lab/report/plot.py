@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How figures look, and how they become SVG and PNG.
+
+An SVG has a tooltip on every data point, takes the colour of its text from the page around it (or
+from the reader's light or dark setting), and is the same bytes whenever it is made.
+"""
+
+import functools
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
+
+INK = "#010203"  # stands for the colour of text, and occurs nowhere else
+STYLE = {
+    "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9, "axes.titleweight": "bold",
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK,
+    "ytick.color": INK, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.linewidth": 0.6, "axes.grid": True, "grid.color": "#888888", "grid.alpha": 0.25,
+    "grid.linewidth": 0.6, "lines.linewidth": 1.4, "lines.markersize": 4.5,
+    "legend.frameon": False, "figure.constrained_layout.use": True,
+    "svg.fonttype": "none", "svg.id": None,
+}
+# Okabe and Ito's colours, which colour-blind readers can tell apart; a marker each besides.
+# Variants that receive without NAPI are warm, those with NAPI cold.
+LOOKS = {
+    "original":    ("#D55E00", "o"), "tx-128":      ("#E69F00", "s"),
+    "tx-off":      ("#CC79A7", "^"), "napi":        ("#56B4E9", "v"),
+    "napi-tx-128": ("#0072B2", "D"), "napi-tx-off": ("#009E73", "P"),
+}
+MORE_LOOKS = (("#808080", "X"), ("#9C755F", "h"), ("#7A5195", "<"), ("#B8B000", ">"))
+HIT_SIZE = 11  # points: the area of a data point that shows its tooltip
+DPI = 160
+LEGEND_COLUMNS = 7
+
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "http://www.w3.org/1999/xlink"
+ADAPT = ("svg{color:#1b1f24}@media(prefers-color-scheme:dark){svg{color:#d7dde4}}")
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure and what is said about it. name: of its files."""
+    name:    str
+    caption: str
+    figure:  Figure
+    note:    str = ""
+
+    def svg(self) -> str:
+        """The drawing, with tooltips; its ids start with `name`."""
+        buffer = io.StringIO()
+        with matplotlib.rc_context(STYLE | {"svg.hashsalt": self.name}):
+            self.figure.savefig(buffer, format="svg", transparent=True,
+                                metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+        root = ElementTree.fromstring(buffer.getvalue())
+        _tooltips(root, self.figure.tips)
+        _accessible(root, self.caption)
+        ElementTree.register_namespace("", SVG)
+        ElementTree.register_namespace("xlink", XLINK)
+        text = ElementTree.tostring(root, encoding="unicode").replace(INK, "currentColor")
+        return with_ids(text, self.name) + "\n"
+
+    def save(self, folder: Path):
+        """NAME.svg and NAME.png in `folder`."""
+        (folder / f"{self.name}.svg").write_text(self.svg())
+        with matplotlib.rc_context(STYLE):
+            FigureCanvasAgg(self.figure)
+            self.figure.savefig(folder / f"{self.name}.png", dpi=DPI, facecolor="white",
+                                metadata={"Software": None})
+
+
+def with_ids(svg: str, prefix: str) -> str:
+    """Ids, and what refers to them, with a prefix: so that SVGs can share a page."""
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
+
+
+def _tooltips(root: ElementTree.Element, tips: dict[str, str]):
+    for group in root.iter(f"{{{SVG}}}g"):
+        text = tips.get(group.get("id"))
+        if text:
+            title = ElementTree.Element(f"{{{SVG}}}title")
+            title.text = text
+            group.insert(0, title)
+
+
+def _accessible(root: ElementTree.Element, caption: str):
+    root.set("role", "img")
+    root.set("aria-label", caption)
+    style = ElementTree.Element(f"{{{SVG}}}style")
+    style.text = ADAPT
+    root.insert(0, style)
+
+
+# Drawing ------------------------------------------------------------------------------------------
+
+def styled(draw: Callable) -> Callable:
+    """Decorates a function that draws a figure."""
+    @functools.wraps(draw)
+    def drawn(*arguments):
+        with matplotlib.rc_context(STYLE):
+            return draw(*arguments)
+    return drawn
+
+
+def panels(count: int, columns: int, height: float = 2.9, **shared) -> tuple[Figure, list[Axes]]:
+    """A figure of `count` panels in rows of `columns`. height: of one panel, in inches."""
+    rows = -(-count // columns)
+    figure = Figure(figsize=(9, height * rows + 0.7))
+    figure.tips = {}
+    axes = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
+    for unused in axes[count:]:
+        unused.remove()
+    return figure, axes[:count]
+
+
+def look(variant: str, variants: Sequence[str]) -> dict:
+    """Colour and marker of a variant, as keywords of Axes.plot()."""
+    if variant in LOOKS:
+        colour, marker = LOOKS[variant]
+    else:
+        others = [name for name in variants if name not in LOOKS]
+        colour, marker = MORE_LOOKS[others.index(variant) % len(MORE_LOOKS)]
+    return {"color": colour, "marker": marker, "label": variant}
+
+
+def tip(axes: Axes, x: float, y: float, text: str):
+    """A tooltip around a data point."""
+    tips = axes.figure.tips
+    name = f"tip{len(tips)}"
+    tips[name] = text
+    axes.plot([x], [y], linestyle="none", marker="o", markersize=HIT_SIZE, alpha=0,
+              markeredgewidth=0, color="#ffffff", gid=name, zorder=10, label="_tip")
+
+
+def log_axis(axes: Axes, label: str, unit: float):
+    """A logarithmic horizontal axis with round figures on it; unit: what its 1 stands for."""
+    axes.set(xscale="log", xlabel=label)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value / unit:g}")
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def legend(figure: Figure, axes: Sequence[Axes]):
+    """One legend for all panels, above them, in rows of much the same length."""
+    handles = {}
+    for each in axes:
+        for handle, label in zip(*each.get_legend_handles_labels()):
+            handles.setdefault(label, handle)
+    rows = -(-len(handles) // LEGEND_COLUMNS)
+    figure.legend(handles.values(), handles.keys(), loc="outside upper center",
+                  ncols=-(-len(handles) // rows))

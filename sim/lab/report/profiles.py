@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Table 5 of Spanos et al. (2008) from what `moderato profile --json` wrote; its flame graphs."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..attribution import CAUSES
+from ..errors import LabError
+from . import paper
+from .table import MISSING, Table, number
+
+PAPER_TERMS = ("T_CS", "T_RX", "T_COPY", "T_IP", "T_TX", "T_SKB")
+COSTLIEST = 6
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """What a folder of profiles holds; by file name in the order of names."""
+    profiles: list[dict]        # the JSON's objects
+    graphs:   dict[str, str]    # SVG
+    traces:   dict[str, bytes]  # Perfetto's format
+
+
+NONE = Profiles([], {}, {})
+
+
+def load(folder: Path | None) -> Profiles:
+    """All *.json, *.svg and *.pftrace of a folder."""
+    if folder is None:
+        return NONE
+    profiles = [profile for file in sorted(folder.glob("*.json")) for profile in _read(file)]
+    graphs = {file.stem: file.read_text() for file in sorted(folder.glob("*.svg"))}
+    traces = {file.name: file.read_bytes() for file in sorted(folder.glob("*.pftrace"))}
+    if not profiles and not graphs and not traces:
+        raise LabError(f"{folder} holds no profiles; make some with `./moderato profile --json "
+                       f"{folder}/NAME.json --flame-graph {folder}/NAME.svg`")
+    return Profiles(profiles, graphs, traces)
+
+
+def _read(file: Path) -> list[dict]:
+    try:
+        profiles = json.loads(file.read_text())
+        if not isinstance(profiles, list):
+            raise TypeError("not a list")
+        tables5(profiles)  # what is missing is found now
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LabError(f"{file} is not a profile ({error!r}); make it again with `./moderato "
+                       "profile --json`, or take it out of the folder") from error
+    return profiles
+
+
+# Table 5 ------------------------------------------------------------------------------------------
+
+def tables5(profiles: list[dict]) -> list[Table]:
+    """For each frame size and load: terms, causes and the costliest functions."""
+    groups = {}
+    for profile in sorted(profiles, key=lambda profile: _place(profile["variant"])):
+        groups.setdefault((profile["frame_bytes"], profile["load_percent"]), []).append(profile)
+    return [table for (size, load), group in sorted(groups.items())
+            for table in _tables(f"{size}-{load:g}", f"{size}-byte frames, {load:g} % of "
+                                 f"{group[0]['link_mbps']} Mb/s offered to each port", group)]
+
+
+def _tables(name: str, trial: str, group: list[dict]) -> list[Table]:
+    """Of one trial with several variants; cycles add up exactly before they are rounded."""
+    terms = list(dict.fromkeys(term for profile in group for term in profile["terms"]))
+    clock = f"{group[0]['sys_clk_hz'] / 1e6:g} cycles are 1 µs."
+    means = "; ".join(f"{cause}: {meaning}" for cause, meaning in CAUSES.items())
+    return [
+        Table(f"table-5-{name}", f"Table 5. Where a frame's time goes: {trial}; cycles per frame",
+              ["variant", *terms, "sum", "interrupts enabled, % of the busy time",
+               "interrupts per frame", "frames"],
+              [[profile["variant"], *_terms(profile, terms)] for profile in group],
+              [f"{clock} Per frame forwarded, or received where none was forwarded."]),
+        Table(f"causes-{name}", f"What the pipeline did in this time: {trial}; cycles per frame",
+              ["variant", *CAUSES],
+              [[profile["variant"], *_causes(profile)] for profile in group], [f"{means}."]),
+        Table(f"costliest-{name}", f"The costliest functions by themselves: {trial}; cycles per "
+              "frame", ["variant", *map(str, range(1, COSTLIEST + 1))],
+              [[profile["variant"], *_costliest(profile)] for profile in group])]
+
+
+def _place(variant: str) -> int:
+    """The paper's six first, in its order."""
+    return paper.VARIANTS.index(variant) if variant in paper.VARIANTS else len(paper.VARIANTS)
+
+
+def table5_theirs() -> Table:
+    """The paper's formulas."""
+    def times(count) -> str:
+        return "" if count == 0 else "T_CS + " if count == 1 else f"{count} T_CS + "
+
+    rest = " + ".join(PAPER_TERMS[1:])
+    rows = [[variant, times(terms.t_cs) + rest, " + ".join(terms.enabled),
+             str(terms.interrupts_per_frame)] for variant, terms in paper.terms().items()]
+    return Table("table-5-theirs", "Table 5 of the paper: the terms, which it does not measure",
+                 ["variant", "time per frame", "of it with interrupts enabled",
+                  "interrupts per frame"], rows, ["T_CS: into and out of an interrupt."])
+
+
+def _terms(profile: dict, terms: list[str]) -> list[str]:
+    window, (frames, what) = profile["window"], _frames(profile)
+    cycles = {term: parts["cycles"] for term, parts in profile["terms"].items()}
+    busy = window["cycles"] - profile["causes"]["idle"]
+    return [*(f"{cycles[term] / frames:.0f}" if term in cycles else MISSING for term in terms),
+            f"{window['cycles'] / frames:.0f}",
+            number(100 * profile["interrupts_enabled"] / busy if busy else None, 1),
+            f"{(window['rx_interrupts'] + window['tx_interrupts']) / frames:.3f}",
+            f"{frames} {what}"]
+
+
+def _causes(profile: dict) -> list[str]:
+    return [f"{profile['causes'][cause] / _frames(profile)[0]:.0f}" for cause in CAUSES]
+
+
+def _costliest(profile: dict) -> list[str]:
+    functions = sorted(profile["functions"].items(), key=lambda item: -item[1])[:COSTLIEST]
+    cells = [f"{name} {count / _frames(profile)[0]:.0f}" for name, count in functions]
+    return cells + [""] * (COSTLIEST - len(cells))
+
+
+def _frames(profile: dict) -> tuple[int, str]:
+    """What a window's cycles are divided by."""
+    for what in ("forwarded", "received"):
+        if profile["window"][what]:
+            return profile["window"][what], what
+    return 1, "in all"

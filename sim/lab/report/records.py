@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The trials that a report is about: of one machine, or one for each NIC where several compare.
+
+Files grow over months, through many commits of gateware and driver; figures of different machines
+do not go into one table. The latest machine of each NIC is taken, and what was left out is told.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import store
+from ..errors import LabError
+
+UNKNOWN = {"machine": None, "version": "unknown", "nic": "moderato", "kernel": None, "cpu": None,
+           "memory_bytes": None, "checkpoint": None}  # of records from before they said
+
+
+@dataclass(frozen=True)
+class Records:
+    trials: list[dict]
+    notes:  list[str]  # what a reader has to know about them
+
+    @property
+    def link_mbps(self) -> int:
+        return self.trials[0]["task"]["link_mbps"]
+
+    @property
+    def variants(self) -> list[str]:
+        """In the order of their first trials, the paper's six before all others."""
+        from .paper import VARIANTS
+        found = dict.fromkeys(trial["task"]["variant"] for trial in self.trials)
+        return [name for name in VARIANTS if name in found] + [
+            name for name in found if name not in VARIANTS]
+
+    @property
+    def frame_sizes(self) -> list[int]:
+        return sorted({trial["task"]["frame_bytes"] for trial in self.trials})
+
+    def of(self, *kinds: str) -> list[dict]:
+        """The trials of some kinds."""
+        return [trial for trial in self.trials if trial["task"]["kind"] in kinds]
+
+
+def load(files: Sequence[Path]) -> Records:
+    """All records of the files, each once, as far as they belong together."""
+    found, notes = {}, []
+    for file in files:
+        if not file.exists():
+            raise LabError(f"{file} does not exist; make trials with `./moderato rfc2544`, or name "
+                           "a file of its records with --results")
+        lines = list(store.lines(file))
+        found |= {record["key"]: record for record in lines if record}
+        if None in lines:
+            notes.append(f"{lines.count(None)} line(s) of {file.name} are cut off and left out")
+    if not found:
+        names = ", ".join(str(file) for file in files)
+        raise LabError(f"there are no records of trials in {names}; make some with "
+                       "`./moderato rfc2544`, or name another file with --results")
+    chosen, left_out = choose(found.values())
+    notes += left_out
+    notes += sorted({f"trial {trial['name']} is unsound: {problem}"
+                     for trial in chosen for problem in trial["problems"]})
+    return Records(chosen, notes)
+
+
+def conditions(trial: dict) -> dict:
+    """Of the machine that made a record."""
+    return UNKNOWN | trial.get("conditions", {})
+
+
+def choose(trials: Iterable[dict]) -> tuple[list[dict], list[str]]:
+    """The trials that belong together, and what is left out.
+
+    Of the latest trial's line rate; of each NIC's latest machine; of each variant's latest settings.
+    """
+    trials = list(trials)
+    link = trials[-1]["task"]["link_mbps"]
+    chosen = [trial for trial in trials if trial["task"]["link_mbps"] == link]
+    for whose, what in ((_nic, "machine"), (_variant, "checkpoint")):
+        latest = {whose(trial): conditions(trial)[what] for trial in chosen}
+        chosen = [trial for trial in chosen if conditions(trial)[what] == latest[whose(trial)]]
+    kept = {trial["key"] for trial in chosen}
+    others = Counter(_made(trial) for trial in trials if trial["key"] not in kept)
+    return chosen, [f"left out: {count} trial(s) that were made otherwise ({made})"
+                    for made, count in others.items()]
+
+
+def _nic(trial: dict) -> str:
+    return conditions(trial)["nic"]
+
+
+def _variant(trial: dict) -> str:
+    return trial["task"]["variant"]
+
+
+def _made(trial: dict) -> str:
+    made = conditions(trial)
+    return (f"{made['nic']} at {trial['task']['link_mbps']} Mb/s, machine "
+            f"{made['machine'] or 'unknown'}, version {made['version']}")

@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The report on made-up trials, whose device is known: tables, figures, files, failures."""
+
+import base64
+import csv
+import gzip
+import json
+import re
+from xml.etree import ElementTree
+
+import made_up_trials as made_up
+import pytest
+
+from moderato.sim.lab import cli
+from moderato.sim.lab.errors import LabError
+from moderato.sim.lab.report import (answers, command, detail, figures, model, paper, profiles,
+                                     records, reproduce, tables)
+from moderato.sim.lab.rfc2544 import tests
+from moderato.sim.lab.rfc2544.trials import steady
+
+VARIANTS = ["original", "napi", "napi-tx-off"]
+SIZES = [64, 256, 512, 1518]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def trials() -> list[dict]:
+    """All tests of three variants, and of a NIC of another name."""
+    return made_up.run(VARIANTS, SIZES) + made_up.run(
+        ["liteeth"], SIZES, conditions=made_up.MACHINE | {"nic": "liteeth", "machine": "other"})
+
+
+@pytest.fixture
+def file(tmp_path, trials):
+    path = tmp_path / "trials.jsonl"
+    path.write_text(lines(trials))
+    return path
+
+
+def lines(trials: list[dict]) -> str:
+    return "".join(json.dumps(trial) + "\n" for trial in trials)
+
+
+def search(variant: str, size: int, **options) -> list[dict]:
+    """The steady trials of one phase."""
+    return made_up.drive(tests.throughput(tests.Cell(variant, size, 100, 1.0), [0.5]), **options)
+
+
+def chosen(trials: list[dict]) -> records.Records:
+    return records.Records(*records.choose(trials))
+
+
+# Model --------------------------------------------------------------------------------------------
+
+def test_fit_finds_a_known_line():
+    line = model.fit({size: 25.8 + 0.02 * size for size in made_up.SIZES})
+    assert line.constant_us == pytest.approx(25.8)
+    assert line.k_us_per_octet == pytest.approx(0.02)
+    assert line.r_squared({size: 25.8 + 0.02 * size for size in made_up.SIZES}) == pytest.approx(1)
+
+
+def test_r_squared_tells_a_bad_fit():
+    us = {64: 10, 512: 30, 1024: 10, 1518: 30}
+    line = model.fit(us)
+    # Sxy² / (Sxx Syy) = 9420² / (1188659 · 400)
+    assert line.r_squared(us) == pytest.approx(0.18663, abs=1e-5)
+    assert model.Model(20, 0).r_squared(us) == pytest.approx(0)
+
+
+def test_two_sizes_fit_any_line():
+    assert model.fit({64: 10.0, 1518: 20.0}) is None
+
+
+def test_model_and_times_are_each_others_reverse():
+    line = model.Model(25.8, 0.02)
+    assert line.mbps(64, 100) == pytest.approx(12.41, abs=0.01)  # their 12.38
+    assert model.us_per_frame(line.mbps(64, 100), 64, 100) == pytest.approx(line.us(64))
+    assert line.mbps(1518, 100) == 100  # not more than the line
+
+
+def test_papers_model_fits_the_papers_throughput():
+    """Their two tables agree: neither was copied wrongly."""
+    for (variant, size), mbps in paper.throughput().items():
+        assert paper.model()[variant].mbps(size, 100) == pytest.approx(mbps, rel=0.04)
+
+
+def test_papers_table_2_follows_from_table_1():
+    """As printed, with the columns of NAPI and TX-OFF put right."""
+    printed = {64: (6.10, 28.87, 21.16, 44.05, 108.77), 128: (4.44, 23.00, 19.26, None, 103.46),
+               512: (3.50, 17.98, 16.61, 25.26, 63.95)}
+    found = paper.throughput()
+    for size, gains in printed.items():
+        for variant, gain in zip(("tx-128", "napi", "tx-off", "napi-tx-128", "napi-tx-off"), gains):
+            if gain is not None:  # printed is 32.46; their table 1 says 34.26
+                assert 100 * (found[variant, size] / found["original", size] - 1) == pytest.approx(
+                    gain, abs=0.06)
+
+
+# Throughput ---------------------------------------------------------------------------------------
+
+def test_throughput_is_the_highest_step_that_passed(trials):
+    found = answers.throughputs(chosen(trials).of("steady"))
+    assert set(found) == {(variant, size) for variant in [*VARIANTS, "liteeth"] for size in SIZES}
+    for (variant, size), answer in found.items():
+        most = 1e6 / made_up.us_per_frame(variant, size)
+        assert answer.exact and len(answer.phases) == 3
+        if answer.at_line:
+            assert answer.mbps == 100 and answer.rate <= most
+        else:
+            assert answer.rate <= most < answer.rate * 1.0101
+
+
+def test_throughput_without_a_rate_that_failed_is_at_least_that():
+    trials = search("napi", 64)
+    best = max((trial for trial in trials if trial["passed"]),
+               key=lambda trial: trial["task"]["load_percent"])
+    load = best["task"]["load_percent"]
+    cut_off = [trial for trial in trials if not load < trial["task"]["load_percent"] < 1.02 * load]
+    assert len(cut_off) == len(trials) - 1
+    found = answers.throughputs(cut_off)
+    assert not found["napi", 64].exact and found["napi", 64].record == best
+    shown = tables.table1(chosen(cut_off), found)
+    assert shown.rows[0][2].startswith("≥") and tables.LEAST_NOTE in shown.notes
+    assert shown.rows[2][2] == "–"  # nothing is derived from it
+    assert answers.frame_times(found, "napi") == {}
+    whole = answers.throughputs(trials)
+    assert tables.table1(chosen(trials), whole).rows[0][2] == f"{load:.2f}"
+
+
+def test_median_and_spread_of_phases():
+    def phase(share, load):
+        return [made_up.record(steady("napi", 64, 100, each, share, 1.0), passed=passed)
+                for each, passed in ((load, True), (round(load * 1.01, 4), False))]
+    loads = [round(100 / 1.01 ** step, 4) for step in (270, 272, 271)]
+    trials = [trial for share, load in zip((0.5, 0.0, 0.25), loads) for trial in phase(share, load)]
+    answer = answers.throughputs(trials)["napi", 64]
+    assert answer.mbps == loads[2]
+    assert answer.rates == sorted(answer.rates) and answer.rates[0] < answer.rate < answer.rates[-1]
+
+
+def test_the_finest_resolution_decides():
+    coarse = made_up.drive(tests.throughput(tests.Cell("napi", 64, 100, 10.0), [0.5]))
+    fine = search("napi", 64)
+    for trials in (coarse + fine, fine + coarse):
+        answer = answers.throughputs(trials)["napi", 64]
+        assert answer.record["task"]["resolution"] == 1.0 and len(answer.phases) == 1
+
+
+def test_line_rate_is_marked_and_left_out_of_the_model(trials):
+    of = chosen(trials)
+    found = answers.throughputs(of.of("steady"))
+    rows = {tuple(row[:2]): row[2:] for row in tables.table1(of, found).rows}
+    assert rows["1518", "ours"][2] == "100.00*"
+    assert rows["64", "theirs"] == ["12.38", "15.95", "25.85", "–"]
+    assert 1518 not in answers.frame_times(found, "napi-tx-off")
+
+
+def test_nothing_is_made_up_for_what_was_not_measured():
+    trials = search("napi", 64) + search("original", 512)
+    of = chosen(trials)
+    rows = {tuple(row[:2]): row[2:] for row in
+            tables.table1(of, answers.throughputs(of.of("steady"))).rows}
+    assert rows["64", "ours"][0] == rows["512", "ours"][1] == "–"
+    assert rows["64", "ours / theirs"][0] == "–" and rows["64", "theirs"][0] == "12.38"
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+def test_ratios_and_gains(trials):
+    of = chosen(trials)
+    found = answers.throughputs(of.of("steady"))
+    ratio = found["napi-tx-off", 64].mbps / found["original", 64].mbps
+    theirs = 25.85 / 12.38
+    shown = {tuple(row[:2]): row[4] for row in tables.table1_ratios(of, found).rows}
+    assert shown["64", "ours"] == f"{ratio:.2f}" and shown["64", "theirs"] == f"{theirs:.2f}"
+    assert shown["64", "ours / theirs"] == f"{ratio / theirs:.2f}"
+    assert shown["512", "ours / theirs"] == "**1.22**"  # 0.22 is more than 0.15
+    gains = {tuple(row[:2]): row[3] for row in tables.table2(of, found).rows}
+    assert gains["64", "theirs"] == "+108.8" and gains["64", "ours"] == f"{100 * ratio - 100:+.1f}"
+
+
+def test_table_3_counts_the_window(trials):
+    of = chosen(trials)
+    full = answers.full_load(answers.curves(of.of("loss")), 512)
+    rows = {tuple(row[:2]): row[2:] for row in tables.table3(of, full).rows}
+    window = full["original"]["report"]["ports"][0]["window"]
+    assert rows["original", "ours"][0] == str(2 * window["offered"])
+    assert rows["original", "ours"][6:8] == ["1.000", "–"]  # it forwards nothing at full load
+    assert rows["napi", "ours"][5:8] == ["1.000", "0.000", "1.000"]
+    assert rows["napi", "ours"][8] == "2"  # one at each port, at the start
+    assert rows["napi", "theirs"] == ["2000000", "1272263", "1272263", "5", "1271962", "1.000",
+                                      "0.000", "1.000", "5"]
+    assert ("liteeth", "theirs") not in rows
+
+
+def test_table_4_finds_the_devices_line(trials):
+    of = chosen(trials)
+    found = answers.throughputs(of.of("steady"))
+    rows = {row[0]: row[1:] for row in tables.table4(of, found, answers.models(found)).rows}
+    for variant, row in rows.items():
+        assert float(row[0]) == pytest.approx(made_up.CONSTANT[variant], rel=0.02)
+        assert float(row[4]) == pytest.approx(1e3 * made_up.PER_OCTET, rel=0.1)
+        assert float(row[6]) > 0.99
+    assert rows["original"][1:4] == ["25.8", "1.000", "1.000"] and rows["liteeth"][1] == "–"
+
+
+def test_burst_that_was_never_too_long_is_at_least_that(trials):
+    burst = [trial for trial in trials if trial["task"]["kind"] == "burst"]
+    found = answers.bursts(burst)
+    rows = {tuple(row[:2]): row[2] for row in detail.bursts(chosen(trials), found).rows}
+    assert rows["1518", "napi-tx-off"] == "≥4096"
+    assert 297 <= int(rows["64", "napi"]) <= made_up.BURST
+
+
+# Which trials -------------------------------------------------------------------------------------
+
+def test_other_machines_are_kept_apart(tmp_path, trials):
+    old = search("napi", 64, conditions=made_up.MACHINE | {"machine": "older", "version": "v0"})
+    fast = [made_up.record(steady("napi", 64, 1000, 10, 0.5, 1.0))]
+    path = tmp_path / "trials.jsonl"
+    path.write_text(lines(old + fast + trials))
+    found = records.load([path])
+    assert found.trials == trials  # both NICs
+    assert found.notes == [
+        f"left out: {len(old)} trial(s) that were made otherwise (moderato at 100 Mb/s, machine "
+        "older, version v0)",
+        "left out: 1 trial(s) that were made otherwise (moderato at 1000 Mb/s, machine "
+        "0123456789ab, version v1)"]
+
+
+def test_a_variants_earlier_settings_are_left_out():
+    def made(checkpoint):
+        return search("napi", 64, conditions=made_up.MACHINE | {"checkpoint": checkpoint})
+    of = chosen(search("original", 64) + made("before") + made("after"))
+    assert of.trials == search("original", 64) + made("after") and len(of.notes) == 1
+
+
+def test_records_that_do_not_say_where_they_were_made():
+    trials = search("napi", 64, conditions=None)
+    of = chosen(trials)
+    assert of.trials == trials and of.notes == []
+    assert detail.machines(of).rows[0][:3] == ["moderato", "unknown", "–"]
+    mixed = chosen(trials + search("napi", 64))
+    assert len(mixed.trials) == len(trials) and len(mixed.notes) == 1
+
+
+def test_torn_line_is_passed_over_and_told(tmp_path, trials):
+    path = tmp_path / "trials.jsonl"
+    path.write_text(lines(trials)[:-30])
+    found = records.load([path])
+    assert found.trials == trials[:-1]
+    assert found.notes == ["1 line(s) of trials.jsonl are cut off and left out"]
+
+
+def test_several_files_and_compressed_ones(tmp_path, trials):
+    (tmp_path / "a.jsonl").write_text(lines(trials[:100]))
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines(trials[50:]).encode()))
+    assert records.load([tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"]).trials == trials
+
+
+def test_torn_gzip_file_is_refused(tmp_path, trials):
+    path = tmp_path / "trials.jsonl.gz"
+    path.write_bytes(gzip.compress(lines(trials).encode())[:-500])
+    with pytest.raises(LabError, match="not a whole gzip file"):
+        records.load([path])
+    path.write_bytes(b"no gzip")
+    with pytest.raises(LabError, match="not a whole gzip file"):
+        records.load([path])
+
+
+def test_unsound_trials_are_told(tmp_path, trials):
+    path = tmp_path / "trials.jsonl"
+    path.write_text(lines(trials[:-1] + [trials[-1] | {"problems": ["2 frames corrupted"]}]))
+    assert records.load([path]).notes == [
+        f"trial {trials[-1]['name']} is unsound: 2 frames corrupted"]
+
+
+# Figures ------------------------------------------------------------------------------------------
+
+def draw(trials: list[dict]) -> list:
+    of = chosen(trials)
+    found = answers.throughputs(of.of("steady"))
+    models, curves = answers.models(found), answers.curves(of.of("loss", "steady"))
+    return [figures.throughput(of, found), figures.collapse(of, curves),
+            figures.model_fit(of, found, models), figures.model_lines(of, models),
+            figures.latency(of, found), figures.interrupts(of, curves)]
+
+
+def test_figures_are_the_same_bytes_each_time(trials):
+    assert [plot.svg() for plot in draw(trials)] == [plot.svg() for plot in draw(trials)]
+
+
+def test_each_point_has_its_tooltip(trials):
+    plot = draw(trials)[0]
+    root = ElementTree.fromstring(plot.svg())
+    titles = [title.text for title in root.iter(f"{SVG}title")]
+    assert len(titles) == len(set(titles)) == 4 * len(SIZES) + 3 * 8  # ours; theirs have 8 sizes
+    assert "Spanos et al. 2008: original, 64 bytes: 12.38 Mb/s, 36845 frames/s through the box" \
+        in titles
+    assert sum("ours: liteeth" in title for title in titles) == len(SIZES)
+    assert root.get("role") == "img" and root.get("aria-label") == plot.caption
+
+
+def test_ids_of_figures_differ(trials):
+    ids = []
+    for plot in draw(trials):
+        text = plot.svg()
+        made = re.findall(r'\bid="([^"]+)"', text)
+        used = re.findall(r'(?:href="#|url\(#)([^")]+)', text)
+        assert used and set(used) <= set(made)
+        ids += made
+    assert len(ids) == len(set(ids))
+
+
+def test_without_trials_there_are_no_figures():
+    failed = made_up.record(steady("napi", 1024, 100, 99, 0.5, 1.0), passed=False)
+    assert draw([failed]) == [None] * 6
+
+
+# Profiles -----------------------------------------------------------------------------------------
+
+PROFILE = {
+    "variant": "napi", "frame_bytes": 64, "load_percent": 100, "link_mbps": 100,
+    "sys_clk_hz": 100_000_000, "interrupts_enabled": 700_000,
+    "window": {"cycles": 1_000_000, "forwarded": 100, "received": 110, "rx_interrupts": 0,
+               "tx_interrupts": 100},
+    "terms": {"T_CS": {"cycles": 250_000}, "T_IP": {"cycles": 649_900},
+              "idle": {"cycles": 100_100}},
+    "causes": {"retire": 400_000, "pipeline": 300_000, "icache": 100_000, "dcache": 50_000,
+               "lsu": 40_000, "tlb": 9_900, "idle": 100_100},
+    "functions": {"ip_forward": 50_000, "memset": 10_000},
+}
+
+
+def test_table_5_per_frame(tmp_path):
+    (tmp_path / "napi.json").write_text(json.dumps([PROFILE]))
+    of_ours, causes, costliest = profiles.tables5(profiles.load(tmp_path).profiles)
+    assert of_ours.rows == [["napi", "2500", "6499", "1001", "10000", "77.8", "1.000",
+                             "100 forwarded"]]
+    assert causes.rows == [["napi", "4000", "3000", "1000", "500", "400", "99", "1001"]]
+    assert costliest.rows[0][:3] == ["napi", "ip_forward 500", "memset 100"]
+
+
+def test_table_5_where_nothing_was_forwarded(tmp_path):
+    window = PROFILE["window"] | {"forwarded": 0}
+    (tmp_path / "napi.json").write_text(json.dumps([PROFILE | {"window": window}]))
+    assert profiles.tables5(profiles.load(tmp_path).profiles)[0].rows[0][-1] == "110 received"
+
+
+def test_variants_of_a_profile_stand_in_the_papers_order(tmp_path):
+    for number, variant in enumerate(("liteeth", "napi", "original")):
+        (tmp_path / f"{number}.json").write_text(json.dumps([PROFILE | {"variant": variant}]))
+    for table in profiles.tables5(profiles.load(tmp_path).profiles):
+        assert [row[0] for row in table.rows] == ["original", "napi", "liteeth"]
+
+
+def test_their_table_5():
+    rows = {row[0]: row[1:] for row in profiles.table5_theirs().rows}
+    assert rows["napi-tx-128"] == ["1/128 T_CS + T_RX + T_COPY + T_IP + T_TX + T_SKB",
+                                   "T_RX + T_COPY + T_IP", "1/128"]
+    assert rows["original"][0].startswith("2 T_CS + ") and rows["napi-tx-off"][2] == "0"
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", "[{}]", '[{"window": {}}]'])
+def test_what_is_no_profile_is_refused(tmp_path, content):
+    (tmp_path / "bad.json").write_text(content)
+    with pytest.raises(LabError, match="bad.json is not a profile"):
+        profiles.load(tmp_path)
+
+
+def test_folder_without_profiles_is_refused(tmp_path):
+    with pytest.raises(LabError, match="holds no profiles"):
+        profiles.load(tmp_path)
+
+
+# Command ------------------------------------------------------------------------------------------
+
+def run(file, *more) -> int:
+    return cli.main(["report", "--results", str(file), "--output",
+                     str(file.parent / "report.html"), *map(str, more)])
+
+
+def test_without_trials_it_says_what_to_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
+    assert cli.main(["report", "--output", str(tmp_path / "report.html")]) == 1
+    assert "./moderato rfc2544" in capsys.readouterr().err
+    (tmp_path / "empty.jsonl").touch()
+    assert run(tmp_path / "empty.jsonl") == 1
+    assert "./moderato rfc2544" in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_markdown_shows_the_figures_beside_it(file, tmp_path):
+    (tmp_path / "docs").mkdir()
+    assert run(file, "--figures", tmp_path / "figures", "--markdown",
+               tmp_path / "docs" / "tables.md") == 0
+    text = (tmp_path / "docs" / "tables.md").read_text()
+    shown = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
+    assert len(shown) == 6
+    for name in shown:
+        svg = (tmp_path / "docs" / name).resolve()
+        assert svg.parent == tmp_path / "figures"
+        assert svg.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    for number in range(1, 5):
+        assert f"**Table {number}. " in text
+    widths = {len(line.split(" | ")) for line in text.split("**Table 1. ")[1].split("\n\n")[1]
+              .splitlines()}
+    assert widths == {2 + len(VARIANTS) + 1}
+
+
+def test_raw_data_makes_the_same_report(file, tmp_path):
+    assert run(file) == 0
+    first = (tmp_path / "report.html").read_text()
+    data = re.search(r'"trials.jsonl.gz" href="data:application/gzip;base64,([^"]+)"', first)
+    again = tmp_path / "again.jsonl.gz"
+    again.write_bytes(base64.b64decode(data[1]))
+    assert run(again) == 0
+    assert (tmp_path / "report.html").read_text() == first
+
+
+def test_the_command_that_made_the_trials(trials):
+    moderato, liteeth = reproduce.commands(chosen(trials))
+    assert moderato.startswith("git checkout v1 && ./moderato rfc2544 ")
+    options = cli.parser().parse_args(moderato.split("./moderato ")[1].split())
+    assert options.test == ["throughput", "latency", "loss", "burst", "recovery", "reset"]
+    assert (options.variant, options.frame_size) == (VARIANTS, SIZES)
+    assert options.load == [100, 60, 30, 20, 15, 12, 10, 8, 6, 4, 2]
+    assert (options.phases, options.resolution, options.link) == (3, 1.0, 100)
+    assert "--nic liteeth" in liteeth and "--variant" not in liteeth
+
+
+def test_data_files_are_those_of_the_paper():
+    """Each of their tables whole, as the README beside them says."""
+    folder = paper.ROOT / "docs" / "data"
+    rows = {number: list(csv.reader((folder / f"spanos-2008-table{number}.csv").open()))
+            for number in (1, 3, 4, 5)}
+    assert [len(rows[number]) - 1 for number in (1, 3, 4, 5)] == [8, 4, 6, 6]
+    assert len(paper.throughput()) == 48 and set(paper.terms()) == set(paper.VARIANTS)
+
+
+def test_sections_without_data_say_so():
+    of = chosen(search("napi", 64))
+    sections = command.contents(of, profiles.NONE)
+    missing = {section.name for section in sections if not section.present}
+    assert missing == {"profile", "burst", "recovery"}
+    assert all(section.missing for section in sections if section.name in missing)
