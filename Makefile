@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Short names for what ./moderato does; ARGS adds to its arguments.
 
-.PHONY: forward test bench setup
+.PHONY: forward report test bench setup
 
 # Linux forwards frames between two ports, with all six drivers; prints what each one costs.
 forward:
 	@./moderato forward $(ARGS)
+
+# Tables and figures from the trials of `./moderato rfc2544`, beside the paper's: report.html.
+report:
+	@./moderato report $(ARGS)
 
 # Every test that takes less than minutes; `make test ARGS='-m slow'` runs the others.
 test:

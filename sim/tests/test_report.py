@@ -179,6 +179,26 @@ def test_ratios_and_gains(trials):
     assert gains["64", "theirs"] == "+108.8" and gains["64", "ours"] == f"{100 * ratio - 100:+.1f}"
 
 
+def test_ratios_to_another_nic(trials):
+    of = chosen(trials)
+    found = answers.throughputs(of.of("steady"))
+    ratio = found["napi-tx-off", 64].mbps / found["liteeth", 64].mbps
+    shown = tables.baseline(of, found)
+    assert shown.rows[0] == ["64", "to liteeth", *shown.rows[0][2:4], f"{ratio:.2f}", "1.00"]
+    alone = chosen(search("napi", 64))
+    assert tables.baseline(alone, answers.throughputs(alone.trials)) is None
+
+
+def test_tables_have_the_frame_counts(trials):
+    of = chosen(trials)
+    found = answers.throughputs(of.of("steady"))
+    frames = [sum(port["offered"] for port in each.record["report"]["ports"])
+              for answer in found.values() for each in answer.phases]
+    assert f"{min(frames)} to {max(frames)} frames" in tables.table1(of, found).notes[0]
+    for table in (detail.throughput(of, found), detail.latency(of, found)):
+        assert any("frames" in title for title in table.head)
+
+
 def test_table_3_counts_the_window(trials):
     of = chosen(trials)
     full = answers.full_load(answers.curves(of.of("loss")), 512)
@@ -419,14 +439,29 @@ def test_raw_data_makes_the_same_report(file, tmp_path):
 
 
 def test_the_command_that_made_the_trials(trials):
-    moderato, liteeth = reproduce.commands(chosen(trials))
-    assert moderato.startswith("git checkout v1 && ./moderato rfc2544 ")
-    options = cli.parser().parse_args(moderato.split("./moderato ")[1].split())
-    assert options.test == ["throughput", "latency", "loss", "burst", "recovery", "reset"]
-    assert (options.variant, options.frame_size) == (VARIANTS, SIZES)
-    assert options.load == [100, 60, 30, 20, 15, 12, 10, 8, 6, 4, 2]
-    assert (options.phases, options.resolution, options.link) == (3, 1.0, 100)
-    assert "--nic liteeth" in liteeth and "--variant" not in liteeth
+    checkout, *lines = reproduce.commands(chosen(trials))
+    assert checkout == "git checkout v1"
+    searches, loss, others, *of_liteeth = [
+        cli.parser().parse_args(line.removeprefix("./moderato ").split()) for line in lines]
+    assert searches.test == ["throughput", "latency"] and searches.phases == 3
+    assert loss.test == ["loss"] and loss.load == [100, 60, 30, 20, 15, 12, 10, 8, 6, 4, 2]
+    assert others.test == ["burst", "recovery", "reset"] and others.phases == loss.phases == 1
+    for each in (searches, loss, others):
+        assert (each.variant, each.frame_size, each.nic) == (VARIANTS, SIZES, "moderato")
+        assert (each.resolution, each.link) == (1.0, 100)
+    assert [each.test for each in of_liteeth] == [searches.test, loss.test, others.test]
+    assert {each.nic for each in of_liteeth} == {"liteeth"}
+
+
+def test_the_command_makes_no_other_trials():
+    version = made_up.MACHINE | {"version": "v2-dirty"}
+    trials = search("napi", 64) + search("napi", 512) + search("original", 64, conditions=version)
+    assert reproduce.commands(chosen(trials)) == [
+        "git checkout v2  # and files that were not committed",
+        "./moderato rfc2544 --test throughput,latency --variant napi --frame-size 64,512 "
+        "--phases 1 --resolution 1 --link 100",
+        "./moderato rfc2544 --test throughput,latency --variant original --frame-size 64 "
+        "--phases 1 --resolution 1 --link 100"]
 
 
 def test_data_files_are_those_of_the_paper():

@@ -7,6 +7,7 @@
     table       a table, as Markdown and HTML; tables, detail: all of them
     plot        how a figure looks, as SVG and PNG; figures: all of them
     profiles    what `moderato profile` wrote
-    page        everything in one HTML file
+    reproduce   the commands that made the trials
+    page        everything in one HTML file; markdown: tables and figures for docs
     command     `moderato report`
 """

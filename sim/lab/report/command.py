@@ -51,7 +51,8 @@ def contents(trials: records.Records, profiled: profiles.Profiles) -> list[Secti
         Section("throughput", "Throughput: tables 1 and 2, figure 4", [
             figures.throughput(trials, found), tables.table1(trials, found),
             tables.table1_ratios(trials, found), tables.table2(trials, found),
-            detail.throughput(trials, found)] if found else [], run("throughput")),
+            tables.baseline(trials, found), detail.throughput(trials, found),
+        ] if found else [], run("throughput")),
         Section("overload", "Overload: table 3, figure 5, loss and interrupts", [
             figures.collapse(trials, curves), tables.table3(trials, full) if full else None,
             figures.interrupts(trials, curves),

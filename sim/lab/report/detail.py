@@ -110,16 +110,17 @@ def reset(records: Records, found: Mapping[Cell, dict]) -> Table:
 # Conditions ---------------------------------------------------------------------------------------
 
 def machines(records: Records) -> Table:
-    """What the trials ran on: a row per machine and version."""
-    counts = defaultdict(list)
+    """What the trials ran on: a row per NIC."""
+    found = defaultdict(list)
     for trial in records.trials:
-        made = conditions(trial)
-        counts[made["nic"], made["version"]].append(trial)
+        found[conditions(trial)["nic"]].append(trial)
     rows = []
-    for (nic, version), trials in counts.items():
-        made, cpu = conditions(trials[0]), conditions(trials[0])["cpu"]
-        memory = made["memory_bytes"]
-        rows.append([nic, version, made["machine"] or MISSING, made["kernel"] or MISSING,
+    for nic, trials in found.items():
+        made = conditions(trials[0])
+        cpu, memory = made["cpu"], made["memory_bytes"]
+        versions = dict.fromkeys(conditions(trial)["version"] for trial in trials)
+        rows.append([nic, ", ".join(versions), made["machine"] or MISSING,
+                     made["kernel"] or MISSING,
                      f"{trials[0]['sys_clk_hz'] / 1e6:g} MHz", _cpu(cpu) if cpu else MISSING,
                      f"{memory >> 20} MiB" if memory else MISSING,
                      f"{records.link_mbps} Mb/s", str(len(trials))])

@@ -72,24 +72,15 @@ def model_fit(records: Records, found: Mapping[Cell, Throughput],
         return None
     figure, axes = panels(len(variants), 3, 2.4, sharey=True)
     for panel, variant in zip(axes, variants):
-        colour = look(variant, records.variants)["color"]
         ours = {size: answer.mbps for (name, size), answer in found.items()
                 if name == variant and answer.exact}
         theirs = {size: mbps for (name, size), mbps in paper.throughput().items()
                   if name == variant}
-        for title, points, line, link, marks in (
-                ("ours", ours, models.get(variant), records.link_mbps, {"color": colour}),
-                (THEIRS, theirs, paper.model().get(variant), paper.LINK_MBPS,
-                 {"color": INK, "alpha": 0.55, "markerfacecolor": "none"})):
-            plain = {name: value for name, value in marks.items() if name != "markerfacecolor"}
-            if line:
-                panel.plot(SIZES, [line.mbps(size, link) for size in SIZES], **plain,
-                           linestyle="-" if title == "ours" else "--")
-            panel.plot(points.keys(), points.values(), marker="o", linestyle="none", **marks)
-            for size, mbps in points.items():
-                says = f", model {line.mbps(size, link):.2f}" if line else ""
-                tip(panel, size, mbps, f"{title}: {variant}, {size} bytes: {mbps:.2f} Mb/s{says}")
-        panel.set(title=variant, ylim=(0, 105))
+        _fit(panel, f"ours: {variant}", ours, models.get(variant), records.link_mbps,
+             color=look(variant, records.variants)["color"], linestyle="-")
+        _fit(panel, f"{THEIRS}: {variant}", theirs, paper.model().get(variant), paper.LINK_MBPS,
+             color=INK, linestyle="--", alpha=0.55, fillstyle="none")
+        panel.set(title=variant, ylim=(0, 1.05 * records.link_mbps))
         _size_axis(panel)
     for panel in axes[::3]:
         panel.set_ylabel("Mb/s per port")
@@ -175,6 +166,18 @@ def _present(records: Records, cells: Iterable[Cell]) -> list[str]:
 def _size_axis(panel: Axes):
     panel.set(xlabel="frame size, octets", xlim=(0, 1550),
               xticks=[64, 256, 512, 896, 1280, 1518])
+
+
+def _fit(panel: Axes, title: str, points: Mapping[int, float], line: model.Model | None,
+         link_mbps: int, linestyle: str, **style):
+    """Throughputs by frame size, and the model's line if there is one."""
+    if line:
+        panel.plot(SIZES, [line.mbps(size, link_mbps) for size in SIZES], linestyle=linestyle,
+                   **style)
+    panel.plot(points.keys(), points.values(), marker="o", linestyle="none", **style)
+    for size, mbps in points.items():
+        says = f", model {line.mbps(size, link_mbps):.2f}" if line else ""
+        tip(panel, size, mbps, f"{title}, {size} bytes: {mbps:.2f} Mb/s{says}")
 
 
 def _curves(panel: Axes, records: Records, curves: Mapping[Cell, list[dict]], size: int, what: str,

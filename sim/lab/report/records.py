@@ -73,7 +73,7 @@ def conditions(trial: dict) -> dict:
 def choose(trials: Iterable[dict]) -> tuple[list[dict], list[str]]:
     """The trials that belong together, and what is left out.
 
-    Of the latest trial's line rate; of each NIC's latest machine; of each variant's latest settings.
+    Of the latest trial's line rate; of each NIC's latest machine; of a variant's latest settings.
     """
     trials = list(trials)
     link = trials[-1]["task"]["link_mbps"]

@@ -1,45 +1,64 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The commands that make the same trials again."""
 
+from collections import defaultdict
+from collections.abc import Iterable
+
 from .records import Records, conditions
 
+TESTS = {"steady": ("throughput", "latency")}  # of kinds of trials that are called otherwise
 DIRTY = "-dirty"
-TESTS = {"steady": "throughput,latency"}  # kinds of trials whose tests have other names
 
 
 def commands(records: Records) -> list[str]:
-    """One for each NIC and resolution, after checking out the version that made the trials."""
-    groups = {}
-    for trial in records.trials:
-        made = conditions(trial)
-        group = made["nic"], made["version"], _resolution(trial, records)
-        groups.setdefault(group, []).append(trial["task"])
-    return [_command(*group, tasks) for group, tasks in groups.items()]
+    """A checkout, then a command for all tests that were asked of the same variants and sizes.
+
+    Trials of several versions on the same machine are the same in each: the last one will do.
+    """
+    version = conditions(records.trials[-1])["version"]
+    lines = [f"git checkout {version.removesuffix(DIRTY)}"
+             + "  # and files that were not committed" * version.endswith(DIRTY)]
+    for nic in _each(conditions(trial)["nic"] for trial in records.trials):
+        tasks = [trial["task"] for trial in records.trials if conditions(trial)["nic"] == nic]
+        tests = defaultdict(list)  # options → tests
+        for kind in _each(task["kind"] for task in tasks):
+            for variants, options in _asked([task for task in tasks if task["kind"] == kind]):
+                machine = f"--variant {variants}" if nic == "moderato" else f"--nic {nic}"
+                tests[f"{machine} {options}"] += TESTS.get(kind, (kind,))
+        lines += [f"./moderato rfc2544 --test {','.join(names)} {options}"
+                  for options, names in tests.items()]
+    return lines
 
 
-def _command(nic: str, version: str, resolution: float, tasks: list[dict]) -> str:
-    def values(name, kind=None):
-        return list(dict.fromkeys(task[name] for task in tasks if kind in (None, task["kind"])))
-
-    words = ["./moderato rfc2544 --test",
-             ",".join(dict.fromkeys(TESTS.get(kind, kind) for kind in values("kind")))]
-    if nic == "moderato":
-        words += ["--variant", ",".join(values("variant"))]
-    else:
-        words += ["--nic", nic]
-    words += ["--frame-size", ",".join(map(str, sorted(values("frame_bytes"))))]
-    loads = sorted(values("load_percent", "loss"), reverse=True)
-    if loads:
-        words += ["--load", ",".join(f"{load:g}" for load in loads)]
-    words += ["--phases", str(max(1, len(values("phase", "steady")))),
-              "--resolution", f"{resolution:g}", "--link", str(tasks[0]["link_mbps"])]
-    changed = "  # and files that were not committed" if version.endswith(DIRTY) else ""
-    return f"git checkout {version.removesuffix(DIRTY)} && {' '.join(words)}{changed}"
+def _asked(tasks: list[dict]) -> list[tuple[str, str]]:
+    """Variants and options of one kind of trials: so that they make these trials and no others."""
+    variants = defaultdict(list)  # options → variants
+    for variant in _each(task["variant"] for task in tasks):
+        sizes = defaultdict(list)  # further options → sizes
+        of_variant = [task for task in tasks if task["variant"] == variant]
+        for size in sorted({task["frame_bytes"] for task in of_variant}):
+            of_cell = [task for task in of_variant if task["frame_bytes"] == size]
+            sizes[_options(of_cell)].append(size)
+        for options, of in sizes.items():
+            variants[f"--frame-size {_list(of)} {options}"].append(variant)
+    return [(_list(of), options) for options, of in variants.items()]
 
 
-def _resolution(trial: dict, records: Records) -> float:
-    """Of a burst and the like, which have none that means anything, that of the first search."""
-    if trial["task"]["kind"] in ("steady", "loss"):
-        return trial["task"]["resolution"]
-    searches = records.of("steady", "loss")
-    return searches[0]["task"]["resolution"] if searches else trial["task"]["resolution"]
+def _options(tasks: list[dict]) -> str:
+    """Of the trials of one cell."""
+    words = [f"--phases {len(_each(task['phase'] for task in tasks))}",
+             f"--resolution {min(task['resolution'] for task in tasks):g}",
+             f"--link {tasks[0]['link_mbps']}"]
+    if tasks[0]["kind"] == "loss":
+        loads = sorted(_each(task["load_percent"] for task in tasks), reverse=True)
+        words.append(f"--load {_list(f'{load:g}' for load in loads)}")
+    return " ".join(words)
+
+
+def _each(values: Iterable) -> list:
+    """Values once, in the order in which they appear."""
+    return list(dict.fromkeys(values))
+
+
+def _list(values: Iterable) -> str:
+    return ",".join(map(str, values))

@@ -3,9 +3,10 @@
 
 from collections.abc import Callable, Mapping
 
+from ..rfc2544 import metrics
 from . import model, paper
 from .answers import Cell, Throughput, frame_times
-from .records import Records
+from .records import Records, conditions
 from .table import MISSING, Table, number
 
 BASE  = "original"  # what the paper compares with
@@ -43,7 +44,7 @@ def table1(records: Records, found: Mapping[Cell, Throughput]) -> Table:
     incomplete = [LEAST_NOTE] if any(not answer.exact for answer in found.values()) else []
     return Table("table-1", "Table 1. Throughput (RFC 2544), both directions at once, Mb/s of one "
                  "port: 100 × offered rate ÷ line rate", ["bytes", "", *records.variants], rows,
-                 [LIMIT_NOTE, *incomplete, MISSING_NOTE], heads=2)
+                 [_frames(found), LIMIT_NOTE, *incomplete, MISSING_NOTE], heads=2)
 
 
 def table1_ratios(records: Records, found: Mapping[Cell, Throughput]) -> Table:
@@ -59,6 +60,19 @@ def table1_ratios(records: Records, found: Mapping[Cell, Throughput]) -> Table:
         "ours / theirs": lambda *cell: _quotient(ours(*cell), theirs(*cell), mark=True)})
     return Table("table-1-ratios", f"Table 1 as ratios to {BASE}", ["bytes", "", *records.variants],
                  rows, [LIMIT_NOTE, MARK_NOTE, MISSING_NOTE], heads=2)
+
+
+def baseline(records: Records, found: Mapping[Cell, Throughput]) -> Table | None:
+    """Throughput as ratio to that of another NIC, if there is one."""
+    others = dict.fromkeys(trial["task"]["variant"] for trial in records.of("steady")
+                           if conditions(trial)["nic"] != "moderato")
+    if not others:
+        return None
+    rows = _by_size(records, {
+        f"to {other}": lambda variant, size, other=other: _shown(
+            _ratio(_ours(found, variant, size), _ours(found, other, size))) for other in others})
+    return Table("baseline", "Throughput as ratio to that of another NIC, on the same SoC and "
+                 "kernel", ["bytes", "", *records.variants], rows, [LIMIT_NOTE, MISSING_NOTE], heads=2)
 
 
 def table2(records: Records, found: Mapping[Cell, Throughput]) -> Table:
@@ -83,6 +97,13 @@ def _by_size(records: Records, lines: dict[str, Callable[[str, int], str]],
     variants = records.variants if variants is None else variants
     return [[str(size), title, *(line(variant, size) for variant in variants)]
             for size in records.frame_sizes for title, line in lines.items()]
+
+
+def _frames(found: Mapping[Cell, Throughput]) -> str:
+    frames = [metrics.frames(each.record) for answer in found.values() for each in answer.phases]
+    phases = sorted({len(answer.phases) for answer in found.values()})
+    return (f"Each ours is the median of {' or '.join(map(str, phases))} phase(s); its trials have "
+            f"{min(frames)} to {max(frames)} frames.")
 
 
 def _ours(found: Mapping[Cell, Throughput], variant: str, size: int) -> Value:
