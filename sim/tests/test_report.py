@@ -332,9 +332,10 @@ def test_ids_of_figures_differ(trials):
     assert len(ids) == len(set(ids))
 
 
-def test_without_trials_there_are_no_figures():
+def test_figures_without_trials_are_left_out():
     failed = made_up.record(steady("napi", 1024, 100, 99, 0.5, 1.0), passed=False)
-    assert draw([failed]) == [None] * 6
+    *others, interrupts = draw([failed])
+    assert others == [None] * 5 and "1024-byte" in interrupts.caption
 
 
 # Profiles -----------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Throughput:
 def throughputs(trials: Iterable[dict]) -> dict[Cell, Throughput]:
     """Of steady trials; a cell of which none passed is missing.
 
-    If a cell was searched with several resolutions, the finest one's answer is taken.
+    If a cell was searched with several resolutions, the finest one with an answer is taken.
     """
     searches = defaultdict(lambda: defaultdict(dict))  # cell → resolution, phase → step → record
     for trial in trials:
@@ -74,11 +74,11 @@ def throughputs(trials: Iterable[dict]) -> dict[Cell, Throughput]:
     found = {}
     for cell, of_cell in searches.items():
         answers = [(resolution, highest(steps)) for (resolution, _), steps in of_cell.items()]
-        answers = [(not one.exact, resolution, one) for resolution, one in answers if one]
+        answers = [(resolution, one) for resolution, one in answers if one]
         if answers:
-            best = min(answer[:2] for answer in answers)
-            finest = [one for _, resolution, one in answers if resolution == best[1]]
-            found[cell] = Throughput(tuple(finest))
+            _, finest = min((not one.exact, resolution) for resolution, one in answers)
+            found[cell] = Throughput(tuple(one for resolution, one in answers
+                                           if resolution == finest))
     return found
 
 

@@ -22,14 +22,14 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
         print(f"moderato: {note}", file=sys.stderr)
     sections = contents(trials, profiled)
     with outputs.replacing(output) as file:
-        file.write_text(render(sections, trials.notes))
+        file.write_text(render(sections, trials.notes), encoding="utf-8")
     if figure_folder:
         figure_folder.mkdir(exist_ok=True)
         for plot in _parts(sections, Plot):
             plot.save(figure_folder)
     if markdown:
         with outputs.replacing(markdown) as file:
-            file.write_text(as_markdown(sections, markdown, figure_folder))
+            file.write_text(as_markdown(sections, markdown, figure_folder), encoding="utf-8")
     print(f"{output}: {len(trials.trials)} trials, {len(_parts(sections, Table))} tables, "
           f"{len(_parts(sections, Plot))} figures")
     return 0

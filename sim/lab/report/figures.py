@@ -51,7 +51,7 @@ def collapse(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | None
     for panel, size in zip(axes, sizes):
         _curves(panel, records, curves, size, "forwarded", metrics.forwarded)
         most = max(metrics.forwarded(record) for (_, of), trials in curves.items() if of == size
-                   for record in trials)
+                   for record in trials) or 1
         limit = [1.15 * most * part / 100 for part in range(5, 101)]
         panel.plot(limit, limit, color=INK, linewidth=0.8, linestyle=":",
                    label="forwarded = offered", zorder=1)
@@ -139,9 +139,9 @@ def latency(records: Records, found: Mapping[Cell, Throughput]) -> Plot | None:
 @styled
 def interrupts(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | None:
     """Interrupts per frame over load."""
-    size = next((size for size in COLLAPSE_SIZES if any(size == of for _, of in curves)), None)
-    if size is None:
+    if not curves:
         return None
+    size = min(size for _, size in curves)
     figure, axes = panels(2, 2, 3.2, sharey=True)
     for panel, direction, of, count in ((axes[0], "rx", "received", metrics.received),
                                         (axes[1], "tx", "forwarded", metrics.forwarded)):

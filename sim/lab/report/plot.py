@@ -70,7 +70,7 @@ class Plot:
 
     def save(self, folder: Path):
         """NAME.svg and NAME.png in `folder`."""
-        (folder / f"{self.name}.svg").write_text(self.svg())
+        (folder / f"{self.name}.svg").write_text(self.svg(), encoding="utf-8")
         with matplotlib.rc_context(STYLE):
             FigureCanvasAgg(self.figure)
             self.figure.savefig(folder / f"{self.name}.png", dpi=DPI, facecolor="white",
