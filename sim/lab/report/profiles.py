@@ -7,11 +7,12 @@ from pathlib import Path
 
 from ..attribution import CAUSES
 from ..errors import LabError
+from ..terms import base
 from . import paper
 from .table import MISSING, Table, number
 
 PAPER_TERMS = ("T_CS", "T_RX", "T_COPY", "T_IP", "T_TX", "T_SKB")
-COSTLIEST = 6
+COSTLIEST = 5
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def _causes(profile: dict) -> list[str]:
 
 def _costliest(profile: dict) -> list[str]:
     functions = sorted(profile["functions"].items(), key=lambda item: -item[1])[:COSTLIEST]
-    cells = [f"{name} {count / _frames(profile)[0]:.0f}" for name, count in functions]
+    cells = [f"{base(name)} {count / _frames(profile)[0]:.0f}" for name, count in functions]
     return cells + [""] * (COSTLIEST - len(cells))
 
 

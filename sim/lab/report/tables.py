@@ -103,7 +103,7 @@ def _frames(found: Mapping[Cell, Throughput]) -> str:
     frames = [metrics.frames(each.record) for answer in found.values() for each in answer.phases]
     phases = sorted({len(answer.phases) for answer in found.values()})
     return (f"Each ours is the median of {' or '.join(map(str, phases))} phase(s); its trials have "
-            f"{min(frames)} to {max(frames)} frames.")
+            f"{min(frames)} to {max(frames)} frames, both ports together.")
 
 
 def _ours(found: Mapping[Cell, Throughput], variant: str, size: int) -> Value:
