@@ -69,9 +69,9 @@ def lines(path: Path) -> Iterator[dict | None]:
             for line in file:
                 try:
                     record = json.loads(line)
-                    yield record if "key" in record else None
-                except (ValueError, TypeError):
-                    yield None
+                except ValueError:
+                    record = None
+                yield record if isinstance(record, dict) and "key" in record else None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise LabError(f"{path} is not a whole gzip file ({error}); fetch it again, or name "
                        "another file") from error

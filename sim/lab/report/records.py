@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .. import store
 from ..errors import LabError
+from .paper import VARIANTS
 
 UNKNOWN = {"machine": None, "version": "unknown", "nic": "moderato", "kernel": None, "cpu": None,
            "memory_bytes": None, "checkpoint": None}  # of records from before they said
@@ -29,7 +30,6 @@ class Records:
     @property
     def variants(self) -> list[str]:
         """In the order of their first trials, the paper's six before all others."""
-        from .paper import VARIANTS
         found = dict.fromkeys(trial["task"]["variant"] for trial in self.trials)
         return [name for name in VARIANTS if name in found] + [
             name for name in found if name not in VARIANTS]
