@@ -15,6 +15,7 @@ class Stack:
     functions: tuple[str, ...]
     causes:    Counter  # cycles by what they were spent on, as sim/harness/README.md names them
     enabled:   int      # cycles of these with interrupts enabled
+    entries:   int = 0  # how often the last one was entered
 
     @property
     def cycles(self) -> int:
@@ -36,7 +37,7 @@ def read(file: Path) -> list[Stack]:
     rows = [dict(zip(head, line)) for line in lines]
     return [Stack(tuple(row["stack"].split(";")),
                   Counter({name: int(row[name]) for name in causes}),
-                  int(row["interrupts_enabled"])) for row in rows]
+                  int(row["interrupts_enabled"]), int(row["entries"])) for row in rows]
 
 
 def fold(profiles: Sequence[Profile]) -> str:

@@ -63,6 +63,29 @@ def test_a_trial_does_not_notice(lab, variant, tmp_path):
     length = window["end_cycle"] - window["start_cycle"]
     assert sum(row.cycles for row in rows) == charged["cycles"] == length > 10_000
     assert [sum(row.causes["idle"] for row in rows)] == window["idle_cycles"]
+    assert charged["lost"] < 20  # frames that were there at the start, and no more
+
+
+@pytest.mark.parametrize("variant", ["original", "napi-tx-off"])
+def test_calls_are_counted_as_the_hardware_counts(lab, variant, tmp_path):
+    """Of a whole trial, in which interrupts and calls nest as they come."""
+    asked = Trial(variant, 64, 10, 100, 100)
+    symbols.write(guest(variant), tmp_path / "symbols")
+    with state.ready(lab, variant).open() as session:
+        session.call("profile", symbols=str(tmp_path / "symbols"))
+        reply = session.call("trial", **trial.request(asked, round(lab.sys_clk_hz * asked.seconds)))
+        session.call("profile", stop=str(tmp_path / "stacks"))
+    entered = Counter()
+    for row in stacks.read(tmp_path / "stacks"):
+        entered[row.functions[-1]] += row.entries
+    events = Counter()
+    for port in reply["ports"]:
+        events.update(port["events"])
+        events["forwarded"] += port["forwarded"]
+    assert entered["moderato_rx_interrupt"] == events["rx_interrupt"] > 0
+    assert entered["moderato_tx_interrupt"] == events["tx_interrupt"]
+    assert entered["ip_forward"] == events["rx_completed"] == 200
+    assert entered["moderato_start_xmit"] == events["forwarded"] == 200
 
 
 def test_idle_cycles_are_those_of_the_report():
