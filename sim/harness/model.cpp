@@ -26,23 +26,24 @@ Model::Model() : top_(std::make_unique<Vtop>(&context_)) {
     set_clocks_high(*top_);
 }
 
+// What holds back the oldest instruction counts: the last stage, then address translation, then the fetch.
+Cause Model::cause() const {
+    const auto& root = *top_->rootp;
+    if (top_->wfi & 1) return Cause::kIdle;
+    if (top_->trace_valid) return Cause::kRetire;
+    if (root.SOC_HART(writeBack_arbitration_isValid)) return root.SOC_HART_DCACHE_FILLS ? Cause::kData : Cause::kStore;
+    if (root.SOC_HART_WALKS) return Cause::kTlb;
+    if (root.SOC_HART(IBusCachedPlugin_cache__DOT__lineLoader_valid)) return Cause::kFetch;
+    return Cause::kPipeline;
+}
+
 Hart Model::hart() const {
     const auto& root = *top_->rootp;
     const auto& registers = root.SOC_HART(RegFilePlugin_regFile);
     const auto privilege = static_cast<Privilege>(top_->trace_privilege);
     const bool machine = privilege == kMachine;
-    const bool retired = top_->trace_valid;
-    // What holds back the oldest instruction counts: the last stage's, then that of address translation, then the fetch's.
-    const Cause cause = top_->wfi & 1                                   ? Cause::kIdle
-                        : retired                                       ? Cause::kRetire
-                        : root.SOC_HART(writeBack_arbitration_isValid)  ? root.SOC_HART(dataCache_1__DOT__loader_valid)
-                                                                              ? Cause::kData
-                                                                              : Cause::kStore
-                        : root.SOC_HART(MmuPlugin_shared_state_1)       ? Cause::kTlb
-                        : root.SOC_HART(IBusCachedPlugin_cache__DOT__lineLoader_valid) ? Cause::kFetch
-                                                                        : Cause::kPipeline;
-    return {retired,
-            cause,
+    return {top_->trace_valid != 0,
+            cause(),
             privilege == kUser || (privilege == kSupervisor && root.SOC_HART(CsrPlugin_sstatus_SIE)),
             privilege,
             top_->trace_pc,

@@ -66,4 +66,6 @@ private:
     VerilatedContext context_;
     std::unique_ptr<Vtop> top_;
     uint32_t ungated_ = 0;  // a bit per gated clock
+
+    Cause cause() const;
 };

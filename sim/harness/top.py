@@ -9,6 +9,7 @@ from moderato.gateware.mac import PARTS
 from moderato.gateware.registers import EVENTS
 
 SOC = "sim"  # module of the SoC
+HART = "top__DOT__soc__DOT__ModeratoCluster__DOT__harts_0_cpu__DOT__"  # hart 0 in the model
 
 
 def top_verilog(macs: int, harts: int) -> str:
@@ -105,6 +106,7 @@ def _eth(port: int) -> str:
 
 def soc_config(soc: dict, build_id: str) -> str:
     """soc_config.h, from soc.json."""
+    harts = soc["cpu"]["harts"]
     clocks = gated_clocks(len(soc["macs"]))
     gated = clocks if soc["gated_clocks"] else []  # else nothing hangs on them
     clocks = "".join(f" pads.{clock}_clk =" for clock in clocks)
@@ -117,7 +119,7 @@ def soc_config(soc: dict, build_id: str) -> str:
 #include <cstdint>
 
 constexpr char kBuildId[] = "{build_id}";
-constexpr unsigned kPorts = {max(len(soc["macs"]), 1)}, kHarts = {soc["cpu"]["harts"]};
+constexpr unsigned kPorts = {max(len(soc["macs"]), 1)}, kHarts = {harts};
 constexpr uint64_t kSysClkHz = {soc["sys_clk_hz"]};
 constexpr unsigned kEvents = {len(EVENTS)};
 constexpr const char* kEventNames[] = {{{names}}};
@@ -127,8 +129,10 @@ constexpr uint64_t kRomBase = {soc["rom"]["base"]:#x};
 // The arrays that Verilator makes of the memories.
 #define SOC_RAM top__DOT__soc__DOT__main_ram
 #define SOC_ROM top__DOT__soc__DOT__rom
-// A register of hart 0.
-#define SOC_HART(name) top__DOT__soc__DOT__ModeratoCluster__DOT__harts_0_cpu__DOT__##name
+// A register of hart 0. Some names end in the number of harts: SpinalHDL numbers what is made several times.
+#define SOC_HART(name) {HART}##name
+#define SOC_HART_DCACHE_FILLS {HART}dataCache_{harts}__DOT__loader_valid
+#define SOC_HART_WALKS {HART}MmuPlugin_shared_state_{harts}
 
 // The clocks' inputs stay high. Which of them rise is said where Verilator keeps their levels of the evaluation before.
 template <class Pads> void set_clocks_high(Pads& pads) {{

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The SoC's Verilog as a key of the build cache."""
+"""The SoC's Verilog: a key of the build cache, with the names that the harness looks for."""
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 import time
 
-from moderato.sim.soc import SimConfig
+import pytest
+
+from moderato.sim.harness.top import HART, soc_config
+from moderato.sim.soc import SimConfig, soc_verilog
+from moderato.soc.cpu import CpuConfig
 
 
 def test_equal_designs_are_equal_files(tmp_path):
@@ -22,3 +27,15 @@ def test_equal_designs_are_equal_files(tmp_path):
                      for folder in folders)
     assert first.keys() == second.keys() and "sim.v" in first
     assert all(first[name] == second[name] for name in first)
+
+
+@pytest.mark.parametrize("harts", [1, 2])
+def test_the_profiler_finds_the_registers_of_hart_0(harts):
+    """Some names have a number that depends on how many harts there are."""
+    folder = soc_verilog(SimConfig(macs=2, cpu=CpuConfig(harts=harts)))
+    config = soc_config(json.loads((folder / "soc.json").read_text()), "")
+    cache, walks = re.findall(rf"{HART}(dataCache_\d|MmuPlugin_shared_state_\d)", config)
+    netlist = (folder / "ModeratoCluster.v").read_text()
+    module, = re.findall(r"(\w+) harts_0_cpu \(", netlist)
+    hart, = re.findall(rf"^module {module} \(.*?^endmodule", netlist, re.MULTILINE | re.DOTALL)
+    assert re.search(rf"DataCache {cache} \(", hart) and re.search(rf"reg .* {walks};", hart)

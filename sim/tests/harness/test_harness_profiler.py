@@ -135,7 +135,8 @@ def test_a_new_task_in_an_old_ones_place_has_no_callers(profile):
         item(SWITCH, NOP, ra=G + 4, **two),
         item(SWITCH + 4, RETURN, ra=F, sp=0x9990, **one),
         item(F, NOP, 8, sp=0x9990, **one))
-    assert costs(rows)["f"] == 9
+    assert costs(rows) == {"main": 1, "main;__switch_to": 1, "__switch_to": 1 + 1, "g": 1,
+                           "g;__switch_to": 1, "f": 9}
 
 
 def test_recovers_from_what_it_has_not_seen(profile):
@@ -159,13 +160,17 @@ def test_causes(profile):
     assert profile.reply["interrupts_enabled"] == 30
 
 
-def test_window_of_a_trial(sim, tmp_path):
-    """The mock's hart without a list: idle as the counters say, and the window's cycles exactly."""
+@pytest.mark.parametrize("before", range(4))
+def test_window_of_a_trial(sim, tmp_path, before):
+    """The mock's hart without a list: idle as the counters say, and the window's cycles exactly.
+
+    Wherever in the hart's loop of four cycles the window begins.
+    """
     (tmp_path / "symbols").write_text("")
-    asked = trial(offer(frames=100, load_percent=50))
-    plain, = sim(asked)
+    wait, asked = {"do": "run", "cycles": before}, trial(offer(frames=100, load_percent=50))
+    _, plain = sim(wait, asked)
     *_, traced, stopped = sim(
-        {"do": "profile", "symbols": "symbols", "window": True}, asked,
+        wait, {"do": "profile", "symbols": "symbols", "window": True}, asked,
         {"do": "profile", "stop": "out"})
     rows = read(tmp_path / "out")
     window = traced["window"]
