@@ -5,6 +5,8 @@
  * dropped by the hardware at the ring.
  */
 
+#include <net/busy_poll.h>
+
 #include "moderato.h"
 
 static void moderato_rx_napi_handle(struct moderato_rx *rx)
@@ -18,7 +20,9 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	struct moderato_priv *priv =
 		container_of(napi, struct moderato_priv, napi);
 	struct moderato_rx *rx = priv->rx;
+	bool gro = napi->dev->features & NETIF_F_GRO;
 	struct moderato_rx_done done = {};
+	LIST_HEAD(list);
 	int work = 0;
 	u32 status;
 
@@ -26,10 +30,18 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	while (work < budget && moderato_ring_completed(&rx->ring, &status)) {
 		struct sk_buff *skb = moderato_rx_take(rx, status, &done);
 
-		if (likely(skb))
-			napi_gro_receive(napi, skb);
+		if (likely(skb)) {
+			if (gro) {
+				napi_gro_receive(napi, skb);
+			} else {
+				/* Each layer's code is fetched once for all */
+				skb_mark_napi_id(skb, napi);
+				list_add_tail(&skb->list, &list);
+			}
+		}
 		work++;
 	}
+	netif_receive_skb_list(&list);
 	if (work)
 		moderato_rx_finish(rx, &done);
 
