@@ -21,7 +21,8 @@ from .terms import term_of
 SHORTEST = 1000   # ns: functions that took less are left out
 TAIL = 100_000    # ns shown after the last frame or event
 PREAMBLE, FCS = 8, 4  # octets (IEEE 802.3)
-FLOW = 46         # octet of a test frame with its flow (2 octets), then its number (4)
+PAYLOAD = 42      # octet where a test frame's begins: signature, flow, number
+SIGNATURE = b"Mode"
 PORTS = (0, 1)
 
 
@@ -44,11 +45,10 @@ class Call:
 @dataclass(frozen=True)
 class Frame:
     """On a wire, from the preamble to the FCS."""
-    begin:    int  # ns
-    end:      int  # ns
-    octets:   int  # with FCS
-    flow:     int  # the port where it entered
-    sequence: int
+    begin:  int  # ns
+    end:    int  # ns
+    octets: int  # with FCS
+    name:   str  # "port where it entered:number" of a test frame
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,9 @@ def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
 def frame(begin: int, octets: bytes, octet: int) -> Frame:
     """A captured frame, its time being that of the first bit after the SFD; octet times in ns."""
     size = len(octets) + FCS
-    flow, sequence = struct.unpack_from("!HI", octets, FLOW)
-    return Frame(begin - PREAMBLE * octet, begin + size * octet, size, flow, sequence)
+    signature, flow, number = struct.unpack_from("!4sHI", octets, PAYLOAD)
+    name = f"{flow}:{number}" if signature == SIGNATURE else "another frame"
+    return Frame(begin - PREAMBLE * octet, begin + size * octet, size, name)
 
 
 def calls(rows: Iterable[tuple], last: int) -> Iterator[Call]:
@@ -132,8 +133,7 @@ def trace(burst: Burst) -> bytes:
         for direction in ("in", "out"):
             track = made.track(f"port {port} {direction}", group)
             for each in burst.wires[f"port{port}-{direction}"]:
-                made.slice(track, each.begin, each.end, f"{each.flow}:{each.sequence}",
-                           octets=each.octets)
+                made.slice(track, each.begin, each.end, each.name, octets=each.octets)
     for port in PORTS:
         group = made.track(f"MAC {port}")
         names = sorted({event.name for event in burst.events if event.port == port})

@@ -106,6 +106,15 @@ def test_calls_of_a_timeline():
         timeline.Call(2600, 8000, ("main", "f"))]  # g was too short
 
 
+@pytest.mark.parametrize("payload, name", [(b"Mode\0\1\0\0\1\2", "1:258"),
+                                           (b"mode\0\1\0\0\1\2", "another frame")])
+def test_frames_of_a_timeline(payload, name):
+    """The capture's time is that of the first bit after the SFD; 80 ns are an octet's."""
+    octets = bytes(42) + payload + bytes(8)
+    assert timeline.frame(10_000, octets, 80) == timeline.Frame(
+        10_000 - 8 * 80, 10_000 + 64 * 80, 64, name)
+
+
 def test_a_symbol_ends_where_the_next_begins_and_has_its_best_name():
     rows = [("c0001000", "T", "__entry_text_end"), ("c0001000", "T", "handle_exception"),
             ("c0001100", "W", "memset"), ("c0001100", "T", "__memset"), ("c0001180", "t", "f"),

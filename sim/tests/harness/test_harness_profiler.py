@@ -160,17 +160,17 @@ def test_causes(profile):
     assert profile.reply["interrupts_enabled"] == 30
 
 
-@pytest.mark.parametrize("before", range(4))
-def test_window_of_a_trial(sim, tmp_path, before):
+@pytest.mark.parametrize("phase", range(4))
+def test_window_of_a_trial(sim, tmp_path, phase):
     """The mock's hart without a list: idle as the counters say, and the window's cycles exactly.
 
     Wherever in the hart's loop of four cycles the window begins.
     """
     (tmp_path / "symbols").write_text("")
-    wait, asked = {"do": "run", "cycles": before}, trial(offer(frames=100, load_percent=50))
-    _, plain = sim(wait, asked)
+    asked = trial(offer(frames=100, load_percent=50, phase=phase))
+    plain, = sim(asked)
     *_, traced, stopped = sim(
-        wait, {"do": "profile", "symbols": "symbols", "window": True}, asked,
+        {"do": "profile", "symbols": "symbols", "window": True}, asked,
         {"do": "profile", "stop": "out"})
     rows = read(tmp_path / "out")
     window = traced["window"]
