@@ -58,8 +58,8 @@ def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
         above, below = max(failed, default=-1), min(passed, default=grid.last + 1)
         if above + 1 == below:
             return below if passed else None
-        if not failed:                # feel the way up
-            guess = below - 2 ** (len(passed) - 1)
+        if not failed:                # feel the way up, from a guess that is rarely far off
+            guess = below - 2 ** max(0, len(passed) - 2)
         else:
             guess = grid.step(_estimate(failed.values()))
         if guess >= below:
