@@ -12,7 +12,8 @@ from .table import Table
 
 def render(sections: Sequence[Section], file: Path, figures: Path | None) -> str:
     """For `file`; figures: the folder that holds them as SVG."""
-    blocks = ["# Tables and figures\n\nMade by `./moderato report`, from trials of `./moderato rfc2544`.\n"]
+    blocks = ["# Tables and figures\n\n"
+              "Made by `./moderato report`, from trials of `./moderato rfc2544`.\n"]
     for section in sections:
         parts = [part for part in section.present if isinstance(part, Table)
                  or isinstance(part, Plot) and figures]
