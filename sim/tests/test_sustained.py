@@ -30,7 +30,8 @@ def throughput(cell: tests.Cell) -> tests.Throughput:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["napi-tx-off", "napi-tx-128"])
+@pytest.mark.parametrize("variant", ["napi-tx-128", pytest.param(
+    "napi-tx-off", marks=pytest.mark.xfail(strict=True, reason="2.7 % too much for over a second"))])
 def test_a_sustained_rate_is_sustained(variant):
     found = throughput(tests.Cell(variant, 64, 100, 1.0))
     task = trials.Task(**found.sustained["task"])
