@@ -61,10 +61,7 @@ def frame_sizes(words: str) -> list[int]:
 
 def load(word: str) -> int | float:
     """Percent of the line rate, more than 0 and at most 100."""
-    try:
-        percent = float(word)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a number of percent") from None
+    percent = _number(word, "a number of percent")
     if not 0 < percent <= 100:  # also refuses nan
         raise argparse.ArgumentTypeError(
             f"{word}: a load is more than 0 and at most 100 percent of the line rate")
@@ -85,10 +82,7 @@ def frames(word: str) -> int:
 
 def seconds(word: str) -> float:
     """Simulated time, at most a minute: RFC 2544's trials are not longer."""
-    try:
-        value = float(word)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a number of seconds") from None
+    value = _number(word, "a number of seconds")
     if not 0 < value <= 60:
         raise argparse.ArgumentTypeError(f"{word}: give more than 0 and at most 60 seconds")
     return value
@@ -110,10 +104,7 @@ def phases(word: str) -> int:
 
 def resolution(word: str) -> float:
     """Percent of a rate."""
-    try:
-        percent = float(word)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a number of percent") from None
+    percent = _number(word, "a number of percent")
     if not MIN_RESOLUTION <= percent <= MAX_RESOLUTION:
         raise argparse.ArgumentTypeError(f"{word}: a search's resolution is {MIN_RESOLUTION} to "
                                          f"{MAX_RESOLUTION} percent of the rate")
@@ -126,6 +117,13 @@ def scheduler(word: str) -> str:
         raise argparse.ArgumentTypeError(f"{word!r} is not a scheduler's address, such as "
                                          "tcp://192.0.2.1:8786")
     return word
+
+
+def _number(word: str, what: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not {what}") from None
 
 
 def _integer(word: str, what: str) -> int:

@@ -127,8 +127,7 @@ def parser() -> Parser:
         help="of the line rate, offered to each port at once (default: 100)")
     add("--frames", type=arguments.frames, metavar="N",
         help="offered to each port (default: what the load gives in a fixed time)")
-    add("--link", type=arguments.link, default=100, metavar="MBPS",
-        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    _add_link(add)
     add("--json", type=arguments.output_file, metavar="FILE", help="also write every figure here")
     add("--pcap", type=arguments.output_folder, metavar="DIR",
         help="also write every frame of each trial here")
@@ -149,8 +148,7 @@ def parser() -> Parser:
         help="repeat searches with so many phases between the two generators (default: 1)")
     add("--resolution", type=arguments.resolution, default=1.0, metavar="PERCENT",
         help="of the rate, to which a throughput is found (default: 1)")
-    add("--link", type=arguments.link, default=100, metavar="MBPS",
-        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    _add_link(add)
     add("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
         help="of a dask scheduler whose workers run the trials (default: this machine's cores)")
     add("--results", type=arguments.output_file, metavar="FILE",
@@ -194,8 +192,7 @@ def parser() -> Parser:
         help="of the line rate, offered to each port at once (default: 100)")
     add("--seconds", type=arguments.seconds, metavar="S",
         help="of simulated time in which frames are offered (default: 0.1)")
-    add("--link", type=arguments.link, default=100, metavar="MBPS",
-        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    _add_link(add)
     add("--folded", type=arguments.output_file, metavar="FILE",
         help="also write each stack with its cycles here, as flamegraph.pl reads them")
     add("--flame-graph", type=arguments.output_file, metavar="FILE.svg",
@@ -209,8 +206,7 @@ def parser() -> Parser:
         help="octets, destination address to FCS (default: 64)")
     add("--frames", type=arguments.frames, default=32, metavar="N",
         help="of the burst, at the minimum gap into each port at once (default: 32)")
-    add("--link", type=arguments.link, default=100, metavar="MBPS",
-        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    _add_link(add)
     add("--output", type=arguments.output_file, required=True, metavar="FILE",
         help="a trace for ui.perfetto.dev")
 
@@ -229,6 +225,11 @@ def _add_nic(add: Callable):
     add("--nic", choices=list(NICS), default="moderato",
         help="liteeth: with LiteEth's MAC and the kernel's own driver, for comparison; "
              "it has no variants")
+
+
+def _add_link(add: Callable):
+    add("--link", type=arguments.link, default=100, metavar="MBPS",
+        help="line rate: 10, 100 (default) or 1000 Mb/s")
 
 
 if __name__ == "__main__":

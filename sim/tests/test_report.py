@@ -480,3 +480,15 @@ def test_sections_without_data_say_so():
     missing = {section.name for section in sections if not section.present}
     assert missing == {"profile", "burst", "recovery"}
     assert all(section.missing for section in sections if section.name in missing)
+
+
+def test_docs_show_what_the_published_records_say(tmp_path):
+    docs = paper.ROOT / "docs"
+    assert cli.main(["report", "--results", str(docs / "data" / "trials.jsonl.gz"),
+                     "--profiles", str(docs / "data" / "profiles"),
+                     "--output", str(tmp_path / "report.html"),
+                     "--figures", str(tmp_path / "figures"),
+                     "--markdown", str(tmp_path / "tables.md")]) == 0
+    assert (tmp_path / "tables.md").read_text() == (docs / "tables.md").read_text()
+    for figure in (docs / "figures").glob("*.svg"):
+        assert (tmp_path / "figures" / figure.name).read_bytes() == figure.read_bytes(), figure.name
