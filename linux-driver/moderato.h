@@ -240,9 +240,10 @@ static inline u32 moderato_tx_space(const struct moderato_tx *tx)
 	return moderato_space(tx->ring.producer, consumer, tx->ring.order);
 }
 
-static inline bool moderato_tx_pending(const struct moderato_tx *tx)
+/* Descriptors that were posted and not taken back yet */
+static inline u16 moderato_tx_pending(const struct moderato_tx *tx)
 {
-	return tx->ring.producer != tx->ring.consumer;
+	return tx->ring.producer - tx->ring.consumer;
 }
 
 /* Statistics --------------------------------------------------------------- */

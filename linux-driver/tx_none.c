@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Transmit strategy without interrupts: skbs of sent frames are freed just
- * before the next frame is posted, outside interrupt context. A timer bounds
+ * before a later frame is posted, outside interrupt context. A timer bounds
  * how long the last ones wait, and wakes the queue of a full ring.
  */
 
@@ -14,6 +14,11 @@
  * 100 Mb/s: the ring does not run empty meanwhile.
  */
 #define MODERATO_TX_NONE_FULL_NS	(200 * NSEC_PER_USEC)
+
+/* A look at the ring fetches what the hardware wrote, and counts what it
+ * finds; that is done once for so many frames, or a quarter of a short ring.
+ */
+#define MODERATO_TX_NONE_BATCH		16U
 
 static ktime_t moderato_tx_none_delay(const struct moderato_tx *tx)
 {
@@ -34,6 +39,13 @@ static void moderato_tx_none_reclaim(struct moderato_tx *tx)
 	while ((skb = moderato_tx_take(tx, &done)))
 		napi_consume_skb(skb, softirq);
 	moderato_tx_finish(tx, &done);
+}
+
+static void moderato_tx_none_prepare(struct moderato_tx *tx)
+{
+	if (moderato_tx_pending(tx) >=
+	    min(MODERATO_TX_NONE_BATCH, moderato_wake_threshold(tx->ring.order)))
+		moderato_tx_none_reclaim(tx);
 }
 
 static void moderato_tx_none_posted(struct moderato_tx *tx)
@@ -67,6 +79,6 @@ enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer)
 }
 
 const struct moderato_tx_ops moderato_tx_none_ops = {
-	.prepare = moderato_tx_none_reclaim,
+	.prepare = moderato_tx_none_prepare,
 	.posted = moderato_tx_none_posted,
 };
