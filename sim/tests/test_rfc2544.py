@@ -88,10 +88,13 @@ def test_line_rate_and_nothing():
     assert find(lambda rate: Outcome(False, rate, 0, 0.1), grid)[0] is None
 
 
-def test_growth_is_that_of_the_low_points():
-    assert growth([0, 5, 1, 6, 2, 7, 1, 5]) == 1   # up and down, not away
-    assert growth([3, 5, 7, 9, 11, 13, 15, 17]) == 8
-    assert growth([9, 7, 5, 3, 1, 1, 1, 1]) == -2
+def test_growth_is_what_up_and_down_does_not_explain():
+    assert growth([3, 5, 7, 9, 11, 13, 15, 17]) == 6
+    assert growth([9, 7, 5, 3, 1, 1, 1, 1]) == -4
+    assert growth([0, 5, 1, 6, 2, 7, 1, 5]) <= 0           # up and down, not away
+    assert growth([10, 11, 11, 5, 10, 12, 11, 12]) == 0    # a single low
+    assert growth([21, 31, 36, 36, 36, 36, 36, 36]) == 0   # settled
+    assert growth([1, 1, 1, 1, 1, 3, 5, 8]) == 4           # became slower
 
 
 @pytest.mark.parametrize("load", [100, 10, 0.5])
@@ -101,8 +104,9 @@ def test_trials_are_long_enough_for_their_verdict(load, resolution):
     rate = LINE * load / 100
     window = 0.8 * task.frames
     assert task.frames >= 500 and task.frames / rate >= 0.08
-    # A rate that is too high by the resolution leaves 2 frames more in the second half.
-    assert window / 2 * resolution / 100 >= 2
+    # What a rate that is too high by the resolution leaves more inside from one part to the next.
+    more = window * resolution / 100 / 8
+    assert growth([round(100 + more * part, 3) for part in range(8)]) > 1
 
 
 def test_phases_are_spread():
@@ -293,7 +297,11 @@ def cluster(tmp_path):
     yield address
     for process in reversed(started):
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # a worker sometimes waits for a scheduler for ever
+            process.kill()
+            process.wait()
 
 
 def without_wall_time(file: Path) -> dict:

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 
 LOWEST = 0.001  # of the line rate: nothing below is looked at
 IDLE_RX = 0.05  # forwarding less than this part of what it receives, a device is in livelock
+# Of a single overload:
+LIVELOCK = 5    # receiving was all it did; forwarding a frame takes so many times as long, or less
+LEVEL    = 4    # offered so many times what it forwards, a device that does not drop is in livelock
+SLOPING  = 1.1  # forwarding so much less than offered, it is too far off to tell the slope
 
 
 @dataclass(frozen=True)
@@ -59,20 +63,22 @@ def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
         if above + 1 == below:
             return below if passed else None
         if not failed:                # feel the way up, from a guess that is rarely far off
-            guess = below - 2 ** max(0, len(passed) - 2)
+            guess, sure = below - 2 ** max(0, len(passed) - 2), True
         else:
-            guess = grid.step(_estimate(failed.values()))
+            rate, sure = _estimate(failed.values())
+            guess = grid.step(rate)
         if guess >= below:
             # What passed is the answer that overload promised, or better: is it the highest? If the
             # promise was wrong, go half the way to where it failed: overload tells more near it.
-            guess = below - 1 if guess == below or len(passed) < 2 else (above + below) // 2
+            sure = sure and (guess == below or len(passed) < 2)
+            guess = below - 1 if sure else (above + below) // 2
         elif len(failed) > 2 and not passed:
             guess = max(guess, above + 2 ** (len(failed) - 2))  # worse than promised: feel the way
         step = min(max(guess, above + 1), below - 1)
 
 
-def _estimate(overloads) -> float:
-    """The rate at which a device would forward all that it is offered.
+def _estimate(overloads) -> tuple[float, bool]:
+    """The rate at which a device would forward all that it is offered, and whether that is sure.
 
     What is forwarded under overload falls on a line over the offered rate, when receiving a frame
     costs a fixed time that forwarding goes without (Mogul and Ramakrishnan, 1997): from its two
@@ -82,13 +88,15 @@ def _estimate(overloads) -> float:
     points = sorted({_point(outcome) for outcome in overloads})
     offered, forwarded = points[0]
     if not forwarded:
-        return offered / 5  # livelock: receiving was all it did
+        return offered / LIVELOCK, False
     if len(points) == 1:
-        return forwarded
+        if LEVEL * forwarded < offered or forwarded > offered / SLOPING:
+            return forwarded, True
+        return math.sqrt(offered * forwarded), False
     slope = (points[1][1] - forwarded) / (points[1][0] - offered)
     if slope >= 0:
-        return forwarded
-    return (forwarded - slope * offered) / (1 - slope)
+        return forwarded, True
+    return (forwarded - slope * offered) / (1 - slope), True
 
 
 def _point(overload: Outcome) -> tuple[float, float]:

@@ -26,6 +26,8 @@ SECONDS  = 0.08  # of simulated time, at least: eight ticks of the kernel
 PARTS    = 8     # of the window, in moderato-sim's reports
 HOPELESS = 64    # frames by which the least outstanding grew: no later part can mend that
 SLACK    = 1     # frame: the least outstanding of a device that keeps up moves by so much
+SPAN     = 3/8   # of the window: what growth() sees of a steady growth
+WINDOW   = 4/5   # of a trial
 # Resets both MACs and enters the neighbours again, in one program and 0.1 s after it was typed: so
 # that it can be typed before the load keeps the CPU busy.
 RESET = "".join([f"link set {name} {way}\\n" for way in ("down", "up") for name in INTERFACES]
@@ -62,8 +64,8 @@ def steady(variant: str, frame_bytes: int, link_mbps: int, load_percent: float, 
            resolution: float) -> Task:
     """A steady trial that is long enough for its verdict."""
     rate = frame_rate(frame_bytes, load_percent, link_mbps)
-    # Too much by the resolution shows as twice the slack in half of the window, which is 2/5.
-    enough = math.ceil(2 * SLACK / (resolution / 100) * 5 / 2)
+    # A load that is too much by the resolution shows as more than the slack.
+    enough = math.ceil(1.5 * SLACK / (resolution / 100) / (SPAN * WINDOW))
     frames = max(FRAMES, enough, math.ceil(rate * SECONDS))
     return Task("steady", variant, frame_bytes, link_mbps, load_percent, frames, phase, resolution)
 
@@ -119,20 +121,22 @@ def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
         if grown > HOPELESS and task.kind == "steady":
             return reply, f"{grown} frames more inside, or lost, after {part} parts of the window"
     grown = max(map(growth, least))
-    half = reply["ports"][0]["window"]["offered"] / 2
-    allowed = max(SLACK, half * task.resolution / 100 / 2)
+    offered = reply["ports"][0]["window"]["offered"]
+    allowed = max(SLACK, offered * SPAN * task.resolution / 100 / 2)
     if grown > allowed:
-        return reply, f"{grown} frames more inside, or lost, in the second half of the window"
+        return reply, f"{grown} frames more inside, or lost, at the end than half a window before"
     return _lossless(session)
 
 
 def growth(least_outstanding: list[int]) -> int:
-    """Frames by which the least number outstanding grew from one half of the window to the other.
+    """Frames by which the window's last quarter is above its second one, each part above each.
 
-    Halves, because what a strategy does for every 128 frames moves it up and down meanwhile.
+    What a strategy does for every 128 frames moves the least outstanding up and down meanwhile, so
+    a single low or high part says nothing; and in the first quarter a queue that is there to stay
+    may still settle.
     """
-    half = len(least_outstanding) // 2
-    return min(least_outstanding[half:]) - min(least_outstanding[:half])
+    quarter = len(least_outstanding) // 4
+    return min(least_outstanding[-quarter:]) - max(least_outstanding[quarter:2 * quarter])
 
 
 def _lossless(session: Session) -> tuple[dict, str]:
