@@ -37,9 +37,8 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
             # The rate hardly depends on the size: the first size's answers are the others' guesses.
             first, *others = frame_sizes
             run({("throughput", cell): tests.throughput(cell, shares) for cell in cells([first])})
-            rates = {cell.variant: answer[0].port_rate
-                     for (_, cell), answer in found.items() if answer}
-            run({("throughput", cell): tests.throughput(cell, shares, rates.get(cell.variant))
+            alike = {cell.variant: answer for (_, cell), answer in found.items()}
+            run({("throughput", cell): tests.throughput(cell, shares, alike[cell.variant])
                  for cell in cells(others)})
         rate = {cell: answer[0] if answer else None for (_, cell), answer in found.items()}
         jobs = {

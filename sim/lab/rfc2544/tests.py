@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """RFC 2544's tests as jobs: each yields the trials that it needs next, and takes their records."""
 
-from collections.abc import Generator
+import itertools
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from ..results import frame_rate
@@ -64,15 +65,18 @@ class Throughput:
 
 
 def throughput(cell: Cell, phases: list[float],
-               expected: float | None = None) -> Generator[Task, dict, list[Throughput]]:
-    """One search per phase, each starting from the answer of the one before; empty: nothing passes.
+               alike: Sequence[Throughput] = ()) -> Generator[Task, dict, list[Throughput]]:
+    """One search per phase; empty: nothing passes.
 
     A deterministic system gives the same answer to the same trial, so trials are repeated with
-    other phases between the two generators. `expected`: frames/s of a port to start from; without
-    it the first search starts from the line rate, and what is forwarded then.
+    other phases between the two generators. `alike`: what another frame size gave. The first
+    search starts from its rate, else from the line rate and what is forwarded then; the others
+    from the answer before, by as much higher or lower as they were there.
     """
-    found, start = [], cell.grid.step(expected) if expected else 0
-    for phase in phases:
+    found: list[Throughput] = []
+    for number, phase in enumerate(phases):
+        start = _start(cell.grid, [each.port_rate for each in alike[:number + 1]],
+                       found[-1].port_rate if found else None)
         records = {}
         search = highest(cell.grid, start)
         step = next(search)
@@ -81,11 +85,18 @@ def throughput(cell: Cell, phases: list[float],
                 records[step] = yield cell.steady(step, phase)
                 step = search.send(metrics.outcome(records[step]))
         except StopIteration as end:
-            start = end.value
-        if start is None:
-            return []
-        found.append(Throughput(records[start], records.get(start - 1)))
+            if end.value is None:
+                return []
+            found.append(Throughput(records[end.value], records.get(end.value - 1)))
     return found
+
+
+def _start(grid: Grid, alike: Sequence[float], before: float | None) -> int:
+    """The step that a search starts from; see throughput()."""
+    if before is None:
+        return grid.step(alike[0]) if alike else 0
+    change = alike[-1] / alike[-2] if len(alike) > 1 else 1
+    return grid.step(before * change)
 
 
 # Frame loss rate (26.3) ---------------------------------------------------------------------------
