@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A device under test from Migen to Verilog to Verilator to cocotb.
 
-The simulator of a device is kept in the build cache by its Verilog, so only a device that changed
-is built again.
+What is simulated is the RTL, or the netlist of ECP5 cells that Yosys makes of it. The simulator of
+a device is kept in the build cache by its Verilog, so only a device that changed is built again.
 """
 
 import contextlib
@@ -18,12 +18,15 @@ from litex.gen.fhdl import verilog
 
 from bench import duts
 from bench.folders import run_folder
-from moderato.soc.toolchain import verilator
+from moderato.soc.toolchain import verilator, yowasp
 from moderato.soc.toolchain.cache import artifact, run
+from synthesis.ecp5 import ports, synthesise
 
 FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]
 # Not for what runs once: gcc takes more than eight minutes to optimise the list of a MAC's names.
 COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
+PUBLIC = ["--public-flat-rw"]
+CELLS  = Path(__file__).with_name("ecp5_cells.v")
 SEED = 1  # of cocotb's random numbers: a failure comes back when the test is run again
 
 
@@ -34,32 +37,58 @@ def text(name: str) -> str:
     return "".join(line for line in code.splitlines(keepends=True) if not line.startswith("//"))
 
 
-def build(name: str) -> Path:
-    """The folder with the simulator of bench.duts.<name>()."""
-    code = text(name)
+def netlist(name: str) -> str:
+    """Verilog of the same device in ECP5 cells, without the initial content of its memories.
+
+    It is zero, as in the cells' models: one that is not stays, and ends the build.
+    """
+    code = (synthesise(name, text(name)) / "netlist.v").read_text()
+    return re.sub(r"\n *\.INITVAL_\w\w\(320'h0+\),", "", code)
+
+
+def build(name: str, cells: bool = False) -> Path:
+    """The folder with the simulator of bench.duts.<name>(), of its netlist if `cells`."""
+    rtl = text(name)
     waves = bool(os.environ.get("WAVES"))
-    inputs = [code, *FLAGS, *COMPILE, verilator.version(), version("cocotb"), f"waves {waves}"]
-    return artifact(f"cocotb/{name}", inputs, lambda folder: _build(folder, name, code, waves),
-                    note="20 seconds")
+    inputs = [*FLAGS, *COMPILE, verilator.version(), version("cocotb"), f"waves {waves}"]
+    if not cells:
+        return artifact(f"cocotb/{name}", [rtl, *inputs],
+                        lambda folder: _build(folder, name, rtl, PUBLIC, [], waves),
+                        note="20 seconds")
+    # The names of 8000 wires would take minutes to compile: the tests need those of the ports.
+    public = "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n' for port in ports(rtl))
+    models = [CELLS, f"+incdir+{yowasp.cell_models()}"]
+    code = netlist(name)
+    return artifact(f"cocotb/{name}-netlist", [code, public, CELLS, yowasp.version("yosys"), *inputs],
+                    lambda folder: _build(folder, name, code, _configuration(folder, public), models,
+                                          waves),
+                    note="a minute")
 
 
-def _build(folder: Path, name: str, code: str, waves: bool):
+def _configuration(folder: Path, public: str) -> list:
+    file = folder / "public.vlt"
+    file.write_text(f"`verilator_config\n{public}")
+    return [file]
+
+
+def _build(folder: Path, name: str, code: str, public: list, models: list, waves: bool):
     source = folder / f"{name}.v"
     source.write_text(code)
     library = cocotb_tools.config.libs_dir
     run([verilator.command(), "-cc", "--exe", "-Mdir", folder, "--top-module", name,
-         "--prefix", "Vtop", "-o", name, "--vpi", "--public-flat-rw", "--timescale", "1ns/1ps",
+         "--prefix", "Vtop", "-o", name, "--vpi", *public, "--timescale", "1ns/1ps",
          *FLAGS, *(["--trace"] if waves else []),
          "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
-         cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", source],
+         cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *models, source],
         env=verilator.environment())
     run(["make", "-C", folder, "-f", "Vtop.mk", *COMPILE, f"VM_TRACE={int(waves)}"],
         env=verilator.environment())
 
 
-def simulate(module: str, name: str, cases: list[str]) -> dict[str, str | None]:
+def simulate(module: str, name: str, cases: list[str],
+             cells: bool = False) -> dict[str, str | None]:
     """Runs `cases` of a test module on a device; returns for each case None or why it failed."""
-    simulator = build(name)
+    simulator = build(name, cells)
     with run_folder(module) as folder:
         return _simulate(folder, simulator, module, name, cases)
 

