@@ -3,8 +3,12 @@
 
 from migen import *
 
-from litex.soc.interconnect import axi
+from migen.genlib.cdc import MultiReg
 
+from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
+from litex.soc.interconnect import axi, csr_bus
+
+from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
 from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 
@@ -15,6 +19,7 @@ from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+from moderato.soc.liteeth import LiteEth
 
 SYS_CLK_FREQ = 100e6
 
@@ -233,3 +238,49 @@ def mac_gmii():
 
 def mac_mii():
     return liteeth_mac(LiteEthPHYMIIRX, LiteEthPHYMIITX, 4)
+
+
+class Synchronizer:
+    """A MultiReg whose bits may be a clock late (ecp5_cells.v): a model of metastability."""
+
+    @staticmethod
+    def lower(crossing):
+        module = Module()
+        module.specials += Instance("synchronizer", p_WIDTH=len(crossing.i),
+            i_clk=ClockSignal(crossing.odomain), i_i=crossing.i, o_o=crossing.o)
+        return module
+
+
+def mac_rgmii():
+    """On LiteEth's whole RGMII PHY for ECP5 as the boards use it: its I/O cells, clocks, resets."""
+    clocks = Record([("rx_clk", 1), ("tx_clk", 1)])
+    pads   = Record([("rx_ctl", 1), ("rx_data", 4), ("tx_ctl", 1), ("tx_data", 4)])
+    wiring = Record([("rx", 1), ("tx", 1)])
+    phy    = LiteEthPHYRGMII(wiring, pads, tx_delay=0, rx_delay=0)
+    device, ports = mac(phy, pads, ["sys"], "eth")
+    device.comb += [wiring.rx.eq(clocks.rx_clk), clocks.tx_clk.eq(wiring.tx)]
+    device.special_overrides = {**lattice_ecp5_trellis_special_overrides, MultiReg: Synchronizer}
+    return device, ports | named(pads=clocks)
+
+
+# LiteEth's MAC, to be measured beside ours --------------------------------------------------------
+
+def liteeth_gmii():
+    """As the SoC has it (soc/liteeth.py), on the PHY of mac_gmii, with its registers' CSR bank."""
+    device = Module()
+    pads   = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", 8), ("tx_en", 1), ("tx_er", 1),
+        ("tx_data", 8)])
+    ports  = clocked(device, "sys", "eth_rx", "eth_tx")
+    phy    = LiteEthPHY(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, pads)
+    device.submodules.phy = phy
+    device.submodules.mac = top = LiteEth(phy)
+    device.submodules.bank = csr_bus.CSRBankArray(device, lambda name, memory: {"mac": 0}[name],
+        data_width=32, address_width=14)
+    csr = csr_bus.Interface(data_width=32, address_width=14)
+    device.submodules.csrs = csr_bus.InterconnectShared([csr], device.bank.get_buses())
+    for name in ("bus_rx", "bus_tx"):
+        bus = getattr(top, name)
+        ports |= named(f"{name}_", **{field: getattr(bus, field)
+            for field in "adr dat_w dat_r sel cyc stb ack we".split()})
+    ports |= named("csr_", adr=csr.adr, dat_w=csr.dat_w, dat_r=csr.dat_r, re=csr.re, we=csr.we)
+    return device, ports | named(pads=pads, irq=top.ev.irq)

@@ -79,3 +79,37 @@ module DP16KD #(
             $error("this model has no such configuration");
     endgenerate
 endmodule
+
+// Delay of an I/O pin. The boards use none: their PHYs delay the clocks.
+module DELAYG #(parameter DEL_MODE = "USER_DEFINED", DEL_VALUE = 0) (input A, output Z);
+    assign Z = A;
+    generate if (DEL_VALUE != 0) $error("this model has no delay"); endgenerate
+endmodule
+
+// Double data rate: Q0 from the rising edge and Q1 from the falling edge after it, in step.
+module IDDRX1F #(parameter GSR = "ENABLED") (input D, SCLK, RST, output reg Q0, Q1);
+    reg rise, fall;
+    always @(posedge SCLK) {rise, Q0, Q1} <= {D, rise, fall};
+    always @(negedge SCLK) fall <= D;
+endmodule
+
+// D0 while the clock is high, then D1.
+module ODDRX1F #(parameter GSR = "ENABLED") (input SCLK, RST, D0, D1, output Q);
+    reg high, low;
+    always @(posedge SCLK) {high, low} <= {D0, D1};
+    assign Q = SCLK ? high : low;
+endmodule
+
+// No cell, but what two flip-flops in a row may do: a bit that changes around the clock's edge is
+// taken over by that edge or by the next one, each bit as it likes.
+module synchronizer #(parameter WIDTH = 1) (input clk, input [WIDTH-1:0] i, output [WIDTH-1:0] o);
+    reg  [WIDTH-1:0] earlier = 0, taken = 0, second = 0;
+    reg  [31:0] late;
+    always @(posedge clk) begin
+        late = $random;
+        earlier <= i;
+        taken  <= i ^ ((i ^ earlier) & late[WIDTH-1:0]);
+        second <= taken;
+    end
+    assign o = second;
+endmodule

@@ -6,10 +6,11 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.driver import END, Driver
 from bench.memory import Memory
-from bench.wire import GmiiWire, MiiWire, SimWire
+from bench.wire import GmiiWire, MiiWire, RgmiiWire, SimWire
 from moderato.gateware.registers import EVENTS
 
-WIRES = {"mac_sim": SimWire, "mac_gated": SimWire, "mac_gmii": GmiiWire, "mac_mii": MiiWire}
+WIRES = {"mac_sim": SimWire, "mac_gated": SimWire, "mac_gmii": GmiiWire, "mac_mii": MiiWire,
+         "mac_rgmii": RgmiiWire}
 
 
 class Mac:
@@ -21,8 +22,8 @@ class Mac:
         mac = cls()
         mac.dut = dut
         kind = WIRES[dut._name]
-        kind.clocks(dut)
-        resets = [dut.sys_rst] + ([] if kind is SimWire else [dut.eth_rx_rst, dut.eth_tx_rst])
+        mac.phy_clock = kind.clocks(dut)
+        resets = [dut.sys_rst] + [getattr(dut, name) for name in kind.resets]
         for reset in resets:
             reset.value = 1
         mac.memory = Memory(dut, size=END)
@@ -34,7 +35,7 @@ class Mac:
         await ClockCycles(dut.sys_clk, 30)
         for reset in resets:
             reset.value = 0
-        await ClockCycles(dut.sys_clk, 30)
+        await ClockCycles(dut.sys_clk, kind.wake)
         cocotb.start_soon(mac._count_events())
         if hasattr(dut, "differs"):
             cocotb.start_soon(mac._compare())

@@ -25,15 +25,15 @@ from synthesis.ecp5 import ports, synthesise
 FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]
 # Not for what runs once: gcc takes more than eight minutes to optimise the list of a MAC's names.
 COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
-PUBLIC = ["--public-flat-rw"]
-CELLS  = Path(__file__).with_name("ecp5_cells.v")
+CELLS = Path(__file__).with_name("ecp5_cells.v")
 SEED = 1  # of cocotb's random numbers: a failure comes back when the test is run again
 
 
 def text(name: str) -> str:
     """The Verilog of bench.duts.<name>(), without the comments that hold its date."""
     device, ports = getattr(duts, name)()
-    code = verilog.convert(device, ports, name=name).main_source
+    code = verilog.convert(device, ports, name=name,
+        special_overrides=getattr(device, "special_overrides", {})).main_source
     return "".join(line for line in code.splitlines(keepends=True) if not line.startswith("//"))
 
 
@@ -48,38 +48,36 @@ def netlist(name: str) -> str:
 
 def build(name: str, cells: bool = False) -> Path:
     """The folder with the simulator of bench.duts.<name>(), of its netlist if `cells`."""
-    rtl = text(name)
+    code  = netlist(name) if cells else text(name)
     waves = bool(os.environ.get("WAVES"))
-    inputs = [*FLAGS, *COMPILE, verilator.version(), version("cocotb"), f"waves {waves}"]
-    if not cells:
-        return artifact(f"cocotb/{name}", [rtl, *inputs],
-                        lambda folder: _build(folder, name, rtl, PUBLIC, [], waves),
-                        note="20 seconds")
-    # The names of 8000 wires would take minutes to compile: the tests need those of the ports.
-    public = "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n' for port in ports(rtl))
-    models = [CELLS, f"+incdir+{yowasp.cell_models()}"]
-    code = netlist(name)
-    return artifact(f"cocotb/{name}-netlist", [code, public, CELLS, yowasp.version("yosys"), *inputs],
-                    lambda folder: _build(folder, name, code, _configuration(folder, public), models,
-                                          waves),
-                    note="a minute")
+    inputs = [code, *FLAGS, *COMPILE, verilator.version(), version("cocotb"), f"waves {waves}"]
+    extra, public = [], ""
+    if re.search(r"\b(LUT4|DELAYG)\b", code):
+        extra   = [CELLS, f"+incdir+{yowasp.cell_models()}"]
+        inputs += [CELLS, yowasp.version("yosys")]
+    if cells:
+        # The names of 8000 wires would take minutes to compile: the tests need those of the ports.
+        public = "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n'
+                         for port in ports(text(name)))
+        inputs.append(public)
+    return artifact(f"cocotb/{name}-netlist" if cells else f"cocotb/{name}", inputs,
+                    lambda folder: _build(folder, name, code, public, extra, waves),
+                    note="a minute" if cells else "20 seconds")
 
 
-def _configuration(folder: Path, public: str) -> list:
-    file = folder / "public.vlt"
-    file.write_text(f"`verilator_config\n{public}")
-    return [file]
-
-
-def _build(folder: Path, name: str, code: str, public: list, models: list, waves: bool):
+def _build(folder: Path, name: str, code: str, public: str, extra: list, waves: bool):
+    """`public`: which signals have names, in Verilator's configuration language; "" for all."""
     source = folder / f"{name}.v"
     source.write_text(code)
+    if public:
+        extra = [*extra, folder / "public.vlt"]
+        extra[-1].write_text(f"`verilator_config\n{public}")
     library = cocotb_tools.config.libs_dir
     run([verilator.command(), "-cc", "--exe", "-Mdir", folder, "--top-module", name,
-         "--prefix", "Vtop", "-o", name, "--vpi", *public, "--timescale", "1ns/1ps",
+         "--prefix", "Vtop", "-o", name, "--vpi", *([] if public else ["--public-flat-rw"]), "--timescale", "1ns/1ps",
          *FLAGS, *(["--trace"] if waves else []),
          "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
-         cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *models, source],
+         cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *extra, source],
         env=verilator.environment())
     run(["make", "-C", folder, "-f", "Vtop.mk", *COMPILE, f"VM_TRACE={int(waves)}"],
         env=verilator.environment())

@@ -3,7 +3,8 @@
 
 Every wire has `clocks(dut)` to start the clocks, `send(octets)` for a frame without preamble but
 with FCS (add_fcs makes it), `sent()` to wait until all of them are on the wire, and `receive()` for
-the next frame from the MAC, checked for preamble, gap and FCS, and without these.
+the next frame from the MAC, checked for preamble, gap and FCS, and without these. `resets` are the
+device's resets besides sys_rst; `wake` clocks after them the PHY is ready.
 """
 
 import zlib
@@ -13,7 +14,8 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import Event, RisingEdge, with_timeout
 from cocotb.utils import get_sim_time
-from cocotbext.eth import GmiiFrame, GmiiSink, GmiiSource, MiiSink, MiiSource
+from cocotbext.eth import (GmiiFrame, GmiiSink, GmiiSource, MiiSink, MiiSource, RgmiiSink,
+                          RgmiiSource)
 
 PREAMBLE = bytes(7 * [0x55] + [0xD5])
 GAP = 12
@@ -34,6 +36,7 @@ def check_fcs(frame):
 
 class SimWire:
     """The simulation PHY's pads, in the system clock, paced to `link` Mb/s."""
+    resets, wake = (), 30
 
     def __init__(self, dut, link=100):
         self.dut, self.link = dut, link
@@ -122,6 +125,7 @@ class SimWire:
 
 class _EthWire:
     """GMII and MII by cocotbext-eth."""
+    resets, wake = ("eth_rx_rst", "eth_tx_rst"), 30
 
     def __init__(self, dut):
         self.dut = dut
@@ -161,6 +165,7 @@ class _EthWire:
         frame = await with_timeout(self.sink.recv(), us, "us")
         assert not frame.error or not any(frame.error), "tx_er"
         start, end = frame.sim_time_start, frame.sim_time_end
+        self.first_start = start if self.last_end is None else self.first_start
         if self.last_end is not None:
             gap = (start - self.last_end) / (self.octet_ns * 1000)
             assert gap > GAP - 0.5, f"a gap of {gap} octets"
@@ -177,3 +182,26 @@ class GmiiWire(_EthWire):
 
 class MiiWire(_EthWire):
     Source, Sink, period, octet_ns = MiiSource, MiiSink, 40, 80
+
+
+class RgmiiWire(_EthWire):
+    """RGMII at 1000 Mb/s. The PHY gives the clock of both directions, as LiteEth takes it.
+
+    The system clock of 75 MHz slides along it: its edges meet those of the PHY in every phase.
+    """
+    resets, wake = (), 300  # LiteEth holds its PHY in reset for 256 clocks
+    octet_ns, sys_period_ns = 8, 13.334
+
+    def __init__(self, dut):
+        self.dut = dut
+        self.source = RgmiiSource(dut.pads_rx_data, dut.pads_rx_ctl, dut.pads_rx_clk)
+        self.sink = RgmiiSink(dut.pads_tx_data, dut.pads_tx_ctl, dut.pads_tx_clk)
+        self.last_end = None
+
+    @classmethod
+    def clocks(cls, dut):
+        """Returns the PHY's clock, which can be stopped."""
+        Clock(dut.sys_clk, cls.sys_period_ns, unit="ns").start()
+        clock = Clock(dut.pads_rx_clk, cls.octet_ns, unit="ns")
+        clock.start()
+        return clock

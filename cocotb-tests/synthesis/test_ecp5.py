@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The MAC fits its budget and meets its clocks on ECP5."""
+
+import functools
+
+import pytest
+
+from bench.simulator import text
+from synthesis.ecp5 import ETH_MHZ, cells, fmax, frame, place, ports, synthesise
+
+SYS_MHZ = {"45F-8": 100, "25F-6": 50}
+# What the MAC may cost; it takes about 5 % less (docs/fpga-mac.md).
+BUDGET = {"LUT4": 5100, "CCU2C": 1130, "TRELLIS_FF": 3200, "TRELLIS_DPR16X4": 140, "DP16KD": 6}
+MUXES = {"PFUMX", "L6MUX21"}  # they come with the LUTs
+
+
+@functools.cache
+def folder(name):
+    return synthesise(name, text(name))
+
+
+def test_every_port_is_between_registers():
+    code = text("mac_gmii")
+    found = ports(code)
+    assert len(found) == code[:code.index(");")].count("put ")
+    assert {p.domain for p in found} == {"sys", "eth_rx", "eth_tx"}
+    surround = frame("mac_gmii", code)
+    for port in found:
+        assert f".{port.name}({port.name})" in surround
+        if not port.name.endswith("_clk"):
+            assert f"wire [{port.width - 1}:0] {port.name};" in surround
+
+
+def test_area_is_within_budget():
+    used = cells("mac_gmii", folder("mac_gmii"))
+    assert not {kind: number for kind, number in used.items()
+                if kind not in MUXES and number > BUDGET.get(kind, 0)}, used
+
+
+@pytest.mark.parametrize("chip, seed", [
+    ("45F-8", 1),
+    *(pytest.param(chip, seed, marks=pytest.mark.slow)
+      for chip, seed in (("45F-8", 2), ("45F-8", 3), ("25F-6", 1)))])
+def test_clocks_meet_their_targets(chip, seed):
+    report = place("mac_gmii", folder("mac_gmii"), chip, SYS_MHZ[chip], seed)
+    reached = fmax(report)
+    for clock, target in {"sys": SYS_MHZ[chip], "eth_rx": ETH_MHZ, "eth_tx": ETH_MHZ}.items():
+        assert reached[clock] >= target, f"{clock}: {reached[clock]:.1f} MHz of {target}"

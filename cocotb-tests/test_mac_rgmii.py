@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The MAC on LiteEth's RGMII PHY for ECP5, I/O cells included, its clocks unrelated to sys.
+
+Every bit that crosses between the clocks is a clock late at random (`bench/ecp5_cells.v`).
+"""
+
+import cocotb
+
+from mac_cases import *
+
+DUT = "mac_rgmii"
+
+
+@cocotb.test()
+async def keeps_the_line_rate(dut):
+    """Shortest and longest frames with the shortest gap, both ways at once: nothing is lost."""
+    mac = await Mac.start(dut, driver={"rx_order": 5, "tx_order": 5})
+    lengths = [MIN] * 200 + [MAX] * 10 + [61, 62, 63, 64, 65] * 20
+    inward, outward = ([plain(length) for length in lengths] for _ in range(2))
+    for frame in inward:
+        mac.wire.send(add_fcs(frame))
+    task = cocotb.start_soon(transmit(mac, [(frame, 2) for frame in outward]))
+    await mac.expect(inward)
+    await task
+    octets = sum(8 + length + 4 + 12 for length in lengths) - 12
+    took = (mac.wire.last_end - mac.wire.first_start) / 1000 / mac.wire.octet_ns
+    assert octets - 20 <= took <= octets * 1.01, f"{took} octet times for {octets}"
+
+
+@cocotb.test()
+async def survives_a_stopped_phy_clock(dut):
+    """The PHY's clock is both directions': without it nothing moves, but disabling ends idle."""
+    mac = await Mac.start(dut, driver={"tx_order": 5})
+    for _ in range(5):
+        for _ in range(32):
+            mac.driver.queue(plain(1000))
+        await mac.driver.tx.doorbell()
+        mac.wire.send(add_fcs(plain(1000)))
+        await mac.clocks(random.randrange(2000, 3000))
+        mac.phy_clock.stop()
+        await mac.clocks(5000)
+        assert mac.driver.tx.posted
+        await mac.driver.stop()
+        mac.phy_clock.start()
+        await mac.wire.sent()
+        await mac.clocks(20_000)  # what was in the FIFOs
+        while mac.wire.waiting():
+            await mac.wire.receive()
+        await mac.driver.start()
+        sent, received = plain(100), plain(100)
+        mac.wire.send(add_fcs(received))
+        await mac.expect([received])
+        await mac.driver.send(sent)
+        assert await mac.wire.receive() == sent
+        await mac.driver.reclaim_all()
+        await mac.driver.stop()
+        await mac.driver.start()
