@@ -74,8 +74,8 @@ def _build(folder: Path, name: str, code: str, public: str, extra: list, waves: 
         extra[-1].write_text(f"`verilator_config\n{public}")
     library = cocotb_tools.config.libs_dir
     run([verilator.command(), "-cc", "--exe", "-Mdir", folder, "--top-module", name,
-         "--prefix", "Vtop", "-o", name, "--vpi", *([] if public else ["--public-flat-rw"]), "--timescale", "1ns/1ps",
-         *FLAGS, *(["--trace"] if waves else []),
+         "--prefix", "Vtop", "-o", name, "--vpi", "--timescale", "1ns/1ps", *FLAGS,
+         *([] if public else ["--public-flat-rw"]), *(["--trace"] if waves else []),
          "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
          cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *extra, source],
         env=verilator.environment())

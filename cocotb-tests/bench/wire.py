@@ -126,6 +126,7 @@ class SimWire:
 class _EthWire:
     """GMII and MII by cocotbext-eth."""
     resets, wake = ("eth_rx_rst", "eth_tx_rst"), 30
+    unseen = 0  # octets of the preamble that are over when the sink wakes up
 
     def __init__(self, dut):
         self.dut = dut
@@ -164,12 +165,13 @@ class _EthWire:
     async def receive(self, us=2000):
         frame = await with_timeout(self.sink.recv(), us, "us")
         assert not frame.error or not any(frame.error), "tx_er"
-        start, end = frame.sim_time_start, frame.sim_time_end
+        start, end = frame.sim_time_start - self.unseen * self.octet_ns * 1000, frame.sim_time_end
         self.first_start = start if self.last_end is None else self.first_start
         if self.last_end is not None:
             gap = (start - self.last_end) / (self.octet_ns * 1000)
             assert gap > GAP - 0.5, f"a gap of {gap} octets"
         self.last_end = end
+        assert bytes(frame.data).startswith(PREAMBLE[1:]) or frame.data[0:8] == PREAMBLE
         return check_fcs(bytes(frame.get_payload(strip_fcs=False)))
 
     def waiting(self):
@@ -191,6 +193,7 @@ class RgmiiWire(_EthWire):
     """
     resets, wake = (), 300  # LiteEth holds its PHY in reset for 256 clocks
     octet_ns, sys_period_ns = 8, 13.334
+    unseen = 1
 
     def __init__(self, dut):
         self.dut = dut
