@@ -2,8 +2,8 @@
 """A device under test synthesised by Yosys, then placed and routed by nextpnr.
 
 The device keeps its own level of hierarchy: its cells are counted, timed and simulated as one thing.
-Around it stands a frame of registers, one on each port in the port's own clock domain, so that
-every path of the device begins and ends in a register on the chip and four pins are enough.
+Around it stands a frame of registers, one on each port in the port's own clock domain, so that every
+path of the device begins and ends in a register on the chip and few pins are enough.
 """
 
 import json
@@ -19,6 +19,7 @@ CHIPS = {
     "45F-8": ["--um5g-45k", "--package", "CABGA381", "--speed", "8"],  # Versa
     "25F-6": ["--25k", "--package", "CABGA256", "--speed", "6"],       # Colorlight 5A-75B
 }
+SYS_MHZ = {"45F-8": 100, "25F-6": 75}  # what nextpnr aims at
 DOMAINS = {"pads_rx": "eth_rx", "pads_tx": "eth_tx"}  # by a port's prefix; others are in sys
 ETH_MHZ = 125
 
@@ -48,8 +49,7 @@ def ports(code: str) -> list[Port]:
 def frame(name: str, code: str) -> str:
     """Verilog of the registers around a device: a shift register feeds its inputs, another one
     mixes its outputs."""
-    lines, pins, connections = [], ["input feed", "output seen"], []
-    outputs = []
+    lines, pins, outputs = [], ["input feed", "output seen"], []
     clocks = sorted(p.name for p in ports(code) if p.name.endswith("_clk"))
     for clock in clocks:
         domain = clock.removesuffix("_clk")
@@ -102,7 +102,7 @@ def synthesise(name: str, code: str) -> Path:
         (folder / "synthesis.ys").write_text(script)
         run([yowasp.command("yosys"), "-q", "-s", "synthesis.ys"], cwd=folder)
 
-    return artifact(f"ecp5/{name}", inputs, build, note="half a minute, and one more at first")
+    return artifact(f"ecp5/{name}", inputs, build, note="1 minute, 2 the first time")
 
 
 def cells(name: str, folder: Path) -> dict[str, int]:
@@ -120,14 +120,15 @@ def place(name: str, folder: Path, chip: str, sys_mhz: int, seed: int) -> dict:
         f'FREQUENCY PORT "{clock}_clk" {sys_mhz if clock == "sys" else ETH_MHZ} MHz;\n'
         for clock in clocks)
     options = [*CHIPS[chip], "--seed", seed, "--timing-allow-fail", "--lpf-allow-unconstrained"]
-    inputs = [folder / "frame.json", constraints, *map(str, options), yowasp.version("nextpnr-ecp5")]
+    inputs = [folder / "frame.json", constraints, *map(str, options),
+              yowasp.version("nextpnr-ecp5")]
 
     def build(target: Path):
         (target / "frame.lpf").write_text(constraints)
         run([yowasp.command("nextpnr-ecp5"), "--json", folder / "frame.json", "--lpf", "frame.lpf",
              "--report", "report.json", *options], cwd=target)
 
-    placed = artifact(f"ecp5/{name}-placed", inputs, build, note="half a minute")
+    placed = artifact(f"ecp5/{name}-placed", inputs, build, note="2 minutes")
     return json.loads((placed / "report.json").read_text())
 
 

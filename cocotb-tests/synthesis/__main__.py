@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Prints the tables of docs/fpga-mac.md: `cd cocotb-tests && ../.venv/bin/python -m synthesis`.
+
+Arguments are the seeds of nextpnr, 1 without any.
+"""
+
+import sys
+
+from bench.simulator import text
+from synthesis.ecp5 import CHIPS, SYS_MHZ, cells, fmax, place, synthesise
+
+DEVICES = {"mac_gmii": "Moderato", "liteeth_gmii": "LiteEth"}
+CELLS   = ["LUT4", "CCU2C", "TRELLIS_DPR16X4", "TRELLIS_FF", "DP16KD", "MULT18X18D"]
+
+
+def row(*columns):
+    print("|", " | ".join(map(str, columns)), "|", flush=True)
+
+
+def main(seeds):
+    folders = {name: synthesise(name, text(name)) for name in DEVICES}
+    row("MAC", *CELLS)
+    row(*["---"] * (1 + len(CELLS)))
+    for name, folder in folders.items():
+        used = cells(name, folder)
+        row(DEVICES[name], *(used.get(cell, 0) for cell in CELLS))
+    print()
+    row("chip", "MAC", "seed", "placed TRELLIS_COMB", "sys", "eth_rx", "eth_tx")
+    row(*["---"] * 7)
+    for chip in CHIPS:
+        for name, folder in folders.items():
+            for seed in seeds:
+                report = place(name, folder, chip, SYS_MHZ[chip], seed)
+                reached = fmax(report)
+                row(chip, DEVICES[name], seed, report["utilization"]["TRELLIS_COMB"]["used"],
+                    *(f"{reached[clock]:.1f}" for clock in ("sys", "eth_rx", "eth_tx")))
+
+
+if __name__ == "__main__":
+    main([int(word) for word in sys.argv[1:]] or [1])
