@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A device under test synthesised by Yosys, then placed and routed by nextpnr.
 
-The device keeps its own level of hierarchy: its cells are counted, timed and simulated as one thing.
-Around it stands a frame of registers, one on each port in the port's own clock domain, so that every
-path of the device begins and ends in a register on the chip and few pins are enough.
+The device keeps its own level of hierarchy: its cells are counted, timed and simulated as one
+thing. Around it stands a frame of registers, one on each port in the port's own clock domain, so
+that every path of the device begins and ends in a register on the chip and few pins are enough.
 """
 
 import json
