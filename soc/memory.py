@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Main memory: the CPU cluster's port to it, and what can stand behind that port."""
 
-from migen import C, Cat, If, Memory, READ_FIRST, Signal
+from migen import Array, C, Cat, If, Memory, Mux, READ_FIRST, Replicate, Signal, log2_int
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
@@ -73,30 +73,73 @@ class IntegratedRAM(LiteXModule):
 # Boards -------------------------------------------------------------------------------------------
 
 class DRAMBridge(LiteXModule):
-    """From the cluster's port to a native port of LiteDRAM with words of 64 bits.
+    """From the cluster's port to a native port of LiteDRAM, whose words are one or more of ours.
 
+    A read whose word came with that of the read before it (so every other one of a line, if
+    LiteDRAM's words are twice as long) is answered without another command.
     The controller takes the data of a write some cycles after its command, and without asking: the
-    command is only given when the data is at hand.
+    command is only given when the data is at hand. Likewise there is room for whatever was asked
+    for. Both directions pass a register, to keep the logic of the two sides apart.
     """
-    def __init__(self, port: MemoryPort, dram, base: int):
-        if dram.data_width != WORD:
-            raise ValueError(f"LiteDRAM port of {dram.data_width} bits: the cluster needs {WORD}")
+    def __init__(self, port: MemoryPort, dram, base: int, depth: int = 16):
+        lanes = dram.data_width // WORD
+        if dram.data_width != lanes * WORD or lanes & (lanes - 1) or not lanes:
+            raise ValueError(f"LiteDRAM port of {dram.data_width} bits: the cluster needs {WORD} "
+                             "or a power of two times as many")
+        bits = log2_int(lanes)
 
         # # #
 
-        self.data = data = stream.SyncFIFO([("data", WORD), ("we", WORD // 8)], 16)
-        go = Signal()
+        # Commands.
+        self.buffer = buffer = stream.Buffer(port.cmd.description, pipe_valid=True, pipe_ready=True)
+        self.data   = data   = stream.SyncFIFO([("data", WORD), ("lane", max(bits, 1)),
+                                                ("mask", WORD // 8)], depth)
+        self.order  = order  = stream.SyncFIFO([("lane", max(bits, 1)), ("again", 1)], depth)
+        cmd      = buffer.source
+        lane     = Signal(max(bits, 1))
+        previous = Signal(29)  # address of the last read, if no write came after it
+        fetched  = Signal()
+        again    = Signal()
+        ready    = Signal()
         self.comb += [
-            go.eq(~port.cmd.we | data.sink.ready),
-            dram.cmd.valid.eq(port.cmd.valid & go),
-            dram.cmd.we.eq(port.cmd.we),
-            dram.cmd.addr.eq(port.cmd.addr - C(base // (WORD // 8), 29)),
-            port.cmd.ready.eq(dram.cmd.ready & go),
-            data.sink.valid.eq(port.cmd.valid & port.cmd.we & dram.cmd.ready),
-            data.sink.data.eq(port.cmd.data),
-            data.sink.we.eq(port.cmd.mask),
-            data.source.connect(dram.wdata),
-            dram.rdata.ready.eq(1),
-            port.rsp.valid.eq(dram.rdata.valid),
-            port.rsp.data.eq(dram.rdata.data),
+            port.cmd.connect(buffer.sink),
+            lane.eq(cmd.addr & (lanes - 1)),
+            again.eq(~cmd.we & fetched & (lane != 0) & (cmd.addr == previous + 1)),
+            ready.eq(Mux(cmd.we, data.sink.ready, order.sink.ready)),
+            dram.cmd.valid.eq(cmd.valid & ready & ~again),
+            dram.cmd.we.eq(cmd.we),
+            dram.cmd.addr.eq((cmd.addr - C(base // (WORD // 8), 29)) >> bits),
+            cmd.ready.eq(ready & (dram.cmd.ready | again)),
+        ]
+        self.sync += If(cmd.valid & cmd.ready, previous.eq(cmd.addr), fetched.eq(~cmd.we))
+
+        # Data of writes.
+        self.comb += [
+            data.sink.valid.eq(cmd.valid & cmd.we & dram.cmd.ready),
+            data.sink.data.eq(cmd.data),
+            data.sink.lane.eq(lane),
+            data.sink.mask.eq(cmd.mask),
+            dram.wdata.valid.eq(data.source.valid),
+            dram.wdata.data.eq(Replicate(data.source.data, lanes)),
+            dram.wdata.we.eq(data.source.mask << (WORD // 8 * data.source.lane)),
+            data.source.ready.eq(dram.wdata.ready),
+        ]
+
+        # Answers to reads.
+        self.words = words = stream.SyncFIFO([("data", dram.data_width)], depth)
+        word = Signal(dram.data_width)
+        turn = Signal(max(bits, 1))
+        self.comb += [
+            order.sink.valid.eq(cmd.valid & ~cmd.we & (dram.cmd.ready | again)),
+            order.sink.lane.eq(lane),
+            order.sink.again.eq(again),
+            dram.rdata.connect(words.sink),
+            order.source.ready.eq(order.source.again | words.source.valid),
+            words.source.ready.eq(order.source.valid & ~order.source.again),
+            port.rsp.data.eq(Array(word[WORD * n:WORD * (n + 1)] for n in range(lanes))[turn]),
+        ]
+        self.sync += [
+            If(words.source.ready, word.eq(words.source.data)),
+            turn.eq(order.source.lane),
+            port.rsp.valid.eq(order.source.valid & order.source.ready),
         ]

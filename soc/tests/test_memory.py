@@ -21,6 +21,13 @@ def random_commands(seed, count=200):
             for _ in range(count)]
 
 
+def bursts(commands):
+    """The commands, with the reads of a line between some of them."""
+    line = [(address, False, 0, 0) for address in range(8)]
+    return [command for number, single in enumerate(commands)
+            for command in ([single] if number % 10 else [single, *line])]
+
+
 def store(memory, address, data, mask):
     for byte in range(8):
         if mask >> byte & 1:
@@ -75,24 +82,31 @@ def dram_commands(port, queue, seed):
 
 
 @passive
-def dram_data(port, queue, seed):
-    """Executes them in order, some cycles later: takes data without asking whether it is there."""
+def dram_data(port, queue, seed, lanes):
+    """Executes them in order, some cycles later: takes data without asking whether it is there,
+    gives it without asking whether it is taken."""
     rng, memory = random.Random(seed), [0] * WORDS
     while True:
         if queue:
             address, write = queue[0]
-            for _ in range(rng.randrange(2, 5)):
+            first = address * lanes
+            for _ in range(rng.choice([0, 0, 2, 3, 4])):
                 yield
             if write:
                 yield port.wdata.ready.eq(1)
                 yield
                 assert (yield port.wdata.valid), "the controller found no data"
-                store(memory, address, (yield port.wdata.data), (yield port.wdata.we))
+                data, mask = (yield port.wdata.data), (yield port.wdata.we)
+                for lane in range(lanes):
+                    store(memory, first + lane, data >> 64 * lane & (1 << 64) - 1,
+                          mask >> 8 * lane & 0xff)
                 yield port.wdata.ready.eq(0)
             else:
                 yield port.rdata.valid.eq(1)
-                yield port.rdata.data.eq(memory[address])
+                yield port.rdata.data.eq(sum(memory[first + lane] << 64 * lane
+                                             for lane in range(lanes)))
                 yield
+                assert (yield port.rdata.ready), "the bridge has no room for the answer"
                 yield port.rdata.valid.eq(0)
             queue.pop(0)
         yield
@@ -124,13 +138,43 @@ def test_integrated_ram_latency():
     run_simulation(dut, probe())
 
 
+@pytest.mark.parametrize("lanes", [1, 2, 4])
 @pytest.mark.parametrize("seed", range(3))
-def test_dram_bridge(seed):
-    port, reads, commands = MemoryPort(), [], random_commands(seed)
-    native = LiteDRAMNativePort("both", address_width=26, data_width=64)
+def test_dram_bridge(lanes, seed):
+    port, reads, commands = MemoryPort(), [], bursts(random_commands(seed))
+    native = LiteDRAMNativePort("both", address_width=26, data_width=64 * lanes)
     dut = Module()
     dut.submodules.bridge = DRAMBridge(port, native, BASE * 8)
     queue = []
     run_simulation(dut, [master(port, commands, reads, seed), dram_commands(native, queue, seed),
-                         dram_data(native, queue, seed)])
+                         dram_data(native, queue, seed, lanes)])
     assert reads == expected_reads(commands)
+
+
+def test_dram_bridge_fetches_a_word_once():
+    """A line of eight reads is four commands of twice the width."""
+    port, reads, queue = MemoryPort(), [], []
+    native = LiteDRAMNativePort("both", address_width=26, data_width=128)
+    dut = Module()
+    dut.submodules.bridge = DRAMBridge(port, native, BASE * 8)
+    seen = []
+
+    @passive
+    def watch():
+        while True:
+            if (yield native.cmd.valid) and (yield native.cmd.ready):
+                seen.append((yield native.cmd.addr))
+            yield
+
+    line = [(address, False, 0, 0) for address in range(8)]
+    run_simulation(dut, [master(port, line, reads, 0), dram_commands(native, queue, 0),
+                         dram_data(native, queue, 0, 2), watch()])
+    assert reads == [0] * 8
+    assert seen == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("width", [32, 96])
+def test_dram_bridge_refuses_a_width(width):
+    native = LiteDRAMNativePort("both", address_width=26, data_width=width)
+    with pytest.raises(ValueError, match=f"of {width} bits"):
+        DRAMBridge(MemoryPort(), native, BASE * 8)

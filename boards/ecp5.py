@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Clocks of ECP5 boards with DDR3."""
+
+from migen import ClockDomain, If, Instance, Signal
+from migen.genlib.resetsync import AsyncResetSynchronizer
+
+from litex.gen import LiteXModule
+from litex.soc.cores.clock import ECP5PLL
+
+
+class DDR3CRG(LiteXModule):
+    """The system clock and the doubled one of the DRAM's pins, from a 100 MHz oscillator.
+
+    sys2x stops while the DRAM's PHY is initialised, and sys, which is divided from it, with it; so
+    LiteDRAM's ECP5DDRPHY drives `stop` and `reset` from the clock domain init.
+    """
+    def __init__(self, platform, sys_clk_freq):
+        self.rst        = Signal()
+        self.stop       = Signal()
+        self.reset      = Signal()
+        self.cd_init    = ClockDomain()
+        self.cd_por     = ClockDomain()
+        self.cd_sys     = ClockDomain()
+        self.cd_sys2x   = ClockDomain()
+        self.cd_sys2x_i = ClockDomain()
+
+        # # #
+
+        clk100 = platform.request("clk100")
+        rst_n  = platform.request("rst_n")
+
+        # Power-on reset.
+        por_count = Signal(16, reset=2**16 - 1)
+        por_done  = Signal()
+        self.comb += [
+            self.cd_por.clk.eq(clk100),
+            por_done.eq(por_count == 0),
+        ]
+        self.sync.por += If(~por_done, por_count.eq(por_count - 1))
+
+        # PLL.
+        self.pll = pll = ECP5PLL()
+        self.comb += pll.reset.eq(~por_done | ~rst_n | self.rst)
+        pll.register_clkin(clk100, 100e6)
+        pll.create_clkout(self.cd_sys2x_i, 2*sys_clk_freq)
+        pll.create_clkout(self.cd_init, 25e6)
+        self.specials += [
+            Instance("ECLKSYNCB",
+                i_ECLKI = self.cd_sys2x_i.clk,
+                i_STOP  = self.stop,
+                o_ECLKO = self.cd_sys2x.clk),
+            Instance("CLKDIVF",
+                p_DIV     = "2.0",
+                i_ALIGNWD = 0,
+                i_CLKI    = self.cd_sys2x.clk,
+                i_RST     = self.reset,
+                o_CDIVX   = self.cd_sys.clk),
+            AsyncResetSynchronizer(self.cd_sys, ~pll.locked | self.reset),
+        ]
