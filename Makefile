@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Short names for what ./moderato does; ARGS adds to its arguments.
 
-.PHONY: forward report test bench setup
+.PHONY: forward report test bench bitstream setup
 
 # Linux forwards frames between two ports, with all six drivers; prints what each one costs.
 forward:
@@ -18,6 +18,10 @@ test:
 # How fast the simulation is, also against stock litex_sim.
 bench:
 	@./moderato bench $(ARGS)
+
+# The SoC for an FPGA board: make bitstream BOARD=versa_ecp5
+bitstream:
+	@./moderato bitstream --board "$(BOARD)" $(ARGS)
 
 # Everything that any of the above needs, without running it.
 setup:

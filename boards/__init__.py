@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One file per FPGA board."""
+"""One file per FPGA board, each with a class `Board`; and how bitstreams are built from them."""
+
+# What --board is called, and the module that it is.
+BOARDS = ("versa_ecp5",)

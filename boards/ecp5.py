@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Clocks of ECP5 boards with DDR3."""
+"""ECP5 boards with DDR3 on 16 wires and an oscillator of 100 MHz: clocks and memory."""
 
 from migen import ClockDomain, If, Instance, Signal
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
 from litex.gen import LiteXModule
 from litex.soc.cores.clock import ECP5PLL
+
+from litedram.phy import ECP5DDRPHY
+
+from .soc import BoardSoC
 
 
 class DDR3CRG(LiteXModule):
@@ -57,3 +61,22 @@ class DDR3CRG(LiteXModule):
                 o_CDIVX   = self.cd_sys.clk),
             AsyncResetSynchronizer(self.cd_sys, ~pll.locked | self.reset),
         ]
+
+
+class DDR3Board(BoardSoC):
+    """dram_module: class of litedram.modules."""
+    dram_module = None
+
+    def add_clocks(self, platform):
+        self.crg = DDR3CRG(platform, self.sys_clk_freq)
+
+    def add_memory(self, platform):
+        self.ddrphy = ECP5DDRPHY(platform.request("ddram"), sys_clk_freq=self.sys_clk_freq)
+        self.comb += [
+            self.crg.stop.eq(self.ddrphy.init.stop),
+            self.crg.reset.eq(self.ddrphy.init.reset),
+        ]
+        self.add_litedram(self.ddrphy, self.make_dram_module())
+
+    def make_dram_module(self):
+        return self.dram_module(self.sys_clk_freq, "1:2")

@@ -1,21 +1,62 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A board's SoC as files: Verilog, constraints, the BIOS in its ROM, soc.json.
-
-Run in a process of its own (`python -m moderato.boards.gateware`): names in Verilog follow the call
-stack.
-"""
+"""A board's SoC as files: Verilog, constraints, the BIOS in its ROM, soc.json."""
 
 import importlib
 import inspect
 import json
+import os
 import shutil
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import litex.soc.cores.cpu.vexriscv_smp as vexriscv_smp
 from litex.soc.integration.builder import Builder
 
-TOP = "top"
+from moderato.soc.cpu.netlist import cluster
+from moderato.soc.soc import plic_sources
+from moderato.soc.toolchain import debian
+from moderato.soc.toolchain.cache import artifact, run
+from moderato.soc.toolchain.project import ROOT, VENV
+from moderato.soc.verilog import drop_stamps
+
+TOP      = "top"  # the Verilog module, and the name of files
+COMPILER = "gcc-riscv64-unknown-elf"
+PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen",
+            "pythondata-software-picolibc", "pythondata-software-compiler-rt")
+
+
+def gateware(board: str, nic: str) -> Path:
+    """A folder with top.v, top.lpf, the Verilog files of the CPU, soc.json and bios.bin."""
+    options = json.dumps({"nic": nic})
+
+    # In a process of its own: names in Verilog follow the call stack.
+    def build(directory: Path):
+        run([sys.executable, "-m", "moderato.boards.gateware", board, options, directory],
+            cwd=directory, env=environment())
+
+    return artifact("board-gateware", [options, *sources(board, nic)], build, "1 minute")
+
+
+def board_class(board: str) -> type:
+    """The class of a board that is called so in BOARDS."""
+    return importlib.import_module(f"moderato.boards.{board}").Board
+
+
+def sources(board: str, nic: str) -> list:
+    """All that a board's Verilog and BIOS are made from, for the build cache."""
+    kind   = board_class(board)
+    soc    = [ROOT / "soc" / name for name in ("soc.py", "liteeth.py", "memory.py", "cpu")]
+    shared = [ROOT / "boards" / name for name in ("soc.py", "ecp5.py", "gateware.py")]
+    netlist = cluster(kind.cpu_config, kind.ports if nic == "moderato" else 0,
+                      plic_sources(kind.ports))
+    return [netlist, *soc, *shared, ROOT / "gateware", ROOT / "boards" / f"{board}.py",
+            debian.version(COMPILER), *(f"{package}={version(package)}" for package in PACKAGES)]
+
+
+def environment() -> dict[str, str]:
+    """LiteX calls meson and ninja by name."""
+    return {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
 class BoardBuilder(Builder):
@@ -32,17 +73,22 @@ def write(soc, directory: Path):
     builder = BoardBuilder(soc, output_dir=str(work), compile_gateware=False)
     builder.build(build_name=TOP)
     gateware = Path(builder.gateware_dir)
-    for file in [*gateware.glob("*.v"), *gateware.glob("*.init"), *gateware.glob("*.lpf")]:
-        shutil.move(file, directory)
+    for pattern in "*.v", "*.init", "*.lpf":
+        for file in gateware.glob(pattern):
+            shutil.move(file, directory)
+    drop_stamps(directory / f"{TOP}.v")
     for source, _language, _library, *_ in soc.platform.sources:
         if Path(source).name != f"{TOP}.v":
             shutil.copy(source, directory)
     shutil.copy(builder.get_bios_filename(), directory)
-    description = {**soc.describe(), "board": soc.title, "device": soc.platform.device}
-    (directory / "soc.json").write_text(json.dumps(description, indent=2) + "\n")
+    (directory / "soc.json").write_text(json.dumps(soc.describe(), indent=2) + "\n")
     shutil.rmtree(work)
 
 
+def main(board: str, options: str, directory: str):
+    soc = board_class(board)(**json.loads(options))
+    write(soc, Path(directory))
+
+
 if __name__ == "__main__":
-    board = importlib.import_module(f"moderato.boards.{sys.argv[1]}")
-    write(board.Board(**json.loads(sys.argv[2])), Path(sys.argv[3]))
+    main(*sys.argv[1:])

@@ -7,43 +7,65 @@ from litex.soc.cores.led import LedChaser
 
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 
+from moderato.soc.cpu import CpuConfig
 from moderato.soc.soc import ModeratoSoC
 
-# Of the console; a serial boot of 8 MB takes 15 minutes at 115200.
+# Of the console; at 115200 a serial boot would take 8 minutes.
 BAUD_RATE = 1_000_000
 
-ROM_SIZE  = 64 << 10  # LiteX's BIOS, which prepares the DRAM and loads the images of a boot
+ROM_SIZE  = 32 << 10  # LiteX's BIOS, which prepares the DRAM and loads the images of a boot
 SRAM_SIZE = 8 << 10   # its stack and variables
 
 
 class BoardSoC(ModeratoSoC):
-    """A board's class makes its clocks (`crg`) and PHYs, then calls this, then adds its DRAM.
+    """A board says what it has and makes its own parts: `make_platform`, and where this class has
+    no answer `add_clocks` (the clock domain sys and a `crg`) and `add_memory`.
 
     title: what the board is called, for people.
-    Arguments are those of ModeratoSoC.
+    sys_clk_freq: of all but the PHYs.
+    ports: how many MACs it has.
+    phy_mode: of its PHYs, in the device tree: who delays the clocks of RGMII.
+    phy_delays: what the FPGA adds to that, as LiteEth's PHY takes it.
+    cpu_config: size of the cluster.
+    led_name: of the LEDs on the platform.
     """
-    title   = ""
+    title        = ""
+    sys_clk_freq = 75_000_000
+    ports        = 0
+    phy_mode     = ""
+    phy_delays   = {}
+    cpu_config   = CpuConfig()
+    led_name     = "user_led"
+
     # Fixed like those of ModeratoSoC: LiteEth's MACs, if there are any, have pages 4 and 6.
     csr_map = {**ModeratoSoC.csr_map, "identifier_mem": 1, "phy0": 5, "phy1": 7, "sdram": 8,
                "ddrphy": 9, "leds": 10}
 
-    def __init__(self, platform, sys_clk_freq, **kwargs):
-        ModeratoSoC.__init__(self, platform, sys_clk_freq,
+    def __init__(self, nic="moderato", uart_name="serial"):
+        platform = self.make_platform()
+        self.add_clocks(platform)
+        ModeratoSoC.__init__(self, platform, self.sys_clk_freq,
+            phys                 = [self.add_phy(platform, port) for port in range(self.ports)],
+            nic                  = nic,
+            cpu                  = self.cpu_config,
             ident                = f"Moderato on {self.title}",
             integrated_rom_size  = ROM_SIZE,
             integrated_sram_size = SRAM_SIZE,
+            uart_name            = uart_name,
             uart_baudrate        = BAUD_RATE,
-            **kwargs)
+        )
+        self.add_memory(platform)
+        self.add_leds(platform)
 
-    def rgmii(self, platform, number: int, **delays):
-        """The PHY of port `number`, in clock domains of its own."""
+    def add_phy(self, platform, port: int):
+        """RGMII, in clock domains of its own."""
         phy = LiteEthPHYRGMII(
-            clock_pads = platform.request("eth_clocks", number),
-            pads       = platform.request("eth", number),
-            **delays)
-        phy.cd = f"eth{number}"
+            clock_pads = platform.request("eth_clocks", port),
+            pads       = platform.request("eth", port),
+            **self.phy_delays)
+        phy.cd  = f"eth{port}"
         domains = {f"eth_{side}": f"{phy.cd}_{side}" for side in ("rx", "tx")}
-        self.add_module(name=f"phy{number}", module=ClockDomainsRenamer(domains)(phy))
+        self.add_module(name=f"phy{port}", module=ClockDomainsRenamer(domains)(phy))
         return phy
 
     def add_litedram(self, phy, module):
@@ -54,5 +76,9 @@ class BoardSoC(ModeratoSoC):
         size     = 2**bits * phy.settings.nranks * phy.settings.databits // 8
         self.add_dram(self.sdram.crossbar.get_port(), size)
 
-    def add_leds(self, platform, name="user_led"):
-        self.leds = LedChaser(platform.request_all(name), self.sys_clk_freq)
+    def add_leds(self, platform):
+        self.leds = LedChaser(platform.request_all(self.led_name), self.sys_clk_freq)
+
+    def describe(self):
+        return {**ModeratoSoC.describe(self), "board": self.title, "phy_mode": self.phy_mode,
+                "device": self.platform.device, "baud_rate": BAUD_RATE}

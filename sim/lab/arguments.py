@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from moderato.boards import BOARDS
+
 from .variants import VARIANTS
 
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
@@ -30,6 +32,11 @@ def variant_list(words: str) -> list[str]:
 def rfc2544_tests(words: str) -> list[str]:
     """As `variant_list`, for RFC 2544's tests."""
     return _known_list(words, RFC2544, "test")
+
+
+def board(word: str) -> str:
+    """The name of a board."""
+    return _known(word, BOARDS, "board")
 
 
 def _known(word: str, known: Collection[str], what: str) -> str:
@@ -100,6 +107,18 @@ def phases(word: str) -> int:
     if not 1 <= count <= MAX_PHASES:
         raise argparse.ArgumentTypeError(f"{count}: a search is done with 1 to {MAX_PHASES} phases")
     return count
+
+
+def seeds(words: str) -> list[int]:
+    """Numbers that the placer starts from, with commas between them; each once."""
+    return list(dict.fromkeys(_seed(word) for word in words.split(",")))
+
+
+def _seed(word: str) -> int:
+    seed = _integer(word, "a seed")
+    if not 0 <= seed < 1 << 31:
+        raise argparse.ArgumentTypeError(f"{seed}: a seed is 0 to {(1 << 31) - 1}")
+    return seed
 
 
 def resolution(word: str) -> float:

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 
+from moderato.boards import BOARDS
 from moderato.soc.toolchain.cache import BuildError
 
 from . import arguments
@@ -105,6 +106,11 @@ def _timeline(options) -> int:
 def _bench(options) -> int:
     from .bench import bench
     return bench()
+
+
+def _bitstream(options) -> int:
+    from moderato.boards.command import bitstream
+    return bitstream(options.board, options.nic, options.seed, options.output)
 
 
 # Options ------------------------------------------------------------------------------------------
@@ -211,6 +217,15 @@ def parser() -> Parser:
         help="a trace for ui.perfetto.dev")
 
     _command(commands, "bench", _bench, "speed of the simulation, also against stock litex_sim")
+
+    add = _command(commands, "bitstream", _bitstream, "build the SoC for an FPGA board")
+    add("--board", type=arguments.board, required=True, metavar="NAME", help=", ".join(BOARDS))
+    add("--nic", choices=list(NICS), default="moderato",
+        help="liteeth: the same SoC with LiteEth's MACs, for comparison")
+    add("--seed", type=arguments.seeds, default=[1], metavar="N[,N...]",
+        help="of place and route; the fastest one gives the bitstream (default: 1)")
+    add("--output", type=arguments.output_folder, metavar="DIR",
+        help="a folder that is made anew (default: NAME-NIC in the current one)")
     return top
 
 

@@ -26,8 +26,11 @@ class Firmware:
     sbi_base: int
 
 
-def firmware(soc: dict) -> Firmware:
-    """Build boot.bin and sbi.bin for the SoC described by `soc`."""
+def firmware(soc: dict, rom_base: int | None = None) -> Firmware:
+    """Build boot.bin and sbi.bin for the SoC described by `soc`.
+
+    A board has LiteX's BIOS in its ROM; it gets boot.bin as an image for `rom_base` in RAM.
+    """
     where = memory_map.memory_map(soc)
     symbols = {
         "HARTS": soc["cpu"]["harts"],
@@ -39,7 +42,7 @@ def firmware(soc: dict) -> Firmware:
         "SBI_BASE": where.sbi,
     }
     defines = [f"-D{name}={value:#x}" for name, value in symbols.items()]
-    rom_base = soc["rom"]["base"]
+    rom_base = soc["rom"]["base"] if rom_base is None else rom_base
 
     def build(directory: Path):
         link(directory / "boot", HERE / "boot.ld", rom_base, defines, [HERE / "boot.S"])

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`./moderato bitstream`: all that a board needs, in a folder that is whole or not there."""
+
+import json
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from moderato.soc.toolchain.cache import BuildError
+
+from . import ecp5_tools, images, report
+from .gateware import TOP, gateware
+
+MARK = "report.json"  # a folder that has this was made here, and may be made again
+
+
+def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> int:
+    """Build for `board` with `nic` (of boards.BOARDS and soc.NICS), and print the report.
+
+    Each of `seeds` is placed and routed; the bitstream is that of the fastest. Raises BuildError,
+    and leaves no folder, if one of them misses timing.
+    """
+    output = output or Path(f"{board}-{nic}")
+    clear(output)  # whatever happens now, nothing old is left to be mistaken for new
+
+    source  = gateware(board, nic)
+    soc     = report.load(source, "soc.json")
+    netlist = ecp5_tools.synthesis(source)
+    routed  = {seed: ecp5_tools.routing(netlist, source / f"{TOP}.lpf", soc["device"], seed)
+               for seed in seeds}
+    results = {seed: report.load(folder) for seed, folder in routed.items()}
+    clocks  = {seed: report.clocks(result) for seed, result in results.items()}
+    check(clocks)
+
+    best  = max(seeds, key=lambda seed: min(clock.reached / clock.wanted for clock in clocks[seed]))
+    areas = report.area(report.load(netlist, f"{TOP}.json"))
+    used  = report.utilisation(results[best])
+    text  = report.markdown(f"{soc['board']}, {nic}", areas, used, clocks, ecp5_tools.versions())
+    temporary = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+    try:
+        made = ecp5_tools.bitstream(routed[best])
+        for kind in "bit", "svf":
+            shutil.copyfile(made / f"{TOP}.{kind}", temporary / f"{board}.{kind}")
+        shutil.copyfile(source / "soc.json", temporary / "soc.json")
+        images.write(soc, temporary)
+        (temporary / "report.md").write_text(text)
+        (temporary / MARK).write_text(json.dumps({
+            "board": board, "nic": nic, "seed": best, "versions": ecp5_tools.versions(),
+            "area": areas, "utilisation": used,
+            "clocks": {seed: [asdict(clock) for clock in run] for seed, run in clocks.items()},
+        }, indent=2) + "\n")
+        temporary.chmod(0o755)
+        temporary.rename(output)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    print(text)
+    print(f"moderato: {output}/ holds the bitstream of seed {best} and what it boots",
+          file=sys.stderr)
+    return 0
+
+
+def clear(output: Path):
+    """Remove what an earlier build left in `output`, but nothing else."""
+    if not output.exists():
+        return
+    if not (output / MARK).is_file() and not (output.is_dir() and not any(output.iterdir())):
+        raise BuildError(f"{output} is not a folder that this command made; move it away, or "
+                         "choose another --output")
+    shutil.rmtree(output)
+
+
+def check(clocks: dict[int, list[report.Clock]]):
+    """Raise BuildError with the failing paths unless every clock of every seed is met."""
+    failed = [(seed, clock) for seed, run in clocks.items() for clock in run if not clock.met]
+    if failed:
+        raise BuildError("\n".join([
+            "timing is not met, so there is no bitstream; try another --seed, a slower "
+            "sys_clk_freq or a smaller cpu_config in the board's file",
+            *(f"seed {seed}: {clock.name} reaches {clock.reached:.1f} of {clock.wanted:.1f} MHz; "
+              f"{clock.path}" for seed, clock in failed)]))

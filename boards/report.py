@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Area and timing of a built SoC, out of what Yosys and nextpnr wrote."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from .gateware import TOP
+
+# What is counted, and the cells of Yosys' ECP5 library that it is made of.
+RESOURCES = {"LUT": "LUT4", "carry": "CCU2C", "LUT RAM": "TRELLIS_DPR16X4", "FF": "TRELLIS_FF",
+             "block RAM": "DP16KD", "DSP": "MULT18X18D"}
+
+# Parts of the SoC, and what names of their cells look like; the first that fits counts. Yosys
+# calls a LUT after the signal that it drives or reads, so that the border between parts is blurred
+# by the few that were merged across it.
+BLOCKS = {
+    "CPU":   re.compile(r"ModeratoCluster"),
+    "MAC 0": re.compile(r"_(moderatomac0|liteeth0|liteethmac0)_|^[rt]x_fifo0"),
+    "MAC 1": re.compile(r"_(moderatomac1|liteeth1|liteethmac1)_|^[rt]x_fifo1"),
+    "PHYs":  re.compile(r"liteethphy|^eth[01]_"),
+    "DRAM":  re.compile(r"_(sdram|ddrphy|dram)_|^(DQSBUFM|DDRDLLA|TSHX2|IDDRX2|ODDRX2)"),
+}
+REST = "rest"
+
+
+@dataclass(frozen=True)
+class Clock:
+    """MHz asked for and reached; `path` is where it would fail first, None if nothing is clocked."""
+    name: str
+    wanted: float
+    reached: float
+    path: str
+
+    @property
+    def met(self) -> bool:
+        return self.reached >= self.wanted
+
+
+# Area ---------------------------------------------------------------------------------------------
+
+def block(cell: str) -> str:
+    """The part of the SoC that a cell belongs to, by its name."""
+    return next((name for name, pattern in BLOCKS.items() if pattern.search(cell)), REST)
+
+
+def area(netlist: dict) -> dict[str, dict[str, int]]:
+    """For each block and for "all": how many there are of each of RESOURCES."""
+    kinds = {cell: name for name, cell in RESOURCES.items()}
+    count = {name: Counter() for name in [*BLOCKS, REST, "all"]}
+    for name, cell in netlist["modules"][TOP]["cells"].items():
+        if kind := kinds.get(cell["type"]):
+            count[block(name)][kind] += 1
+            count["all"][kind] += 1
+    return {name: {kind: total[kind] for kind in RESOURCES} for name, total in count.items()}
+
+
+def utilisation(report: dict) -> dict[str, tuple[int, int]]:
+    """What nextpnr used of the device, and what that has."""
+    return {name: (entry["used"], entry["available"])
+            for name, entry in report["utilization"].items() if entry["used"]}
+
+
+# Timing -------------------------------------------------------------------------------------------
+
+def clocks(report: dict) -> list[Clock]:
+    """Of nextpnr's report: every clock that has paths inside its own domain."""
+    paths = {path["from"].split()[-1]: path["path"] for path in report["critical_paths"]
+             if path["from"] == path["to"]}
+    return [Clock(name.removeprefix("$glbnet$"), entry["constraint"], entry["achieved"],
+                  describe(paths.get(name, [])))
+            for name, entry in sorted(report["fmax"].items())]
+
+
+def describe(path: list[dict]) -> str:
+    """A path in one line: where it starts and ends, and what it is made of."""
+    if not path:
+        return "no path reported"
+    first, last = path[0]["from"]["cell"], path[-1]["to"]["cell"]
+    kinds = Counter()
+    for segment in path:
+        kinds[segment["type"]] += segment["delay"]
+    total = sum(kinds.values())
+    hops = sum(segment["type"] == "routing" for segment in path)
+    return (f"{total:.1f} ns, {hops} nets, {kinds['routing']:.1f} ns in wires: "
+            f"{first} ({block(first)}) to {last} ({block(last)})")
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+def load(folder: Path, name: str = "report.json") -> dict:
+    return json.loads((folder / name).read_text())
+
+
+def markdown(title: str, areas: dict, used: dict, seeds: dict[int, list[Clock]],
+             versions: dict[str, str]) -> str:
+    """The report that lies beside a bitstream."""
+    lines = [f"# {title}", "", ", ".join(f"{name} {number}" for name, number in versions.items()),
+             "", "## Area, after synthesis", ""]
+    lines += table(["", *RESOURCES], [[name, *counts.values()] for name, counts in areas.items()])
+    lines += ["", "## Area, placed", ""]
+    lines += table(["", "used", "of", "%"], [[name, some, total, f"{100 * some / total:.0f}"]
+                                            for name, (some, total) in used.items()])
+    lines += ["", "## Clocks, MHz", ""]
+    first = next(iter(seeds.values()))
+    lines += table(["", "wanted", *(f"seed {seed}" for seed in seeds)], [
+        [clock.name, f"{clock.wanted:.1f}", *(f"{run[index].reached:.1f}"
+                                              for run in seeds.values())]
+        for index, clock in enumerate(first)])
+    lines += ["", "## Longest paths", ""]
+    lines += [f"- seed {seed}, {clock.name}: {clock.path}"
+              for seed, run in seeds.items() for clock in run]
+    return "\n".join(lines) + "\n"
+
+
+def table(head: list, rows: list[list]) -> list[str]:
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return ["| " + " | ".join(map(str, line)) + " |" for line in lines]
