@@ -2,4 +2,11 @@
 """One file per FPGA board, each with a class `Board`; and how bitstreams are built from them."""
 
 # What --board is called, and the module that it is.
-BOARDS = ("versa_ecp5",)
+BOARDS = ("versa_ecp5", "ecpix5")
+
+# Boards that people will ask for, and why they are not there.
+REFUSED = {
+    "colorlight_5a_75b":
+        "its 8 MiB of SDRAM are too small for Linux's memory map (32 MiB), and the byte masks of "
+        "that SDRAM are tied to ground, so that a cluster that writes through cannot store a byte",
+}

@@ -35,7 +35,7 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
     check(clocks)
 
     best  = max(seeds, key=lambda seed: min(clock.reached / clock.wanted for clock in clocks[seed]))
-    areas = report.area(report.load(netlist, f"{TOP}.json"))
+    areas = report.area(report.load(netlist, f"{TOP}.json"), (source / f"{TOP}.v").read_text())
     used  = report.utilisation(results[best])
     text  = report.markdown(f"{soc['board']}, {nic}", areas, used, clocks, ecp5_tools.versions())
     temporary = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))

@@ -9,6 +9,8 @@ from litex.soc.cores.clock import ECP5PLL
 
 from litedram.phy import ECP5DDRPHY
 
+from moderato.soc.cpu import CpuConfig
+
 from .soc import BoardSoC
 
 
@@ -66,6 +68,9 @@ class DDR3CRG(LiteXModule):
 class DDR3Board(BoardSoC):
     """dram_module: class of litedram.modules."""
     dram_module = None
+
+    # Four ways behind sixteen TLB entries are too much logic for one cycle (docs/boards.md).
+    cpu_config = CpuConfig(icache=8192, icache_ways=2, dcache=8192, dcache_ways=2, itlb=4, dtlb=4)
 
     def add_clocks(self, platform):
         self.crg = DDR3CRG(platform, self.sys_clk_freq)

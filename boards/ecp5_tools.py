@@ -60,7 +60,8 @@ def synthesis(gateware: Path) -> Path:
 
 def routing(netlist: Path, constraints: Path, device: str, seed: int) -> Path:
     """A folder with top.config, report.json and nextpnr.log, whether or not timing is met."""
-    options = device_options(device)
+    # The first router, which is the default, does not get through where many wires meet.
+    options = [*device_options(device), "--router", "router2"]
 
     def build(directory: Path):
         shutil.copy(constraints, directory)

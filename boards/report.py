@@ -15,15 +15,18 @@ RESOURCES = {"LUT": "LUT4", "carry": "CCU2C", "LUT RAM": "TRELLIS_DPR16X4", "FF"
 
 # Parts of the SoC, and what names of their cells look like; the first that fits counts. Yosys
 # calls a LUT after the signal that it drives or reads, so that the border between parts is blurred
-# by the few that were merged across it.
+# by those that were merged across it.
 BLOCKS = {
-    "CPU":   re.compile(r"ModeratoCluster"),
-    "MAC 0": re.compile(r"_(moderatomac0|liteeth0|liteethmac0)_|^[rt]x_fifo0"),
-    "MAC 1": re.compile(r"_(moderatomac1|liteeth1|liteethmac1)_|^[rt]x_fifo1"),
-    "PHYs":  re.compile(r"liteethphy|^eth[01]_"),
-    "DRAM":  re.compile(r"_(sdram|ddrphy|dram)_|^(DQSBUFM|DDRDLLA|TSHX2|IDDRX2|ODDRX2)"),
+    "CPU":  re.compile(r"ModeratoCluster"),
+    "MACs": re.compile(r"moderatomac|liteeth\d|liteethmac|transmit\d|receive\d|framefifo|maccore|"
+                       r"dmareader|dmawriter|moderation|[rt]xring"),
+    "PHYs": re.compile(r"liteethphy|^eth\d?_|DELAYG|IDDRX1F|ODDRX1F"),
+    "DRAM": re.compile(r"sdram|ddrphy|litedram|bankmachine|DQSBUFM|DDRDLLA|TSHX2|[IO]DDRX2"),
 }
-REST = "rest"
+REST = "rest"  # buses, UART, timer, ROM, LEDs
+
+# FIFOs are all called storage; whose they are is to be seen from the signals that address them.
+MEMORY = re.compile(r"\b(storage(?:_\d+)?)\[(\w+)\]")
 
 
 @dataclass(frozen=True)
@@ -41,18 +44,21 @@ class Clock:
 
 # Area ---------------------------------------------------------------------------------------------
 
-def block(cell: str) -> str:
+def block(cell: str, memories: dict[str, str] = {}) -> str:
     """The part of the SoC that a cell belongs to, by its name."""
+    if found := re.match(r"(storage(?:_\d+)?)\b", cell):
+        cell = memories.get(found[1], cell)
     return next((name for name, pattern in BLOCKS.items() if pattern.search(cell)), REST)
 
 
-def area(netlist: dict) -> dict[str, dict[str, int]]:
+def area(netlist: dict, verilog: str) -> dict[str, dict[str, int]]:
     """For each block and for "all": how many there are of each of RESOURCES."""
+    memories = {name: address for name, address in MEMORY.findall(verilog)}
     kinds = {cell: name for name, cell in RESOURCES.items()}
     count = {name: Counter() for name in [*BLOCKS, REST, "all"]}
     for name, cell in netlist["modules"][TOP]["cells"].items():
         if kind := kinds.get(cell["type"]):
-            count[block(name)][kind] += 1
+            count[block(name, memories)][kind] += 1
             count["all"][kind] += 1
     return {name: {kind: total[kind] for kind in RESOURCES} for name, total in count.items()}
 

@@ -102,7 +102,7 @@ def simulated(kind: type, contents: dict[str, str]) -> type:
                 self.add_constant("SDRAM_TEST_DISABLE")
                 self.add_constant("ROM_BOOT_ADDRESS", int([*contents.values()][-1], 16))
 
-        def add_leds(self, platform):
+        def add_devices(self, platform):
             pass
 
     return Simulated
@@ -131,11 +131,12 @@ def simulator(board: str, nic: str, with_images: bool = True) -> Path:
 def boot(board: str, nic: str, until: str, cycles: int, with_images: bool = True) -> str:
     """What the console shows until `until` appears, or for so many cycles."""
     program = simulator(board, nic, with_images)
-    return subprocess.run([program, until, str(cycles)], cwd=program.parent, check=True, text=True,
-                          errors="replace", stdout=subprocess.PIPE).stdout
+    return subprocess.run([program, until, str(cycles)], check=True, text=True, errors="replace",
+                          cwd=program.parent, stdout=subprocess.PIPE).stdout
 
 
-def main(board: str, options: str, directory: str):
+def elaborate(board: str, options: str, directory: str):
+    """Write the Verilog; in a process of its own, as in gateware.py."""
     place    = Path(directory) / "boot.json"
     contents = json.loads(place.read_text()) if place.exists() else {}
     contents = {str(place.parent / name): address for name, address in contents.items()}
@@ -144,4 +145,4 @@ def main(board: str, options: str, directory: str):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    elaborate(*sys.argv[1:])

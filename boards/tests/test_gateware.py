@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a board's sources must hold before anybody waits for a bitstream."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from moderato.boards import BOARDS
+from moderato.boards.gateware import board_class, gateware
+from moderato.boards.images import phy
+from moderato.soc.linux.devicetree import Options, dts
+from moderato.soc.soc import NICS
+
+
+@pytest.fixture(scope="module", params=[(board, nic) for board in BOARDS for nic in NICS],
+                ids=lambda pair: "-".join(pair))
+def built(request):
+    board, nic = request.param
+    return board, nic, gateware(board, nic)
+
+
+def ports(verilog: str) -> dict[str, tuple[str, int]]:
+    """Direction and width of each port of the top module."""
+    head = verilog[verilog.index("module top"):verilog.index(");")]
+    found = re.findall(r"(input|output|inout)\s+(?:wire|reg)\s+(?:\[(\d+):0\])?\s*(\w+)", head)
+    return {name: (direction, int(high or 0) + 1) for direction, high, name in found}
+
+
+def test_every_pin_is_placed(built):
+    _board, _nic, folder = built
+    pins  = ports((folder / "top.v").read_text())
+    sites = dict(re.findall(r'LOCATE COMP "(\S+)" SITE "(\w+)";', (folder / "top.lpf").read_text()))
+    wanted = {name if width == 1 else f"{name}[{bit}]"
+              for name, (_direction, width) in pins.items() for bit in range(width)}
+    assert set(sites) == wanted
+    assert len(set(sites.values())) == len(sites), "two signals on one pin"
+
+
+def test_every_pin_has_a_standard(built):
+    _board, _nic, folder = built
+    text = (folder / "top.lpf").read_text()
+    assert set(re.findall(r'LOCATE COMP "(\S+)"', text)) == set(
+        re.findall(r'IOBUF PORT "(\S+)" IO_TYPE=', text))
+
+
+def test_every_clock_has_a_period(built):
+    """Clocks that come in; nextpnr derives those of PLLs and dividers from them."""
+    board, _nic, folder = built
+    pins = ports((folder / "top.v").read_text())
+    clocks = {name for name, (direction, _width) in pins.items() if direction == "input"
+              and re.fullmatch(r"clk\d+|eth_clocks\d*_rx", name)}
+    periods = dict(re.findall(r'FREQUENCY PORT "(\w+)" ([\d.]+) MHz;',
+                              (folder / "top.lpf").read_text()))
+    assert set(periods) == clocks
+    assert len(clocks) == 1 + board_class(board).ports
+    assert all(float(rate) == 125 for name, rate in periods.items() if name.startswith("eth"))
+
+
+def test_the_bios_fits(built):
+    board, _nic, folder = built
+    assert 0 < (folder / "bios.bin").stat().st_size <= board_class(board).rom_size
+
+
+def test_device_tree(built, tmp_path):
+    board, nic, folder = built
+    soc  = json.loads((folder / "soc.json").read_text())
+    text = dts(soc, Options(initrd_size=1 << 20, phys=(phy(soc),) * len(soc["macs"])))
+    source = tmp_path / "board.dts"
+    source.write_text(text)
+    answer = subprocess.run(["dtc", "-O", "dtb", "-o", tmp_path / "board.dtb", source],
+                            capture_output=True, text=True)
+    assert answer.returncode == 0 and not answer.stderr
+    assert len(soc["macs"]) == board_class(board).ports
+    assert text.count("speed = <1000>") == (len(soc["macs"]) if nic == "moderato" else 0)
