@@ -55,8 +55,10 @@ def sources(board: str, nic: str) -> list:
 
 
 def environment() -> dict[str, str]:
-    """LiteX calls meson and ninja by name."""
-    return {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    """LiteX calls meson and ninja by name. It puts the commit of the git folder around it into the
+    BIOS, which would be ours, not its own: with none, equal sources give equal bitstreams."""
+    return {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "GIT_CEILING_DIRECTORIES": str(VENV)}
 
 
 class BoardBuilder(Builder):
