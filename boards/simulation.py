@@ -21,7 +21,7 @@ from litedram.phy import ECP5DDRPHY
 from litedram.phy.model import SDRAMPHYModel
 
 from moderato.gateware.phy_sim import SimPHY
-from moderato.sim.soc import CRG, SimConfig, pads
+from moderato.sim.soc import SimConfig, _CRG, pads
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
 
@@ -82,7 +82,7 @@ def simulated(kind: type, contents: dict[str, str]) -> type:
             return SimulatedPlatform(self)
 
         def add_clocks(self, platform):
-            self.crg = CRG(platform.request("sys_clk"))
+            self.crg = _CRG(platform.request("sys_clk"))
 
         def add_phy(self, platform, port):
             phy = SimPHY(platform.request("eth", port), kind.sys_clk_freq, "sys")

@@ -93,7 +93,7 @@ class SimPlatform(GenericPlatform):
             self, fragment, special_overrides=sim_special_overrides, **kwargs)
 
 
-class CRG(LiteXModule):
+class _CRG(LiteXModule):
     """One clock; reset in the first cycle and when the SoC controller asks for it."""
     def __init__(self, clk):
         self.rst    = Signal()
@@ -117,7 +117,7 @@ class SimSoC(ModeratoSoC):
     """`platform`: another one with the same pads."""
     def __init__(self, config: SimConfig = SimConfig(), platform=None):
         platform = platform or SimPlatform(config)
-        self.crg = CRG(platform.request("sys_clk"))
+        self.crg = _CRG(platform.request("sys_clk"))
         self.eth_pads = [platform.request("eth", port) for port in range(config.macs)]
         self.gated_macs = config.nic == "moderato"  # LiteEth's parts do not say when they sleep
         ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
