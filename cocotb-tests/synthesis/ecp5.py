@@ -11,13 +11,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from moderato.boards.ecp5_tools import device_options
 from moderato.soc.toolchain import yowasp
 from moderato.soc.toolchain.cache import artifact, run
 
-# nextpnr's arguments for the chips of boards/, and speed grades 6 (slowest) and 8.
-CHIPS = {
-    "45F-8": ["--um5g-45k", "--package", "CABGA381", "--speed", "8"],  # Versa
-    "25F-6": ["--25k", "--package", "CABGA256", "--speed", "6"],       # Colorlight 5A-75B
+CHIPS = {  # of boards
+    "45F-8": device_options("LFE5UM5G-45F-8BG381C"),  # Versa
+    "25F-6": device_options("LFE5U-25F-6BG256C"),     # Colorlight 5A-75B
 }
 SYS_MHZ = {"45F-8": 100, "25F-6": 75}  # what nextpnr aims at
 DOMAINS = {"pads_rx": "eth_rx", "pads_tx": "eth_tx"}  # by a port's prefix; others are in sys
