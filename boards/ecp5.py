@@ -69,7 +69,7 @@ class DDR3Board(BoardSoC):
     """dram_module: class of litedram.modules."""
     dram_module = None
 
-    # Four ways behind sixteen TLB entries are too much logic for one cycle (docs/boards.md).
+    # With the lab's sizes nextpnr expected 43.7 MHz (docs/boards.md).
     cpu_config = CpuConfig(icache=8192, icache_ways=2, dcache=8192, dcache_ways=2, itlb=4, dtlb=4)
 
     def add_clocks(self, platform):
