@@ -37,8 +37,9 @@ def test_ram_latency():
         IntegratedRAM(MemoryPort(), 1 << 20, latency=2)
 
 
-def test_dram_word():
+@pytest.mark.parametrize("bits", [32, 96, 192])
+def test_dram_word(bits):
     class Port:
-        data_width = 128
-    with pytest.raises(ValueError, match="128 bits"):
+        data_width = bits
+    with pytest.raises(ValueError, match=f"{bits} bits"):
         DRAMBridge(MemoryPort(), Port(), 0x4000_0000)
