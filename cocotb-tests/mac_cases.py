@@ -229,6 +229,18 @@ async def transmit(mac, frames):
     assert not any(await mac.driver.reclaim_all())
 
 
+async def keep_the_line_rate(mac, lengths):
+    """Frames of these lengths, back to back both ways at once, all of them right; the octet times
+    that they take on the wire, from the first preamble to the last FCS."""
+    inward, outward = ([plain(length) for length in lengths] for _ in range(2))
+    for frame in inward:
+        mac.wire.send(add_fcs(frame))
+    task = cocotb.start_soon(transmit(mac, [(frame, 2) for frame in outward]))
+    await mac.expect(inward)
+    await task
+    return sum(8 + length + 4 + 12 for length in lengths) - 12
+
+
 @cocotb.test()
 async def transmits_every_alignment(dut):
     """All eight byte offsets in a bus word, all remainders of the length, short ones padded."""

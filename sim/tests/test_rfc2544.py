@@ -16,7 +16,7 @@ import pytest
 
 from moderato.sim.lab import store
 from moderato.sim.lab.errors import LabError
-from moderato.sim.lab.rfc2544 import command, metrics
+from moderato.sim.lab.rfc2544 import command, metrics, tests
 from moderato.sim.lab.rfc2544.search import Grid, Outcome, highest
 from moderato.sim.lab.rfc2544.trials import growth, steady
 
@@ -71,6 +71,16 @@ def test_search_under_livelock(rx, rest):
     assert trials <= 7
 
 
+@pytest.mark.parametrize("above", [1.1, 1.5])
+@pytest.mark.parametrize("rx, rest", [(27e-6, 140e-6), (160e-6, 212e-6), (230e-6, 260e-6)])
+def test_search_from_a_sloping_overload(rx, rest, above):
+    """One overload tells too little of where it ends: what it still forwards is far below."""
+    grid = Grid(LINE, 0.01)
+    step, trials = find(interrupted(rx, rest), grid, grid.step(above / (rx + rest)))
+    assert grid.rate(step) <= 1 / (rx + rest) < grid.rate(step - 1)
+    assert trials <= 5
+
+
 @pytest.mark.parametrize("start", [0, 100, 250, 301, 302, 303, 400, 690])
 @pytest.mark.parametrize("device", [polling(LINE / 1.01 ** 300.5), interrupted(27e-6, 107e-6)])
 def test_answer_does_not_depend_on_the_start(device, start):
@@ -107,6 +117,14 @@ def test_trials_are_long_enough_for_their_verdict(load, resolution):
     # What a rate that is too high by the resolution leaves more inside from one part to the next.
     more = window * resolution / 100 / 8
     assert growth([round(100 + more * part, 3) for part in range(8)]) > 1
+
+
+def test_a_phase_is_expected_to_change_what_it_changed_before():
+    grid = Grid(LINE, 0.01)
+    assert tests.start_step(grid, [], None) == 0                             # the line rate
+    assert tests.start_step(grid, [1000], None) == grid.step(1000)           # another size's answer
+    assert tests.start_step(grid, [], 500) == grid.step(500)                 # the phase before
+    assert tests.start_step(grid, [1000, 1100], 500) == grid.step(550)
 
 
 def test_phases_are_spread():

@@ -4,7 +4,7 @@
 import pytest
 
 from moderato.soc.cpu import CpuConfig
-from moderato.soc.memory import DRAMBridge, IntegratedRAM, MemoryPort
+from moderato.soc.memory import IntegratedRAM, MemoryPort
 from moderato.soc.soc import plic_sources
 
 
@@ -35,11 +35,3 @@ def test_interrupt_lines():
 def test_ram_latency():
     with pytest.raises(ValueError, match="latency = 2"):
         IntegratedRAM(MemoryPort(), 1 << 20, latency=2)
-
-
-@pytest.mark.parametrize("bits", [32, 96, 192])
-def test_dram_word(bits):
-    class Port:
-        data_width = bits
-    with pytest.raises(ValueError, match=f"{bits} bits"):
-        DRAMBridge(MemoryPort(), Port(), 0x4000_0000)

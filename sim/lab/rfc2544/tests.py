@@ -75,7 +75,7 @@ def throughput(cell: Cell, phases: list[float],
     """
     found: list[Throughput] = []
     for number, phase in enumerate(phases):
-        start = _start(cell.grid, [each.port_rate for each in alike[:number + 1]],
+        start = start_step(cell.grid, [each.port_rate for each in alike[:number + 1]],
                        found[-1].port_rate if found else None)
         records = {}
         search = highest(cell.grid, start)
@@ -91,7 +91,7 @@ def throughput(cell: Cell, phases: list[float],
     return found
 
 
-def _start(grid: Grid, alike: Sequence[float], before: float | None) -> int:
+def start_step(grid: Grid, alike: Sequence[float], before: float | None) -> int:
     """The step that a search starts from; see throughput()."""
     if before is None:
         return grid.step(alike[0]) if alike else 0
