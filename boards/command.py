@@ -37,7 +37,9 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
     best  = max(seeds, key=lambda seed: min(clock.reached / clock.wanted for clock in clocks[seed]))
     areas = report.area(report.load(netlist, f"{TOP}.json"), (source / f"{TOP}.v").read_text())
     used  = report.utilisation(results[best])
-    text  = report.markdown(f"{soc['board']}, {nic}", areas, used, clocks, ecp5_tools.versions())
+    ends  = report.blocks(results[best])
+    text  = report.markdown(f"{soc['board']}, {nic}", areas, used, clocks, ends,
+                            ecp5_tools.versions())
     temporary = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     try:
         made = ecp5_tools.bitstream(routed[best])
@@ -48,7 +50,7 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
         (temporary / "report.md").write_text(text)
         (temporary / MARK).write_text(json.dumps({
             "board": board, "nic": nic, "seed": best, "versions": ecp5_tools.versions(),
-            "area": areas, "utilisation": used,
+            "area": areas, "utilisation": used, "blocks": ends,
             "clocks": {seed: [asdict(clock) for clock in run] for seed, run in clocks.items()},
         }, indent=2) + "\n")
         temporary.chmod(0o755)

@@ -80,6 +80,20 @@ def clocks(report: dict) -> list[Clock]:
             for name, entry in sorted(report["fmax"].items())]
 
 
+def blocks(report: dict) -> dict[str, dict[str, float]]:
+    """For each clock, what it could be if only the paths that end in one block counted: MHz by
+    block. From nextpnr's --detailed-timing-report, which does not tell from which clock a path
+    comes, so that those from other clocks count, too."""
+    longest: dict[str, dict[str, float]] = {}
+    for end in (end for net in report["detailed_net_timings"] for end in net["endpoints"]):
+        clock = end["event"].split()[-1]
+        if clock in report["fmax"]:
+            found, name = longest.setdefault(clock_name(clock), {}), block(end["cell"])
+            found[name] = max(found.get(name, 0), end["delay"][-1])
+    return {clock: {name: 1000 / found[name] for name in (*BLOCKS, REST) if found.get(name)}
+            for clock, found in sorted(longest.items())}
+
+
 def clock_name(net: str) -> str:
     """As a person knows it: nextpnr's net without what says how it is distributed. All of the
     system clock is named after the cluster's pin, which Yosys keeps."""
@@ -108,8 +122,8 @@ def load(folder: Path, name: str = "report.json") -> dict:
 
 
 def markdown(title: str, areas: dict, used: dict, seeds: dict[int, list[Clock]],
-             versions: dict[str, str]) -> str:
-    """The report that lies beside a bitstream."""
+             ends: dict[str, dict[str, float]], versions: dict[str, str]) -> str:
+    """The report that lies beside a bitstream; `ends` is blocks() of its seed."""
     lines = [f"# {title}", "", ", ".join(f"{name} {number}" for name, number in versions.items()),
              "", "## Area, after synthesis", ""]
     lines += table(["", *RESOURCES], [[name, *counts.values()] for name, counts in areas.items()])
@@ -122,6 +136,10 @@ def markdown(title: str, areas: dict, used: dict, seeds: dict[int, list[Clock]],
         [clock.name, f"{clock.wanted:.1f}", *(f"{run[index].reached:.1f}"
                                               for run in seeds.values())]
         for index, clock in enumerate(first)])
+    names = [name for name in (*BLOCKS, REST) if any(name in mhz for mhz in ends.values())]
+    lines += ["", "## Clocks by block in which a path ends, MHz", ""]
+    lines += table(["", *names], [[clock, *(f"{mhz[name]:.1f}" if name in mhz else ""
+                                            for name in names)] for clock, mhz in ends.items()])
     lines += ["", "## Longest paths", ""]
     lines += [f"- seed {seed}, {clock.name}: {clock.path}"
               for seed, run in seeds.items() for clock in run]

@@ -23,7 +23,8 @@ def quick(monkeypatch, tmp_path):
         (made / name).write_text(name)
     (made / "soc.json").write_text('{"board": "Test", "device": "none"}')
     (made / "top.json").write_text('{"modules": {"top": {"cells": {}}}}')
-    (made / "report.json").write_text('{"utilization": {}}')
+    (made / "report.json").write_text(
+        '{"utilization": {}, "fmax": {}, "detailed_net_timings": []}')
     state = {"clocks": {1: [GOOD]}, "images": lambda soc, folder: None}
     monkeypatch.setattr(command, "gateware", lambda board, nic: made)
     monkeypatch.setattr(ecp5_tools, "synthesis", lambda source: made)

@@ -63,9 +63,16 @@ def test_bitstream_and_report(folder):
     used, available = report.utilisation(result)["TRELLIS_FF"]
     assert used == areas["all"]["FF"] and available == 43848
 
+    ends = report.blocks(result)
+    assert set(ends["clk100"]) == {"CPU", "rest"}  # the counter, and the LED's register
+    assert set(ends["eth_clocks_rx"]) <= {"MACs", "rest"}
+    for name, clock in clocks.items():
+        assert min(ends[name].values()) == pytest.approx(clock.reached, rel=0.01)
+
     text = report.markdown("Test", areas, report.utilisation(result), {1: [*clocks.values()]},
-                           ecp5_tools.versions())
+                           ends, ecp5_tools.versions())
     assert "yosys 0." in text and "| clk100 | 100.0 |" in text
+    assert f"| clk100 | {ends['clk100']['CPU']:.1f} | " in text
 
 
 def test_failing_path_is_named(folder):
