@@ -65,6 +65,12 @@ class MACCore(LiteXModule):
         self.tx_last_be   = ClockDomainsRenamer(tx)(LiteEthMACTXLastBE(phy.dw))
         self.tx_preamble  = ClockDomainsRenamer(tx)(LiteEthMACPreambleInserter(phy.dw))
         tx_stages = [self.tx_cdc, self.tx_converter, self.tx_last_be, self.tx_preamble]
+        if phy_cd != "sys":
+            # `ready` of the gap comes through every stage, and would go on to the pointers and the
+            # memory of the FIFO: more than 8 ns on a slow ECP5.
+            self.tx_buffer = ClockDomainsRenamer(tx)(
+                stream.Buffer(narrow, pipe_valid=True, pipe_ready=True))
+            tx_stages.insert(2, self.tx_buffer)
         if not getattr(phy, "integrated_ifg_inserter", False):
             self.tx_gap = ClockDomainsRenamer(tx)(InterpacketGap(phy.dw))
             tx_stages.append(self.tx_gap)
