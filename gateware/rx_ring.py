@@ -95,13 +95,7 @@ class RxRing(LiteXModule):
             ).Elif(fifo.available,
                 If(fetcher.source.valid,
                     fetcher.source.ready.eq(1),
-                    If(fits,
-                        NextState("DATA-REQUEST")
-                    ).Else(
-                        self.drop_buffer.eq(1),
-                        fifo.release.eq(1),
-                        NextState("STATUS-REQUEST")
-                    )
+                    NextState("DATA-REQUEST")
                 ).Elif(fetcher.starved,
                     self.drop_ring.eq(1),
                     fifo.release.eq(1),
@@ -109,11 +103,18 @@ class RxRing(LiteXModule):
             )
         )
         fsm.act("DATA-REQUEST",
-            port.request.valid.eq(1),
+            port.request.valid.eq(~error),
             port.request.address.eq(address),
             port.request.last_beat.eq(Mux(remaining < in_line, remaining, in_line) - 1),
             NextValue(beats, Mux(remaining < in_line, remaining, in_line)),
-            If(port.request.ready, NextState("DATA")),
+            # A clock after the comparison: what is released here moves the FIFO's read address.
+            If(error,
+                self.drop_buffer.eq(1),
+                fifo.release.eq(1),
+                NextState("STATUS-REQUEST")
+            ).Elif(port.request.ready,
+                NextState("DATA")
+            ),
         )
         fsm.act("DATA",
             port.data.valid.eq(1),
