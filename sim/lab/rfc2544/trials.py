@@ -30,12 +30,12 @@ HOPELESS = 64    # frames by which the least outstanding grew: no later part can
 SLACK    = 1     # frame: the least outstanding of a device that keeps up moves by so much
 SPAN     = 3/8   # of the window: what growth() sees of a steady growth
 WINDOW   = 4/5   # of a trial
-# Resets both MACs and enters the neighbours again, in one program and 0.1 s after it was typed: so
-# that it can be typed before the load keeps the CPU busy.
+# Resets both MACs and enters the neighbours again. The program is typed before the load keeps the
+# CPU busy, and waits for its commands: starting it would take longer than they do.
 RESET = "".join([f"link set {name} {way}\\n" for way in ("down", "up") for name in INTERFACES]
                 + [f"neigh replace 198.1{8 + port}.0.2 lladdr 02:54:73:74:00:0{port} nud permanent "
                    f"dev {name}\\n" for port, name in enumerate(INTERFACES)])
-PREPARE, TYPE, TYPING = f"printf '{RESET}' > /tmp/reset", "usleep 100000; ip -batch /tmp/reset\n", 0.02
+TYPE, TYPING = f"(usleep 150000; printf '{RESET}') | ip -batch -\n", 0.05
 ENVELOPE = ("do", "ok", "wall_seconds", "cpu_seconds")  # of moderato-sim's replies
 
 
@@ -92,7 +92,6 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
     ports = [offer | {"phase": round(slot * task.phase * number)} for number in (0, 1)]
     begun = time.monotonic()
     if task.kind == "reset":
-        session.check(PREPARE)
         session.call("send", text=TYPE)
         session.call("run", cycles=round(TYPING * sys_clk_hz))
     offered = session.call("offer", ports=ports, link_mbps=task.link_mbps, seed=SEED,
@@ -102,6 +101,8 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
     report, why = VERDICTS[task.kind](task, session, offered)
     # After a reset, frames that waited for their neighbour leave behind later ones.
     problems = damage(report, ordered=task.kind != "reset") if report["quiet"] else []
+    if task.kind == "reset" and not reset_seen(report):
+        problems.append("the interfaces were not reset while the load lasted")
     report = {name: value for name, value in report.items() if name not in ENVELOPE}
     return {"name": task.name, "task": asdict(task), "sys_clk_hz": sys_clk_hz,
             "passed": not why and not problems, "why": why or "; ".join(problems),
@@ -145,6 +146,12 @@ def _lossless(session: Session) -> tuple[dict, str]:
     reply = session.call("collect")
     lost = sum(port["lost"] for port in reply["ports"])
     return reply, f"{lost} frames lost" if lost else ""
+
+
+def reset_seen(report: dict) -> bool:
+    """Whether both ports lost frames and forwarded others afterwards, before the load's end."""
+    return all(port["lost"] and port["longest_pause"]["end_cycle"] < report["offered_cycle"]
+               for port in report["ports"])
 
 
 def _whole(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
