@@ -55,8 +55,10 @@ def synthesis(gateware: Path) -> Path:
 
 def routing(netlist: Path, constraints: Path, device: str, seed: int) -> Path:
     """A folder with top.config, report.json and nextpnr.log, whether or not timing is met."""
-    # The first router, which is the default, does not get through where many wires meet.
-    options = [*device_options(device), "--router", "router2", "--timing-allow-fail",
+    # The first router, which is the default, does not get through where many wires meet. The two
+    # options for timing are worth a tenth of the clock of a whole SoC (docs/boards.md).
+    options = [*device_options(device), "--router", "router2", "--tmg-ripup",
+               "--placer-heap-timingweight", "30", "--timing-allow-fail",
                "--detailed-timing-report"]
 
     def build(directory: Path):

@@ -6,6 +6,9 @@ import spinal.lib._
 import spinal.lib.bus.amba4.axi._
 
 object DmaPort {
+  /** Bursts of writes that may be unanswered, a power of two. */
+  val writes = 4
+
   def axiConfig(idWidth: Int) = Axi4Config(
     addressWidth = 32, dataWidth = 64, idWidth = idWidth,
     useRegion = false, useLock = false, useCache = false, useQos = false, useProt = false)
@@ -14,8 +17,8 @@ object DmaPort {
 /** A coherent AXI4 slave: INCR bursts of 64-bit beats (or single narrower ones).
   *
   * A write is answered when it has its place in memory order and no D-cache holds the old data, so
-  * whatever the master does next (a descriptor, an interrupt) is seen after the data. One burst of
-  * writes is served at a time, any number of reads. The master must always be ready for R.
+  * whatever the master does next (a descriptor, an interrupt) is seen after the data. Any number of
+  * reads may be unanswered, and a few writes. The master must always be ready for R.
   * Best served by bursts that stay in one 64-byte line. Outside main memory: DECERR.
   */
 class DmaPort(idWidth: Int) extends Component {
@@ -33,29 +36,33 @@ class DmaPort(idWidth: Int) extends Component {
 
   // Directions take turns, burst by burst ---------------------------------------------------------
 
-  private val index     = Reg(UInt(8 bits)) init 0
-  private val wasWrite  = RegInit(False)
-  private val canWrite  = Bool()
-  private val writing   = (index === 0) ? (canWrite && !(wasWrite && ar.valid)) | wasWrite
-  private val address   = writing ? aw.addr | ar.addr
-  private val mapped    = Ports.inMainMemory(address)
+  private val beats    = Stream(Fragment(Beat()))
+  private val index    = Reg(UInt(8 bits)) init 0
+  private val wasWrite = RegInit(False)
+  private val canWrite = Bool()
+  private val writing  = (index === 0) ? (canWrite && !(wasWrite && ar.valid)) | wasWrite
+  private val address  = writing ? aw.addr | ar.addr
+  private val mapped   = Ports.inMainMemory(address)
 
-  io.memory.valid      := writing ? (aw.valid && w.valid) | ar.valid
-  io.memory.address    := (address >> 3) + index
-  io.memory.write      := writing
-  io.memory.data       := w.data
-  io.memory.mask       := mapped ? w.strb | B(0)
-  io.memory.invalidate := index === 0 || io.memory.address(2 downto 0) === 0  // once per line
-  io.memory.exclusive  := False
-  io.memory.last       := writing ? w.last | (index === ar.len)
-  io.memory.note       := (ar.id ## !mapped).resized
-  when(io.memory.fire) {
-    index    := io.memory.last ? U(0) | index + 1
+  beats.valid      := writing ? (aw.valid && w.valid) | ar.valid
+  beats.address    := (address >> 3) + index
+  beats.write      := writing
+  beats.data       := w.data
+  beats.mask       := mapped ? w.strb | B(0)
+  beats.invalidate := index === 0 || beats.address(2 downto 0) === 0  // once per line
+  beats.exclusive  := False
+  beats.last       := writing ? w.last | (index === ar.len)
+  beats.note       := (ar.id ## !mapped).resized
+  when(beats.fire) {
+    index    := beats.last ? U(0) | index + 1
     wasWrite := writing
   }
-  ar.ready := io.memory.fire && io.memory.last && !writing
-  aw.ready := io.memory.fire && io.memory.last && writing
-  w.ready  := io.memory.ready && writing && aw.valid
+  ar.ready := beats.fire && beats.last && !writing
+  aw.ready := beats.fire && beats.last && writing
+  w.ready  := beats.ready && writing && aw.valid
+
+  // Registers both ways: the hub chooses among what is ready, and AXI does not wait for its choice.
+  io.memory << beats.s2mPipe().m2sPipe()
 
   // Answers ---------------------------------------------------------------------------------------
 
@@ -65,18 +72,21 @@ class DmaPort(idWidth: Int) extends Component {
   r.id    := io.outcome.note(1, idWidth bits).asUInt
   r.resp  := io.outcome.note(0) ? Axi4.resp.DECERR | Axi4.resp.OKAY
 
-  private val settling = Reg(UInt(log2Up(MemoryHub.settleCycles + 2) bits)) init 0
-  private val id       = Reg(UInt(idWidth bits))
-  private val error    = Reg(Bool())
-  canWrite := aw.valid && w.valid && settling === 0
-  when(aw.fire) {
-    settling := MemoryHub.settleCycles + 1
-    id       := aw.id
-    error    := !mapped
-  } elsewhen (settling =/= 0 && !(b.valid && !b.ready)) {
-    settling := settling - 1
+  case class Answer() extends Bundle {
+    val id    = UInt(idWidth bits)
+    val error = Bool()
   }
-  b.valid := settling === 1
-  b.id    := id
-  b.resp  := error ? Axi4.resp.DECERR | Axi4.resp.OKAY
+  private val answers = StreamFifo(Answer(), depth = DmaPort.writes)
+  private val settled = CounterUpDown(2 * DmaPort.writes)  // writes that may be answered
+  canWrite := aw.valid && w.valid && answers.io.push.ready
+  answers.io.push.valid := aw.fire
+  answers.io.push.id    := aw.id
+  answers.io.push.error := !mapped
+  answers.io.pop.ready  := b.fire
+  private val ordered = io.memory.fire && io.memory.write && io.memory.last
+  when(Delay(ordered, MemoryHub.settleCycles, init = False)) { settled.increment() }
+  when(b.fire) { settled.decrement() }
+  b.valid := settled =/= 0
+  b.id    := answers.io.pop.id
+  b.resp  := answers.io.pop.error ? Axi4.resp.DECERR | Axi4.resp.OKAY
 }

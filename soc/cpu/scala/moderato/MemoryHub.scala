@@ -47,14 +47,15 @@ case class Invalidation() extends Bundle {
 
 object MemoryHub {
   /** Cycles from a write's place in memory order until no D-cache holds the old line. */
-  val settleCycles = 4
+  val settleCycles = 5
 }
 
 /** The point of coherency: every access to main memory gets its place in one order here.
   *
   * Sources send bursts of beats; a burst is never interleaved with another. A write is announced to
-  * the D-caches in the cycle in which it takes its place: a refill that took its place before is
-  * still in flight, and the cache drops it; a refill that comes later reads the new data.
+  * the D-caches in the cycle after that in which it takes its place: a refill that took its place
+  * before is still in flight, as memory takes two cycles at least, and the cache drops it; a refill
+  * that comes later reads the new data.
   * Sources take turns, so that none can starve another.
   *
   * @param harts  data sides of the harts
@@ -92,22 +93,23 @@ class MemoryHub(harts: Int, fetches: Int, dma: Int) extends Component {
 
   // Reservations of LR/SC -------------------------------------------------------------------------
 
-  private val line = chosen.beat.address >> log2Up(ClusterConfig.lineBeats)
+  private def line(beat: Beat) = beat.address >> log2Up(ClusterConfig.lineBeats)
   private val commit = chosen.fire
   private val refused = False
 
-  for (id <- 0 until harts) new Area {
+  for ((hart, id) <- io.hart.zipWithIndex) new Area {
     val valid   = RegInit(False)
     val address = Reg(UInt(26 bits))
     val mine    = chosen.source === id
-    val match_  = valid && address === line
-    refused setWhen (mine && chosen.beat.write && chosen.beat.exclusive && !match_)
+    // Of what the hart asks for and not of what was chosen, to be decided while that is chosen.
+    val fails   = hart.write && hart.exclusive && !(valid && address === line(hart.fragment))
+    refused setWhen (mine && fails)
     when(commit) {
       when(mine && chosen.beat.exclusive) {
         valid   := !chosen.beat.write
-        address := line
+        address := line(chosen.beat)
       }
-      when(!mine && chosen.beat.write && !refused && address === line) {
+      when(!mine && chosen.beat.write && !refused && address === line(chosen.beat)) {
         valid := False
       }
     }
@@ -145,9 +147,10 @@ class MemoryHub(harts: Int, fetches: Int, dma: Int) extends Component {
     outcome.last      := reads.io.pop.last
     outcome.note      := reads.io.pop.note
   }
+  // From a register: what a cache does with it is long enough without the choice of the source.
   for ((invalidation, id) <- io.invalidation.zipWithIndex) {
-    invalidation.valid   := commit && chosen.beat.write && chosen.beat.invalidate &&
-                            !refused && chosen.source =/= id
-    invalidation.address := chosen.beat.address
+    invalidation.valid   := RegNext(commit && chosen.beat.write && chosen.beat.invalidate &&
+                                    !refused && chosen.source =/= id) init False
+    invalidation.address := RegNext(chosen.beat.address)
   }
 }
