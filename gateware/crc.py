@@ -19,8 +19,11 @@ RESIDUE    = 0xC704DD7B # Of a frame with its FCS, if nothing was damaged.
 def crc32_step(crc, data):
     """The register after `data`: Signals, bit 31 of the register and bit 0 of the data first."""
     terms = [[crc[i]] for i in range(32)]
-    for bit in [data[n] for n in range(len(data))]:
-        feedback = terms.pop() + [bit]
+    for n in range(len(data)):
+        # As one expression, which stands in many of the sums and is built once.
+        terms[31 - n] = [crc[31 - n] ^ data[n]]
+    for _ in range(len(data)):
+        feedback = terms.pop()
         terms = [feedback] + [term + (feedback if (POLYNOMIAL >> (i + 1)) & 1 else [])
             for i, term in enumerate(terms)]
     return Cat(*[_xor(t) for t in terms])

@@ -88,6 +88,8 @@ class Transmit(LiteXModule):
         tail        = Signal(32) # The incomplete last word,
         tail_octets = Signal(2)  # its octets,
         tail_done   = Signal(2)  # and how many of them the CRC has seen.
+        tail_octet  = Signal(8)
+        self.comb += Case(tail_done, {n: tail_octet.eq(tail[8*n:8*n + 8]) for n in range(3)})
         fcs         = [fcs_octet(crc, n) for n in range(4)]
         fsm.act("SEND",
             source.data.eq(word),
@@ -113,7 +115,7 @@ class Transmit(LiteXModule):
             ),
         )
         fsm.act("TAIL",
-            Case(tail_done, {n: NextValue(crc, crc32_step(crc, tail[8*n:8*n + 8])) for n in range(3)}),
+            NextValue(crc, crc32_step(crc, tail_octet)),
             NextValue(tail_done, tail_done + 1),
             If(tail_done + 1 == tail_octets, NextState("JOIN")),
         )
