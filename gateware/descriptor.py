@@ -8,7 +8,7 @@ from litex.gen import *
 from litex.soc.interconnect import stream
 
 from moderato.gateware.dma       import DATA_BYTES, LINE_BYTES, ReadPort, request_layout
-from moderato.gateware.registers import DESCRIPTOR, DESCRIPTOR_BYTES, INDEX_BITS
+from moderato.gateware.registers import DESCRIPTOR, DESCRIPTOR_BYTES, INDEX_BITS, MAX_RING_ORDER
 
 # Layout -------------------------------------------------------------------------------------------
 
@@ -23,10 +23,19 @@ status  = {field.name: field for field in words["STATUS"].fields}
 descriptor_layout = [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
 
 
+def descriptor_address(base, order, index, half=0):
+    """Address, in units of the bus's 8 bytes, of one half of a descriptor.
+
+    A ring starts with a line, so that only the number of the line is added to its base.
+    """
+    slot    = [index[bit] & (order > bit) for bit in range(MAX_RING_ORDER)]
+    in_line = log2_int(PER_LINE)
+    return Cat(C(half, 1), *slot[:in_line], base[log2_int(LINE_BYTES):] + Cat(*slot[in_line:]))
+
+
 def status_address(base, order, index):
-    """Address, in units of the bus's 8 bytes, of the half that is written back: RESERVED, STATUS."""
-    slot = index & ((1 << order) - 1)
-    return base[3:] + (slot << log2_int(BEATS_PER_DESCRIPTOR)) + words["RESERVED"].offset//DATA_BYTES
+    """Of the half that is written back: RESERVED, STATUS."""
+    return descriptor_address(base, order, index, half=words["RESERVED"].offset//DATA_BYTES)
 
 
 def status_beat(index, order, **fields):
@@ -83,18 +92,16 @@ class DescriptorFetcher(LiteXModule):
         self.request = request = stream.Buffer(request_layout)
         self.comb += request.source.connect(port.request)
 
-        slot      = Signal(INDEX_BITS)
         available = Signal(INDEX_BITS)
         in_line   = Signal(max=PER_LINE + 1)
         count     = Signal(max=PER_LINE + 1)
         self.comb += [
-            slot.eq(fetched & ((1 << self.order) - 1)),
             available.eq(producer - fetched),
             in_line.eq(PER_LINE - fetched[:log2_int(PER_LINE)]),
             count.eq(Mux(available < in_line, available, in_line)),
             request.sink.valid.eq(self.enable & ~busy & ~failed & (available != 0) &
                 (fifo.level <= PER_LINE)),
-            request.sink.address.eq(self.base[3:] + (slot << log2_int(BEATS_PER_DESCRIPTOR))),
+            request.sink.address.eq(descriptor_address(self.base, self.order, fetched)),
             request.sink.last_beat.eq((count << log2_int(BEATS_PER_DESCRIPTOR)) - 1),
         ]
         self.comb += self.awake.eq(busy | self.doorbell | request.sink.valid)
