@@ -130,20 +130,25 @@ class ModeratoMAC(LiteXModule):
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
         ]
-        self.statistics = statistics = datapath(Statistics(value))
-        statistics.count("RX_GOOD_FRAMES", receive.good)
-        statistics.count("RX_GOOD_OCTETS", receive.good, receive.octets)
-        statistics.count("RX_FCS_ERRORS",  receive.fcs_error)
-        statistics.count("RX_UNDERSIZE",   receive.undersize)
-        statistics.count("RX_OVERSIZE",    receive.oversize)
-        statistics.count("RX_FILTERED",    receive.filtered)
-        statistics.count("RX_DROP_FIFO",   receive.fifo_full)
-        statistics.count("RX_DROP_RING",   rx_ring.drop_ring)
-        statistics.count("RX_DROP_BUFFER", rx_ring.drop_buffer)
-        statistics.count("TX_GOOD_FRAMES", transmit.sent)
-        statistics.count("TX_GOOD_OCTETS", transmit.sent, transmit.octets)
-        statistics.count("TX_DROP_LENGTH", tx_ring.drop_length)
-        statistics.count("DMA_ERRORS",     self.reader.error | self.writer.error)
+        # Statistics: what can't wait stands first.
+        # -----------------------------------------
+        self.statistics = statistics = datapath(Statistics(regs, {
+            "RX_FCS_ERRORS":  receive.fcs_error,
+            "RX_UNDERSIZE":   receive.undersize,
+            "RX_OVERSIZE":    receive.oversize,
+            "RX_FILTERED":    receive.filtered,
+            "RX_DROP_FIFO":   receive.fifo_full,
+            "RX_GOOD_FRAMES": receive.good,
+            "RX_GOOD_OCTETS": (receive.good, receive.octets),
+            "TX_GOOD_FRAMES": transmit.sent,
+            "TX_GOOD_OCTETS": (transmit.sent, transmit.octets),
+            **self._interrupts("RX", self.rx_moderation),
+            **self._interrupts("TX", self.tx_moderation),
+            "RX_DROP_BUFFER": rx_ring.drop_buffer,
+            "TX_DROP_LENGTH": tx_ring.drop_length,
+            "RX_DROP_RING":   rx_ring.drop_ring,
+            "DMA_ERRORS":     self.reader.error | self.writer.error,
+        }, bursts={"RX_DROP_BUFFER", "TX_DROP_LENGTH", "RX_DROP_RING", "DMA_ERRORS"}))
 
         # Events.
         # -------
@@ -164,7 +169,8 @@ class ModeratoMAC(LiteXModule):
         self.comb += [
             self.datapath_awake.eq(ResetSignal() | regs.awake | core.awake |
                 receive.awake | rx_ring.awake | transmit.awake | tx_ring.awake |
-                self.reader.awake | self.writer.awake),
+                self.reader.awake | self.writer.awake | statistics.awake |
+                self.rx_moderation.raised | self.tx_moderation.raised),
             self.moderation_awake.eq(ResetSignal() |
                 self.rx_moderation.awake | self.tx_moderation.awake),
         ]
@@ -215,15 +221,15 @@ class ModeratoMAC(LiteXModule):
             self._field(f"{prefix}_MODERATION", "ARMED").eq(moderation.armed),
             self._field(f"{prefix}_MODERATION", "LINE").eq(moderation.line),
         ]
-        counters = {
-            "INTERRUPTS":          moderation.raised,
-            "INTERRUPTS_FRAMES":   moderation.by_frames,
-            "INTERRUPTS_PACKET":   moderation.by_packet,
-            "INTERRUPTS_ABSOLUTE": moderation.by_absolute,
-            "INTERRUPTS_REQUEST":  moderation.by_request,
-        }
-        sync = getattr(self.sync, cd)
-        for name, pulse in counters.items():
-            counter = value[f"{prefix}_{name}"]
-            sync += If(pulse, counter.eq(counter + 1))
         return moderation
+
+    @staticmethod
+    def _interrupts(prefix, moderation):
+        """What the interrupts of a direction count as."""
+        return {
+            f"{prefix}_INTERRUPTS":          moderation.raised,
+            f"{prefix}_INTERRUPTS_FRAMES":   moderation.by_frames,
+            f"{prefix}_INTERRUPTS_PACKET":   moderation.by_packet,
+            f"{prefix}_INTERRUPTS_ABSOLUTE": moderation.by_absolute,
+            f"{prefix}_INTERRUPTS_REQUEST":  moderation.by_request,
+        }

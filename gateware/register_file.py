@@ -20,6 +20,8 @@ class RegisterFile(LiteXModule):
     value[name]   Signal of the register: driven here for "rw", to be driven by the user for "ro".
     strobe[name]  "wo" and "rw": one-clock pulse when the register was written; `data` holds the
                   written word in that clock.
+    counting      a counter is read: `counter` says which one of registers.counters(), and in the
+                  same clock the user gives its `count`.
     """
     def __init__(self):
         self.bus    = wishbone.Interface(data_width=32, adr_width=30, addressing="word")
@@ -28,14 +30,26 @@ class RegisterFile(LiteXModule):
         self.data   = Signal(32)
         self.awake  = Signal()
 
+        counters = registers.counters()
+        self.counting = Signal()
+        self.counter  = Signal(max=len(counters))
+        self.count    = Signal(32)
+
         # # #
 
-        reads, writes = {}, {}
+        request = Signal()
+        reads, writes, counts = {}, {}, {}
         for reg in registers.registers():
             name = reg.name.lower()
             word = reg.offset//4
             if reg.access == "wo":
                 reads[word] = self.bus.dat_r.eq(0)
+            elif reg.counter:
+                reads[word]  = self.bus.dat_r.eq(self.count)
+                counts[word] = [
+                    self.counting.eq(request),
+                    self.counter.eq(counters.index(reg.name)),
+                ]
             else:
                 self.value[reg.name] = Signal(reg.width, reset=reg.reset, name=f"reg_{name}")
                 reads[word] = self.bus.dat_r.eq(self.value[reg.name])
@@ -46,13 +60,17 @@ class RegisterFile(LiteXModule):
                     writes[word].append(self.value[reg.name].eq(self.bus.dat_w[:reg.width]))
 
         # A strobe comes with the acknowledgement.
-        self.comb += self.awake.eq(self.bus.cyc & self.bus.stb | self.bus.ack)
+        self.comb += [
+            request.eq(self.bus.cyc & self.bus.stb & ~self.bus.ack),
+            self.awake.eq(self.bus.cyc & self.bus.stb | self.bus.ack),
+            Case(self.bus.adr[:10], counts),
+        ]
 
         reads["default"] = self.bus.dat_r.eq(0)
         self.sync += [
             self.bus.ack.eq(0),
             [strobe.eq(0) for strobe in self.strobe.values()],
-            If(self.bus.cyc & self.bus.stb & ~self.bus.ack,
+            If(request,
                 self.bus.ack.eq(1),
                 self.data.eq(self.bus.dat_w),
                 Case(self.bus.adr[:10], reads),

@@ -49,7 +49,7 @@ class Register:
     """A 32-bit register.
 
     access: "ro" a value of the hardware; "rw" stored, read back as written; "wo" the write itself is
-    the event, reads give 0.
+    the event, reads give 0. `counter`: "ro", and kept by statistics.py.
     """
     name:        str
     offset:      int
@@ -58,10 +58,11 @@ class Register:
     fields:      tuple = ()
     reset:       int   = 0
     width:       int   = 32
+    counter:     bool  = False
 
 
 def _counter(name, offset, description):
-    return Register(name, offset, "ro", f"Counter, wraps at 2**32: {description}")
+    return Register(name, offset, "ro", f"Counter, wraps at 2**32: {description}", counter=True)
 
 
 # Global registers ---------------------------------------------------------------------------------
@@ -202,7 +203,12 @@ def registers():
     out = list(GLOBAL)
     for prefix, base in (("RX", RX_BASE), ("TX", TX_BASE)):
         out += [Register(f"{prefix}_{r.name}", base + r.offset, r.access, r.description, r.fields,
-            r.reset, r.width) for r in DIRECTION]
+            r.reset, r.width, r.counter) for r in DIRECTION]
     out += STATISTICS
     assert len({r.name for r in out}) == len({r.offset for r in out}) == len(out)
     return sorted(out, key=lambda r: r.offset)
+
+
+def counters():
+    """Names of the counters, in address order."""
+    return [register.name for register in registers() if register.counter]

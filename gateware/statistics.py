@@ -1,21 +1,95 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Counters: 32 bits, wrapping; the driver widens them."""
+"""Counters: 32 bits, wrapping; the driver widens them.
+
+All of them are in one memory behind one adder: as so many registers with an adder each, they would
+be the largest part of the MAC on an FPGA.
+"""
+
+from functools import reduce
+from operator  import or_
 
 from migen import *
 
 from litex.gen import *
 
+from moderato.gateware import registers
+
+BURST_BITS = 6 # Width of the number of events that wait to be counted.
+
 # Statistics ---------------------------------------------------------------------------------------
 
 class Statistics(LiteXModule):
-    """Adds to counters in the register file.
+    """Counts events in the counters of the register file.
 
-    value: name -> Signal of the register file.
+    events: name of a counter -> pulse that adds 1, or (pulse, amount).
+    bursts: names of those that may come in every clock.
+
+    An event waits for the adder, which takes one in a clock, and none in a clock in which the bus
+    reads a counter (every other one at most): a counter is up to date some clocks after its event.
+    What stands first in `events` goes first. Of `bursts` a number waits; of the others one does, so
+    that they must be some clocks apart: as far as frames on a wire for those that stand first.
+
+    `awake`: as in ModeratoMAC, but the caller adds pulses from another clock domain.
     """
-    def __init__(self, value):
-        self.value = value
+    def __init__(self, regs, events, bursts):
+        self.awake = Signal()
 
-    def count(self, name, pulse, amount=1):
-        """Adds `amount` to the counter `name` in each clock in which `pulse` is set."""
-        counter = self.value[name]
-        self.sync += If(pulse, counter.eq(counter + amount))
+        # # #
+
+        names = registers.counters()
+        assert set(names) == set(events)
+        events = {name: event if isinstance(event, tuple) else (event, None)
+            for name, event in events.items()}
+
+        # Events that wait.
+        # -----------------
+        waiting = [Signal(BURST_BITS if name in bursts else 1 if amount is None else len(amount))
+            for name, (_, amount) in events.items()]
+        taken   = Signal(len(events))
+        for n, (name, (pulse, amount)) in enumerate(events.items()):
+            left = Mux(taken[n], 0, waiting[n])
+            more = left + 1 if name in bursts else 1 if amount is None else amount
+            self.sync += waiting[n].eq(Mux(pulse, more, left))
+
+        # The first of them.
+        # ------------------
+        some     = Signal(len(events))
+        first    = Signal(len(events)) # One-hot.
+        counter  = Signal(max=len(names))
+        number   = Signal(max(map(len, waiting)))
+        busy     = Signal()
+        free     = Signal()
+        clearing = Signal(reset=1) # The memory, after a reset.
+        self.comb += [
+            some.eq(Cat(*[some_waiting != 0 for some_waiting in waiting])),
+            first.eq(some & -some),
+            free.eq(~clearing & ~(busy & regs.counting)),
+            If(free, taken.eq(first)),
+        ]
+        self.sync += [
+            If(clearing,
+                counter.eq(counter + 1),
+                If(counter == len(names) - 1, clearing.eq(0)),
+            ).Elif(free,
+                busy.eq(some != 0),
+                counter.eq(reduce(or_, [Mux(first[n], names.index(name), 0)
+                    for n, name in enumerate(events)])),
+                number.eq(reduce(or_, [Mux(first[n], some_waiting, 0)
+                    for n, some_waiting in enumerate(waiting)])),
+            ),
+        ]
+
+        # Adder.
+        # ------
+        storage    = Memory(32, len(names))
+        write_port = storage.get_port(write_capable=True)
+        read_port  = storage.get_port(async_read=True)
+        self.specials += storage, write_port, read_port
+        self.comb += [
+            read_port.adr.eq(Mux(regs.counting, regs.counter, counter)),
+            regs.count.eq(read_port.dat_r),
+            write_port.adr.eq(counter),
+            write_port.dat_w.eq(Mux(clearing, 0, read_port.dat_r + number)),
+            write_port.we.eq(clearing | (busy & ~regs.counting)),
+            self.awake.eq(clearing | busy | (some != 0)),
+        ]

@@ -19,6 +19,9 @@ from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+from moderato.gateware.register_file import RegisterFile
+from moderato.gateware.registers import counters
+from moderato.gateware.statistics import Statistics
 from moderato.soc.liteeth import LiteEth
 
 SYS_CLK_FREQ = 100e6
@@ -132,6 +135,24 @@ def descriptor_fetcher():
         doorbell_index=fetcher.doorbell_index, valid=source.valid, ready=source.ready,
         address=source.address, length=source.length, request=source.request, silent=source.silent,
         starved=fetcher.starved, idle=fetcher.idle)
+
+
+# Statistics ---------------------------------------------------------------------------------------
+
+BURSTS = {"RX_DROP_RING", "DMA_ERRORS"}
+
+
+def statistics():
+    """Behind its registers. Bit n of `pulses` is an event of counter n, `octets` its amount."""
+    device = Module()
+    pulses, octets = Signal(len(counters())), Signal(14)
+    events = {name: (pulses[n], octets) if name.endswith("OCTETS") else pulses[n]
+        for n, name in sorted(enumerate(counters()), key=lambda pair: pair[1] in BURSTS)}
+    device.submodules.registers  = registers = RegisterFile()
+    device.submodules.statistics = Statistics(registers, events, BURSTS)
+    bus = {name: getattr(registers.bus, name)
+        for name in "adr dat_w dat_r sel cyc stb ack we".split()}
+    return device, clocked(device) | named("bus_", **bus) | named(pulses=pulses, octets=octets)
 
 
 # MAC ----------------------------------------------------------------------------------------------
