@@ -19,7 +19,8 @@ from liteeth.mac.preamble import LiteEthMACPreambleChecker, LiteEthMACPreambleIn
 
 from moderato.gateware.gap import InterpacketGap
 
-CDC_DEPTH = 32 # Words.
+SYNC_DEPTH = 32 # Words, where there is one clock,
+CDC_DEPTH  = 16 # and where there are two: half a microsecond of a gigabit, and half the LUTs.
 
 # MAC Core -----------------------------------------------------------------------------------------
 
@@ -87,5 +88,5 @@ class MACCore(LiteXModule):
     def _crossing(layout, cd_from, cd_to):
         """A FIFO between two clock domains, and within one: its depth is needed there as well."""
         if cd_from == cd_to:
-            return stream.SyncFIFO(layout, CDC_DEPTH)
+            return stream.SyncFIFO(layout, SYNC_DEPTH)
         return stream.ClockDomainCrossing(layout, cd_from=cd_from, cd_to=cd_to, depth=CDC_DEPTH)
