@@ -7,7 +7,7 @@ guest saw, FAKE_CORRUPTED frames, FAKE_FAIL the guest's commands that fail, FAKE
 that never ends, FAKE_JOURNAL a file that gets a line per process (its arguments), FAKE_CAPACITY
 frames per second that each port forwards of what is offered step by step (`offer`, `run`, `status`,
 `collect`), FAKE_RING frames that it holds before it loses some, FAKE_SHARED a NIC with one interrupt
-line for both directions.
+line for both directions, FAKE_STARVED a guest that resets its interfaces after the load.
 """
 
 import json
@@ -30,8 +30,10 @@ class Guest:
     def __init__(self):
         self.cycle, self.printed = 0, "MODERATO-BOOTED\r\n# "
         self.events = [dict.fromkeys(EVENTS, 0) for _ in range(2)]
+        self.reset = False
 
     def type(self, text: str):
+        self.reset |= "ip -batch" in text and not setting("STARVED")
         if not text.startswith("r '"):  # the definition of that function
             self.printed += f"{text}\r\n# "
             return
@@ -77,7 +79,7 @@ class Guest:
 
     def status(self, quiet: bool) -> dict:
         came, left = self.inside(min(self.cycle, self.end))
-        lost = max(0, came - left - (setting("RING") or 256))
+        lost = max(0, came - left - (setting("RING") or 256)) + 9 * self.reset
         if quiet:
             left = came - lost
         parts = [self.begin + (self.end - self.begin) * part // 8 for part in range(9)]
@@ -91,9 +93,10 @@ class Guest:
                 "reordered": 0, "duplicated": 0, "window": window, "events": events,
                 "window_events": events | {"rx_completed": window["forwarded"]},
                 "last_lost_cycle": self.cycle if lost else None,
-                "longest_pause": {"start_cycle": self.start, "end_cycle": self.end},
+                "longest_pause": {"start_cycle": self.start, "end_cycle": self.begin},
                 "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}}
-        return {"start_cycle": self.start, "quiet": quiet, "ports": [port, port],
+        return {"start_cycle": self.start, "offered_cycle": self.end, "quiet": quiet,
+                "ports": [port, port],
                 "latency_percentiles": [1000 + percent for percent in range(101)],
                 "window": {"start_cycle": self.begin, "end_cycle": self.end, "idle_cycles": [0]}}
 

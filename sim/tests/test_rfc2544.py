@@ -255,6 +255,14 @@ def test_loss_burst_recovery_and_reset(lab, monkeypatch, capsys, tmp_path):
     assert body["System recovery"] and body["Reset of both interfaces under load"]
 
 
+def test_a_reset_after_the_load_is_no_reset(lab, monkeypatch, capsys, tmp_path):
+    words = ("--variant", "napi", "--frame-size", "1518", "--test", "reset",
+             "--results", str(tmp_path / "t"))
+    monkeypatch.setenv("FAKE_STARVED", "1")
+    assert lab(*words) == 1
+    assert "not reset while the load lasted" in capsys.readouterr().err
+
+
 def test_unsound_trials_fail_the_run(lab, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("FAKE_CORRUPTED", "2")
     assert lab("--variant", "napi", "--frame-size", "64", "--test", "burst",
