@@ -35,9 +35,10 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
     check(clocks)
 
     best  = max(seeds, key=lambda seed: min(clock.reached / clock.wanted for clock in clocks[seed]))
-    areas = report.area(report.load(netlist, f"{TOP}.json"), (source / f"{TOP}.v").read_text())
+    code  = (source / f"{TOP}.v").read_text()
+    areas = report.area(report.load(netlist, f"{TOP}.json"), code)
     used  = report.utilisation(results[best])
-    ends  = report.blocks(results[best])
+    ends  = report.blocks(results[best], code)
     text  = report.markdown(f"{soc['board']}, {nic}", areas, used, clocks, ends,
                             ecp5_tools.versions())
     temporary = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))

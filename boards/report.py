@@ -46,14 +46,14 @@ class Clock:
 
 def block(cell: str, memories: dict[str, str] = {}) -> str:
     """The part of the SoC that a cell belongs to, by its name."""
-    if found := re.match(r"(storage(?:_\d+)?)\b", cell):
+    if found := re.match(r"(storage(?:_\d+)?)(?!\d)", cell):
         cell = memories.get(found[1], cell)
     return next((name for name, pattern in BLOCKS.items() if pattern.search(cell)), REST)
 
 
 def area(netlist: dict, verilog: str) -> dict[str, dict[str, int]]:
     """For each block and for "all": how many there are of each of RESOURCES."""
-    memories = {name: address for name, address in MEMORY.findall(verilog)}
+    memories = dict(MEMORY.findall(verilog))
     kinds = {cell: name for name, cell in RESOURCES.items()}
     count = {name: Counter() for name in [*BLOCKS, REST, "all"]}
     for name, cell in netlist["modules"][TOP]["cells"].items():
@@ -80,15 +80,17 @@ def clocks(report: dict) -> list[Clock]:
             for name, entry in sorted(report["fmax"].items())]
 
 
-def blocks(report: dict) -> dict[str, dict[str, float]]:
+def blocks(report: dict, verilog: str) -> dict[str, dict[str, float]]:
     """For each clock, what it could be if only the paths that end in one block counted: MHz by
     block. From nextpnr's --detailed-timing-report, which does not tell from which clock a path
     comes, so that those from other clocks count, too."""
+    memories = dict(MEMORY.findall(verilog))
     longest: dict[str, dict[str, float]] = {}
     for end in (end for net in report["detailed_net_timings"] for end in net["endpoints"]):
         clock = end["event"].split()[-1]
         if clock in report["fmax"]:
-            found, name = longest.setdefault(clock_name(clock), {}), block(end["cell"])
+            found = longest.setdefault(clock_name(clock), {})
+            name  = block(end["cell"], memories)
             found[name] = max(found.get(name, 0), end["delay"][-1])
     return {clock: {name: 1000 / found[name] for name in (*BLOCKS, REST) if found.get(name)}
             for clock, found in sorted(longest.items())}

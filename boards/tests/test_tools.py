@@ -63,7 +63,7 @@ def test_bitstream_and_report(folder):
     used, available = report.utilisation(result)["TRELLIS_FF"]
     assert used == areas["all"]["FF"] and available == 43848
 
-    ends = report.blocks(result)
+    ends = report.blocks(result, DESIGN)
     assert set(ends["clk100"]) == {"CPU", "rest"}  # the counter, and the LED's register
     assert set(ends["eth_clocks_rx"]) <= {"MACs", "rest"}
     for name, clock in clocks.items():
