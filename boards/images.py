@@ -10,6 +10,7 @@ import stat
 from pathlib import Path
 
 from moderato.soc.firmware.firmware import firmware
+from moderato.soc.firmware.forward import forwarder
 from moderato.soc.linux import devicetree
 from moderato.soc.linux.driver import driver, liteeth
 from moderato.soc.linux.kernel import kernel
@@ -36,7 +37,7 @@ def module(soc: dict) -> Path:
 def write(soc: dict, directory: Path):
     """Put boot.json, the files that it names and the device tree's source into `directory`."""
     where  = memory_map(soc)
-    start  = where.sbi + SBI_SIZE - BOOT_SIZE  # reserved, and the SBI is far smaller
+    start  = boot_address(soc)
     code   = firmware(soc, start)
     loaded = module(soc)
 
@@ -53,12 +54,31 @@ def write(soc: dict, directory: Path):
         "sbi.bin":        (where.sbi, code.sbi),
         "boot.bin":       (start, code.rom),
     }
+    (directory / "moderato.dts").write_text(devicetree.dts(soc, options))
+    _write(images, directory)
+
+
+def write_forwarder(soc: dict, directory: Path):
+    """The same for the program that forwards frames without Linux."""
+    _write({"forward.bin": (boot_address(soc), forward(soc))}, directory)
+
+
+def forward(soc: dict) -> Path:
+    """That program."""
+    return forwarder(soc, boot_address(soc))
+
+
+def boot_address(soc: dict) -> int:
+    """Of what is executed: memory that is reserved for the SBI, which is far smaller."""
+    return memory_map(soc).sbi + SBI_SIZE - BOOT_SIZE
+
+
+def _write(images: dict, directory: Path):
     for name, (_address, content) in images.items():
         if isinstance(content, Path):
             shutil.copyfile(content, directory / name)
         else:
             (directory / name).write_bytes(content)
-    (directory / "moderato.dts").write_text(devicetree.dts(soc, options))
     addresses = {name: f"{address:#010x}" for name, (address, _content) in images.items()}
     (directory / "boot.json").write_text(json.dumps(addresses, indent=4) + "\n")
 

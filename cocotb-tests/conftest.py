@@ -2,7 +2,8 @@
 """Makes every cocotb test of a module a pytest test.
 
 A test module names its device under test (`DUT`, a function of bench.duts) and holds cocotb tests.
-With `CELLS = True` that is the device's netlist of ECP5 cells instead of its RTL. Each module is one
+With `CELLS = True` that is the device's netlist of ECP5 cells instead of its RTL; with a function
+`SIMULATOR` it is what that makes, as `make` of bench.simulator.simulate. Each module is one
 simulation of the cases that were selected; simulations run side by side, one per core.
 """
 
@@ -68,5 +69,6 @@ def pytest_runtestloop(session):
     session.config.add_cleanup(lambda: pool.shutdown(cancel_futures=True))
     session.stash[SIMULATIONS] = {
         module: pool.submit(simulate, module.obj.__name__, module.obj.DUT, cases,
-                            getattr(module.obj, "CELLS", False))
+                            getattr(module.obj, "CELLS", False),
+                            getattr(module.obj, "SIMULATOR", None))
         for module, cases in selected.items()}

@@ -267,8 +267,10 @@ class Synchronizer:
     @staticmethod
     def lower(crossing):
         module = Module()
+        output = Signal(len(crossing.i))  # crossing.o may be part of a signal
         module.specials += Instance("synchronizer", p_WIDTH=len(crossing.i),
-            i_clk=ClockSignal(crossing.odomain), i_i=crossing.i, o_o=crossing.o)
+            i_clk=ClockSignal(crossing.odomain), i_i=crossing.i, o_o=output)
+        module.comb += crossing.o.eq(output)
         return module
 
 

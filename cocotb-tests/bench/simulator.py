@@ -66,28 +66,43 @@ def build(name: str, cells: bool = False) -> Path:
 
 
 def _build(folder: Path, name: str, code: str, public: str, extra: list, waves: bool):
-    """`public`: which signals have names, in Verilator's configuration language; "" for all."""
     source = folder / f"{name}.v"
     source.write_text(code)
+    verilate(folder, name, [*extra, source], public, waves)
+
+
+def verilate(folder: Path, name: str, sources: list, public: str = "", waves: bool = False,
+             options: list = FLAGS, compile: list = COMPILE):
+    """Makes the program `name` of the module that is called so.
+
+    `public`: which signals have names, in Verilator's configuration language; "" for all.
+    """
     if public:
-        extra = [*extra, folder / "public.vlt"]
-        extra[-1].write_text(f"`verilator_config\n{public}")
+        sources = [folder / "public.vlt", *sources]
+        sources[0].write_text(f"`verilator_config\n{public}")
     library = cocotb_tools.config.libs_dir
     run([verilator.command(), "-cc", "--exe", "-Mdir", folder, "--top-module", name,
-         "--prefix", "Vtop", "-o", name, "--vpi", "--timescale", "1ns/1ps", *FLAGS,
+         "--prefix", "Vtop", "-o", name, "--vpi", "--timescale", "1ns/1ps", *options,
          *([] if public else ["--public-flat-rw"]), *(["--trace"] if waves else []),
          "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
-         cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *extra, source],
+         cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *sources],
         env=verilator.environment())
-    run(["make", "-C", folder, "-f", "Vtop.mk", *COMPILE, f"VM_TRACE={int(waves)}"],
+    run(["make", "-C", folder, "-f", "Vtop.mk", *compile, f"VM_TRACE={int(waves)}"],
         env=verilator.environment())
 
 
-def simulate(module: str, name: str, cases: list[str],
-             cells: bool = False) -> dict[str, str | None]:
-    """Runs `cases` of a test module on a device; returns for each case None or why it failed."""
-    simulator = build(name, cells)
+def simulate(module: str, name: str, cases: list[str], cells: bool = False,
+             make=None) -> dict[str, str | None]:
+    """Runs `cases` of a test module on a device; returns for each case None or why it failed.
+
+    `make` returns the folder with the simulator of a device that bench.duts does not have, and that
+    with the contents of its memories.
+    """
+    simulator, memories = make() if make else (build(name, cells), None)
     with run_folder(module) as folder:
+        for content in memories.glob("*.init") if memories else ():
+            (folder / content.name).unlink(missing_ok=True)
+            (folder / content.name).symlink_to(content)
         return _simulate(folder, simulator, module, name, cases)
 
 

@@ -14,10 +14,11 @@ SOURCES   = [HERE / name for name in ("forward.S", "forward.c", "forward.ld")]
 INCLUDES  = [HERE / "include", REGISTERS.parent]
 
 
-def forwarder(soc: dict) -> Path:
-    """forward.bin for the SoC described by `soc`; it runs at the start of RAM and takes 1 MiB.
+def forwarder(soc: dict, base: int | None = None) -> Path:
+    """forward.bin for the SoC described by `soc`, for address `base`, from where it takes 1 MiB.
 
-    `soc` is the dict that soc.json holds, with two of our MACs.
+    `soc` is the dict that soc.json holds, with two of our MACs; `base` is the start of RAM if it is
+    not given.
     """
     if soc["nic"] != "moderato" or len(soc["macs"]) != 2:
         raise ValueError(f"{len(soc['macs'])} MACs of kind {soc['nic']}: the forwarding program is "
@@ -31,7 +32,7 @@ def forwarder(soc: dict) -> Path:
         "UART_BASE":  f"{soc['uart']['base']:#x}",
     }
     defines = [f"-D{name}={value}" for name, value in symbols.items()]
-    base    = soc["memory"]["base"]
+    base    = soc["memory"]["base"] if base is None else base
 
     def build(directory: Path):
         link(directory / "forward", HERE / "forward.ld", base,

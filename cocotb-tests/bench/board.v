@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Around the SoC of a board with two RGMII ports: clocks, which Python would be too slow for.
+// 75 MHz for sys and 125 MHz for each PHY, no two of them alike: every phase comes up. Those of the
+// PHYs wait for `link`, as while an Ethernet PHY is held in reset.
+
+`timescale 1ps / 1ps
+
+module board (
+    input        link,
+    output       sys_clk,
+    output       serial_source_valid,
+    output [7:0] serial_source_data,
+    input        serial_sink_valid,
+    output       serial_sink_ready,
+    input  [7:0] serial_sink_data,
+    output       eth0_rx_clk, eth0_tx_clk, eth0_tx_ctl, eth0_rst_n,
+    input        eth0_rx_ctl,
+    input  [3:0] eth0_rx_data,
+    output [3:0] eth0_tx_data,
+    output       eth1_rx_clk, eth1_tx_clk, eth1_tx_ctl, eth1_rst_n,
+    input        eth1_rx_ctl,
+    input  [3:0] eth1_rx_data,
+    output [3:0] eth1_tx_data
+);
+    reg sys = 0, eth0 = 0, eth1 = 0;
+
+    always #6667 sys = !sys;
+    always begin if (!link) @(posedge link); #4000 eth0 = 1; #4000 eth0 = 0; end
+    always begin if (!link) @(posedge link); #4001 eth1 = 1; #4000 eth1 = 0; end
+
+    assign sys_clk = sys, eth0_rx_clk = eth0, eth1_rx_clk = eth1;
+
+    top soc (
+        .sys_clk(sys),
+        .serial_source_valid(serial_source_valid), .serial_source_ready(1'b1),
+        .serial_source_data(serial_source_data),
+        .serial_sink_valid(serial_sink_valid), .serial_sink_ready(serial_sink_ready),
+        .serial_sink_data(serial_sink_data),
+        .eth_clocks0_rx(eth0), .eth_clocks0_tx(eth0_tx_clk),
+        .eth0_rst_n(eth0_rst_n), .eth0_mdc(), .eth0_mdio(),
+        .eth0_rx_ctl(eth0_rx_ctl), .eth0_rx_data(eth0_rx_data),
+        .eth0_tx_ctl(eth0_tx_ctl), .eth0_tx_data(eth0_tx_data),
+        .eth_clocks1_rx(eth1), .eth_clocks1_tx(eth1_tx_clk),
+        .eth1_rst_n(eth1_rst_n), .eth1_mdc(), .eth1_mdio(),
+        .eth1_rx_ctl(eth1_rx_ctl), .eth1_rx_data(eth1_rx_data),
+        .eth1_tx_ctl(eth1_tx_ctl), .eth1_tx_data(eth1_tx_data)
+    );
+endmodule

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is around the simulated board (board.v): its console, and a wire at each port.
+
+Nothing here costs time until it has something to do: a boot runs as fast as the simulator can.
+"""
+
+from types import SimpleNamespace
+
+import cocotb
+from cocotb.triggers import Event, FallingEdge, RisingEdge, with_timeout
+
+from bench.wire import RgmiiWire
+
+PORTS = 2
+PADS  = [f"{side}_{pad}" for side in ("rx", "tx") for pad in ("clk", "ctl", "data")]
+
+
+class Console:
+    """`text` is all that the board has written."""
+
+    def __init__(self, dut):
+        self.dut, self.text, self.seen = dut, "", 0
+        self.more = Event()
+        dut.serial_sink_valid.value = 0
+        cocotb.start_soon(self._listen())
+
+    async def _listen(self):
+        valid, clock = self.dut.serial_source_valid, self.dut.sys_clk
+        while True:
+            if not int(valid.value):
+                await RisingEdge(valid)
+            await FallingEdge(clock)
+            if int(valid.value):
+                self.text += chr(int(self.dut.serial_source_data.value))
+                self.more.set()
+
+    async def expect(self, wanted: str, ms: float) -> str:
+        """What the board writes from where the last call ended up to `wanted`, in so many ms."""
+        await with_timeout(self._expect(wanted), ms, "ms")
+        end = self.text.index(wanted, self.seen) + len(wanted)
+        start, self.seen = self.seen, end
+        return self.text[start:end]
+
+    async def _expect(self, wanted):
+        while wanted not in self.text[self.seen:]:
+            self.more.clear()
+            await self.more.wait()
+
+    async def write(self, text: str):
+        """Types."""
+        dut = self.dut
+        for octet in text.encode():
+            dut.serial_sink_data.value  = octet
+            dut.serial_sink_valid.value = 1
+            await FallingEdge(dut.sys_clk)
+            while not int(dut.serial_sink_ready.value):
+                await FallingEdge(dut.sys_clk)
+            await RisingEdge(dut.sys_clk)
+        dut.serial_sink_valid.value = 0
+
+
+class Box:
+    """`console`, and after `connect()` a RgmiiWire for each port in `wires`."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        dut.link.value = 0
+        self.console = Console(dut)
+
+    def start_clocks(self):
+        """Those of the Ethernet PHYs."""
+        self.dut.link.value = 1
+
+    def connect(self):
+        self.wires = [RgmiiWire(SimpleNamespace(**{
+            f"pads_{pad}": getattr(self.dut, f"eth{port}_{pad}") for pad in PADS}))
+            for port in range(PORTS)]
