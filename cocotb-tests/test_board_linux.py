@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Versa's whole SoC with its PHYs boots Linux, which forwards frames as a router."""
+"""The Versa's whole SoC with its PHYs boots Linux, which forwards packets as a router."""
 
 import random
+import re
+import time
 
 import cocotb
 import pytest
+from cocotb.utils import get_sim_time
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
 from bench.board import simulator
 from bench.box import PORTS, Box
-from bench.wire import add_fcs
+from bench.wire import RgmiiWire, add_fcs
 
 DUT = "board"
 
 LENGTHS = [60, 61, 62, 63, 64, 65, 128, 594, 1513, 1514]
+IPV4    = bytes.fromhex("0800")
 PROMPT  = "# "
 
 
@@ -24,7 +28,7 @@ def SIMULATOR():
 
 
 def packet(port: int, length: int) -> Ether:
-    """From the tester at `port` to that at the other one, `length` octets with its header."""
+    """From the tester at `port` to that at the other one: a frame of `length` octets."""
     head = (Ether(dst=f"02:4d:6f:64:00:0{port}", src=f"02:54:73:74:00:0{port}") /
             IP(src=f"198.{18 + port}.0.2", dst=f"198.{19 - port}.0.2", ttl=64) / UDP(dport=9))
     return Ether(bytes(head / Raw(random.randbytes(length - len(head)))))
@@ -39,27 +43,38 @@ def routed(sent: Ether, port: int) -> bytes:
     return bytes(frame)
 
 
-async def routed_frame(wire) -> bytes:
+async def next_packet(wire) -> bytes:
     """The next IPv4 frame: the kernel also sends frames of its own."""
     while True:
         frame = await wire.receive(us=20_000)
-        if frame[12:14] == bytes.fromhex("0800"):
+        if frame[12:14] == IPV4:
             return frame
+
+
+def report(what: str):
+    """Into the log: the cycle, and the CPU time since the start."""
+    cycles = get_sim_time("ns") / RgmiiWire.sys_period_ns
+    cocotb.log.warning("%s: %.1f M cycles, %.0f CPU seconds", what, cycles / 1e6,
+                       time.process_time())
 
 
 @cocotb.test()
 @pytest.mark.slow
 async def routes_both_ways(dut):
+    """Boots, loads the driver, forwards; the PHYs have no clock before frames come."""
     box = Box(dut)
     boot = await box.console.expect(PROMPT, ms=4000)
     assert "BIOS CRC passed" in boot
+    report("shell")
 
-    await box.console.write("insmod /lib/modules/moderato.ko\n")
-    probed = await box.console.expect(PROMPT, ms=1000)
-    cocotb.log.warning(probed)
-    box.start_clocks()
+    await box.console.write("cd /sys/bus/platform/drivers\n")
+    await box.console.expect(PROMPT, ms=1000)
+    await box.console.write("insmod /lib/modules/moderato.ko; ls moderato\n")
+    probed = await box.console.expect(PROMPT, ms=2000)
+    assert re.findall(r"(\w+)\.ethernet", probed) == ["f1000000", "f1001000"], probed
     await box.console.write("/etc/moderato/up static\n")
-    cocotb.log.warning(await box.console.expect(PROMPT, ms=2000))
+    await box.console.expect(PROMPT, ms=4000)
+    report("interfaces up")
 
     box.connect()
     packets = [[packet(port, length) for length in LENGTHS] for port in range(PORTS)]
@@ -68,5 +83,6 @@ async def routes_both_ways(dut):
             wire.send(add_fcs(bytes(frame)))
     for port, burst in enumerate(packets):
         for number, sent in enumerate(burst):
-            left = await routed_frame(box.wires[not port])
+            left = await next_packet(box.wires[not port])
             assert left == routed(sent, port), f"frame {number} of port {port}: {Ether(left)!r}"
+    report("forwarded")

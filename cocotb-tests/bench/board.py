@@ -1,34 +1,35 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The simulator of a board with two RGMII ports, with its PHYs and their pins, for cocotb.
+"""The simulator of a board with two RGMII ports, for cocotb: board.v around board_soc.py.
 
-CPU cluster, LiteDRAM's controller with a model behind it, and the BIOS are as in
-moderato.boards.simulation; the PHYs are the bitstream's own, their I/O cells those of ecp5_cells.v,
-the clocks those of board.v.
+It starts "linux", or "forward", the program that forwards without Linux, or "bios", which tests the
+DRAM.
 """
 
+import json
 import os
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
+from bench.board_memory import memories
 from bench.simulator import CELLS, verilate
-from moderato.boards import simulation
+from moderato.boards import images
+from moderato.boards.gateware import environment, sources
 from moderato.soc.toolchain import verilator, yowasp
-from moderato.soc.toolchain.cache import artifact
+from moderato.soc.toolchain.cache import artifact, run
 
 HERE    = Path(__file__).parent
 WRAPPER = HERE / "board.v"
-SOURCES = [HERE / name for name in ("pins.py", "duts.py")]  # of the Verilog
 PUBLIC  = 'public_flat_rw -module "board" -var "*"\n'
 OPTIONS = ["--timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEMOD", "-O3",
            "--noassert", "--output-split", "20000", "--x-assign", "fast", "--x-initial", "fast",
-           "-DSYNTHESIS"]
+           "-DSYNTHESIS", "-CFLAGS", "-std=gnu++20"]
 COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 
 
 def simulator(board: str, start: str) -> tuple[Path, Path]:
     """The folder with the program, and the one with the contents of its memories."""
-    source   = simulation.verilog(board, start, module="bench.pins", files=SOURCES,
-                                  path=str(HERE.parent))
+    source   = verilog(board, with_images=start != "bios")
     modules  = sorted(source.glob("*.v"))
     includes = f"+incdir+{yowasp.cell_models()}"
 
@@ -36,7 +37,18 @@ def simulator(board: str, start: str) -> tuple[Path, Path]:
         verilate(folder, "board", [WRAPPER, CELLS, includes, *modules], PUBLIC,
                  options=OPTIONS, compile=[*COMPILE, f"-j{os.cpu_count()}"])
 
-    inputs = [WRAPPER, CELLS, yowasp.version("yosys"), *(file.read_bytes() for file in modules),
-              PUBLIC, *OPTIONS, *COMPILE, verilator.version(), version("cocotb")]
-    program = artifact("cocotb/board", inputs, build, "5 minutes")
-    return program, simulation.memories(board, start, source)
+    inputs  = [WRAPPER, CELLS, yowasp.version("yosys"), *(file.read_bytes() for file in modules),
+               PUBLIC, *OPTIONS, *COMPILE, verilator.version(), version("cocotb")]
+    program = artifact("cocotb/board", inputs, build, "a minute")
+    return program, source if start == "bios" else memories(board, start, source)
+
+
+def verilog(board: str, with_images: bool) -> Path:
+    """A folder with the Verilog, the BIOS, and soc.json."""
+    def build(directory: Path):
+        run([sys.executable, "-m", "bench.board_soc", board, json.dumps(with_images), directory],
+            cwd=directory, env={**environment(), "PYTHONPATH": str(HERE.parent)})
+
+    own = [HERE / "board_soc.py", HERE / "duts.py", Path(images.__file__)]
+    return artifact("board-verilog", [str(with_images), *sources(board, "moderato"), *own], build,
+                    "a minute")

@@ -67,11 +67,9 @@ class Box:
         dut.link.value = 0
         self.console = Console(dut)
 
-    def start_clocks(self):
-        """Those of the Ethernet PHYs."""
-        self.dut.link.value = 1
-
     def connect(self):
+        """Plugs the cables in: from here on the PHYs have clocks, and Python is called at them."""
+        self.dut.link.value = 1
         self.wires = [RgmiiWire(SimpleNamespace(**{
             f"pads_{pad}": getattr(self.dut, f"eth{port}_{pad}") for pad in PADS}))
             for port in range(PORTS)]

@@ -28,6 +28,8 @@ typedef unsigned int u32;
 #define FRAMES		(SLOTS / 4)
 #define PER_SECOND	20000
 
+#define ALIGNED			__attribute__((aligned(64)))	/* of rings and cache lines */
+
 #define REG(address)		(*(volatile u32 *)(address))
 
 /* LiteX's UART */
@@ -61,12 +63,12 @@ _Static_assert(sizeof(macs) / sizeof(*macs) == 2, "two ports");
 
 /* From one port to the other */
 static struct path {
-	volatile struct descriptor rx[SLOTS], tx[SLOTS];
+	volatile struct descriptor rx[SLOTS] ALIGNED, tx[SLOTS] ALIGNED;
 	u32 rx_regs, tx_regs;
 	u16 received, sent;
-} paths[2] __attribute__((aligned(64)));
+} paths[2];
 
-static u8 buffers[2][SLOTS][BUFFER_SIZE] __attribute__((section(".noinit"), aligned(64)));
+static u8 buffers[2][SLOTS][BUFFER_SIZE] ALIGNED __attribute__((section(".noinit")));
 
 static void fence(void)
 {
@@ -108,6 +110,7 @@ static void show_counters(void)
 		print_number(port);
 		print_counter(": received ", macs[port] + MODERATO_STAT_RX_GOOD_FRAMES);
 		print_counter(", dropped ", macs[port] + MODERATO_STAT_RX_DROP_RING);
+		print_counter(" + ", macs[port] + MODERATO_STAT_RX_DROP_FIFO);
 		print_counter(", sent ", macs[port] + MODERATO_STAT_TX_GOOD_FRAMES);
 		print_counter(", interrupts ",
 			      macs[port] + MODERATO_RX_BASE + MODERATO_DIR_INTERRUPTS);
@@ -136,7 +139,10 @@ static int completed(u32 status, u16 index)
 	return !!(status & MODERATO_DESC_STATUS_PHASE) == !(index >> ORDER & 1);
 }
 
-/* A frame that did not fit its buffer has length 0, which the Tx ring completes without sending. */
+/*
+ * Takes what is done off both rings, gives them what is free, and arms their interrupts. A frame
+ * that did not fit its buffer has length 0, which the Tx ring completes without sending.
+ */
 static void serve(struct path *path)
 {
 	u32 status;
@@ -230,12 +236,14 @@ void forward(void)
 						  MODERATO_CTRL_TX_ENABLE |
 						  MODERATO_CTRL_PROMISCUOUS;
 	start_interrupts();
+	serve(&paths[0]);
+	serve(&paths[1]);
 	print("Moderato forwards between its two ports.\r\n");
 	for (;;) {
 		u32 source = PLIC_CLAIM;	/* 0: none, which may be completed, too */
 
-		for (u32 port = 0; port < 2; port++)
-			serve(&paths[port]);
+		serve(&paths[0]);
+		serve(&paths[1]);
 		serve_console();
 		PLIC_CLAIM = source;
 		asm volatile("wfi");

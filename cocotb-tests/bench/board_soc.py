@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The SoC of a board with two RGMII ports, to be simulated up to the pins of its Ethernet PHYs.
+
+The same class as in the bitstream, but for the clocks, whose pins are those of board.v; the DRAM,
+whose PHY and chips are LiteDRAM's model; the UART, a byte at a time; and whatever blinks. MACs,
+PHYs with their I/O cells, CPU cluster, DRAM controller and the BIOS in the ROM are the bitstream's.
+
+Run as a module, it writes the Verilog.
+"""
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+from migen import Module
+from migen.fhdl.specials import Tristate
+from migen.genlib.cdc import MultiReg
+
+from litex.build.generic_platform import GenericPlatform
+from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
+from litex.build.sim.common import sim_special_overrides
+
+from litedram.phy import ECP5DDRPHY
+from litedram.phy.model import SDRAMPHYModel
+
+from bench.duts import Synchronizer
+from moderato.boards.gateware import TOP, board_class, write
+from moderato.boards.images import boot_address
+from moderato.sim.soc import SimConfig, _CRG, pads
+
+PHY_PADS = "eth", "eth_clocks"
+
+
+class PulledUp:
+    """A Tristate that nobody else drives: MDIO. Verilator has none at the pins of a design."""
+
+    @staticmethod
+    def lower(pin):
+        module = Module()
+        module.comb += pin.i.eq(pin.o | ~pin.oe)
+        return module
+
+
+class SimulatedPlatform(GenericPlatform):
+    """Clock and console of the simulator, the pads of the board's PHYs; builds the Verilog only."""
+    overrides = {**sim_special_overrides, **lattice_ecp5_trellis_special_overrides,
+                 MultiReg: Synchronizer, Tristate: PulledUp}
+
+    def __init__(self, real):
+        self.device = "simulation"
+        io  = [pad for pad in pads(SimConfig(), gated=False) if pad[0] in ("sys_clk", "serial")]
+        io += [pad for pad in real.constraint_manager.available if pad[0] in PHY_PADS]
+        GenericPlatform.__init__(self, self.device, io, name=TOP)
+
+    def get_verilog(self, fragment, **kwargs):
+        return GenericPlatform.get_verilog(
+            self, fragment, special_overrides=self.overrides, **kwargs)
+
+    def build(self, soc, build_dir, build_name, **_kwargs):
+        fragment = soc.get_fragment()
+        self.finalize(fragment)
+        verilog = self.get_verilog(fragment, name=build_name)
+        with contextlib.chdir(build_dir):
+            verilog.write(f"{build_name}.v")
+        return verilog.ns
+
+
+class ECP5PHYModel(SDRAMPHYModel):
+    """LiteDRAM's model with the settings of the ECP5's PHY, so that the controller is the same.
+
+    That PHY moves eight columns with a command and the model counts four: every other word of the
+    model's banks is a hole (board_memory.py).
+    """
+    def __init__(self, module, settings, clk_freq):
+        geometry = module.geom_settings
+        banks    = 2 ** geometry.bankbits
+        row      = 2 ** geometry.colbits * 2 * settings.databits // 32
+        databits = settings.databits
+        settings.databits = 2 * databits
+        # Zeros in each bank: so its Verilog reads a file, whatever that will hold.
+        SDRAMPHYModel.__init__(self, module, settings, clk_freq=clk_freq, init=[0] * banks * row)
+        settings.databits = databits
+
+
+def simulated(kind: type, with_images: bool) -> type:
+    """The class of a board, simulated. Its BIOS starts the images, or tests the DRAM."""
+    class Simulated(kind):
+        def make_platform(self):
+            return SimulatedPlatform(kind.make_platform(self))
+
+        def add_clocks(self, platform):
+            self.crg = _CRG(platform.request("sys_clk"))
+
+        def add_memory(self, platform):
+            settings = ECP5DDRPHY(kind.make_platform(self).request("ddram"),
+                                  sys_clk_freq=self.sys_clk_freq).settings
+            settings.phytype, settings.read_leveling = "SDRAMPHYModel", False
+            module = self.make_dram_module()
+            self.ddrphy = ECP5PHYModel(module, settings, self.sys_clk_freq)
+            self.add_litedram(self.ddrphy, module)
+            if with_images:
+                self.add_constant("SDRAM_TEST_DISABLE")
+                self.add_constant("CONFIG_BIOS_NO_DELAYS")  # 250 ms for a serial boot to begin
+                self.add_constant("ROM_BOOT_ADDRESS", boot_address(self.describe()))
+
+        def add_devices(self, platform):
+            pass
+
+    return Simulated
+
+
+def main(board: str, with_images: str, directory: str):
+    soc = simulated(board_class(board), json.loads(with_images))(uart_name="sim")
+    write(soc, Path(directory))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
