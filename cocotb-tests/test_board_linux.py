@@ -54,8 +54,8 @@ async def next_packet(wire) -> bytes:
 def report(what: str):
     """Into the log: the cycle, and the CPU time since the start."""
     cycles = get_sim_time("ns") / RgmiiWire.sys_period_ns
-    cocotb.log.warning("%s: %.1f M cycles, %.0f CPU seconds", what, cycles / 1e6,
-                       time.process_time())
+    cocotb.log.info("%s: %.1f M cycles, %.0f CPU seconds", what, cycles / 1e6,
+                    time.process_time())
 
 
 @cocotb.test()

@@ -16,7 +16,7 @@ PADS  = [f"{side}_{pad}" for side in ("rx", "tx") for pad in ("clk", "ctl", "dat
 
 
 class Console:
-    """`text` is all that the board has written."""
+    """`text` is all that the board has written; its lines are in the log at level INFO."""
 
     def __init__(self, dut):
         self.dut, self.text, self.seen = dut, "", 0
@@ -33,6 +33,8 @@ class Console:
             if int(valid.value):
                 self.text += chr(int(self.dut.serial_source_data.value))
                 self.more.set()
+                if self.text[-1] == "\n":
+                    cocotb.log.info("console: %s", self.text.splitlines()[-1])
 
     async def expect(self, wanted: str, ms: float) -> str:
         """What the board writes from where the last call ended up to `wanted`, in so many ms."""
