@@ -12,6 +12,7 @@ from pathlib import Path
 
 from moderato.boards import images
 from moderato.boards.gateware import TOP, board_class
+from moderato.soc.linux import devicetree
 from moderato.soc.toolchain.cache import BuildError, artifact
 
 # A function that writes the images, and one that tells what they are made from.
@@ -36,8 +37,8 @@ def memories(board: str, start: str, source: Path) -> Path:
         write_images(soc, directory)
         fill(directory, kind, banks(source, kind), soc["memory"]["base"])
 
-    return artifact("board-memory", [start, source.name, Path(__file__), Path(images.__file__),
-                                     *made_from(soc)], build, "10 s")
+    inputs = [start, source.name, Path(__file__), Path(images.__file__), Path(devicetree.__file__)]
+    return artifact("board-memory", [*inputs, *made_from(soc)], build, "10 s")
 
 
 def banks(source: Path, kind: type) -> list[str]:
