@@ -31,11 +31,11 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
     routed  = {seed: ecp5_tools.routing(netlist, source / f"{TOP}.lpf", soc["device"], seed)
                for seed in seeds}
     results = {seed: report.load(folder) for seed, folder in routed.items()}
-    clocks  = {seed: report.clocks(result) for seed, result in results.items()}
+    code    = (source / f"{TOP}.v").read_text()
+    clocks  = {seed: report.clocks(result, code) for seed, result in results.items()}
     check(clocks)
 
     best  = max(seeds, key=lambda seed: min(clock.reached / clock.wanted for clock in clocks[seed]))
-    code  = (source / f"{TOP}.v").read_text()
     areas = report.area(report.load(netlist, f"{TOP}.json"), code)
     used  = report.utilisation(results[best])
     ends  = report.blocks(results[best], code)

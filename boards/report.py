@@ -71,12 +71,13 @@ def utilisation(report: dict) -> dict[str, tuple[int, int]]:
 
 # Timing -------------------------------------------------------------------------------------------
 
-def clocks(report: dict) -> list[Clock]:
+def clocks(report: dict, verilog: str) -> list[Clock]:
     """Of nextpnr's report: every clock that has paths inside its own domain."""
+    memories = dict(MEMORY.findall(verilog))
     paths = {path["from"].split()[-1]: path["path"] for path in report["critical_paths"]
              if path["from"] == path["to"]}
     return [Clock(clock_name(name), entry["constraint"], entry["achieved"],
-                  describe(paths.get(name, [])))
+                  describe(paths.get(name, []), memories))
             for name, entry in sorted(report["fmax"].items())]
 
 
@@ -103,7 +104,7 @@ def clock_name(net: str) -> str:
     return "sys" if name.startswith("ModeratoCluster.") or name == "sys_clk" else name
 
 
-def describe(path: list[dict]) -> str:
+def describe(path: list[dict], memories: dict[str, str]) -> str:
     """A path in one line: where it starts and ends, and what it is made of."""
     if not path:
         return "no path reported"
@@ -114,7 +115,7 @@ def describe(path: list[dict]) -> str:
     total = sum(kinds.values())
     hops = sum(segment["type"] == "routing" for segment in path)
     return (f"{total:.1f} ns, {hops} nets, {kinds['routing']:.1f} ns in wires: "
-            f"{first} ({block(first)}) to {last} ({block(last)})")
+            f"{first} ({block(first, memories)}) to {last} ({block(last, memories)})")
 
 
 # Tables -------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def quick(monkeypatch, tmp_path):
     monkeypatch.setattr(ecp5_tools, "synthesis", lambda source: made)
     monkeypatch.setattr(ecp5_tools, "routing", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "bitstream", lambda routed: made)
-    monkeypatch.setattr(command.report, "clocks", lambda result: state["clocks"][1])
+    monkeypatch.setattr(command.report, "clocks", lambda result, code: state["clocks"][1])
     monkeypatch.setattr(images, "write", lambda soc, folder: state["images"](soc, folder))
     return state
 

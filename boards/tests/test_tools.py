@@ -49,7 +49,7 @@ def test_bitstream_and_report(folder):
     assert "SDR" in (made / "top.svf").read_text()
 
     result = report.load(routed)
-    clocks = {clock.name: clock for clock in report.clocks(result)}
+    clocks = {clock.name: clock for clock in report.clocks(result, DESIGN)}
     assert {name: clock.wanted for name, clock in clocks.items()} == {
         "clk100": 100, "eth_clocks_rx": 125}
     assert all(clock.met for clock in clocks.values())
@@ -81,7 +81,7 @@ def test_failing_path_is_named(folder):
     routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1)
     with pytest.raises(BuildError, match=r"seed 1: clk100 reaches \d+\.\d of 400\.0 MHz; .*"
                                          r"ModeratoCluster_count\S+ \(CPU\) to"):
-        command.check({1: report.clocks(report.load(routed))})
+        command.check({1: report.clocks(report.load(routed), DESIGN)})
 
 
 def test_what_yosys_refuses(folder):
