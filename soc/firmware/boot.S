@@ -6,6 +6,16 @@
 	.section .text.start
 	.globl	_start
 _start:
+#ifdef AFTER_BIOS
+	/*
+	 * Linux' driver of the UART never acknowledges the event "no longer full", and sends nothing
+	 * before it was raised once. LiteX's BIOS does acknowledge it: fill the FIFO, with NULs.
+	 */
+	li	t0, UART_BASE
+1:	sw	zero, 0(t0)		/* RXTX */
+	lw	t1, 4(t0)		/* TXFULL */
+	beqz	t1, 1b
+#endif
 	csrr	a0, mhartid
 	li	a1, DTB_BASE
 	li	t0, SBI_BASE

@@ -42,7 +42,10 @@ def firmware(soc: dict, rom_base: int | None = None) -> Firmware:
         "SBI_BASE": where.sbi,
     }
     defines = [f"-D{name}={value:#x}" for name, value in symbols.items()]
-    rom_base = soc["rom"]["base"] if rom_base is None else rom_base
+    if rom_base is None:
+        rom_base = soc["rom"]["base"]
+    else:
+        defines.append("-DAFTER_BIOS")
 
     def build(directory: Path):
         link(directory / "boot", HERE / "boot.ld", rom_base, defines, [HERE / "boot.S"])
