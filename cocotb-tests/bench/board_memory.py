@@ -12,12 +12,14 @@ from pathlib import Path
 
 from moderato.boards import images
 from moderato.boards.gateware import TOP, board_class
+from moderato.soc.firmware.firmware import firmware
 from moderato.soc.linux import devicetree
 from moderato.soc.toolchain.cache import BuildError, artifact
 
 # A function that writes the images, and one that tells what they are made from.
 IMAGES = {
-    "linux":   (images.write, images.inputs),
+    "linux":   (images.write, lambda soc: [
+        *images.inputs(soc), firmware(soc, images.boot_address(soc)).rom]),
     "forward": (images.write_forwarder, lambda soc: [images.forward(soc)]),
 }
 
