@@ -9,9 +9,11 @@ _start:
 #ifdef AFTER_BIOS
 	/*
 	 * Linux' driver of the UART never acknowledges the event "no longer full", and sends nothing
-	 * before it was raised once. LiteX's BIOS does acknowledge it: fill the FIFO, with NULs.
+	 * before it was raised once. LiteX's BIOS does acknowledge it: fill the FIFO, with NULs. The
+	 * BIOS also leaves interrupts enabled, which the driver does not expect before it asks.
 	 */
 	li	t0, UART_BASE
+	sw	zero, 20(t0)		/* EV_ENABLE */
 1:	sw	zero, 0(t0)		/* RXTX */
 	lw	t1, 4(t0)		/* TXFULL */
 	beqz	t1, 1b
