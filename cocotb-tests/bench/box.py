@@ -51,6 +51,7 @@ class Console:
     async def write(self, text: str):
         """Types."""
         dut = self.dut
+        await RisingEdge(dut.sys_clk)  # expect() ends at a falling edge
         for octet in text.encode():
             dut.serial_sink_data.value  = octet
             dut.serial_sink_valid.value = 1
