@@ -7,6 +7,6 @@ BOARDS = ("versa_ecp5", "ecpix5")
 # Boards that people will ask for, and why they are not there.
 REFUSED = {
     "colorlight_5a_75b":
-        "its 8 MiB of SDRAM are too small for Linux's memory map (32 MiB), and no SoC for the "
-        "forwarding program that needs no Linux was placed on its chip yet",
+        "its 8 MiB of SDRAM are too small for Linux's memory map (32 MiB), and their byte masks, "
+        "without which the CPU cluster cannot store a byte, are tied to ground",
 }
