@@ -18,10 +18,11 @@ RESOURCES = {"LUT": "LUT4", "carry": "CCU2C", "LUT RAM": "TRELLIS_DPR16X4", "FF"
 # by those that were merged across it.
 BLOCKS = {
     "CPU":  re.compile(r"ModeratoCluster"),
-    "MACs": re.compile(r"moderatomac|liteeth\d|liteethmac|transmit\d|receive\d|framefifo|"
-                       r"maccore|dmareader|dmawriter|moderation|[rt]xring"),
-    "PHYs": re.compile(r"liteethphy|^eth\d?_|DELAYG|IDDRX1F|ODDRX1F"),
-    "DRAM": re.compile(r"sdram|ddrphy|litedram|bankmachine|DQSBUFM|DDRDLLA|TSHX2|[IO]DDRX2"),
+    "MACs": re.compile(r"moderatomac|_mac_|liteeth\d|liteethmac|transmit|receive|framefifo|"
+                       r"maccore|dmareader|dmawriter|moderation|[rt]xring|interpacketgap"),
+    "PHYs": re.compile(r"liteethphy|_phy_|^eth\d?_|DELAYG|IDDRX1F|ODDRX1F"),
+    "DRAM": re.compile(r"sdram|ddrphy|dfii|litedram|bankmachine|DQSBUFM|DDRDLLA|TSHX2|[IO]DDRX2|"
+                       r"_(?:pipe_valid|pipe_ready|words?|previous)_"),  # the last: DRAMBridge
 }
 REST = "rest"  # buses, UART, timer, ROM, LEDs
 
