@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Main memory: the CPU cluster's port to it, and what can stand behind that port."""
 
-from migen import Array, C, Cat, If, Memory, Mux, READ_FIRST, Replicate, Signal, log2_int
+from migen import Array, C, Cat, If, Memory, Mux, READ_FIRST, Signal, log2_int
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
@@ -75,8 +75,8 @@ class IntegratedRAM(LiteXModule):
 class DRAMBridge(LiteXModule):
     """From the cluster's port to a native port of LiteDRAM, whose words are one or more of ours.
 
-    A read whose word came with that of the read before it (so every other one of a line, if
-    LiteDRAM's words are twice as long) is answered without another command.
+    Words that LiteDRAM holds in one are one command, if they follow each other: writes wait until
+    something else comes, or nothing; reads are answered with what the first of them fetched.
     The controller takes the data of a write some cycles after its command, and without asking: the
     command is only given when the data is at hand. Likewise there is room for whatever was asked
     for. Both directions pass a register, to keep the logic of the two sides apart.
@@ -86,29 +86,29 @@ class DRAMBridge(LiteXModule):
         if dram.data_width != lanes * WORD or lanes & (lanes - 1) or not lanes:
             raise ValueError(f"LiteDRAM port of {dram.data_width} bits: the cluster needs {WORD} "
                              "or a power of two times as many")
-        bits = log2_int(lanes)
 
         # # #
 
         # Commands.
         self.buffer = buffer = stream.Buffer(port.cmd.description, pipe_valid=True, pipe_ready=True)
-        self.data   = data   = stream.SyncFIFO([("data", WORD), ("lane", max(bits, 1)),
-                                                ("mask", WORD // 8)], depth)
-        self.order  = order  = stream.SyncFIFO([("lane", max(bits, 1)), ("again", 1)], depth)
-        cmd      = buffer.source
-        lane     = Signal(max(bits, 1))
-        previous = Signal(29)  # address of the last read, if no write came after it
+        self.joiner = joiner = WriteJoiner(lanes)
+        self.data   = data   = stream.SyncFIFO([("data", dram.data_width),
+                                                ("mask", dram.data_width // 8)], depth)
+        self.order  = order  = stream.SyncFIFO([("lane", max(log2_int(lanes), 1)), ("again", 1)],
+                                               depth)
+        cmd      = joiner.source
+        previous = Signal.like(cmd.addr)  # of the last read, if no write came after it
         fetched  = Signal()
         again    = Signal()
         ready    = Signal()
         self.comb += [
             port.cmd.connect(buffer.sink),
-            lane.eq(cmd.addr & (lanes - 1)),
-            again.eq(~cmd.we & fetched & (lane != 0) & (cmd.addr == previous + 1)),
+            buffer.source.connect(joiner.sink),
+            again.eq(~cmd.we & fetched & (cmd.lane != 0) & (cmd.addr == previous)),
             ready.eq(Mux(cmd.we, data.sink.ready, order.sink.ready)),
             dram.cmd.valid.eq(cmd.valid & ready & ~again),
             dram.cmd.we.eq(cmd.we),
-            dram.cmd.addr.eq((cmd.addr - C(base // (WORD // 8), 29)) >> bits),
+            dram.cmd.addr.eq(cmd.addr - C(base // (dram.data_width // 8), len(cmd.addr))),
             cmd.ready.eq(ready & (dram.cmd.ready | again)),
         ]
         self.sync += If(cmd.valid & cmd.ready, previous.eq(cmd.addr), fetched.eq(~cmd.we))
@@ -117,21 +117,20 @@ class DRAMBridge(LiteXModule):
         self.comb += [
             data.sink.valid.eq(cmd.valid & cmd.we & dram.cmd.ready),
             data.sink.data.eq(cmd.data),
-            data.sink.lane.eq(lane),
             data.sink.mask.eq(cmd.mask),
             dram.wdata.valid.eq(data.source.valid),
-            dram.wdata.data.eq(Replicate(data.source.data, lanes)),
-            dram.wdata.we.eq(data.source.mask << (WORD // 8 * data.source.lane)),
+            dram.wdata.data.eq(data.source.data),
+            dram.wdata.we.eq(data.source.mask),
             data.source.ready.eq(dram.wdata.ready),
         ]
 
         # Answers to reads.
         self.words = words = stream.SyncFIFO([("data", dram.data_width)], depth)
         word = Signal(dram.data_width)
-        turn = Signal(max(bits, 1))
+        turn = Signal.like(cmd.lane)
         self.comb += [
             order.sink.valid.eq(cmd.valid & ~cmd.we & (dram.cmd.ready | again)),
-            order.sink.lane.eq(lane),
+            order.sink.lane.eq(cmd.lane),
             order.sink.again.eq(again),
             dram.rdata.connect(words.sink),
             order.source.ready.eq(order.source.again | words.source.valid),
@@ -142,4 +141,48 @@ class DRAMBridge(LiteXModule):
             If(words.source.ready, word.eq(words.source.data)),
             turn.eq(order.source.lane),
             port.rsp.valid.eq(order.source.valid & order.source.ready),
+        ]
+
+
+class WriteJoiner(LiteXModule):
+    """Commands for words that are `lanes` of ours; writes to one word that follow each other are
+    joined.
+
+    A write is held until the next command is there, or can be given: as nobody sees memory but
+    through this stream, it does not matter how long. `lane` counts for reads only.
+    """
+    def __init__(self, lanes: int):
+        bits = log2_int(lanes)
+        self.sink   = sink   = stream.Endpoint(MemoryPort().cmd.description)
+        self.source = source = stream.Endpoint([
+            ("addr", 29 - bits), ("lane", max(bits, 1)), ("we", 1),
+            ("data", WORD * lanes), ("mask", WORD // 8 * lanes)])
+
+        # # #
+
+        held = Signal()
+        addr = Signal.like(source.addr)
+        joins = Signal()
+        self.comb += [
+            joins.eq(held & sink.valid & sink.we & (sink.addr[bits:] == addr)),
+            source.valid.eq(Mux(held, ~joins, sink.valid & ~sink.we)),
+            source.we.eq(held),
+            source.addr.eq(Mux(held, addr, sink.addr[bits:])),
+            source.lane.eq(sink.addr[:bits] if bits else 0),
+            sink.ready.eq(Mux(sink.we, ~held | joins | source.ready, ~held & source.ready)),
+        ]
+        for lane in range(lanes):
+            mine = (sink.addr[:bits] == lane) if bits else 1
+            for byte in range(WORD // 8):
+                old = source.mask[WORD // 8 * lane + byte]
+                self.sync += [
+                    If(~joins & sink.ready, old.eq(0)),
+                    If(sink.valid & sink.we & sink.ready & sink.mask[byte] & mine,
+                        old.eq(1),
+                        source.data[WORD * lane + 8 * byte:WORD * lane + 8 * (byte + 1)].eq(
+                            sink.data[8 * byte:8 * (byte + 1)])),
+                ]
+        self.sync += [
+            If(source.valid & source.ready, held.eq(0)),
+            If(sink.valid & sink.we & sink.ready, held.eq(1), addr.eq(sink.addr[bits:])),
         ]

@@ -45,7 +45,7 @@ def expected_reads(commands):
     return reads
 
 
-def master(port, commands, reads, seed):
+def master(port, commands, reads, seed, rate=0.7):
     """Gives the commands with random pauses, then waits for the last answer; collects answers."""
     rng  = random.Random(seed)
     left = list(commands)
@@ -58,7 +58,7 @@ def master(port, commands, reads, seed):
         if (yield port.rsp.valid):
             reads.append((yield port.rsp.data))
         if not given:
-            given = bool(left) and rng.random() < 0.7
+            given = bool(left) and rng.random() < rate
             if given:
                 address, write, data, mask = left[0]
                 yield port.cmd.addr.eq(BASE + address)
@@ -151,26 +151,49 @@ def test_dram_bridge(lanes, seed):
     assert reads == expected_reads(commands)
 
 
-def test_dram_bridge_fetches_a_word_once():
-    """A line of eight reads is four commands of twice the width."""
-    port, reads, queue = MemoryPort(), [], []
+def dram_commands_of(commands):
+    """What the bridge to memory of 128 bits makes of commands without pauses: (address, write)."""
+    port, reads, queue, seen = MemoryPort(), [], [], []
     native = LiteDRAMNativePort("both", address_width=26, data_width=128)
     dut = Module()
     dut.submodules.bridge = DRAMBridge(port, native, BASE * 8)
-    seen = []
 
     @passive
     def watch():
         while True:
             if (yield native.cmd.valid) and (yield native.cmd.ready):
-                seen.append((yield native.cmd.addr))
+                seen.append(((yield native.cmd.addr), bool((yield native.cmd.we))))
             yield
 
-    line = [(address, False, 0, 0) for address in range(8)]
-    run_simulation(dut, [master(port, line, reads, 0), dram_commands(native, queue, 0),
+    def run():
+        yield from master(port, commands, reads, 0, rate=1)
+        for _ in range(30):
+            yield
+
+    run_simulation(dut, [run(), dram_commands(native, queue, 0),
                          dram_data(native, queue, 0, 2), watch()])
-    assert reads == [0] * 8
-    assert seen == [0, 1, 2, 3]
+    assert reads == expected_reads(commands)
+    return seen
+
+
+@pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
+def test_dram_bridge_joins_words(write):
+    """A line of eight words is four commands."""
+    line = [(address, write, address + 1, 0xff) for address in range(8)]
+    assert dram_commands_of(line) == [(word, write) for word in range(4)]
+
+
+def test_dram_bridge_joins_bytes():
+    """Stores into one word are one command, but not across a read."""
+    stores = [(2, True, 0x1111, 0x01), (3, True, 0x2222, 0x02), (2, True, 0x3333, 0x03)]
+    read   = (3, False, 0, 0)
+    assert dram_commands_of([*stores, read, *stores, read]) == \
+        [(1, True), (1, False), (1, True), (1, False)]
+
+
+def test_dram_bridge_does_not_keep_a_write():
+    """It goes on, also when nothing comes after it."""
+    assert dram_commands_of([(3, True, 7, 0xff)]) == [(1, True)]
 
 
 @pytest.mark.parametrize("width", [32, 96])
