@@ -13,11 +13,7 @@
  *
  * MAC_BASES, PLIC_BASE, INTERRUPTS (a bit for each source) and UART_BASE come from the SoC.
  */
-#include "moderato_regs.h"
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
+#include "moderato.h"
 
 #define ORDER		8
 #define SLOTS		(1u << ORDER)
@@ -27,10 +23,6 @@ typedef unsigned int u32;
 /* An interrupt comes when a quarter of a ring is done, or so long after the first frame. */
 #define FRAMES		(SLOTS / 4)
 #define PER_SECOND	20000
-
-#define ALIGNED			__attribute__((aligned(64)))	/* of rings and cache lines */
-
-#define REG(address)		(*(volatile u32 *)(address))
 
 /* LiteX's UART */
 #define UART_RXTX		REG(UART_BASE)
@@ -48,15 +40,6 @@ typedef unsigned int u32;
 
 #define MIE_MEIE		(1u << 11)
 
-struct descriptor {
-	u32 address, control, reserved, status;
-};
-
-_Static_assert(sizeof(struct descriptor) == MODERATO_DESCRIPTOR_BYTES, "size");
-_Static_assert(__builtin_offsetof(struct descriptor, address) == MODERATO_DESC_ADDRESS, "place");
-_Static_assert(__builtin_offsetof(struct descriptor, control) == MODERATO_DESC_CONTROL, "place");
-_Static_assert(__builtin_offsetof(struct descriptor, status) == MODERATO_DESC_STATUS, "place");
-
 static const u32 macs[] = { MAC_BASES };
 
 _Static_assert(sizeof(macs) / sizeof(*macs) == 2, "two ports");
@@ -69,11 +52,6 @@ static struct path {
 } paths[2];
 
 static u8 buffers[2][SLOTS][BUFFER_SIZE] ALIGNED __attribute__((section(".noinit")));
-
-static void fence(void)
-{
-	asm volatile("fence" : : : "memory");
-}
 
 /* Console -------------------------------------------------------------------------------------- */
 
@@ -134,11 +112,6 @@ static void serve_console(void)
 
 /* Frames --------------------------------------------------------------------------------------- */
 
-static int completed(u32 status, u16 index)
-{
-	return !!(status & MODERATO_DESC_STATUS_PHASE) == !(index >> ORDER & 1);
-}
-
 /*
  * Takes what is done off both rings, gives them what is free, and arms their interrupts. A frame
  * that did not fit its buffer has length 0, which the Tx ring completes without sending.
@@ -148,11 +121,11 @@ static void serve(struct path *path)
 	u32 status;
 
 	while (path->sent != path->received &&
-	       completed(path->tx[path->sent % SLOTS].status, path->sent))
+	       completed(path->tx[path->sent % SLOTS].status, path->sent, ORDER))
 		path->sent++;
 	for (;;) {
 		status = path->rx[path->received % SLOTS].status;
-		if (!completed(status, path->received))
+		if (!completed(status, path->received, ORDER))
 			break;
 		path->tx[path->received % SLOTS].control = status & MODERATO_DESC_STATUS_LENGTH;
 		path->received++;
@@ -196,16 +169,6 @@ static int is_moderato(u32 mac)
 	       MODERATO_VERSION_MAJOR_VALUE;
 }
 
-/* As when the loader never used it. */
-static void stop(u32 mac)
-{
-	u32 idle = MODERATO_STATUS_RX_IDLE | MODERATO_STATUS_TX_IDLE;
-
-	REG(mac + MODERATO_CTRL) = 0;
-	while ((REG(mac + MODERATO_STATUS) & idle) != idle)
-		;
-}
-
 static void start_interrupts(void)
 {
 	for (u32 source = 1; INTERRUPTS >> source; source++)
@@ -226,7 +189,7 @@ void forward(void)
 			print("\r\n");
 			return;
 		}
-		stop(macs[port]);
+		mac_stop(macs[port]);	/* as when the loader never used it */
 		REG(macs[port] + MODERATO_MAX_FRAME) = MAX_FRAME;
 	}
 	for (u32 port = 0; port < 2; port++)
