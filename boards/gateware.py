@@ -12,6 +12,7 @@ from pathlib import Path
 
 import litex.soc.cores.cpu.vexriscv_smp as vexriscv_smp
 from litex.soc.integration.builder import Builder
+from litex.soc.integration.soc import SoCRegion
 
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import plic_sources
@@ -22,6 +23,8 @@ from moderato.soc.verilog import drop_stamps
 
 TOP      = "top"  # the Verilog module, and the name of files
 COMPILER = "gcc-riscv64-unknown-elf"
+FIRMWARE = ROOT / "soc" / "firmware"
+NETBOOT  = FIRMWARE / "netboot"  # what the BIOS boots from the network with
 PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen",
             "pythondata-software-picolibc", "pythondata-software-compiler-rt")
 
@@ -50,7 +53,8 @@ def sources(board: str, nic: str) -> list:
     shared = [ROOT / "boards" / name for name in ("soc.py", "ecp5.py", "gateware.py")]
     netlist = cluster(kind.cpu_config, kind.ports if nic == "moderato" else 0,
                       plic_sources(kind.ports))
-    return [netlist, *soc, *shared, ROOT / "gateware", ROOT / "boards" / f"{board}.py",
+    bios    = [NETBOOT, FIRMWARE / "include", ROOT / "linux-driver" / "moderato_regs.h"]
+    return [netlist, *soc, *shared, *bios, ROOT / "gateware", ROOT / "boards" / f"{board}.py",
             debian.version(COMPILER), *(f"{package}={version(package)}" for package in PACKAGES)]
 
 
@@ -63,10 +67,43 @@ def environment() -> dict[str, str]:
 
 class BoardBuilder(Builder):
     """The BIOS starts with LiteX's own code for VexRiscv clusters: PLIC, cache instructions and the
-    way in which the second hart waits are the same."""
+    way in which the second hart waits are the same. It boots from the network with the first MAC:
+    ours through soc/firmware/netboot, LiteEth's under the name that LiteX gives its only one.
+    """
+    def __init__(self, soc, **kwargs):
+        # Without history and completion, for it has to fit into 32 KiB.
+        Builder.__init__(self, soc, bios_console="lite", **kwargs)
+        if soc.nic == "moderato":
+            self.add_software_package("libnetboot", str(NETBOOT))
+            self.add_software_library("libnetboot")
+
     def _get_variables_contents(self):
         start = Path(inspect.getfile(vexriscv_smp)).parent
-        return f"{super()._get_variables_contents()}\nCPU_DIRECTORY={start}\n"
+        lines = [super()._get_variables_contents(), f"CPU_DIRECTORY={start}",
+                 "CPUFLAGS += -ffunction-sections -fdata-sections"]  # what nobody calls is left out
+        if self.soc.nic == "moderato":
+            lines.append("bios.elf: LDFLAGS += -Wl,--wrap=netboot,--wrap=boot_helper")
+        return "\n".join(lines) + "\n"
+
+    def _generate_includes(self, **kwargs):
+        if self.soc.nic == "liteeth":
+            self._name_ethmac()
+        Builder._generate_includes(self, **kwargs)
+        if self.soc.nic == "moderato":
+            header = NETBOOT / "ethmac.h"
+            shutil.copy(header, self.generated_dir)
+            with (Path(self.generated_dir) / "csr.h").open("a") as file:
+                file.write(f"#include <generated/{header.name}>\n")
+
+    def _name_ethmac(self):
+        soc   = self.soc
+        where = soc.describe()["macs"][0]
+        soc.csr_regions["ethmac"] = soc.csr_regions["mac0"]
+        soc.mem_regions["ethmac"] = SoCRegion(
+            origin=where["buffer"]["base"], size=where["buffer"]["size"], cached=False)
+        soc.add_constant("ETHMAC_RX_SLOTS", where["rx_slots"])
+        soc.add_constant("ETHMAC_TX_SLOTS", where["tx_slots"])
+        soc.add_constant("ETHMAC_SLOT_SIZE", where["slot_size"])
 
 
 def write(soc, directory: Path):
