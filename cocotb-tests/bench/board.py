@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The simulator of a board with two RGMII ports, for cocotb: board.v around board_soc.py.
 
-It starts "linux", or "forward", the program that forwards without Linux, or "bios", which tests the
-DRAM.
+It starts "linux", or "forward", the program that forwards without Linux; or the BIOS does "test",
+the DRAM, or boots from the "network".
 """
 
-import json
 import os
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from bench.board_memory import memories
+from bench.board_memory import IMAGES, memories
 from bench.simulator import CELLS, verilate
 from moderato.boards import images
 from moderato.boards.gateware import environment, sources
@@ -29,7 +28,8 @@ COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 
 def simulator(board: str, start: str) -> tuple[Path, Path]:
     """The folder with the program, and the one with the contents of its memories."""
-    source   = verilog(board, with_images=start != "bios")
+    loaded   = start in IMAGES
+    source   = verilog(board, "images" if loaded else start)
     modules  = sorted(source.glob("*.v"))
     includes = f"+incdir+{yowasp.cell_models()}"
 
@@ -40,15 +40,15 @@ def simulator(board: str, start: str) -> tuple[Path, Path]:
     inputs  = [WRAPPER, CELLS, yowasp.version("yosys"), *(file.read_bytes() for file in modules),
                PUBLIC, *OPTIONS, *COMPILE, verilator.version(), version("cocotb")]
     program = artifact("cocotb/board", inputs, build, "a minute")
-    return program, source if start == "bios" else memories(board, start, source)
+    return program, memories(board, start, source) if loaded else source
 
 
-def verilog(board: str, with_images: bool) -> Path:
-    """A folder with the Verilog, the BIOS, and soc.json."""
+def verilog(board: str, bios: str) -> Path:
+    """A folder with the Verilog, the BIOS (one of board_soc.BIOS), and soc.json."""
     def build(directory: Path):
-        run([sys.executable, "-m", "bench.board_soc", board, json.dumps(with_images), directory],
+        run([sys.executable, "-m", "bench.board_soc", board, bios, directory],
             cwd=directory, env={**environment(), "PYTHONPATH": str(HERE.parent)})
 
     own = [HERE / "board_soc.py", HERE / "duts.py", Path(images.__file__)]
-    return artifact("board-verilog", [str(with_images), *sources(board, "moderato"), *own], build,
+    return artifact("board-verilog", [bios, *sources(board, "moderato"), *own], build,
                     "a minute")

@@ -9,7 +9,6 @@ Run as a module, it writes the Verilog.
 """
 
 import contextlib
-import json
 import sys
 from pathlib import Path
 
@@ -83,8 +82,11 @@ class ECP5PHYModel(SDRAMPHYModel):
         settings.databits = databits
 
 
-def simulated(kind: type, with_images: bool) -> type:
-    """The class of a board, simulated. Its BIOS starts the images, or tests the DRAM."""
+BIOS = ("test", "images", "network")  # what it does: tests the DRAM, or starts images, from where
+
+
+def simulated(kind: type, bios: str) -> type:
+    """The class of a board, simulated, with one of BIOS."""
     class Simulated(kind):
         def make_platform(self):
             return SimulatedPlatform(kind.make_platform(self))
@@ -99,9 +101,10 @@ def simulated(kind: type, with_images: bool) -> type:
             module = self.make_dram_module()
             self.ddrphy = ECP5PHYModel(module, settings, self.sys_clk_freq)
             self.add_litedram(self.ddrphy, module)
-            if with_images:
+            if bios != "test":
                 self.add_constant("SDRAM_TEST_DISABLE")
                 self.add_constant("CONFIG_BIOS_NO_DELAYS")  # 250 ms for a serial boot to begin
+            if bios == "images":
                 self.add_constant("ROM_BOOT_ADDRESS", boot_address(self.describe()))
 
         def add_devices(self, platform):
@@ -110,8 +113,8 @@ def simulated(kind: type, with_images: bool) -> type:
     return Simulated
 
 
-def main(board: str, with_images: str, directory: str):
-    soc = simulated(board_class(board), json.loads(with_images))(uart_name="sim")
+def main(board: str, bios: str, directory: str):
+    soc = simulated(board_class(board), bios)(uart_name="sim")
     write(soc, Path(directory))
 
 
