@@ -14,7 +14,9 @@ class MemoryMap:
     dtb: int
     sbi: int
     initrd: int
-    mailbox: int  # the last MAILBOX_SIZE bytes of RAM; see soc/linux/mailbox/mailbox.c
+    # The last MAILBOX_SIZE bytes of RAM; see soc/linux/mailbox/mailbox.c. Before there is a kernel,
+    # the BIOS of a board uses their end to boot from the network (soc/firmware/netboot).
+    mailbox: int
 
 
 def memory_map(soc: dict) -> MemoryMap:
