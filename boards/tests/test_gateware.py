@@ -63,6 +63,12 @@ def test_the_bios_fits(built):
     assert 0 < (folder / "bios.bin").stat().st_size <= board_class(board).rom_size
 
 
+def test_the_bios_boots_from_the_network(built):
+    """With our MAC that is simulated, too (cocotb-tests/test_board_netboot.py)."""
+    _board, _nic, folder = built
+    assert b"Booting from network" in (folder / "bios.bin").read_bytes()
+
+
 def test_device_tree(built, tmp_path):
     board, nic, folder = built
     soc  = json.loads((folder / "soc.json").read_text())
