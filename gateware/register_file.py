@@ -15,13 +15,14 @@ from moderato.gateware import registers
 # Register File ------------------------------------------------------------------------------------
 
 class RegisterFile(LiteXModule):
-    """All registers of registers.py behind `bus` (32-bit Wishbone, 4 KiB, one wait state).
+    """All registers of registers.py behind `bus` (32-bit Wishbone, 4 KiB, one wait state, two for
+    counters: the bus's address comes too late to go through their memory, too).
 
     value[name]   Signal of the register: driven here for "rw", to be driven by the user for "ro".
     strobe[name]  "wo" and "rw": one-clock pulse when the register was written; `data` holds the
                   written word in that clock.
-    counting      a counter is read: `counter` says which one of registers.counters(), and in the
-                  same clock the user gives its `count`.
+    counting      a counter is asked for: `counter` says which one of registers.counters(), and in
+                  the next clock the user gives its `count`.
     """
     def __init__(self):
         self.bus    = wishbone.Interface(data_width=32, adr_width=30, addressing="word")
@@ -37,7 +38,9 @@ class RegisterFile(LiteXModule):
 
         # # #
 
-        request = Signal()
+        is_counter = Signal()
+        asked      = Signal()
+        request    = Signal()
         reads, writes, counts = {}, {}, {}
         for reg in registers.registers():
             name = reg.name.lower()
@@ -46,10 +49,7 @@ class RegisterFile(LiteXModule):
                 reads[word] = self.bus.dat_r.eq(0)
             elif reg.counter:
                 reads[word]  = self.bus.dat_r.eq(self.count)
-                counts[word] = [
-                    self.counting.eq(request),
-                    self.counter.eq(counters.index(reg.name)),
-                ]
+                counts[word] = [is_counter.eq(1), self.counter.eq(counters.index(reg.name))]
             else:
                 self.value[reg.name] = Signal(reg.width, reset=reg.reset, name=f"reg_{name}")
                 reads[word] = self.bus.dat_r.eq(self.value[reg.name])
@@ -64,13 +64,15 @@ class RegisterFile(LiteXModule):
             request.eq(self.bus.cyc & self.bus.stb & ~self.bus.ack),
             self.awake.eq(self.bus.cyc & self.bus.stb | self.bus.ack),
             Case(self.bus.adr[:10], counts),
+            self.counting.eq(request & is_counter & ~asked),
         ]
 
         reads["default"] = self.bus.dat_r.eq(0)
         self.sync += [
+            asked.eq(self.counting),
             self.bus.ack.eq(0),
             [strobe.eq(0) for strobe in self.strobe.values()],
-            If(request,
+            If(request & ~self.counting,
                 self.bus.ack.eq(1),
                 self.data.eq(self.bus.dat_w),
                 Case(self.bus.adr[:10], reads),

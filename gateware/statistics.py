@@ -25,7 +25,7 @@ class Statistics(LiteXModule):
     bursts: names of those that may come in every clock.
 
     An event waits for the adder, which takes one in a clock, and none in a clock in which the bus
-    reads a counter (every other one at most): a counter is up to date some clocks after its event.
+    asks for a counter (every third at most): a counter is up to date some clocks after its event.
     What stands first in `events` goes first. Of `bursts` a number waits; of the others one does, so
     that they must be some clocks apart: as far as frames on a wire for those that stand first.
 
@@ -58,19 +58,20 @@ class Statistics(LiteXModule):
         counter  = Signal(max=len(names))
         number   = Signal(max(map(len, waiting)))
         busy     = Signal()
-        free     = Signal()
         clearing = Signal(reset=1) # The memory, after a reset.
         self.comb += [
             some.eq(Cat(*[some_waiting != 0 for some_waiting in waiting])),
             first.eq(some & -some),
-            free.eq(~clearing & ~(busy & regs.counting)),
-            If(free, taken.eq(first)),
+            If(~clearing & ~regs.counting, taken.eq(first)),
         ]
         self.sync += [
             If(clearing,
                 counter.eq(counter + 1),
                 If(counter == len(names) - 1, clearing.eq(0)),
-            ).Elif(free,
+            ).Elif(regs.counting,
+                busy.eq(0),
+                counter.eq(regs.counter),
+            ).Else(
                 busy.eq(some != 0),
                 counter.eq(reduce(or_, [Mux(first[n], names.index(name), 0)
                     for n, name in enumerate(events)])),
@@ -86,10 +87,10 @@ class Statistics(LiteXModule):
         read_port  = storage.get_port(async_read=True)
         self.specials += storage, write_port, read_port
         self.comb += [
-            read_port.adr.eq(Mux(regs.counting, regs.counter, counter)),
-            regs.count.eq(read_port.dat_r),
+            read_port.adr.eq(counter),
+            If(~clearing, regs.count.eq(read_port.dat_r)),
             write_port.adr.eq(counter),
             write_port.dat_w.eq(Mux(clearing, 0, read_port.dat_r + number)),
-            write_port.we.eq(clearing | (busy & ~regs.counting)),
+            write_port.we.eq(clearing | busy),
             self.awake.eq(clearing | busy | (some != 0)),
         ]
