@@ -33,6 +33,18 @@ def device_options(device: str) -> list[str]:
     return [f"--{prefix}{size}k", "--package", PACKAGE[package], "--speed", speed]
 
 
+# The script that Yosys gives to ABC, with a longer delay for the wire behind each LUT (ps) than
+# its own 300: most of a path is wires here, and fewer LUTs in a row make faster circuits
+# (docs/boards.md). synth_ecp5 has no option for it. Commas stand for blanks.
+ABC   = "+&scorr;&sweep;&dc2;&dch,-f,-r;&ps;&if,-W,600,-v;&mfs"
+SYNTH = f"scratchpad -set abc9.script {ABC}\nsynth_ecp5"  # -top ..., in a script file
+
+# The first router, which is the default, does not get through where many wires meet. The two
+# options for timing are worth a tenth of the clock of a whole SoC (docs/boards.md).
+ROUTE = ["--router", "router2", "--tmg-ripup", "--placer-heap-timingweight", "30",
+         "--timing-allow-fail"]
+
+
 # YoWASP does not see all folders of this machine, but it sees the current one: files are copied
 # there, and named without folders.
 
@@ -40,12 +52,13 @@ def synthesis(gateware: Path) -> Path:
     """A folder with top.json, the netlist, and yosys.log."""
     sources = sorted([*gateware.glob("*.v"), *gateware.glob("*.init")])
     verilog = " ".join(path.name for path in sources if path.suffix == ".v")
-    script  = f"read_verilog -defer {verilog}; synth_ecp5 -top {TOP} -json {TOP}.json"
+    script  = f"read_verilog -defer {verilog}\n{SYNTH} -top {TOP} -json {TOP}.json\n"
 
     def build(directory: Path):
         for path in sources:
             shutil.copy(path, directory)
-        run([command(YOSYS), "-q", "-l", "yosys.log", "-p", script], cwd=directory)
+        (directory / "yosys.ys").write_text(script)
+        run([command(YOSYS), "-q", "-l", "yosys.log", "-s", "yosys.ys"], cwd=directory)
         for path in sources:
             (directory / path.name).unlink()
 
@@ -55,11 +68,7 @@ def synthesis(gateware: Path) -> Path:
 
 def routing(netlist: Path, constraints: Path, device: str, seed: int) -> Path:
     """A folder with top.config, report.json and nextpnr.log, whether or not timing is met."""
-    # The first router, which is the default, does not get through where many wires meet. The two
-    # options for timing are worth a tenth of the clock of a whole SoC (docs/boards.md).
-    options = [*device_options(device), "--router", "router2", "--tmg-ripup",
-               "--placer-heap-timingweight", "30", "--timing-allow-fail",
-               "--detailed-timing-report"]
+    options = [*device_options(device), *ROUTE, "--detailed-timing-report"]
 
     def build(directory: Path):
         shutil.copy(constraints, directory)
