@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Main memory: the CPU cluster's port to it, and what can stand behind that port."""
 
-from migen import Array, C, Cat, If, Memory, Mux, READ_FIRST, Signal, log2_int
+from migen import Array, C, Cat, FSM, If, Memory, Mux, NextState, NextValue, READ_FIRST
+from migen import Signal, log2_int
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
@@ -71,6 +72,72 @@ class IntegratedRAM(LiteXModule):
 
 
 # Boards -------------------------------------------------------------------------------------------
+
+class WholeWords(LiteXModule):
+    """For a memory without byte masks: passes the commands of `port` on to `memory`, a MemoryPort,
+    with every write a whole word.
+
+    A write of some bytes reads the word first, and nothing passes until it is merged. The word that
+    was written last is kept: further writes to it need not read. So a CPU that stores two halves of
+    a word waits once, and whole words, which DMA mostly writes, never wait.
+    """
+    max_reads = 63  # of `port` that wait for their answer
+
+    def __init__(self, port: MemoryPort):
+        self.memory = memory = MemoryPort()
+
+        # # #
+
+        self.buffer = buffer = stream.Buffer(port.cmd.description, pipe_valid=True, pipe_ready=True)
+        cmd = buffer.source
+        self.comb += port.cmd.connect(buffer.sink)
+
+        # Reads whose answers come before that of a read of our own.
+        ahead = Signal(max=self.max_reads + 1)
+        self.sync += ahead.eq(ahead + (cmd.valid & cmd.ready & ~cmd.we) - port.rsp.valid)
+
+        # The word that was written last.
+        kept    = Signal(WORD)
+        address = Signal(29)
+        known   = Signal()
+        needed  = Signal()  # a write that lacks the other bytes of its word
+        whole   = Signal(WORD)
+        self.comb += [
+            needed.eq(cmd.we & (cmd.mask != 2**(WORD // 8) - 1) & ~(known & (cmd.addr == address))),
+            [whole[8*n:8*n + 8].eq(Mux(cmd.mask[n], cmd.data[8*n:8*n + 8], kept[8*n:8*n + 8]))
+             for n in range(WORD // 8)],
+            memory.cmd.addr.eq(cmd.addr),
+            memory.cmd.data.eq(whole),
+            memory.cmd.mask.eq(2**(WORD // 8) - 1),
+            port.rsp.data.eq(memory.rsp.data),
+        ]
+
+        self.fsm = fsm = FSM(reset_state="PASS")
+        fsm.act("PASS",
+            port.rsp.valid.eq(memory.rsp.valid),
+            memory.cmd.we.eq(cmd.we & ~needed),
+            memory.cmd.valid.eq(cmd.valid & (cmd.we | (ahead != self.max_reads))),
+            cmd.ready.eq(memory.cmd.ready & ~needed & (cmd.we | (ahead != self.max_reads))),
+            If(cmd.valid & memory.cmd.ready,
+                If(needed,
+                    NextState("READ"),
+                ).Elif(cmd.we,
+                    NextValue(kept, whole),
+                    NextValue(address, cmd.addr),
+                    NextValue(known, 1),
+                ),
+            ),
+        )
+        fsm.act("READ",
+            port.rsp.valid.eq(memory.rsp.valid & (ahead != 0)),
+            If(memory.rsp.valid & (ahead == 0),
+                NextValue(kept, memory.rsp.data),
+                NextValue(address, cmd.addr),
+                NextValue(known, 1),
+                NextState("PASS"),
+            ),
+        )
+
 
 class DRAMBridge(LiteXModule):
     """From the cluster's port to a native port of LiteDRAM, whose words are one or more of ours.

@@ -8,7 +8,7 @@ from migen import Module, passive, run_simulation
 
 from litedram.common import LiteDRAMNativePort
 
-from moderato.soc.memory import DRAMBridge, IntegratedRAM, MemoryPort
+from moderato.soc.memory import DRAMBridge, IntegratedRAM, MemoryPort, WholeWords
 
 WORDS = 16
 BASE  = 0x4000_0000 // 8
@@ -149,6 +149,47 @@ def test_dram_bridge(lanes, seed):
     run_simulation(dut, [master(port, commands, reads, seed), dram_commands(native, queue, seed),
                          dram_data(native, queue, seed, lanes)])
     assert reads == expected_reads(commands)
+
+
+def whole_words(commands, seed):
+    """The answers to `commands` from a DRAM without byte masks, and what that DRAM was told."""
+    port, reads, queue, seen = MemoryPort(), [], [], []
+    native = LiteDRAMNativePort("both", address_width=26, data_width=64)
+    dut = Module()
+    dut.submodules.whole  = whole = WholeWords(port)
+    dut.submodules.bridge = DRAMBridge(whole.memory, native, BASE * 8)
+
+    @passive
+    def watch():
+        while True:
+            if (yield native.cmd.valid) and (yield native.cmd.ready):
+                seen.append(((yield native.cmd.addr), (yield native.cmd.we)))
+            if (yield native.wdata.valid) and (yield native.wdata.ready):
+                assert (yield native.wdata.we) == 0xff, "a masked write"
+            yield
+
+    run_simulation(dut, [master(port, commands, reads, seed), dram_commands(native, queue, seed),
+                         dram_data(native, queue, seed, 1), watch()])
+    return reads, seen
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_memory_without_masks(seed):
+    """All kinds of masks, none and full ones among them, on few words and on one line of them."""
+    rng = random.Random(seed)
+    commands = [(address >> seed % 3, write, data, rng.choice([mask, mask, 0xff, 0x0f, 0xf0, 0]))
+                for address, write, data, mask in bursts(random_commands(seed))]
+    reads, _ = whole_words(commands, seed)
+    assert reads == expected_reads(commands)
+
+
+def test_memory_without_masks_reads_once():
+    """Two halves of a word, then a whole one and a byte of it: one read, before the first half."""
+    commands = [(1, True, 3, 0x0f), (1, True, 4 << 32, 0xf0), (2, True, 5, 0xff), (2, True, 6, 1),
+                (1, False, 0, 0), (2, False, 0, 0)]
+    reads, seen = whole_words(commands, 0)
+    assert reads == [4 << 32 | 3, 6]
+    assert seen == [(1, 0), (1, 1), (2, 1), (1, 0), (2, 0)]  # the bridge joined the writes
 
 
 def dram_commands_of(commands):
