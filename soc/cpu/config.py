@@ -10,7 +10,8 @@ LINE_BYTES = 64
 @dataclass(frozen=True)
 class CpuConfig:
     """Sizes in bytes and entries. A way is at most a page (4096 bytes): caches are indexed by
-    virtual addresses. The defaults come out of an experiment (docs/cpu.md)."""
+    virtual addresses. Without TLBs (both 0) there is neither MMU nor supervisor mode: not for Linux.
+    The defaults come out of an experiment (docs/cpu.md)."""
     harts: int = 1
     icache: int = 16384
     icache_ways: int = 4
@@ -31,10 +32,15 @@ class CpuConfig:
                 raise ValueError(f"{name} = {size} with {ways} ways: a way must be a power of two "
                                  f"from {2 * LINE_BYTES} to 4096 bytes")
         for name in "itlb", "dtlb":
-            if not _power_of_two(getattr(self, name)):
-                raise ValueError(f"{name} = {getattr(self, name)}: must be a power of two")
+            if self.mmu and not _power_of_two(getattr(self, name)):
+                raise ValueError(f"{name} = {getattr(self, name)}: must be a power of two, or both "
+                                 "TLBs 0")
         if self.prediction not in PREDICTIONS:
             raise ValueError(f"prediction = {self.prediction}: one of {', '.join(PREDICTIONS)}")
+
+    @property
+    def mmu(self) -> bool:
+        return bool(self.itlb or self.dtlb)
 
     def describe(self) -> dict:
         """The `cpu` part of the SoC's description."""

@@ -87,7 +87,8 @@ class ModeratoCPU(CPU):
             soc.bus.add_region(name, SoCRegion(origin=self.mem_map[name], size=size, cached=False))
         soc.add_config("CPU_COUNT", self.config.harts)
         soc.add_config("CPU_ISA", "rv32ima")
-        soc.add_config("CPU_MMU", "sv32")
+        if self.config.mmu:
+            soc.add_config("CPU_MMU", "sv32")
 
     def do_finalize(self):
         ports = dict(

@@ -14,7 +14,8 @@ from moderato.soc.soc import plic_sources
     ({"dcache": 8192, "dcache_ways": 3}, "dcache"),
     ({"dcache": 64, "dcache_ways": 1}, "dcache"),       # a single line
     ({"itlb": 6}, "itlb"),
-    ({"dtlb": 0}, "dtlb"),
+    ({"dtlb": 0}, "dtlb"),                              # one TLB without the other
+    ({"itlb": 0}, "itlb"),
     ({"prediction": "perfect"}, "prediction"),
 ])
 def test_wrong_values_are_named(wrong, word):
@@ -26,6 +27,10 @@ def test_description():
     assert CpuConfig(harts=2, icache=8192, icache_ways=2, dtlb=8).describe() == {
         "harts": 2, "isa": "rv32ima", "icache": 8192, "icache_ways": 2, "dcache": 16384,
         "dcache_ways": 4, "itlb": 16, "dtlb": 8, "line": 64}
+
+
+def test_no_mmu():
+    assert CpuConfig().mmu and not CpuConfig(itlb=0, dtlb=0).mmu
 
 
 def test_interrupt_lines():

@@ -11,12 +11,13 @@ case class ClusterConfig(
   icacheWays : Int,
   dcacheBytes: Int,
   dcacheWays : Int,
-  itlbEntries: Int,
+  itlbEntries: Int,     // both 0: no MMU, and machine mode alone
   dtlbEntries: Int,
   prediction : String,  // none, static, dynamic or target
   debug      : Boolean  // JTAG debug module
 ) {
   require(harts == 1 || harts == 2, s"harts = $harts: 1 or 2 are supported")
+  val withMmu = itlbEntries != 0 || dtlbEntries != 0
   require(plicSources >= 1 && plicSources <= 31, s"plic-sources = $plicSources: 1 to 31")
 }
 

@@ -7,7 +7,7 @@ import spinal.lib.com.jtag.Jtag
 import vexriscv.demo.smp.VexRiscvSmpClusterGen
 import vexriscv.ip.{DataCacheMemBus, InstructionCacheMemBus}
 import vexriscv.plugin._
-import vexriscv.{VexRiscv, VexRiscvConfig}
+import vexriscv.{Riscv, VexRiscv, VexRiscvConfig}
 
 /** What the lab sees of a hart: free when nobody looks. */
 case class Trace() extends Bundle {
@@ -17,7 +17,7 @@ case class Trace() extends Bundle {
   val privilege = UInt(2 bits)   // in this mode (0 U, 1 S, 3 M)
 }
 
-/** One VexRiscv: rv32ima, M/S/U, Sv32, both caches with 64-byte lines. */
+/** One VexRiscv: rv32ima, M/S/U and Sv32 or, without TLBs, M; both caches with 64-byte lines. */
 class Hart(config: ClusterConfig, id: Int) extends Area {
   private val vexConfig = Hart.vexConfig(config, id)
   private val debugPlugin = config.debug generate new DebugPlugin(ClockDomain.current)
@@ -35,8 +35,8 @@ class Hart(config: ClusterConfig, id: Int) extends Area {
     csr.timerInterrupt     := timer
     csr.softwareInterrupt  := software
     csr.externalInterrupt  := machine
-    csr.externalInterruptS := supervisor
     csr.utime              := time
+    if (csr.externalInterruptS != null) csr.externalInterruptS := supervisor
   }
 
   def trace = {
@@ -64,12 +64,15 @@ object Hart {
         case "dynamic" => DYNAMIC
         case "target"  => DYNAMIC_TARGET
       },
-      coherency = true, iBusRelax = true, earlyBranch = true,
+      coherency = true, iBusRelax = true, earlyBranch = true, withMmu = config.withMmu,
       withFloat = false, withDouble = false, externalFpu = false)
 
     // Without ebreakGen, `ebreak` is a no-operation: BUG() and WARN() would be lost.
     replace(vex) { case old: CsrPlugin =>
-      new CsrPlugin(old.config.copy(ebreakGen = true, wfiOutput = true, csrOhDecoder = false))
+      new CsrPlugin(old.config.copy(
+        ebreakGen = true, wfiOutput = true, csrOhDecoder = false,
+        userGen = config.withMmu, supervisorGen = config.withMmu,
+        misaExtensionsInit = Riscv.misaToInt(if (config.withMmu) "imas" else "ima")))
     }
     // Each store goes to the hub by itself: it orders and acknowledges a store per cycle, so that
     // the write-aggregation buffer (and its timers) would only add latency.
