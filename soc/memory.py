@@ -88,7 +88,8 @@ class WholeWords(LiteXModule):
 
         # # #
 
-        self.buffer = buffer = stream.Buffer(port.cmd.description, pipe_valid=True, pipe_ready=True)
+        # A register before the comparisons; `ready` passes, as DRAMBridge has a register for it.
+        self.buffer = buffer = stream.Buffer(port.cmd.description)
         cmd = buffer.source
         self.comb += port.cmd.connect(buffer.sink)
 

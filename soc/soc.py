@@ -5,7 +5,7 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
 
 from .cpu import CpuConfig, ModeratoCPU
-from .memory import DRAMBridge, IntegratedRAM
+from .memory import DRAMBridge, IntegratedRAM, WholeWords
 
 NICS = ("moderato", "liteeth")
 
@@ -57,10 +57,16 @@ class ModeratoSoC(SoCCore):
 
     # Main memory ----------------------------------------------------------------------------------
 
-    def add_dram(self, port, size: int):
-        """Main memory of `size` bytes behind a native LiteDRAM port of 64-bit words."""
-        base = self.mem_map["main_ram"]
-        self.dram = DRAMBridge(self.cpu.memory, port, base)
+    def add_dram(self, port, size: int, masks: bool = True):
+        """Main memory of `size` bytes behind a native LiteDRAM port of 64-bit words.
+
+        masks: whether the memory has byte masks.
+        """
+        memory = self.cpu.memory
+        if not masks:
+            self.whole_words = WholeWords(memory)
+            memory = self.whole_words.memory
+        self.dram = DRAMBridge(memory, port, self.mem_map["main_ram"])
         self._add_main_ram(size)
 
     def _add_main_ram(self, size: int):

@@ -1,21 +1,33 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The simulated SoC with DMA testers where the MACs would be, and a program in its ROM.
 
-    python soc.py HARTS LATENCY PROGRAM DIRECTORY
+    python soc.py HARTS LATENCY SMALL PROGRAM DIRECTORY
+
+SMALL: 1 as on a board that is too small for Linux (no MMU, a RAM without byte masks), or 0.
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from litex.soc.integration.soc import SoCRegion
 
 from moderato.sim.soc import SimConfig, SimSoC, write
+from moderato.soc import soc
 from moderato.soc.cpu import CpuConfig
+from moderato.soc.memory import IntegratedRAM, WholeWords
 from moderato.soc.soc import MAC_BASE, MAC_FIRST_IRQ, MAC_SIZE
 
 from dma_tester import DMATester
 
 TESTERS = 2
+
+
+class MasklessRAM(IntegratedRAM):
+    def __init__(self, port, size, latency):
+        whole = WholeWords(port)
+        IntegratedRAM.__init__(self, whole.memory, size, latency)
+        self.whole_words = whole
 
 
 class TestSoC(SimSoC):
@@ -33,6 +45,10 @@ class TestSoC(SimSoC):
 
 
 if __name__ == "__main__":
-    harts, latency, program, directory = sys.argv[1:]
-    config = SimConfig(macs=0, cpu=CpuConfig(harts=int(harts)), ram_latency=int(latency))
+    harts, latency, small, program, directory = sys.argv[1:]
+    cpu = CpuConfig(harts=int(harts))
+    if int(small):
+        soc.IntegratedRAM = MasklessRAM
+        cpu = replace(cpu, itlb=0, dtlb=0)
+    config = SimConfig(macs=0, cpu=cpu, ram_latency=int(latency))
     write(TestSoC(config, Path(program).read_bytes()), Path(directory))
