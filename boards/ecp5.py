@@ -75,13 +75,16 @@ class DDR3Board(BoardSoC):
     def add_clocks(self, platform):
         self.crg = DDR3CRG(platform, self.sys_clk_freq)
 
+    def make_dram_phy(self, platform):
+        return ECP5DDRPHY(platform.request("ddram"), sys_clk_freq=self.sys_clk_freq)
+
+    def make_dram_module(self):
+        return self.dram_module(self.sys_clk_freq, "1:2")
+
     def add_memory(self, platform):
-        self.ddrphy = ECP5DDRPHY(platform.request("ddram"), sys_clk_freq=self.sys_clk_freq)
+        self.ddrphy = self.make_dram_phy(platform)
         self.comb += [
             self.crg.stop.eq(self.ddrphy.init.stop),
             self.crg.reset.eq(self.ddrphy.init.reset),
         ]
         self.add_litedram(self.ddrphy, self.make_dram_module())
-
-    def make_dram_module(self):
-        return self.dram_module(self.sys_clk_freq, "1:2")

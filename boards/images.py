@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a board boots: files, and boot.json, which tells LiteX's BIOS and litex_term where they go.
 
-They execute the last one: `boot.bin`, which does what the ROM does in simulation.
+They execute the last one. For Linux that is `boot.bin`, which does what the ROM does in simulation;
+where memory is too small for Linux, `forward.bin`, which forwards frames between two ports.
 """
 
 import json
@@ -14,7 +15,7 @@ from moderato.soc.firmware.forward import forwarder
 from moderato.soc.linux import devicetree
 from moderato.soc.linux.driver import driver, liteeth
 from moderato.soc.linux.kernel import kernel
-from moderato.soc.linux.memory_map import SBI_SIZE, memory_map
+from moderato.soc.linux.memory_map import MIN_MEMORY, SBI_SIZE, memory_map
 from moderato.soc.linux.rootfs import Entry, archive, rootfs
 
 BOOT_SIZE  = 4096
@@ -34,7 +35,18 @@ def module(soc: dict) -> Path:
     return driver(harts) if soc["nic"] == "moderato" else liteeth(harts)
 
 
+def has_linux(soc: dict) -> bool:
+    """Whether the memory is large enough for it."""
+    return soc["memory"]["size"] >= MIN_MEMORY
+
+
 def write(soc: dict, directory: Path):
+    """Put boot.json and the files that it names into `directory`: Linux and its device tree, or the
+    program that forwards without them."""
+    (write_linux if has_linux(soc) else write_forwarder)(soc, directory)
+
+
+def write_linux(soc: dict, directory: Path):
     """Put boot.json, the files that it names and the device tree's source into `directory`."""
     where  = memory_map(soc)
     start  = boot_address(soc)
@@ -69,7 +81,10 @@ def forward(soc: dict) -> Path:
 
 
 def boot_address(soc: dict) -> int:
-    """Of what is executed: memory that is reserved for the SBI, which is far smaller."""
+    """Of what is executed: memory that is reserved for the SBI, which is far smaller. Without
+    Linux the start of RAM."""
+    if not has_linux(soc):
+        return soc["memory"]["base"]
     return memory_map(soc).sbi + SBI_SIZE - BOOT_SIZE
 
 

@@ -5,6 +5,7 @@ It starts "linux", or "forward", the program that forwards without Linux; or the
 the DRAM, or boots from the "network".
 """
 
+import json
 import os
 import sys
 from importlib.metadata import version
@@ -25,6 +26,8 @@ OPTIONS = ["--timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEM
            "-DSYNTHESIS", "-CFLAGS", "-std=gnu++20"]
 COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 
+BAUD_RATE = 1_000_000  # of all boards: at 115200 the BIOS' text would take most of the time
+
 
 def simulator(board: str, start: str) -> tuple[Path, Path]:
     """The folder with the program, and the one with the contents of its memories."""
@@ -32,15 +35,24 @@ def simulator(board: str, start: str) -> tuple[Path, Path]:
     source   = verilog(board, "images" if loaded else start)
     modules  = sorted(source.glob("*.v"))
     includes = f"+incdir+{yowasp.cell_models()}"
+    options  = [*OPTIONS, *parameters(json.loads((source / "soc.json").read_text())["sys_clk_hz"])]
 
     def build(folder: Path):
         verilate(folder, "board", [WRAPPER, CELLS, includes, *modules], PUBLIC,
-                 options=OPTIONS, compile=[*COMPILE, f"-j{os.cpu_count()}"])
+                 options=options, compile=[*COMPILE, f"-j{os.cpu_count()}"])
 
     inputs  = [WRAPPER, CELLS, yowasp.version("yosys"), *(file.read_bytes() for file in modules),
-               PUBLIC, *OPTIONS, *COMPILE, verilator.version(), version("cocotb")]
+               PUBLIC, *options, *COMPILE, verilator.version(), version("cocotb")]
     program = artifact("cocotb/board", inputs, build, "a minute")
-    return program, memories(board, start, source) if loaded else source
+    return program, memories(start, source) if loaded else source
+
+
+def parameters(sys_clk_hz: int) -> list[str]:
+    """Of board.v. The half period is not exact: a clock that fits into that of the PHYs would only
+    meet some of its phases."""
+    values = {"SYS_HALF_PS": 10**12 // (2 * sys_clk_hz) + 1,
+              "UART_CLOCKS": 10 * sys_clk_hz // BAUD_RATE}
+    return [f"-G{name}={value}" for name, value in values.items()]
 
 
 def verilog(board: str, bios: str) -> Path:

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Around the SoC of a board with two RGMII ports: clocks, which Python would be too slow for.
-// 75 MHz for sys and 125 MHz for each PHY, no two of them alike: every phase comes up. Those of the
+// One for sys and 125 MHz for each PHY, no two of them in step: every phase comes up. Those of the
 // PHYs wait for `link`, as while an Ethernet PHY is held in reset.
 
 `timescale 1ps / 1ps
 
-module board (
+module board #(
+    parameter SYS_HALF_PS = 1,  // half of sys' period
+    parameter UART_CLOCKS = 1   // for a byte
+) (
     input        link,
     output       sys_clk,
     output       serial_source_valid,
@@ -13,29 +16,30 @@ module board (
     input        serial_sink_valid,
     output       serial_sink_ready,
     input  [7:0] serial_sink_data,
-    output       eth0_rx_clk, eth0_tx_clk, eth0_tx_ctl, eth0_rst_n,
+    output       eth0_rx_clk, eth0_tx_clk, eth0_tx_ctl,
     input        eth0_rx_ctl,
     input  [3:0] eth0_rx_data,
     output [3:0] eth0_tx_data,
-    output       eth1_rx_clk, eth1_tx_clk, eth1_tx_ctl, eth1_rst_n,
+    output       eth1_rx_clk, eth1_tx_clk, eth1_tx_ctl,
     input        eth1_rx_ctl,
     input  [3:0] eth1_rx_data,
     output [3:0] eth1_tx_data
 );
     reg sys = 0, eth0 = 0, eth1 = 0;
 
-    // The UART takes the time of 1 Mbaud: its FIFO has to be full now and then, as on a board.
+    // The UART takes its time: its FIFO has to be full now and then, as on a board.
     wire      valid;
     reg [9:0] busy = 0;
-    always @(posedge sys) busy <= busy != 0 ? busy - 1 : valid ? 749 : 0;
+    always @(posedge sys) busy <= busy != 0 ? busy - 1 : valid ? UART_CLOCKS - 1 : 0;
     assign serial_source_valid = valid && busy == 0;
 
-    always #6667 sys = !sys;
+    always #SYS_HALF_PS sys = !sys;
     always begin if (!link) @(posedge link); #4000 eth0 = 1; #4000 eth0 = 0; end
     always begin if (!link) @(posedge link); #4001 eth1 = 1; #4000 eth1 = 0; end
 
     assign sys_clk = sys, eth0_rx_clk = eth0, eth1_rx_clk = eth1;
 
+    // The PHYs' MDIO and reset, which not every board has, stay open.
     top soc (
         .sys_clk(sys),
         .serial_source_valid(valid), .serial_source_ready(busy == 0),
@@ -43,11 +47,9 @@ module board (
         .serial_sink_valid(serial_sink_valid), .serial_sink_ready(serial_sink_ready),
         .serial_sink_data(serial_sink_data),
         .eth_clocks0_rx(eth0), .eth_clocks0_tx(eth0_tx_clk),
-        .eth0_rst_n(eth0_rst_n), .eth0_mdc(), .eth0_mdio(),
         .eth0_rx_ctl(eth0_rx_ctl), .eth0_rx_data(eth0_rx_data),
         .eth0_tx_ctl(eth0_tx_ctl), .eth0_tx_data(eth0_tx_data),
         .eth_clocks1_rx(eth1), .eth_clocks1_tx(eth1_tx_clk),
-        .eth1_rst_n(eth1_rst_n), .eth1_mdc(), .eth1_mdio(),
         .eth1_rx_ctl(eth1_rx_ctl), .eth1_rx_data(eth1_rx_data),
         .eth1_tx_ctl(eth1_tx_ctl), .eth1_tx_data(eth1_tx_data)
     );

@@ -20,7 +20,6 @@ from litex.build.generic_platform import GenericPlatform
 from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
 from litex.build.sim.common import sim_special_overrides
 
-from litedram.phy import ECP5DDRPHY
 from litedram.phy.model import SDRAMPHYModel
 
 from bench.duts import Synchronizer
@@ -65,21 +64,28 @@ class SimulatedPlatform(GenericPlatform):
         return verilog.ns
 
 
-class ECP5PHYModel(SDRAMPHYModel):
-    """LiteDRAM's model with the settings of the ECP5's PHY, so that the controller is the same.
+class PHYModel(SDRAMPHYModel):
+    """LiteDRAM's model with the settings of the board's PHY, so that the controller is the same.
 
-    That PHY moves eight columns with a command and the model counts four: every other word of the
-    model's banks is a hole (board_memory.py).
+    The model of DDR3 counts four columns for a command, and the ECP5's PHY moves eight: `stride` is
+    how many words of the model's banks there are for one that is used (board_memory.py).
     """
     def __init__(self, module, settings, clk_freq):
         geometry = module.geom_settings
-        banks    = 2 ** geometry.bankbits
-        row      = 2 ** geometry.colbits * 2 * settings.databits // 32
         databits = settings.databits
-        settings.databits = 2 * databits
+        burst    = {"SDR": 1, "DDR3": 2}[settings.memtype]
+        self.word   = settings.nphases * settings.dfi_databits // 8  # bytes
+        self.stride = settings.dfi_databits // (databits * burst)
+        self.row    = 2 ** geometry.colbits * databits // 8  # bytes
+        self.banks  = 2 ** geometry.bankbits
+        settings.databits = self.stride * databits
         # Zeros in each bank: so its Verilog reads a file, whatever that will hold.
-        SDRAMPHYModel.__init__(self, module, settings, clk_freq=clk_freq, init=[0] * banks * row)
+        SDRAMPHYModel.__init__(self, module, settings, clk_freq=clk_freq,
+                               init=[0] * (self.banks * self.stride * self.row // 4))
         settings.databits = databits
+
+    def describe(self) -> dict:
+        return {"banks": self.banks, "row": self.row, "word": self.word, "stride": self.stride}
 
 
 BIOS = ("test", "images", "network")  # what it does: tests the DRAM, or starts images, from where
@@ -95,11 +101,10 @@ def simulated(kind: type, bios: str) -> type:
             self.crg = _CRG(platform.request("sys_clk"))
 
         def add_memory(self, platform):
-            settings = ECP5DDRPHY(kind.make_platform(self).request("ddram"),
-                                  sys_clk_freq=self.sys_clk_freq).settings
+            settings = self.make_dram_phy(kind.make_platform(self)).settings
             settings.phytype, settings.read_leveling = "SDRAMPHYModel", False
             module = self.make_dram_module()
-            self.ddrphy = ECP5PHYModel(module, settings, self.sys_clk_freq)
+            self.ddrphy = PHYModel(module, settings, self.sys_clk_freq)
             self.add_litedram(self.ddrphy, module)
             if bios != "test":
                 self.add_constant("SDRAM_TEST_DISABLE")
@@ -109,6 +114,9 @@ def simulated(kind: type, bios: str) -> type:
 
         def add_devices(self, platform):
             pass
+
+        def describe(self):
+            return {**kind.describe(self), "dram": self.ddrphy.describe()}
 
     return Simulated
 

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+MIN_MEMORY = 32 << 20
 SBI_SIZE = 512 << 10
 MAILBOX_SIZE = 1 << 20
 
@@ -20,9 +21,10 @@ class MemoryMap:
 
 
 def memory_map(soc: dict) -> MemoryMap:
-    """The map for the SoC described by `soc` (the dict that soc.json holds); needs 32 MiB."""
+    """The map for the SoC described by `soc` (the dict that soc.json holds); needs MIN_MEMORY."""
     base, size = soc["memory"]["base"], soc["memory"]["size"]
-    if size < 32 << 20:
-        raise ValueError(f"the SoC has {size >> 20} MiB of RAM; Linux's memory map needs 32 MiB")
+    if size < MIN_MEMORY:
+        raise ValueError(f"the SoC has {size >> 20} MiB of RAM; Linux's memory map needs "
+                         f"{MIN_MEMORY >> 20} MiB")
     return MemoryMap(kernel=base, dtb=base + 0xef0000, sbi=base + 0xf00000, initrd=base + 0x1000000,
                      mailbox=base + size - MAILBOX_SIZE)
