@@ -39,11 +39,6 @@ def device_options(device: str) -> list[str]:
 ABC   = "+&scorr;&sweep;&dc2;&dch,-f,-r;&ps;&if,-W,600,-v;&mfs"
 SYNTH = f"scratchpad -set abc9.script {ABC}\nsynth_ecp5"  # -top ..., in a script file
 
-# The first router, which is the default, does not get through where many wires meet. The two
-# options for timing are worth a tenth of the clock of a whole SoC (docs/boards.md).
-ROUTE = ["--router", "router2", "--tmg-ripup", "--placer-heap-timingweight", "30",
-         "--timing-allow-fail"]
-
 
 # YoWASP does not see all folders of this machine, but it sees the current one: files are copied
 # there, and named without folders.
@@ -68,7 +63,11 @@ def synthesis(gateware: Path) -> Path:
 
 def routing(netlist: Path, constraints: Path, device: str, seed: int) -> Path:
     """A folder with top.config, report.json and nextpnr.log, whether or not timing is met."""
-    options = [*device_options(device), *ROUTE, "--detailed-timing-report"]
+    # The first router, which is the default, does not get through where many wires meet. The two
+    # options for timing are worth a tenth of the clock of a whole SoC (docs/boards.md).
+    options = [*device_options(device), "--router", "router2", "--tmg-ripup",
+               "--placer-heap-timingweight", "30", "--timing-allow-fail",
+               "--detailed-timing-report"]
 
     def build(directory: Path):
         shutil.copy(constraints, directory)

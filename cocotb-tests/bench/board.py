@@ -26,8 +26,6 @@ OPTIONS = ["--timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEM
            "-DSYNTHESIS", "-CFLAGS", "-std=gnu++20"]
 COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 
-BAUD_RATE = 1_000_000  # of all boards: at 115200 the BIOS' text would take most of the time
-
 
 def simulator(board: str, start: str) -> tuple[Path, Path]:
     """The folder with the program, and the one with the contents of its memories."""
@@ -35,7 +33,7 @@ def simulator(board: str, start: str) -> tuple[Path, Path]:
     source   = verilog(board, "images" if loaded else start)
     modules  = sorted(source.glob("*.v"))
     includes = f"+incdir+{yowasp.cell_models()}"
-    options  = [*OPTIONS, *parameters(json.loads((source / "soc.json").read_text())["sys_clk_hz"])]
+    options  = [*OPTIONS, *parameters(json.loads((source / "soc.json").read_text()))]
 
     def build(folder: Path):
         verilate(folder, "board", [WRAPPER, CELLS, includes, *modules], PUBLIC,
@@ -47,11 +45,12 @@ def simulator(board: str, start: str) -> tuple[Path, Path]:
     return program, memories(start, source) if loaded else source
 
 
-def parameters(sys_clk_hz: int) -> list[str]:
+def parameters(soc: dict) -> list[str]:
     """Of board.v. The half period is not exact: a clock that fits into that of the PHYs would only
     meet some of its phases."""
-    values = {"SYS_HALF_PS": 10**12 // (2 * sys_clk_hz) + 1,
-              "UART_CLOCKS": 10 * sys_clk_hz // BAUD_RATE}
+    clock  = soc["sys_clk_hz"]
+    values = {"SYS_HALF_PS": 10**12 // (2 * clock) + 1,
+              "UART_CLOCKS": 10 * clock // soc["baud_rate"]}
     return [f"-G{name}={value}" for name, value in values.items()]
 
 
