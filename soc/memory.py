@@ -159,20 +159,22 @@ class DRAMBridge(LiteXModule):
 
         # Commands.
         self.buffer = buffer = stream.Buffer(port.cmd.description, pipe_valid=True, pipe_ready=True)
-        self.joiner = joiner = WriteJoiner(lanes)
+        cmd, lane   = buffer.source, C(0)
+        if lanes > 1:
+            self.joiner = joiner = WriteJoiner(lanes)
+            self.comb  += buffer.source.connect(joiner.sink)
+            cmd, lane   = joiner.source, joiner.source.lane
         self.data   = data   = stream.SyncFIFO([("data", dram.data_width),
                                                 ("mask", dram.data_width // 8)], depth)
         self.order  = order  = stream.SyncFIFO([("lane", max(log2_int(lanes), 1)), ("again", 1)],
                                                depth)
-        cmd      = joiner.source
         previous = Signal.like(cmd.addr)  # of the last read, if no write came after it
         fetched  = Signal()
         again    = Signal()
         ready    = Signal()
         self.comb += [
             port.cmd.connect(buffer.sink),
-            buffer.source.connect(joiner.sink),
-            again.eq(~cmd.we & fetched & (cmd.lane != 0) & (cmd.addr == previous)),
+            again.eq(~cmd.we & fetched & (lane != 0) & (cmd.addr == previous)),
             ready.eq(Mux(cmd.we, data.sink.ready, order.sink.ready)),
             dram.cmd.valid.eq(cmd.valid & ready & ~again),
             dram.cmd.we.eq(cmd.we),
@@ -195,10 +197,10 @@ class DRAMBridge(LiteXModule):
         # Answers to reads.
         self.words = words = stream.SyncFIFO([("data", dram.data_width)], depth)
         word = Signal(dram.data_width)
-        turn = Signal.like(cmd.lane)
+        turn = Signal.like(order.sink.lane)
         self.comb += [
             order.sink.valid.eq(cmd.valid & ~cmd.we & (dram.cmd.ready | again)),
-            order.sink.lane.eq(cmd.lane),
+            order.sink.lane.eq(lane),
             order.sink.again.eq(again),
             dram.rdata.connect(words.sink),
             order.source.ready.eq(order.source.again | words.source.valid),
@@ -223,7 +225,7 @@ class WriteJoiner(LiteXModule):
         bits = log2_int(lanes)
         self.sink   = sink   = stream.Endpoint(MemoryPort().cmd.description)
         self.source = source = stream.Endpoint([
-            ("addr", 29 - bits), ("lane", max(bits, 1)), ("we", 1),
+            ("addr", 29 - bits), ("lane", bits), ("we", 1),
             ("data", WORD * lanes), ("mask", WORD // 8 * lanes)])
 
         # # #
@@ -236,11 +238,11 @@ class WriteJoiner(LiteXModule):
             source.valid.eq(Mux(held, ~joins, sink.valid & ~sink.we)),
             source.we.eq(held),
             source.addr.eq(Mux(held, addr, sink.addr[bits:])),
-            source.lane.eq(sink.addr[:bits] if bits else 0),
+            source.lane.eq(sink.addr[:bits]),
             sink.ready.eq(Mux(sink.we, ~held | joins | source.ready, ~held & source.ready)),
         ]
         for lane in range(lanes):
-            mine = (sink.addr[:bits] == lane) if bits else 1
+            mine = sink.addr[:bits] == lane
             for byte in range(WORD // 8):
                 old = source.mask[WORD // 8 * lane + byte]
                 self.sync += [

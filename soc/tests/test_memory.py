@@ -189,7 +189,7 @@ def test_memory_without_masks_reads_once():
                 (1, False, 0, 0), (2, False, 0, 0)]
     reads, seen = whole_words(commands, 0)
     assert reads == [4 << 32 | 3, 6]
-    assert seen == [(1, 0), (1, 1), (2, 1), (1, 0), (2, 0)]  # the bridge joined the writes
+    assert seen == [(1, 0), (1, 1), (1, 1), (2, 1), (2, 1), (1, 0), (2, 0)]
 
 
 def dram_commands_of(commands):
