@@ -17,6 +17,7 @@ from liteeth.common       import eth_phy_description
 from liteeth.mac.last_be  import LiteEthMACRXLastBE, LiteEthMACTXLastBE
 from liteeth.mac.preamble import LiteEthMACPreambleChecker, LiteEthMACPreambleInserter
 
+from moderato.gateware.async_fifo import AsyncFIFO
 from moderato.gateware.gap import InterpacketGap
 
 SYNC_DEPTH = 32 # Words, where there is one clock,
@@ -67,8 +68,8 @@ class MACCore(LiteXModule):
         self.tx_preamble  = ClockDomainsRenamer(tx)(LiteEthMACPreambleInserter(phy.dw))
         tx_stages = [self.tx_cdc, self.tx_converter, self.tx_last_be, self.tx_preamble]
         if phy_cd != "sys":
-            # `ready` of the gap comes through every stage, and would go on to the pointers and the
-            # memory of the FIFO: more than 8 ns on a slow ECP5.
+            # `ready` of the gap comes through every stage, and would go on to the pointer of the
+            # FIFO: with a register here eth_tx is faster, and Yosys needs fewer LUTs.
             self.tx_buffer = ClockDomainsRenamer(tx)(
                 stream.Buffer(narrow, pipe_valid=True, pipe_ready=True))
             tx_stages.insert(2, self.tx_buffer)
@@ -89,4 +90,4 @@ class MACCore(LiteXModule):
         """A FIFO between two clock domains, and within one: its depth is needed there as well."""
         if cd_from == cd_to:
             return stream.SyncFIFO(layout, SYNC_DEPTH)
-        return stream.ClockDomainCrossing(layout, cd_from=cd_from, cd_to=cd_to, depth=CDC_DEPTH)
+        return ClockDomainsRenamer({"write": cd_from, "read": cd_to})(AsyncFIFO(layout, CDC_DEPTH))

@@ -12,6 +12,7 @@ from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
 from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 
+from moderato.gateware.async_fifo import AsyncFIFO
 from moderato.gateware.descriptor import DescriptorFetcher
 from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.filter import AddressFilter
@@ -75,6 +76,20 @@ def moderation():
         "rearm", "rearm_index", "disarm", "clear"]
     ports = named(**{name: getattr(device, name) for name in inputs})
     return device, clocked(device) | {outputs} | ports
+
+# Asynchronous FIFO --------------------------------------------------------------------------------
+
+def async_fifo():
+    """16 words of 9 bits; what crosses may be a clock late."""
+    device = ClockDomainsRenamer({"write": "sink", "read": "source"})(AsyncFIFO([("data", 9)], 16))
+    device.special_overrides = {MultiReg: Synchronizer}
+    ports = clocked(device, "sink", "source")
+    for name in ("sink", "source"):
+        port   = getattr(device, name)
+        ports |= named(f"{name}_", **{field: getattr(port, field)
+            for field in ("valid", "ready", "data", "first", "last")})
+    return device, ports
+
 
 # Frame FIFO ---------------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ def build(name: str, cells: bool = False) -> Path:
     waves = bool(os.environ.get("WAVES"))
     inputs = [code, *FLAGS, *COMPILE, verilator.version(), version("cocotb"), f"waves {waves}"]
     extra, public = [], ""
-    if re.search(r"\b(LUT4|DELAYG)\b", code):
+    if re.search(r"\b(LUT4|DELAYG|synchronizer)\b", code):
         extra   = [CELLS, f"+incdir+{yowasp.cell_models()}"]
         inputs += [CELLS, yowasp.version("yosys")]
     if cells:
