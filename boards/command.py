@@ -8,10 +8,11 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
+from moderato.soc.linux.memory_map import MIN_MEMORY
 from moderato.soc.toolchain.cache import BuildError
 
 from . import ecp5_tools, images, report
-from .gateware import TOP, gateware
+from .gateware import TOP, board_class, gateware
 
 MARK = "report.json"  # a folder that has this was made here, and may be made again
 
@@ -27,12 +28,15 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
 
     source  = gateware(board, nic)
     soc     = report.load(source, "soc.json")
-    netlist = ecp5_tools.synthesis(source)
-    routed  = {seed: ecp5_tools.routing(netlist, source / f"{TOP}.lpf", soc["device"], seed)
-               for seed in seeds}
+    announce(soc)
+    kind    = board_class(board)
+    netlist = ecp5_tools.synthesis(source, kind.small)
+    routed  = {seed: ecp5_tools.routing(netlist, source / f"{TOP}.lpf", soc["device"], seed,
+                                        kind.small) for seed in seeds}
     results = {seed: report.load(folder) for seed, folder in routed.items()}
     code    = (source / f"{TOP}.v").read_text()
-    clocks  = {seed: report.clocks(result, code) for seed, result in results.items()}
+    clocks  = {seed: report.clocks(result, code, kind.synchronous)
+               for seed, result in results.items()}
     check(clocks)
 
     best  = max(seeds, key=lambda seed: min(clock.reached / clock.wanted for clock in clocks[seed]))
@@ -72,6 +76,19 @@ def clear(output: Path):
         raise BuildError(f"{output} is not a folder that this command made; move it away, or "
                          "choose another --output")
     shutil.rmtree(output)
+
+
+def announce(soc: dict):
+    """Say what the board will boot if that is not Linux; raise BuildError if it is nothing."""
+    if images.has_linux(soc):
+        return
+    small = (f"the {soc['memory']['size'] >> 20} MiB of the {soc['board']} are too small for "
+             f"Linux, which needs {MIN_MEMORY >> 20}")
+    if soc["nic"] != "moderato":
+        raise BuildError(f"{small}; and the program that runs without it knows Moderato's MACs "
+                         "only, so leave --nic out")
+    print(f"moderato: {small}; boot.json names forward.bin, which forwards between the two ports",
+          file=sys.stderr)
 
 
 def check(clocks: dict[int, list[report.Clock]]):

@@ -33,21 +33,27 @@ def device_options(device: str) -> list[str]:
     return [f"--{prefix}{size}k", "--package", PACKAGE[package], "--speed", speed]
 
 
-# The script that Yosys gives to ABC, with a longer delay for the wire behind each LUT (ps) than
-# its own 300: most of a path is wires here, and fewer LUTs in a row make faster circuits
-# (docs/boards.md). synth_ecp5 has no option for it. Commas stand for blanks.
-ABC   = "+&scorr;&sweep;&dc2;&dch,-f,-r;&ps;&if,-W,600,-v;&mfs"
-SYNTH = f"scratchpad -set abc9.script {ABC}\nsynth_ecp5"  # -top ..., in a script file
+# Yosys' commands, to be followed by further options. They give ABC another script than
+# synth_ecp5 does, which has no option for that; commas stand for blanks.
+# Fast: a longer delay for the wire behind each LUT (ps) than Yosys' own 300, as most of a path is
+# wires here, and fewer LUTs in a row make faster circuits (docs/boards.md).
+# Small: for area, twice, and with LUTs of four inputs only. Larger ones tie cells together, and a
+# chip that is nearly full can't be routed then.
+ABC   = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;{}\nsynth_ecp5"
+MAP   = "&dch,-f,-r;&ps;&if,{},-v;&mfs"
+FAST  = ABC.format(MAP.format("-W,600"))
+SMALL = ABC.format(MAP.format("-a") + ";&st;" + MAP.format("-a")) + " -nowidelut"
 
 
 # YoWASP does not see all folders of this machine, but it sees the current one: files are copied
 # there, and named without folders.
 
-def synthesis(gateware: Path) -> Path:
-    """A folder with top.json, the netlist, and yosys.log."""
+def synthesis(gateware: Path, small: bool) -> Path:
+    """A folder with top.json, the netlist, and yosys.log. small: rather than fast."""
     sources = sorted([*gateware.glob("*.v"), *gateware.glob("*.init")])
     verilog = " ".join(path.name for path in sources if path.suffix == ".v")
-    script  = f"read_verilog -defer {verilog}\n{SYNTH} -top {TOP} -json {TOP}.json\n"
+    synth   = SMALL if small else FAST
+    script  = f"read_verilog -defer {verilog}\n{synth} -top {TOP} -json {TOP}.json\n"
 
     def build(directory: Path):
         for path in sources:
@@ -61,12 +67,16 @@ def synthesis(gateware: Path) -> Path:
     return artifact("board-synthesis", inputs, build, "3 minutes")
 
 
-def routing(netlist: Path, constraints: Path, device: str, seed: int) -> Path:
-    """A folder with top.config, report.json and nextpnr.log, whether or not timing is met."""
-    # The first router, which is the default, does not get through where many wires meet. The two
-    # options for timing are worth a tenth of the clock of a whole SoC (docs/boards.md).
+def routing(netlist: Path, constraints: Path, device: str, seed: int, small: bool) -> Path:
+    """A folder with top.config, report.json and nextpnr.log, whether or not timing is met.
+
+    small: as it was synthesised.
+    """
+    # The first router, which is the default, does not get through where many wires meet. The rest
+    # is worth a tenth of the clock of a whole SoC (docs/boards.md); but the weight costs wires, of
+    # which a chip that is nearly full has none to spare.
     options = [*device_options(device), "--router", "router2", "--tmg-ripup",
-               "--placer-heap-timingweight", "30", "--timing-allow-fail",
+               *([] if small else ["--placer-heap-timingweight", "30"]), "--timing-allow-fail",
                "--detailed-timing-report"]
 
     def build(directory: Path):

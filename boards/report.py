@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Area and timing of a built SoC, out of what Yosys and nextpnr wrote."""
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -21,8 +22,9 @@ BLOCKS = {
     "MACs": re.compile(r"moderatomac|_mac_|liteeth\d|liteethmac|transmit|receive|framefifo|"
                        r"maccore|dmareader|dmawriter|moderation|[rt]xring|interpacketgap"),
     "PHYs": re.compile(r"liteethphy|_phy_|^eth\d?_|DELAYG|IDDRX1F|ODDRX1F"),
-    "DRAM": re.compile(r"sdram|ddrphy|dfii|litedram|bankmachine|DQSBUFM|DDRDLLA|TSHX2|[IO]DDRX2|"
-                       r"_(?:pipe_valid|pipe_ready|words?|previous)_"),  # the last: DRAMBridge
+    "DRAM": re.compile(r"sdram|s?d+rphy|sdrio|dfii|litedram|bankmachine|DQSBUFM|DDRDLLA|TSHX2|"
+                       r"[IO]DDRX2|whole_?words|"
+                       r"_(?:pipe_valid|pipe_ready|words?|previous)_"),  # DRAMBridge
 }
 REST = "rest"  # buses, UART, timer, ROM, LEDs
 
@@ -72,14 +74,26 @@ def utilisation(report: dict) -> dict[str, tuple[int, int]]:
 
 # Timing -------------------------------------------------------------------------------------------
 
-def clocks(report: dict, verilog: str) -> list[Clock]:
-    """Of nextpnr's report: every clock that has paths inside its own domain."""
+def clocks(report: dict, verilog: str, synchronous: tuple[str, ...] = ()) -> list[Clock]:
+    """Of nextpnr's report: every clock that has paths inside its own domain.
+
+    synchronous: clocks of one PLL. nextpnr checks no path from one clock to another, so each pair
+    of these is checked here: its paths have one period of the faster clock.
+    """
     memories = dict(MEMORY.findall(verilog))
-    paths = {path["from"].split()[-1]: path["path"] for path in report["critical_paths"]
-             if path["from"] == path["to"]}
-    return [Clock(clock_name(name), entry["constraint"], entry["achieved"],
-                  describe(paths.get(name, []), memories))
-            for name, entry in sorted(report["fmax"].items())]
+    wanted   = {clock_name(name): entry["constraint"] for name, entry in report["fmax"].items()}
+    reached  = {clock_name(name): entry["achieved"] for name, entry in report["fmax"].items()}
+    paths    = {tuple(clock_name(path[end].split()[-1]) for end in ("from", "to")): path["path"]
+                for path in report["critical_paths"]}
+    found    = [Clock(name, wanted[name], reached[name],
+                      describe(paths.get((name, name), []), memories)) for name in sorted(wanted)]
+    for start, end in itertools.permutations(synchronous, 2):
+        limit = max(wanted[start], wanted[end])  # KeyError if there is no such clock
+        if path := paths.get((start, end)):
+            found.append(Clock(f"{start} to {end}", limit,
+                               1000 / sum(segment["delay"] for segment in path),
+                               describe(path, memories)))
+    return found
 
 
 def blocks(report: dict, verilog: str) -> dict[str, dict[str, float]]:

@@ -10,31 +10,37 @@ from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.soc import ModeratoSoC
 
-# Of the console; at 115200 a serial boot would take 8 minutes.
-BAUD_RATE = 1_000_000
-
 SRAM_SIZE = 8 << 10  # the BIOS' stack and variables
 
 
 class BoardSoC(ModeratoSoC):
     """A board says what it has and makes its own parts: `make_platform`, and where this class has
-    no answer `add_clocks` (the clock domain sys and a `crg`) and `add_memory`.
+    no answer `add_clocks` (the clock domain sys and a `crg`), `make_dram_phy`, `make_dram_module`
+    and `add_memory`, which connects the two.
 
     title: what the board is called, for people.
     sys_clk_freq: of all but the PHYs.
+    baud_rate: of the console.
     ports: how many MACs it has.
     phy_mode: of its PHYs, in the device tree: who delays the clocks of RGMII.
     phy_delays: what the FPGA adds to that, as LiteEth's PHY takes it.
+    dram_masks: whether the DRAM has byte masks.
     cpu_config: size of the cluster.
     rom_size: of LiteX's BIOS, which prepares the DRAM and loads the images of a boot.
+    synchronous: clocks of one PLL with paths between them, as nextpnr names them.
+    small: whether area matters more than speed to the tools, as the FPGA is nearly full.
     """
     title        = ""
     sys_clk_freq = 75_000_000
+    baud_rate    = 1_000_000  # at 115200 a serial boot of Linux would take 8 minutes
     ports        = 0
     phy_mode     = ""
     phy_delays   = {}
+    dram_masks   = True
     cpu_config   = CpuConfig()
     rom_size     = 32 << 10
+    synchronous  = ()
+    small        = False
 
     # Fixed like those of ModeratoSoC: LiteEth's MACs, if there are any, have pages 4 and 6.
     csr_map = {**ModeratoSoC.csr_map, "identifier_mem": 1, "phy0": 5, "phy1": 7, "sdram": 8,
@@ -51,7 +57,7 @@ class BoardSoC(ModeratoSoC):
             integrated_rom_size  = self.rom_size,
             integrated_sram_size = SRAM_SIZE,
             uart_name            = uart_name,
-            uart_baudrate        = BAUD_RATE,
+            uart_baudrate        = self.baud_rate,
         )
         self.add_memory(platform)
         self.add_devices(platform)
@@ -73,7 +79,7 @@ class BoardSoC(ModeratoSoC):
         geometry = module.geom_settings
         bits     = geometry.bankbits + geometry.rowbits + geometry.colbits
         size     = 2**bits * phy.settings.nranks * phy.settings.databits // 8
-        self.add_dram(self.sdram.crossbar.get_port(), size)
+        self.add_dram(self.sdram.crossbar.get_port(), size, self.dram_masks)
 
     def add_devices(self, platform):
         """Whatever else a board has."""
@@ -81,4 +87,4 @@ class BoardSoC(ModeratoSoC):
 
     def describe(self):
         return {**ModeratoSoC.describe(self), "board": self.title, "phy_mode": self.phy_mode,
-                "device": self.platform.device, "baud_rate": BAUD_RATE}
+                "device": self.platform.device, "baud_rate": self.baud_rate}

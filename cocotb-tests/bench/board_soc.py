@@ -94,6 +94,9 @@ BIOS = ("test", "images", "network")  # what it does: tests the DRAM, or starts 
 def simulated(kind: type, bios: str) -> type:
     """The class of a board, simulated, with one of BIOS."""
     class Simulated(kind):
+        phy_delays = {"tx_delay": 0, "rx_delay": 0}  # the models at the pins delay both clocks
+        baud_rate  = 1_000_000  # at 115200 the BIOS' text would take most of the time
+
         def make_platform(self):
             return SimulatedPlatform(kind.make_platform(self))
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.boards.ecp5_tools import SYNTH, device_options
+from moderato.boards.ecp5_tools import FAST, device_options
 from moderato.soc.toolchain import yowasp
 from moderato.soc.toolchain.cache import artifact, run
 
@@ -83,7 +83,7 @@ def frame(name: str, code: str) -> str:
 SYNTHESIS = f"""
 read_verilog frame.v device.v
 setattr -mod -set keep_hierarchy 1 {{name}}
-{SYNTH} -top frame -json frame.json
+{FAST} -top frame -json frame.json
 tee -q -o cells.json stat -json
 select {{name}}
 write_verilog -noattr -selected netlist.v

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from moderato.boards import BOARDS, REFUSED
+from moderato.boards import BOARDS
 
 from .variants import VARIANTS
 
@@ -36,8 +36,6 @@ def rfc2544_tests(words: str) -> list[str]:
 
 def board(word: str) -> str:
     """The name of a board."""
-    if word in REFUSED:
-        raise argparse.ArgumentTypeError(f"{word} is not supported: {REFUSED[word]}")
     return _known(word, BOARDS, "board")
 
 

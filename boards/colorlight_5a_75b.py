@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Colorlight 5A-75B, version 8.0: a receiver card of LED walls with two gigabit ports.
+
+8 MiB of memory without byte masks, and a small and slow ECP5: too small for Linux.
+"""
+
+from migen import ClockDomain, ClockSignal, Signal
+
+from litex.build.io import DDROutput
+from litex.gen import LiteXModule
+from litex.soc.cores.clock import ECP5PLL
+
+from litex_boards.platforms import colorlight_5a_75b
+
+from litedram.modules import M12L64322A
+from litedram.phy import HalfRateGENSDRPHY
+
+from moderato.soc.cpu import CpuConfig
+
+from .soc import BoardSoC
+
+
+class CRG(LiteXModule):
+    """The system clock, and the doubled one of the SDRAM."""
+    def __init__(self, platform, sys_clk_freq):
+        self.rst         = Signal()
+        self.cd_sys      = ClockDomain()
+        self.cd_sys2x    = ClockDomain()
+        self.cd_sys2x_ps = ClockDomain()
+
+        # # #
+
+        self.pll = pll = ECP5PLL()
+        self.comb += pll.reset.eq(self.rst)
+        pll.register_clkin(platform.request("clk25"), 25e6)
+        pll.create_clkout(self.cd_sys, sys_clk_freq)
+        pll.create_clkout(self.cd_sys2x, 2*sys_clk_freq)
+        pll.create_clkout(self.cd_sys2x_ps, 2*sys_clk_freq, phase=180)  # as litex-boards has it
+        self.specials += DDROutput(1, 0, platform.request("sdram_clock"),
+            ClockSignal("sys2x_ps"))
+
+
+class Board(BoardSoC):
+    title        = "Colorlight 5A-75B"
+    sys_clk_freq = 40_000_000
+    baud_rate    = 115_200  # a capacitor of the button is on the pin; the program is 2 kB
+    ports        = 2
+    phy_mode     = "rgmii-txid"  # as litex-boards has it: the FPGA delays what it receives
+    phy_delays   = {"tx_delay": 0}
+    dram_masks   = False  # they are tied to ground
+    cpu_config   = CpuConfig(icache=4096, icache_ways=1, dcache=4096, dcache_ways=1, itlb=0, dtlb=0)
+    synchronous  = ("sys", "clkout1")  # the latter is sys2x
+    small        = True
+
+    def make_platform(self):
+        platform = colorlight_5a_75b.Platform(revision="8.0")
+        # Both PHYs are on one MDIO: the first port gets it.
+        pins = platform.constraint_manager.available
+        for index, (name, number, *items) in enumerate(pins):
+            if (name, number) == ("eth", 1):
+                pins[index] = (name, number, *(item for item in items
+                    if getattr(item, "name", "") not in ("mdio", "mdc")))
+        return platform
+
+    def add_clocks(self, platform):
+        self.crg = CRG(platform, self.sys_clk_freq)
+
+    def make_dram_phy(self, platform):
+        # At half rate LiteDRAM's words have 64 bits, as the cluster's.
+        return HalfRateGENSDRPHY(platform.request("sdram"), self.sys_clk_freq)
+
+    def make_dram_module(self):
+        return M12L64322A(self.sys_clk_freq, "1:2")
+
+    def add_memory(self, platform):
+        self.sdrphy = self.make_dram_phy(platform)
+        self.add_litedram(self.sdrphy, self.make_dram_module())
+
+    def add_devices(self, platform):
+        pass  # the pins of LED and button are the console's
