@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from .ecp5_tools import MARGIN
 from .gateware import TOP
 
 # What is counted, and the cells of Yosys' ECP5 library that it is made of.
@@ -21,9 +22,9 @@ BLOCKS = {
     "CPU":  re.compile(r"ModeratoCluster"),
     "MACs": re.compile(r"moderatomac|_mac_|liteeth\d|liteethmac|transmit|receive|framefifo|"
                        r"maccore|dmareader|dmawriter|moderation|[rt]xring|interpacketgap"),
-    "PHYs": re.compile(r"liteethphy|_phy_|^eth\d?_|DELAYG|IDDRX1F|ODDRX1F"),
-    "DRAM": re.compile(r"sdram|s?d+rphy|sdrio|dfii|litedram|bankmachine|DQSBUFM|DDRDLLA|TSHX2|"
-                       r"[IO]DDRX2|whole_?words|"
+    "PHYs": re.compile(r"liteethphy|(?<!rate)_phy_|^eth\d?_|DELAYG|IDDRX1F|ODDRX1F"),
+    "DRAM": re.compile(r"sdram|s?d+rphy|rate_phy|sdrio|dfii|litedram|bankmachine|DQSBUFM|DDRDLLA|"
+                       r"TSHX2|[IO]DDRX2|whole_?words|"
                        r"_(?:pipe_valid|pipe_ready|words?|previous)_"),  # DRAMBridge
 }
 REST = "rest"  # buses, UART, timer, ROM, LEDs
@@ -81,7 +82,8 @@ def clocks(report: dict, verilog: str, synchronous: tuple[str, ...] = ()) -> lis
     of these is checked here: its paths have one period of the faster clock.
     """
     memories = dict(MEMORY.findall(verilog))
-    wanted   = {clock_name(name): entry["constraint"] for name, entry in report["fmax"].items()}
+    wanted   = {clock_name(name): round(entry["constraint"] / MARGIN, 1)  # periods are whole ps
+                for name, entry in report["fmax"].items()}
     reached  = {clock_name(name): entry["achieved"] for name, entry in report["fmax"].items()}
     paths    = {tuple(clock_name(path[end].split()[-1]) for end in ("from", "to")): path["path"]
                 for path in report["critical_paths"]}
