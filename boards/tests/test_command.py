@@ -86,7 +86,7 @@ def test_other_folders_are_left_alone(quick, tmp_path):
 
 
 def test_small_memory(capsys):
-    """No Linux, which is said before anything slow begins; and nothing at all for LiteEth's MACs."""
+    """No Linux, which is said before the synthesis; and nothing at all for LiteEth's MACs."""
     command.announce(SOC)
     assert not capsys.readouterr().err
     small = {**SOC, "memory": {"size": 8 << 20}}
