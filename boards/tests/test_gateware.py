@@ -13,13 +13,12 @@ from moderato.boards.images import has_linux, phy, write
 from moderato.soc.linux.devicetree import Options, dts
 from moderato.soc.soc import NICS
 
-
 # Without Linux nothing would drive LiteEth's MACs, and `moderato bitstream` refuses them.
-PAIRS = [(board, nic) for board in BOARDS for nic in NICS
-         if (board, nic) != ("colorlight_5a_75b", "liteeth")]
+SMALL = "colorlight_5a_75b"
+LINUX = [(board, nic) for board in BOARDS if board != SMALL for nic in NICS]
 
 
-@pytest.fixture(scope="module", params=PAIRS, ids=lambda pair: "-".join(pair))
+@pytest.fixture(scope="module", params=[*LINUX, (SMALL, "moderato")], ids="-".join)
 def built(request):
     board, nic = request.param
     return board, nic, gateware(board, nic)
@@ -73,11 +72,11 @@ def test_the_bios_boots_from_the_network(built):
     assert b"Booting from network" in (folder / "bios.bin").read_bytes()
 
 
+@pytest.mark.parametrize("built", LINUX, indirect=True, ids="-".join)
 def test_device_tree(built, tmp_path):
     board, nic, folder = built
     soc  = json.loads((folder / "soc.json").read_text())
-    if not has_linux(soc):
-        pytest.skip("no Linux on this board")
+    assert has_linux(soc)
     text = dts(soc, Options(initrd_size=1 << 20, phys=(phy(soc),) * len(soc["macs"])))
     source = tmp_path / "board.dts"
     source.write_text(text)
@@ -90,7 +89,7 @@ def test_device_tree(built, tmp_path):
 
 def test_images_without_linux(tmp_path):
     """The program is the only image, and 1 MiB from its address is memory (forward.py)."""
-    soc = json.loads((gateware("colorlight_5a_75b", "moderato") / "soc.json").read_text())
+    soc = json.loads((gateware(SMALL, "moderato") / "soc.json").read_text())
     assert soc["memory"] == {"base": 0x4000_0000, "size": 8 << 20} and not has_linux(soc)
     write(soc, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"boot.json", "forward.bin"}
