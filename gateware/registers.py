@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 0
+MINOR = 1
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
 # is the index modulo the ring's size.
@@ -80,16 +80,23 @@ GLOBAL = (
         Field("RX_FIFO_ORDER",  16,  4, "The Rx frame FIFO holds 2**n bytes."),
         Field("TX_FIFO_ORDER",  20,  4, "The Tx frame FIFO holds 2**n bytes."),
     )),
-    Register("CTRL", 0x010, "rw", "Enables. Clearing an enable stops that direction at a frame boundary, "
-        "drops what its FIFO holds, and resets its ring indices once STATUS shows it idle.", (
+    Register("CTRL", 0x010, "rw", "Enables. Clearing an enable stops that direction at a frame boundary, and "
+        "resets its ring indices once STATUS shows it idle; enable it again only then. Rx: what the FIFO holds is "
+        "dropped. Tx: no further frame is read from memory; those whose descriptors completed are still sent, "
+        "whenever the wire takes them.", (
         Field("RX_ENABLE",   0, 1, "Receive."),
         Field("TX_ENABLE",   1, 1, "Transmit."),
         Field("PROMISCUOUS", 2, 1, "Accept every destination."),
         Field("ALLMULTI",    3, 1, "Accept every multicast destination."),
-    ), width=4),
+        Field("HALT_INTERRUPT", 4, 1, "A direction that is armed raises its interrupt while its ring is halted. "
+            "(Since 1.1.)"),
+    ), width=5),
     Register("STATUS", 0x014, "ro", "State of the block.", (
-        Field("RX_IDLE", 0, 1, "The Rx ring is stopped and no DMA of it is under way."),
+        Field("RX_IDLE", 0, 1, "The Rx ring is stopped, no DMA of it is under way, and its FIFO is empty."),
         Field("TX_IDLE", 1, 1, "The Tx ring is stopped and no DMA of it is under way."),
+        Field("RX_HALTED", 2, 1, "Memory refused to give descriptors or to take a status: the Rx ring takes no "
+            "further descriptor, and drops what it receives, until it is disabled. (Since 1.1.)"),
+        Field("TX_HALTED", 3, 1, "Likewise, the Tx ring: it sends nothing more until it is disabled. (Since 1.1.)"),
     )),
     Register("MAC_LOW", 0x018, "rw", "Station address, octets 0 (bits 7:0) to 3 (bits 31:24)."),
     Register("MAC_HIGH", 0x01C, "rw", "Station address, octets 4 (bits 7:0) and 5.", width=16),
@@ -134,6 +141,7 @@ DIRECTION = (
     _counter("INTERRUPTS_PACKET", 0x38, "of these, by PACKET_TIMER."),
     _counter("INTERRUPTS_ABSOLUTE", 0x3C, "of these, by ABSOLUTE_TIMER."),
     _counter("INTERRUPTS_REQUEST", 0x40, "of these, by a descriptor's INTERRUPT flag."),
+    _counter("INTERRUPTS_HALTED", 0x44, "of these, by a halted ring. (Since 1.1.)"),
 )
 RX_BASE = 0x100
 TX_BASE = 0x200
@@ -148,7 +156,7 @@ STATISTICS = (
     _counter("RX_OVERSIZE", 0x310, "frames longer than MAX_FRAME."),
     _counter("RX_FILTERED", 0x314, "good frames for other stations."),
     _counter("RX_DROP_FIFO", 0x318, "frames dropped because the Rx FIFO was full (the bus starved)."),
-    _counter("RX_DROP_RING", 0x31C, "good frames dropped because the ring held no descriptor."),
+    _counter("RX_DROP_RING", 0x31C, "good frames dropped because the ring held no descriptor, or was halted."),
     _counter("RX_DROP_BUFFER", 0x320, "good frames dropped because they do not fit the descriptor's buffer."),
     _counter("TX_GOOD_FRAMES", 0x340, "frames handed to the wire."),
     _counter("TX_GOOD_OCTETS", 0x344, "their octets, destination address to FCS."),
@@ -174,7 +182,8 @@ DESCRIPTOR = (
     Word("ADDRESS", 0x0, f"Physical address of the buffer (driver). Rx: a multiple of {RX_BUFFER_ALIGN}; "
         f"the frame starts {RX_OFFSET} bytes into the buffer."),
     Word("CONTROL", 0x4, "What the driver asks for.", (
-        Field("LENGTH",        0, 16, "Tx: octets of the frame without FCS. Rx: size of the buffer."),
+        Field("LENGTH",        0, 16, "Tx: octets of the frame without FCS. Rx: size of the buffer; what is beyond "
+            f"a multiple of {RX_BUFFER_ALIGN} is not used."),
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
     )),
@@ -183,8 +192,8 @@ DESCRIPTOR = (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
         Field("BROADCAST", 17,  1, "Rx: the destination is the broadcast address."),
-        Field("ERROR",     30,  1, "Nothing was transferred: the frame did not fit the buffer (Rx) or the "
-            "length was invalid (Tx)."),
+        Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
+            "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0."),
         Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "
             "index, so 1 in the first pass over a zeroed ring."),
     )),
