@@ -433,6 +433,14 @@ async def driver_is_ahead_of_the_acknowledgement(dut, direction):
     ring = mac.driver.rx if direction == "RX" else mac.driver.tx
     acknowledgements = mac.memory.ram.write_if.b_channel
 
+    async def hold_status():
+        """From when memory is offered a status on: until then data wait for acknowledgements."""
+        mac.memory.bursts.clear()
+        while not any(channel == "aw" and ring.base <= address < ring.base + 16*ring.size
+                      for channel, address, _ in mac.memory.bursts):
+            await RisingEdge(dut.sys_clk)
+        acknowledgements.pause = True
+
     async def frame():
         if direction == "RX":
             data = plain(MIN)
@@ -443,8 +451,9 @@ async def driver_is_ahead_of_the_acknowledgement(dut, direction):
             await mac.driver.reclaim_all()
 
     for rounds in range(1, 4):
-        acknowledgements.pause = True
+        holding = cocotb.start_soon(hold_status())
         await frame()
+        await holding
         await ring.rearm()
         await mac.clocks(50)
         acknowledgements.pause = False

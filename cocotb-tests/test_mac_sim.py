@@ -68,29 +68,6 @@ async def idle_waits_for_memory(dut, direction, held):
 
 
 @cocotb.test()
-async def fetch_error_stops_the_ring_until_it_is_disabled(dut):
-    mac = await Mac.start(dut, post=False)
-    read = mac.memory.ram.read_if._read
-
-    async def refuse(*_):
-        raise OSError("no such address")
-
-    mac.memory.ram.read_if._read = refuse
-    await mac.driver.post_buffers()
-    await mac.clocks(200)
-    mac.memory.ram.read_if._read = read
-    mac.wire.send(add_fcs(plain(100)))
-    await mac.settle()
-    assert await mac.regs.read("DMA_ERRORS") > 0
-    await mac.expect_nothing()
-    await mac.driver.stop()
-    await mac.driver.start()
-    frame = plain(200)
-    mac.wire.send(add_fcs(frame))
-    await mac.expect([frame])
-
-
-@cocotb.test()
 async def phy_errors_are_fcs_errors(dut):
     """A frame that the PHY marks is dropped although its FCS is right."""
     mac = await Mac.start(dut)

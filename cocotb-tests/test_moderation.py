@@ -10,7 +10,8 @@ from cocotb.triggers import RisingEdge
 from bench.moderation_model import MODULO, Inputs, ModerationModel
 
 DUT = "moderation"
-CAUSES = {0b0000: None, 0b0001: "request", 0b0010: "frames", 0b0100: "absolute", 0b1000: "packet"}
+CAUSES = {0b00000: None, 0b00001: "request", 0b00010: "frames", 0b00100: "absolute",
+          0b01000: "packet", 0b10000: "halt"}
 
 
 class Bench:
@@ -59,7 +60,7 @@ class Bench:
 
     def _compare(self):
         word = int(self.dut.outputs.value)
-        cause = CAUSES.get(word >> 3 & 0xF, "several causes")
+        cause = CAUSES.get(word >> 3 & 0x1F, "several causes")
         assert bool(word & 4) == bool(cause), f"clock {self.now}: raised without one cause"
         got = {"line": bool(word & 1), "armed": bool(word & 2), "cause": cause,
                "completed": word >> 8 & 0xFFFF, "unreported": word >> 24}
@@ -340,15 +341,15 @@ async def driver_ahead_forgets_older_requests(dut):
 
 @cocotb.test()
 async def driver_too_far_ahead_is_behind(dut):
-    """No driver can be: its index then means what it is modulo 2**16."""
-    for ahead in (16, 17, 100, MODULO // 2 - 1, MODULO // 2):
+    """No driver can be: its index then means what it is modulo 2**16, and nothing is uncovered."""
+    for ahead in (16, 17, 100, MODULO // 4):
         bench = await Bench.start(dut, frames=1)
         await bench.complete(3)
         await bench.rearm(3 + ahead)
-        assert bench.model.unreported == MODULO - ahead
+        assert bench.model.unreported == 0
         await bench.complete()
         await bench.clocks(2)
-        assert bench.causes == ["frames"] and bench.model.unreported == MODULO - ahead + 1
+        assert bench.causes == ["frames"] and bench.model.unreported == 1
 
 
 @cocotb.test()
@@ -447,6 +448,81 @@ async def clear_forgets_everything(dut):
     assert len(bench.interrupts) == 1 and bench.model.completed == 0
 
 
+# Halt ---------------------------------------------------------------------------------------------
+
+@cocotb.test()
+async def halt_raises_after_every_rearm(dut):
+    """While the ring is halted: at once, one-shot, held back by the gap like any other cause."""
+    bench = await Bench.start(dut, gap=100)
+    await bench.clock(halted=1)
+    await bench.clocks(200)
+    assert not bench.interrupts, "not armed"
+    await bench.rearm(0)
+    await bench.clocks(50)
+    assert bench.causes == ["halt"]
+    await bench.rearm(0)
+    await bench.clocks(200)
+    assert bench.causes == ["halt"] * 2
+    (first, _), (second, _) = bench.interrupts
+    assert second - first == 101
+    await bench.clock(halted=0)
+    await bench.rearm(0)
+    await bench.clocks(200)
+    assert len(bench.interrupts) == 2
+
+
+@cocotb.test()
+async def halt_is_the_last_of_causes(dut):
+    bench = await Bench.start(dut, frames=1)
+    await bench.rearm()
+    await bench.clock(completion=1, request=1)
+    await bench.clock(halted=1)
+    await bench.clocks(2)
+    await bench.rearm(0)  # it still has not seen it
+    await bench.clocks(2)
+    await bench.rearm(1)
+    await bench.complete(silent=1)
+    await bench.clocks(2)
+    assert bench.causes == ["request", "request", "halt"]
+
+
+# Silent completions and re-arms -------------------------------------------------------------------
+
+@cocotb.test()
+async def silent_completions_count_for_no_rearm(dut):
+    """However many the driver has not seen, in the clock of the re-arm or before."""
+    for condition in CONDITIONS:
+        for unseen in (1, 2, 20):
+            for early in (0, 1):
+                bench = await Bench.start(dut, **condition)
+                await bench.complete(3)
+                await bench.complete(unseen, silent=1)
+                await bench.clock(rearm=1, rearm_index=3, completion=early, silent=early)
+                await bench.clocks(50)
+                assert not bench.interrupts and not bench.model.unreported, (condition, unseen)
+                await bench.complete()
+                await bench.clocks(50)
+                assert len(bench.interrupts) == 1, (condition, unseen)
+
+
+@cocotb.test()
+async def others_among_silent_ones_count(dut):
+    """One that is not silent, anywhere among those that the re-arm uncovers."""
+    for place in range(5):
+        for early in (0, 1):  # the last one completes in the clock of the re-arm
+            bench = await Bench.start(dut, absolute_timer=30)
+            flags = [{"silent": int(n != place)} for n in range(5)]
+            for n in range(5 - early):
+                await bench.clock(completion=1, **flags[n])
+            last = {"completion": 1, **flags[4]} if early else {}
+            await bench.clock(rearm=1, rearm_index=place, **last)
+            await bench.clocks(50)
+            assert bench.causes == ["absolute"], place
+            await bench.rearm(place + 1)
+            await bench.clocks(50)
+            assert len(bench.interrupts) == 1, "only silent ones are left"
+
+
 # Random stimulus ----------------------------------------------------------------------------------
 
 SETTINGS = {"frames": (0, 1, 2, 5, 30), "packet_timer": (0, 1, 3, 20),
@@ -460,15 +536,18 @@ async def random_stimulus(dut, seed):
     rng = random.Random(seed)
     bench = await Bench.start(dut)
     if seed & 1:  # from near the wrap of the index
-        await bench.complete(MODULO - 100)
+        for _ in range(16):
+            await bench.complete(MODULO // 16 - 6)
+            await bench.rearm()
     for _ in range(60):
         await bench.clock(**{name: rng.choice(values) for name, values in SETTINGS.items()})
         density, driver = rng.choice((0.02, 0.2, 0.9)), rng.choice((0.01, 0.1, 0.5))
+        silent = rng.choice((0.1, 0.9))
         for _ in range(rng.randrange(20, 200)):
             pulses = {}
             if rng.random() < density:
                 pulses = {"completion": 1, "request": int(rng.random() < 0.1),
-                          "silent": int(rng.random() < 0.1)}
+                          "silent": int(rng.random() < silent)}
             if rng.random() < driver:
                 lag = rng.choice((0, 0, 0, 1, 2, 10, -1, -2, -3))
                 pulses["rearm"] = 1
@@ -477,5 +556,7 @@ async def random_stimulus(dut, seed):
                 pulses["disarm"] = 1
             elif rng.random() < 0.001:
                 pulses["clear"] = 1
+            if rng.random() < 0.02:
+                pulses["halted"] = rng.randrange(2)
             await bench.clock(**pulses)
     assert {"request", "frames"} <= set(bench.causes) and len(bench.interrupts) > 20

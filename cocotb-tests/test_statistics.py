@@ -25,7 +25,7 @@ class Bench:
         bench.past = [dict(bench.sums)]  # the sums of the latest LAG clocks
         Clock(dut.sys_clk, 10, unit="ns").start()
         bench.regs = Registers(dut)
-        dut.pulses.value = dut.octets.value = 0
+        dut.pulses.value = dut.octets.value = dut.twice.value = 0
         await bench.reset()
         return bench
 
@@ -42,9 +42,12 @@ class Bench:
         octets = random.randrange(64, 1 << 14)
         self.dut.pulses.value = sum(1 << NAMES.index(name) for name in names)
         self.dut.octets.value = octets
+        twice = random.randrange(2)
+        self.dut.twice.value = twice
         await RisingEdge(self.dut.sys_clk)
         for name in names:
-            self.sums[name] += octets if name.endswith("OCTETS") else 1
+            self.sums[name] += (octets if name.endswith("OCTETS") else
+                                1 + twice if name in BURSTS else 1)
         self.past = [*self.past[-LAG:], dict(self.sums)]
 
     async def read_all_the_time(self):

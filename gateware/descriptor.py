@@ -52,7 +52,7 @@ class DescriptorFetcher(LiteXModule):
 
     Owns the indices in [completed, producer): reads none at or beyond `producer`. `starved`: every
     descriptor handed over was delivered. A bus error while fetching stops it (what was read can't be
-    trusted) until the ring is disabled.
+    trusted) until the ring is disabled: `failed`.
     """
     def __init__(self):
         # Settings.
@@ -68,6 +68,7 @@ class DescriptorFetcher(LiteXModule):
         self.port    = port = ReadPort()
         self.source  = source = stream.Endpoint(descriptor_layout)
         self.starved = Signal()
+        self.failed  = Signal()
         self.idle    = Signal() # No fetch under way.
         self.awake   = Signal()
 
@@ -76,7 +77,7 @@ class DescriptorFetcher(LiteXModule):
         producer = Signal(INDEX_BITS)
         fetched  = Signal(INDEX_BITS) # Next index to fetch.
         busy     = Signal()
-        failed   = Signal()
+        failed   = self.failed
 
         self.fifo = fifo = ResetInserter()(stream.SyncFIFO(descriptor_layout, 2*PER_LINE))
         self.comb += [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The AXI4 master: bursts of up to one 64-byte line, several clients in each direction.
 
-Requests are answered in order (one AXI ID), so a status written after a frame's data is seen after
-it. No burst crosses a 64-byte line, hence none crosses AXI's 4 KiB boundary.
+Requests are answered in order (one AXI ID). Nothing is assumed of the order in which writes to several
+addresses are seen: a client that needs one waits for `done`. No burst crosses a 64-byte line, hence none crosses AXI's 4 KiB boundary.
 
 A skid buffer takes what the bus is not ready for. So `ready` of the bus ends in registers here: far
 from the rings in timing, and nothing for a simulator to follow through them in every clock.
@@ -97,13 +97,15 @@ class DMAReader(LiteXModule):
 class WritePort(LiteXModule):
     """A client of the writer.
 
-    request  the burst; `note` comes back in `done_note` with `done` when memory has taken it all.
+    request  the burst; `note` comes back in `done_note` with `done` when memory has taken it all, or
+             with `refused`, not all.
     data     its beats, valid and ready; they flow once the request is taken.
     """
     def __init__(self, note_width=1):
         self.request   = stream.Endpoint(request_layout + [("note", note_width)])
         self.data      = stream.Endpoint([("data", 64)])
         self.done      = Signal()
+        self.refused   = Signal()
         self.done_note = Signal(note_width)
 
 
@@ -196,5 +198,6 @@ class DMAWriter(LiteXModule):
             [[
                 p.done.eq(bus.b.valid & (owners.source.port == n)),
                 p.done_note.eq(owners.source.note),
+                p.refused.eq(self.error),
             ] for n, p in enumerate(ports)],
         ]

@@ -80,7 +80,8 @@ def docs():
         "Made from `gateware/registers.py` by `moderato.gateware.export`: edit the table, not this page.",
         "",
         f"Version {r.MAJOR}.{r.MINOR}. All registers are 32 bits wide, little endian, and take 32-bit "
-        "accesses; unlisted offsets read 0 and ignore writes.",
+        "accesses: a write of fewer bytes changes nothing and is answered with a bus error. Unlisted offsets "
+        "read 0 and ignore writes.",
         "",
         "| offset | register | access | reset | meaning |",
         "|---|---|---|---|---|",

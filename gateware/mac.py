@@ -27,6 +27,17 @@ from moderato.gateware.tx_ring       import TxRing, tx_frame_param
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
+# Of the system clock, for each octet time of the wire. receive.py takes 22 for a frame whose turn is 84
+# octets, and less for longer ones. transmit.py makes up to four without a word shortly before a
+# frame's end: that many octets must wait in mac_core.py's FIFO by then, or the frame would break off.
+CLOCKS_PER_OCTET = 0.3
+
+
+def min_sys_clk_freq(phy):
+    """The slowest system clock, in Hz, that keeps up with the PHY; 0 if the PHY tells no rate."""
+    return phy.dw/8*getattr(phy, "rx_clk_freq", 0)*CLOCKS_PER_OCTET
+
+
 PARTS = ("datapath", "moderation") # Each can have a clock domain of its own: PART_cd, PART_awake.
 
 
@@ -34,10 +45,11 @@ class ModeratoMAC(LiteXModule):
     """The MAC.
 
     phy            a LiteEth PHY, 8, 16 or 32 bits wide.
-    sys_clk_freq   Hz, told to the driver for its timers.
+    sys_clk_freq   Hz, told to the driver for its timers. Must carry the PHY's rate (min_sys_clk_freq).
     phy_cd         prefix of the PHY's clock domains (phy_cd_rx, phy_cd_tx); "sys" puts all in sys.
     rx_fifo_order, tx_fifo_order
                    the frame FIFOs hold 2**order bytes; a frame must fit.
+    max_frames     and so many frames each, more than four.
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -56,6 +68,9 @@ class ModeratoMAC(LiteXModule):
         for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
             if not 11 <= order <= 14:
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
+        if sys_clk_freq < min_sys_clk_freq(phy):
+            raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
+                f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")
         self.dma    = bus = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
         self.irq_rx = Signal()
         self.irq_tx = Signal()
@@ -104,7 +119,7 @@ class ModeratoMAC(LiteXModule):
         # ----------------------------------------------------------------------------
         self.reader = datapath(DMAReader(bus,
             [rx_ring.fetcher.port, tx_ring.fetcher.port, tx_ring.data]))
-        self.writer = datapath(DMAWriter(bus, [rx_ring.port, tx_ring.port]))
+        self.writer = datapath(DMAWriter(bus, [rx_ring.data, rx_ring.completions.port, tx_ring.completions.port]))
 
         # Moderation.
         # -----------
@@ -129,6 +144,8 @@ class ModeratoMAC(LiteXModule):
             ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
+            self._field("STATUS", "RX_HALTED").eq(rx_ring.halted),
+            self._field("STATUS", "TX_HALTED").eq(tx_ring.halted),
         ]
         # Statistics: what can't wait stands first.
         # -----------------------------------------
@@ -147,7 +164,7 @@ class ModeratoMAC(LiteXModule):
             "RX_DROP_BUFFER": rx_ring.drop_buffer,
             "TX_DROP_LENGTH": tx_ring.drop_length,
             "RX_DROP_RING":   rx_ring.drop_ring,
-            "DMA_ERRORS":     self.reader.error | self.writer.error,
+            "DMA_ERRORS":     self.reader.error + self.writer.error,
         }, bursts={"RX_DROP_BUFFER", "TX_DROP_LENGTH", "RX_DROP_RING", "DMA_ERRORS"}))
 
         # Events.
@@ -155,8 +172,8 @@ class ModeratoMAC(LiteXModule):
         events = {
             "rx_interrupt":   self.rx_moderation.raised,
             "tx_interrupt":   self.tx_moderation.raised,
-            "rx_completed":   rx_ring.completion,
-            "tx_completed":   tx_ring.completion,
+            "rx_completed":   rx_ring.completions.completion,
+            "tx_completed":   tx_ring.completions.completion,
             "rx_drop_ring":   rx_ring.drop_ring | rx_ring.drop_buffer,
             "rx_drop_fifo":   receive.fifo_full,
             "rx_drop_error":  receive.fcs_error | receive.undersize | receive.oversize,
@@ -203,10 +220,11 @@ class ModeratoMAC(LiteXModule):
             ring.fetcher.doorbell_index.eq(data[:registers.INDEX_BITS]),
 
             # Moderation.
-            moderation.completion.eq(ring.completion),
-            moderation.request.eq(ring.request),
-            moderation.silent.eq(ring.silent),
+            moderation.completion.eq(ring.completions.completion),
+            moderation.request.eq(ring.completions.request),
+            moderation.silent.eq(ring.completions.silent),
             moderation.clear.eq(ring.idle),
+            moderation.halted.eq(ring.halted & self._field("CTRL", "HALT_INTERRUPT")),
             moderation.rearm.eq(strobe[f"{prefix}_REARM"]),
             moderation.rearm_index.eq(data[:registers.INDEX_BITS]),
             moderation.disarm.eq(strobe[f"{prefix}_DISARM"]),
@@ -232,4 +250,5 @@ class ModeratoMAC(LiteXModule):
             f"{prefix}_INTERRUPTS_PACKET":   moderation.by_packet,
             f"{prefix}_INTERRUPTS_ABSOLUTE": moderation.by_absolute,
             f"{prefix}_INTERRUPTS_REQUEST":  moderation.by_request,
+            f"{prefix}_INTERRUPTS_HALTED":   moderation.by_halt,
         }

@@ -7,6 +7,10 @@ slips in between the driver's last look and its re-arm is never lost, without an
 
 A driver may be ahead, too: it sees a status in memory some clocks before the write's answer makes it
 a completion. A re-arm with such an index lets that many completions pass uncounted.
+
+Silent completions are not counted, and a re-arm that uncovers nothing else counts none. One that
+uncovers others too counts the silent ones between and behind them with them: of past ones only the
+latest that was not silent is remembered. So FRAMES may be reached early then, never for silent ones alone.
 """
 
 from migen import *
@@ -20,7 +24,7 @@ AHEAD_BITS = 4 # Completions that memory may show before they count: fewer than 
 # Moderation ---------------------------------------------------------------------------------------
 
 class Moderation(LiteXModule):
-    """Raises the interrupt line by frame count, packet timer, absolute timer or request.
+    """Raises the interrupt line by frame count, packet timer, absolute timer, request, or halt.
 
     Settings (all live, but time beyond a setting is not remembered when it grows; 0 switches that
     condition off):
@@ -36,10 +40,11 @@ class Moderation(LiteXModule):
         rearm           drop the line, arm, and recount from rearm_index.
         disarm          drop the line, stay masked.
         clear           the ring was reset: forget everything.
+        halted          (a level) the ring came to a halt: an armed device raises.
 
     State and results: `line`, `armed`, `unreported`, `completed` (index of the next descriptor to
-    complete), and one-clock pulses `raised` with its cause in by_request, by_frames, by_absolute or
-    by_packet (exactly one of them, the first that holds in this order).
+    complete), and one-clock pulses `raised` with its cause in by_request, by_frames, by_absolute,
+    by_packet or by_halt (exactly one of them, the first that holds in this order).
 
     `awake`: something may change at the coming clock edge (see ModeratoMAC).
     """
@@ -58,6 +63,7 @@ class Moderation(LiteXModule):
         self.rearm_index = Signal(index_bits)
         self.disarm      = Signal()
         self.clear       = Signal()
+        self.halted      = Signal()
 
         # State.
         self.line       = Signal()
@@ -71,6 +77,7 @@ class Moderation(LiteXModule):
         self.by_frames   = Signal()
         self.by_absolute = Signal()
         self.by_packet   = Signal()
+        self.by_halt     = Signal()
 
         self.awake = Signal()
 
@@ -84,10 +91,14 @@ class Moderation(LiteXModule):
         ahead_then = Signal(index_bits) # and if something does.
         seen       = Signal(AHEAD_BITS) # Completions to come that the driver has seen already.
         counts     = Signal()
+        loud       = Signal()           # The latest completion that was not silent
+        loud_index = Signal(index_bits) # is the one before this, and had not been seen at the last re-arm.
+        loud_ahead = Signal(index_bits) # How far the driver is beyond it.
         self.comb += [
             ahead.eq(self.rearm_index - self.completed),
             ahead_then.eq(ahead - 1),
             counts.eq(self.completion & (seen == 0)),
+            loud_ahead.eq(self.rearm_index - loud_index),
         ]
 
         self.sync += [
@@ -96,14 +107,21 @@ class Moderation(LiteXModule):
             ),
             If(self.rearm,
                 If(self.completion,
-                    self._recount(ahead_then, seen)
+                    self._recount(ahead_then, seen, counts & ~self.silent | loud & loud_ahead[-1])
                 ).Else(
-                    self._recount(ahead, seen)
+                    self._recount(ahead, seen, loud & loud_ahead[-1])
                 )
             ).Elif(counts & ~self.silent & (self.unreported != 2**index_bits - 1),
                 self.unreported.eq(self.unreported + 1)
             ).Elif(self.completion & ~counts,
                 seen.eq(seen - 1)
+            ),
+            If(counts & ~self.silent,
+                loud.eq(1),
+                loud_index.eq(self.completed + 1),
+                If(self.rearm & ~ahead_then[-1], loud.eq(0)),
+            ).Elif(self.rearm & ~loud_ahead[-1],
+                loud.eq(0)
             ),
         ]
 
@@ -172,8 +190,10 @@ class Moderation(LiteXModule):
                 self.by_frames.eq(frames_due & ~requested),
                 self.by_absolute.eq(absolute_due & ~frames_due & ~requested),
                 self.by_packet.eq(packet_due & ~absolute_due & ~frames_due & ~requested),
+                self.by_halt.eq(self.halted & ~packet_due & ~absolute_due & ~frames_due & ~requested),
             ),
-            self.raised.eq(self.by_request | self.by_frames | self.by_absolute | self.by_packet),
+            self.raised.eq(self.by_request | self.by_frames | self.by_absolute | self.by_packet |
+                self.by_halt),
         ]
 
         # Line.
@@ -197,6 +217,7 @@ class Moderation(LiteXModule):
                 self.completed.eq(0),
                 self.unreported.eq(0),
                 seen.eq(0),
+                loud.eq(0),
                 requested.eq(0),
                 absolute_count.eq(0),
             ),
@@ -206,18 +227,21 @@ class Moderation(LiteXModule):
         # ----------------
         cleared = Signal()
         self.comb += [
-            cleared.eq(~(self.line | self.armed | requested | outstanding) &
+            cleared.eq(~(self.line | self.armed | requested | loud | outstanding) &
                 (self.completed == 0) & (seen == 0)),
             self.awake.eq(self.completion | self.rearm | self.disarm | self.raised |
                 packet_ticks | absolute_ticks | gap_ticks | (self.clear & ~cleared)),
         ]
 
-    def _recount(self, ahead, seen):
-        """What counts after a re-arm by a driver that is so far ahead of the completions."""
+    def _recount(self, ahead, seen, loud):
+        """What counts after a re-arm by a driver that is so far ahead of the completions.
+
+        loud: what it has not seen, if anything, is not all silent.
+        """
         return If((ahead != 0) & (ahead < 2**AHEAD_BITS),
             self.unreported.eq(0),
             seen.eq(ahead),
         ).Else(
-            self.unreported.eq(-ahead),
+            self.unreported.eq(Mux(loud, -ahead, 0)),
             seen.eq(0),
         )

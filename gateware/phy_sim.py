@@ -42,6 +42,7 @@ class SimPHY(LiteXModule):
     """
     dw                      = 32
     cd                      = "sys"
+    rx_clk_freq             = 1e9/dw # Words a second.
     integrated_ifg_inserter = True # The gap is paced here: LiteEthMACGap counts clocks.
 
     def __init__(self, pads, sys_clk_freq, rx_cd="sys"):

@@ -69,13 +69,13 @@ class Receive(LiteXModule):
         low     = Signal(32)
         upper   = Signal()           # The upper half is next.
         spill   = Signal()           # The last word has octets in carry.
-        length  = Signal(14)         # Octets so far.
+        length  = Signal(15)         # Octets so far: a word more than MAX_FRAME at most.
         crc     = Signal(32, reset=INIT)
         tail    = Signal(32)         # Octets of an incomplete last word that the CRC waits for,
         tail_octets = Signal(2)      # and their number.
         error   = Signal()
         started = Signal()           # The first word has passed.
-        wanted  = Signal()           # Enabled when the frame started.
+        wanted  = Signal()           # Enabled since the frame started.
         long    = Signal()
         self.comb += [
             long.eq(length > self.max_frame),
@@ -147,6 +147,7 @@ class Receive(LiteXModule):
                 NextState("RECEIVE"),
             ),
         )
+        self.sync += If(~self.enable, wanted.eq(0))
         self.comb += [
             self.octets.eq(length),
             fifo.param.length.eq(length - eth_fcs_length),

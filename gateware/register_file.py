@@ -16,7 +16,9 @@ from moderato.gateware import registers
 
 class RegisterFile(LiteXModule):
     """All registers of registers.py behind `bus` (32-bit Wishbone, 4 KiB, one wait state, two for
-    counters: the bus's address comes too late to go through their memory, too).
+    counters: the bus's address comes too late to go through their memory, too). A write of part of a
+    word changes nothing and is answered with `err`; one of no byte at all, as a converter of widths
+    may make it, with `ack`.
 
     value[name]   Signal of the register: driven here for "rw", to be driven by the user for "ro".
     strobe[name]  "wo" and "rw": one-clock pulse when the register was written; `data` holds the
@@ -41,6 +43,8 @@ class RegisterFile(LiteXModule):
         is_counter = Signal()
         asked      = Signal()
         request    = Signal()
+        write      = Signal()
+        partial    = Signal()
         reads, writes, counts = {}, {}, {}
         for reg in registers.registers():
             name = reg.name.lower()
@@ -61,8 +65,10 @@ class RegisterFile(LiteXModule):
 
         # A strobe comes with the acknowledgement.
         self.comb += [
-            request.eq(self.bus.cyc & self.bus.stb & ~self.bus.ack),
-            self.awake.eq(self.bus.cyc & self.bus.stb | self.bus.ack),
+            request.eq(self.bus.cyc & self.bus.stb & ~self.bus.ack & ~self.bus.err),
+            write.eq(self.bus.we & (self.bus.sel == 0b1111)),
+            partial.eq(self.bus.we & (self.bus.sel != 0b1111) & (self.bus.sel != 0)),
+            self.awake.eq(self.bus.cyc & self.bus.stb | self.bus.ack | self.bus.err),
             Case(self.bus.adr[:10], counts),
             self.counting.eq(request & is_counter & ~asked),
         ]
@@ -71,11 +77,13 @@ class RegisterFile(LiteXModule):
         self.sync += [
             asked.eq(self.counting),
             self.bus.ack.eq(0),
+            self.bus.err.eq(0),
             [strobe.eq(0) for strobe in self.strobe.values()],
             If(request & ~self.counting,
-                self.bus.ack.eq(1),
+                self.bus.ack.eq(~partial),
+                self.bus.err.eq(partial),
                 self.data.eq(self.bus.dat_w),
                 Case(self.bus.adr[:10], reads),
-                If(self.bus.we, Case(self.bus.adr[:10], writes)),
+                If(write, Case(self.bus.adr[:10], writes)),
             ),
         ]

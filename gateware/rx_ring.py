@@ -5,9 +5,10 @@ from migen import *
 
 from litex.gen import *
 
-from moderato.gateware            import descriptor
-from moderato.gateware.dma        import BURST_BEATS, DATA_BYTES, WritePort
-from moderato.gateware.registers  import INDEX_BITS, RX_OFFSET
+from moderato.gateware.completions import Completions
+from moderato.gateware.descriptor  import DescriptorFetcher
+from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, WritePort
+from moderato.gateware.registers   import RX_OFFSET
 
 # Rx Ring ------------------------------------------------------------------------------------------
 
@@ -15,8 +16,9 @@ class RxRing(LiteXModule):
     """Moves the oldest frame of `fifo` (rx_frame_param) to the next descriptor's buffer.
 
     A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
-    too (`drop_buffer`; its descriptor completes with ERROR). `completion`, with the descriptor's
-    `request` and `silent` flags, comes when memory has taken data and status, in that order.
+    too (`drop_buffer`; its descriptor completes with ERROR). Of a buffer only whole words are used.
+    Memory that refuses data costs that frame (ERROR); one that refuses descriptors or their status
+    leaves the ring `halted`: it drops what comes until it is disabled.
     """
     def __init__(self, fifo):
         # Settings.
@@ -26,16 +28,16 @@ class RxRing(LiteXModule):
 
         # Results.
         self.idle        = Signal()
-        self.completion  = Signal()
-        self.request     = Signal()
-        self.silent      = Signal()
+        self.halted      = Signal()
         self.drop_ring   = Signal()
         self.drop_buffer = Signal()
         self.awake       = Signal()
 
         # DMA.
-        self.fetcher = fetcher = descriptor.DescriptorFetcher()
-        self.port    = port    = WritePort(note_width=3)
+        self.fetcher     = fetcher     = DescriptorFetcher()
+        self.data        = data        = WritePort(note_width=1) # Noted: a frame's last burst.
+        self.completions = completions = Completions([("length", 14), ("multicast", 1), ("broadcast", 1),
+            ("error", 1), ("request", 1), ("silent", 1)], fields=["length", "multicast", "broadcast"])
 
         # # #
 
@@ -43,117 +45,101 @@ class RxRing(LiteXModule):
             fetcher.enable.eq(self.enable),
             fetcher.base.eq(self.base),
             fetcher.order.eq(self.order),
-        ]
-
-        # Bursts that memory has not acknowledged yet; a status burst's note says what completed.
-        # ---------------------------------------------------------------------------------------
-        under_way = Signal(4)
-        self.sync += under_way.eq(under_way + (port.request.valid & port.request.ready) - port.done)
-        self.comb += [
-            self.completion.eq(port.done & port.done_note[0]),
-            self.request.eq(port.done_note[1]),
-            self.silent.eq(port.done_note[2]),
+            completions.base.eq(self.base),
+            completions.order.eq(self.order),
+            self.halted.eq(fetcher.failed | completions.failed),
         ]
 
         # Frames.
         # -------
-        index     = Signal(INDEX_BITS)
         address   = Signal(29)
+        words     = Signal(12)
         remaining = Signal(12) # Words of the frame still to be written.
         in_line   = Signal(max=BURST_BEATS + 1)
         beats     = Signal(max=BURST_BEATS + 1)
-        length    = Signal(14)
-        multicast = Signal()
-        broadcast = Signal()
-        error     = Signal()
-        request   = Signal()
-        silent    = Signal()
+        job       = completions.job
         fits      = Signal()
         self.comb += [
-            fits.eq(fifo.head.length + RX_OFFSET <= fetcher.source.length),
+            words.eq((fifo.head.length + RX_OFFSET + DATA_BYTES - 1) >> log2_int(DATA_BYTES)),
+            fits.eq(words <= fetcher.source.length[log2_int(DATA_BYTES):]),
             in_line.eq(BURST_BEATS - address[:log2_int(BURST_BEATS)]),
         ]
 
         self.fsm = fsm = FSM(reset_state="STOPPED")
         fsm.act("STOPPED",
-            self.idle.eq(~self.enable),
+            # What was received before is no frame of the next ring.
             fifo.release.eq(fifo.available),
-            NextValue(index, 0),
-            If(self.enable, NextState("WAIT")),
+            self.idle.eq(~self.enable & ~fifo.available),
+            completions.restart.eq(1),
+            If(self.enable & ~fifo.available, NextState("WAIT")),
         )
         fsm.act("WAIT",
-            NextValue(address, fetcher.source.address[3:]),
-            NextValue(remaining, (fifo.head.length + RX_OFFSET + DATA_BYTES - 1) >> 3),
-            NextValue(length, Mux(fits, fifo.head.length, 0)),
-            NextValue(multicast, fifo.head.multicast & fits),
-            NextValue(broadcast, fifo.head.broadcast & fits),
-            NextValue(error, ~fits),
-            NextValue(request, fetcher.source.request),
-            NextValue(silent, fetcher.source.silent),
+            NextValue(address, fetcher.source.address[log2_int(DATA_BYTES):]),
+            NextValue(remaining, words),
+            [NextValue(getattr(job, name), getattr(fifo.head, name))
+                for name in ("length", "multicast", "broadcast")],
+            NextValue(job.error, ~fits),
+            NextValue(job.request, fetcher.source.request),
+            NextValue(job.silent, fetcher.source.silent),
             If(~self.enable,
                 NextState("DRAIN")
             ).Elif(fifo.available,
-                If(fetcher.source.valid,
-                    fetcher.source.ready.eq(1),
-                    NextState("DATA-REQUEST")
-                ).Elif(fetcher.starved,
+                If(self.halted | fetcher.starved,
                     self.drop_ring.eq(1),
                     fifo.release.eq(1),
+                ).Elif(fetcher.source.valid & completions.room,
+                    fetcher.source.ready.eq(1),
+                    NextState("REQUEST")
                 )
             )
         )
-        fsm.act("DATA-REQUEST",
-            port.request.valid.eq(~error),
-            port.request.address.eq(address),
-            port.request.last_beat.eq(Mux(remaining < in_line, remaining, in_line) - 1),
+        fsm.act("REQUEST",
+            data.request.valid.eq(~job.error),
+            data.request.address.eq(address),
+            data.request.last_beat.eq(Mux(remaining < in_line, remaining, in_line) - 1),
+            data.request.note.eq(remaining <= in_line),
             NextValue(beats, Mux(remaining < in_line, remaining, in_line)),
             # A clock after the comparison: what is released here moves the FIFO's read address.
-            If(error,
-                self.drop_buffer.eq(1),
-                fifo.release.eq(1),
-                NextState("STATUS-REQUEST")
-            ).Elif(port.request.ready,
+            If(job.error,
+                If(~completions.waiting,
+                    self.drop_buffer.eq(1),
+                    fifo.release.eq(1),
+                    job.valid.eq(1),
+                    NextState("WAIT")
+                )
+            ).Elif(data.request.ready,
                 NextState("DATA")
             ),
         )
         fsm.act("DATA",
-            port.data.valid.eq(1),
-            port.data.data.eq(fifo.word),
-            If(port.data.ready,
+            data.data.valid.eq(1),
+            data.data.data.eq(fifo.word),
+            If(data.data.ready,
                 fifo.next.eq(1),
                 NextValue(address, address + 1),
                 NextValue(remaining, remaining - 1),
                 NextValue(beats, beats - 1),
                 If(remaining == 1,
                     fifo.release.eq(1),
-                    NextState("STATUS-REQUEST")
+                    job.valid.eq(1),
+                    NextState("WAIT")
                 ).Elif(beats == 1,
-                    NextState("DATA-REQUEST")
+                    NextState("REQUEST")
                 )
             )
         )
-        fsm.act("STATUS-REQUEST",
-            port.request.valid.eq(1),
-            port.request.address.eq(descriptor.status_address(self.base, self.order, index)),
-            port.request.last_beat.eq(0),
-            port.request.note.eq(Cat(Constant(1, 1), request, silent)),
-            If(port.request.ready, NextState("STATUS")),
-        )
-        fsm.act("STATUS",
-            port.data.valid.eq(1),
-            port.data.data.eq(descriptor.status_beat(index, self.order,
-                length    = length,
-                multicast = multicast,
-                broadcast = broadcast,
-                error     = error,
-            )),
-            If(port.data.ready,
-                NextValue(index, index + 1),
-                NextState("WAIT"),
-            )
-        )
         fsm.act("DRAIN",
-            If((under_way == 0) & fetcher.idle, NextState("STOPPED"))
+            If(completions.idle & fetcher.idle, NextState("STOPPED"))
         )
-        self.comb += self.awake.eq(fetcher.awake | fifo.available | (under_way != 0) |
+
+        # Acknowledgements: a frame's bursts one after the other, frame by frame.
+        # -----------------------------------------------------------------------
+        refused = Signal()
+        self.comb += [
+            completions.finish.eq(data.done & data.done_note),
+            completions.refused.eq(refused | data.refused),
+        ]
+        self.sync += If(data.done, refused.eq(~data.done_note & (refused | data.refused)))
+
+        self.comb += self.awake.eq(fetcher.awake | fifo.available | ~completions.idle |
             ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED")))

@@ -22,7 +22,7 @@ class Statistics(LiteXModule):
     """Counts events in the counters of the register file.
 
     events: name of a counter -> pulse that adds 1, or (pulse, amount).
-    bursts: names of those that may come in every clock.
+    bursts: names of those that may come in every clock; the number that comes in one.
 
     An event waits for the adder, which takes one in a clock, and none in a clock in which the bus
     asks for a counter (every third at most): a counter is up to date some clocks after its event.
@@ -48,8 +48,8 @@ class Statistics(LiteXModule):
         taken   = Signal(len(events))
         for n, (name, (pulse, amount)) in enumerate(events.items()):
             left = Mux(taken[n], 0, waiting[n])
-            more = left + 1 if name in bursts else 1 if amount is None else amount
-            self.sync += waiting[n].eq(Mux(pulse, more, left))
+            self.sync += waiting[n].eq(left + pulse if name in bursts else
+                Mux(pulse, 1 if amount is None else amount, left))
 
         # The first of them.
         # ------------------

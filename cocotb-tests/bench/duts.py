@@ -71,9 +71,9 @@ def moderation():
     outputs = Signal(8 + 2*16, name_override="outputs")
     device.comb += outputs.eq(Cat(
         device.line, device.armed, device.raised, device.by_request, device.by_frames,
-        device.by_absolute, device.by_packet, C(0, 1), device.completed, device.unreported))
+        device.by_absolute, device.by_packet, device.by_halt, device.completed, device.unreported))
     inputs = ["frames", "packet_timer", "absolute_timer", "gap", "completion", "request", "silent",
-        "rearm", "rearm_index", "disarm", "clear"]
+        "rearm", "rearm_index", "disarm", "clear", "halted"]
     ports = named(**{name: getattr(device, name) for name in inputs})
     return device, clocked(device) | {outputs} | ports
 
@@ -133,7 +133,8 @@ def dma():
         ports |= named(f"write{n}_", request_valid=port.request.valid,
             request_ready=port.request.ready, address=port.request.address,
             last_beat=port.request.last_beat, note=port.request.note, valid=port.data.valid,
-            ready=port.data.ready, data=port.data.data, done=port.done, done_note=port.done_note)
+            ready=port.data.ready, data=port.data.data, done=port.done, done_note=port.done_note,
+            refused=port.refused)
     return device, ports
 
 
@@ -149,7 +150,7 @@ def descriptor_fetcher():
         enable=fetcher.enable, base=fetcher.base, order=fetcher.order, doorbell=fetcher.doorbell,
         doorbell_index=fetcher.doorbell_index, valid=source.valid, ready=source.ready,
         address=source.address, length=source.length, request=source.request, silent=source.silent,
-        starved=fetcher.starved, idle=fetcher.idle)
+        starved=fetcher.starved, failed=fetcher.failed, idle=fetcher.idle)
 
 
 # Statistics ---------------------------------------------------------------------------------------
@@ -158,16 +159,21 @@ BURSTS = {"RX_DROP_RING", "DMA_ERRORS"}
 
 
 def statistics():
-    """Behind its registers. Bit n of `pulses` is an event of counter n, `octets` its amount."""
+    """Behind its registers. Bit n of `pulses` is an event of counter n, `octets` its amount.
+
+    With `twice`, an event of BURSTS comes twice in one clock.
+    """
     device = Module()
-    pulses, octets = Signal(len(counters())), Signal(14)
-    events = {name: (pulses[n], octets) if name.endswith("OCTETS") else pulses[n]
+    pulses, octets, twice = Signal(len(counters())), Signal(14), Signal()
+    events = {name: (pulses[n], octets) if name.endswith("OCTETS") else
+        pulses[n] + (pulses[n] & twice) if name in BURSTS else pulses[n]
         for n, name in sorted(enumerate(counters()), key=lambda pair: pair[1] in BURSTS)}
     device.submodules.registers  = registers = RegisterFile()
     device.submodules.statistics = Statistics(registers, events, BURSTS)
     bus = {name: getattr(registers.bus, name)
-        for name in "adr dat_w dat_r sel cyc stb ack we".split()}
-    return device, clocked(device) | named("bus_", **bus) | named(pulses=pulses, octets=octets)
+        for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
+    return device, clocked(device) | named("bus_", **bus) | named(
+        pulses=pulses, octets=octets, twice=twice)
 
 
 # MAC ----------------------------------------------------------------------------------------------
@@ -178,7 +184,8 @@ def mac(phy_module, pads, domains, phy_cd, **parts):
     ports = clocked(device, *domains)
     device.submodules.phy = phy_module
     device.submodules.mac = top = ModeratoMAC(phy_module, SYS_CLK_FREQ, phy_cd, **parts)
-    bus = {name: getattr(top.bus, name) for name in "adr dat_w dat_r sel cyc stb ack we".split()}
+    bus = {name: getattr(top.bus, name)
+        for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
     ports |= axi_ports("dma", top.dma) | named("bus_", **bus) | named(pads=pads)
     return device, ports | named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
 
@@ -244,7 +251,7 @@ def outputs(mac, pads):
 
     aw, w, ar = mac.dma.aw, mac.dma.w, mac.dma.ar
     return Cat(mac.irq_rx, mac.irq_tx, mac.events, *mac.registers.value.values(),
-        offered(mac.bus.ack, mac.bus.dat_r),
+        offered(mac.bus.ack, mac.bus.dat_r), mac.bus.err,
         offered(aw.valid, aw.addr, aw.len),
         offered(w.valid, w.data, w.strb, w.last),
         offered(ar.valid, ar.addr, ar.len),

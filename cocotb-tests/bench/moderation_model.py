@@ -27,6 +27,7 @@ class Inputs:
     rearm_index:    int = 0
     disarm:         int = 0
     clear:          int = 0
+    halted:         int = 0
 
 
 @dataclass
@@ -38,6 +39,7 @@ class ModerationModel:
     armed:           bool = False
     line:            bool = False
     requests:        list = field(default_factory=list)  # indices of unseen requests
+    loud:            list = field(default_factory=list)  # and of unseen completions that count
     seen:            set  = field(default_factory=set)   # indices of completions that the driver
                                                          # saw, in memory, before they count
     # Points in time. When the time since then is longer than the timer, they move along with `now`:
@@ -54,13 +56,12 @@ class ModerationModel:
             return "request"
         if i.frames and self.unreported >= i.frames:
             return "frames"
-        if not self.unreported:
-            return None
-        if i.absolute_timer and self.now - self.waiting_since > i.absolute_timer:
-            return "absolute"
-        if i.packet_timer and self.now - self.last_completion > i.packet_timer:
-            return "packet"
-        return None
+        if self.unreported:
+            if i.absolute_timer and self.now - self.waiting_since > i.absolute_timer:
+                return "absolute"
+            if i.packet_timer and self.now - self.last_completion > i.packet_timer:
+                return "packet"
+        return "halt" if i.halted else None
 
     def outputs(self, i: Inputs) -> dict:
         cause = self.cause(i)
@@ -88,6 +89,7 @@ class ModerationModel:
         if i.clear:
             self.line, self.armed, self.completed, self.unreported = False, False, 0, 0
             self.requests.clear()
+            self.loud.clear()
             self.seen.clear()
         self.now += 1
 
@@ -95,14 +97,16 @@ class ModerationModel:
         if i.request:
             self.requests.append(self.completed)
         if not i.silent:
+            self.loud.append(self.completed)
             if not self.unreported:
                 self.waiting_since = self.now
             self.unreported = min(self.unreported + 1, MODULO - 1)
 
     def _recount(self, index):
         ahead = (index - self.completed) % MODULO
-        self.unreported = 0 if ahead < AHEAD else MODULO - ahead
+        self.requests, self.loud = ([one for one in unseen if (one - index) % MODULO < MODULO // 2]
+                                    for unseen in (self.requests, self.loud))
+        # Nothing tells silent completions from those among them that are not.
+        self.unreported = MODULO - ahead if self.loud and ahead >= AHEAD else 0
         self.seen = {(index - 1 - n) % MODULO for n in range(ahead)} if ahead < AHEAD else set()
         self.waiting_since = self.now
-        self.requests = [request for request in self.requests
-                         if (request - index) % MODULO < MODULO // 2]

@@ -97,7 +97,7 @@ class SimWire:
         while True:
             await RisingEdge(dut.sys_clk)
             now += 1
-            if not int(dut.pads_tx_valid.value):
+            if int(dut.sys_rst.value) or not int(dut.pads_tx_valid.value):
                 continue
             count = int(dut.pads_tx_bytes.value)
             assert now*self.link >= free - self.link, "the PHY sends faster than the link"

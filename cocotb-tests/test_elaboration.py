@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What can't work is refused when the gateware is made."""
+
+import pytest
+from migen import Record
+
+from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
+from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+
+
+def mac(sys_clk_freq=100e6, **options):
+    return ModeratoMAC(SimPHY(Record(sim_phy_pads(8)), sys_clk_freq), sys_clk_freq, "sys", **options)
+
+
+@pytest.mark.parametrize("name", ["rx_fifo_order", "tx_fifo_order"])
+@pytest.mark.parametrize("order", [10, 15])
+def test_fifo_order(name, order):
+    with pytest.raises(ValueError, match=f"{name} must be 11 .* to 14 .*, not {order}"):
+        mac(**{name: order})
+    for order in (11, 14):
+        mac(**{name: order})
+
+
+def test_max_frames():
+    with pytest.raises(ValueError, match="max_frames must be more than the 4 .*, not 4"):
+        mac(max_frames=4)
+    mac(max_frames=5)
+
+
+def test_sys_clk_freq():
+    assert min_sys_clk_freq(SimPHY) == pytest.approx(37.5e6)
+    with pytest.raises(ValueError, match="37.5 MHz at least for the rate of SimPHY, not 37.0 MHz"):
+        mac(sys_clk_freq=37e6)
+    mac(sys_clk_freq=38e6)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From the last word of a descriptor's data to its completion: how every descriptor of a ring ends."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from moderato.gateware.descriptor import status_address, status_beat
+from moderato.gateware.dma        import WritePort
+from moderato.gateware.registers  import INDEX_BITS
+
+# Descriptors that may be under way at once: enough to hide the memory's latency.
+IN_FLIGHT = 4
+
+# Completions --------------------------------------------------------------------------------------
+
+class Completions(LiteXModule):
+    """The descriptors that a ring has taken, in order, until memory holds their status.
+
+    A status is written when all data of its descriptor were transferred, and acknowledged if they
+    were written: no memory that orders nothing can show the one without the others, and a refusal is
+    told in the status. A status that memory refuses is no completion, and nothing completes after
+    it, for the driver waits for that one: `failed`, until `restart`.
+
+    layout  of a job, what is known of a descriptor while its data are under way: "error", "request",
+            "silent" and others.
+    fields  those of them that go into STATUS, beside "error".
+
+    job     a descriptor that was taken; only while `room`. One without data comes with `error`, when no
+            other one waits for data (`waiting`), or else that one's data would be taken for its.
+    oldest  the job that waits for data, if `waiting`;
+    finish  the last of them were transferred; with `refused`, memory refused some.
+    """
+    def __init__(self, layout, fields=()):
+        # Settings.
+        self.base    = Signal(32)
+        self.order   = Signal(4)
+        self.restart = Signal() # Begin with index 0; only while `idle`.
+
+        # Jobs.
+        self.room    = Signal()
+        self.idle    = Signal() # None is under way.
+        self.waiting = Signal()
+        self.finish  = Signal()
+        self.refused = Signal()
+
+        # Results.
+        self.completion = Signal()
+        self.request    = Signal()
+        self.silent     = Signal()
+        self.failed     = Signal()
+
+        # DMA.
+        self.port = port = WritePort(note_width=2)
+
+        # # #
+
+        self.jobs     = jobs     = stream.SyncFIFO(layout, IN_FLIGHT)
+        self.statuses = statuses = stream.SyncFIFO(
+            [field for field in layout if field[0] in {"error", "request", "silent", *fields}], IN_FLIGHT)
+        self.job    = jobs.sink
+        self.oldest = jobs.source
+
+        in_flight = Signal(max=IN_FLIGHT + 1)
+        self.sync += in_flight.eq(in_flight + self.job.valid - port.done)
+        self.comb += [
+            self.room.eq(in_flight != IN_FLIGHT),
+            self.idle.eq(in_flight == 0),
+            self.waiting.eq(jobs.source.valid),
+        ]
+
+        # Data.
+        # -----
+        self.comb += [
+            jobs.source.ready.eq(self.finish | jobs.source.error),
+            statuses.sink.valid.eq(jobs.source.valid & jobs.source.ready),
+            [getattr(statuses.sink, name).eq(getattr(jobs.source, name))
+                for name in ("request", "silent", *fields)],
+            statuses.sink.error.eq(jobs.source.error | self.refused),
+        ]
+
+        # Status.
+        # -------
+        index = Signal(INDEX_BITS)
+        self.fsm = fsm = FSM(reset_state="REQUEST")
+        fsm.act("REQUEST",
+            port.request.valid.eq(statuses.source.valid),
+            port.request.address.eq(status_address(self.base, self.order, index)),
+            port.request.last_beat.eq(0),
+            port.request.note.eq(Cat(statuses.source.request, statuses.source.silent)),
+            If(port.request.valid & port.request.ready, NextState("DATA")),
+        )
+        fsm.act("DATA",
+            port.data.valid.eq(1),
+            port.data.data.eq(status_beat(index, self.order, error=statuses.source.error, **{
+                name: Mux(statuses.source.error, 0, getattr(statuses.source, name))
+                for name in fields})),
+            If(port.data.ready,
+                statuses.source.ready.eq(1),
+                NextValue(index, index + 1),
+                NextState("REQUEST"),
+            )
+        )
+
+        # Completion.
+        # -----------
+        self.comb += [
+            self.completion.eq(port.done & ~port.refused & ~self.failed),
+            Cat(self.request, self.silent).eq(port.done_note),
+        ]
+        self.sync += [
+            If(port.done & port.refused, self.failed.eq(1)),
+            If(self.restart,
+                index.eq(0),
+                self.failed.eq(0),
+            ),
+        ]
