@@ -4,14 +4,15 @@
 A test module names its device under test (`DUT`, a function of bench.duts) and holds cocotb tests.
 With `CELLS = True` that is the device's netlist of ECP5 cells instead of its RTL; with a function
 `SIMULATOR` it is what that makes, as `make` of bench.simulator.simulate. Each module is one
-simulation of the cases that were selected; simulations run side by side, one per core.
+simulation of the cases that were selected, which runs when the module is set up.
 """
-
-import os
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from cocotb._decorators import Test, TestGenerator
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return Module.from_parent(parent, path=module_path)
 
 
 def pytest_pycollect_makeitem(collector, name, obj):
@@ -24,6 +25,21 @@ def pytest_pycollect_makeitem(collector, name, obj):
     return None
 
 
+class Module(pytest.Module):
+    """If it holds cocotb tests, `outcomes` has what came of each in the simulation."""
+
+    def setup(self):
+        super().setup()
+        if not hasattr(self.obj, "DUT"):
+            return
+        from bench.simulator import simulate
+        cases = [item.name for item in self.session.items if item.parent is self]
+        self.outcomes = simulate(self.obj.__name__, self.obj.DUT, cases,
+                                 getattr(self.obj, "CELLS", False),
+                                 getattr(self.obj, "SIMULATOR", None))
+        self.unreported = sum(outcome.seconds for outcome in self.outcomes.values())
+
+
 class Case(pytest.Item):
     """One cocotb test."""
 
@@ -34,10 +50,13 @@ class Case(pytest.Item):
             case.add_marker(mark.name)
         return case
 
+    @property
+    def outcome(self):
+        return self.parent.outcomes[self.name]
+
     def runtest(self):
-        reason = self.session.stash[SIMULATIONS][self.parent].result()[self.name]
-        if reason:
-            raise CaseFailed(reason)
+        if self.outcome.failure:
+            raise CaseFailed(self.outcome.failure)
 
     def repr_failure(self, excinfo):
         if excinfo.errisinstance(CaseFailed):
@@ -52,23 +71,17 @@ class CaseFailed(Exception):
     """The cocotb test failed; the message is its own."""
 
 
-SIMULATIONS = pytest.StashKey[dict]()
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A case takes what it took in the simulation.
 
-
-def pytest_runtestloop(session):
-    """Starts every simulation; the tests then wait for theirs."""
-    from bench.simulator import simulate
-
-    selected = {}
-    for item in session.items:
-        if isinstance(item, Case):
-            selected.setdefault(item.parent, []).append(item.name)
-    if session.config.option.collectonly:
-        return
-    pool = ThreadPoolExecutor(os.cpu_count())
-    session.config.add_cleanup(lambda: pool.shutdown(cancel_futures=True))
-    session.stash[SIMULATIONS] = {
-        module: pool.submit(simulate, module.obj.__name__, module.obj.DUT, cases,
-                            getattr(module.obj, "CELLS", False),
-                            getattr(module.obj, "SIMULATOR", None))
-        for module, cases in selected.items()}
+    What is left of it, the simulator's build and start, belongs to the first case's set-up.
+    """
+    report = yield
+    module = item.parent
+    if isinstance(item, Case) and hasattr(module, "outcomes"):
+        if call.when == "setup":
+            report.duration, module.unreported = report.duration - module.unreported, 0
+        elif call.when == "call":
+            report.duration = item.outcome.seconds
+    return report

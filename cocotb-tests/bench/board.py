@@ -33,14 +33,14 @@ def simulator(board: str, start: str) -> tuple[Path, Path]:
     source   = verilog(board, "images" if loaded else start)
     modules  = sorted(source.glob("*.v"))
     includes = f"+incdir+{yowasp.cell_models()}"
-    options  = [*OPTIONS, *parameters(json.loads((source / "soc.json").read_text()))]
+    generics = parameters(json.loads((source / "soc.json").read_text()))
 
     def build(folder: Path):
         verilate(folder, "board", [WRAPPER, CELLS, includes, *modules], PUBLIC,
-                 options=options, compile=[*COMPILE, f"-j{os.cpu_count()}"])
+                 options=OPTIONS, parameters=generics, compile=[*COMPILE, f"-j{os.cpu_count()}"])
 
     inputs  = [WRAPPER, CELLS, yowasp.version("yosys"), *(file.read_bytes() for file in modules),
-               PUBLIC, *options, *COMPILE, verilator.version(), version("cocotb")]
+               PUBLIC, *OPTIONS, *generics, *COMPILE, verilator.version(), version("cocotb")]
     program = artifact("cocotb/board", inputs, build, "a minute")
     return program, memories(start, source) if loaded else source
 

@@ -8,7 +8,9 @@ a device is kept in the build cache by its Verilog, so only a device that change
 import contextlib
 import os
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -72,7 +74,7 @@ def _build(folder: Path, name: str, code: str, public: str, extra: list, waves: 
 
 
 def verilate(folder: Path, name: str, sources: list, public: str = "", waves: bool = False,
-             options: list = FLAGS, compile: list = COMPILE):
+             options: list = FLAGS, parameters: list = [], compile: list = COMPILE):
     """Makes the program `name` of the module that is called so.
 
     `public`: which signals have names, in Verilator's configuration language; "" for all.
@@ -80,20 +82,54 @@ def verilate(folder: Path, name: str, sources: list, public: str = "", waves: bo
     if public:
         sources = [folder / "public.vlt", *sources]
         sources[0].write_text(f"`verilator_config\n{public}")
+    public_all = [] if public else ["--public-flat-rw"]
+    _generate(folder, name, [*options, *parameters, *public_all, *sources], waves)
+    for file in _library(options, waves).glob("*.o"):
+        shutil.copy(file, folder)
+    _compile(folder, compile, waves)
+
+
+def _library(options: list, waves: bool) -> Path:
+    """A folder with the objects of Verilator's library: most of what a small simulator takes."""
+    def build(folder: Path):
+        source = folder / "nothing.v"
+        # Just enough to need all parts of the library.
+        delay = "#1" if "--timing" in options else ""
+        source.write_text(f"module nothing(output reg r); initial {delay} r = 0; endmodule\n")
+        _generate(folder, "nothing", [*options, "--public-flat-rw", source], waves)
+        _compile(folder, COMPILE, waves)
+        for pattern in "Vtop*", "nothing*", "verilator.o":  # cocotb's object includes the header
+            for file in folder.glob(pattern):
+                file.unlink()
+
+    return artifact("cocotb/library", [*options, f"waves {waves}", *COMPILE, verilator.version(),
+                                       version("cocotb")], build, note="20 seconds")
+
+
+def _generate(folder: Path, name: str, words: list, waves: bool):
     library = cocotb_tools.config.libs_dir
     run([verilator.command(), "-cc", "--exe", "-Mdir", folder, "--top-module", name,
-         "--prefix", "Vtop", "-o", name, "--vpi", "--timescale", "1ns/1ps", *options,
-         *([] if public else ["--public-flat-rw"]), *(["--trace"] if waves else []),
-         "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
-         cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *sources],
+         "--prefix", "Vtop", "-o", name, "--vpi", "--timescale", "1ns/1ps",
+         *(["--trace"] if waves else []), "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
+         cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *words],
         env=verilator.environment())
+
+
+def _compile(folder: Path, compile: list, waves: bool):
     run(["make", "-C", folder, "-f", "Vtop.mk", *compile, f"VM_TRACE={int(waves)}"],
         env=verilator.environment())
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """Of a case."""
+    failure: str | None   # why it failed; None: it passed
+    seconds: float = 0.0  # of wall time
+
+
 def simulate(module: str, name: str, cases: list[str], cells: bool = False,
-             make=None) -> dict[str, str | None]:
-    """Runs `cases` of a test module on a device; returns for each case None or why it failed.
+             make=None) -> dict[str, Outcome]:
+    """Runs `cases` of a test module on a device; returns what came of each.
 
     `make` returns the folder with the simulator of a device that bench.duts does not have, and that
     with the contents of its memories.
@@ -116,12 +152,13 @@ def _simulate(folder: Path, simulator: Path, module: str, name: str, cases: list
             waves=bool(os.environ.get("WAVES")), results_xml=str(results), log_file=log,
             extra_env={"LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir),
                        "COCOTB_LOG_LEVEL": os.environ.get("COCOTB_LOG_LEVEL", "WARNING")})
-    outcome = dict.fromkeys(cases, f"the simulator ended before this test did; see {log}")
+    outcomes = dict.fromkeys(cases, Outcome(f"the simulator ended before this test did; see {log}"))
     if results.exists():
         for case in ElementTree.parse(results).getroot().iter("testcase"):
             failed = [child for child in case if child.tag in ("failure", "error", "skipped")]
-            outcome[case.get("name")] = _reason(failed[0], log) if failed else None
-    return outcome
+            outcomes[case.get("name")] = Outcome(_reason(failed[0], log) if failed else None,
+                                                 float(case.get("time")))
+    return outcomes
 
 
 def _reason(failure: ElementTree.Element, log: Path) -> str:

@@ -62,7 +62,7 @@ def run_module(tmp_path: Path) -> str:
     return subprocess.run([uml / "linux", "mem=64M", "kunit.enable=1", "con=null", "con0=fd:0,fd:1",
                            f"initrd={tmp_path / 'initrd'}"],
                           cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace", timeout=60).stdout
+                          stderr=subprocess.STDOUT, text=True, errors="replace").stdout
 
 
 def results(output: str) -> dict[str, bool]:

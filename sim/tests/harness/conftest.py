@@ -40,7 +40,6 @@ def sim(binary, rom, tmp_path):
             input=lines,
             text=True,
             capture_output=True,
-            timeout=120,
             cwd=tmp_path,
         )
         assert done.returncode == status, done.stderr

@@ -69,7 +69,7 @@ def test_interactive_on_a_terminal(binary, rom):
     while b"echo" not in seen:
         seen += os.read(ours, 100)
     os.write(ours, b"\x01x")
-    assert process.wait(timeout=10) == 0
+    assert process.wait() == 0
     assert termios.tcgetattr(theirs) == before
     os.close(ours)
     os.close(theirs)

@@ -76,7 +76,7 @@ def test_progress_and_interruption(binary, rom, tmp_path):
     state = json.loads(process.stdout.readline())["progress"]
     assert state["do"] == "run" and state["of"] == 10**12 and 0 < state["cycles"] < 10**12
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=10) == 130
+    assert process.wait() == 130
     process.stdin.close()
     process.stdout.close()
     assert sorted(os.listdir(tmp_path)) == ["rom"]

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How the tests share the machine: a process per core (pytest-xdist), each file of tests in one.
+
+The options are in pyproject.toml. A file's tests stay together because they share what is slow to
+make: a simulation of all its cocotb cases, trials, booted guests.
+"""
+
+import ctypes
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+# Files that take longest, so that they begin first and no core is idle while the last one ends.
+# `./moderato test` prints what the slowest tests took.
+LONGEST = ()
+
+GIBIBYTE = 1 << 30
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One for each core that has 4 GiB. None for a single file: -s and --pdb work as ever."""
+    files = {name.split("::")[0] for name in config.args}
+    if len(files) == 1 and Path(*files).is_file():
+        return 0
+    fit = psutil.virtual_memory().total // (4 * GIBIBYTE)
+    return max(1, min(len(os.sched_getaffinity(0)), fit))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """The longest files first; the order is the same in every process, as xdist needs it."""
+    place = {config.rootpath / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
+# Whatever ends the tests, every process that they started ends with them --------------------------
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as after Ctrl-C
+    # What a killed worker leaves behind becomes a child of this process.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    config.add_cleanup(end_children)
+
+
+def end_children():
+    for process in psutil.Process().children(recursive=True):
+        process.kill()
