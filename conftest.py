@@ -17,6 +17,7 @@ import pytest
 # `./moderato test` prints what the slowest tests took.
 LONGEST = ()
 
+ROOT = Path(__file__).parent
 GIBIBYTE = 1 << 30
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -31,15 +32,17 @@ def pytest_xdist_auto_num_workers(config):
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     """The longest files first; the order is the same in every process, as xdist needs it."""
-    place = {config.rootpath / name: number for number, name in enumerate(LONGEST)}
+    place = {ROOT / name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
 # Whatever ends the tests, every process that they started ends with them --------------------------
 
 def pytest_configure(config):
+    if gone := [name for name in LONGEST if not (ROOT / name).is_file()]:
+        raise pytest.UsageError(f"LONGEST in conftest.py names {', '.join(gone)}: no such file")
     if hasattr(config, "workerinput"):
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as after Ctrl-C

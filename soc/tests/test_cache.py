@@ -124,8 +124,20 @@ def test_killed_build_is_swept(cache):
     assert left_over(cache) == [directory / "out"]
 
 
-def test_two_processes_build_once(cache):
-    command = ["sh", "-c", f"echo x >> {cache}.count; sleep 0.5"]
-    processes = [start(command) for _ in range(2)]
-    assert [process.communicate() and process.returncode for process in processes] == [0, 0]
-    assert Path(f"{cache}.count").read_text() == "x\n"
+def test_two_processes_build_once(cache, tmp_path):
+    """As two test processes that need the same simulator: the second one waits for the first."""
+    count, go = tmp_path / "count", tmp_path / "go"
+    command = ["sh", "-c", f"echo x >> {count}; until [ -e {go} ]; do sleep 0.02; done"]
+    first = start(command)
+    wait_for(first, count.exists)
+    second = start(command)
+    wait_for(second, lambda: holds_a_lock_file(second) or count.read_text() != "x\n")
+    go.touch()
+    for process in first, second:
+        assert process.communicate() and process.returncode == 0
+    assert count.read_text() == "x\n"
+
+
+def holds_a_lock_file(process) -> bool:
+    files = Path(f"/proc/{process.pid}/fd").iterdir()
+    return any(file.is_symlink() and file.readlink().suffix == ".lock" for file in files)
