@@ -60,6 +60,11 @@ def _report(options) -> int:
                   options.profiles)
 
 
+def _results(options) -> int:
+    from .published import results
+    return results()
+
+
 def _replay(options) -> int:
     from .replay import replay
     return replay(_variant(options), [options.in0, options.in1], [options.out0, options.out1], options.json,
@@ -171,6 +176,9 @@ def parser() -> Parser:
         help="also write every table here, as Markdown")
     add("--profiles", type=arguments.input_folder, metavar="DIR",
         help="what `moderato profile` wrote: *.json, *.svg, *.pftrace")
+
+    _command(commands, "results", _results,
+             "everything in docs/data, docs/tables.md and docs/figures anew (80 minutes)")
 
     add = _command(commands, "replay", _replay, "send captured frames through the guest")
     add("--variant", type=arguments.variant, metavar="V", help=names)

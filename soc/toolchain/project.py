@@ -33,6 +33,13 @@ def version() -> str:
         return pyproject()["project"]["version"]
 
 
+def uncommitted() -> list[str]:
+    """Files that differ from the commit, or that git does not know and does not ignore."""
+    status = subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], text=True,
+                            capture_output=True, check=True).stdout
+    return [line[3:] for line in status.splitlines()]
+
+
 def cache_root() -> Path:
     """The folder of everything that is built: $MODERATO_CACHE, or ~/.cache/moderato."""
     return Path(os.environ.get("MODERATO_CACHE") or Path.home() / ".cache" / "moderato").absolute()

@@ -2,7 +2,9 @@
 """The trials that a report is about: of one machine, or one for each NIC where several compare.
 
 Files grow over months, through many commits of gateware and driver; figures of different machines
-do not go into one table. The latest machine of each NIC is taken, and what was left out is told.
+do not go into one table. The latest machine of each NIC is taken, NICs are compared only if kernel,
+CPU and memory around them are the same, and what was left out is told. So is what is no mixture of
+machines and yet no single run: trials of several commits, or with changes that no commit has.
 """
 
 from collections import Counter
@@ -16,6 +18,7 @@ from .paper import VARIANTS
 
 UNKNOWN = {"machine": None, "version": "unknown", "nic": "moderato", "kernel": None, "cpu": None,
            "memory_bytes": None, "checkpoint": None}  # of records from before they said
+DIRTY = "-dirty"  # at the end of a version
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def load(files: Sequence[Path]) -> Records:
         raise LabError(f"there are no records of trials in {names}; make some with "
                        "`./moderato rfc2544`, or name another file with --results")
     chosen, left_out = choose(found.values())
-    notes += left_out
+    notes += left_out + no_single_run(chosen)
     notes += sorted({f"trial {trial['name']} is unsound: {problem}"
                      for trial in chosen for problem in trial["problems"]})
     return Records(chosen, notes)
@@ -73,11 +76,11 @@ def conditions(trial: dict) -> dict:
 def choose(trials: Iterable[dict]) -> tuple[list[dict], list[str]]:
     """The trials that belong together, and what is left out.
 
-    Of the latest trial's line rate; of each NIC's latest machine; of a variant's latest settings.
+    Of the latest trial's line rate, and of what was around its NIC; of each NIC's latest machine;
+    of a variant's latest settings.
     """
     trials = list(trials)
-    link = trials[-1]["task"]["link_mbps"]
-    chosen = [trial for trial in trials if trial["task"]["link_mbps"] == link]
+    chosen = [trial for trial in trials if _around(trial) == _around(trials[-1])]
     for whose, what in ((_nic, "machine"), (_variant, "checkpoint")):
         latest = {whose(trial): conditions(trial)[what] for trial in chosen}
         chosen = [trial for trial in chosen if conditions(trial)[what] == latest[whose(trial)]]
@@ -85,6 +88,23 @@ def choose(trials: Iterable[dict]) -> tuple[list[dict], list[str]]:
     others = Counter(_made(trial) for trial in trials if trial["key"] not in kept)
     return chosen, [f"left out: {count} trial(s) that were made otherwise ({made})"
                     for made, count in others.items()]
+
+
+def no_single_run(trials: Sequence[dict]) -> list[str]:
+    """What is to be said of trials that belong together, but were not made at once."""
+    versions = dict.fromkeys(conditions(trial)["version"] for trial in trials)
+    notes = []
+    if len(versions) > 1:
+        notes.append(f"the trials are of {len(versions)} commits: {', '.join(versions)}")
+    return notes + [f"trials of {version} were made with files that are not committed"
+                    for version in versions if version.endswith(DIRTY)]
+
+
+def _around(trial: dict) -> tuple:
+    """What trials have in common that are compared, whatever their NIC."""
+    made = conditions(trial)
+    return (trial["task"]["link_mbps"], trial["sys_clk_hz"],
+            *(made[name] for name in ("kernel", "cpu", "memory_bytes")))
 
 
 def _nic(trial: dict) -> str:

@@ -4,10 +4,9 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from .records import Records, conditions
+from .records import DIRTY, Records, conditions
 
 TESTS = {"steady": ("throughput", "latency")}  # of kinds of trials that are called otherwise
-DIRTY = "-dirty"
 
 
 def commands(records: Records) -> list[str]:

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato results`: docs/data, docs/tables.md and docs/figures anew, on one clean commit.
+
+The steps are commands of moderato. What they make is kept in the build cache, in a folder for the
+commit and its machines: Ctrl-C loses the trials under way and nothing else, and what was made on
+another machine is never beside it. The files of docs are replaced when all of it is there.
+"""
+
+import contextlib
+import gzip
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.toolchain import project
+from moderato.soc.toolchain.project import ROOT, cache_root
+
+from . import outputs
+from .errors import LabError
+from .machine import machine
+from .progress import duration
+from .report import records
+from .report.command import report
+from .variants import NICS
+
+TRIALS, PROFILES = "trials.jsonl", "profiles"
+
+
+@dataclass(frozen=True)
+class Step:
+    minutes: float  # on two idle cores
+    command: str    # {trials}: the file of records; {profiles}: the folder for all else
+
+
+RFC2544 = "rfc2544 --results {trials}"
+LITEETH = f"{RFC2544} --nic liteeth"
+PLAN = (
+    # Where each frame has its interrupt, the phase between the ports moves a throughput by 12 %.
+    Step(28,  f"{RFC2544} --variant original,tx-128,tx-off --phases 3"),
+    Step(8,   f"{RFC2544} --variant napi,napi-tx-128,napi-tx-off"),
+    # It copies: a line over the size, for which four sizes will do.
+    Step(11,  f"{LITEETH} --frame-size 64,256,512,1518"),
+    Step(0.7, f"{RFC2544} --test loss --frame-size 512 --load 100"),
+    Step(6,   f"{RFC2544} --test loss --frame-size 64 --load 100,30,12,6,4,3,2,1"),
+    Step(4,   f"{RFC2544} --test loss --frame-size 256 --load 100,30,15,8,4"),
+    Step(0.3, f"{LITEETH} --test loss --frame-size 512 --load 100"),
+    Step(1.5, f"{LITEETH} --test loss --frame-size 64 --load 100,12,6,4,3,2,1"),
+    Step(1,   f"{LITEETH} --test loss --frame-size 256 --load 100,15,8,4"),
+    Step(9,   f"{RFC2544} --test burst,recovery,reset --frame-size 64"),
+    Step(4,   f"{LITEETH} --test burst,recovery,reset --frame-size 64"),
+    # Near the throughput of each.
+    Step(1,   "profile --variant original,tx-128,tx-off --load 2 "
+              "--json {profiles}/interrupt-per-frame.json"),
+    Step(0.5, "profile --variant napi --load 4.2 --json {profiles}/napi.json"),
+    Step(0.7, "profile --variant napi-tx-128,napi-tx-off --load 6.4 "
+              "--json {profiles}/napi-tx.json"),
+    Step(0.7, "profile --nic liteeth --load 2 --json {profiles}/liteeth-64.json"),
+    Step(0.7, "profile --nic liteeth --load 11 --frame-size 1518 "
+              "--json {profiles}/liteeth-1518.json"),
+    Step(0.3, "timeline --variant original --frames 8 --output {profiles}/original.pftrace"),
+    Step(0.3, "timeline --variant napi-tx-off --frames 8 --output {profiles}/napi-tx-off.pftrace"),
+)
+
+
+def results(plan: Sequence[Step] = PLAN, docs: Path = ROOT / "docs") -> int:
+    """Run what is left of the plan, then replace the files of `docs`; returns the exit status."""
+    folder = run_folder(clean_commit())
+    (folder / PROFILES).mkdir(parents=True, exist_ok=True)
+    print(f"moderato: all is kept in {folder} until the end; Ctrl-C, and the same command goes on",
+          file=sys.stderr)
+    done = Done(folder / "done")
+    todo = [step for step in plan if step.command not in done]
+    begun, planned = time.monotonic(), 0.0
+    for number, step in enumerate(todo):
+        # As slow as the steps so far were, once they say something.
+        pace = (time.monotonic() - begun) / planned if planned > 120 else 1
+        left = duration(60 * pace * sum(each.minutes for each in todo[number:]))
+        print(f"moderato: step {len(plan) - len(todo) + number + 1} of {len(plan)}, about {left} "
+              f"left: {step.command}", file=sys.stderr, flush=True)
+        run(step, folder)
+        done.add(step.command)
+        planned += 60 * step.minutes
+    publish(folder, docs)
+    return 0
+
+
+def clean_commit() -> str:
+    """The commit that all of it is made on. Raises LabError if files differ from it."""
+    try:
+        changed = project.uncommitted()
+    except (OSError, subprocess.CalledProcessError):
+        raise LabError("published figures name their commit; run this in a clone, with git"
+                       ) from None
+    if changed:
+        raise LabError("published figures are of one commit, and these files differ from it: "
+                       f"{', '.join(changed[:5])}{' …' * (len(changed) > 5)}; commit them, or put "
+                       "them away with `git stash -u`")
+    return project.version()
+
+
+def run_folder(commit: str) -> Path:
+    """Where a run of these machines is kept; makes all that they are built from."""
+    machines = [machine(nic=nic).conditions["machine"] for nic in NICS]
+    return cache_root() / "published" / "-".join([commit, *machines])
+
+
+class Done:
+    """The commands that have ended well, a line of a file each."""
+
+    def __init__(self, file: Path):
+        self.file = file
+        self.commands = file.read_text().splitlines() if file.exists() else []
+
+    def __contains__(self, command: str) -> bool:
+        return command in self.commands
+
+    def add(self, command: str):
+        with open(self.file, "a") as file:
+            file.write(command + "\n")
+
+
+def run(step: Step, folder: Path):
+    """Run a command of moderato; its tables go to log.txt."""
+    from .cli import parser
+    options = parser().parse_args([
+        word.format(trials=folder / TRIALS, profiles=folder / PROFILES)
+        for word in step.command.split()])
+    with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):
+        print(f"$ moderato {step.command}\n")
+        status = options.run(options)
+    if status:
+        raise LabError(f"`moderato {step.command}` ended with status {status}: nothing is "
+                       f"published; what was made is in {folder}")
+
+
+# Publishing ---------------------------------------------------------------------------------------
+
+def publish(folder: Path, docs: Path):
+    """Replace what `docs` has: data, tables, figures. Raises LabError if it is no single run."""
+    trials, data = folder / TRIALS, docs / "data"
+    if notes := records.load([trials]).notes:
+        raise LabError(f"{trials} is no single run on one machine for each NIC, nothing is "
+                       f"published: {'; '.join(notes)}")
+    with outputs.replacing(data / "trials.jsonl.gz") as file:
+        file.write_bytes(gzip.compress(trials.read_bytes(), mtime=0))
+    with outputs.replacing_folder(data / PROFILES) as profiles:
+        shutil.copytree(folder / PROFILES, profiles, dirs_exist_ok=True)
+    report([data / "trials.jsonl.gz"], folder / "report.html", docs / "figures",
+           docs / "tables.md", data / PROFILES)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato results` with a short plan on a pretended simulator: whole, stopped, refused."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import made_up_trials as made_up
+import pytest
+
+from moderato.sim.lab import cli, published, store
+from moderato.sim.lab.errors import LabError
+from moderato.sim.lab.published import Step
+from moderato.sim.lab.rfc2544 import command, tests
+from moderato.soc.toolchain import project
+from moderato.soc.toolchain.project import ROOT
+
+COMMIT = "abc1234"
+PLAN = (Step(2, "rfc2544 --results {trials} --variant napi,original --frame-size 64"),
+        Step(1, "rfc2544 --results {trials} --test burst --variant napi --frame-size 64"))
+TORN = 3  # trials that a stopped run has
+
+
+@pytest.fixture
+def docs(tmp_path):
+    folder = tmp_path / "docs"
+    (folder / "data").mkdir(parents=True)
+    (folder / "tables.md").write_text("old\n")
+    return folder
+
+
+@pytest.fixture
+def clean(monkeypatch, machine):
+    """A clone without changes, on the pretended machine."""
+    monkeypatch.setattr(project, "uncommitted", list)
+    monkeypatch.setattr(project, "version", lambda: COMMIT)
+    for module in command, published:
+        monkeypatch.setattr(module, "machine", lambda *_, **__: machine)
+    put_profiles()
+
+
+def put_profiles():
+    """Of the real machine: the pretended one has no functions to be profiled."""
+    profiles = published.run_folder(COMMIT) / published.PROFILES
+    profiles.mkdir(parents=True)
+    shutil.copy(ROOT / "docs/data/profiles/napi.json", profiles)
+
+
+def files(docs: Path) -> set[str]:
+    return {str(path.relative_to(docs)) for path in docs.rglob("*") if path.is_file()}
+
+
+def test_docs_are_made_anew(clean, docs, machine, capsys):
+    assert published.results(PLAN, docs) == 0
+    assert files(docs) >= {"data/trials.jsonl.gz", "data/profiles/napi.json", "tables.md",
+                           "figures/figure-4.svg"}
+    records = store.read(docs / "data/trials.jsonl.gz").values()
+    assert {record["conditions"]["version"] for record in records} == {COMMIT}
+    assert {record["task"]["kind"] for record in records} == {"steady", "burst"}
+    assert "| 64 | ours |" in (docs / "tables.md").read_text()
+    output = capsys.readouterr()
+    assert "step 1 of 2, about 3 min 0 s left: rfc2544" in output.err
+    assert "Throughput" not in output.out  # the tables are in log.txt
+    assert "Throughput" in (published.run_folder(COMMIT) / "log.txt").read_text()
+
+    # Once more: the same files, and no simulation.
+    before = {name: (docs / name).read_bytes() for name in files(docs)}
+    journal = machine.simulator.parent / "journal"
+    simulations = journal.read_text()
+    assert published.results(PLAN, docs) == 0
+    assert {name: (docs / name).read_bytes() for name in files(docs)} == before
+    assert journal.read_text() == simulations
+
+
+def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
+    """Ctrl-C while trials are under way; those that ended are not made again."""
+    program = (
+        "import sys\nfrom pathlib import Path, PosixPath\n"
+        "from moderato.soc.toolchain import project\n"
+        f"project.uncommitted, project.version = list, lambda: {COMMIT!r}\n"
+        "from moderato.sim.lab import cli, published\n"
+        "from moderato.sim.lab.published import Step\n"
+        "from moderato.sim.lab.machine import Machine\n"
+        "from moderato.sim.lab.rfc2544 import command\n"
+        f"published.machine = command.machine = lambda *_, **__: {machine!r}\n"
+        f"published.PLAN, docs = {PLAN!r}, Path({str(docs)!r})\n"
+        "cli._results = lambda options: published.results(published.PLAN, docs)\n"
+        "sys.exit(cli.main(['results']))")
+    words = [sys.executable, "-c", program]
+    subprocess.run(words, check=True, capture_output=True)
+    folder = published.run_folder(COMMIT)
+    trials = folder / published.TRIALS
+    whole = trials.read_text().splitlines(keepends=True)
+    made = (docs / "tables.md").read_text()
+
+    # As if it had been stopped before.
+    trials.write_text("".join(whole[:TORN]))
+    (folder / "done").unlink()
+    (docs / "tables.md").write_text("old\n")
+    journal = machine.simulator.parent / "journal"
+    before = len(journal.read_text().splitlines())
+    running = subprocess.Popen(words, env={**os.environ, "FAKE_STALL": "1"}, text=True,
+                               stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    while len(journal.read_text().splitlines()) < before + 3:  # two looks at checkpoints
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    assert running.wait() == 130
+    assert running.stderr.read().splitlines()[-1] == "moderato: stopped"
+    assert (docs / "tables.md").read_text() == "old\n"
+    assert trials.read_text() == "".join(whole[:TORN])
+
+    subprocess.run(words, check=True, capture_output=True)
+    assert trials.read_text().splitlines(keepends=True)[:TORN] == whole[:TORN]
+    assert (keys(trials)) == {json.loads(line)["key"] for line in whole}
+    assert without_run_time((docs / "tables.md").read_text()) == without_run_time(made)
+
+
+def keys(trials: Path) -> set[str]:
+    return set(store.read(trials))
+
+
+def without_run_time(page: str) -> list[str]:
+    """A page of tables, without the one that has how long trials took."""
+    return [line for line in page.splitlines() if not line.startswith(("| steady", "| burst"))]
+
+
+# Refused ------------------------------------------------------------------------------------------
+
+def test_a_changed_file_is_refused(clean, docs, monkeypatch, capsys):
+    monkeypatch.setattr(project, "uncommitted", lambda: ["gateware/dma.py"])
+    monkeypatch.setattr(published, "run_folder", None)  # nothing is begun
+    assert cli.main(["results"]) == 1
+    assert "these files differ from it: gateware/dma.py; commit them" in capsys.readouterr().err
+
+
+def test_uncommitted_files_are_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@x"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run([*git, *words], check=True)
+    assert project.uncommitted() == []
+    (tmp_path / "new").touch()
+    assert project.uncommitted() == ["new"]
+
+
+def other(**conditions):
+    return {"conditions": made_up.MACHINE | conditions}
+
+
+@pytest.mark.parametrize("changes, says", [
+    (other(machine="another"), "left out: 1 trial.* machine another"),
+    (other(version="v0"), "the trials are of 2 commits: v0, v1"),
+    (other(nic="liteeth", machine="another", kernel="5.0.0"), "left out: 1 trial.* .liteeth"),
+    (other(version="v1-dirty"), "trials of v1-dirty were made with files that are not committed"),
+    ({"problems": ["2 frames corrupted"]}, "is unsound: 2 frames corrupted"),
+])
+def test_a_mixture_is_not_published(docs, tmp_path, changes, says):
+    trials = made_up.drive(tests.throughput(tests.Cell("napi", 64, 100, 1.0), [0.5]))
+    mixed = [trials[0] | {"key": "x"} | changes, *trials]
+    (tmp_path / published.TRIALS).write_text("".join(f"{json.dumps(each)}\n" for each in mixed))
+    with pytest.raises(LabError, match=f"is no single run.*{says}"):
+        published.publish(tmp_path, docs)
+    assert files(docs) == {"tables.md"} and (docs / "tables.md").read_text() == "old\n"
+
+
+def test_a_failing_step_publishes_nothing(clean, docs, monkeypatch):
+    monkeypatch.setenv("FAKE_CORRUPTED", "2")
+    with pytest.raises(LabError, match="ended with status 1: nothing is published"):
+        published.results(PLAN, docs)
+    assert files(docs) == {"tables.md"}
+
+
+def test_the_plan_is_made_of_commands():
+    """Each can be run by hand; whole files only, so a name stands for what was made."""
+    for step in published.PLAN:
+        words = step.command.format(trials="/tmp/trials", profiles="/tmp").split()
+        assert cli.parser().parse_args(words).run
+    assert sum(step.minutes for step in published.PLAN) <= 90
+    assert len({step.command for step in published.PLAN}) == len(published.PLAN)
