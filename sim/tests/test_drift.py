@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What docs publish is still true: one variant's search and rows of each table, made again."""
+
+import json
+import re
+from pathlib import Path
+
+import made_up_trials as made_up
+import pytest
+
+from moderato.sim.lab import published
+from moderato.sim.lab.published import RFC2544, Step
+from moderato.sim.lab.report import profiles, records
+from moderato.sim.lab.report.command import contents
+from moderato.sim.lab.report.table import Table
+from moderato.soc.toolchain.project import ROOT
+
+VARIANT = "napi-tx-off"
+SAMPLE = (  # of published.PLAN
+    Step(0.7, f"{RFC2544} --variant {VARIANT} --frame-size 64"),
+    Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 512 --test loss --load 100"),
+    Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 64 --test loss --load 100"),
+    Step(3,   f"{RFC2544} --variant {VARIANT} --frame-size 64 --test burst,recovery,reset"),
+    Step(0.5, f"profile --variant {VARIANT} --load 6.4 --json {{profiles}}/napi-tx.json"),
+)
+TABLES = {"table-1", "throughput", "table-3", "loss", "latencies", "bursts", "recovery", "reset",
+          "table-5-64-6.4", "causes-64-6.4"}
+# Parts by which a figure may differ, if not by one in its last digit: two steps of a search; and of
+# times under a load that is nearly too much, where a queue happens to stand a little higher.
+CLOSE, TIMES = 0.02, {"latencies": 0.1, "bursts": 0.1, "recovery": 0.1, "reset": 0.1}
+
+MEND = ("docs do not say any more what this commit does; run `make results` on a clean commit (80 "
+        "minutes), then go through README.md and docs/results.md:\n")
+NUMBER = re.compile(r"-?\d+\.?\d*")
+
+
+def tables(trials: list[dict], profiled: list[dict] = ()) -> dict[str, Table]:
+    """Those that are about the sample, by name."""
+    mine = [trial for trial in trials if trial["task"]["variant"] == VARIANT
+            and trial["task"]["phase"] == 0.5 and trial["task"]["frame_bytes"] in (64, 512)]
+    profiled = [each for each in profiled if each["variant"] == VARIANT]
+    sections = contents(records.Records(mine, []), profiles.Profiles(profiled, {}, {}))
+    return {part.name: part for section in sections for part in section.present
+            if isinstance(part, Table) and part.name in TABLES}
+
+
+def drift(before: dict[str, Table], now: dict[str, Table]) -> list[str]:
+    """Cells that changed too much, in the rows that both have. Every table has such a row."""
+    found = []
+    for name, table in before.items():
+        old, new = rows(table), rows(now[name])
+        common = [place for place in old if place in new]
+        assert common, f"{name} has no row of the sample"
+        found += [f"{name}, {' '.join(place)}, {head}: {was} is now {is_now}"
+                  for place in common
+                  for head, was, is_now in zip(table.head, old[place], new[place])
+                  if differ(was, is_now, TIMES.get(name, CLOSE))]
+    return found
+
+
+def rows(table: Table) -> dict[tuple, list[str]]:
+    """By what they are about: in the table of losses that is the load, too."""
+    heads = table.heads + (table.name == "loss")
+    return {tuple(row[:heads]): list(row) for row in table.rows}
+
+
+def differ(was: str, is_now: str, part: float) -> bool:
+    """Whether texts differ by more than a part of a number in them, and one in its last digit."""
+    if NUMBER.sub("", was) != NUMBER.sub("", is_now):
+        return True
+    pairs = zip(NUMBER.findall(was), NUMBER.findall(is_now))
+    return any(abs(float(new) - float(old)) > max(part * abs(float(old)), 1.01 * last_digit(old))
+               for old, new in pairs)
+
+
+def last_digit(number: str) -> float:
+    return 10.0 ** -len(number.partition(".")[2])
+
+
+def profiled(folder: Path) -> list[dict]:
+    return [each for file in sorted(folder.glob("*.json")) for each in json.loads(file.read_text())]
+
+
+@pytest.mark.slow
+def test_docs_say_what_this_commit_does(tmp_path):
+    (tmp_path / published.PROFILES).mkdir()
+    for step in SAMPLE:
+        published.run(step, tmp_path)
+    data = ROOT / "docs" / "data"
+    before, now = (tables(records.load([trials]).trials, profiled(folder)) for trials, folder in (
+        (data / "trials.jsonl.gz", data / "profiles"),
+        (tmp_path / published.TRIALS, tmp_path / published.PROFILES)))
+    assert before.keys() == now.keys() == TABLES
+    found = drift(before, now)
+    assert not found, MEND + "\n".join(found)
+
+
+# What counts as drift -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("was, is_now, too_much", [
+    ("100.0", "102.0", False), ("100.0", "102.1", True), ("–", "–", False), ("–", "1", True),
+    ("0.1", "0.2", False), ("0.1", "0.3", True), ("100.00*", "100.00*", False),
+    ("100.00*", "100.00", True), ("3 – 500", "3 – 515", True), ("**2.00**", "**2.01**", False),
+])
+def test_tolerance(was, is_now, too_much):
+    assert differ(was, is_now, CLOSE) is too_much
+
+
+def test_drift_is_noticed(monkeypatch):
+    before = tables(made_up.run([VARIANT], [64], phases=[0.5]))
+    assert drift(before, before) == [] and before.keys() >= {"table-1", "loss", "reset"}
+    monkeypatch.setitem(made_up.CONSTANT, VARIANT, 1.04 * made_up.CONSTANT[VARIANT])
+    found = drift(before, tables(made_up.run([VARIANT], [64], phases=[0.5])))
+    assert any(line.startswith(f"table-1, 64 ours, {VARIANT}: ") for line in found)
