@@ -65,6 +65,13 @@ static void moderato_rx_napi_stop(struct moderato_rx *rx)
 	local_bh_enable();
 	napi_synchronize(napi);
 	napi_disable(napi);
+
+	/* A poll that has completed may still be about to re-arm, on another
+	 * CPU: it may not find the ring freed, nor may its index reach the
+	 * ring that comes next. Polls run with softirqs off, and so end within
+	 * a grace period.
+	 */
+	synchronize_net();
 }
 
 const struct moderato_rx_ops moderato_rx_napi_ops = {
