@@ -290,7 +290,10 @@ struct moderato_hw_stats {
 	struct delayed_work work;
 };
 
-/* Each is written by one context at a time, the strategy's */
+/* Each is written by one context at a time, the strategy's: now in a hard
+ * interrupt, now in a softirq, but always with interrupts off, which is how
+ * the sequence counter in it is to be written then.
+ */
 struct moderato_rx_stats {
 	u64_stats_t packets;
 	u64_stats_t bytes;

@@ -157,14 +157,15 @@ void moderato_rx_finish(struct moderato_rx *rx,
 			const struct moderato_rx_done *done)
 {
 	struct moderato_rx_stats *stats = &rx->priv->rx_stats;
+	unsigned long flags;
 
 	moderato_doorbell(&rx->ring, rx->ring.producer);
 
-	u64_stats_update_begin(&stats->syncp);
+	flags = u64_stats_update_begin_irqsave(&stats->syncp);
 	u64_stats_add(&stats->packets, done->packets);
 	u64_stats_add(&stats->bytes, done->bytes);
 	u64_stats_add(&stats->alloc_failed, done->alloc_failed);
-	u64_stats_update_end(&stats->syncp);
+	u64_stats_update_end_irqrestore(&stats->syncp, flags);
 }
 
 /* Life --------------------------------------------------------------------- */

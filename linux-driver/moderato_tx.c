@@ -139,14 +139,15 @@ void moderato_tx_finish(struct moderato_tx *tx,
 			const struct moderato_tx_done *done)
 {
 	struct moderato_tx_stats *stats = &tx->priv->tx_stats;
+	unsigned long flags;
 
 	if (!done->frames)
 		return;
 
-	u64_stats_update_begin(&stats->syncp);
+	flags = u64_stats_update_begin_irqsave(&stats->syncp);
 	u64_stats_add(&stats->packets, done->packets);
 	u64_stats_add(&stats->bytes, done->bytes);
-	u64_stats_update_end(&stats->syncp);
+	u64_stats_update_end_irqrestore(&stats->syncp, flags);
 
 	netdev_tx_completed_queue(tx->queue, done->accounted_frames,
 				  done->accounted_bytes);
