@@ -25,12 +25,21 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 		rx->truesize = PAGE_SIZE;
 }
 
+/* While a ring is filled, in process context. The memory may have to be waited
+ * for, but a ring that is too long for it is refused: no process is killed to
+ * make room for one.
+ */
+#define MODERATO_RX_FILL	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/* While it runs */
+#define MODERATO_RX_REFILL	(GFP_ATOMIC | __GFP_NOWARN)
+
 static bool moderato_rx_alloc_pooled(struct moderato_rx *rx,
-				     struct moderato_rx_buf *buf)
+				     struct moderato_rx_buf *buf, gfp_t gfp)
 {
 	unsigned int size = rx->truesize;
 
-	buf->data = page_pool_dev_alloc_va(rx->pool, &size);
+	buf->data = page_pool_alloc_va(rx->pool, &size, gfp);
 	if (unlikely(!buf->data))
 		return false;
 
@@ -43,12 +52,12 @@ static bool moderato_rx_alloc_pooled(struct moderato_rx *rx,
 /* A hard interrupt may not touch a page_pool: its lockless cache and its
  * ring's lock belong to softirqs. Page fragments are safe everywhere.
  */
-static bool moderato_rx_alloc_frag(struct moderato_rx *rx,
-				   struct moderato_rx_buf *buf)
+static bool moderato_rx_map_frag(struct moderato_rx *rx,
+				 struct moderato_rx_buf *buf, void *data)
 {
 	struct device *dev = rx->priv->dev;
 
-	buf->data = netdev_alloc_frag_align(rx->truesize, SMP_CACHE_BYTES);
+	buf->data = data;
 	if (unlikely(!buf->data))
 		return false;
 
@@ -65,8 +74,11 @@ static bool moderato_rx_alloc_frag(struct moderato_rx *rx,
 static bool moderato_rx_alloc(struct moderato_rx *rx,
 			      struct moderato_rx_buf *buf)
 {
-	return rx->pool ? moderato_rx_alloc_pooled(rx, buf) :
-			  moderato_rx_alloc_frag(rx, buf);
+	if (rx->pool)
+		return moderato_rx_alloc_pooled(rx, buf, MODERATO_RX_REFILL);
+	return moderato_rx_map_frag(rx, buf,
+				    netdev_alloc_frag_align(rx->truesize,
+							    SMP_CACHE_BYTES));
 }
 
 static void moderato_rx_free(struct moderato_rx *rx,
@@ -170,6 +182,9 @@ void moderato_rx_finish(struct moderato_rx *rx,
 
 /* Life --------------------------------------------------------------------- */
 
+/* Of no NAPI until its ring is up: the pool of a ring that is given up before
+ * must not be torn from one that runs.
+ */
 static int moderato_rx_create_pool(struct moderato_rx *rx)
 {
 	struct page_pool_params params = {
@@ -177,7 +192,6 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 		.pool_size = moderato_size(rx->ring.order),
 		.nid = NUMA_NO_NODE,
 		.dev = rx->priv->dev,
-		.napi = &rx->priv->napi,
 		.netdev = rx->priv->ndev,
 		.dma_dir = DMA_FROM_DEVICE,
 		.max_len = PAGE_SIZE,
@@ -188,6 +202,35 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 		return PTR_ERR(pool);
 	rx->pool = pool;
 	return 0;
+}
+
+/* A buffer for each slot; what was got stays when there is too little memory */
+static int moderato_rx_alloc_all(struct moderato_rx *rx)
+{
+	u32 size = moderato_size(rx->ring.order);
+	struct page_frag_cache frags = {};
+	bool ok = true;
+
+	rx->buf = kvcalloc(size, sizeof(*rx->buf), GFP_KERNEL);
+	if (!rx->buf)
+		return -ENOMEM;
+
+	for (u32 slot = 0; ok && slot < size; slot++) {
+		struct moderato_rx_buf *buf = &rx->buf[slot];
+		void *data;
+
+		if (rx->pool) {
+			ok = moderato_rx_alloc_pooled(rx, buf,
+						      MODERATO_RX_FILL);
+		} else {
+			data = page_frag_alloc_align(&frags, rx->truesize,
+						     MODERATO_RX_FILL,
+						     SMP_CACHE_BYTES);
+			ok = moderato_rx_map_frag(rx, buf, data);
+		}
+	}
+	page_frag_cache_drain(&frags);
+	return ok ? 0 : -ENOMEM;
 }
 
 /* All descriptors as the hardware expects them when it starts */
@@ -207,7 +250,6 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 				       unsigned int mtu,
 				       const struct moderato_rx_ops *ops)
 {
-	u32 size = moderato_size(order);
 	struct moderato_rx *rx;
 	int err;
 
@@ -230,13 +272,9 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 		if (err)
 			goto err;
 	}
-	err = -ENOMEM;
-	rx->buf = kvcalloc(size, sizeof(*rx->buf), GFP_KERNEL);
-	if (!rx->buf)
+	err = moderato_rx_alloc_all(rx);
+	if (err)
 		goto err;
-	for (u32 slot = 0; slot < size; slot++)
-		if (!moderato_rx_alloc(rx, &rx->buf[slot]))
-			goto err;
 	moderato_rx_fill(rx);
 	return rx;
 
@@ -270,6 +308,11 @@ void moderato_rx_up(struct moderato_rx *rx)
 	ring->producer = moderato_size(ring->order);
 	moderato_doorbell(ring, ring->producer);
 
+	/* Skbs that are freed where they were polled put their page straight
+	 * back into the pool; see page_pool_disable_direct_recycling().
+	 */
+	if (rx->pool)
+		WRITE_ONCE(rx->pool->p.napi, &priv->napi);
 	if (rx->ops->start)
 		rx->ops->start(rx);
 	enable_irq(priv->rx_irq);
@@ -284,6 +327,9 @@ void moderato_rx_down(struct moderato_rx *rx)
 	rx->ops->stop(rx);
 	/* The strategy may have re-armed */
 	moderato_disarm(&rx->ring);
+	/* Not for a later poll, of another ring */
+	if (rx->pool)
+		page_pool_disable_direct_recycling(rx->pool);
 }
 
 /* Puts @rx in the place of the running ring. What can fail was done when it
@@ -295,9 +341,6 @@ void moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx)
 	struct moderato_rx *old = priv->rx;
 
 	moderato_rx_down(old);
-	/* While NAPI is off: its poll must not feed a pool that goes away */
-	if (old->pool)
-		page_pool_disable_direct_recycling(old->pool);
 	priv->rx = rx;
 	moderato_rx_up(rx);
 	moderato_rx_destroy(old);
