@@ -46,19 +46,40 @@ static_assert(offsetof(struct moderato_desc, control) ==
 	      MODERATO_DESC_CONTROL);
 static_assert(offsetof(struct moderato_desc, status) == MODERATO_DESC_STATUS);
 
-/* @regs: registers of this direction
+/* What differs between the directions
+ * @name: for messages
+ * @base: of its registers
  * @enable: its bit in CTRL
- * @idle: its bit in STATUS
+ * @idle, @halted: its bits in STATUS
+ * @reset: its bit in struct moderato_priv's @resets
+ */
+struct moderato_direction {
+	const char *name;
+	u32 base;
+	u32 enable;
+	u32 idle;
+	u32 halted;
+	u8 reset;
+};
+
+extern const struct moderato_direction moderato_rx_direction;
+extern const struct moderato_direction moderato_tx_direction;
+
+/* @regs: registers of this direction
+ * @running: started, and not stopped since
+ * @stuck: the hardware did not stop, and may use the ring and its buffers for
+ *	   ever: they are not freed, and nothing is started any more
  */
 struct moderato_ring {
 	struct moderato_desc *desc;
 	void __iomem *regs;
 	dma_addr_t dma;
-	u32 enable;
-	u32 idle;
 	u16 producer;
 	u16 consumer;
 	u8 order;
+	bool running;
+	bool stuck;
+	const struct moderato_direction *dir;
 };
 
 /* The status word of the oldest descriptor, and whether it is completed. The
@@ -140,10 +161,14 @@ struct moderato_rx {
 	unsigned int room;
 };
 
-/* What one interrupt or poll received */
+/* What one interrupt or poll received
+ * @taken: descriptors, of these frames and of lost ones
+ */
 struct moderato_rx_done {
+	unsigned int taken;
 	unsigned int packets;
 	unsigned int bytes;
+	unsigned int errors;
 	unsigned int alloc_failed;
 };
 
@@ -153,8 +178,9 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 void moderato_rx_destroy(struct moderato_rx *rx);
 void moderato_rx_fill(struct moderato_rx *rx);
 void moderato_rx_up(struct moderato_rx *rx);
-void moderato_rx_down(struct moderato_rx *rx);
-void moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx);
+int moderato_rx_down(struct moderato_rx *rx);
+int moderato_rx_reset(struct moderato_rx *rx);
+int moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx);
 struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u32 status,
 				 struct moderato_rx_done *done);
 void moderato_rx_finish(struct moderato_rx *rx,
@@ -220,8 +246,9 @@ struct moderato_tx_done {
 struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order);
 void moderato_tx_destroy(struct moderato_tx *tx);
 void moderato_tx_up(struct moderato_tx *tx);
-void moderato_tx_down(struct moderato_tx *tx);
-void moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx);
+int moderato_tx_down(struct moderato_tx *tx);
+int moderato_tx_reset(struct moderato_tx *tx);
+int moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx);
 void moderato_tx_switch(struct moderato_tx *tx);
 struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 				 struct moderato_tx_done *done);
@@ -254,11 +281,13 @@ enum moderato_counter {
 	MODERATO_RX_INTERRUPTS_PACKET,
 	MODERATO_RX_INTERRUPTS_ABSOLUTE,
 	MODERATO_RX_INTERRUPTS_REQUEST,
+	MODERATO_RX_INTERRUPTS_HALTED,
 	MODERATO_TX_INTERRUPTS,
 	MODERATO_TX_INTERRUPTS_FRAMES,
 	MODERATO_TX_INTERRUPTS_PACKET,
 	MODERATO_TX_INTERRUPTS_ABSOLUTE,
 	MODERATO_TX_INTERRUPTS_REQUEST,
+	MODERATO_TX_INTERRUPTS_HALTED,
 	MODERATO_RX_FILTERED,
 	MODERATO_RX_DROP_FIFO,
 	MODERATO_RX_DROP_RING,
@@ -297,6 +326,7 @@ struct moderato_hw_stats {
 struct moderato_rx_stats {
 	u64_stats_t packets;
 	u64_stats_t bytes;
+	u64_stats_t errors;
 	u64_stats_t alloc_failed;
 	struct u64_stats_sync syncp;
 };
@@ -304,6 +334,7 @@ struct moderato_rx_stats {
 struct moderato_tx_stats {
 	u64_stats_t packets;
 	u64_stats_t bytes;
+	u64_stats_t errors;
 	struct u64_stats_sync syncp;
 };
 
@@ -330,9 +361,18 @@ struct moderato_config {
 	bool tx_reclaim_on_xmit;
 };
 
+/* Rings that wait for being reset, see struct moderato_direction */
+enum {
+	MODERATO_RESET_RX,
+	MODERATO_RESET_TX,
+};
+
 /* @rx, @tx: exist while the interface is up
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
+ * @resets: rings that @reset_task is to reset
+ * @reset_next: not sooner than then, in jiffies
+ * @halts: halted rings that it found, guarded by RTNL
  */
 struct moderato_priv {
 	void __iomem *regs;
@@ -360,7 +400,11 @@ struct moderato_priv {
 	struct phylink *phylink;
 	struct phylink_config phylink_config;
 	struct moderato_hw_stats hw_stats;
-	struct work_struct reset_task;
+
+	struct delayed_work reset_task;
+	unsigned long resets;
+	unsigned long reset_next;
+	u64 halts;
 };
 
 static inline const struct moderato_rx_ops *
@@ -369,7 +413,24 @@ moderato_rx_ops(const struct moderato_config *config)
 	return config->rx_napi ? &moderato_rx_napi_ops : &moderato_rx_irq_ops;
 }
 
+void moderato_give_up(struct moderato_priv *priv);
+bool moderato_reset_if_halted(struct moderato_priv *priv,
+			      const struct moderato_ring *ring);
+
+/* Re-arms after an interrupt or a poll that took so many descriptors. None is
+ * so rare that a register may then be read: did the ring halt? If so it stays
+ * unarmed, and is reset.
+ */
+static inline void moderato_rearm_after(struct moderato_priv *priv,
+					const struct moderato_ring *ring,
+					unsigned int taken)
+{
+	if (likely(taken) || !moderato_reset_if_halted(priv, ring))
+		moderato_rearm(ring);
+}
+
 int moderato_hw_init(struct moderato_priv *priv);
+int moderato_hw_reset(struct moderato_priv *priv);
 void moderato_hw_ctrl(struct moderato_priv *priv, u32 clear, u32 set);
 void moderato_hw_set_address(struct moderato_priv *priv, const u8 *address);
 void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash);
@@ -378,13 +439,14 @@ void moderato_hw_moderate(struct moderato_priv *priv,
 			  const struct moderato_ring *ring,
 			  const struct moderato_coalesce *c);
 int moderato_ring_alloc(struct moderato_priv *priv, struct moderato_ring *ring,
-			u8 order);
+			const struct moderato_direction *dir, u8 order);
 void moderato_ring_free(struct moderato_priv *priv,
 			struct moderato_ring *ring);
 void moderato_ring_start(struct moderato_priv *priv,
 			 struct moderato_ring *ring);
-void moderato_ring_stop(struct moderato_priv *priv,
-			struct moderato_ring *ring);
+int moderato_ring_stop(struct moderato_priv *priv, struct moderato_ring *ring);
+bool moderato_ring_halted(const struct moderato_priv *priv,
+			  const struct moderato_ring *ring);
 
 extern const struct ethtool_ops moderato_ethtool_ops;
 

@@ -184,6 +184,7 @@ static u32 moderato_get_priv_flags(struct net_device *ndev)
 static int moderato_set_rx_napi(struct moderato_priv *priv, bool rx_napi)
 {
 	struct moderato_config config = priv->config;
+	int err;
 
 	if (rx_napi == config.rx_napi)
 		return 0;
@@ -196,7 +197,9 @@ static int moderato_set_rx_napi(struct moderato_priv *priv, bool rx_napi)
 					moderato_rx_ops(&config));
 		if (IS_ERR(rx))
 			return PTR_ERR(rx);
-		moderato_rx_install(priv, rx);
+		err = moderato_rx_install(priv, rx);
+		if (err)
+			return err;
 	}
 	priv->config = config;
 	return 0;
@@ -250,9 +253,7 @@ static int moderato_replace_rings(struct moderato_priv *priv,
 		moderato_rx_destroy(rx);
 		return PTR_ERR(tx);
 	}
-	moderato_rx_install(priv, rx);
-	moderato_tx_install(priv, tx);
-	return 0;
+	return moderato_rx_install(priv, rx) ?: moderato_tx_install(priv, tx);
 }
 
 static int
@@ -288,15 +289,23 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 
 /* Statistics --------------------------------------------------------------- */
 
-/* After those of the hardware */
-static const char moderato_rx_alloc_failed[ETH_GSTRING_LEN] =
-	"rx_alloc_failed";
+/* The driver's own, after those of the hardware */
+enum {
+	MODERATO_OWN_RX_ALLOC_FAILED,
+	MODERATO_OWN_HALTS,
+	MODERATO_OWN_COUNTERS,
+};
+
+static const char moderato_own_names[MODERATO_OWN_COUNTERS][ETH_GSTRING_LEN] = {
+	[MODERATO_OWN_RX_ALLOC_FAILED] = "rx_alloc_failed",
+	[MODERATO_OWN_HALTS] = "ring_halts",
+};
 
 static int moderato_get_sset_count(struct net_device *ndev, int sset)
 {
 	switch (sset) {
 	case ETH_SS_STATS:
-		return MODERATO_PRIVATE_COUNTERS + 1;
+		return MODERATO_PRIVATE_COUNTERS + MODERATO_OWN_COUNTERS;
 	case ETH_SS_PRIV_FLAGS:
 		return MODERATO_FLAGS;
 	default:
@@ -310,7 +319,8 @@ static void moderato_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 	case ETH_SS_STATS:
 		for (int i = 0; i < MODERATO_PRIVATE_COUNTERS; i++)
 			ethtool_puts(&data, moderato_counter_names[i]);
-		ethtool_puts(&data, moderato_rx_alloc_failed);
+		for (int i = 0; i < MODERATO_OWN_COUNTERS; i++)
+			ethtool_puts(&data, moderato_own_names[i]);
 		break;
 	case ETH_SS_PRIV_FLAGS:
 		for (int i = 0; i < MODERATO_FLAGS; i++)
@@ -327,7 +337,9 @@ static void moderato_get_ethtool_stats(struct net_device *ndev,
 
 	moderato_stats_read(priv, total);
 	memcpy(data, total, MODERATO_PRIVATE_COUNTERS * sizeof(*data));
-	data[MODERATO_PRIVATE_COUNTERS] = moderato_stats_alloc_failed(priv);
+	data += MODERATO_PRIVATE_COUNTERS;
+	data[MODERATO_OWN_RX_ALLOC_FAILED] = moderato_stats_alloc_failed(priv);
+	data[MODERATO_OWN_HALTS] = priv->halts;
 }
 
 static void moderato_get_eth_mac_stats(struct net_device *ndev,

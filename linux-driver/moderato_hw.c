@@ -11,6 +11,24 @@
 #define MODERATO_STOP_POLL_US		10
 #define MODERATO_STOP_TIMEOUT_US	20000
 
+const struct moderato_direction moderato_rx_direction = {
+	.name = "Rx",
+	.base = MODERATO_RX_BASE,
+	.enable = MODERATO_CTRL_RX_ENABLE,
+	.idle = MODERATO_STATUS_RX_IDLE,
+	.halted = MODERATO_STATUS_RX_HALTED,
+	.reset = MODERATO_RESET_RX,
+};
+
+const struct moderato_direction moderato_tx_direction = {
+	.name = "Tx",
+	.base = MODERATO_TX_BASE,
+	.enable = MODERATO_CTRL_TX_ENABLE,
+	.idle = MODERATO_STATUS_TX_IDLE,
+	.halted = MODERATO_STATUS_TX_HALTED,
+	.reset = MODERATO_RESET_TX,
+};
+
 /* Frames of at most half a FIFO let the next one in while one leaves */
 static unsigned int moderato_hw_max_mtu(u32 capability)
 {
@@ -21,6 +39,27 @@ static unsigned int moderato_hw_max_mtu(u32 capability)
 			    MODERATO_RX_BUFFER_ALIGN;
 
 	return min(fifo, page) - MODERATO_OVERHEAD;
+}
+
+/* Return: 0 when all these bits of STATUS are set */
+static int moderato_hw_wait_idle(struct moderato_priv *priv, u32 idle)
+{
+	u32 status;
+
+	return readl_poll_timeout(priv->regs + MODERATO_STATUS, status,
+				  (status & idle) == idle,
+				  MODERATO_STOP_POLL_US,
+				  MODERATO_STOP_TIMEOUT_US);
+}
+
+/* Nothing is enabled afterwards but the interrupt of a ring that halts, which
+ * register map 1.0 does not know and ignores.
+ */
+int moderato_hw_reset(struct moderato_priv *priv)
+{
+	moderato_hw_ctrl(priv, ~0, MODERATO_CTRL_HALT_INTERRUPT);
+	return moderato_hw_wait_idle(priv, MODERATO_STATUS_RX_IDLE |
+					   MODERATO_STATUS_TX_IDLE);
 }
 
 int moderato_hw_init(struct moderato_priv *priv)
@@ -55,7 +94,9 @@ int moderato_hw_init(struct moderato_priv *priv)
 	priv->ndev->min_mtu = ETH_MIN_MTU;
 
 	/* A boot loader may have left it running */
-	moderato_hw_ctrl(priv, ~0, 0);
+	if (moderato_hw_reset(priv))
+		return dev_err_probe(priv->dev, -EBUSY,
+				     "the DMA does not stop\n");
 	return 0;
 }
 
@@ -102,8 +143,10 @@ void moderato_hw_moderate(struct moderato_priv *priv,
 }
 
 int moderato_ring_alloc(struct moderato_priv *priv, struct moderato_ring *ring,
-			u8 order)
+			const struct moderato_direction *dir, u8 order)
 {
+	ring->dir = dir;
+	ring->regs = priv->regs + dir->base;
 	ring->order = order;
 	ring->desc = dma_alloc_coherent(priv->dev,
 					moderato_size(order) *
@@ -114,7 +157,7 @@ int moderato_ring_alloc(struct moderato_priv *priv, struct moderato_ring *ring,
 
 void moderato_ring_free(struct moderato_priv *priv, struct moderato_ring *ring)
 {
-	if (ring->desc)
+	if (ring->desc && !ring->stuck)
 		dma_free_coherent(priv->dev,
 				  moderato_size(ring->order) *
 				  sizeof(*ring->desc),
@@ -129,24 +172,42 @@ void moderato_ring_start(struct moderato_priv *priv,
 {
 	ring->producer = 0;
 	ring->consumer = 0;
+	ring->running = true;
+	ring->stuck = false;
+	clear_bit(ring->dir->reset, &priv->resets);
 	moderato_disarm(ring);
 	writel(lower_32_bits(ring->dma), ring->regs + MODERATO_DIR_RING_BASE);
 	writel(ring->order, ring->regs + MODERATO_DIR_RING_ORDER);
-	moderato_hw_ctrl(priv, 0, ring->enable);
+	moderato_hw_ctrl(priv, 0, ring->dir->enable);
 }
 
 /* The hardware touches neither descriptors nor buffers afterwards; what it
  * completed before stays completed.
+ *
+ * Return: 0, or an error if it does not stop. Then it may write for ever to
+ * what the ring holds; see struct moderato_ring.
  */
-void moderato_ring_stop(struct moderato_priv *priv, struct moderato_ring *ring)
+int moderato_ring_stop(struct moderato_priv *priv, struct moderato_ring *ring)
 {
-	u32 status;
+	int err;
 
-	moderato_hw_ctrl(priv, ring->enable, 0);
-	if (readl_poll_timeout(priv->regs + MODERATO_STATUS, status,
-			       status & ring->idle, MODERATO_STOP_POLL_US,
-			       MODERATO_STOP_TIMEOUT_US))
-		netdev_err(priv->ndev, "%s DMA does not stop\n",
-			   ring->enable == MODERATO_CTRL_RX_ENABLE ?
-			   "Rx" : "Tx");
+	moderato_hw_ctrl(priv, ring->dir->enable, 0);
+	ring->running = false;
+	err = moderato_hw_wait_idle(priv, ring->dir->idle);
+	if (err) {
+		ring->stuck = true;
+		netdev_err(priv->ndev,
+			   "%s DMA does not stop: its memory is left to it\n",
+			   ring->dir->name);
+	}
+	return err;
+}
+
+/* Whether memory refused a descriptor or its status. Such a ring takes no more
+ * descriptors until it is disabled. Register map 1.0 never tells.
+ */
+bool moderato_ring_halted(const struct moderato_priv *priv,
+			  const struct moderato_ring *ring)
+{
+	return readl(priv->regs + MODERATO_STATUS) & ring->dir->halted;
 }

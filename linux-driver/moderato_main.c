@@ -34,9 +34,11 @@ static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 	struct moderato_priv *priv = data;
 	struct moderato_tx *tx = priv->tx;
 
-	/* Raised while the strategy was being changed to one without any */
+	/* Without the strategy's asking: the ring halted, or the strategy was
+	 * being changed to one without interrupts.
+	 */
 	if (unlikely(!tx->ops->irq))
-		moderato_disarm(&tx->ring);
+		moderato_rearm_after(priv, &tx->ring, 0);
 	else
 		tx->ops->irq(tx);
 	return IRQ_HANDLED;
@@ -135,34 +137,91 @@ static int moderato_stop(struct net_device *ndev)
 	phylink_stop(priv->phylink);
 	phylink_disconnect_phy(priv->phylink);
 	moderato_stats_stop(priv);
-	moderato_tx_down(priv->tx);
-	moderato_rx_down(priv->rx);
+	if (moderato_tx_down(priv->tx) || moderato_rx_down(priv->rx))
+		moderato_give_up(priv);
 	moderato_free_irqs(priv);
 	moderato_destroy_rings(priv);
 	return 0;
 }
 
-static void moderato_reset_task(struct work_struct *work)
-{
-	struct moderato_priv *priv = container_of(work, struct moderato_priv,
-						  reset_task);
+/* Reset -------------------------------------------------------------------- */
 
-	rtnl_lock();
-	if (netif_running(priv->ndev)) {
-		moderato_tx_down(priv->tx);
-		moderato_rx_down(priv->rx);
-		moderato_rx_fill(priv->rx);
-		moderato_rx_up(priv->rx);
-		moderato_tx_up(priv->tx);
-	}
-	rtnl_unlock();
+/* A ring that halts again and again is not reset more often than that: it must
+ * not keep the CPU from everything else.
+ */
+#define MODERATO_RESET_INTERVAL	(HZ / 10)
+
+static void moderato_schedule_reset(struct moderato_priv *priv, int bit)
+{
+	unsigned long delay = READ_ONCE(priv->reset_next) - jiffies;
+
+	set_bit(bit, &priv->resets);
+	schedule_delayed_work(&priv->reset_task,
+			      delay <= MODERATO_RESET_INTERVAL ? delay : 0);
+}
+
+/* Return: whether the ring is halted; then its reset is on the way */
+bool moderato_reset_if_halted(struct moderato_priv *priv,
+			      const struct moderato_ring *ring)
+{
+	if (!moderato_ring_halted(priv, ring))
+		return false;
+	moderato_schedule_reset(priv, ring->dir->reset);
+	return true;
 }
 
 static void moderato_tx_timeout(struct net_device *ndev, unsigned int queue)
 {
-	struct moderato_priv *priv = netdev_priv(ndev);
+	moderato_schedule_reset(netdev_priv(ndev), MODERATO_RESET_TX);
+}
 
-	schedule_work(&priv->reset_task);
+/* Whether the ring is to be reset; counts and tells if it halted */
+static bool moderato_reset_wanted(struct moderato_priv *priv,
+				  const struct moderato_ring *ring)
+{
+	if (!test_bit(ring->dir->reset, &priv->resets))
+		return false;
+
+	if (moderato_ring_halted(priv, ring)) {
+		priv->halts++;
+		if (net_ratelimit())
+			netdev_err(priv->ndev,
+				   "%s ring halted by a bus error: reset\n",
+				   ring->dir->name);
+	}
+	return true;
+}
+
+static void moderato_reset_task(struct work_struct *work)
+{
+	struct moderato_priv *priv = container_of(to_delayed_work(work),
+						  struct moderato_priv,
+						  reset_task);
+	int err = 0;
+
+	rtnl_lock();
+	WRITE_ONCE(priv->reset_next, jiffies + MODERATO_RESET_INTERVAL);
+	if (netif_running(priv->ndev) && netif_device_present(priv->ndev)) {
+		if (moderato_reset_wanted(priv, &priv->tx->ring))
+			err = moderato_tx_reset(priv->tx);
+		if (!err && moderato_reset_wanted(priv, &priv->rx->ring))
+			err = moderato_rx_reset(priv->rx);
+		if (err)
+			moderato_give_up(priv);
+	}
+	rtnl_unlock();
+}
+
+/* After a DMA did not stop: no ring is started any more, since the hardware
+ * would go on with its old indices. Whoever asks is told that the device is
+ * not there.
+ */
+void moderato_give_up(struct moderato_priv *priv)
+{
+	netdev_err(priv->ndev, "out of order until the hardware is reset\n");
+	netif_device_detach(priv->ndev);
+	moderato_tx_down(priv->tx);
+	moderato_rx_down(priv->rx);
 }
 
 /* Settings ----------------------------------------------------------------- */
@@ -202,6 +261,7 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	const struct moderato_config *config = &priv->config;
+	int err;
 
 	if (netif_running(ndev)) {
 		struct moderato_rx *rx;
@@ -210,7 +270,9 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 					moderato_rx_ops(config));
 		if (IS_ERR(rx))
 			return PTR_ERR(rx);
-		moderato_rx_install(priv, rx);
+		err = moderato_rx_install(priv, rx);
+		if (err)
+			return err;
 		moderato_hw_set_mtu(priv, mtu);
 	}
 	WRITE_ONCE(ndev->mtu, mtu);
@@ -333,7 +395,8 @@ static int moderato_probe(struct platform_device *pdev)
 	priv->dev = &pdev->dev;
 	priv->config = moderato_default_config;
 	spin_lock_init(&priv->ctrl_lock);
-	INIT_WORK(&priv->reset_task, moderato_reset_task);
+	INIT_DELAYED_WORK(&priv->reset_task, moderato_reset_task);
+	priv->reset_next = jiffies;
 
 	err = moderato_get_resources(pdev, priv);
 	if (err)
@@ -368,7 +431,7 @@ static void moderato_remove(struct platform_device *pdev)
 	struct moderato_priv *priv = netdev_priv(ndev);
 
 	unregister_netdev(ndev);
-	cancel_work_sync(&priv->reset_task);
+	cancel_delayed_work_sync(&priv->reset_task);
 	phylink_destroy(priv->phylink);
 }
 

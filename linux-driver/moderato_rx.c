@@ -135,12 +135,14 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u32 status,
 
 	ring->consumer++;
 	ring->producer++;
+	done->taken++;
 
-	/* Counted by the hardware as RX_DROP_BUFFER */
-	if (unlikely(status & MODERATO_DESC_STATUS_ERROR))
+	/* It did not fit, or memory refused some of it */
+	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
+		     len < ETH_HLEN || len > rx->room - MODERATO_RX_OFFSET)) {
+		done->errors++;
 		return NULL;
-	if (unlikely(len < ETH_HLEN || len > rx->room - MODERATO_RX_OFFSET))
-		return NULL;
+	}
 
 	if (unlikely(!moderato_rx_alloc(rx, &fresh))) {
 		done->alloc_failed++;
@@ -176,7 +178,10 @@ void moderato_rx_finish(struct moderato_rx *rx,
 	flags = u64_stats_update_begin_irqsave(&stats->syncp);
 	u64_stats_add(&stats->packets, done->packets);
 	u64_stats_add(&stats->bytes, done->bytes);
-	u64_stats_add(&stats->alloc_failed, done->alloc_failed);
+	if (unlikely(done->errors | done->alloc_failed)) {
+		u64_stats_add(&stats->errors, done->errors);
+		u64_stats_add(&stats->alloc_failed, done->alloc_failed);
+	}
 	u64_stats_update_end_irqrestore(&stats->syncp, flags);
 }
 
@@ -259,12 +264,10 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 
 	rx->priv = priv;
 	rx->ops = ops;
-	rx->ring.regs = priv->regs + MODERATO_RX_BASE;
-	rx->ring.enable = MODERATO_CTRL_RX_ENABLE;
-	rx->ring.idle = MODERATO_STATUS_RX_IDLE;
 	moderato_rx_layout(rx, mtu);
 
-	err = moderato_ring_alloc(priv, &rx->ring, order);
+	err = moderato_ring_alloc(priv, &rx->ring, &moderato_rx_direction,
+				  order);
 	if (err)
 		goto err;
 	if (ops->pooled) {
@@ -287,12 +290,15 @@ void moderato_rx_destroy(struct moderato_rx *rx)
 {
 	u32 size = moderato_size(rx->ring.order);
 
-	for (u32 slot = 0; rx->buf && slot < size; slot++)
-		if (rx->buf[slot].data)
-			moderato_rx_free(rx, &rx->buf[slot]);
+	/* Of a stuck ring, buffers and pool are left behind */
+	if (!rx->ring.stuck) {
+		for (u32 slot = 0; rx->buf && slot < size; slot++)
+			if (rx->buf[slot].data)
+				moderato_rx_free(rx, &rx->buf[slot]);
+		if (rx->pool)
+			page_pool_destroy(rx->pool);
+	}
 	kvfree(rx->buf);
-	if (rx->pool)
-		page_pool_destroy(rx->pool);
 	moderato_ring_free(rx->priv, &rx->ring);
 	kfree(rx);
 }
@@ -319,10 +325,19 @@ void moderato_rx_up(struct moderato_rx *rx)
 	moderato_rearm(ring);
 }
 
-/* Frames that reached memory before are handed to the stack */
-void moderato_rx_down(struct moderato_rx *rx)
+/* Frames that reached memory before are handed to the stack. Harmless if it is
+ * down already.
+ *
+ * Return: 0, or an error if the DMA does not stop
+ */
+int moderato_rx_down(struct moderato_rx *rx)
 {
-	moderato_ring_stop(rx->priv, &rx->ring);
+	int err;
+
+	if (!rx->ring.running)
+		return 0;
+
+	err = moderato_ring_stop(rx->priv, &rx->ring);
 	disable_irq(rx->priv->rx_irq);
 	rx->ops->stop(rx);
 	/* The strategy may have re-armed */
@@ -330,18 +345,35 @@ void moderato_rx_down(struct moderato_rx *rx)
 	/* Not for a later poll, of another ring */
 	if (rx->pool)
 		page_pool_disable_direct_recycling(rx->pool);
+	return err;
+}
+
+int moderato_rx_reset(struct moderato_rx *rx)
+{
+	int err = moderato_rx_down(rx);
+
+	if (err)
+		return err;
+	moderato_rx_fill(rx);
+	moderato_rx_up(rx);
+	return 0;
 }
 
 /* Puts @rx in the place of the running ring. What can fail was done when it
- * was created, so that the interface never ends up without one; what takes
- * time was done then, or is done when it runs, so that few frames are missed.
+ * was created, so that the interface never ends up without one, unless the
+ * hardware does not let go of the old one; what takes time was done then, or
+ * is done when it runs, so that few frames are missed.
  */
-void moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx)
+int moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx)
 {
 	struct moderato_rx *old = priv->rx;
+	int err = moderato_rx_down(old);
 
-	moderato_rx_down(old);
 	priv->rx = rx;
-	moderato_rx_up(rx);
+	if (err)
+		moderato_give_up(priv);
+	else
+		moderato_rx_up(rx);
 	moderato_rx_destroy(old);
+	return err;
 }

@@ -17,11 +17,13 @@ static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
 	[MODERATO_RX_INTERRUPTS_PACKET] = RX(INTERRUPTS_PACKET),
 	[MODERATO_RX_INTERRUPTS_ABSOLUTE] = RX(INTERRUPTS_ABSOLUTE),
 	[MODERATO_RX_INTERRUPTS_REQUEST] = RX(INTERRUPTS_REQUEST),
+	[MODERATO_RX_INTERRUPTS_HALTED] = RX(INTERRUPTS_HALTED),
 	[MODERATO_TX_INTERRUPTS] = TX(INTERRUPTS),
 	[MODERATO_TX_INTERRUPTS_FRAMES] = TX(INTERRUPTS_FRAMES),
 	[MODERATO_TX_INTERRUPTS_PACKET] = TX(INTERRUPTS_PACKET),
 	[MODERATO_TX_INTERRUPTS_ABSOLUTE] = TX(INTERRUPTS_ABSOLUTE),
 	[MODERATO_TX_INTERRUPTS_REQUEST] = TX(INTERRUPTS_REQUEST),
+	[MODERATO_TX_INTERRUPTS_HALTED] = TX(INTERRUPTS_HALTED),
 	[MODERATO_RX_FILTERED] = MODERATO_STAT_RX_FILTERED,
 	[MODERATO_RX_DROP_FIFO] = MODERATO_STAT_RX_DROP_FIFO,
 	[MODERATO_RX_DROP_RING] = MODERATO_STAT_RX_DROP_RING,
@@ -43,11 +45,13 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_RX_INTERRUPTS_PACKET] = "rx_interrupts_packet_timer",
 	[MODERATO_RX_INTERRUPTS_ABSOLUTE] = "rx_interrupts_absolute_timer",
 	[MODERATO_RX_INTERRUPTS_REQUEST] = "rx_interrupts_request",
+	[MODERATO_RX_INTERRUPTS_HALTED] = "rx_interrupts_halted",
 	[MODERATO_TX_INTERRUPTS] = "tx_interrupts",
 	[MODERATO_TX_INTERRUPTS_FRAMES] = "tx_interrupts_frames",
 	[MODERATO_TX_INTERRUPTS_PACKET] = "tx_interrupts_packet_timer",
 	[MODERATO_TX_INTERRUPTS_ABSOLUTE] = "tx_interrupts_absolute_timer",
 	[MODERATO_TX_INTERRUPTS_REQUEST] = "tx_interrupts_request",
+	[MODERATO_TX_INTERRUPTS_HALTED] = "tx_interrupts_halted",
 	[MODERATO_RX_FILTERED] = "rx_filtered",
 	[MODERATO_RX_DROP_FIFO] = "rx_drop_fifo",
 	[MODERATO_RX_DROP_RING] = "rx_drop_ring",
@@ -140,16 +144,19 @@ void moderato_get_stats64(struct net_device *ndev,
 	struct moderato_tx_stats *tx = &priv->tx_stats;
 	u64 total[MODERATO_COUNTERS];
 	unsigned int start;
+	u64 rx_errors;
 
 	do {
 		start = u64_stats_fetch_begin(&rx->syncp);
 		stats->rx_packets = u64_stats_read(&rx->packets);
 		stats->rx_bytes = u64_stats_read(&rx->bytes);
+		rx_errors = u64_stats_read(&rx->errors);
 	} while (u64_stats_fetch_retry(&rx->syncp, start));
 	do {
 		start = u64_stats_fetch_begin(&tx->syncp);
 		stats->tx_packets = u64_stats_read(&tx->packets);
 		stats->tx_bytes = u64_stats_read(&tx->bytes);
+		stats->tx_errors = u64_stats_read(&tx->errors);
 	} while (u64_stats_fetch_retry(&tx->syncp, start));
 
 	moderato_stats_read(priv, total);
@@ -160,7 +167,7 @@ void moderato_get_stats64(struct net_device *ndev,
 	stats->rx_over_errors = total[MODERATO_RX_DROP_BUFFER];
 	stats->rx_length_errors = total[MODERATO_RX_UNDERSIZE] +
 				  total[MODERATO_RX_OVERSIZE];
+	/* Of completed descriptors: with what did not fit, and bus errors */
 	stats->rx_errors = stats->rx_fifo_errors + stats->rx_crc_errors +
-			   stats->rx_over_errors + stats->rx_length_errors;
-	stats->tx_errors = total[MODERATO_TX_DROP_LENGTH];
+			   stats->rx_length_errors + rx_errors;
 }

@@ -120,7 +120,6 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 	buf->skb = NULL;
 	dma_unmap_single(tx->priv->dev, buf->dma, buf->len, DMA_TO_DEVICE);
 
-	/* Otherwise counted by the hardware as TX_DROP_LENGTH */
 	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
 		done->packets++;
 		done->bytes += buf->len;
@@ -147,6 +146,8 @@ void moderato_tx_finish(struct moderato_tx *tx,
 	flags = u64_stats_update_begin_irqsave(&stats->syncp);
 	u64_stats_add(&stats->packets, done->packets);
 	u64_stats_add(&stats->bytes, done->bytes);
+	if (unlikely(done->frames != done->packets))
+		u64_stats_add(&stats->errors, done->frames - done->packets);
 	u64_stats_update_end_irqrestore(&stats->syncp, flags);
 
 	netdev_tx_completed_queue(tx->queue, done->accounted_frames,
@@ -196,13 +197,14 @@ static void moderato_tx_choose(struct moderato_tx *tx)
 			     tx->ops->irq ? &config->tx : &off);
 }
 
-/* With the interrupt disabled until the very end, see moderato_tx_choose() */
+/* With the interrupt disabled until the very end, see moderato_tx_choose().
+ * Where no completion raises it, a ring that halts does.
+ */
 static void moderato_tx_resume(struct moderato_tx *tx)
 {
 	enable_irq(tx->priv->tx_irq);
-	if (tx->ops->irq) {
-		moderato_rearm(&tx->ring);
-	} else {
+	moderato_rearm(&tx->ring);
+	if (tx->ops->posted) {
 		__netif_tx_lock_bh(tx->queue);
 		tx->ops->posted(tx);
 		__netif_tx_unlock_bh(tx->queue);
@@ -230,14 +232,12 @@ struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order)
 
 	tx->priv = priv;
 	tx->queue = netdev_get_tx_queue(priv->ndev, 0);
-	tx->ring.regs = priv->regs + MODERATO_TX_BASE;
-	tx->ring.enable = MODERATO_CTRL_TX_ENABLE;
-	tx->ring.idle = MODERATO_STATUS_TX_IDLE;
 	hrtimer_init(&tx->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	tx->timer.function = moderato_tx_none_timer;
 
 	tx->buf = kvcalloc(moderato_size(order), sizeof(*tx->buf), GFP_KERNEL);
-	if (!tx->buf || moderato_ring_alloc(priv, &tx->ring, order)) {
+	if (!tx->buf || moderato_ring_alloc(priv, &tx->ring,
+					    &moderato_tx_direction, order)) {
 		moderato_tx_destroy(tx);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -275,6 +275,22 @@ static bool moderato_tx_drained(struct moderato_tx *tx)
 	       moderato_completed(status, last, tx->ring.order);
 }
 
+/* Frees one that did not leave. One that the hardware may still read stays,
+ * but nobody waits for it: neither its socket nor its connection.
+ */
+static void moderato_tx_drop(struct moderato_tx *tx,
+			     struct moderato_tx_buf *buf)
+{
+	dev_core_stats_tx_dropped_inc(tx->priv->ndev);
+	if (tx->ring.stuck) {
+		skb_orphan(buf->skb);
+		nf_reset_ct(buf->skb);
+		return;
+	}
+	dma_unmap_single(tx->priv->dev, buf->dma, buf->len, DMA_TO_DEVICE);
+	dev_kfree_skb_any(buf->skb);
+}
+
 static void moderato_tx_flush(struct moderato_tx *tx)
 {
 	struct moderato_ring *ring = &tx->ring;
@@ -287,21 +303,23 @@ static void moderato_tx_flush(struct moderato_tx *tx)
 	moderato_tx_finish(tx, &done);
 	local_bh_enable();
 
-	for (; ring->consumer != ring->producer; ring->consumer++) {
-		u32 slot = moderato_slot(ring->consumer, ring->order);
-		struct moderato_tx_buf *buf = &tx->buf[slot];
-
-		dma_unmap_single(tx->priv->dev, buf->dma, buf->len,
-				 DMA_TO_DEVICE);
-		dev_kfree_skb_any(buf->skb);
-		dev_core_stats_tx_dropped_inc(tx->priv->ndev);
-	}
+	for (; ring->consumer != ring->producer; ring->consumer++)
+		moderato_tx_drop(tx, &tx->buf[moderato_slot(ring->consumer,
+							    ring->order)]);
 }
 
-/* Frames on the ring get some time to leave; those of a dead link are freed */
-void moderato_tx_down(struct moderato_tx *tx)
+/* Frames on the ring get some time to leave, unless it is halted; those of a
+ * dead link are freed. Harmless if it is down already.
+ *
+ * Return: 0, or an error if the DMA does not stop
+ */
+int moderato_tx_down(struct moderato_tx *tx)
 {
 	bool drained;
+	int err;
+
+	if (!tx->ring.running)
+		return 0;
 
 	__netif_tx_lock_bh(tx->queue);
 	tx->draining = true;
@@ -309,27 +327,48 @@ void moderato_tx_down(struct moderato_tx *tx)
 	moderato_tx_ring_doorbell(tx);
 	__netif_tx_unlock_bh(tx->queue);
 
-	read_poll_timeout(moderato_tx_drained, drained, drained,
-			  MODERATO_DRAIN_POLL_US, MODERATO_DRAIN_TIMEOUT_US,
-			  false, tx);
+	if (!moderato_ring_halted(tx->priv, &tx->ring))
+		read_poll_timeout(moderato_tx_drained, drained, drained,
+				  MODERATO_DRAIN_POLL_US,
+				  MODERATO_DRAIN_TIMEOUT_US, false, tx);
 
 	/* The interrupt may have woken the queue if it looked at @draining
-	 * just before it was set; now nobody does any more.
+	 * just before it was set; now nobody does any more. Neither does a
+	 * transmission start the timer again.
 	 */
 	disable_irq(tx->priv->tx_irq);
-	hrtimer_cancel(&tx->timer);
 	netif_tx_disable(tx->priv->ndev);
+	hrtimer_cancel(&tx->timer);
 	moderato_disarm(&tx->ring);
-	moderato_ring_stop(tx->priv, &tx->ring);
+	err = moderato_ring_stop(tx->priv, &tx->ring);
 
 	moderato_tx_flush(tx);
+	return err;
 }
 
-/* Puts @tx in the place of the running ring; cannot fail */
-void moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx)
+int moderato_tx_reset(struct moderato_tx *tx)
 {
-	moderato_tx_down(priv->tx);
-	moderato_tx_destroy(priv->tx);
-	priv->tx = tx;
+	int err = moderato_tx_down(tx);
+
+	if (err)
+		return err;
 	moderato_tx_up(tx);
+	return 0;
+}
+
+/* Puts @tx in the place of the running ring; fails only if the hardware does
+ * not let go of that
+ */
+int moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx)
+{
+	struct moderato_tx *old = priv->tx;
+	int err = moderato_tx_down(old);
+
+	priv->tx = tx;
+	if (err)
+		moderato_give_up(priv);
+	else
+		moderato_tx_up(tx);
+	moderato_tx_destroy(old);
+	return err;
 }

@@ -6,7 +6,8 @@
 
 #include "moderato.h"
 
-static void moderato_rx_irq_receive(struct moderato_rx *rx, u32 budget)
+/* Return: how many descriptors it took, at most @budget */
+static u32 moderato_rx_irq_receive(struct moderato_rx *rx, u32 budget)
 {
 	struct moderato_rx_done done = {};
 	u32 status;
@@ -18,13 +19,15 @@ static void moderato_rx_irq_receive(struct moderato_rx *rx, u32 budget)
 			netif_rx(skb);
 	}
 	moderato_rx_finish(rx, &done);
+	return done.taken;
 }
 
 static void moderato_rx_irq_handle(struct moderato_rx *rx)
 {
-	moderato_rx_irq_receive(rx, moderato_budget(&rx->priv->config.rx,
-						    rx->ring.order));
-	moderato_rearm(&rx->ring);
+	u32 budget = moderato_budget(&rx->priv->config.rx, rx->ring.order);
+	u32 taken = moderato_rx_irq_receive(rx, budget);
+
+	moderato_rearm_after(rx->priv, &rx->ring, taken);
 }
 
 static void moderato_rx_irq_stop(struct moderato_rx *rx)

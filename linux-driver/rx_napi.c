@@ -46,7 +46,7 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 		moderato_rx_finish(rx, &done);
 
 	if (work < budget && napi_complete_done(napi, work))
-		moderato_rearm(&rx->ring);
+		moderato_rearm_after(priv, &rx->ring, work);
 	return work;
 }
 

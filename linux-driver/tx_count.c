@@ -19,7 +19,7 @@ static void moderato_tx_count_handle(struct moderato_tx *tx)
 		dev_consume_skb_irq(skb);
 	}
 	moderato_tx_finish(tx, &done);
-	moderato_rearm(&tx->ring);
+	moderato_rearm_after(tx->priv, &tx->ring, done.frames);
 }
 
 const struct moderato_tx_ops moderato_tx_count_ops = {

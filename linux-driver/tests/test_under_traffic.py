@@ -3,46 +3,16 @@
 
 import pytest
 
+from guests import collect, complaints, interrupts, offer
 from moderato.sim.lab import state
 from moderato.sim.lab.machine import machine
 from moderato.sim.lab.variants import VARIANTS
-
-FRAME_BYTES = 512
-LOAD = 2  # percent of the line rate: the guest forwards all of it, and types commands beside
-
 
 @pytest.fixture
 def guest():
     """A guest with both interfaces up, static neighbours, and the driver's own settings."""
     with state.loaded(machine(), True).open() as session:
         yield session
-
-
-def offer(guest, frames: int):
-    port = {"frame_bytes": FRAME_BYTES, "load_percent": LOAD, "frames": frames}
-    guest.call("offer", ports=[port, {**port, "phase": 1000}])
-
-
-def collect(guest) -> list[dict]:
-    """The report of both ports. Whatever happened, no frame was harmed."""
-    ports = guest.call("collect")["ports"]
-    for port in ports:
-        assert (port["corrupted"], port["reordered"], port["duplicated"]) == (0, 0, 0)
-        left = port["left"]
-        assert left["bad_fcs"] == left["unrecognised"] == 0
-    return ports
-
-
-def complaints(guest) -> list[str]:
-    """What the kernel's log says of bugs."""
-    log = guest.check("dmesg")
-    return [line for line in log.splitlines()
-            if any(word in line for word in ("WARNING", "BUG", "Oops", "moderato_", "timed out"))]
-
-
-def interrupts(guest, name: str) -> int:
-    line = next(line for line in guest.check("cat /proc/interrupts").splitlines() if name in line)
-    return int(line.split()[1])
 
 
 @pytest.mark.slow
@@ -75,6 +45,17 @@ def test_rings_and_mtu_change_under_traffic(guest):
     guest.check("ip link set eth0 mtu 1500")
     ports = collect(guest)
     assert all(port["lost"] <= 4 for port in ports)
+    assert complaints(guest) == []
+
+
+def test_out_of_memory_costs_nothing(guest):
+    """A ring that the memory cannot hold is refused while the present one runs on."""
+    guest.check("ip link set eth1 mtu 2000; ethtool -G eth1 rx 4096")  # 16 of 21 MiB
+    offer(guest, 20)
+    status, said = guest.type("ethtool -G eth0 rx 4096")
+    assert status != 0 and "Out of memory" in said
+    assert [port["lost"] for port in collect(guest)] == [0, 0]
+    guest.check("ethtool -G eth0 rx 128")
     assert complaints(guest) == []
 
 

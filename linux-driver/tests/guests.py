@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of the driver in the simulated SoC ask of the guest."""
+
+# Words that the kernel uses when it complains, and functions of ours in a trace.
+WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page allocation failure")
+
+
+def offer(guest, frames: int, frame_bytes: int = 512, load: float = 2, ports: int = 2):
+    """Start to offer frames at the first `ports` ports, at `load` percent of the line rate.
+
+    At 2 % the guest forwards all of 512 octets, and types commands beside.
+    """
+    port = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
+    guest.call("offer", ports=[port, {**port, "phase": 1000}][:ports])
+
+
+def collect(guest) -> list[dict]:
+    """The report of all ports. Whatever happened, no frame was harmed."""
+    ports = guest.call("collect")["ports"]
+    for port in ports:
+        assert (port["corrupted"], port["reordered"], port["duplicated"]) == (0, 0, 0)
+        left = port["left"]
+        assert left["bad_fcs"] == left["unrecognised"] == 0
+    return ports
+
+
+def complaints(guest) -> list[str]:
+    """What the kernel's log says of bugs."""
+    return [line for line in guest.check("dmesg").splitlines()
+            if any(word in line for word in WORDS)]
+
+
+def interrupts(guest, name: str) -> int:
+    line = next(line for line in guest.check("cat /proc/interrupts").splitlines() if name in line)
+    return int(line.split()[1])
+
+
+def statistic(guest, name: str, interface: str = "eth0") -> int:
+    """One of `ethtool -S`."""
+    lines = guest.check(f"ethtool -S {interface}").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.split()[0] == f"{name}:")

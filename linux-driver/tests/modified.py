@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver with single changes of its source: hardware that fails, and races that are rare.
+
+What the simulated SoC never does (a DMA that does not stop, smaller FIFOs) is made up where the
+driver reads it; the rest of the driver is the one that is published.
+"""
+
+import contextlib
+from pathlib import Path
+
+from driver_sources import copy
+from moderato.sim.lab import state
+from moderato.sim.lab.machine import machine
+from moderato.soc.linux import kernel
+from moderato.soc.toolchain.cache import run
+
+
+@contextlib.contextmanager
+def guest(tmp_path: Path, *changes: tuple[str, str, str]):
+    """A guest with both interfaces up, and a driver with `changes`: (file, text, its replacement).
+    """
+    work = tmp_path / "modified"
+    work.mkdir()
+    copy(work)
+    for file, good, bad in changes:
+        source = (work / file).read_text()
+        assert source.count(good) == 1, f"{file} has no single {good!r}"
+        (work / file).write_text(source.replace(good, bad))
+    built = kernel.kernel()
+    run(kernel.make(built.source, built.build, f"M={work}", "modules"), log=work / "build.log")
+
+    m = machine()
+    with state.booted(m).open() as session:
+        session.call("mailbox", file=str(work / "moderato.ko"), address=m.mailbox)
+        session.check("mailbox > /tmp/moderato.ko; insmod /tmp/moderato.ko")
+        session.check("/etc/moderato/up static")
+        yield session
