@@ -214,6 +214,7 @@ struct moderato_tx_buf {
 };
 
 /* @ops, @prompt, @draining: change under the queue's lock only
+ * @in_irq: the hard interrupt is looking at the ring
  * @prompt: sent skbs come back soon (see moderato_tx_prompt())
  * @draining: the queue stays stopped
  * @rung: producer index that the hardware knows
@@ -228,6 +229,7 @@ struct moderato_tx {
 	struct hrtimer timer;
 	bool prompt;
 	bool draining;
+	bool in_irq;
 	u16 rung;
 };
 
@@ -254,6 +256,7 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 				 struct moderato_tx_done *done);
 void moderato_tx_finish(struct moderato_tx *tx,
 			const struct moderato_tx_done *done);
+void moderato_tx_netpoll(struct moderato_tx *tx);
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev);
 enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer);
 

@@ -34,6 +34,7 @@ static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 	struct moderato_priv *priv = data;
 	struct moderato_tx *tx = priv->tx;
 
+	WRITE_ONCE(tx->in_irq, true);
 	/* Without the strategy's asking: the ring halted, or the strategy was
 	 * being changed to one without interrupts.
 	 */
@@ -41,6 +42,7 @@ static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 		moderato_rearm_after(priv, &tx->ring, 0);
 	else
 		tx->ops->irq(tx);
+	WRITE_ONCE(tx->in_irq, false);
 	return IRQ_HANDLED;
 }
 
@@ -279,6 +281,15 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 	return 0;
 }
 
+#ifdef CONFIG_NET_POLL_CONTROLLER
+static void moderato_poll_controller(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	moderato_tx_netpoll(priv->tx);
+}
+#endif
+
 static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_open = moderato_open,
 	.ndo_stop = moderato_stop,
@@ -289,6 +300,9 @@ static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = moderato_change_mtu,
 	.ndo_get_stats64 = moderato_get_stats64,
+#ifdef CONFIG_NET_POLL_CONTROLLER
+	.ndo_poll_controller = moderato_poll_controller,
+#endif
 };
 
 /* Link --------------------------------------------------------------------- */

@@ -163,6 +163,35 @@ void moderato_tx_finish(struct moderato_tx *tx,
 		netif_tx_wake_queue(tx->queue);
 }
 
+static void moderato_tx_reclaim(struct moderato_tx *tx)
+{
+	struct moderato_tx_done done = {};
+	struct sk_buff *skb;
+
+	while ((skb = moderato_tx_take(tx, &done)))
+		dev_consume_skb_any(skb);
+	moderato_tx_finish(tx, &done);
+}
+
+/* netpoll sends with interrupts off, perhaps for ever, as in a panic: it looks
+ * here when the queue is stopped. Whoever else takes frames off the ring is
+ * locked out: a transmission and the timer by the queue's lock, a change of
+ * the ring by @draining, and the interrupt by being disabled, unless it is
+ * what netpoll came out of.
+ */
+void moderato_tx_netpoll(struct moderato_tx *tx)
+{
+	if (READ_ONCE(tx->in_irq) || !__netif_tx_trylock(tx->queue))
+		return;
+
+	if (!tx->draining) {
+		if (disable_hardirq(tx->priv->tx_irq))
+			moderato_tx_reclaim(tx);
+		enable_irq(tx->priv->tx_irq);
+	}
+	__netif_tx_unlock(tx->queue);
+}
+
 /* Strategy ----------------------------------------------------------------- */
 
 static const struct moderato_tx_ops * const moderato_tx_ops[] = {
@@ -294,13 +323,9 @@ static void moderato_tx_drop(struct moderato_tx *tx,
 static void moderato_tx_flush(struct moderato_tx *tx)
 {
 	struct moderato_ring *ring = &tx->ring;
-	struct moderato_tx_done done = {};
-	struct sk_buff *skb;
 
 	local_bh_disable();
-	while ((skb = moderato_tx_take(tx, &done)))
-		dev_consume_skb_any(skb);
-	moderato_tx_finish(tx, &done);
+	moderato_tx_reclaim(tx);
 	local_bh_enable();
 
 	for (; ring->consumer != ring->producer; ring->consumer++)
@@ -369,6 +394,8 @@ int moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx)
 		moderato_give_up(priv);
 	else
 		moderato_tx_up(tx);
+	/* netpoll may still look at it */
+	synchronize_net();
 	moderato_tx_destroy(old);
 	return err;
 }

@@ -26,7 +26,9 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	int work = 0;
 	u32 status;
 
-	/* Tx is not polled, so that a budget of 0 leaves nothing to do */
+	/* Tx is not polled, so that a budget of 0 leaves nothing to do: what
+	 * netpoll needs is moderato_tx_netpoll(), also where NAPI is off.
+	 */
 	while (work < budget && moderato_ring_completed(&rx->ring, &status)) {
 		struct sk_buff *skb = moderato_rx_take(rx, status, &done);
 
