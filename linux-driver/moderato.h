@@ -371,6 +371,7 @@ enum {
 };
 
 /* @rx, @tx: exist while the interface is up
+ * @speed: of the link in Mb/s; 0: none
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
  * @resets: rings that @reset_task is to reset
@@ -400,6 +401,7 @@ struct moderato_priv {
 	u32 usecs_max;
 	u8 max_order;
 
+	int speed;
 	struct phylink *phylink;
 	struct phylink_config phylink_config;
 	struct moderato_hw_stats hw_stats;

@@ -237,23 +237,33 @@ moderato_get_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 	ring->tx_pending = moderato_size(priv->config.tx_order);
 }
 
-/* Both new rings exist before an old one goes */
+/* Those that change; the new ones exist before an old one goes */
 static int moderato_replace_rings(struct moderato_priv *priv,
 				  const struct moderato_config *config)
 {
-	struct moderato_rx *rx;
-	struct moderato_tx *tx;
+	struct moderato_rx *rx = NULL;
+	struct moderato_tx *tx = NULL;
+	int err = 0;
 
-	rx = moderato_rx_create(priv, config->rx_order, priv->ndev->mtu,
-				moderato_rx_ops(config));
+	if (config->rx_order != priv->config.rx_order)
+		rx = moderato_rx_create(priv, config->rx_order,
+					priv->ndev->mtu,
+					moderato_rx_ops(config));
 	if (IS_ERR(rx))
 		return PTR_ERR(rx);
-	tx = moderato_tx_create(priv, config->tx_order);
+	if (config->tx_order != priv->config.tx_order)
+		tx = moderato_tx_create(priv, config->tx_order);
 	if (IS_ERR(tx)) {
-		moderato_rx_destroy(rx);
+		if (rx)
+			moderato_rx_destroy(rx);
 		return PTR_ERR(tx);
 	}
-	return moderato_rx_install(priv, rx) ?: moderato_tx_install(priv, tx);
+
+	if (rx)
+		err = moderato_rx_install(priv, rx);
+	if (tx)
+		err = moderato_tx_install(priv, tx) ?: err;
+	return err;
 }
 
 static int

@@ -83,6 +83,23 @@ static void ring_wake(struct kunit *test)
 			1);
 }
 
+static void ring_drain(struct kunit *test)
+{
+	const u32 longest = 1518 + MODERATO_WIRE_OVERHEAD;
+
+	/* Long enough, and not much longer */
+	KUNIT_EXPECT_GT(test, moderato_drain_usecs(256 * longest, 10), 314982);
+	KUNIT_EXPECT_LT(test, moderato_drain_usecs(256 * longest, 10), 400000);
+	KUNIT_EXPECT_GT(test, moderato_drain_usecs(4096 * longest, 100), 503971);
+	KUNIT_EXPECT_LT(test, moderato_drain_usecs(4096 * longest, 100), 600000);
+	KUNIT_EXPECT_GT(test, moderato_drain_usecs(longest, 1000), 12);
+	/* As many and as long frames as there can be, at the lowest rate */
+	KUNIT_EXPECT_GT(test, moderato_drain_usecs(4096 * 16384, 10), 53687091);
+	KUNIT_EXPECT_LT(test, moderato_drain_usecs(4096 * 16384, 10), 70000000);
+	/* Nothing leaves, so nobody waits */
+	KUNIT_EXPECT_EQ(test, moderato_drain_usecs(longest, 0), 0);
+}
+
 /* Moderation --------------------------------------------------------------- */
 
 static void coalesce_clocks(struct kunit *test)
@@ -248,6 +265,7 @@ static struct kunit_case moderato_ring_cases[] = {
 	KUNIT_CASE(ring_phase),
 	KUNIT_CASE(ring_order),
 	KUNIT_CASE(ring_wake),
+	KUNIT_CASE(ring_drain),
 	{}
 };
 

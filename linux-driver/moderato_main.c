@@ -132,15 +132,16 @@ err_rings:
 	return err;
 }
 
+/* Frames on the Tx ring leave while there is a link */
 static int moderato_stop(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
+	if (moderato_tx_down(priv->tx) || moderato_rx_down(priv->rx))
+		moderato_give_up(priv);
 	phylink_stop(priv->phylink);
 	phylink_disconnect_phy(priv->phylink);
 	moderato_stats_stop(priv);
-	if (moderato_tx_down(priv->tx) || moderato_rx_down(priv->rx))
-		moderato_give_up(priv);
 	moderato_free_irqs(priv);
 	moderato_destroy_rings(priv);
 	return 0;
@@ -308,7 +309,8 @@ static const struct net_device_ops moderato_netdev_ops = {
 /* Link --------------------------------------------------------------------- */
 
 /* The MAC follows its PHY's clock and knows neither speed nor duplex, so that
- * phylink has nothing to set here: it tracks the link and the carrier.
+ * phylink has nothing to set here: it tracks the link and the carrier. The
+ * speed says how long frames take to leave.
  */
 static void moderato_mac_config(struct phylink_config *config,
 				unsigned int mode,
@@ -319,6 +321,9 @@ static void moderato_mac_config(struct phylink_config *config,
 static void moderato_mac_link_down(struct phylink_config *config,
 				   unsigned int mode, phy_interface_t interface)
 {
+	struct moderato_priv *priv = netdev_priv(to_net_dev(config->dev));
+
+	WRITE_ONCE(priv->speed, 0);
 }
 
 static void moderato_mac_link_up(struct phylink_config *config,
@@ -326,6 +331,9 @@ static void moderato_mac_link_up(struct phylink_config *config,
 				 phy_interface_t interface, int speed,
 				 int duplex, bool tx_pause, bool rx_pause)
 {
+	struct moderato_priv *priv = netdev_priv(to_net_dev(config->dev));
+
+	WRITE_ONCE(priv->speed, speed);
 }
 
 static const struct phylink_mac_ops moderato_mac_ops = {

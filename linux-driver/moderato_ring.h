@@ -53,4 +53,22 @@ static inline u32 moderato_wake_threshold(u8 order)
 	return moderato_size(order) / 4;
 }
 
+/* Octet times that each frame takes on the wire beyond its own octets: preamble
+ * and the gap between two
+ */
+#define MODERATO_WIRE_OVERHEAD	20
+
+/* Microseconds in which so many @octets (on the wire) leave at @mbps, with an
+ * eighth and a millisecond to spare; 0 without a link
+ */
+static inline u32 moderato_drain_usecs(u32 octets, u32 mbps)
+{
+	u32 usecs;
+
+	if (!mbps)
+		return 0;
+	usecs = octets / mbps * 8 + octets % mbps * 8 / mbps;
+	return usecs + usecs / 8 + 1000;
+}
+
 #endif /* MODERATO_RING_H */

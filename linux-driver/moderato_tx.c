@@ -11,9 +11,7 @@
 
 #include "moderato.h"
 
-/* A full ring at 100 Mb/s and 1518 octets takes 32 ms to leave */
-#define MODERATO_DRAIN_POLL_US		100
-#define MODERATO_DRAIN_TIMEOUT_US	50000
+#define MODERATO_DRAIN_POLL_US	100
 
 /* Data path ---------------------------------------------------------------- */
 
@@ -158,7 +156,8 @@ void moderato_tx_finish(struct moderato_tx *tx,
 	 * space, or this sees that it stopped.
 	 */
 	smp_mb();
-	if (unlikely(netif_tx_queue_stopped(tx->queue)) && !tx->draining &&
+	if (unlikely(netif_tx_queue_stopped(tx->queue)) &&
+	    !READ_ONCE(tx->draining) &&
 	    moderato_tx_space(tx) >= moderato_wake_threshold(tx->ring.order))
 		netif_tx_wake_queue(tx->queue);
 }
@@ -176,14 +175,15 @@ static void moderato_tx_reclaim(struct moderato_tx *tx)
 /* netpoll sends with interrupts off, perhaps for ever, as in a panic: it looks
  * here when the queue is stopped. Whoever else takes frames off the ring is
  * locked out: a transmission and the timer by the queue's lock, a change of
- * the ring by @draining, and the interrupt by being disabled, unless it is
- * what netpoll came out of.
+ * the ring by @draining, and the interrupt by being disabled. What netpoll may
+ * have come out of, here or on a CPU that was stopped, is not waited for.
  */
 void moderato_tx_netpoll(struct moderato_tx *tx)
 {
-	if (READ_ONCE(tx->in_irq) || !__netif_tx_trylock(tx->queue))
+	if (READ_ONCE(tx->in_irq) || READ_ONCE(tx->queue->xmit_lock_owner) >= 0)
 		return;
 
+	__netif_tx_lock(tx->queue, smp_processor_id());
 	if (!tx->draining) {
 		if (disable_hardirq(tx->priv->tx_irq))
 			moderato_tx_reclaim(tx);
@@ -287,7 +287,7 @@ void moderato_tx_up(struct moderato_tx *tx)
 	memset(ring->desc, 0, moderato_size(ring->order) * sizeof(*ring->desc));
 	moderato_ring_start(tx->priv, ring);
 	tx->rung = 0;
-	tx->draining = false;
+	WRITE_ONCE(tx->draining, false);
 	netdev_tx_reset_queue(tx->queue);
 	moderato_tx_choose(tx);
 	moderato_tx_resume(tx);
@@ -302,6 +302,30 @@ static bool moderato_tx_drained(struct moderato_tx *tx)
 
 	return tx->ring.producer == READ_ONCE(tx->ring.consumer) ||
 	       moderato_completed(status, last, tx->ring.order);
+}
+
+/* What is on the ring, in octets on the wire; some may leave meanwhile */
+static u32 moderato_tx_octets(const struct moderato_tx *tx)
+{
+	const struct moderato_ring *ring = &tx->ring;
+	u16 index = READ_ONCE(ring->consumer);
+	u32 octets = 0;
+
+	for (; index != ring->producer; index++)
+		octets += tx->buf[moderato_slot(index, ring->order)].len +
+			  ETH_FCS_LEN + MODERATO_WIRE_OVERHEAD;
+	return octets;
+}
+
+static void moderato_tx_drain(struct moderato_tx *tx)
+{
+	u32 limit = moderato_drain_usecs(moderato_tx_octets(tx),
+					 READ_ONCE(tx->priv->speed));
+	bool drained;
+
+	if (limit && !moderato_ring_halted(tx->priv, &tx->ring))
+		read_poll_timeout(moderato_tx_drained, drained, drained,
+				  MODERATO_DRAIN_POLL_US, limit, false, tx);
 }
 
 /* Frees one that did not leave. One that the hardware may still read stays,
@@ -333,29 +357,25 @@ static void moderato_tx_flush(struct moderato_tx *tx)
 							    ring->order)]);
 }
 
-/* Frames on the ring get some time to leave, unless it is halted; those of a
- * dead link are freed. Harmless if it is down already.
+/* Frames on the ring get the time that they take to leave; those of a ring that
+ * is halted, or that has no link, are freed. Harmless if it is down already.
  *
  * Return: 0, or an error if the DMA does not stop
  */
 int moderato_tx_down(struct moderato_tx *tx)
 {
-	bool drained;
 	int err;
 
 	if (!tx->ring.running)
 		return 0;
 
 	__netif_tx_lock_bh(tx->queue);
-	tx->draining = true;
+	WRITE_ONCE(tx->draining, true);
 	netif_tx_stop_queue(tx->queue);
 	moderato_tx_ring_doorbell(tx);
 	__netif_tx_unlock_bh(tx->queue);
 
-	if (!moderato_ring_halted(tx->priv, &tx->ring))
-		read_poll_timeout(moderato_tx_drained, drained, drained,
-				  MODERATO_DRAIN_POLL_US,
-				  MODERATO_DRAIN_TIMEOUT_US, false, tx);
+	moderato_tx_drain(tx);
 
 	/* The interrupt may have woken the queue if it looked at @draining
 	 * just before it was set; now nobody does any more. Neither does a

@@ -5,13 +5,13 @@
 WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page allocation failure")
 
 
-def offer(guest, frames: int, frame_bytes: int = 512, load: float = 2, ports: int = 2):
-    """Start to offer frames at the first `ports` ports, at `load` percent of the line rate.
+def offer(guest, frames: int, frame_bytes: int = 512, load: float = 2):
+    """Start to offer frames at both ports, at `load` percent of the line rate.
 
     At 2 % the guest forwards all of 512 octets, and types commands beside.
     """
     port = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
-    guest.call("offer", ports=[port, {**port, "phase": 1000}][:ports])
+    guest.call("offer", ports=[port, {**port, "phase": 1000}])
 
 
 def collect(guest) -> list[dict]:
