@@ -80,6 +80,20 @@ moderato_coalesce_check(const struct moderato_coalesce *c, u8 order,
 	return MODERATO_COALESCE_OK;
 }
 
+/* As near to @c as a ring and timers allow that are smaller than was thought of;
+ * one frame per interrupt always works.
+ */
+static inline void moderato_coalesce_fit(struct moderato_coalesce *c, u8 order,
+					 u32 usecs_max)
+{
+	c->frames = min(c->frames, moderato_size(order) / 2);
+	c->usecs = min(c->usecs, usecs_max);
+	c->usecs_low = min(c->usecs_low, usecs_max);
+	c->usecs_high = min(c->usecs_high, usecs_max);
+	if (moderato_coalesce_check(c, order, usecs_max))
+		c->frames = 1;
+}
+
 /* Completions that one interrupt serves. The hardware counts what is beyond
  * the re-armed index, so serving exactly FRAMES gives one interrupt per
  * FRAMES. With a gap, interrupts are too few for that: serve everything.

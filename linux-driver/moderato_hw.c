@@ -34,11 +34,11 @@ static unsigned int moderato_hw_max_mtu(u32 capability)
 {
 	u32 rx = FIELD_GET(MODERATO_CAPABILITY_RX_FIFO_ORDER, capability);
 	u32 tx = FIELD_GET(MODERATO_CAPABILITY_TX_FIFO_ORDER, capability);
-	unsigned int fifo = BIT(min(rx, tx)) / 2;
+	unsigned int fifo = (1U << min(rx, tx)) / 2;
 	unsigned int page = SKB_WITH_OVERHEAD(PAGE_SIZE) - NET_SKB_PAD -
 			    MODERATO_RX_BUFFER_ALIGN;
 
-	return min(fifo, page) - MODERATO_OVERHEAD;
+	return max(min(fifo, page), MODERATO_OVERHEAD) - MODERATO_OVERHEAD;
 }
 
 /* Return: 0 when all these bits of STATUS are set */
@@ -81,8 +81,9 @@ int moderato_hw_init(struct moderato_priv *priv)
 					       version));
 
 	capability = readl(priv->regs + MODERATO_CAPABILITY);
-	priv->max_order = FIELD_GET(MODERATO_CAPABILITY_MAX_RING_ORDER,
-				    capability);
+	priv->max_order = min_t(u8, MODERATO_MAX_RING_ORDER,
+				FIELD_GET(MODERATO_CAPABILITY_MAX_RING_ORDER,
+					  capability));
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)
 		return dev_err_probe(priv->dev, -ENODEV, "CLOCK_HZ reads 0\n");
@@ -92,6 +93,11 @@ int moderato_hw_init(struct moderato_priv *priv)
 					     capability), priv->clock_hz);
 	priv->ndev->max_mtu = moderato_hw_max_mtu(capability);
 	priv->ndev->min_mtu = ETH_MIN_MTU;
+	if (priv->max_order < MODERATO_MIN_RING_ORDER ||
+	    priv->ndev->max_mtu < ETH_MIN_MTU)
+		return dev_err_probe(priv->dev, -ENODEV,
+				     "rings or FIFOs are too small: CAPABILITY reads %#x\n",
+				     capability);
 
 	/* A boot loader may have left it running */
 	if (moderato_hw_reset(priv))

@@ -172,6 +172,35 @@ static void coalesce_check(struct kunit *test)
 						MODERATO_MIN_RING_ORDER, 1000));
 }
 
+static void coalesce_fit(struct kunit *test)
+{
+	static const struct moderato_coalesce wanted[] = {
+		{ .frames = 16, .usecs = 50 },
+		{ .frames = 32, .usecs = 1000 },
+		{ .frames = 0, .usecs = 1000, .usecs_high = 500 },
+		{ .frames = 128, .usecs_low = 10000 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct moderato_coalesce c = wanted[i];
+
+		/* What the hardware can do stays as it is */
+		moderato_coalesce_fit(&c, 8, 100000);
+		KUNIT_EXPECT_MEMEQ(test, &c, &wanted[i], sizeof(c));
+
+		for (u8 order = MODERATO_MIN_RING_ORDER; order < 9; order++) {
+			for (u32 max = 0; max < 2000; max += 1 + max / 2) {
+				c = wanted[i];
+				moderato_coalesce_fit(&c, order, max);
+				KUNIT_EXPECT_EQ(test, MODERATO_COALESCE_OK,
+						moderato_coalesce_check(&c,
+									order,
+									max));
+			}
+		}
+	}
+}
+
 /* The moderation of the MAC by count: returns how many interrupts @total
  * frames raise, if @step of them complete while an interrupt waits.
  */
@@ -273,6 +302,7 @@ static struct kunit_case moderato_coalesce_cases[] = {
 	KUNIT_CASE(coalesce_clocks),
 	KUNIT_CASE(coalesce_round_trip),
 	KUNIT_CASE(coalesce_check),
+	KUNIT_CASE(coalesce_fit),
 	KUNIT_CASE(coalesce_budget),
 	KUNIT_CASE(coalesce_tx_strategy),
 	KUNIT_CASE(coalesce_tx_prompt),

@@ -19,6 +19,19 @@ static const struct moderato_config moderato_default_config = {
 	.rx_napi = true,
 };
 
+/* As far as the hardware goes */
+static void moderato_set_defaults(struct moderato_priv *priv)
+{
+	struct moderato_config *config = &priv->config;
+
+	*config = moderato_default_config;
+	config->rx_order = min(config->rx_order, priv->max_order);
+	config->tx_order = min(config->tx_order, priv->max_order);
+	moderato_coalesce_fit(&config->rx, config->rx_order, priv->usecs_max);
+	moderato_coalesce_fit(&config->tx, config->tx_order, priv->usecs_max);
+	priv->ndev->mtu = min(priv->ndev->mtu, priv->ndev->max_mtu);
+}
+
 /* Interrupts --------------------------------------------------------------- */
 
 static irqreturn_t moderato_rx_interrupt(int irq, void *data)
@@ -342,6 +355,17 @@ static const struct phylink_mac_ops moderato_mac_ops = {
 	.mac_link_up = moderato_mac_link_up,
 };
 
+/* What the MAC can follow, of which phylink takes what the interface can carry.
+ * RGMII has an octet per clock at 1000 Mb/s only, and a nibble below; the PHY
+ * interfaces that come with the MAC know no nibbles.
+ */
+static unsigned long moderato_capabilities(phy_interface_t mode)
+{
+	if (phy_interface_mode_is_rgmii(mode))
+		return MAC_1000FD;
+	return MAC_10FD | MAC_100FD | MAC_1000FD;
+}
+
 static int moderato_create_phylink(struct moderato_priv *priv)
 {
 	struct phylink_config *config = &priv->phylink_config;
@@ -355,7 +379,7 @@ static int moderato_create_phylink(struct moderato_priv *priv)
 
 	config->dev = &priv->ndev->dev;
 	config->type = PHYLINK_NETDEV;
-	config->mac_capabilities = MAC_10FD | MAC_100FD | MAC_1000FD;
+	config->mac_capabilities = moderato_capabilities(mode);
 	__set_bit(mode, config->supported_interfaces);
 
 	phylink = phylink_create(config, dev_fwnode(priv->dev), mode,
@@ -415,7 +439,6 @@ static int moderato_probe(struct platform_device *pdev)
 	priv = netdev_priv(ndev);
 	priv->ndev = ndev;
 	priv->dev = &pdev->dev;
-	priv->config = moderato_default_config;
 	spin_lock_init(&priv->ctrl_lock);
 	INIT_DELAYED_WORK(&priv->reset_task, moderato_reset_task);
 	priv->reset_next = jiffies;
@@ -426,6 +449,7 @@ static int moderato_probe(struct platform_device *pdev)
 	err = moderato_hw_init(priv);
 	if (err)
 		return err;
+	moderato_set_defaults(priv);
 	err = moderato_get_address(priv);
 	if (err)
 		return err;

@@ -42,6 +42,12 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 	ring->producer++;
 }
 
+static void moderato_tx_stop_when_full(struct moderato_tx *tx)
+{
+	netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), 1,
+			     moderato_wake_threshold(tx->ring.order));
+}
+
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
@@ -54,10 +60,12 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 		tx->ops->prepare(tx);
 
 	if (unlikely(!moderato_tx_space(tx))) {
-		/* The queue stops when the last descriptor is taken */
-		netif_tx_stop_queue(tx->queue);
+		/* Somebody woke the queue of a full ring */
 		netdev_err_once(ndev, "Tx ring full while the queue is on\n");
+		moderato_tx_stop_when_full(tx);
 		moderato_tx_ring_doorbell(tx);
+		if (tx->ops->posted)
+			tx->ops->posted(tx);
 		return NETDEV_TX_BUSY;
 	}
 
@@ -77,8 +85,7 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 		nf_reset_ct(skb);
 	}
 	moderato_tx_post(tx, skb, dma);
-	netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), 1,
-			     moderato_wake_threshold(tx->ring.order));
+	moderato_tx_stop_when_full(tx);
 
 	/* Byte queue limits know only of frames that come back promptly: a
 	 * frame that waits for 127 others would stop the queue that is to
