@@ -342,6 +342,8 @@ struct moderato_tx_stats {
 };
 
 void moderato_stats_init(struct moderato_priv *priv);
+void moderato_stats_resync(struct moderato_priv *priv);
+void moderato_stats_look(struct moderato_priv *priv);
 void moderato_stats_start(struct moderato_priv *priv);
 void moderato_stats_stop(struct moderato_priv *priv);
 void moderato_stats_read(struct moderato_priv *priv,

@@ -261,6 +261,19 @@ static void moderato_set_rx_mode(struct net_device *ndev)
 			 MODERATO_CTRL_ALLMULTI, set);
 }
 
+/* What the hardware forgets when it loses power; the rings bring their own */
+static void moderato_restore(struct moderato_priv *priv)
+{
+	struct net_device *ndev = priv->ndev;
+
+	moderato_hw_set_address(priv, ndev->dev_addr);
+	moderato_hw_set_mtu(priv, ndev->mtu);
+	netif_addr_lock_bh(ndev);
+	moderato_set_rx_mode(ndev);
+	netif_addr_unlock_bh(ndev);
+	moderato_stats_resync(priv);
+}
+
 static int moderato_set_mac_address(struct net_device *ndev, void *address)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
@@ -481,6 +494,82 @@ static void moderato_remove(struct platform_device *pdev)
 	phylink_destroy(priv->phylink);
 }
 
+/* The DMA must not write to the memory of the kernel that comes next */
+static void moderato_shutdown(struct platform_device *pdev)
+{
+	struct net_device *ndev = platform_get_drvdata(pdev);
+
+	rtnl_lock();
+	netif_device_detach(ndev);
+	dev_close(ndev);
+	rtnl_unlock();
+}
+
+/* Sleep -------------------------------------------------------------------- */
+
+static int moderato_sleep(struct moderato_priv *priv)
+{
+	int err;
+
+	ASSERT_RTNL();
+	netif_device_detach(priv->ndev);
+	if (!netif_running(priv->ndev))
+		return 0;
+
+	err = moderato_tx_down(priv->tx) ?: moderato_rx_down(priv->rx);
+	if (err) {
+		moderato_give_up(priv);
+		return err;
+	}
+	phylink_suspend(priv->phylink, false);
+	moderato_stats_stop(priv);
+	return 0;
+}
+
+static int moderato_wake(struct moderato_priv *priv)
+{
+	int err;
+
+	ASSERT_RTNL();
+	err = moderato_hw_reset(priv);
+	if (err)
+		return err;
+
+	moderato_restore(priv);
+	if (netif_running(priv->ndev)) {
+		moderato_rx_fill(priv->rx);
+		moderato_rx_up(priv->rx);
+		moderato_tx_up(priv->tx);
+		moderato_stats_start(priv);
+		phylink_resume(priv->phylink);
+	}
+	netif_device_attach(priv->ndev);
+	return 0;
+}
+
+static int moderato_suspend(struct device *dev)
+{
+	int err;
+
+	rtnl_lock();
+	err = moderato_sleep(netdev_priv(dev_get_drvdata(dev)));
+	rtnl_unlock();
+	return err;
+}
+
+static int moderato_resume(struct device *dev)
+{
+	int err;
+
+	rtnl_lock();
+	err = moderato_wake(netdev_priv(dev_get_drvdata(dev)));
+	rtnl_unlock();
+	return err;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(moderato_pm_ops, moderato_suspend,
+				moderato_resume);
+
 static const struct of_device_id moderato_of_match[] = {
 	{ .compatible = "moderato,mac-1.0" },
 	{ }
@@ -491,9 +580,11 @@ static struct platform_driver moderato_driver = {
 	.driver = {
 		.name = KBUILD_MODNAME,
 		.of_match_table = moderato_of_match,
+		.pm = pm_sleep_ptr(&moderato_pm_ops),
 	},
 	.probe = moderato_probe,
 	.remove = moderato_remove,
+	.shutdown = moderato_shutdown,
 };
 module_platform_driver(moderato_driver);
 

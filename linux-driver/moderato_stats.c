@@ -5,7 +5,7 @@
 
 #include "moderato.h"
 
-/* Octets at 1 Gb/s wrap in 34 s */
+/* Octets at 1 Gb/s wrap in 34 s; see moderato_rx_finish(), too */
 #define MODERATO_STATS_PERIOD	(10 * HZ)
 
 #define RX(name)	(MODERATO_RX_BASE + MODERATO_DIR_##name)
@@ -75,15 +75,24 @@ static void moderato_stats_update(struct moderato_priv *priv)
 	}
 }
 
+/* In any context */
+void moderato_stats_look(struct moderato_priv *priv)
+{
+	struct moderato_hw_stats *stats = &priv->hw_stats;
+	unsigned long flags;
+
+	spin_lock_irqsave(&stats->lock, flags);
+	moderato_stats_update(priv);
+	spin_unlock_irqrestore(&stats->lock, flags);
+}
+
 static void moderato_stats_work(struct work_struct *work)
 {
 	struct moderato_priv *priv = container_of(to_delayed_work(work),
 						  struct moderato_priv,
 						  hw_stats.work);
 
-	spin_lock_bh(&priv->hw_stats.lock);
-	moderato_stats_update(priv);
-	spin_unlock_bh(&priv->hw_stats.lock);
+	moderato_stats_look(priv);
 	moderato_stats_start(priv);
 }
 
@@ -95,11 +104,20 @@ void moderato_stats_init(struct moderato_priv *priv)
 	INIT_DELAYED_WORK(&stats->work, moderato_stats_work);
 	u64_stats_init(&priv->rx_stats.syncp);
 	u64_stats_init(&priv->tx_stats.syncp);
+	moderato_stats_resync(priv);
+}
 
-	/* Whatever was counted before this driver came is not its business */
+/* Counts from now on: what the counters hold is of somebody before, or gone */
+void moderato_stats_resync(struct moderato_priv *priv)
+{
+	struct moderato_hw_stats *stats = &priv->hw_stats;
+	unsigned long flags;
+
+	spin_lock_irqsave(&stats->lock, flags);
 	for (int i = 0; i < MODERATO_COUNTERS; i++)
 		stats->last[i] = readl(priv->regs +
 				       moderato_counter_offsets[i]);
+	spin_unlock_irqrestore(&stats->lock, flags);
 }
 
 void moderato_stats_start(struct moderato_priv *priv)
@@ -110,17 +128,19 @@ void moderato_stats_start(struct moderato_priv *priv)
 void moderato_stats_stop(struct moderato_priv *priv)
 {
 	cancel_delayed_work_sync(&priv->hw_stats.work);
+	moderato_stats_look(priv);
 }
 
 void moderato_stats_read(struct moderato_priv *priv,
 			 u64 total[MODERATO_COUNTERS])
 {
 	struct moderato_hw_stats *stats = &priv->hw_stats;
+	unsigned long flags;
 
-	spin_lock_bh(&stats->lock);
+	spin_lock_irqsave(&stats->lock, flags);
 	moderato_stats_update(priv);
 	memcpy(total, stats->total, sizeof(stats->total));
-	spin_unlock_bh(&stats->lock);
+	spin_unlock_irqrestore(&stats->lock, flags);
 }
 
 u64 moderato_stats_alloc_failed(struct moderato_priv *priv)

@@ -44,7 +44,7 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 		work++;
 	}
 	netif_receive_skb_list(&list);
-	if (work)
+	if (done.taken)
 		moderato_rx_finish(rx, &done);
 
 	if (work < budget && napi_complete_done(napi, work))
