@@ -15,7 +15,38 @@ import pytest
 
 # Files that take longest, so that they begin first and no core is idle while the last one ends.
 # `./moderato test` prints what the slowest tests took.
-LONGEST = ()
+LONGEST = (
+    # Slow ones.
+    "cocotb-tests/test_netlist_all.py",
+    "boards/tests/test_bitstream.py",
+    "cocotb-tests/test_board_linux.py",
+    "cocotb-tests/test_board_colorlight_load.py",
+    "cocotb-tests/test_board_bios.py",
+    "sim/tests/test_sustained.py",
+    "sim/tests/test_drift.py",
+    # Others; the first ones if what they build is not in the cache.
+    "linux-driver/tests/test_kunit.py",
+    "cocotb-tests/synthesis/test_ecp5.py",
+    "cocotb-tests/formal/test_proofs.py",
+    "cocotb-tests/test_netlist.py",
+    "sim/tests/test_system.py",
+    "cocotb-tests/test_board_netboot.py",
+    "cocotb-tests/test_board_colorlight.py",
+    "cocotb-tests/test_mac_gated.py",
+    "cocotb-tests/test_mac_sim.py",
+    "cocotb-tests/test_mac_rgmii.py",
+    "cocotb-tests/test_mac_gmii.py",
+    "cocotb-tests/test_mac_mii.py",
+    "cocotb-tests/test_board.py",
+    "sim/tests/test_liteeth.py",
+    "sim/tests/test_profile.py",
+    "linux-driver/tests/test_under_traffic.py",
+    "boards/tests/test_gateware.py",
+    "soc/tests/test_cluster.py",
+    "sim/tests/test_rfc2544.py",
+    "sim/tests/test_report.py",
+    "sim/tests/test_published.py",
+)
 
 ROOT = Path(__file__).parent
 GIBIBYTE = 1 << 30
