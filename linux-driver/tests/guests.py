@@ -35,7 +35,7 @@ def interrupts(guest, name: str) -> int:
     return int(line.split()[1])
 
 
-def statistic(guest, name: str, interface: str = "eth0") -> int:
-    """One of `ethtool -S`."""
-    lines = guest.check(f"ethtool -S {interface}").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.split()[0] == f"{name}:")
+def statistics(guest, interface: str) -> dict[str, int]:
+    """What `ethtool -S` shows."""
+    lines = guest.check(f"ethtool -S {interface}").splitlines()[1:]
+    return {name.strip(): int(value) for name, value in (line.split(":") for line in lines)}

@@ -1,18 +1,95 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Bus errors, and a DMA that does not stop, in the simulated SoC: recovery, or a clean end."""
 
+import pytest
+
 import modified
-from guests import collect, complaints, offer
+from guests import collect, complaints, offer, statistics
+from moderato.sim.lab import state
+from moderato.sim.lab.machine import machine
 
 # Registers of port 0, and how far those of port 1 are from them.
 CTRL, ENABLES = 0xF1000010, 3
+RX_RING_BASE, TX_RING_BASE = 0xF1000100, 0xF1000200
 PORT = 0x1000
+
+# No memory is there: the cluster's DMA port answers DECERR.
+NOWHERE = 0x10000000
+
+# A ring that halts
+
+RX = {"NAPI": "rx-napi on", "interrupt per frame": "rx-napi off"}
+TX = {"interrupt": "ethtool -C eth1 tx-frames 1 tx-usecs 0",
+      "count": "ethtool -C eth1 tx-frames 8 tx-usecs 500",
+      "none": "ethtool --set-priv-flags eth1 tx-reclaim-on-xmit on"}
+
+
+@pytest.fixture
+def guest():
+    with state.loaded(machine(), True).open() as session:
+        yield session
+
+
+def free_kbytes(guest) -> int:
+    return int(guest.check("awk '/MemFree/{print $2}' /proc/meminfo"))
+
+
+def halt_and_recover(guest, base: int, interface: str, direction: str):
+    """Take the ring's memory away: it is back after the first frame or two, each time."""
+    for rounds in (1, 2):
+        guest.check(f"devmem {base:#x} 32 {NOWHERE:#x}")
+        for kept in (5, 20):  # the first frames are lost with the ring
+            offer(guest, 20, load=5)
+            assert all(port["forwarded"] >= kept for port in collect(guest))
+        counted = statistics(guest, interface)
+        assert counted["ring_halts"] == rounds
+        # One for what completed before, one for nothing: then comes the reset.
+        assert rounds <= counted[f"{direction}_interrupts_halted"] <= 2 * rounds
+        assert counted["dma_errors"] >= rounds
+    assert guest.check("dmesg").count("ring halted by a bus error") == 2
+    assert complaints(guest) == []
+
+
+@pytest.mark.parametrize("flag", RX.values(), ids=RX)
+def test_halted_rx(guest, flag):
+    guest.check(f"ethtool --set-priv-flags eth0 {flag}")
+    before = free_kbytes(guest)
+    halt_and_recover(guest, RX_RING_BASE, "eth0", "rx")
+    assert before - free_kbytes(guest) < 400  # a ring's buffers are 512 KiB
+
+
+@pytest.mark.parametrize("command", TX.values(), ids=TX)
+def test_halted_tx(guest, command):
+    guest.check(command)
+    halt_and_recover(guest, TX_RING_BASE + PORT, "eth1", "tx")
+
+
+@pytest.mark.slow
+def test_a_ring_that_always_halts_is_no_storm(tmp_path):
+    """Ten resets a second at most, each with an interrupt or two, and the guest is well."""
+    change = ("moderato_hw.c", "	moderato_hw_ctrl(priv, 0, ring->dir->enable);",
+              "	if (ring->dir == &moderato_rx_direction)\n"
+              f"		writel({NOWHERE:#x}, ring->regs + MODERATO_DIR_RING_BASE);\n"
+              "	moderato_hw_ctrl(priv, 0, ring->dir->enable);")
+    with modified.guest(tmp_path, change) as guest:
+        guest.call("run", cycles=20_000_000)
+        counted = statistics(guest, "eth0")
+        halts, interrupts = counted["ring_halts"], counted["rx_interrupts"]
+        seconds = guest.call("counters")["cycle"] / 100e6
+        assert 2 <= halts <= 10 * seconds + 1
+        assert interrupts <= 2 * halts + 2
+        guest.check("ip link set eth0 down; ip link set eth1 down; rmmod moderato")
+        assert complaints(guest) == []
+
+
+# A DMA that does not stop
 
 # The driver never sees the direction idle.
 NEVER_IDLE = ("moderato_hw.c", "(status & idle) == idle", "(status & idle) == idle && 0")
 ONLY_AT_PROBE = ("moderato_hw.c", "	if (moderato_hw_reset(priv))", "	if (0)")
 
 
+@pytest.mark.slow
 def test_dma_that_does_not_stop(tmp_path):
     """What it holds is never freed, no ring is started again, and the rest of the system is well."""
     with modified.guest(tmp_path, NEVER_IDLE, ONLY_AT_PROBE) as guest:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Paths that the published machine does not take: smaller hardware, netpoll, sleep, a full ring."""
+
+import pytest
+
+import modified
+from guests import collect, complaints, offer
+
+pytestmark = pytest.mark.slow
+
+
+def test_hardware_that_can_less(tmp_path):
+    """FIFOs of 2 KiB, rings of 16 descriptors, timers of 12 bits, RGMII: no default goes beyond."""
+    changes = [("moderato_hw.c", "capability = readl(priv->regs + MODERATO_CAPABILITY);",
+                "capability = 4 | 12 << 8 | 11 << 16 | 11 << 20;"),
+               ("moderato_main.c", "mode = device_get_phy_mode(priv->dev);",
+                "mode = PHY_INTERFACE_MODE_RGMII_ID;")]
+    with modified.guest(tmp_path, *changes) as guest:
+        assert guest.check("cat /sys/class/net/eth0/mtu") == "1002\n"
+        assert guest.check("ethtool -g eth0").split().count("16") == 4
+        coalesce = guest.check("ethtool -c eth0")
+        assert "rx-frames:\t8\n" in coalesce and "tx-usecs:\t40\n" in coalesce
+        modes = guest.check("ethtool eth0")
+        assert "1000baseT/Full" in modes
+        assert "10baseT" not in modes and "100baseT" not in modes
+        offer(guest, 20)
+        assert [port["lost"] for port in collect(guest)] == [0, 0]
+        assert complaints(guest) == []
+
+
+def test_queue_that_runs_full(tmp_path):
+    """Without the early stop, transmissions find the ring full: nothing is lost, and none stays."""
+    change = ("moderato_tx.c", "netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), 1,",
+              "if (moderato_tx_space(tx) || tx->full++ % 2) netif_txq_maybe_stop(tx->queue,"
+              " moderato_tx_space(tx), 1,")
+    field = ("moderato.h", "	bool in_irq;", "	bool in_irq;\n	u8 full;")
+    with modified.guest(tmp_path, change, field) as guest:
+        guest.check("ethtool -G eth1 tx 4; ethtool --set-priv-flags eth1 tx-reclaim-on-xmit on")
+        # Many at once: the wire takes 123 us for each, the CPU half of that.
+        guest.check("ethtool -C eth0 rx-frames 0 rx-usecs 5000")
+        offer(guest, 60, frame_bytes=1518, load=60)
+        assert [port["lost"] for port in collect(guest)] == [0, 0]
+        assert "Tx ring full" in guest.check("dmesg")
+        assert complaints(guest) == []
+
+
+def test_netpoll(tmp_path):
+    """With no interrupt at all, what netpoll calls frees frames and wakes the queue."""
+    changes = [("moderato_tx.c", "	enable_irq(tx->priv->tx_irq);\n	moderato_rearm(",
+                "	moderato_rearm("),
+               ("moderato_stats.c", "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
+                "	if (priv->tx) {\n		local_irq_disable();\n"
+                "		moderato_tx_netpoll(priv->tx);\n		local_irq_enable();\n	}\n"
+                "	moderato_stats_read(priv, total);\n	stats->rx_dropped")]
+    with modified.guest(tmp_path, *changes) as guest:
+        guest.check("ethtool -C eth1 tx-frames 4 tx-usecs 100000; ethtool -G eth1 tx 8")
+        guest.check("ip neigh flush dev eth0")  # nothing but the tester's frames
+        guest.check("/etc/moderato/up static")
+        offer(guest, 30)
+        guest.call("run", cycles=8_000_000)
+        assert guest.call("status")["ports"][0]["forwarded"] <= 9
+        guest.check("for i in 1 2 3 4 5 6 7 8; do ip -s link show eth1 >/dev/null; done")
+        assert collect(guest)[0]["lost"] == 0
+        guest.check("ip link set eth1 down; ip link set eth0 down; rmmod moderato")
+        assert complaints(guest) == []
+
+
+def test_sleep(tmp_path):
+    """Suspend and resume, with a MAC that forgets meanwhile: as before, and nothing counts twice."""
+    changes = [("moderato_main.c", "static int moderato_sleep(", "int moderato_sleep("),
+               ("moderato_main.c", "static int moderato_wake(", "int moderato_wake("),
+               ("moderato_ethtool.c", "	return phylink_ethtool_nway_reset(priv->phylink);",
+                "	int moderato_sleep(struct moderato_priv *), moderato_wake(struct moderato_priv *);"
+                "\n	int err = moderato_sleep(priv);\n"
+                "	writel(0, priv->regs + MODERATO_MAC_LOW);\n"
+                "	writel(0, priv->regs + MODERATO_MAX_FRAME);\n"
+                "	writel(0, priv->regs + MODERATO_RX_BASE);\n"
+                "	return err ?: moderato_wake(priv);")]
+    with modified.guest(tmp_path, *changes) as guest:
+        offer(guest, 20)
+        guest.check("ethtool -r eth0")
+        assert sum(port["lost"] for port in collect(guest)) <= 8
+        offer(guest, 20)
+        assert [port["lost"] for port in collect(guest)] == [0, 0]
+        guest.check("ip link set eth1 down; ethtool -r eth1; ip link set eth1 up")
+        guest.check("ip link set eth0 down; rmmod moderato")
+        assert complaints(guest) == []
