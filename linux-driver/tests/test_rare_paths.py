@@ -85,3 +85,16 @@ def test_sleep(tmp_path):
         guest.check("ip link set eth1 down; ethtool -r eth1; ip link set eth1 up")
         guest.check("ip link set eth0 down; rmmod moderato")
         assert complaints(guest) == []
+
+
+def test_counters_when_nothing_but_reception_runs(tmp_path):
+    """Counters that wrap every 128 frames are extended by the interrupt, not only by a work."""
+    changes = [("moderato_stats.c", "(u32)(now - stats->last[i])", "(u16)(now - stats->last[i])"),
+               ("moderato_rx.c", "rx->ring.consumer < done->taken",
+                "(rx->ring.consumer & 63) < done->taken")]
+    with modified.guest(tmp_path, *changes) as guest:
+        guest.check("ethtool --set-priv-flags eth0 rx-napi off; ethtool -C eth0 rx-frames 1")
+        offer(guest, 240, load=100)
+        collect(guest)
+        octets = guest.check("ethtool -S eth0 --groups eth-mac | grep OctetsReceivedOK").split()[-1]
+        assert int(octets) == 240 * (512 - 18)

@@ -8,6 +8,9 @@ from moderato.sim.lab import state
 from moderato.sim.lab.machine import machine
 from moderato.sim.lab.variants import VARIANTS
 
+RX_RING_BASE = "devmem 0xf1000100"  # of eth0
+
+
 @pytest.fixture
 def guest():
     """A guest with both interfaces up, static neighbours, and the driver's own settings."""
@@ -38,7 +41,11 @@ def test_strategies_change_under_traffic(guest):
 
 def test_rings_and_mtu_change_under_traffic(guest):
     offer(guest, 100)
-    guest.check("ethtool -G eth0 rx 500 tx 100")
+    before = guest.check(RX_RING_BASE)
+    guest.check("ethtool -G eth0 tx 100")
+    assert guest.check(RX_RING_BASE) == before  # none that stays as long as it was is replaced
+    guest.check("ethtool -G eth0 rx 500")
+    assert guest.check(RX_RING_BASE) != before
     assert guest.check("ethtool -g eth0").count("512") == 1  # rounded up to a power of two
     guest.check("ip link set eth0 mtu 2000")
     guest.check("ethtool --set-priv-flags eth0 rx-napi off")
@@ -88,3 +95,14 @@ def test_down_up_and_rmmod_under_traffic(guest):
     collect(guest)
     assert "eth0" not in guest.check("cat /proc/interrupts /proc/net/dev")
     assert complaints(guest) == []
+
+
+def test_no_dma_after_shutdown(guest):
+    """What comes then, perhaps another kernel, has its memory for itself."""
+    guest.call("send", text="poweroff -f\n")
+    guest.call("run", cycles=3_000_000)
+    before = guest.call("counters")["ports"]
+    offer(guest, 10, load=50)
+    collect(guest)
+    for old, new in zip(before, guest.call("counters")["ports"]):
+        assert new["events"]["rx_completed"] == old["events"]["rx_completed"]
