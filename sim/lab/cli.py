@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from moderato.boards import BOARDS
+from moderato.soc.linux.kernel import KERNELS, NORMAL
 from moderato.soc.toolchain.cache import BuildError
 
 from . import arguments
@@ -44,7 +45,7 @@ def main(words: list[str] | None = None) -> int:
 def _forward(options) -> int:
     from .forward import forward
     return forward(_variants(options), options.frame_size, options.load, options.frames,
-                   options.link, options.json, options.pcap, options.nic)
+                   options.link, options.json, options.pcap, options.nic, options.kernel)
 
 
 def _rfc2544(options) -> int:
@@ -68,13 +69,13 @@ def _results(options) -> int:
 def _replay(options) -> int:
     from .replay import replay
     return replay(_variant(options), [options.in0, options.in1], [options.out0, options.out1], options.json,
-                  options.nic)
+                  options.nic, options.kernel)
 
 
 def _shell(options) -> int:
     from .shell import shell
     _variants(options)
-    return shell(options.variant, options.command, options.nic)
+    return shell(options.variant, options.command, options.nic, options.kernel)
 
 
 def _variants(options) -> list[str]:
@@ -99,13 +100,13 @@ def _profile(options) -> int:
     from .profile import DEFAULT_SECONDS, profile
     return profile(_variants(options), options.frame_size, options.load,
                    options.seconds or DEFAULT_SECONDS, options.link, options.folded,
-                   options.flame_graph, options.json, options.nic)
+                   options.flame_graph, options.json, options.nic, options.kernel)
 
 
 def _timeline(options) -> int:
     from .timeline import timeline
     return timeline(_variant(options), options.frame_size, options.frames, options.link,
-                    options.output, options.nic)
+                    options.output, options.nic, options.kernel)
 
 
 def _bench(options) -> int:
@@ -132,6 +133,7 @@ def parser() -> Parser:
     add("--variant", type=arguments.variant_list, metavar="V[,V...]",
         help=f"all (default), or some of {names}")
     _add_nic(add)
+    _add_kernel(add)
     add("--frame-size", type=arguments.frame_sizes, default=[64, 512], metavar="N[,N...]",
         help="octets, destination address to FCS (default: 64,512)")
     add("--load", type=arguments.load, default=100, metavar="PERCENT",
@@ -183,6 +185,7 @@ def parser() -> Parser:
     add = _command(commands, "replay", _replay, "send captured frames through the guest")
     add("--variant", type=arguments.variant, metavar="V", help=names)
     _add_nic(add)
+    _add_kernel(add)
     add("--in0", type=arguments.input_file, required=True, metavar="PCAP", help="enters port 0")
     add("--in1", type=arguments.input_file, metavar="PCAP", help="enters port 1")
     add("--out0", type=arguments.output_file, required=True, metavar="PCAP",
@@ -194,12 +197,14 @@ def parser() -> Parser:
     add = _command(commands, "shell", _shell, "the guest's console, or one command")
     add("--variant", type=arguments.variant, metavar="V", help=names)
     _add_nic(add)
+    _add_kernel(add)
     add("-c", dest="command", metavar="COMMAND", help="run this and end with its status")
 
     add = _command(commands, "profile", _profile, "where the CPU's cycles go, per frame")
     add("--variant", type=arguments.variant_list, metavar="V[,V...]",
         help=f"all (default), or some of {names}")
     _add_nic(add)
+    _add_kernel(add)
     add("--frame-size", type=arguments.frame_size, default=64, metavar="N",
         help="octets, destination address to FCS (default: 64)")
     add("--load", type=arguments.load, default=100, metavar="PERCENT",
@@ -216,6 +221,7 @@ def parser() -> Parser:
     add = _command(commands, "timeline", _timeline, "what happens while a burst is forwarded")
     add("--variant", type=arguments.variant, metavar="V", help=names)
     _add_nic(add)
+    _add_kernel(add)
     add("--frame-size", type=arguments.frame_size, default=64, metavar="N",
         help="octets, destination address to FCS (default: 64)")
     add("--frames", type=arguments.frames, default=32, metavar="N",
@@ -248,6 +254,11 @@ def _add_nic(add: Callable):
     add("--nic", choices=list(NICS), default="moderato",
         help="liteeth: with LiteEth's MAC and the kernel's own driver, for comparison; "
              "it has no variants")
+
+
+def _add_kernel(add: Callable):
+    add("--kernel", choices=list(KERNELS), default=NORMAL,
+        help="debug: with the kernel's own checks, many times slower (default: normal)")
 
 
 def _add_link(add: Callable):

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from moderato.soc.linux.kernel import NORMAL
+
 from . import outputs, pool, state, table, trial
 from .machine import Machine, machine
 from .results import Result, Trial, frames_for
@@ -16,7 +18,7 @@ DEFAULT_SECONDS = 0.2
 
 def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: float,
             frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None,
-            nic: str = "moderato") -> int:
+            nic: str = "moderato", kernel: str = NORMAL) -> int:
     """Run every variant with every frame size; prints the table, returns the exit status.
 
     `variants` are among those of `nic` (variants.NICS).
@@ -26,7 +28,7 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: f
         count = frames or frames_for(DEFAULT_SECONDS, size, load_percent, link_mbps)
         trials += [Trial(variant, size, load_percent, count, link_mbps, pcap)
                    for variant in variants]
-    results = run(machine(link_mbps, nic=nic), trials)
+    results = run(machine(link_mbps, nic=nic, kernel=kernel), trials)
     print(table.render(results), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])

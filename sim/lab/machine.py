@@ -8,11 +8,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.cpu import CpuConfig
+from moderato.soc.linux.kernel import DEBUG, NORMAL
 from moderato.soc.toolchain import cache, project
 
 # With the tick on an idle CPU, too. Else it starts when a device gets busy enough for its softirqs
 # to move to their daemon, tenths of a second into a trial, and takes 1.5 % of the CPU from then on.
 BENCH_BOOTARGS = "nohz=off"
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a kernel of soc/linux/kernel.py needs around it."""
+    ram_bytes:   int
+    boot_cycles: int  # several times what a boot takes
+    boot_note:   str
+    bootargs:    str
+
+
+KERNELS = {
+    NORMAL: Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    # Freed pages are poisoned. By default DMA debugging takes 5 MiB for what is mapped at once.
+    DEBUG:  Needs(64 << 20, 3_000_000_000, "10 minutes",
+                  f"{BENCH_BOOTARGS} page_poison=1 dma_debug_entries=16384"),
+}
 
 
 @dataclass(frozen=True)
@@ -23,6 +41,7 @@ class Machine:
     images:    list[tuple[Path, int]]  # loaded before reset, with their addresses
     mailbox:   int                     # address
     driver:    Path                    # the NIC's module
+    kernel:    str = NORMAL            # of KERNELS
 
     @property
     def sys_clk_hz(self) -> int:
@@ -35,11 +54,11 @@ class Machine:
         for file, address in self.images:
             content += [file, hex(address)]
         return {"machine": cache.key("machine", content)[:12], "version": project.version(),
-                "nic": self.soc.get("nic", "moderato"), "kernel": self._kernel(),
+                "nic": self.soc.get("nic", "moderato"), "kernel": self._release(),
                 "cpu": self.soc.get("cpu"), "memory_bytes": self.soc.get("memory", {}).get("size")}
 
-    def _kernel(self) -> str | None:
-        """The release, as the kernel's own banner has it."""
+    def _release(self) -> str | None:
+        """The kernel's release, as the kernel's own banner has it."""
         for file, _ in self.images:
             found = re.search(rb"Linux version (\S+)", file.read_bytes())
             if found:
@@ -49,10 +68,11 @@ class Machine:
 
 @functools.cache
 def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "moderato",
-            liteeth_slots: int = 2) -> Machine:
+            liteeth_slots: int = 2, kernel: str = NORMAL) -> Machine:
     """The SoC with two MACs of the kind `nic`, whose device tree says `link_mbps`.
 
-    Takes minutes the first time. `liteeth_slots`: of each direction; LiteX's default.
+    Takes minutes the first time. `liteeth_slots`: of each direction; LiteX's default. `kernel`:
+    of KERNELS; it decides how much RAM there is.
     """
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.harness.build import simulator
@@ -60,27 +80,31 @@ def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "mode
     from moderato.soc.linux.driver import driver, liteeth
     from moderato.soc.linux.memory_map import memory_map
 
-    verilog = soc_verilog(SimConfig(macs=2, nic=nic, liteeth_slots=liteeth_slots, cpu=cpu))
+    verilog = soc_verilog(SimConfig(macs=2, nic=nic, liteeth_slots=liteeth_slots, cpu=cpu,
+                                    ram_bytes=KERNELS[kernel].ram_bytes))
     soc = json.loads((verilog / "soc.json").read_text())
-    images = boot_images(soc, link_mbps)
+    images = boot_images(soc, link_mbps, kernel)
     binary = simulator(verilog, images)
-    module = {"moderato": driver, "liteeth": liteeth}[nic](soc["cpu"]["harts"])
+    module = {"moderato": driver, "liteeth": liteeth}[nic](soc["cpu"]["harts"], kernel)
     return Machine(simulator=binary, build_id=binary.parent.name, soc=soc, images=images,
-                   mailbox=memory_map(soc).mailbox, driver=module)
+                   mailbox=memory_map(soc).mailbox, driver=module, kernel=kernel)
 
 
-def boot_images(soc: dict, link_mbps: int) -> list[tuple[Path, int]]:
+def boot_images(soc: dict, link_mbps: int, kernel: str = NORMAL) -> list[tuple[Path, int]]:
     """Boot ROM, SBI, kernel, device tree and root file system, each with its address."""
     from moderato.soc.firmware.firmware import firmware
     from moderato.soc.linux.devicetree import BOOTARGS, Options, dtb
-    from moderato.soc.linux.kernel import kernel
+    from moderato.soc.linux.kernel import kernel as build
     from moderato.soc.linux.memory_map import memory_map
     from moderato.soc.linux.rootfs import rootfs
 
     where = memory_map(soc)
-    image = kernel(soc["cpu"]["harts"]).image
+    built = build(soc["cpu"]["harts"], kernel)
+    if where.kernel + built.size > where.dtb:
+        raise cache.BuildError(f"the {kernel} kernel takes {built.size:#x} bytes, the memory map "
+                               f"has {where.dtb - where.kernel:#x}; leave something out of it")
     boot, files = firmware(soc), rootfs()
-    tree = dtb(soc, Options(bootargs=f"{BOOTARGS} {BENCH_BOOTARGS}",
+    tree = dtb(soc, Options(bootargs=f"{BOOTARGS} {KERNELS[kernel].bootargs}",
                             initrd_size=files.stat().st_size, link_mbps=link_mbps))
-    return [(boot.rom, boot.rom_base), (boot.sbi, boot.sbi_base), (image, where.kernel),
+    return [(boot.rom, boot.rom_base), (boot.sbi, boot.sbi_base), (built.image, where.kernel),
             (tree, where.dtb), (files, where.initrd)]

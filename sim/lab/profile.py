@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from moderato.soc.linux.kernel import NORMAL
+
 from . import attribution, flame_graph, forward, outputs, pool, state, symbols, trial
 from .machine import machine
 from .results import Trial, frames_for
@@ -22,9 +24,9 @@ DEFAULT_SECONDS = 0.1  # of simulated time in which frames are offered
 
 def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seconds: float,
             link_mbps: int, folded: Path | None, svg: Path | None, json: Path | None,
-            nic: str = "moderato") -> int:
+            nic: str = "moderato", kernel: str = NORMAL) -> int:
     """Profile a trial of each variant; prints the table, returns the exit status."""
-    of = machine(link_mbps, nic=nic)
+    of = machine(link_mbps, nic=nic, kernel=kernel)
     frames = frames_for(seconds, frame_bytes, load_percent, link_mbps)
     trials = [Trial(variant, frame_bytes, load_percent, frames, link_mbps) for variant in variants]
     states = state.prepare(of, variants)

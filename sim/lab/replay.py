@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from moderato.soc.linux.kernel import NORMAL
+
 from . import guest, outputs, pcap, pool, router, state, table, trial
 from .forward import report_problems
 from .machine import Machine, machine
@@ -21,10 +23,10 @@ Frames = list[tuple[int, bytes]]  # as pcap.read gives them
 
 
 def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
-           json: Path | None, nic: str = "moderato") -> int:
+           json: Path | None, nic: str = "moderato", kernel: str = NORMAL) -> int:
     """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
     entered = [pcap.read(path) if path else [] for path in inputs]
-    of = machine(LINK_MBPS, nic=nic)
+    of = machine(LINK_MBPS, nic=nic, kernel=kernel)
     state.ready(of, variant, static=False)
     job = functools.partial(run, of, variant, inputs, entered, captures)
     results = pool.run_all([(f"replay {variant}", job)], "replays")

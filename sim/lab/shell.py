@@ -5,15 +5,18 @@ import os
 import sys
 import tempfile
 
+from moderato.soc.linux.kernel import NORMAL
+
 from . import state
 from .machine import machine
 
 PATIENCE = 20_000_000_000  # clocks that one command may take: 200 s of the guest's time
 
 
-def shell(variant: str | None, command: str | None, nic: str = "moderato") -> int:
+def shell(variant: str | None, command: str | None, nic: str = "moderato",
+          kernel: str = NORMAL) -> int:
     """Returns the exit status: the command's, or the console's."""
-    ready = state.ready(machine(nic=nic), variant, static=False)
+    ready = state.ready(machine(nic=nic, kernel=kernel), variant, static=False)
     return console(ready) if command is None else run(ready, command)
 
 

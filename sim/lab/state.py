@@ -18,11 +18,9 @@ from pathlib import Path
 from moderato.soc.toolchain.cache import artifact
 
 from . import guest, pool
-from .machine import Machine
+from .machine import KERNELS, Machine
 from .session import FUNCTION, PROMPT, CheckpointError, Session
 from .variants import LITEETH, VARIANTS
-
-BOOT_CYCLES = 200_000_000  # several times what a boot takes
 
 _repair = threading.Lock()
 
@@ -69,18 +67,20 @@ class State:
 
 def booted(machine: Machine) -> State:
     """From reset to the shell."""
+    needs = KERNELS[machine.kernel]
+
     def build(folder: Path):
         with Session(machine.simulator, load=machine.images,
                      console=folder / "console.log") as session:
-            session.call("expect", text="MODERATO-BOOTED", max_cycles=BOOT_CYCLES)
-            session.call("expect", text=PROMPT, max_cycles=BOOT_CYCLES)
+            session.call("expect", text="MODERATO-BOOTED", max_cycles=needs.boot_cycles)
+            session.call("expect", text=PROMPT, max_cycles=needs.boot_cycles)
             session.greet()
             session.call("save", file=str(folder / "checkpoint"))
 
     inputs = [machine.build_id, FUNCTION]
     for file, address in machine.images:
         inputs += [file, hex(address)]
-    return _state(machine, "booted", inputs, build, "half a minute",
+    return _state(machine, "booted", inputs, build, needs.boot_note,
                   functools.partial(booted, machine))
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from moderato.soc.linux.kernel import NORMAL
+
 from . import forward, outputs, pcap, pool, state, symbols, trial
 from .machine import machine
 from .perfetto_trace import Trace
@@ -60,9 +62,9 @@ class Burst:
 
 
 def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path,
-             nic: str = "moderato") -> int:
+             nic: str = "moderato", kernel: str = NORMAL) -> int:
     """Forward a burst at the minimum gap and write its trace; returns the exit status."""
-    of = machine(link_mbps, nic=nic)
+    of = machine(link_mbps, nic=nic, kernel=kernel)
     ready = state.prepare(of, [variant])[variant]
     one = Trial(variant, frame_bytes, 100, frames, link_mbps)
     job = functools.partial(run, one, ready, symbols.of_guest(ready))

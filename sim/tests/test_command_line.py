@@ -46,6 +46,8 @@ def nothing_runs(monkeypatch):
     ("report --profiles {tmp}/file", "is not a folder"),
     ("shell --variant nappi", "did you mean napi?"),
     ("forward --nic e1000", "choose from 'moderato', 'liteeth'"),
+    ("forward --kernel bogus", "choose from 'normal', 'debug'"),
+    ("rfc2544 --kernel debug", "--kernel"),
     ("forward --nic liteeth --variant napi", "leave --variant or --nic out"),
     ("rfc2544 --nic liteeth --variant all", "leave --variant or --nic out"),
     ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),

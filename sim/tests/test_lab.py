@@ -18,7 +18,7 @@ from moderato.sim.lab.errors import LabError
 def lab(machine, monkeypatch):
     """`moderato` with the pretended machine; returns status, standard output and error."""
     from moderato.sim.lab import cli
-    monkeypatch.setattr(forward, "machine", lambda link, nic: machine)
+    monkeypatch.setattr(forward, "machine", lambda link, nic, kernel: machine)
 
     def run(*words):
         return cli.main([*words])
@@ -278,7 +278,7 @@ def test_interrupt_ends_every_process(machine, tmp_path):
     program = ("import sys\nfrom pathlib import PosixPath\n"
                "from moderato.sim.lab import cli, forward\n"
                "from moderato.sim.lab.machine import Machine\n"
-               f"forward.machine = lambda link, nic: {machine!r}\n"
+               f"forward.machine = lambda link, nic, kernel: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     folder = tmp_path / "captures"
     lab = subprocess.Popen(

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Debian's Linux 6.12, unpatched, configured by kernel.config, for rv32ima."""
+"""Debian's Linux 6.12, unpatched, configured by kernel.config, for rv32ima.
+
+`KERNELS` are the configurations by name: kernel.config and what each adds to it.
+"""
 
 import os
 import re
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +18,8 @@ PACKAGE = "linux-source-6.12"
 TARBALL = Path("/usr/src") / f"{PACKAGE}.tar.xz"
 COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
+NORMAL, DEBUG = "normal", "debug"
+KERNELS = {NORMAL: [], DEBUG: ["kernel-debug.config"]}
 
 # Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
 UNUSED = [
@@ -41,6 +47,11 @@ class Kernel:
     source: Path      # make -C source O=build M=... modules
     build: Path
 
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in RAM, from its start on: `image_size` in the image's header."""
+        return struct.unpack_from("<Q", self.image.read_bytes(), 16)[0]
+
 
 def make(source: Path, build: Path, *arguments) -> list:
     """The kernel's make for this target. CROSS_COMPILE matters at the configuration step too."""
@@ -67,10 +78,10 @@ def source() -> Path:
                     "half a minute")
 
 
-def kernel(harts: int = 1) -> Kernel:
-    """Build the kernel for `harts` harts (1: no SMP)."""
-    fragments = [HERE / "kernel.config"] + ([HERE / "kernel-smp.config"] if harts > 1 else [])
-    wanted = "".join(fragment.read_text() for fragment in fragments)
+def kernel(harts: int = 1, name: str = NORMAL) -> Kernel:
+    """Build the kernel `name`, one of KERNELS, for `harts` harts (1: no SMP)."""
+    fragments = ["kernel.config", *(["kernel-smp.config"] if harts > 1 else []), *KERNELS[name]]
+    wanted = "".join((HERE / fragment).read_text() for fragment in fragments)
     tree = source()
 
     def build(directory: Path):
@@ -88,7 +99,10 @@ def kernel(harts: int = 1) -> Kernel:
 
 
 def check(wanted: str, got: str):
-    """Raise BuildError if an option that `wanted` sets is not so in the configuration `got`."""
+    """Raise BuildError if an option that `wanted` sets is not so in the configuration `got`.
+
+    Of several lines that set an option the last one counts.
+    """
     lines = set(got.splitlines())
 
     def holds(line: str) -> bool:
@@ -97,8 +111,9 @@ def check(wanted: str, got: str):
             return not any(other.startswith(f"{unset[1]}=") for other in lines)
         return line in lines
 
-    asked = re.findall(r"^(?:CONFIG_\w+=.*|# CONFIG_\w+ is not set)$", wanted, re.MULTILINE)
-    lost = [line for line in asked if not holds(line)]
+    lines_asked = re.findall(r"^(?:CONFIG_\w+=.*|# CONFIG_\w+ is not set)$", wanted, re.MULTILINE)
+    asked = {re.search(r"CONFIG_\w+", line)[0]: line for line in lines_asked}
+    lost = [line for line in asked.values() if not holds(line)]
     if lost:
         raise BuildError("the configuration ignores " + ", ".join(lost)
                          + "; give what they depend on, or drop them, in soc/linux/*.config")

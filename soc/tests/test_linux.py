@@ -38,6 +38,12 @@ def test_ignored_option():
         check("CONFIG_A=y\n# CONFIG_B is not set\n", "# CONFIG_A is not set\nCONFIG_B=m\n")
 
 
+def test_last_line_of_an_option_counts():
+    check('CONFIG_A="a"\nCONFIG_B=y\n' 'CONFIG_A="b"\n# CONFIG_B is not set\n', 'CONFIG_A="b"\n')
+    with pytest.raises(BuildError, match='ignores CONFIG_A="b";'):
+        check('CONFIG_A="a"\nCONFIG_A="b"\n', 'CONFIG_A="a"\n')
+
+
 @pytest.mark.parametrize("harts", (1, 2))
 def test_firmware(soc, harts):
     """Links at the addresses of the SoC, and fits what the device tree reserves."""

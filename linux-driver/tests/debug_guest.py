@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A guest with the debug kernel, worked on in rounds, each under traffic and each judged."""
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from splats import VERDICTS, headlines, splats, verdicts
+
+from moderato.sim.lab.machine import Machine
+from moderato.sim.lab.session import Session
+from moderato.soc.linux import kernel
+from moderato.soc.toolchain.cache import run
+
+DEBUGFS = "/sys/kernel/debug"
+FRAME_BYTES = 512
+LOAD = 1            # percent of the line rate: checked at every step, a frame costs this kernel 1 ms
+QUIET = 5_000_000   # clocks: threads may let a frame wait
+LONG = 5_000_000_000  # clocks that a command may take
+HEALTHY_FRAMES = 10
+
+
+@dataclass(frozen=True)
+class Round:
+    """Commands that the guest runs while both ports are offered `frames`.
+
+    may_fail: they may end with any status, and as many frames as they like may be lost.
+    load_percent: beyond a few, the ring overflows.
+    """
+    name: str
+    commands: tuple[str, ...] = ()
+    frames: int = 60
+    load_percent: float = LOAD
+    may_fail: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the log of rounds."""
+    name: str
+    cycles: int
+    offered: int
+    forwarded: int
+    seconds: float
+    found: list[str]
+
+
+class DebugGuest:
+    """`log` has what happened; a round that found something does not end the ones behind it."""
+
+    def __init__(self, session: Session, machine: Machine):
+        self.session, self.machine = session, machine
+        self.log: list[Entry] = []
+        # What the console prints would be read as a command's output.
+        session.check(f"dmesg -n 1; mount -t debugfs none {DEBUGFS}")
+        self.seen = len(self.messages())
+
+    # Guest ----------------------------------------------------------------------------------------
+
+    def check(self, command: str, accept: bool = False) -> str:
+        """A command's output; it has to succeed if not told otherwise."""
+        status, output = self.session.type(command, max_cycles=LONG)
+        assert accept or status == 0, f"`{command}` ended with status {status}: {output}"
+        return output
+
+    def messages(self) -> list[str]:
+        return self.check("dmesg").splitlines()
+
+    def send_file(self, file: Path):
+        """Into the guest's /tmp, through the mailbox."""
+        self.session.call("mailbox", file=str(file), address=self.machine.mailbox)
+        self.check(f"mailbox > /tmp/{file.name}")
+
+    def send_module(self, source: Path, folder: Path):
+        """Build a test's module for this kernel in `folder` and send it."""
+        work = folder / source.name
+        shutil.copytree(source, work)
+        built = kernel.kernel(self.machine.soc["cpu"]["harts"], self.machine.kernel)
+        run(kernel.make(built.source, built.build, f"M={work}", "modules"), log=folder / "log")
+        self.send_file(work / f"{source.name}.ko")
+
+    # Traffic --------------------------------------------------------------------------------------
+
+    def offer(self, frames: int, load_percent: float = LOAD):
+        port = {"frame_bytes": FRAME_BYTES, "load_percent": load_percent, "frames": frames}
+        self.session.call("offer", ports=[port, {**port, "phase": 1000}], quiet_cycles=QUIET,
+                          max_cycles=LONG)
+
+    def collect(self) -> list[dict]:
+        return self.session.call("collect")["ports"]
+
+    # Judgement ------------------------------------------------------------------------------------
+
+    def news(self) -> list[str]:
+        """What the kernel found since the last call."""
+        messages = self.messages()
+        new, self.seen = messages[self.seen:], len(messages)
+        return headlines(splats("\n".join(new))) + verdicts(self.check(VERDICTS))
+
+    def round(self, each: Round):
+        """Run a round, judge it, and see that traffic goes on after it."""
+        begin, start = self.cycle(), time.monotonic()
+        found = []
+        self.offer(each.frames, each.load_percent)
+        for command in each.commands:
+            status, output = self.session.type(command, max_cycles=LONG)
+            # ethtool's status is 80 where a value is the present one.
+            if status not in (0, 80) and not each.may_fail:
+                found.append(f"`{command}` ended with status {status}: {output.strip()}")
+        ports = self.collect()
+        self.offer(HEALTHY_FRAMES)
+        after = self.collect()
+        found += [f"{kind} frames" for port in ports + after
+                  for kind in ("corrupted", "reordered", "duplicated") if port[kind]]
+        found += [f"port {number} lost {port['lost']} of {HEALTHY_FRAMES} frames after the round"
+                  for number, port in enumerate(after) if port["lost"]]
+        found += self.news()
+        self.log.append(Entry(each.name, self.cycle() - begin,
+                              sum(port["offered"] for port in ports + after),
+                              sum(port["forwarded"] for port in ports + after),
+                              time.monotonic() - start, found))
+        print(row(self.log[-1]), flush=True)
+
+    def cycle(self) -> int:
+        return self.session.call("counters")["cycle"]
+
+    def found(self) -> list[str]:
+        """Of all rounds."""
+        return [f"{entry.name}: {line}" for entry in self.log for line in entry.found]
+
+    def mapped(self) -> int:
+        """How many DMA mappings there are: with the module gone, each one is a leak."""
+        total, free = self.check(f"cd {DEBUGFS}/dma-api; cat nr_total_entries num_free_entries; "
+                                 "cd /").split()
+        return int(total) - int(free)
+
+    def leaks(self) -> str:
+        """What kmemleak reports. An object has to be 5 s old, and the same in two scans."""
+        self.check("sleep 5")
+        return self.check(f"echo scan > {DEBUGFS}/kmemleak; echo scan > {DEBUGFS}/kmemleak; "
+                          f"cat {DEBUGFS}/kmemleak")
+
+
+HEAD = ("| round | M cycles | frames offered | forwarded | found |\n"
+        "|---|---|---|---|---|")
+
+
+def row(entry: Entry) -> str:
+    return (f"| {entry.name} | {entry.cycles / 1e6:.0f} | {entry.offered} | {entry.forwarded} | "
+            f"{'; '.join(entry.found) or 'nothing'} |")

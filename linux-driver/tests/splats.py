@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a kernel with checks says of bugs: in its log, and where it keeps its verdicts."""
+
+import re
+
+WARNING = 4  # the log's level of warnings; lower ones are worse
+
+# Reports that are not at that level, and words that no report is without, to be on the safe side.
+MARKS = re.compile(
+    r"WARNING:|\bBUG\b|\bINFO: |Oops|Call Trace|panic|UBSAN:|DMA-API:|ODEBUG:|"
+    r"possible recursive|suspicious RCU|while atomic|corruption|poison|refcount|ref_tracker|"
+    r"suspected memory leak|stalled pool|timed out|nobody cared")
+
+# What a healthy kernel says: as it boots, and as it loads a module that is not its own.
+HARMLESS = re.compile(
+    r"DMA-API: (preallocated \d+ debug entries|debugging enabled by kernel config)|"
+    r"page_poison=1|moderato: loading out-of-tree module taints kernel")
+OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves
+
+
+def splats(log: str) -> list[str]:
+    """The lines of a log (as the guest's `dmesg` prints it, with levels) that tell of a bug."""
+    return [line for line in log.splitlines() if _tells(line)]
+
+
+def _tells(line: str) -> bool:
+    level = re.match(r"<(\d+)>", line)
+    bad = MARKS.search(line) or level and int(level[1]) & 7 <= WARNING
+    return bool(bad) and not HARMLESS.search(line)
+
+
+def headlines(lines: list[str]) -> list[str]:
+    """Of the lines of splats, those that say what it is."""
+    named = [line for line in lines if MARKS.search(line) and "Call Trace" not in line]
+    return named or lines[:1]
+
+
+# What one `cat` in the guest prints of the kernel's verdicts.
+VERDICTS = ("cat /proc/sys/kernel/tainted; grep debug_locks: /proc/lockdep_stats; "
+            "cat /sys/kernel/debug/dma-api/error_count /sys/kernel/debug/dma-api/disabled")
+
+
+def verdicts(text: str) -> list[str]:
+    """What is wrong in the output of VERDICTS."""
+    tainted, locks, dma_errors, dma_disabled = text.split("\n")[:4]
+    found = []
+    if int(tainted) & ~OUT_OF_TREE:
+        found.append(f"the kernel is tainted: {tainted}")
+    if locks.split() != ["debug_locks:", "1"]:
+        found.append(f"the lock validator is off: {locks}")
+    if int(dma_errors):
+        found.append(f"DMA debugging counted {dma_errors} errors")
+    if dma_disabled != "N":
+        found.append("DMA debugging is off")
+    return found

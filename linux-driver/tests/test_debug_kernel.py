@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver on the debug kernel, in rounds: see docs/debug-kernel.md, which shows their log.
+
+    ./moderato test linux-driver/tests/test_debug_kernel.py -m slow -s
+"""
+
+from pathlib import Path
+
+import pytest
+from debug_guest import DEBUGFS, HEAD, DebugGuest, Round
+from splats import splats
+
+from moderato.sim.lab import state
+from moderato.sim.lab.machine import machine
+from moderato.sim.lab.variants import INTERFACES, VARIANTS
+from moderato.soc.linux.kernel import DEBUG
+from moderato.soc.toolchain.project import ROOT
+
+pytestmark = pytest.mark.slow
+
+TIMEOUT = Path(__file__).parent / "timeout"
+WARNING = ROOT / "sim/tests/warning"
+
+
+@pytest.fixture
+def guest():
+    """Both interfaces up, static neighbours, the driver's own settings."""
+    lab = machine(kernel=DEBUG)
+    with state.loaded(lab, True).open() as session:
+        yield DebugGuest(session, lab)
+
+
+def on_both(command: str) -> tuple[str, ...]:
+    """A command for eth0, for both ports."""
+    return tuple(command.replace("eth0", interface) for interface in INTERFACES)
+
+
+# Rounds -------------------------------------------------------------------------------------------
+
+STRATEGIES = [Round(f"strategy `{name}`", tuple(variant.commands()))
+              for name, variant in VARIANTS.items()]
+
+# How frames are received; the changes are made with each of them.
+MODES = {
+    "interrupt per frame": on_both("ethtool --set-priv-flags eth0 rx-napi off"),
+    "NAPI": on_both("ethtool --set-priv-flags eth0 rx-napi on"),
+    "threaded NAPI": (*on_both("ethtool --set-priv-flags eth0 rx-napi on"),
+                      *on_both("echo 1 > /sys/class/net/eth0/threaded")),
+}
+CHANGES = {
+    "rings": ("ethtool -G eth0 rx 64 tx 64", "ethtool -G eth1 rx 128 tx 512",
+              "ethtool -G eth0 rx 256 tx 256"),
+    "MTU": ("ip link set eth0 mtu 2000", "ip link set eth1 mtu 1000", "ip link set eth0 mtu 1500",
+            "ip link set eth1 mtu 1500"),
+    "down and up": ("ip link set eth0 down", "ip link set eth0 up; /etc/moderato/up static",
+                    "ip link set eth1 down; ip link set eth1 up; /etc/moderato/up static"),
+    "reset": ("insmod /tmp/timeout.ko port=eth0; rmmod timeout",
+              "insmod /tmp/timeout.ko port=eth1; rmmod timeout"),
+    "Tx strategies": tuple(command for name in ("tx-128", "tx-off", "original")
+                           for command in VARIANTS[name].commands()
+                           if "-C" in command or "tx-reclaim" in command),
+    "statistics and filters": (
+        "ethtool -S eth0 > /dev/null; ip -s link show > /dev/null; ethtool -c eth0 > /dev/null",
+        "ip link set eth0 promisc on; ip link set eth1 allmulticast on",
+        "ip link set eth0 promisc off; ip link set eth1 allmulticast off"),
+}
+
+
+def of_mode(mode: str) -> list[Round]:
+    rounds = [Round(f"{mode}: chosen", MODES[mode])]
+    rounds += [Round(f"{mode}: {change}", commands) for change, commands in CHANGES.items()]
+    rounds += [Round(f"{mode}: overload", frames=1000, load_percent=100)]
+    return rounds
+
+
+def test_strategies(guest):
+    print(f"\n{HEAD}")
+    for each in STRATEGIES:
+        guest.round(each)
+    finish(guest)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_changes(guest, mode, tmp_path):
+    guest.send_module(TIMEOUT, tmp_path)
+    print(f"\n{HEAD}")
+    for each in of_mode(mode):
+        guest.round(each)
+    finish(guest)
+
+
+def finish(guest):
+    """The module goes under traffic and comes back, and goes again: it leaves nothing behind."""
+    guest.send_file(guest.machine.driver)
+    guest.round(Round("module out and in", (
+        "rmmod moderato", f"insmod /tmp/{guest.machine.driver.name}; /etc/moderato/up static")))
+    guest.check("rmmod moderato")
+    assert guest.mapped() == 0
+    assert guest.found() + guest.news() == []
+
+
+# Out of memory ------------------------------------------------------------------------------------
+
+FAULTS = ("failslab", "fail_page_alloc")
+
+
+def arm(guest, probability: int):
+    """Let allocations fail that the driver asks for, itself or through what it calls.
+
+    probability: percent of those that do; 0 leaves it to /proc/self/fail-nth.
+    """
+    text = int(guest.check("cat /sys/module/moderato/sections/.text"), 16)
+    for fault in FAULTS:
+        settings = {"require-start": text, "require-end": text + 0x10000, "verbose": 0, "times": -1,
+                    "ignore-gfp-wait": "N", "probability": probability}
+        guest.check(f"cd {DEBUGFS}/{fault}; " + "; ".join(
+            f"echo {value} > {name}" for name, value in settings.items()) + "; cd /")
+    guest.check(f"echo 0 > {DEBUGFS}/fail_page_alloc/min-order; "
+                f"echo N > {DEBUGFS}/fail_page_alloc/ignore-gfp-highmem")
+
+
+def disarm(guest):
+    for fault in FAULTS:
+        guest.check(f"echo 0 > {DEBUGFS}/{fault}/probability")
+
+
+def nth(numbers, command: str) -> tuple[str, ...]:
+    """The command with its n-th allocation failing, for each n."""
+    return tuple(f"sh -c 'echo {n} > /proc/self/fail-nth; exec {command}'" for n in numbers)
+
+
+def test_out_of_memory(guest):
+    print(f"\n{HEAD}")
+    arm(guest, 0)
+    few, more = range(1, 9), (12, 20, 50, 66, 80)
+    rounds = [
+        Round("each allocation of a ring fails once", nth((*few, *more), "ethtool -G eth0 rx 64"),
+              frames=200, may_fail=True),
+        Round("each allocation of another MTU's ring fails once",
+              nth((*few, *more), "ip link set eth0 mtu 2000"), frames=200, may_fail=True),
+    ]
+    for each in rounds:
+        guest.round(each)
+    guest.check("ip link set eth0 mtu 1500")
+    guest.check("ethtool -G eth0 rx 64", accept=True)
+
+    for mode in ("interrupt per frame", "NAPI"):
+        for command in MODES[mode]:
+            guest.check(command, accept=True)
+        arm(guest, 30)
+        guest.offer(60)
+        ports = guest.collect()
+        disarm(guest)
+        assert sum(port["lost"] for port in ports), "no allocation failed"
+        guest.round(Round(f"{mode}: after 30 % of allocations failed"))
+        arm(guest, 0)
+
+    guest.check("ip link set eth0 down")
+    guest.round(Round("each allocation of `up` fails once",
+                      (*nth((*few, *more), "ip link set eth0 up; ip link set eth0 down"),
+                       "ip link set eth0 up; /etc/moderato/up static"), may_fail=True))
+    finish(guest)
+
+
+# Leaks, and the detector itself -------------------------------------------------------------------
+
+def test_no_leak(guest):
+    """Of all that a short life of the module takes, nothing is left."""
+    print(f"\n{HEAD}")
+    guest.round(Round("a short life", (
+        *CHANGES["rings"], *CHANGES["MTU"], *MODES["interrupt per frame"], *CHANGES["rings"])))
+    guest.check("rmmod moderato")
+    assert guest.leaks() == ""
+    assert guest.mapped() == 0
+    assert guest.found() + guest.news() == []
+
+
+def test_detector_on_the_real_kernel(guest, tmp_path):
+    """A module that warns is found, in the log and by the taint."""
+    guest.send_module(WARNING, tmp_path)
+    assert guest.news() == []
+    guest.check("insmod /tmp/warning.ko")
+    found = guest.news()
+    assert any("WARNING: CPU: 0" in line for line in found)
+    assert any("tainted" in line for line in found)
+    assert splats("\n".join(guest.messages()[:10])) == []

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The detector itself: it finds each kind of report, and nothing in a healthy log."""
+
+import pytest
+
+from splats import headlines, splats, verdicts
+
+HEALTHY = """\
+<5>[    0.000000] Linux version 6.12.117-moderato-debug (moderato@moderato) #1 PREEMPT
+<5>[    0.000000] Kernel command line: console=liteuart quiet nohz=off page_poison=1
+<6>[    0.000000] DMA-API: preallocated 16384 debug entries
+<6>[    0.000000] DMA-API: debugging enabled by kernel config
+<6>[    0.000000] rcu: Preemptible hierarchical RCU implementation.
+<6>[    0.000000] rcu: \tRCU lockdep checking is enabled.
+<6>[    2.000000] kmemleak: Kernel memory leak detector initialized (mem pool available: 7000)
+<4>[    5.090000] moderato: loading out-of-tree module taints kernel.
+<6>[    5.200000] moderato f0003000.ethernet eth0: Link is Up - 100Mbps/Full - flow control off
+"""
+
+REPORTS = [
+    "<4>[    9.1] WARNING: possible circular locking dependency detected",
+    "<4>[    9.1] WARNING: possible recursive locking detected",
+    "<4>[    9.1] WARNING: inconsistent lock state",
+    "<4>[    9.1] WARNING: suspicious RCU usage",
+    "<4>[    9.1] WARNING: CPU: 0 PID: 61 at net/core/dev.h:159 page_pool_destroy+0x10/0x20",
+    "<6>[    9.1] INFO: trying to register non-static key.",
+    "<3>[    9.1] BUG: sleeping function called from invalid context at mm/slub.c:1",
+    "<3>[    9.1] rcu: INFO: rcu_preempt self-detected stall on CPU",
+    "<3>[    9.1] BUG: scheduling while atomic: ip/61/0x00000201",
+    "<3>[    9.1] BUG kmalloc-64 (Tainted: G           O      ): Poison overwritten",
+    "<1>[    9.1] Unable to handle kernel paging request at virtual address 6b6b6b6b",
+    "<0>[    9.1] Oops [#1]",
+    "<0>[    9.1] Kernel panic - not syncing: Fatal exception in interrupt",
+    "<3>[    9.1] UBSAN: array-index-out-of-bounds in moderato_rx.c:1:2",
+    "<4>[    9.1] DMA-API: moderato f0003000.ethernet: device driver frees DMA memory",
+    "<3>[    9.1] ODEBUG: free active (active state 0) object: (ptrval) object type: hrtimer",
+    "<3>[    9.1] pagealloc: memory corruption",
+    "<4>[    9.1] page_pool_release_retry() stalled pool shutdown: id 3, 1 inflight 60 sec",
+    "<6>[    9.1] kmemleak: 2 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
+    "<2>[    9.1] moderato f0003000.ethernet eth0: NETDEV WATCHDOG: CPU: 0: transmit queue 0 "
+    "timed out 5100 ms",
+    "<3>[    9.1] moderato f0003000.ethernet eth0: Rx DMA does not stop",
+    "<4>[    9.1] a warning of a kind that nobody thought of",
+]
+
+
+def test_healthy_log():
+    assert splats(HEALTHY) == []
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_report(report):
+    assert splats(HEALTHY + report + "\n") == [report]
+
+
+def test_headline():
+    """Of a report of many lines the one that says what it is; else the first."""
+    report = ["<4>[    9.1] ========================", REPORTS[2], "<4>[    9.1] Call Trace:"]
+    assert headlines(report) == [REPORTS[2]]
+    assert headlines([REPORTS[-1], "<4>[    9.1] more"]) == [REPORTS[-1]]
+
+
+@pytest.mark.parametrize("text, wrong", [
+    ("0\n debug_locks:                               1\n0\nN\n", []),
+    ("4096\n debug_locks:                             1\n0\nN\n", []),
+    ("4608\n debug_locks:                             1\n0\nN\n", ["tainted: 4608"]),
+    ("4096\n debug_locks:                             0\n0\nN\n", ["lock validator is off"]),
+    ("4096\n debug_locks:                             1\n2\nY\n", ["2 errors", "debugging is off"]),
+])
+def test_verdicts(text, wrong):
+    found = verdicts(text)
+    assert len(found) == len(wrong) and all(word in line for word, line in zip(wrong, found))
