@@ -7,12 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from moderato.sim.lab import forward, guest, results, state, table
 from moderato.sim.lab.errors import LabError
+from moderato.sim.lab.machine import KERNELS
+from moderato.sim.lab.session import Session
+from moderato.soc.linux.kernel import DEBUG, NORMAL
 
 @pytest.fixture
 def lab(machine, monkeypatch):
@@ -33,6 +37,27 @@ def processes(machine) -> list[str]:
 
 def forward_once(lab, *more):
     return lab("forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000", *more)
+
+
+@pytest.mark.parametrize("words, kernel", [([], "normal"), (["--kernel", "debug"], "debug")])
+def test_kernel_is_chosen(lab, machine, monkeypatch, words, kernel):
+    chosen = []
+    monkeypatch.setattr(forward, "machine",
+                        lambda link, nic, kernel: chosen.append(kernel) or machine)
+    assert forward_once(lab, *words) == 0 and chosen == [kernel]
+
+
+def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
+    """Slow kernels may take longer to boot, the normal one may not."""
+    asked = []
+    call = Session.call
+    monkeypatch.setattr(Session, "call", lambda self, do, **fields: (
+        asked.append(fields["max_cycles"]) if fields.get("text") == "MODERATO-BOOTED" else None,
+        call(self, do, **fields))[1])
+    for kernel in KERNELS:
+        state.booted(replace(machine, kernel=kernel, build_id=kernel))
+    assert asked == [needs.boot_cycles for needs in KERNELS.values()]
+    assert KERNELS[NORMAL].boot_cycles < KERNELS[DEBUG].boot_cycles
 
 
 # Results ------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from moderato.soc.firmware.firmware import firmware
-from moderato.soc.linux.kernel import check
+from moderato.soc.linux.kernel import Kernel, check
 from moderato.soc.linux.memory_map import memory_map
 from moderato.soc.linux.rootfs import Entry, archive
 from moderato.soc.toolchain.cache import BuildError
@@ -42,6 +42,13 @@ def test_last_line_of_an_option_counts():
     check('CONFIG_A="a"\nCONFIG_B=y\n' 'CONFIG_A="b"\n# CONFIG_B is not set\n', 'CONFIG_A="b"\n')
     with pytest.raises(BuildError, match='ignores CONFIG_A="b";'):
         check('CONFIG_A="a"\nCONFIG_A="b"\n', 'CONFIG_A="a"\n')
+
+
+def test_kernel_says_how_large_it_is(tmp_path):
+    """With its BSS, which is not in the file."""
+    image = tmp_path / "Image"
+    image.write_bytes(bytes(16) + (0x3fd790).to_bytes(8, "little") + bytes(100))
+    assert Kernel(image, image, image, tmp_path, tmp_path).size == 0x3fd790
 
 
 @pytest.mark.parametrize("harts", (1, 2))
