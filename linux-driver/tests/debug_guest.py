@@ -46,6 +46,15 @@ class Entry:
     found: list[str]
 
 
+HEAD = ("| round | M cycles | seconds | frames offered | forwarded | found |\n"
+        "|---|---|---|---|---|---|")
+
+
+def row(entry: Entry) -> str:
+    return (f"| {entry.name} | {entry.cycles / 1e6:.0f} | {entry.seconds:.0f} | {entry.offered} "
+            f"| {entry.forwarded} | {'; '.join(entry.found) or 'nothing'} |")
+
+
 class DebugGuest:
     """`log` has what happened; a round that found something does not end the ones behind it."""
 
@@ -53,8 +62,8 @@ class DebugGuest:
         self.session, self.machine = session, machine
         self.log: list[Entry] = []
         # What the console prints would be read as a command's output.
-        session.check(f"dmesg -n 1; mount -t debugfs none {DEBUGFS}")
-        self.seen = len(self.messages())
+        self.check(f"dmesg -n 1; mount -t debugfs none {DEBUGFS}")
+        self.note("boot, module in", 0, time.monotonic(), [], self.news())
 
     # Guest ----------------------------------------------------------------------------------------
 
@@ -63,9 +72,6 @@ class DebugGuest:
         status, output = self.session.type(command, max_cycles=LONG)
         assert accept or status == 0, f"`{command}` ended with status {status}: {output}"
         return output
-
-    def messages(self) -> list[str]:
-        return self.check("dmesg").splitlines()
 
     def send_file(self, file: Path):
         """Into the guest's /tmp, through the mailbox."""
@@ -93,10 +99,8 @@ class DebugGuest:
     # Judgement ------------------------------------------------------------------------------------
 
     def news(self) -> list[str]:
-        """What the kernel found since the last call."""
-        messages = self.messages()
-        new, self.seen = messages[self.seen:], len(messages)
-        return headlines(splats("\n".join(new))) + verdicts(self.check(VERDICTS))
+        """What the kernel found since the last call; takes it out of the log."""
+        return headlines(splats(self.check("dmesg -c"))) + verdicts(self.check(VERDICTS))
 
     def round(self, each: Round):
         """Run a round, judge it, and see that traffic goes on after it."""
@@ -116,11 +120,14 @@ class DebugGuest:
         found += [f"port {number} lost {port['lost']} of {HEALTHY_FRAMES} frames after the round"
                   for number, port in enumerate(after) if port["lost"]]
         found += self.news()
-        self.log.append(Entry(each.name, self.cycle() - begin,
-                              sum(port["offered"] for port in ports + after),
-                              sum(port["forwarded"] for port in ports + after),
-                              time.monotonic() - start, found))
-        print(row(self.log[-1]), flush=True)
+        self.note(each.name, begin, start, ports + after, found)
+
+    def note(self, name: str, begin: int, start: float, ports: list[dict], found: list[str]):
+        """An entry of the log, for what began at a cycle and a time.monotonic()."""
+        entry = Entry(name, self.cycle() - begin, sum(port["offered"] for port in ports),
+                      sum(port["forwarded"] for port in ports), time.monotonic() - start, found)
+        self.log.append(entry)
+        print(row(entry), flush=True)
 
     def cycle(self) -> int:
         return self.session.call("counters")["cycle"]
@@ -140,12 +147,3 @@ class DebugGuest:
         self.check("sleep 5")
         return self.check(f"echo scan > {DEBUGFS}/kmemleak; echo scan > {DEBUGFS}/kmemleak; "
                           f"cat {DEBUGFS}/kmemleak")
-
-
-HEAD = ("| round | M cycles | frames offered | forwarded | found |\n"
-        "|---|---|---|---|---|")
-
-
-def row(entry: Entry) -> str:
-    return (f"| {entry.name} | {entry.cycles / 1e6:.0f} | {entry.offered} | {entry.forwarded} | "
-            f"{'; '.join(entry.found) or 'nothing'} |")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from debug_guest import DEBUGFS, HEAD, DebugGuest, Round
-from splats import splats
 
 from moderato.sim.lab import state
 from moderato.sim.lab.machine import machine
@@ -27,6 +26,7 @@ def guest():
     """Both interfaces up, static neighbours, the driver's own settings."""
     lab = machine(kernel=DEBUG)
     with state.loaded(lab, True).open() as session:
+        print(f"\n{HEAD}")
         yield DebugGuest(session, lab)
 
 
@@ -74,7 +74,6 @@ def of_mode(mode: str) -> list[Round]:
 
 
 def test_strategies(guest):
-    print(f"\n{HEAD}")
     for each in STRATEGIES:
         guest.round(each)
     finish(guest)
@@ -83,7 +82,6 @@ def test_strategies(guest):
 @pytest.mark.parametrize("mode", MODES)
 def test_changes(guest, mode, tmp_path):
     guest.send_module(TIMEOUT, tmp_path)
-    print(f"\n{HEAD}")
     for each in of_mode(mode):
         guest.round(each)
     finish(guest)
@@ -130,7 +128,6 @@ def nth(numbers, command: str) -> tuple[str, ...]:
 
 
 def test_out_of_memory(guest):
-    print(f"\n{HEAD}")
     arm(guest, 0)
     few, more = range(1, 9), (12, 20, 50, 66, 80)
     rounds = [
@@ -166,7 +163,6 @@ def test_out_of_memory(guest):
 
 def test_no_leak(guest):
     """Of all that a short life of the module takes, nothing is left."""
-    print(f"\n{HEAD}")
     guest.round(Round("a short life", (
         *CHANGES["rings"], *CHANGES["MTU"], *MODES["interrupt per frame"], *CHANGES["rings"])))
     guest.check("rmmod moderato")
@@ -183,4 +179,3 @@ def test_detector_on_the_real_kernel(guest, tmp_path):
     found = guest.news()
     assert any("WARNING: CPU: 0" in line for line in found)
     assert any("tainted" in line for line in found)
-    assert splats("\n".join(guest.messages()[:10])) == []

@@ -7,14 +7,15 @@ from guests import collect, complaints, interrupts, offer
 from moderato.sim.lab import state
 from moderato.sim.lab.machine import machine
 from moderato.sim.lab.variants import VARIANTS
+from moderato.soc.linux.kernel import DEBUG, NORMAL
 
 RX_RING_BASE = "devmem 0xf1000100"  # of eth0
 
 
-@pytest.fixture
-def guest():
+@pytest.fixture(params=[NORMAL, pytest.param(DEBUG, marks=pytest.mark.slow)])
+def guest(request):
     """A guest with both interfaces up, static neighbours, and the driver's own settings."""
-    with state.loaded(machine(), True).open() as session:
+    with state.loaded(machine(kernel=request.param), True).open() as session:
         yield session
 
 
