@@ -512,6 +512,7 @@ static int moderato_sleep(struct moderato_priv *priv)
 	int err;
 
 	ASSERT_RTNL();
+	moderato_stats_stop(priv);
 	netif_device_detach(priv->ndev);
 	if (!netif_running(priv->ndev))
 		return 0;
@@ -522,7 +523,6 @@ static int moderato_sleep(struct moderato_priv *priv)
 		return err;
 	}
 	phylink_suspend(priv->phylink, false);
-	moderato_stats_stop(priv);
 	return 0;
 }
 

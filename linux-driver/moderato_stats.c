@@ -67,6 +67,10 @@ static void moderato_stats_update(struct moderato_priv *priv)
 	struct moderato_hw_stats *stats = &priv->hw_stats;
 
 	lockdep_assert_held(&stats->lock);
+	/* Asleep, it may have no power to answer */
+	if (!netif_device_present(priv->ndev))
+		return;
+
 	for (int i = 0; i < MODERATO_COUNTERS; i++) {
 		u32 now = readl(priv->regs + moderato_counter_offsets[i]);
 
