@@ -40,6 +40,10 @@ def on_both(command: str) -> tuple[str, ...]:
 STRATEGIES = [Round(f"strategy `{name}`", tuple(variant.commands()))
               for name, variant in VARIANTS.items()]
 
+# The tester's, which a port forgets when it goes down.
+NEIGHBOURS = [f"ip neigh replace 198.1{8 + port}.0.2 lladdr 02:54:73:74:00:0{port} nud permanent "
+              f"dev {interface}" for port, interface in enumerate(INTERFACES)]
+
 # How frames are received; the changes are made with each of them.
 MODES = {
     "interrupt per frame": on_both("ethtool --set-priv-flags eth0 rx-napi off"),
@@ -52,8 +56,8 @@ CHANGES = {
               "ethtool -G eth0 rx 256 tx 256"),
     "MTU": ("ip link set eth0 mtu 2000", "ip link set eth1 mtu 1000", "ip link set eth0 mtu 1500",
             "ip link set eth1 mtu 1500"),
-    "down and up": ("ip link set eth0 down", "ip link set eth0 up; /etc/moderato/up static",
-                    "ip link set eth1 down; ip link set eth1 up; /etc/moderato/up static"),
+    "down and up": ("ip link set eth0 down", f"ip link set eth0 up; {NEIGHBOURS[0]}",
+                    f"ip link set eth1 down; ip link set eth1 up; {NEIGHBOURS[1]}"),
     "reset": ("insmod /tmp/timeout.ko port=eth0; rmmod timeout",
               "insmod /tmp/timeout.ko port=eth1; rmmod timeout"),
     "Tx strategies": tuple(command for name in ("tx-128", "tx-off", "original")
@@ -155,7 +159,7 @@ def test_out_of_memory(guest):
     guest.check("ip link set eth0 down")
     guest.round(Round("each allocation of `up` fails once",
                       (*nth((*few, *more), "ip link set eth0 up; ip link set eth0 down"),
-                       "ip link set eth0 up; /etc/moderato/up static"), may_fail=True))
+                       f"ip link set eth0 up; {NEIGHBOURS[0]}"), may_fail=True))
     finish(guest)
 
 
