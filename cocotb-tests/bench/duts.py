@@ -20,8 +20,9 @@ from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+from moderato.gateware.receive import Receive, rx_frame_param
 from moderato.gateware.register_file import RegisterFile
-from moderato.gateware.registers import counters
+from moderato.gateware.registers import counters, registers
 from moderato.gateware.statistics import Statistics
 from moderato.soc.liteeth import LiteEth
 
@@ -174,6 +175,40 @@ def statistics():
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
     return device, clocked(device) | named("bus_", **bus) | named(
         pulses=pulses, octets=octets, twice=twice)
+
+
+# Receive ------------------------------------------------------------------------------------------
+
+def receive():
+    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops."""
+    device = Module()
+    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param, 4)
+    device.submodules.receive = top = Receive(fifo)
+    results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full"]
+    sink    = {name: getattr(top.sink, name)
+        for name in ("valid", "ready", "last", "last_be", "data", "error")}
+    device.comb += top.filter.promiscuous.eq(1)
+    return device, clocked(device) | named("sink_", **sink) | named(
+        enable=top.enable, max_frame=top.max_frame, available=fifo.available, free=fifo.release,
+        head=fifo.head, word=fifo.word, next=fifo.next,
+        **{name: getattr(top, name) for name in results})
+
+
+# Registers ----------------------------------------------------------------------------------------
+
+def register_file():
+    """Bit n of `strobes` is that of the nth register that has one. A register that only the user
+    drives reads as its offset, counter n as 256 + n; `counting` as the user sees it."""
+    device  = RegisterFile()
+    strobes = Signal(len(device.strobe))
+    device.comb += strobes.eq(Cat(*device.strobe.values()))
+    device.comb += [device.value[register.name].eq(register.offset)
+        for register in registers() if register.access == "ro" and not register.counter]
+    device.sync += device.count.eq(256 + device.counter)
+    bus = {name: getattr(device.bus, name)
+        for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
+    return device, clocked(device) | named("bus_", **bus) | named(
+        strobes=strobes, data=device.data, counting=device.counting)
 
 
 # MAC ----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from cocotbext.axi import AxiBus, AxiRam
+from cocotbext.axi import AxiBus, AxiRam, AxiResp
 
 LINE = 64  # bytes: no burst is longer than a line of the CPU's cache, or crosses one
 BEAT = 8
@@ -25,6 +25,9 @@ class Memory:
         self.bursts = []
         self._dut = dut
         self._prefix = prefix
+        self._refused_reads = self._refused_writes = lambda address: False
+        self._refusal = AxiResp.SLVERR
+        self._inject()
         cocotb.start_soon(self._check())
 
     # Slowness -----------------------------------------------------------------------------------
@@ -45,6 +48,41 @@ class Memory:
         for channel in self._channels():
             channel.set_pause_generator(None)
             channel.pause = stopped
+
+    # Faults --------------------------------------------------------------------------------------
+
+    def refuse(self, reads=None, writes=None, answer=AxiResp.SLVERR):
+        """From now on beats at these addresses (functions that tell) fail; without any, none does.
+
+        A read's answer comes with its beat, whose data are then random; a write's with its burst,
+        and the beat is not written.
+        """
+        self._refused_reads = reads or (lambda address: False)
+        self._refused_writes = writes or (lambda address: False)
+        self._refusal = answer
+
+    def _inject(self):
+        """The RAM answers any failure with SLVERR: what goes on the bus is changed on its way."""
+        failed = {}
+        for name, interface, channel, response in (
+                ("read", self.ram.read_if, self.ram.read_if.r_channel, "rresp"),
+                ("write", self.ram.write_if, self.ram.write_if.b_channel, "bresp")):
+            def wrap(name=name, access=getattr(interface, f"_{name}"), send=channel.send,
+                     response=response):
+                async def beat(address, data):
+                    if not getattr(self, f"_refused_{name}s")(address & -BEAT):
+                        return await access(address, data)
+                    failed[name] = True
+                    return random.randbytes(BEAT)
+
+                async def answer(transaction):
+                    if failed.pop(name, False):
+                        setattr(transaction, response, self._refusal)
+                    await send(transaction)
+                return beat, answer
+
+            beat, channel.send = wrap()
+            setattr(interface, f"_{name}", beat)
 
     # Rules ----------------------------------------------------------------------------------------
 

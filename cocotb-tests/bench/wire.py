@@ -55,7 +55,9 @@ class SimWire:
         Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
 
     def send(self, octets, error=False):
-        self.queue.append((PREAMBLE + octets, error))
+        """error: the PHY marks all words, or the one of this number, the preamble's two included."""
+        marked = range(2**16) if error is True else () if error is False else (error,)
+        self.queue.append((PREAMBLE + octets, marked))
         self.idle.clear()
 
     async def sent(self):
@@ -72,7 +74,7 @@ class SimWire:
             if not self.queue:
                 self.idle.set()
                 continue
-            octets, error = self.queue.popleft()
+            octets, marked = self.queue.popleft()
             wire = max(wire, now*self.link)
             for at in range(0, len(octets), 4):
                 word = octets[at:at + 4]
@@ -84,7 +86,7 @@ class SimWire:
                 dut.pads_rx_data.value = int.from_bytes(word, "little")
                 dut.pads_rx_bytes.value = len(word)
                 dut.pads_rx_last.value = int(at + 4 >= len(octets))
-                dut.pads_rx_error.value = int(error)
+                dut.pads_rx_error.value = int(at // 4 in marked)
                 await RisingEdge(dut.sys_clk)
                 now += 1
                 dut.pads_rx_valid.value = 0

@@ -28,25 +28,44 @@ class Registers:
         for signal in ("cyc", "stb", "we", "adr", "dat_w", "sel"):
             getattr(dut, f"bus_{signal}").value = 0
 
-    async def access(self, offset, data=None):
-        """Writes `data`, or reads, at a byte offset."""
+    def _present(self, offset, data=None, sel=0xF):
         dut = self.dut
+        dut.bus_adr.value = offset // 4
+        dut.bus_sel.value = sel
+        dut.bus_we.value = int(data is not None)
+        dut.bus_dat_w.value = data or 0
+        dut.bus_cyc.value = dut.bus_stb.value = 1
+
+    async def _answer(self):
+        """What was read; None if the access was refused."""
+        for _ in range(PATIENCE):
+            await RisingEdge(self.dut.sys_clk)
+            if int(self.dut.bus_ack.value):
+                return int(self.dut.bus_dat_r.value)
+            if hasattr(self.dut, "bus_err") and int(self.dut.bus_err.value):
+                return None
+        raise AssertionError(f"no acknowledge at word {int(self.dut.bus_adr.value):#x}")
+
+    async def back_to_back(self, accesses):
+        """Each (byte offset, data to be written or None[, sel]) in the clock after the one before.
+
+        Returns what was read, None where the access was refused; an idle clock follows.
+        """
         async with self.lock:
-            dut.bus_adr.value = offset // 4
-            dut.bus_sel.value = 0xF
-            dut.bus_we.value = int(data is not None)
-            dut.bus_dat_w.value = data or 0
-            dut.bus_cyc.value = dut.bus_stb.value = 1
-            for _ in range(PATIENCE):
-                await RisingEdge(dut.sys_clk)
-                if int(dut.bus_ack.value):
-                    break
-            else:
-                raise AssertionError(f"no acknowledge at offset {offset:#x}")
-            value = int(dut.bus_dat_r.value)
+            values = []
+            for access in accesses:
+                self._present(*access)
+                values.append(await self._answer())
+            dut = self.dut
             dut.bus_cyc.value = dut.bus_stb.value = dut.bus_we.value = 0
             await RisingEdge(dut.sys_clk)
-            return value
+            return values
+
+    async def access(self, offset, data=None):
+        """Writes `data`, or reads, at a byte offset."""
+        value, = await self.back_to_back([(offset, data)])
+        assert value is not None, f"the access at offset {offset:#x} was refused"
+        return value
 
     async def write(self, name, value):
         await self.access(TABLE[name].offset, value)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The stage between MAC core and Rx FIFO: the fate of each frame, word by word."""
+
+import random
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge, with_timeout
+
+from bench.driver import RX_OFFSET
+from bench.frames import plain
+from bench.wire import add_fcs
+
+DUT = "receive"
+FATES = ("good", "fcs_error", "undersize", "oversize", "filtered", "fifo_full")
+FRAMES = 4  # that the FIFO of bench.duts.receive() holds
+
+
+class Bench:
+    """`fates` lists (what became of a frame, its octets) as they are told."""
+
+    @classmethod
+    async def start(cls, dut):
+        bench = cls()
+        bench.dut, bench.fates = dut, []
+        Clock(dut.sys_clk, 10, unit="ns").start()
+        for name in ("sink_valid", "sink_error", "free", "next"):
+            getattr(dut, name).value = 0
+        dut.enable.value, dut.max_frame.value = 1, 1518
+        dut.sys_rst.value = 1
+        await RisingEdge(dut.sys_clk)
+        await RisingEdge(dut.sys_clk)
+        dut.sys_rst.value = 0
+        cocotb.start_soon(bench._watch())
+        return bench
+
+    async def _watch(self):
+        while True:
+            await RisingEdge(self.dut.sys_clk)
+            self.fates += [(name, int(self.dut.octets.value)) for name in FATES
+                           if int(getattr(self.dut, name).value)]
+
+    async def send(self, octets, errors=None):
+        """A frame with its FCS; `errors`: word -> lanes that are marked, there and in no other."""
+        dut = self.dut
+        for at in range(0, len(octets), 4):
+            while random.random() < 0.3:
+                dut.sink_valid.value = 0
+                await RisingEdge(dut.sys_clk)
+            word = octets[at:at + 4]
+            dut.sink_valid.value = 1
+            dut.sink_data.value = int.from_bytes(word + random.randbytes(4 - len(word)), "little")
+            dut.sink_last.value = int(at + 4 >= len(octets))
+            dut.sink_last_be.value = 1 << len(word) - 1 if at + 4 >= len(octets) else 0
+            dut.sink_error.value = (errors or {}).get(at // 4, 0)
+            await RisingEdge(dut.sys_clk)
+            while not int(dut.sink_ready.value):
+                await RisingEdge(dut.sys_clk)
+        dut.sink_valid.value = 0
+        for _ in range(8):
+            await RisingEdge(dut.sys_clk)
+
+    async def take(self):
+        """The oldest frame in the FIFO."""
+        dut = self.dut
+        assert int(dut.available.value)
+        length, words = int(dut.head_length.value), []
+        while 8*len(words) < RX_OFFSET + length:
+            words.append(int(dut.word.value).to_bytes(8, "little"))
+            dut.next.value = 1
+            await RisingEdge(dut.sys_clk)
+            dut.next.value = 0
+            await RisingEdge(dut.sys_clk)
+        dut.free.value = 1
+        await RisingEdge(dut.sys_clk)
+        dut.free.value = 0
+        await RisingEdge(dut.sys_clk)
+        return b"".join(words)[RX_OFFSET:RX_OFFSET + length]
+
+
+@cocotb.test()
+async def an_error_counts_where_there_are_octets(dut):
+    """In any lane of any word, the last one too; not in a lane beyond the frame's end."""
+    bench = await Bench.start(dut)
+    for length in (100, 101, 102, 103):
+        octets = add_fcs(plain(length))
+        last = (len(octets) - 1) // 4
+        for word in (0, 1, last - 1, last):
+            for lane in range(4):
+                await bench.send(octets, {word: 1 << lane})
+                bad = 4*word + lane < len(octets)
+                assert bench.fates.pop() == ("fcs_error" if bad else "good", len(octets))
+                if not bad:
+                    assert await bench.take() == octets[:-4]
+                await bench.send(octets)
+                assert bench.fates.pop() == ("good", len(octets)) and not bench.fates
+                assert await bench.take() == octets[:-4]
+
+
+@cocotb.test()
+async def every_frame_has_one_fate(dut):
+    """All kinds mixed, with the FIFO full half of the time."""
+    bench = await Bench.start(dut)
+    held = []
+    for _ in range(200):
+        kind = random.choice(FATES[:4])
+        frame = plain(random.randint(60, 180))
+        octets = {"good": add_fcs(frame), "fcs_error": frame + bytes(4), "oversize": add_fcs(plain(1515)),
+                  "undersize": add_fcs(plain(59))[-random.randint(1, 63):]}[kind]
+        await bench.send(octets)
+        if kind == "good" and len(held) == FRAMES:
+            kind = "fifo_full"
+        elif kind == "good":
+            held.append(frame)
+        (fate, count), = bench.fates
+        bench.fates.clear()
+        assert fate == kind
+        assert count == len(octets) or kind == "oversize"  # which is not counted to its end
+        while held and random.random() < 0.3:
+            assert await with_timeout(bench.take(), 100, "us") == held.pop(0)
