@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Mutation testing: every single change of the gateware in mutants.py must make a test fail."""

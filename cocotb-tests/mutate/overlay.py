@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A copy of the gateware with one change, to stand first on the import path."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.toolchain.project import ROOT
+
+GATEWARE = ROOT / "gateware"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`old`, which occurs once in gateware/`file`, becomes `new`; `breaks`: what that breaks.
+
+    equivalent: why no test can tell it from the original; "" of one that a test must kill.
+    """
+    file:       str
+    name:       str
+    old:        str
+    new:        str
+    breaks:     str
+    equivalent: str = ""
+
+    def apply(self, text: str) -> str:
+        """The file's text with the change."""
+        count = text.count(self.old)
+        if count != 1 or self.old == self.new:
+            raise ValueError(f"mutant '{self.name}': its old text occurs {count} times in "
+                             f"gateware/{self.file}, not once: {self.old!r}")
+        return text.replace(self.old, self.new)
+
+
+def overlay(folder: Path, mutant: Mutant | None) -> Path:
+    """Makes folder/moderato/gateware, which is imported instead of the original; returns `folder`."""
+    package = folder / "moderato" / "gateware"
+    package.mkdir(parents=True)
+    for source in GATEWARE.glob("*.py"):
+        shutil.copy(source, package)
+    if mutant:
+        file = package / mutant.file
+        file.write_text(mutant.apply(file.read_text()))
+    return folder

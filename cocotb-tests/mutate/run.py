@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One test module on the gateware that stands first on the import path; a process of its own.
+
+    python -m mutate.run MODULE RESULT [CASE ...]
+
+RESULT is the file that gets the outcome: a kind (passed, failed, elaboration, build), the case that
+failed, and its message. $MODERATO_CACHE is where the simulator is built and run.
+"""
+
+import json
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from cocotb._decorators import Test, TestGenerator
+
+from bench import simulator
+from moderato.soc.toolchain import yowasp
+from moderato.soc.toolchain.project import cache_root
+
+# A mutant's simulator runs once: what matters is that it is compiled soon.
+COMPILE = ["OPT_FAST=-O0", "OPT_SLOW=-O0"]
+
+
+def tests(module) -> list:
+    """The cocotb tests of a module that are not slow."""
+    found = []
+    for item in vars(module).values():
+        if isinstance(item, TestGenerator):
+            found += item.generate_tests()
+        elif isinstance(item, Test):
+            found.append(item)
+    return [test.name for test in found
+            if "slow" not in [mark.name for mark in getattr(test.func, "pytestmark", [])]]
+
+
+def build(name: str) -> Path:
+    """The folder with the simulator of a device, whose ports alone have names."""
+    folder = cache_root() / "simulator"
+    folder.mkdir(parents=True)
+    code = simulator.text(name)
+    source = folder / f"{name}.v"
+    source.write_text(code)
+    sources, parameters = [source], []
+    if "synchronizer" in code:
+        sources = [simulator.CELLS, source]
+        parameters = [f"+incdir+{yowasp.cell_models()}"]
+    public = "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n'
+                     for port in simulator.ports(code))
+    simulator.verilate(folder, name, sources, public, parameters=parameters, compile=COMPILE)
+    return folder
+
+
+def outcome(module: str, cases: list[str]):
+    os.environ.update(COCOTB_MAX_FAILURES="1", MUTATE_MODULE=module)
+    try:
+        loaded = import_module(module)
+        simulator.text(loaded.DUT)
+    except Exception as error:
+        return "elaboration", None, f"{type(error).__name__}: {error}"
+    try:
+        folder = build(loaded.DUT)
+    except Exception as error:
+        return "build", None, str(error)[:500]
+    known = tests(loaded)
+    cases = [case for case in cases if case in known] or known
+    results = simulator.simulate("mutate.limited", loaded.DUT, cases, make=lambda: (folder, None))
+    failed = {case: result.failure for case, result in results.items() if result.failure}
+    if not failed:
+        return "passed", None, None
+    # Those that did not run because of the first failure say so.
+    own = [case for case, reason in failed.items()
+           if "Regression stopped" not in reason and "ended before" not in reason]
+    case = own[0] if own else next(iter(failed))
+    return "failed", case, failed[case][:500]
+
+
+if __name__ == "__main__":
+    _, module, result, *cases = sys.argv
+    Path(result).write_text(json.dumps(outcome(module, cases)))
