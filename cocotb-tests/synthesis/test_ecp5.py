@@ -11,7 +11,7 @@ from synthesis.ecp5 import ETH_MHZ, SYS_MHZ, cells, fmax, frame, place, ports, s
 VERSA = "45F-8"
 TARGET_MHZ = 75  # that sys must reach; nextpnr aims higher (SYS_MHZ)
 # What the MAC may cost; it takes about 5 % less (docs/fpga-mac.md).
-BUDGET = {"LUT4": 4370, "CCU2C": 756, "TRELLIS_FF": 2543, "TRELLIS_DPR16X4": 136, "DP16KD": 6}
+BUDGET = {"LUT4": 4468, "CCU2C": 765, "TRELLIS_FF": 2604, "TRELLIS_DPR16X4": 146, "DP16KD": 6}
 MUXES = {"PFUMX", "L6MUX21"}  # they come with the LUTs
 
 
