@@ -53,6 +53,7 @@ class RxRing(LiteXModule):
         # Frames.
         # -------
         address   = Signal(29)
+        octets    = Signal(15) # Up to the last word's end: a bit more than a length has.
         words     = Signal(12)
         remaining = Signal(12) # Words of the frame still to be written.
         in_line   = Signal(max=BURST_BEATS + 1)
@@ -60,7 +61,8 @@ class RxRing(LiteXModule):
         job       = completions.job
         fits      = Signal()
         self.comb += [
-            words.eq((fifo.head.length + RX_OFFSET + DATA_BYTES - 1) >> log2_int(DATA_BYTES)),
+            octets.eq(fifo.head.length + RX_OFFSET + DATA_BYTES - 1),
+            words.eq(octets[log2_int(DATA_BYTES):]),
             fits.eq(words <= fetcher.source.length[log2_int(DATA_BYTES):]),
             in_line.eq(BURST_BEATS - address[:log2_int(BURST_BEATS)]),
         ]
