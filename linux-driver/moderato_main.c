@@ -182,6 +182,8 @@ bool moderato_reset_if_halted(struct moderato_priv *priv,
 {
 	if (!moderato_ring_halted(priv, ring))
 		return false;
+	/* What is not re-armed keeps its line up */
+	moderato_disarm(ring);
 	moderato_schedule_reset(priv, ring->dir->reset);
 	return true;
 }
