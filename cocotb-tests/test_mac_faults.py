@@ -159,7 +159,7 @@ async def the_shortest_frames_fill_the_list_of_frames(dut):
     await mac.driver.tx.doorbell()
     await mac.clocks(5000)
     completed = len(mac.driver.reclaim())
-    assert 64 <= completed < 100, completed
+    assert 60 <= completed < 70, completed  # two more than it holds are on their way
     dut.pads_link_mbps.value = 1000
     for frame in frames:
         assert await mac.wire.receive() == padded(frame)
@@ -189,7 +189,7 @@ async def nothing_is_dropped_while_a_fetch_is_under_way(dut):
 async def an_error_of_the_phy_counts_in_every_word(dut):
     """One word of a frame is marked: the first, one in the middle, the last with 1 to 4 octets."""
     mac = await Mac.start(dut)
-    good = 0
+    bad = 0
     for length in (96, 97, 98, 99):
         octets = add_fcs(plain(length))
         words = -(-(8 + len(octets)) // 4)
@@ -197,8 +197,8 @@ async def an_error_of_the_phy_counts_in_every_word(dut):
             mac.wire.send(octets, error=marked)
             await mac.settle(100)
             assert mac.driver.receive() is None, f"word {marked} of {words}"
-            assert await mac.regs.read("RX_FCS_ERRORS") == good + 1
-            good += 1
+            assert await mac.regs.read("RX_FCS_ERRORS") == bad + 1
+            bad += 1
     frame = plain(100)
     mac.wire.send(add_fcs(frame))
     await mac.expect([frame])

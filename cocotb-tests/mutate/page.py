@@ -18,7 +18,7 @@ the fast tests were run against: *killed by* names the first test that failed. H
 
 """
 KINDS = {"elaboration": "it makes no hardware", "build": "Verilator refuses it",
-         "hang": "no end in sight"}
+         "ended": "the simulator crashed, or took too long"}
 
 
 def fate(verdict) -> str:
@@ -46,9 +46,9 @@ def write(mutants, verdicts):
     """verdicts: by mutant, of those that were run."""
     expected = guesses()
     lines = [f"{score(verdicts.values())}.\n"]
-    if missing := len(mutants) - len(verdicts):
-        lines.append(f"{missing} of {len(mutants)} were not run yet on this gateware; the test that "
-                     "is tried first stands there.\n")
+    if len(verdicts) < len(mutants):
+        lines = [f"**Not a whole run**: of {len(mutants)} mutants {len(verdicts)} were run on this "
+                 "gateware so far. Of the others, the test that is tried first stands there.\n"]
     for file in dict.fromkeys(mutant.file for mutant in mutants):
         lines += [f"## {file}\n", "| mutant | what it breaks | killed by |", "|---|---|---|"]
         for mutant in mutants:

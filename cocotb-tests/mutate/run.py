@@ -3,12 +3,13 @@
 
     python -m mutate.run MODULE RESULT [CASE ...]
 
-RESULT is the file that gets the outcome: a kind (passed, failed, elaboration, build), the case that
-failed, and its message. $MODERATO_CACHE is where the simulator is built and run.
+RESULT is the file that gets the outcome: a kind (passed, failed, elaboration, build, ended), the case
+that failed, and its message. $MODERATO_CACHE is where the simulator is built and run.
 """
 
 import json
 import os
+import resource
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +22,8 @@ from moderato.soc.toolchain.project import cache_root
 
 # A mutant's simulator runs once: what matters is that it is compiled soon.
 COMPILE = ["OPT_FAST=-O0", "OPT_SLOW=-O0"]
+# Of a processor, for a simulation: more is a hang, however busy the machine is.
+GUARD = 1200  # s
 
 
 def tests(module) -> list:
@@ -73,9 +76,10 @@ def outcome(module: str, cases: list[str]):
     own = [case for case, reason in failed.items()
            if "Regression stopped" not in reason and "ended before" not in reason]
     case = own[0] if own else next(iter(failed))
-    return "failed", case, failed[case][:500]
+    return "failed" if own else "ended", case, failed[case][:500]
 
 
 if __name__ == "__main__":
     _, module, result, *cases = sys.argv
+    resource.setrlimit(resource.RLIMIT_CPU, (GUARD, GUARD))  # of each program that this one starts
     Path(result).write_text(json.dumps(outcome(module, cases)))
