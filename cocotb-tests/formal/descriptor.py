@@ -57,7 +57,6 @@ class DescriptorProof(Module):
         bus = [
             ~dut.port.valid | (beats_left != 0),
             dut.port.last == (beats_left == 1),
-            ~dut.port.error,
         ]
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(Cat(*driver, *bus) == 2**len(driver + bus) - 1)
@@ -69,6 +68,7 @@ class DescriptorProof(Module):
         offered  = Signal()            # a request waits
         payload  = Signal(len(request.address) + len(request.last_beat))
         restart  = Signal()
+        broken   = Signal()            # the bus refused a beat since the ring was enabled
         expected = Signal(29)
         left     = Signal(INDEX_BITS)
         self.comb += [
@@ -80,7 +80,8 @@ class DescriptorProof(Module):
         self.sync += [
             If(accepted, fetched.eq(fetched + count)),
             If(source.valid & source.ready, taken.eq(taken + 1)),
-            If(restart, fetched.eq(0)),
+            If(dut.port.valid & dut.port.error, broken.eq(1)),
+            If(restart, fetched.eq(0), broken.eq(0)),
             If(~dut.enable, taken.eq(0)),
             offered.eq(request.valid & ~request.ready),
             payload.eq(Cat(request.address, request.last_beat)),
@@ -95,6 +96,8 @@ class DescriptorProof(Module):
         ]
         total = Signal(INDEX_BITS)
         self.comb += total.eq(taken + waits + coming)
+        failed_before = Signal()
+        self.sync += If(broken & restart, failed_before.eq(1))
         next_fetch = internal(dut, "fetched")
         enabled    = dut.enable & enable_before
 
@@ -108,34 +111,42 @@ class DescriptorProof(Module):
             "reads_nothing_beyond_the_doorbell": ~request.valid | ~enable_before | (count <= left),
             "delivers_nothing_beyond_the_doorbell": ~(source.valid & enable_before) |
                 (taken != producer),
-            "delivers_each_once": ~enabled | (total == next_fetch),
-            "starved_means_all_delivered": ~(dut.starved & enabled) | (taken == producer),
+            "delivers_each_once": ~enabled | broken | (total == next_fetch),
+            "starved_means_all_delivered": ~(dut.starved & enabled) | broken | (taken == producer),
+            "tells_that_it_failed": dut.failed == broken,
+            "delivers_nothing_after_an_error": ~(broken | dut.port.error) | ~dut.fifo.sink.valid,
+            "asks_for_nothing_after_an_error": ~(broken & request.valid),
             "never_overflows": ~dut.fifo.sink.valid | dut.fifo.sink.ready,
             "one_burst_at_a_time": ~request.valid | (beats_left == 0),
         }
         # What the induction leans on.
         # ----------------------------
         ahead   = Signal(INDEX_BITS)
+        undelivered = Signal(INDEX_BITS)
         waiting = Mux(request.valid, count, 0)
         room    = Signal(5)
         self.comb += [
             ahead.eq(producer - next_fetch),
+            undelivered.eq(next_fetch - taken),
             room.eq(dut.fifo.level + coming),
         ]
         self.promises |= {
-            "lemma_ring": ~enabled | ((held <= ring) & (ahead <= held)),
+            "lemma_ring": ~enabled | ((held <= ring) & (ahead <= held) & (waits <= undelivered)),
             "lemma_fetched": ~enabled | (next_fetch - fetched == waiting),
+            "lemma_restart": enable_before | ~idle_before | ~(busy | dut.failed | broken |
+                (Cat(producer, next_fetch, fetched, taken, dut.fifo.level) != 0)),
             "lemma_busy": busy == (request.valid | (beats_left != 0)),
             "lemma_beats": (beats_left <= 8) & (internal(dut, "even") == ~beats_left[0]),
             "lemma_room": ~busy | (room <= 8),
             "lemma_level": dut.fifo.level <= 8,
-            "lemma_no_error": ~internal(dut, "failed"),
         }
         self.reachable = {
             "short_burst": accepted & (count == 3),
             "ring_wrapped": accepted & (fetched == 4) & (dut.order == 2),
             "fifo_full": (dut.fifo.level == 8),
             "starved_after_work": dut.starved & (taken == 5),
+            "failed_in_the_middle": broken & dut.port.valid & ~dut.port.error & dut.enable,
+            "started_again": (beats_left == 3) & failed_before,
         }
         self.inputs = {dut.enable, dut.base, dut.order, dut.doorbell, dut.doorbell_index,
                        request.ready, source.ready, dut.port.valid, dut.port.last, dut.port.data,

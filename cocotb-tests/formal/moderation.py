@@ -25,7 +25,7 @@ class ModerationProof(Module):
     def __init__(self):
         self.submodules.dut = dut = Moderation(TIMER_BITS, FRAMES_BITS, INDEX_BITS)
         names = ("frames", "packet_timer", "absolute_timer", "gap", "completion", "request",
-                 "silent", "rearm", "rearm_index", "disarm", "clear")
+                 "silent", "rearm", "rearm_index", "disarm", "clear", "halted")
         for name in names:
             getattr(dut, name).name_override = name
         masked = dut.rearm | dut.disarm | dut.clear
@@ -56,14 +56,26 @@ class ModerationProof(Module):
         lead       = Signal(INDEX_BITS)  # by how many it is ahead; negative: behind
         uncovered  = Signal(INDEX_BITS)  # by its last re-arm
         unreported = Signal(INDEX_BITS)  # and what completed since, except silent ones
+        loud       = Signal()            # something completes that is not silent
+        witness    = Signal(INDEX_BITS)  # one beyond the latest of these,
+        witnessed  = Signal()            # which it has not seen,
+        still      = Signal()            # not with this clock's re-arm, either
+        beyond     = Signal(INDEX_BITS)  # how far that re-arm lies beyond the witness, if not before
+        latest     = Signal(INDEX_BITS)
         self.comb += [
             lead.eq(consumer - dut.completed),
             ahead.eq((lead != 0) & ~lead[-1]),
             uncovered.eq(dut.completed + dut.completion - dut.rearm_index),
+            loud.eq(dut.completion & ~ahead & ~dut.silent),
+            latest.eq(Mux(loud, dut.completed + 1, witness)),
+            beyond.eq(dut.rearm_index - latest),
+            still.eq((loud | witnessed) & (~dut.rearm | beyond[-1])),
         ]
         self.sync += [
+            witnessed.eq(still & ~dut.clear),
+            witness.eq(latest),
             If(dut.rearm,
-                unreported.eq(Mux(uncovered[-1], 0, uncovered))
+                unreported.eq(Mux(uncovered[-1] | ~still, 0, uncovered))
             ).Elif(dut.completion & ~ahead & ~dut.silent,
                 unreported.eq(unreported + 1)
             ),
@@ -79,11 +91,13 @@ class ModerationProof(Module):
         chosen_const = Signal(INDEX_BITS)
         first        = Signal(reset=1)
         place        = Signal(INDEX_BITS)  # how far it lies beyond the driver's index
+        unseen_since = Signal(INDEX_BITS)  # completions since, with it
         self.sync += [first.eq(0), If(first, chosen_const.eq(chosen))]
         index = Mux(first, chosen, chosen_const)
         self.comb += [
             chosen_now.eq(dut.completion & ~ahead & (dut.completed == index)),
             place.eq(index - consumer),
+            unseen_since.eq(dut.completed - index),
         ]
         self.sync += [
             If(chosen_now & ~dut.silent, unseen.eq(1)),
@@ -132,8 +146,8 @@ class ModerationProof(Module):
             # The line stands exactly from an interrupt to the next write that drops it.
             "line": dut.line == (before & ~dropped),
             "gap": ~dut.raised | (since_raise >= dut.gap),
-            "one_cause": _ones(dut.by_request, dut.by_frames, dut.by_absolute,
-                               dut.by_packet) == dut.raised,
+            "one_cause": _ones(dut.by_request, dut.by_frames, dut.by_absolute, dut.by_packet,
+                               dut.by_halt) == dut.raised,
             "counts_what_was_not_seen": dut.unreported == unreported,
             # No lost wake-up: an armed device knows of each completion that the driver did not see,
             "nothing_is_forgotten": ~(unseen & may_raise) | waiters,
@@ -145,11 +159,14 @@ class ModerationProof(Module):
             "frames_raise_at_once": ~(ready & (dut.frames != 0) &
                                       (dut.unreported >= dut.frames)) | dut.raised,
             "requests_raise_at_once": ~(ready & asked) | dut.raised,
+            "halt_raises_at_once": ~(ready & dut.halted) | dut.raised,
             # Nor does it raise for less.
-            "seen_raises_nothing": ~dut.raised | lead[-1],
+            "seen_raises_nothing": ~dut.raised | dut.by_halt | lead[-1],
+            "silent_ones_count_for_nothing": ~waiters | witnessed,
+            "halts_only_when_halted": ~dut.by_halt | dut.halted,
             "absolute_timer_not_early": ~dut.by_absolute | (waiting >= dut.absolute_timer),
             "packet_timer_not_early": ~dut.by_packet | (quiet >= dut.packet_timer),
-            "all_off_is_silent": ~dut.raised | dut.by_request | (dut.frames != 0) |
+            "all_off_is_silent": ~dut.raised | dut.by_request | dut.by_halt | (dut.frames != 0) |
                                  (dut.absolute_timer != 0) | (dut.packet_timer != 0),
             "asleep_nothing_changes": ~asleep | (registers == kept),
         }
@@ -157,9 +174,13 @@ class ModerationProof(Module):
         # ---------------------------------------------------------------------------
         under_way = Signal(INDEX_BITS)  # completed, but not seen
         request   = Signal(INDEX_BITS)  # how far the latest request lies beyond the driver's index
+        behind    = Signal(INDEX_BITS)  # and how far it is beyond the witness: negative
+        since     = Signal(INDEX_BITS)  # completions since the witness
         self.comb += [
             under_way.eq(Mux(ahead, 0, -lead)),
             request.eq(internal(dut, "request_index") - 1 - consumer),
+            behind.eq(consumer - witness),
+            since.eq(dut.completed - witness),
         ]
         self.promises |= {
             "lemma_ring": Mux(ahead, lead <= AHEAD, under_way <= RING),
@@ -168,6 +189,10 @@ class ModerationProof(Module):
             "lemma_unseen": ~unseen | (waiters & (place < under_way)),
             "lemma_asked": ~asked | (internal(dut, "requested") & (place <= request)),
             "lemma_requested": ~internal(dut, "requested") | (request < under_way),
+            "lemma_loud": internal(dut, "loud") == witnessed,
+            "lemma_witness": internal(dut, "loud_index") == witness,
+            "lemma_behind": ~witnessed | behind[-1],
+            "lemma_unseen_witnessed": ~unseen | (witnessed & (since < unseen_since)),
             "lemma_first": ~first | ~(unseen | asked),
             "lemma_waiters": waiters | (internal(dut, "absolute_count") == 0),
         }
@@ -195,6 +220,9 @@ class ModerationProof(Module):
             "rearmed_ahead": counted & (lead == AHEAD),
             "request_seen_before_it_counts": dut.completion & dut.request & ahead & may_raise,
             "interrupt_after_being_ahead": dut.raised & was_ahead & (dut.completed == 5),
+            "interrupt_by_a_halt": dut.by_halt & was_ahead,
+            "silent_ones_uncovered": counted & ~waiters & (under_way == 2),
+            "others_uncovered_among_them": counted & (dut.unreported == 3) & (since == 1),
             "asleep_while_armed": asleep & may_raise & waiters & (dut.gap != 0),
         }
         self.inputs = {chosen} | {getattr(dut, name) for name in names}

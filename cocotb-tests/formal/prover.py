@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Proofs by k-induction with the SAT solver inside Yosys; nothing else is needed.
+"""Proofs by induction with the SAT solver inside Yosys; nothing else is needed.
 
 A proof is a Migen module with the device under test and
     assume      a signal that is set while the environment plays by the rules,
@@ -12,20 +12,56 @@ import re
 
 from litex.gen.fhdl import verilog
 from migen import ClockDomain, Signal
-from migen.fhdl.tools import list_signals
+from migen.fhdl.tools import list_targets
+from migen.fhdl.visit import NodeVisitor
+from migen.genlib.fsm import NextValue
 
 from moderato.soc.toolchain import yowasp
 from moderato.soc.toolchain.cache import LOG, artifact, run
 
-INDUCTION = 4   # clocks: what a proof may lean on
+RULES = "-set sys_rst 0 -set assume_all 1"
 REACH = 24      # clocks in which a reachable state must be found
 
 
-def internal(device, name):
-    """A signal inside a device that is no attribute of it."""
-    found = [s for s in list_signals(device._fragment) if s.backtrace[-1][0] == name]
+class _Lister(NodeVisitor):
+    """Signals, and which of them are registers."""
+    def __init__(self):
+        self.signals, self.registers, self.latches = set(), set(), []
+
+    def visit_Signal(self, node):
+        self.signals.add(node)
+
+    def visit_unknown(self, node):
+        if isinstance(node, NextValue):
+            self.registers.add(node.target)
+            self.latches.append((node.target, node.value))
+            self.visit([node.target, node.value])
+
+
+def internal(device, name, but=None):
+    """A signal inside a device that is no attribute of it; of several with that name its register.
+
+    but: not this one.
+    """
+    lister = _Lister()
+    lister.visit(device._fragment)
+    lister.registers |= list_targets(device._fragment.sync["sys"])
+    if hasattr(device, "fsm"):
+        lister.visit(list(device.fsm.actions.values()))
+    found = {s for s in lister.signals if s.backtrace[-1][0] == name and s is not but}
+    if len(found) > 1:
+        found &= lister.registers
     assert len(found) == 1, f"{len(found)} signals are called {name}"
-    return found[0]
+    return found.pop()
+
+
+def latch(device, value, but=None):
+    """The register of a device's FSM that takes a signal's value, where Migen mistakes its name."""
+    lister = _Lister()
+    lister.visit(list(device.fsm.actions.values()))
+    found = {register for register, source in lister.latches if source is value and register is not but}
+    assert len(found) == 1
+    return found.pop()
 
 
 def text(proof):
@@ -43,16 +79,24 @@ def text(proof):
 
 
 def broken_promises(code):
-    """Names of the promises that Yosys can't prove, with the shortest counterexample it found.
+    """Names of the promises that Yosys can't prove.
 
-    All are proved together: each may lean on what the others say of earlier clocks.
+    By induction over one clock: all of them hold after reset, and each holds in a clock before which
+    all of them held. (Yosys' own induction asks for all at once, and takes many times as long.)
     """
-    promises = re.findall(r"output wire +(promise_\w+)", code)
-    proofs = " ".join(f"-prove {name} 1" for name in promises)
-    log = _sat(code, f"-tempinduct -maxsteps {INDUCTION} {proofs}")
-    if "Induction step proven: SUCCESS!" in log:
-        return []
-    return sorted(set(re.findall(r"\\promise_(\w+) +0 +0 +0", log))) or [log[-2000:]]
+    promises = re.findall(r"output wire +promise_(\w+)", code)
+    held = " ".join(f"-set-at 1 promise_{name} 1" for name in promises)
+    base = " ".join(f"-prove promise_{name} 1" for name in promises)
+    steps = (f"log step {name}; sat {RULES} -seq 2 {held} -prove-skip 1 -prove promise_{name} 1"
+             for name in promises)
+    # The step begins in any state, not in that after reset.
+    log = _yosys(code, f"sat {RULES} -tempinduct-baseonly -maxsteps 1 {base}; "
+                       f"setattr -unset init w:*; {'; '.join(steps)}")
+    _, *proofs = re.split(r"^step (\w+)$", log, flags=re.MULTILINE)
+    proved = {name for name, proof in zip(proofs[::2], proofs[1::2])
+              if "no model found: SUCCESS!" in proof}
+    after_reset = "proved base case for 1 steps: SUCCESS!" in log
+    return [name for name in promises if name not in proved or not after_reset]
 
 
 def reaches(code, state):
@@ -66,14 +110,13 @@ def breaks(code, promise):
 
 
 def _happens(code, claim):
-    log = _sat(code, f"-tempinduct-baseonly -maxsteps {REACH} -prove {claim}")
+    log = _yosys(code, f"sat {RULES} -seq 0 -tempinduct-baseonly -maxsteps {REACH} -prove {claim}")
     return "model found for base case: FAIL!" in log
 
 
-def _sat(code, options):
+def _yosys(code, commands):
     """What Yosys says; kept by what it was asked, for the answer is always the same."""
-    script = ("read_verilog proof.v; prep -flatten -top proof; memory_map; opt; "
-              f"sat -set sys_rst 0 -set assume_all 1 -seq 0 {options}")
+    script = f"read_verilog proof.v; prep -flatten -top proof; memory_map; opt; {commands}"
 
     def build(folder):
         (folder / "proof.v").write_text(code)

@@ -6,11 +6,25 @@ import re
 
 import pytest
 
+from formal.completions import CompletionsProof
 from formal.descriptor import DescriptorProof
+from formal.dma import DMAReaderProof, DMAWriterProof
 from formal.moderation import ModerationProof
 from formal.prover import breaks, broken_promises, reaches, text
+from formal.register_file import RegisterFileProof
+from formal.rx_ring import RxRingProof
+from formal.tx_ring import TxRingProof
 
-PROOFS = {"moderation": ModerationProof, "descriptor": DescriptorProof}
+PROOFS = {
+    "moderation":    ModerationProof,
+    "descriptor":    DescriptorProof,
+    "completions":   CompletionsProof,
+    "tx_ring":       TxRingProof,
+    "rx_ring":       RxRingProof,
+    "reader":        DMAReaderProof,
+    "writer":        DMAWriterProof,
+    "register_file": RegisterFileProof,
+}
 
 
 @functools.cache
@@ -32,8 +46,13 @@ def test_state_is_reachable(name, state):
 # A change of the generated Verilog (pattern, replacement), and a promise that it breaks.
 MUTANTS = {
     "re-arm forgets what was not seen":
-        ("moderation", r"unreported <= \(-\$signed\(\{1'd0, \w+_ahead\}\)\);", "unreported <= 0;",
+        ("moderation", r"(unreported <= )\(\(\w+_loud & \w+_loud_ahead\[15\]\) \?.*;", r"\g<1>0;",
          "nothing_is_forgotten"),
+    "silent ones count at a re-arm":
+        ("moderation", r"(unreported <= )\(\(\w+_loud & \w+_loud_ahead\[15\]\) \? (.*) : .*;",
+         r"\1\2;", "silent_ones_count_for_nothing"),
+    "a halt raises nothing":
+        ("moderation", r"(dut_raised = .*) \| \w+by_halt\)", r"\1)", "halt_raises_at_once"),
     "a driver ahead is taken for one behind":
         ("moderation", r"if \(\(\(\w+_ahead != 1'd0\) & \(\w+_ahead < 5'd16\)\)\)", "if (0)",
          "seen_raises_nothing"),
@@ -56,6 +75,30 @@ MUTANTS = {
     "fetch does not stop at the doorbell":
         ("descriptor", r"(assign \w+available = )\(.*\);", r"\1 16'd4;",
          "reads_nothing_beyond_the_doorbell"),
+    "fetches on after an error":
+        ("descriptor", r"(sink_sink_valid = .*) & \(~\w+failed\)\)", r"\1)",
+         "asks_for_nothing_after_an_error"),
+    "beats after a refused one are delivered":
+        ("descriptor", r"(syncfifo_sink_valid = .*) & \(~\w+failed\)\)", r"\1)",
+         "delivers_nothing_after_an_error"),
+    "a refused status completes":
+        ("completions", r"(_completion = \(\(\w+ & )\(~\w+\)\)", r"\g<1>1'd1)",
+         "each_acknowledged_status_completes"),
+    "refused data are not told":
+        ("completions", r"(statuses_sink_payload_error = )\((\w+) \| \w+\)", r"\1\2",
+         "status_tells_what_was"),
+    "a status at a frame's last word, not at its acknowledgement":
+        ("rx_ring", r"(dut_completions_finish = )\(done & done_note\)",
+         r"\1(dut_completions_waiting & ~dut_completions_jobs_source_payload_error)",
+         "ends_when_acknowledged"),
+    "a buffer's last part of a word is used":
+        ("rx_ring", r"(dut_fits = \()\w+ <= (\w+payload_length)\[15:3\]\);",
+         r"\1({1'd0, head_length} + 2'd2) <= \2);", "writes_nothing_beyond_the_buffer"),
+    "an illegal length does not wait for those before":
+        ("tx_ring", r"if \(\(~\w+_completions_waiting\)\)", "if (1)", "data_meet_their_job"),
+    "an access is answered twice":
+        ("register_file", r"(request = \(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
+         "answers_what_is_asked"),
 }
 
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The register file as a Wishbone slave: one answer and one effect for each access."""
+
+from migen import *
+
+from moderato.gateware               import registers
+from moderato.gateware.register_file import RegisterFile
+
+from formal.environment import all_of
+from formal.prover      import internal
+
+LONGEST = 2 # clocks from a request to its answer
+
+
+class RegisterFileProof(Module):
+    """The slave behind a master that keeps an access until it is answered."""
+
+    def __init__(self):
+        self.submodules.dut = dut = RegisterFile()
+        bus, table = dut.bus, {register.name: register for register in registers.registers()}
+
+        # The master. An access lasts from its first clock to its answer; the next may follow at once.
+        # -------------------------------------------------------------------------------------------
+        access = Cat(bus.adr, bus.dat_w, bus.we, bus.sel)
+        asks   = Signal()
+        answer = Signal()
+        open   = Signal() # An access was under way a clock ago, and not answered then,
+        before = Signal(len(access))
+        clocks = Signal(2) # for so many clocks.
+        self.comb += [
+            asks.eq(bus.cyc & bus.stb),
+            answer.eq(bus.ack | bus.err),
+        ]
+        self.sync += [
+            open.eq(asks & ~answer),
+            before.eq(access),
+            clocks.eq(Mux(asks & ~answer, clocks + 1, 0)),
+        ]
+        self.assume = Signal(name_override="assume_all")
+        self.comb += self.assume.eq(all_of(~open | (asks & (before == access))))
+
+        writes  = bus.we & (bus.sel == 0b1111)
+        partial = bus.we & (bus.sel != 0b1111) & (bus.sel != 0)
+        at      = lambda name: bus.adr[:10] == table[name].offset//4
+
+        # What the user gave a clock ago.
+        # -------------------------------
+        was   = {name: Signal(value.nbits, reset=value.reset.value) for name, value in dut.value.items()}
+        count = Signal(32)
+        counted  = Signal() # The access has asked for its counter,
+        counting = Signal() # a clock ago,
+        given    = Signal() # two clocks ago.
+        self.sync += [
+            [was[name].eq(value) for name, value in dut.value.items()],
+            count.eq(dut.count),
+            counting.eq(dut.counting),
+            given.eq(counting),
+            counted.eq((counted | dut.counting) & ~answer),
+        ]
+        counters   = registers.counters()
+        of_counter = Signal()
+        number     = Signal(max=len(counters))
+        for n, name in enumerate(counters):
+            self.comb += If(at(name), of_counter.eq(1), number.eq(n))
+        rw = [name for name, register in table.items() if register.access == "rw"]
+        self.promises = {
+            "never_both": ~(bus.ack & bus.err),
+            "answers_what_is_asked": ~answer | open,
+            "answers_in_time": ~open | answer | (clocks < LONGEST),
+            "refuses_partial_writes": ~answer | (bus.err == partial),
+            # A strobe for each write, in the clock of its answer, and for nothing else.
+            "one_effect": all_of(*[
+                strobe == (bus.ack & writes & at(name)) for name, strobe in dut.strobe.items()]),
+            "effect_has_its_data": ~(bus.ack & writes) | (dut.data == bus.dat_w),
+            "written_values": all_of(*[
+                dut.value[name] == Mux(dut.strobe[name], bus.dat_w[:table[name].width], was[name])
+                for name in rw]),
+            "reads_values": all_of(*[
+                ~(bus.ack & ~bus.we & at(name)) | (bus.dat_r == value)
+                for name, value in was.items()]),
+            "reads_counters": ~(bus.ack & ~bus.we & of_counter) | (given & (bus.dat_r == count)),
+            "asks_for_its_counter_once": ~dut.counting |
+                (asks & ~answer & ~counted & of_counter & (dut.counter == number)),
+            "sleeps_when_nothing_is_asked": dut.awake | ~(asks | answer),
+        }
+        # What the induction leans on.
+        # ----------------------------
+        self.promises |= {
+            "lemma_asked": (internal(dut, "asked") == counting) & (~counting | (counted & open)),
+            "lemma_clocks": (open == (clocks != 0)) & (clocks <= LONGEST) &
+                (~open | answer | (counting & (clocks == 1))),
+            "lemma_counted": ~counted | counting | answer,
+        }
+        again = Signal()
+        self.sync += again.eq(answer)
+        self.reachable = {
+            "back_to_back": bus.ack & (clocks == 1) & (dut.value["MAX_FRAME"] == 77),
+            "counter": bus.ack & ~bus.we & of_counter & (bus.dat_r == 5),
+            "refused": bus.err & at("RX_DOORBELL"),
+            "no_byte": bus.ack & bus.we & (bus.sel == 0),
+            "next_follows": again & asks,
+        }
+        self.inputs = {bus.cyc, bus.stb, bus.we, bus.sel, bus.adr, bus.dat_w, dut.count} | \
+            {value for name, value in dut.value.items() if name not in rw}
