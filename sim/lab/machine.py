@@ -28,7 +28,7 @@ class Needs:
 KERNELS = {
     NORMAL: Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     # Freed pages are poisoned. By default DMA debugging takes 5 MiB for what is mapped at once.
-    DEBUG:  Needs(64 << 20, 3_000_000_000, "10 minutes",
+    DEBUG:  Needs(64 << 20, 3_000_000_000, "25 minutes",
                   f"{BENCH_BOOTARGS} page_poison=1 dma_debug_entries=16384"),
 }
 
