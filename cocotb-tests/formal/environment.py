@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from moderato.gateware.descriptor import descriptor_layout
 from moderato.gateware.dma        import BURST_BEATS
-from moderato.gateware.registers  import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
+from moderato.gateware.registers  import MAX_RING_ORDER, MIN_RING_ORDER
 
 from formal.prover import internal
 

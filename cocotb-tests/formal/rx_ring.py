@@ -12,7 +12,7 @@ from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET
 from moderato.gateware.rx_ring     import RxRing
 
 from formal.completions import levels
-from formal.environment import (OUTSTANDING, Descriptors, Driver, WriteBus, all_of, pointers, slots)
+from formal.environment import OUTSTANDING, Descriptors, Driver, WriteBus, all_of, slots
 from formal.prover      import internal
 
 

@@ -11,7 +11,7 @@ from moderato.gateware.registers   import INDEX_BITS
 from moderato.gateware.tx_ring     import TxRing, tx_frame_param
 
 from formal.completions import levels
-from formal.environment import Descriptors, Driver, ReadBus, WriteBus, all_of, pointers, slots
+from formal.environment import Descriptors, Driver, ReadBus, WriteBus, all_of, slots
 from formal.prover      import internal
 
 FIFO_ORDER = 12
