@@ -1,6 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The MAC on LiteEth's GMII, 125 MHz against a system clock of 100 MHz."""
 
+import cocotb
+
+from bench.wire import GAP
 from mac_cases import *
 
 DUT = "mac_gmii"
+
+
+@cocotb.test()
+async def the_gap_is_what_it_must_be(dut):
+    """Frames that wait for the wire follow each other as closely as IEEE 802.3 lets them."""
+    mac = await Mac.start(dut, driver={"tx_order": 5})
+    frames = [plain(MIN + n % 5) for n in range(32)]
+    for frame in frames:
+        mac.driver.queue(frame)
+    await mac.driver.tx.doorbell()
+    for n, frame in enumerate(frames):
+        assert await mac.wire.receive() == frame
+        assert n == 0 or abs(mac.wire.waited - GAP) < 0.5, f"{mac.wire.waited} octets"

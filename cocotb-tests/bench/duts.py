@@ -234,6 +234,12 @@ def mac_sim():
     return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys")
 
 
+def mac_deep():
+    """On the simulation PHY, with the deepest Rx FIFO there is: 16 KiB."""
+    pads = Record(SIM_PADS)
+    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", rx_fifo_order=14)
+
+
 def mac_gated():
     """As mac_sim, its parts behind clock gates: datapath_clk, moderation_clk.
 

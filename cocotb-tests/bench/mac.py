@@ -9,8 +9,8 @@ from bench.memory import Memory
 from bench.wire import GmiiWire, MiiWire, RgmiiWire, SimWire
 from moderato.gateware.registers import EVENTS
 
-WIRES = {"mac_sim": SimWire, "mac_gated": SimWire, "mac_gmii": GmiiWire, "mac_mii": MiiWire,
-         "mac_rgmii": RgmiiWire}
+WIRES = {"mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
+         "mac_gmii": GmiiWire, "mac_mii": MiiWire, "mac_rgmii": RgmiiWire}
 
 
 class Mac:

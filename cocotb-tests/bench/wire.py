@@ -126,7 +126,7 @@ class SimWire:
 
 
 class _EthWire:
-    """GMII and MII by cocotbext-eth."""
+    """GMII and MII by cocotbext-eth. `waited`: octet times before the latest frame from the MAC."""
     resets, wake = ("eth_rx_rst", "eth_tx_rst"), 30
     unseen = 0  # octets of the preamble that are over when the sink wakes up
 
@@ -170,8 +170,8 @@ class _EthWire:
         start, end = frame.sim_time_start - self.unseen * self.octet_ns * 1000, frame.sim_time_end
         self.first_start = start if self.last_end is None else self.first_start
         if self.last_end is not None:
-            gap = (start - self.last_end) / (self.octet_ns * 1000)
-            assert gap > GAP - 0.5, f"a gap of {gap} octets"
+            self.waited = (start - self.last_end) / (self.octet_ns * 1000)
+            assert self.waited > GAP - 0.5, f"a gap of {self.waited} octets"
         self.last_end = end
         assert bytes(frame.data).startswith(PREAMBLE[1:]) or frame.data[0:8] == PREAMBLE
         return check_fcs(bytes(frame.get_payload(strip_fcs=False)))
