@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The detector itself: it finds each kind of report, and nothing in a healthy log."""
 
+import subprocess
+
 import pytest
 
-from splats import headlines, splats, verdicts
+from splats import VERDICTS, headlines, locks_verdict, splats, verdicts
 
 HEALTHY = """\
 <5>[    0.000000] Linux version 6.12.117-moderato-debug (moderato@moderato) #1 PREEMPT
 <5>[    0.000000] Kernel command line: console=liteuart quiet nohz=off page_poison=1
+<4>[    0.000000] Malformed early option 'console'
 <6>[    0.000000] DMA-API: preallocated 16384 debug entries
 <6>[    0.000000] DMA-API: debugging enabled by kernel config
 <6>[    0.000000] rcu: Preemptible hierarchical RCU implementation.
@@ -61,12 +64,28 @@ def test_headline():
 
 
 @pytest.mark.parametrize("text, wrong", [
-    ("0\n debug_locks:                               1\n0\nN\n", []),
-    ("4096\n debug_locks:                             1\n0\nN\n", []),
-    ("4608\n debug_locks:                             1\n0\nN\n", ["tainted: 4608"]),
-    ("4096\n debug_locks:                             0\n0\nN\n", ["lock validator is off"]),
-    ("4096\n debug_locks:                             1\n2\nY\n", ["2 errors", "debugging is off"]),
+    ("0\n0\nN\n", []),
+    ("4096\n0\nN\n", []),
+    ("4608\n0\nN\n", ["tainted: 4608"]),
+    ("4096\n2\nY\n", ["2 errors", "debugging is off"]),
 ])
-def test_verdicts(text, wrong):
-    found = verdicts(text)
+@pytest.mark.parametrize("log", ["", REPORTS[2]])
+def test_verdicts(log, text, wrong):
+    found = verdicts(f"{HEALTHY}{log}\n@verdicts\n{text}")
+    wrong = [log] * bool(log) + wrong
     assert len(found) == len(wrong) and all(word in line for word, line in zip(wrong, found))
+
+
+def test_locks_verdict():
+    assert locks_verdict(" debug_locks:                             1\n") == []
+    assert "is off" in locks_verdict(" debug_locks:                             0\n")[0]
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_guest_shows_what_tells(report, tmp_path):
+    """What the guest's grep keeps of a log is all that splats() wants to see, and little else."""
+    log = tmp_path / "log"
+    log.write_text(HEALTHY + report + "\n")
+    command = VERDICTS.split(";")[0].replace("dmesg -c", f"cat {log}")
+    kept = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
+    assert splats(kept) == [report] and len(kept.splitlines()) <= 6

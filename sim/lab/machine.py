@@ -27,9 +27,10 @@ class Needs:
 
 KERNELS = {
     NORMAL: Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    # Freed pages are poisoned. By default DMA debugging takes 5 MiB for what is mapped at once.
+    # Freed pages are poisoned. Slabs are checked without the traces of who took what, which cost a
+    # tenth of all. By default DMA debugging takes 5 MiB for what is mapped at once.
     DEBUG:  Needs(64 << 20, 3_000_000_000, "25 minutes",
-                  f"{BENCH_BOOTARGS} page_poison=1 dma_debug_entries=16384"),
+                  f"{BENCH_BOOTARGS} page_poison=1 slub_debug=FZP dma_debug_entries=16384"),
 }
 
 
@@ -68,11 +69,11 @@ class Machine:
 
 @functools.cache
 def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "moderato",
-            liteeth_slots: int = 2, kernel: str = NORMAL) -> Machine:
+            liteeth_slots: int = 2, kernel: str = NORMAL, bootargs: str = "") -> Machine:
     """The SoC with two MACs of the kind `nic`, whose device tree says `link_mbps`.
 
     Takes minutes the first time. `liteeth_slots`: of each direction; LiteX's default. `kernel`:
-    of KERNELS; it decides how much RAM there is.
+    of KERNELS; it decides how much RAM there is. `bootargs`: beside those that it needs.
     """
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.harness.build import simulator
@@ -83,14 +84,15 @@ def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "mode
     verilog = soc_verilog(SimConfig(macs=2, nic=nic, liteeth_slots=liteeth_slots, cpu=cpu,
                                     ram_bytes=KERNELS[kernel].ram_bytes))
     soc = json.loads((verilog / "soc.json").read_text())
-    images = boot_images(soc, link_mbps, kernel)
+    images = boot_images(soc, link_mbps, kernel, bootargs)
     binary = simulator(verilog, images)
     module = {"moderato": driver, "liteeth": liteeth}[nic](soc["cpu"]["harts"], kernel)
     return Machine(simulator=binary, build_id=binary.parent.name, soc=soc, images=images,
                    mailbox=memory_map(soc).mailbox, driver=module, kernel=kernel)
 
 
-def boot_images(soc: dict, link_mbps: int, kernel: str = NORMAL) -> list[tuple[Path, int]]:
+def boot_images(soc: dict, link_mbps: int, kernel: str = NORMAL,
+                bootargs: str = "") -> list[tuple[Path, int]]:
     """Boot ROM, SBI, kernel, device tree and root file system, each with its address."""
     from moderato.soc.firmware.firmware import firmware
     from moderato.soc.linux.devicetree import BOOTARGS, Options, dtb
@@ -104,7 +106,8 @@ def boot_images(soc: dict, link_mbps: int, kernel: str = NORMAL) -> list[tuple[P
         raise cache.BuildError(f"the {kernel} kernel takes {built.size:#x} bytes, the memory map "
                                f"has {where.dtb - where.kernel:#x}; leave something out of it")
     boot, files = firmware(soc), rootfs()
-    tree = dtb(soc, Options(bootargs=f"{BOOTARGS} {KERNELS[kernel].bootargs}",
-                            initrd_size=files.stat().st_size, link_mbps=link_mbps))
+    arguments = " ".join(filter(None, (BOOTARGS, KERNELS[kernel].bootargs, bootargs)))
+    tree = dtb(soc, Options(bootargs=arguments, initrd_size=files.stat().st_size,
+                            link_mbps=link_mbps))
     return [(boot.rom, boot.rom_base), (boot.sbi, boot.sbi_base), (built.image, where.kernel),
             (tree, where.dtb), (files, where.initrd)]
