@@ -11,8 +11,8 @@ from pathlib import Path
 
 from splats import LOCKS, VERDICTS, locks_verdict, verdicts
 
-from moderato.sim.lab.machine import Machine
-from moderato.sim.lab.session import Session
+from moderato.sim.lab.run.machine import Machine
+from moderato.sim.lab.run.session import Session
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain.cache import run
 

@@ -9,8 +9,8 @@ import contextlib
 from pathlib import Path
 
 from driver_sources import copy
-from moderato.sim.lab import state
-from moderato.sim.lab.machine import machine
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain.cache import run
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from debug_guest import DEBUGFS, HEAD, DebugGuest, Round
 
-from moderato.sim.lab import state
-from moderato.sim.lab.machine import machine
-from moderato.sim.lab.variants import INTERFACES, VARIANTS
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.variants import INTERFACES, VARIANTS
 from moderato.soc.linux.kernel import DEBUG
 from moderato.soc.toolchain.project import ROOT
 

@@ -5,8 +5,8 @@ import pytest
 
 import modified
 from guests import collect, complaints, offer, statistics
-from moderato.sim.lab import state
-from moderato.sim.lab.machine import machine
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
 
 # Registers of port 0, and how far those of port 1 are from them.
 CTRL, ENABLES = 0xF1000010, 3

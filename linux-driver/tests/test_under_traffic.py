@@ -4,9 +4,9 @@
 import pytest
 
 from guests import collect, complaints, interrupts, offer
-from moderato.sim.lab import state
-from moderato.sim.lab.machine import machine
-from moderato.sim.lab.variants import VARIANTS
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.variants import VARIANTS
 from moderato.soc.linux.kernel import DEBUG, NORMAL
 
 RX_RING_BASE = "devmem 0xf1000100"  # of eth0

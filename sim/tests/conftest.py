@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moderato.sim.lab.machine import Machine
+from moderato.sim.lab.run.machine import Machine
 
 FAKE = Path(__file__).parent / "fake_simulator.py"
 

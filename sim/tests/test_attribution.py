@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from moderato.sim.lab import attribution, flame_graph, stacks, symbols, terms, timeline
-from moderato.sim.lab.results import Result, Trial
+from moderato.sim.lab.explain import attribution, flame_graph, stacks, symbols, terms, timeline
+from moderato.sim.lab.measure.results import Result, Trial
 
 ENTRY = ("do_idle", "handle_exception")
 SVG = "{http://www.w3.org/2000/svg}"

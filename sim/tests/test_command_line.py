@@ -3,7 +3,10 @@
 
 import pytest
 
-from moderato.sim.lab import cli, forward, profile, replay, shell, timeline
+from moderato.sim.lab import cli
+from moderato.sim.lab.explain import profile, timeline
+from moderato.sim.lab.measure import forward, replay
+from moderato.sim.lab.run import shell
 
 
 @pytest.fixture(autouse=True)

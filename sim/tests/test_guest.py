@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from moderato.sim.lab import state
-from moderato.sim.lab.machine import machine
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain.cache import run
 

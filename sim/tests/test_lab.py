@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from moderato.sim.lab import forward, guest, results, state, table
-from moderato.sim.lab.errors import LabError
-from moderato.sim.lab.machine import KERNELS
-from moderato.sim.lab.session import Session
+from moderato.sim.lab.measure import forward, results, tables
+from moderato.sim.lab.run import guest, state
+from moderato.sim.lab.run.machine import KERNELS
+from moderato.sim.lab.run.session import Session
+from moderato.sim.lab.show.errors import LabError
 from moderato.soc.linux.kernel import DEBUG, NORMAL
+
 
 @pytest.fixture
 def lab(machine, monkeypatch):
@@ -126,7 +128,7 @@ def test_table_columns_line_up():
     port = results.Port(10, 10, 10, 0, 0, 0, 1_234_567, 0, 1.0, 2.0)
     row = results.Result(trial, 100_000_000, 1000, [port, port], dict.fromkeys(results.LATENCY),
                          99.9, 0, 0, 1.0, [])
-    blocks = table.render([row]).split("\n\n")
+    blocks = tables.render([row]).split("\n\n")
     for block in blocks[1:]:
         above, head, rule, body = block.splitlines()
         assert len(head) == len(rule) == len(body) >= len(above)
@@ -301,8 +303,9 @@ def test_full_disk_leaves_the_old_result(lab, tmp_path, monkeypatch, capsys):
 
 def test_interrupt_ends_every_process(machine, tmp_path):
     program = ("import sys\nfrom pathlib import PosixPath\n"
-               "from moderato.sim.lab import cli, forward\n"
-               "from moderato.sim.lab.machine import Machine\n"
+               "from moderato.sim.lab import cli\n"
+               "from moderato.sim.lab.measure import forward\n"
+               "from moderato.sim.lab.run.machine import Machine\n"
                f"forward.machine = lambda link, nic, kernel: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     folder = tmp_path / "captures"

@@ -12,10 +12,11 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import rdpcap, wrpcap
 
-from moderato.sim.lab import forward, state, trial
-from moderato.sim.lab.machine import machine
-from moderato.sim.lab.results import Trial
-from moderato.sim.lab.variants import LITEETH
+from moderato.sim.lab.measure import forward, trial
+from moderato.sim.lab.measure.results import Trial
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.variants import LITEETH
 from moderato.sim.soc import SimConfig, SimSoC, soc_verilog
 from moderato.soc.linux import devicetree, kernel
 

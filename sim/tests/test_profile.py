@@ -9,11 +9,20 @@ from xml.etree import ElementTree
 import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 
-from moderato.sim.lab import attribution, flame_graph, profile, stacks, state, symbols, terms
-from moderato.sim.lab import timeline, trial
-from moderato.sim.lab.machine import machine
-from moderato.sim.lab.results import Result, Trial
-from moderato.sim.lab.session import Session
+from moderato.sim.lab.explain import (
+    attribution,
+    flame_graph,
+    profile,
+    stacks,
+    symbols,
+    terms,
+    timeline,
+)
+from moderato.sim.lab.measure import trial
+from moderato.sim.lab.measure.results import Result, Trial
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.session import Session
 from moderato.soc.firmware import firmware
 from moderato.soc.linux.kernel import kernel
 from moderato.soc.linux.memory_map import memory_map

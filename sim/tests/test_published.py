@@ -13,10 +13,12 @@ from pathlib import Path
 import made_up_trials as made_up
 import pytest
 
-from moderato.sim.lab import cli, published, store
-from moderato.sim.lab.errors import LabError
-from moderato.sim.lab.published import Step
+from moderato.sim.lab import cli
+from moderato.sim.lab.commands import published
+from moderato.sim.lab.commands.published import Step
 from moderato.sim.lab.rfc2544 import command, tests
+from moderato.sim.lab.run import store
+from moderato.sim.lab.show.errors import LabError
 from moderato.soc.toolchain import project
 from moderato.soc.toolchain.project import ROOT
 
@@ -83,13 +85,14 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
         "import sys\nfrom pathlib import Path, PosixPath\n"
         "from moderato.soc.toolchain import project\n"
         f"project.uncommitted, project.version = list, lambda: {COMMIT!r}\n"
-        "from moderato.sim.lab import cli, published\n"
-        "from moderato.sim.lab.published import Step\n"
-        "from moderato.sim.lab.machine import Machine\n"
+        "from moderato.sim.lab import cli\n"
+        "from moderato.sim.lab.commands import published\n"
+        "from moderato.sim.lab.commands.published import Step\n"
+        "from moderato.sim.lab.run.machine import Machine\n"
         "from moderato.sim.lab.rfc2544 import command\n"
         f"published.machine = command.machine = lambda *_, **__: {machine!r}\n"
-        f"published.PLAN, docs = {PLAN!r}, Path({str(docs)!r})\n"
-        "cli._results = lambda options: published.results(published.PLAN, docs)\n"
+        f"plan, docs, results = {PLAN!r}, Path({str(docs)!r}), published.results\n"
+        "published.results = lambda: results(plan, docs)\n"
         "sys.exit(cli.main(['results']))")
     words = [sys.executable, "-c", program]
     subprocess.run(words, check=True, capture_output=True)

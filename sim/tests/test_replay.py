@@ -9,8 +9,9 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 from scapy.utils import PcapNgWriter, PcapWriter, RawPcapWriter
 
-from moderato.sim.lab import cli, pcap, replay, router
-from moderato.sim.lab.errors import LabError
+from moderato.sim.lab import cli
+from moderato.sim.lab.measure import pcap, replay, router
+from moderato.sim.lab.show.errors import LabError
 
 GUEST = "02:4d:6f:64:00:00"
 TESTER = "02:54:73:74:00:00"

@@ -12,11 +12,21 @@ import made_up_trials as made_up
 import pytest
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.errors import LabError
-from moderato.sim.lab.report import (answers, command, detail, figures, model, paper, profiles,
-                                     records, reproduce, tables)
+from moderato.sim.lab.report import (
+    answers,
+    command,
+    detail,
+    figures,
+    model,
+    paper,
+    profiles,
+    records,
+    reproduce,
+    tables,
+)
 from moderato.sim.lab.rfc2544 import tests
 from moderato.sim.lab.rfc2544.trials import steady
+from moderato.sim.lab.show.errors import LabError
 
 VARIANTS = ["original", "napi", "napi-tx-off"]
 SIZES = [64, 256, 512, 1518]

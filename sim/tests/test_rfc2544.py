@@ -14,11 +14,11 @@ from pathlib import Path
 import distributed
 import pytest
 
-from moderato.sim.lab import store
-from moderato.sim.lab.errors import LabError
 from moderato.sim.lab.rfc2544 import command, metrics, tests
 from moderato.sim.lab.rfc2544.search import Grid, Outcome, highest
 from moderato.sim.lab.rfc2544.trials import growth, steady
+from moderato.sim.lab.run import store
+from moderato.sim.lab.show.errors import LabError
 
 LINE = 148_809.5  # frames/s of 64 bytes at 100 Mb/s
 
@@ -274,7 +274,7 @@ def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
     file = tmp_path / "trials.jsonl"
     program = ("import sys\nfrom pathlib import PosixPath\n"
                "from moderato.sim.lab import cli\nfrom moderato.sim.lab.rfc2544 import command\n"
-               "from moderato.sim.lab.machine import Machine\n"
+               "from moderato.sim.lab.run.machine import Machine\n"
                f"command.machine = lambda link, nic: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     words = [sys.executable, "-c", program, "rfc2544", "--variant", "napi,original",
@@ -356,7 +356,7 @@ def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
 
 
 def test_no_scheduler_there(lab, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("moderato.sim.lab.farm.PATIENCE", 1)
+    monkeypatch.setattr("moderato.sim.lab.run.farm.PATIENCE", 1)
     assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", "127.0.0.1:9",
                "--results", str(tmp_path / "t")) == 1
     error = capsys.readouterr().err.splitlines()[-1]
@@ -364,7 +364,7 @@ def test_no_scheduler_there(lab, tmp_path, capsys, monkeypatch):
 
 
 def test_worker_of_another_commit_is_refused(lab, cluster, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("moderato.sim.lab.farm.version", lambda: "another")
+    monkeypatch.setattr("moderato.sim.lab.run.farm.version", lambda: "another")
     assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
                "--results", str(tmp_path / "t")) == 1
     assert "a worker runs another commit of Moderato" in capsys.readouterr().err

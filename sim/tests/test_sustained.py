@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from moderato.sim.lab import state
-from moderato.sim.lab.machine import machine
 from moderato.sim.lab.rfc2544 import metrics, tests, trials
-from moderato.sim.lab.session import Session
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.session import Session
 
 LONGER = 20
 CLOSE = 0.05  # what a throughput is worth: the guest may become slower than in the short trial

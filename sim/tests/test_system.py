@@ -13,10 +13,11 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 from scapy.utils import rdpcap, wrpcap
 
-from moderato.sim.lab import forward, state, trial
-from moderato.sim.lab.machine import machine
-from moderato.sim.lab.results import RING, Result, Trial
-from moderato.sim.lab.variants import VARIANTS
+from moderato.sim.lab.measure import forward, trial
+from moderato.sim.lab.measure.results import RING, Result, Trial
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.variants import VARIANTS
 
 NAPI = [name for name in VARIANTS if name.startswith("napi")]
 PER_FRAME = [name for name in VARIANTS if not name.startswith("napi")]

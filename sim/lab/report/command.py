@@ -5,7 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import outputs, store
+from ..run import store
+from ..show import outputs
 from . import answers, detail, figures, paper, profiles, records, reproduce, tables
 from .markdown import render as as_markdown
 from .page import Section, commands, flame_graphs, raw, render, traces

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from matplotlib.axes import Axes
 
-from ..results import frame_rate
+from ..measure.results import frame_rate
 from ..rfc2544 import metrics
 from . import model, paper
-from .answers import Cell, Throughput, frame_times
+from .answers import Cell, Throughput
 from .plot import INK, Plot, legend, log_axis, look, panels, styled, tip
 from .records import Records
 

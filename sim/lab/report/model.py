@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..results import frame_rate
+from ..measure.results import frame_rate
 
 PORTS = 2
 

@@ -5,9 +5,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..attribution import CAUSES
-from ..errors import LabError
-from ..terms import base
+from ..explain.attribution import CAUSES
+from ..explain.terms import base
+from ..show.errors import LabError
 from . import paper
 from .table import MISSING, Table, number
 

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import farm, state, store
-from ..machine import machine
-from . import tables, tests
+from ..run import farm, state, store
+from ..run.machine import machine
+from . import tables, tests, trials
 from .tests import Cell
 
 
@@ -31,7 +31,7 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
     found = {}
     with farm.farm(scheduler) as workers:
         def run(jobs: dict):
-            found.update(workers.run(jobs, lambda task: states[task.variant], kept))
+            found.update(workers.run(jobs, trials.run, lambda task: states[task.variant], kept))
 
         if {"throughput", "latency", "recovery", "reset"} & set(names):
             # The rate hardly depends on the size: the first size's answers are the others' guesses.

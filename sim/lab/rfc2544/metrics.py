@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Figures of a record, from moderato-sim's report in it. Rates are frames per second of all ports."""
 
-from ..results import frame_rate
+from ..measure.results import frame_rate
 from .search import Outcome
 
 

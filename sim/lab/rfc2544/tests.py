@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """RFC 2544's tests as jobs: each yields the trials that it needs next, and takes their records."""
 
-import itertools
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from ..results import frame_rate
+from ..measure.results import frame_rate
 from . import metrics, trials
 from .search import Grid, highest
 from .trials import Task

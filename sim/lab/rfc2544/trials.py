@@ -15,11 +15,11 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from ..results import frame_rate
-from ..session import Session
-from ..state import State
-from ..trial import PATIENCE, QUIET, SEED, damage
-from ..variants import INTERFACES
+from ..measure.results import frame_rate
+from ..measure.trial import PATIENCE, QUIET, SEED, damage
+from ..run.session import Session
+from ..run.state import State
+from ..run.variants import INTERFACES
 
 FRAMES   = 500   # offered to each port in a steady trial, at least: see docs/rfc2544.md
 # Of simulated time, at least: 14 ticks of the kernel, and no part of the window is shorter than the

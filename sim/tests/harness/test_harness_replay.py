@@ -2,10 +2,10 @@
 """Replay of captures and of malformed frames; ARP."""
 
 import pytest
+from harness_commands import GUEST, TESTER, damage, packet, replay
 from scapy.layers.inet import IP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapReader, wrpcap
-from harness_commands import GUEST, TESTER, damage, packet, replay
 
 
 def test_replay_keeps_the_times(sim, tmp_path):

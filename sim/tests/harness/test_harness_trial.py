@@ -2,9 +2,9 @@
 """Trials through an ideal router: everything arrives, at the cycles that arithmetic says."""
 
 import pytest
+from harness_commands import GUEST, PROMPT, offer, trial
 from scapy.layers.inet import IP, UDP
 from scapy.utils import PcapReader
-from harness_commands import GUEST, PROMPT, offer, trial
 
 
 @pytest.mark.parametrize("size", [64, 65, 66, 67, 512, 1518])

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The experiment that chose the CPU's caches and TLBs: one trial on each of several clusters.
 
-    .venv/bin/python -m moderato.sim.lab.cpus        # some minutes for each cluster
+    .venv/bin/python -m moderato.sim.lab.measure.cpus        # some minutes for each cluster
 """
 
 from moderato.soc.cpu import CpuConfig
 
-from . import state, trial
-from .machine import machine
+from ..run import state
+from ..run.machine import machine
+from . import trial
 from .results import Trial, frames_for
 
 

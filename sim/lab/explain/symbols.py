@@ -8,8 +8,8 @@ from pathlib import Path
 from moderato.soc.firmware.firmware import firmware
 from moderato.soc.linux.kernel import kernel
 
-from .machine import Machine
-from .state import State
+from ..run.machine import Machine
+from ..run.state import State
 
 TOOLS = "riscv64-linux-gnu-"
 

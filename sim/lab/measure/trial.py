@@ -4,11 +4,11 @@
 import time
 from collections.abc import Callable
 
-from . import guest
-from .outputs import replacing_folder
+from ..run import guest
+from ..run.session import Session
+from ..run.state import State
+from ..show.outputs import replacing_folder
 from .results import LATENCY, Port, Result, Trial
-from .session import Session
-from .state import State
 
 SEED = 1
 QUIET = 1_000_000       # clocks without a frame or an event: the trial is over

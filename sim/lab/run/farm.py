@@ -14,14 +14,13 @@ import queue
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from moderato.soc.toolchain.cache import artifact, key
 
+from ..show.errors import LabError
+from ..show.progress import Progress
 from . import session
-from .errors import LabError
-from .progress import Progress
-from .rfc2544 import trials
-from .rfc2544.trials import Task
 from .session import Session
 from .state import State
 from .store import Store
@@ -30,8 +29,18 @@ PROGRESS = "moderato-progress"  # the topic of workers' events
 PATIENCE = 20                   # seconds in which a scheduler has to answer
 RETRIES  = 2                    # of a trial whose worker went away
 
+
+class Task(Protocol):
+    """A trial: what it is called, and what its record depends on."""
+    name: str
+
+    def key(self, ready: State) -> str: ...
+
+
 # Yields tasks and takes their records; what it returns is the job's result.
 Job = Generator[Task, dict, object]
+# Makes a task's record in a session; told sys_clk in Hz, and whom to tell the share done.
+Work = Callable[[Task, Session, int, Callable[[float], None]], dict]
 
 
 @contextlib.contextmanager
@@ -70,10 +79,12 @@ class Farm:
         self.client, self.local = client, local
         self.file = functools.cache(self._file)
 
-    def run(self, jobs: Mapping[tuple, Job], ready: Callable[[Task], State], store: Store) -> dict:
+    def run(self, jobs: Mapping[tuple, Job], work: Work, ready: Callable[[Task], State],
+            store: Store) -> dict:
         """The results of jobs, by their keys. Earlier ones go first, later ones fill the cores.
 
-        A record that the store holds is not made again; each new one is stored when its trial ends.
+        ready: the state in which a task starts. work: a function that workers can import.
+        A record that the store holds is not made again; a new one is stored when its trial ends.
         """
         results, running = {}, {}  # job → result; future → (job, what else its record says)
         order = {job: -number for number, job in enumerate(jobs)}
@@ -94,7 +105,7 @@ class Farm:
                 record = store.get(task.key(state))
                 if record is None:
                     break
-            future = self._submit(task, state, order[job])
+            future = self._submit(work, task, state, order[job])
             running[future] = job, {"key": task.key(state), "conditions": state.conditions}
             future.add_done_callback(finished.put)
 
@@ -117,9 +128,9 @@ class Farm:
                 progress.end()
         return {job: results[job] for job in jobs}
 
-    def _submit(self, task: Task, state: State, priority: int):
+    def _submit(self, work: Work, task: Task, state: State, priority: int):
         return self.client.submit(
-            _work, task, self.file(state.machine.simulator), self.file(state.checkpoint),
+            _serve, work, task, self.file(state.machine.simulator), self.file(state.checkpoint),
             state.machine.sys_clk_hz, version(), key=f"{task.name} {task.key(state)}",
             priority=priority, pure=False, retries=0 if self.local else RETRIES)
 
@@ -156,10 +167,10 @@ class Blob:
 @functools.cache
 def version() -> str:
     """Of the code that a worker runs."""
-    return key("lab", [Path(__file__).parent])
+    return key("lab", [Path(__file__).parents[1]])
 
 
-def _work(task: Task, simulator: Path | Blob, checkpoint: Path | Blob, sys_clk_hz: int,
+def _serve(work: Work, task: Task, simulator: Path | Blob, checkpoint: Path | Blob, sys_clk_hz: int,
           client_version: str) -> dict:
     """A trial's record; runs in a worker."""
     if version() != client_version:
@@ -177,4 +188,4 @@ def _work(task: Task, simulator: Path | Blob, checkpoint: Path | Blob, sys_clk_h
     simulator, checkpoint = (file.file() if isinstance(file, Blob) else file
                              for file in (simulator, checkpoint))
     with Session(simulator, restore=checkpoint) as running:
-        return trials.run(task, running, sys_clk_hz, report)
+        return work(task, running, sys_clk_hz, report)

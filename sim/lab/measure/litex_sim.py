@@ -18,7 +18,7 @@ from moderato.sim import soc
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
 
-from .errors import LabError
+from ..show.errors import LabError
 
 END = """
 reg [63:0] clocks = 0, last_clock;
@@ -37,7 +37,7 @@ def simulator(config: soc.SimConfig, verilog: Path, images: list[tuple[Path, int
     """Build it with all defaults of litex_sim. `verilog` is what soc_verilog made of `config`."""
     def build(folder: Path):
         environment = verilator.environment()
-        run([sys.executable, "-m", "moderato.sim.lab.litex_sim", folder], env=environment)
+        run([sys.executable, "-m", "moderato.sim.lab.measure.litex_sim", folder], env=environment)
         top = folder / f"{soc.TOP}.v"
         top.write_text(top.read_text().rpartition("endmodule")[0] + END)
         memories(folder, config, images)

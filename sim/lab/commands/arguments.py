@@ -10,7 +10,7 @@ from pathlib import Path
 
 from moderato.boards import BOARDS
 
-from .variants import VARIANTS
+from ..run.variants import VARIANTS
 
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s

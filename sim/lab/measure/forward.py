@@ -8,8 +8,10 @@ from pathlib import Path
 
 from moderato.soc.linux.kernel import NORMAL
 
-from . import outputs, pool, state, table, trial
-from .machine import Machine, machine
+from ..run import pool, state
+from ..run.machine import Machine, machine
+from ..show import outputs
+from . import tables, trial
 from .results import Result, Trial, frames_for
 
 # Of simulated time in which a trial's frames are offered: NAPI forwards four rings of them.
@@ -29,7 +31,7 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: f
         trials += [Trial(variant, size, load_percent, count, link_mbps, pcap)
                    for variant in variants]
     results = run(machine(link_mbps, nic=nic, kernel=kernel), trials)
-    print(table.render(results), end="")
+    print(tables.render(results), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])
     return report_problems(results)

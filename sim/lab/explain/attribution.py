@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ..show.table import columns
 from .stacks import Profile
-from .table import columns
 from .terms import IDLE, OTHER, TERMS, term_of
 
 CAUSES = {

@@ -4,7 +4,7 @@
 import re
 from dataclasses import dataclass, field
 
-from .errors import LabError
+from ..show.errors import LabError
 from .variants import INTERFACES
 
 # One `cat` for all: starting a program costs the guest more than reading a file.

@@ -19,13 +19,13 @@ from pathlib import Path
 from moderato.soc.toolchain import project
 from moderato.soc.toolchain.project import ROOT, cache_root
 
-from . import outputs
-from .errors import LabError
-from .machine import machine
-from .progress import duration
-from .report import records
-from .report.command import report
-from .variants import NICS
+from ..report import records
+from ..report.command import report
+from ..run.machine import machine
+from ..run.variants import NICS
+from ..show import outputs
+from ..show.errors import LabError
+from ..show.progress import duration
 
 TRIALS, PROFILES = "trials.jsonl", "profiles"
 
@@ -125,7 +125,7 @@ class Done:
 
 def run(step: Step, folder: Path):
     """Run a command of moderato; its tables go to log.txt."""
-    from .cli import parser
+    from ..cli import parser
     options = parser().parse_args([
         word.format(trials=folder / TRIALS, profiles=folder / PROFILES)
         for word in step.command.split()])

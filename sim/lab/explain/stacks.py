@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .results import Result
+from ..measure.results import Result
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from moderato.soc.linux.kernel import NORMAL
 
-from . import guest, outputs, pcap, pool, router, state, table, trial
+from ..run import guest, pool, state
+from ..run.machine import Machine, machine
+from ..show import outputs
+from . import pcap, router, tables, trial
 from .forward import report_problems
-from .machine import Machine, machine
 from .results import LATENCY, Port, Result, Trial
 
 LINK_MBPS = 100
@@ -30,7 +32,7 @@ def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path]
     state.ready(of, variant, static=False)
     job = functools.partial(run, of, variant, inputs, entered, captures)
     results = pool.run_all([(f"replay {variant}", job)], "replays")
-    print(table.render_replay(results[0]), end="")
+    print(tables.render_replay(results[0]), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])
     return report_problems(results)

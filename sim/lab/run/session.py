@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from .errors import LabError
+from ..show.errors import LabError
 
 BAD_CHECKPOINT = 3      # moderato-sim's exit status
 PROMPT = "# "

@@ -4,15 +4,14 @@
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-from moderato.sim.harness.build import simulator
 from moderato.sim.soc import SimConfig, soc_verilog
 
-from . import litex_sim, state, trial
-from .machine import Machine, machine
+from ..run import state
+from ..run.machine import Machine, machine
+from ..run.session import Session
+from . import litex_sim, trial
 from .results import Trial
-from .session import Session
 
 RUNS = 3
 FORWARDING = Trial("napi", 64, 100, 15000, 100)  # 0.1 s of overload: the CPU never rests

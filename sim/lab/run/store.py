@@ -9,8 +9,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from .errors import LabError
 from moderato.soc.toolchain.project import cache_root
+
+from ..show.errors import LabError
 
 
 def default() -> Path:

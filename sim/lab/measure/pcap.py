@@ -4,7 +4,7 @@
 import struct
 from pathlib import Path
 
-from .errors import LabError
+from ..show.errors import LabError
 
 HEADER = 24  # octets of the file's
 ETHERNET = 1

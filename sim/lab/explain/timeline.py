@@ -14,10 +14,13 @@ from pathlib import Path
 
 from moderato.soc.linux.kernel import NORMAL
 
-from . import forward, outputs, pcap, pool, state, symbols, trial
-from .machine import machine
+from ..measure import forward, pcap, trial
+from ..measure.results import Result, Trial
+from ..run import pool, state
+from ..run.machine import machine
+from ..show import outputs
+from . import symbols
 from .perfetto_trace import Trace
-from .results import Result, Trial
 from .terms import term_of
 
 SHORTEST = 1000   # ns: functions that took less are left out

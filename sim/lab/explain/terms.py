@@ -80,7 +80,7 @@ TERMS = tuple(Term(name, meaning, tuple(functions.split())) for name, meaning, f
     ("scheduler", "choosing the next task, idle loop",      SCHEDULER),
     ("tasks",     "programs, system calls, work queues",    TASKS),
     (IDLE,        "waiting for an interrupt",               ""),
-    (OTHER,       "no function named in sim/lab/terms.py",  ""),
+    (OTHER,       "no function named in sim/lab/explain/terms.py",  ""),
 ))
 
 _TERM_OF = {function: term.name for term in TERMS for function in term.functions}

@@ -5,8 +5,8 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
+from ..show.progress import Progress
 from . import session
-from .progress import Progress
 
 # A job gets a function to report its share done, from 0 to 1.
 Job = Callable[[Callable[[float], None]], object]

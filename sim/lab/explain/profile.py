@@ -14,12 +14,13 @@ from pathlib import Path
 
 from moderato.soc.linux.kernel import NORMAL
 
-from . import attribution, flame_graph, forward, outputs, pool, state, symbols, trial
-from .machine import machine
-from .results import Trial, frames_for
+from ..measure import forward, trial
+from ..measure.results import Trial, frames_for
+from ..run import pool, state
+from ..run.machine import machine
+from ..show import outputs
+from . import attribution, flame_graph, symbols
 from .stacks import Profile, fold, read
-
-DEFAULT_SECONDS = 0.1  # of simulated time in which frames are offered
 
 
 def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seconds: float,

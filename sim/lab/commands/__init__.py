@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The commands of `moderato`: a file each, with SUMMARY, options() and run().
+
+    options(parser)   its options
+    run(options)      runs it; returns the exit status: 0, or 1 for a failure
+
+A command imports what it runs when it runs, so that a wrong one is refused at once.
+"""
+
+# As `moderato --help` lists them.
+NAMES = ("forward", "rfc2544", "report", "results", "replay", "shell", "profile", "timeline",
+         "bench", "bitstream")

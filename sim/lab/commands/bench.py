@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-2-Clause
+SUMMARY = "speed of the simulation, also against stock litex_sim"
+
+
+def options(parser):
+    pass
+
+
+def run(options) -> int:
+    from ..measure.bench import bench
+    return bench()

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause
+from moderato.boards import BOARDS
+
+from ..run.variants import NICS
+from . import arguments
+
+SUMMARY = "build the SoC for an FPGA board"
+
+
+def options(parser):
+    add = parser.add_argument
+    add("--board", type=arguments.board, required=True, metavar="NAME", help=", ".join(BOARDS))
+    add("--nic", choices=list(NICS), default="moderato",
+        help="liteeth: the same SoC with LiteEth's MACs, for comparison")
+    add("--seed", type=arguments.seeds, default=[1], metavar="N[,N...]",
+        help="of place and route; the fastest one gives the bitstream (default: 1)")
+    add("--output", type=arguments.output_folder, metavar="DIR",
+        help="a folder that is made anew (default: NAME-NIC in the current one)")
+
+
+def run(options) -> int:
+    from moderato.boards.command import bitstream
+    return bitstream(options.board, options.nic, options.seed, options.output)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Options that several commands have."""
+
+from argparse import ArgumentParser
+
+from moderato.soc.linux.kernel import KERNELS, NORMAL
+
+from ..run.variants import LITEETH, NICS, VARIANTS
+from ..show.errors import UsageError
+from . import arguments
+
+NAMES = ", ".join(VARIANTS)
+
+
+def add_variants(parser: ArgumentParser):
+    parser.add_argument("--variant", type=arguments.variant_list, metavar="V[,V...]",
+                        help=f"all (default), or some of {NAMES}")
+
+
+def add_variant(parser: ArgumentParser):
+    parser.add_argument("--variant", type=arguments.variant, metavar="V", help=NAMES)
+
+
+def add_nic(parser: ArgumentParser):
+    parser.add_argument("--nic", choices=list(NICS), default="moderato",
+                        help="liteeth: with LiteEth's MAC and the kernel's own driver, for "
+                             "comparison; it has no variants")
+
+
+def add_kernel(parser: ArgumentParser):
+    parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL,
+                        help="debug: with the kernel's own checks, many times slower "
+                             "(default: normal)")
+
+
+def add_frame_size(parser: ArgumentParser):
+    parser.add_argument("--frame-size", type=arguments.frame_size, default=64, metavar="N",
+                        help="octets, destination address to FCS (default: 64)")
+
+
+def add_frame_sizes(parser: ArgumentParser, *sizes: int):
+    parser.add_argument("--frame-size", type=arguments.frame_sizes, default=list(sizes),
+                        metavar="N[,N...]", help="octets, destination address to FCS "
+                        f"(default: {','.join(map(str, sizes))})")
+
+
+def add_load(parser: ArgumentParser):
+    parser.add_argument("--load", type=arguments.load, default=100, metavar="PERCENT",
+                        help="of the line rate, offered to each port at once (default: 100)")
+
+
+def add_link(parser: ArgumentParser):
+    parser.add_argument("--link", type=arguments.link, default=100, metavar="MBPS",
+                        help="line rate: 10, 100 (default) or 1000 Mb/s")
+
+
+def add_json(parser: ArgumentParser):
+    parser.add_argument("--json", type=arguments.output_file, metavar="FILE",
+                        help="also write every figure here")
+
+
+def variants(options) -> list[str]:
+    """The chosen variants; without a choice all that the NIC has."""
+    if not options.variant:
+        return NICS[options.nic]
+    if options.nic == LITEETH:
+        raise UsageError("--variant is a strategy of Moderato's driver, LiteEth's has only one; "
+                         "leave --variant or --nic out")
+    return [options.variant] if isinstance(options.variant, str) else options.variant
+
+
+def variant(options) -> str:
+    """The one variant that has to be chosen, if there is a choice."""
+    if options.nic != LITEETH and not options.variant:
+        raise UsageError(f"a --variant is needed (known: {NAMES})")
+    chosen, *_ = variants(options)
+    return chosen

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+from . import arguments, common
+
+SUMMARY = "measure how Linux forwards; prints a table"
+
+
+def options(parser):
+    common.add_variants(parser)
+    common.add_nic(parser)
+    common.add_kernel(parser)
+    common.add_frame_sizes(parser, 64, 512)
+    common.add_load(parser)
+    parser.add_argument("--frames", type=arguments.frames, metavar="N",
+                        help="offered to each port (default: what the load gives in a fixed time)")
+    common.add_link(parser)
+    common.add_json(parser)
+    parser.add_argument("--pcap", type=arguments.output_folder, metavar="DIR",
+                        help="also write every frame of each trial here")
+
+
+def run(options) -> int:
+    from ..measure.forward import forward
+    return forward(common.variants(options), options.frame_size, options.load, options.frames,
+                   options.link, options.json, options.pcap, options.nic, options.kernel)

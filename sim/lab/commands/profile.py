@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+from . import arguments, common
+
+SUMMARY = "where the CPU's cycles go, per frame"
+
+
+def options(parser):
+    common.add_variants(parser)
+    common.add_nic(parser)
+    common.add_kernel(parser)
+    common.add_frame_size(parser)
+    common.add_load(parser)
+    add = parser.add_argument
+    add("--seconds", type=arguments.seconds, default=0.1, metavar="S",
+        help="of simulated time in which frames are offered (default: 0.1)")
+    common.add_link(parser)
+    add("--folded", type=arguments.output_file, metavar="FILE",
+        help="also write each stack with its cycles here, as flamegraph.pl reads them")
+    add("--flame-graph", type=arguments.output_file, metavar="FILE.svg",
+        help="also write a flame graph here")
+    common.add_json(parser)
+
+
+def run(options) -> int:
+    from ..explain.profile import profile
+    return profile(common.variants(options), options.frame_size, options.load, options.seconds,
+                   options.link, options.folded, options.flame_graph, options.json, options.nic,
+                   options.kernel)

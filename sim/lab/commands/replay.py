@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+from . import arguments, common
+
+SUMMARY = "send captured frames through the guest"
+
+
+def options(parser):
+    common.add_variant(parser)
+    common.add_nic(parser)
+    common.add_kernel(parser)
+    add = parser.add_argument
+    add("--in0", type=arguments.input_file, required=True, metavar="PCAP", help="enters port 0")
+    add("--in1", type=arguments.input_file, metavar="PCAP", help="enters port 1")
+    add("--out0", type=arguments.output_file, required=True, metavar="PCAP",
+        help="what left port 0")
+    add("--out1", type=arguments.output_file, required=True, metavar="PCAP",
+        help="what left port 1")
+    common.add_json(parser)
+
+
+def run(options) -> int:
+    from ..measure.replay import replay
+    return replay(common.variant(options), [options.in0, options.in1],
+                  [options.out0, options.out1], options.json, options.nic, options.kernel)

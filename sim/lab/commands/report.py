@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+from . import arguments
+
+SUMMARY = "tables and figures from rfc2544's trials, as HTML"
+
+
+def options(parser):
+    add = parser.add_argument
+    add("--results", type=arguments.input_files, metavar="FILE[,FILE...]",
+        help="the trials, .jsonl or .jsonl.gz (default: those in the build cache)")
+    add("--output", type=arguments.output_file, default="report.html", metavar="FILE",
+        help="default: report.html")
+    add("--figures", type=arguments.output_folder, metavar="DIR",
+        help="also write every figure here, as SVG and PNG")
+    add("--markdown", type=arguments.output_file, metavar="FILE",
+        help="also write every table here, as Markdown")
+    add("--profiles", type=arguments.input_folder, metavar="DIR",
+        help="what `moderato profile` wrote: *.json, *.svg, *.pftrace")
+
+
+def run(options) -> int:
+    from ..report.command import report
+    return report(options.results, options.output, options.figures, options.markdown,
+                  options.profiles)

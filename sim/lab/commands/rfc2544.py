@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+from . import arguments, common
+
+SUMMARY = "RFC 2544's tests; a trial is never run twice"
+
+
+def options(parser):
+    add = parser.add_argument
+    add("--test", type=arguments.rfc2544_tests, default=["throughput", "latency"],
+        metavar="T[,T...]", help="all, or some of " + ", ".join(arguments.RFC2544)
+        + " (default: throughput,latency)")
+    common.add_variants(parser)
+    common.add_nic(parser)
+    common.add_frame_sizes(parser, 64, 128, 256, 512, 896, 1024, 1280, 1518)
+    add("--load", type=arguments.loads, default=[100, 90, 80, 70, 60, 50, 40, 30, 20, 10],
+        metavar="PERCENT[,...]", help="of the line rate, for `loss` (default: 100,90,...,10)")
+    add("--phases", type=arguments.phases, default=1, metavar="N",
+        help="repeat searches with so many phases between the two generators (default: 1)")
+    add("--resolution", type=arguments.resolution, default=1.0, metavar="PERCENT",
+        help="of the rate, to which a throughput is found (default: 1)")
+    common.add_link(parser)
+    add("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
+        help="of a dask scheduler whose workers run the trials (default: this machine's cores)")
+    add("--results", type=arguments.output_file, metavar="FILE",
+        help="keep the trials here instead of in the build cache")
+
+
+def run(options) -> int:
+    from ..rfc2544.command import rfc2544
+    return rfc2544(options.test, common.variants(options), options.frame_size, options.load,
+                   options.phases, options.resolution, options.link, options.scheduler,
+                   options.results, options.nic)

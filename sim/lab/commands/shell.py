@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+from . import common
+
+SUMMARY = "the guest's console, or one command"
+
+
+def options(parser):
+    common.add_variant(parser)
+    common.add_nic(parser)
+    common.add_kernel(parser)
+    parser.add_argument("-c", dest="command", metavar="COMMAND",
+                        help="run this and end with its status")
+
+
+def run(options) -> int:
+    from ..run.shell import shell
+    common.variants(options)
+    return shell(options.variant, options.command, options.nic, options.kernel)

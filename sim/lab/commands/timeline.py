@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause
+from . import arguments, common
+
+SUMMARY = "what happens while a burst is forwarded"
+
+
+def options(parser):
+    common.add_variant(parser)
+    common.add_nic(parser)
+    common.add_kernel(parser)
+    common.add_frame_size(parser)
+    add = parser.add_argument
+    add("--frames", type=arguments.frames, default=32, metavar="N",
+        help="of the burst, at the minimum gap into each port at once (default: 32)")
+    common.add_link(parser)
+    add("--output", type=arguments.output_file, required=True, metavar="FILE",
+        help="a trace for ui.perfetto.dev")
+
+
+def run(options) -> int:
+    from ..explain.timeline import timeline
+    return timeline(common.variant(options), options.frame_size, options.frames, options.link,
+                    options.output, options.nic, options.kernel)
