@@ -2,13 +2,16 @@
 """The command line: what all commands have in common."""
 
 import argparse
+import contextlib
 import importlib
 import signal
 import sys
+from pathlib import Path
 
 from moderato.soc.toolchain.cache import BuildError
 
 from . import commands
+from .show import outputs
 from .show.errors import LabError, UsageError
 
 
@@ -24,7 +27,8 @@ def main(words: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, leaving nothing
     try:
         options = parser().parse_args(words)
-        return options.run(options)
+        with tables_beside(options):
+            return options.run(options)
     except (LabError, BuildError) as error:
         print(f"moderato: {error}", file=sys.stderr)
         return getattr(error, "status", 1)
@@ -34,6 +38,14 @@ def main(words: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("moderato: stopped", file=sys.stderr)
         return 130
+
+
+def tables_beside(options) -> contextlib.AbstractContextManager:
+    """Tables go to standard error where a result goes to standard output: it must stand alone."""
+    paths = [each for each in vars(options).values() if isinstance(each, Path)]
+    if any(outputs.descriptor(path) == sys.__stdout__.fileno() for path in paths):
+        return contextlib.redirect_stdout(sys.stderr)
+    return contextlib.nullcontext()
 
 
 def parser() -> Parser:

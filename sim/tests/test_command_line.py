@@ -26,12 +26,12 @@ def nothing_runs(monkeypatch):
     ("forward --frame-size 63", "64 to 1518"),
     ("forward --frame-size 1519", "64 to 1518"),
     ("forward --frame-size 64,big", "'big' is not a frame size"),
-    ("forward --load 0", "more than 0 and at most 100"),
-    ("forward --load 100.1", "more than 0 and at most 100"),
-    ("forward --load nan", "more than 0 and at most 100"),
+    ("forward --load 0", "0.001 to 100 percent"),
+    ("forward --load 100.1", "0.001 to 100 percent"),
+    ("forward --load nan", "0.001 to 100 percent"),
     ("forward --load full", "'full' is not a number"),
-    ("forward --frames 0", "at least 1 frame"),
-    ("forward --frames -5", "at least 1 frame"),
+    ("forward --frames 0", "1 to 100 000 000 frames"),
+    ("forward --frames -5", "1 to 100 000 000 frames"),
     ("forward --link 99", "10, 100 or 1000"),
     ("forward --bogus", "--bogus"),
     ("forward --var napi", "--var"),
@@ -64,7 +64,7 @@ def nothing_runs(monkeypatch):
     ("profile --flame-graph {tmp}/none/out.svg", "none does not exist"),
     ("timeline --variant napi", "--output"),
     ("timeline --output {tmp}/trace", "a --variant is needed"),
-    ("timeline --variant napi --frames 0 --output {tmp}/trace", "at least 1 frame"),
+    ("timeline --variant napi --frames 0 --output {tmp}/trace", "1 to 100 000 000 frames"),
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()

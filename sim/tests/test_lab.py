@@ -66,12 +66,13 @@ def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
 
 FIELDS = {
     "variant": str, "frame_bytes": int, "load_percent": (int, float), "link_mbps": int,
-    "sys_clk_hz": int, "cycles": int, "ports": list, "throughput": dict, "latency_ns": dict,
-    "cpu_idle_percent": float, "simulation": dict,
+    "sys_clk_hz": int, "cycles": int, "window": dict, "offered_fps": float, "ports": list,
+    "dropped": dict, "throughput": dict, "latency_ns": dict, "cpu_idle_percent": float,
+    "conditions": dict, "simulation": dict,
 }
 PORT_FIELDS = {
     "offered": int, "received": int, "forwarded": int, "lost": int, "dropped_at_ring": int,
-    "corrupted": int, "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float),
+    "dropped_at_fifo": int, "corrupted": int, "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float),
     "mbps": (int, float),
 }
 
@@ -92,9 +93,12 @@ def test_json_has_the_documented_fields(lab, tmp_path):
             assert all(isinstance(port[name], kind) for name, kind in PORT_FIELDS.items())
             assert port["lost"] == port["offered"] - port["forwarded"]
         assert list(trial["throughput"]) == ["fps", "mbps"]
+        assert list(trial["dropped"]) == ["backlog", "driver_tx", "elsewhere"]
+        assert {"version", "machine", "kernel", "checkpoint"} <= set(trial["conditions"])
         assert list(trial["latency_ns"]) == ["min", "median", "p99", "max"]
         assert list(trial["simulation"]) == ["wall_seconds", "cycles_per_second"]
     assert trials[0]["load_percent"] == 12.5
+    assert trials[0]["offered_fps"] == 37202.381  # 2 x 12.5 % of 148 809.5
     assert trials[0]["latency_ns"] == {"min": 10_000, "median": 20_000, "p99": 30_000,
                                        "max": 40_010}
     assert trials[0]["cpu_idle_percent"] == 25.0
@@ -284,7 +288,7 @@ def test_pcap_folder(lab, tmp_path):
     for _ in range(2):  # the second time replaces what is there
         assert forward_once(lab, "--pcap", str(folder)) == 0
         assert [str(path.relative_to(folder)) for path in folder.rglob("*")] == [
-            "napi-64", "napi-64/port0-in.pcap"]
+            "napi-64-100percent-100mbps", "napi-64-100percent-100mbps/port0-in.pcap"]
 
 
 def test_full_disk_leaves_the_old_result(lab, tmp_path, monkeypatch, capsys):

@@ -5,15 +5,19 @@ import argparse
 import difflib
 import os
 import re
+import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
 from moderato.boards import BOARDS
 
 from ..run.variants import VARIANTS
+from ..show import outputs
 
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
+MIN_LOAD = 0.001                 # percent: a frame in some seconds
+MAX_FRAMES = 100_000_000         # a month of simulation
 RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
 MAX_PHASES = 16
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
@@ -67,11 +71,11 @@ def frame_sizes(words: str) -> list[int]:
 
 
 def load(word: str) -> int | float:
-    """Percent of the line rate, more than 0 and at most 100."""
+    """Percent of the line rate."""
     percent = _number(word, "a number of percent")
-    if not 0 < percent <= 100:  # also refuses nan
+    if not MIN_LOAD <= percent <= 100:  # also refuses nan
         raise argparse.ArgumentTypeError(
-            f"{word}: a load is more than 0 and at most 100 percent of the line rate")
+            f"{word}: a load is {MIN_LOAD} to 100 percent of the line rate")
     return int(percent) if percent == int(percent) else percent
 
 
@@ -82,8 +86,9 @@ def loads(words: str) -> list[int | float]:
 
 def frames(word: str) -> int:
     count = _integer(word, "a number of frames")
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"{count}: a trial offers at least 1 frame to each port")
+    if not 1 <= count <= MAX_FRAMES:
+        raise argparse.ArgumentTypeError(
+            f"{count}: a trial offers 1 to {MAX_FRAMES:,} frames to each port".replace(",", " "))
     return count
 
 
@@ -179,16 +184,24 @@ def input_folder(word: str) -> Path:
 
 
 def output_file(word: str) -> Path:
-    """A file that will be written: its folder must be there now, not after minutes."""
-    path = Path(word).absolute()
-    if path.is_dir():
+    """A file that will be written, `-` for standard output: it must be possible now, not after
+    minutes. Links are followed."""
+    path = outputs.STDOUT if word == "-" else Path(word).absolute()
+    target = outputs.final(path)
+    if target is None:
+        return path
+    if target.is_dir():
         raise argparse.ArgumentTypeError(f"{word} is a folder; name a file")
-    if not path.parent.is_dir():
+    folder = target.parent
+    if not folder.is_dir():
         raise argparse.ArgumentTypeError(
-            f"the folder {path.parent} does not exist; make it, or name another file")
-    if not os.access(path.parent, os.W_OK):
+            f"the folder {folder} does not exist; make it, or name another file")
+    if target.exists() and not target.is_file():
+        if not os.access(target, os.W_OK):
+            raise argparse.ArgumentTypeError(f"{word} can't be written to; name another file")
+    elif not _writable(folder):
         raise argparse.ArgumentTypeError(
-            f"the folder {path.parent} can't be written to; name another file")
+            f"the folder {folder} can't be written to; name another file")
     return path
 
 
@@ -201,6 +214,15 @@ def output_folder(word: str) -> Path:
     if not place.is_dir():
         raise argparse.ArgumentTypeError(
             f"the folder {place} does not exist; make it, or name another")
-    if not os.access(place, os.W_OK):
+    if not _writable(place):
         raise argparse.ArgumentTypeError(f"the folder {place} can't be written to; name another")
     return path
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be made there: root may write to folders of /proc, in vain."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

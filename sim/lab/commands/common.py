@@ -2,10 +2,13 @@
 """Options that several commands have."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
 
 from moderato.soc.linux.kernel import KERNELS, NORMAL
 
 from ..run.variants import LITEETH, NICS, VARIANTS
+from ..show import outputs
 from ..show.errors import UsageError
 from . import arguments
 
@@ -49,6 +52,15 @@ def add_load(parser: ArgumentParser):
                         help="of the line rate, offered to each port at once (default: 100)")
 
 
+def add_loads(parser: ArgumentParser):
+    parser.add_argument("--load", type=arguments.loads, default=[100], metavar="PERCENT[,...]",
+                        help="of the line rate, offered to each port at once (default: 100)")
+
+
+def add_yes(parser: ArgumentParser):
+    parser.add_argument("--yes", action="store_true", help="begin also what takes hours")
+
+
 def add_link(parser: ArgumentParser):
     parser.add_argument("--link", type=arguments.link, default=100, metavar="MBPS",
                         help="line rate: 10, 100 (default) or 1000 Mb/s")
@@ -56,7 +68,24 @@ def add_link(parser: ArgumentParser):
 
 def add_json(parser: ArgumentParser):
     parser.add_argument("--json", type=arguments.output_file, metavar="FILE",
-                        help="also write every figure here")
+                        help="also write every figure here; - is standard output")
+
+
+Named = tuple[str, Path | None]  # an option, and the file that it names
+
+
+def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
+    """Refuse a result that would take the place of an input or of another result."""
+    known = []
+    for each in (*inputs, *results):
+        name, path = each
+        place = path and outputs.final(path)
+        if place is None or place.exists() and not place.is_file():
+            continue
+        for other, earlier in known if each in results else []:
+            if place == earlier or place.exists() and earlier.exists() and place.samefile(earlier):
+                raise UsageError(f"{name} and {other} are the same file, {path}; name another")
+        known.append((name, place))
 
 
 def variants(options) -> list[str]:

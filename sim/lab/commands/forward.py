@@ -9,16 +9,18 @@ def options(parser):
     common.add_nic(parser)
     common.add_kernel(parser)
     common.add_frame_sizes(parser, 64, 512)
-    common.add_load(parser)
+    common.add_loads(parser)
     parser.add_argument("--frames", type=arguments.frames, metavar="N",
                         help="offered to each port (default: what the load gives in a fixed time)")
     common.add_link(parser)
     common.add_json(parser)
     parser.add_argument("--pcap", type=arguments.output_folder, metavar="DIR",
-                        help="also write every frame of each trial here")
+                        help="also write every frame of each trial here, in a folder for each")
+    common.add_yes(parser)
 
 
 def run(options) -> int:
     from ..measure.forward import forward
     return forward(common.variants(options), options.frame_size, options.load, options.frames,
-                   options.link, options.json, options.pcap, options.nic, options.kernel)
+                   options.link, options.json, options.pcap, options.nic, options.kernel,
+                   options.yes)

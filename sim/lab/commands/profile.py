@@ -23,6 +23,8 @@ def options(parser):
 
 def run(options) -> int:
     from ..explain.profile import profile
+    common.require_distinct([], [("--folded", options.folded), ("--json", options.json),
+                                 ("--flame-graph", options.flame_graph)])
     return profile(common.variants(options), options.frame_size, options.load, options.seconds,
                    options.link, options.folded, options.flame_graph, options.json, options.nic,
                    options.kernel)

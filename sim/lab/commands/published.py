@@ -28,6 +28,7 @@ from ..show.errors import LabError
 from ..show.progress import duration
 
 TRIALS, PROFILES = "trials.jsonl", "profiles"
+PROFILED = ("*.json", "*.pftrace", "*.svg")  # what PROFILES has
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def publish(folder: Path, docs: Path):
                        f"published: {'; '.join(notes)}")
     with outputs.replacing(data / "trials.jsonl.gz") as file:
         file.write_bytes(gzip.compress(trials.read_bytes(), mtime=0))
-    with outputs.replacing_folder(data / PROFILES) as profiles:
+    with outputs.replacing_folder(data / PROFILES, PROFILED) as profiles:
         shutil.copytree(folder / PROFILES, profiles, dirs_exist_ok=True)
     report([data / "trials.jsonl.gz"], folder / "report.html", docs / "figures",
            docs / "tables.md", data / PROFILES)

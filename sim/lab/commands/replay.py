@@ -20,5 +20,8 @@ def options(parser):
 
 def run(options) -> int:
     from ..measure.replay import replay
+    common.require_distinct([("--in0", options.in0), ("--in1", options.in1)],
+                            [("--out0", options.out0), ("--out1", options.out1),
+                             ("--json", options.json)])
     return replay(common.variant(options), [options.in0, options.in1],
                   [options.out0, options.out1], options.json, options.nic, options.kernel)

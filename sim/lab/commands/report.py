@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-from . import arguments
+from . import arguments, common
 
 SUMMARY = "tables and figures from rfc2544's trials, as HTML"
 
@@ -20,5 +20,7 @@ def options(parser):
 
 def run(options) -> int:
     from ..report.command import report
+    common.require_distinct([("--results", each) for each in options.results or []],
+                            [("--output", options.output), ("--markdown", options.markdown)])
     return report(options.results, options.output, options.figures, options.markdown,
                   options.profiles)

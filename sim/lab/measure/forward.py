@@ -2,6 +2,7 @@
 """`moderato forward`: trials of variants and frame sizes, side by side, as a table."""
 
 import functools
+import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,29 +12,33 @@ from moderato.soc.linux.kernel import NORMAL
 from ..run import pool, state
 from ..run.machine import Machine, machine
 from ..show import outputs
-from . import tables, trial
+from . import estimate, tables, trial
 from .results import Result, Trial, frames_for
 
 # Of simulated time in which a trial's frames are offered: NAPI forwards four rings of them.
 DEFAULT_SECONDS = 0.2
 
 
-def forward(variants: Sequence[str], frame_sizes: Sequence[int], load_percent: float,
+def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence[float],
             frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None,
-            nic: str = "moderato", kernel: str = NORMAL) -> int:
-    """Run every variant with every frame size; prints the table, returns the exit status.
+            nic: str = "moderato", kernel: str = NORMAL, patient: bool = False) -> int:
+    """Run every variant with every frame size and load; prints the table, returns the exit status.
 
-    `variants` are among those of `nic` (variants.NICS).
+    `variants` are among those of `nic` (variants.NICS). patient: also if that takes hours.
     """
     trials = []
-    for size in frame_sizes:
-        count = frames or frames_for(DEFAULT_SECONDS, size, load_percent, link_mbps)
-        trials += [Trial(variant, size, load_percent, count, link_mbps, pcap)
-                   for variant in variants]
+    for size, load in itertools.product(frame_sizes, loads):
+        count = frames or frames_for(DEFAULT_SECONDS, size, load, link_mbps)
+        trials += [Trial(variant, size, load, count, link_mbps, pcap) for variant in variants]
+    for each in trials:
+        if each.captures:
+            outputs.require_ours(each.captures, trial.CAPTURES)
+    estimate.announce([each.seconds for each in trials], patient)
     results = run(machine(link_mbps, nic=nic, kernel=kernel), trials)
     print(tables.render(results), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])
+    outputs.name(json, pcap)
     return report_problems(results)
 
 

@@ -97,4 +97,5 @@ def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence
                   cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,
-                  problems=[*trial.damage(reply), *trial.disagreements(counters, hardware)])
+                  problems=[*trial.damage(reply), *trial.disagreements(counters, hardware)],
+                  conditions=ready.conditions)

@@ -2,7 +2,7 @@
 """A trial's settings and what it measured, and the objects that --json writes."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 RING = 256             # descriptors of each ring, the driver's default
@@ -24,6 +24,12 @@ class Trial:
     @property
     def name(self) -> str:
         return f"{self.variant} {self.frame_bytes} bytes {self.load_percent:g} %"
+
+    @property
+    def captures(self) -> Path | None:
+        """The folder of this trial's captures, named after all that tells trials apart."""
+        return self.pcap and self.pcap / (f"{self.variant}-{self.frame_bytes}-"
+                                          f"{self.load_percent:g}percent-{self.link_mbps}mbps")
 
     @property
     def seconds(self) -> float:
@@ -73,6 +79,15 @@ class Result:
     tx_dropped:       int                    # by the driver's transmit function
     wall_seconds:     float
     problems:         list[str]              # why this trial can't be trusted; empty in a sound one
+    window:           tuple[int, int] | None = None  # first and last cycle; None: the whole replay
+    conditions:       dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
+
+    @property
+    def offered_fps(self) -> float | None:
+        """Frames per second offered to all ports; None for a replay, which has no rate."""
+        trial = self.trial
+        return None if trial.load_percent is None else len(self.ports) * frame_rate(
+            trial.frame_bytes, trial.load_percent, trial.link_mbps)
 
     def total(self, name: str) -> int | float:
         """The sum of a figure over the ports."""
@@ -86,8 +101,8 @@ class Result:
 
     def as_json(self) -> dict:
         """The object that --json writes. All but `simulation` is the same in every run."""
-        counts = ("offered", "received", "forwarded", "lost", "dropped_at_ring", "corrupted",
-                  "rx_interrupts", "tx_interrupts")
+        counts = ("offered", "received", "forwarded", "lost", "dropped_at_ring", "dropped_at_fifo",
+                  "corrupted", "rx_interrupts", "tx_interrupts")
         rates = ("fps", "mbps")
         return {
             "variant": self.trial.variant,
@@ -96,12 +111,17 @@ class Result:
             "link_mbps": self.trial.link_mbps,
             "sys_clk_hz": self.sys_clk_hz,
             "cycles": self.cycles,
+            "window": self.window and dict(zip(("start_cycle", "end_cycle"), self.window)),
+            "offered_fps": self.offered_fps and round(self.offered_fps, 3),
             "ports": [{name: getattr(port, name) for name in counts}
                       | {name: round(getattr(port, name), 3) for name in rates}
                       for port in self.ports],
+            "dropped": {"backlog": self.backlog_dropped, "driver_tx": self.tx_dropped,
+                        "elsewhere": self.dropped_elsewhere},
             "throughput": {name: round(self.total(name), 3) for name in rates},
             "latency_ns": {name: self.nanoseconds(cycles) for name, cycles in self.latency.items()},
             "cpu_idle_percent": round(self.cpu_idle_percent, 3),
+            "conditions": self.conditions,
             "simulation": {"wall_seconds": round(self.wall_seconds, 3),
                            "cycles_per_second": round(self.cycles / self.wall_seconds)},
         }

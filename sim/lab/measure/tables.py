@@ -8,10 +8,11 @@ from .results import LATENCY, Result
 
 
 def render(results: Sequence[Result]) -> str:
-    """Two tables for each frame size, a line per variant, in the order of the results."""
-    sizes = list(dict.fromkeys(result.trial.frame_bytes for result in results))
-    return "\n\n".join(_size([result for result in results if result.trial.frame_bytes == size])
-                       for size in sizes) + "\n"
+    """Two tables for each frame size and load, a line per variant, in the order of the results."""
+    groups = {}
+    for result in results:
+        groups.setdefault((result.trial.frame_bytes, result.trial.load_percent), []).append(result)
+    return "\n\n".join(map(_group, groups.values())) + "\n"
 
 
 def render_replay(result: Result) -> str:
@@ -28,7 +29,7 @@ def render_replay(result: Result) -> str:
     return "\n".join([title, "", *table]) + "\n"
 
 
-def _size(results: Sequence[Result]) -> str:
+def _group(results: Sequence[Result]) -> str:
     trial = results[0].trial
     title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
              f"offered to each port: {trial.frames} frames per port in {trial.seconds:.3f} s of "
@@ -48,14 +49,15 @@ def _frames(results: Sequence[Result]) -> list[str]:
 
 
 def _costs(results: Sequence[Result]) -> list[str]:
-    head = ["variant", "Rx 0", "Rx 1", "Tx 0", "Tx 1", "frames/s", "Mb/s", *LATENCY, "CPU idle"]
+    head = ["variant", "Rx 0", "Rx 1", "Tx 0", "Tx 1", "offered", "forwarded", "Mb/s", *LATENCY, "CPU idle"]
     rows = [[result.trial.variant,
              *(str(port.rx_interrupts) for port in result.ports),
              *(str(port.tx_interrupts) for port in result.ports),
-             f"{result.total('fps'):.0f}", f"{result.total('mbps'):.2f}",
+             f"{result.offered_fps:.0f}", f"{result.total('fps'):.0f}",
+             f"{result.total('mbps'):.2f}",
              *(_microseconds(result, result.latency[name]) for name in LATENCY),
              f"{result.cpu_idle_percent:.1f} %"] for result in results]
-    return columns([head, *rows], group={1: "interrupts:", 5: "forwarded:", 7: "latency, us:"})
+    return columns([head, *rows], group={1: "interrupts:", 5: "frames/s:", 8: "latency, us:"})
 
 
 def _microseconds(result: Result, cycles: int | None) -> str:

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One trial: frames offered from a ready state, what came of them, and whether that is sound."""
 
+import dataclasses
 import time
 from collections.abc import Callable
 
 from ..run import guest
 from ..run.session import Session
 from ..run.state import State
-from ..show.outputs import replacing_folder
+from ..show import outputs
 from .results import LATENCY, Port, Result, Trial
 
 SEED = 1
 QUIET = 1_000_000       # clocks without a frame or an event: the trial is over
 PATIENCE = 500_000_000  # clocks in which what is queued has to drain
+CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
 
 
 def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result:
@@ -23,9 +25,8 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
     def report(done: dict):
         progress(min(1.0, done["cycles"] / (clocks + 2 * QUIET)))
 
-    captures = trial.pcap and trial.pcap / f"{trial.variant}-{trial.frame_bytes}"
     with ready.open(progress=report) as session:
-        with replacing_folder(captures) as folder:
+        with outputs.replacing_folder(trial.captures, CAPTURES) as folder:
             capture = {"pcap": str(folder)} if folder else {}
             reply = session.call("trial", **request(trial, clocks), **capture)
         return conclude(trial, ready, session, reply, start)
@@ -35,8 +36,9 @@ def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: f
     """What came of it, with the guest's counters. `start`: time.monotonic() when it began."""
     counters = guest.parse(session.check(guest.COMMAND))
     hardware = [port["events"] for port in session.call("counters")["ports"]]
-    return evaluate(trial, ready.machine.sys_clk_hz, reply, ready.counters(), counters, hardware,
-                    time.monotonic() - start)
+    result = evaluate(trial, ready.machine.sys_clk_hz, reply, ready.counters(), counters, hardware,
+                      time.monotonic() - start)
+    return dataclasses.replace(result, conditions=ready.conditions)
 
 
 def request(trial: Trial, clocks: int) -> dict:
@@ -75,7 +77,8 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
                   cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,
-                  problems=[*damage(reply), *disagreements(after, hardware)])
+                  problems=[*damage(reply), *disagreements(after, hardware)],
+                  window=(window["start_cycle"], window["end_cycle"]))
 
 
 def damage(reply: dict, ordered: bool = True) -> list[str]:

@@ -1,32 +1,49 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Result files that appear whole or not at all."""
+"""Result files, written where their paths say: regular ones whole or not at all.
+
+A symbolic link is followed; what is no regular file (a device, a pipe) is written to. /dev/stdout,
+/dev/fd/N and the like mean this process's own: `-` on the command line is /dev/stdout.
+"""
 
 import contextlib
 import errno
 import json
 import os
+import re
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
-from .errors import LabError
+from .errors import LabError, UsageError
+
+STDOUT = Path("/dev/stdout")
+LINKS = 40  # followed before it is a loop, as the kernel does
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`, which takes its place when the block ends well.
+    """A temporary path, whose content goes to `path` when the block ends well.
 
-    After an error or Ctrl-C the temporary is gone and `path` is as it was.
+    After an error or Ctrl-C the temporary is gone, and a regular file is as it was.
     """
     temporary = None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        target = final(path)
+        regular = target is not None and (target.is_file() or not target.exists())
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.",
+                                        dir=target.parent if regular else None)
         os.close(handle)
         temporary = Path(name)
         yield temporary
-        temporary.chmod(0o666 & ~_umask())  # mkstemp's files are private
-        temporary.replace(path)
+        if regular:
+            temporary.chmod(0o666 & ~_umask())  # mkstemp's files are private
+            temporary.replace(target)
+        else:
+            with temporary.open("rb") as made, _opened(path, target) as file:
+                shutil.copyfileobj(made, file)
     except OSError as error:
         raise LabError(f"{path} could not be written: {error.strerror}; {_mend(error)}") from error
     finally:
@@ -34,19 +51,46 @@ def replacing(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def _opened(path: Path, target: Path | None):
+    return os.fdopen(os.dup(descriptor(path)), "wb") if target is None else target.open("wb")
+
+
+def final(path: Path) -> Path | None:
+    """Where a path's links lead; None if that is a descriptor of this process."""
+    return None if descriptor(path) is not None else Path(os.path.realpath(path))
+
+
+def descriptor(path: Path) -> int | None:
+    """The number of the open file that a path stands for: 1 of /dev/stdout. None if for none."""
+    for _ in range(LINKS):
+        found = re.fullmatch(rf"/(?:dev|proc/(?:self|{os.getpid()}))/fd/(\d+)", str(path))
+        if found:
+            return int(found[1])
+        if not path.is_symlink():
+            return None
+        path = Path(os.path.normpath(path.parent / os.readlink(path)))
+    return None
+
+
 @contextlib.contextmanager
-def replacing_folder(path: Path | None) -> Iterator[Path | None]:
-    """As `replacing`, for a folder and all that is written into it. No path, no folder."""
+def replacing_folder(path: Path | None, ours: Collection[str]) -> Iterator[Path | None]:
+    """As `replacing`, for a folder and all that is written into it. No path, no folder.
+
+    ours: patterns of the names that an earlier folder may have; see require_ours().
+    """
     if path is None:
         yield None
         return
     temporary = None
     try:
+        path = Path(os.path.realpath(path))
+        require_ours(path, ours)
         path.parent.mkdir(exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         yield temporary
         temporary.chmod(0o777 & ~_umask())
         if path.exists():
+            require_ours(path, ours)
             shutil.rmtree(path)
         temporary.rename(path)
     except OSError as error:
@@ -56,10 +100,31 @@ def replacing_folder(path: Path | None) -> Iterator[Path | None]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
+def require_ours(path: Path, ours: Collection[str]):
+    """Refuse to replace a folder that has more than files with such names: they are somebody's."""
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise UsageError(f"{path} is a file, and a folder has to be there; move it away")
+    foreign = sorted(entry.name for entry in path.iterdir()
+                     if entry.is_dir() or not any(fnmatch(entry.name, name) for name in ours))
+    if foreign:
+        raise UsageError(f"{path} has what was not written by this command ({foreign[0]}"
+                         f"{' …' * (len(foreign) > 1)}) and would be replaced; move that away, or "
+                         "name another folder")
+
+
 def write_json(path: Path, value):
     """`value` as JSON, keys in their own order, one final newline."""
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2) + "\n")
+
+
+def name(*paths: Path | None):
+    """Say on standard error what was written."""
+    written = [str(path) for path in paths if path and descriptor(path) is None]
+    if written:
+        print(f"moderato: wrote {', '.join(written)}", file=sys.stderr)
 
 
 def _mend(error: OSError) -> str:

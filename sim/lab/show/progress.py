@@ -55,6 +55,11 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """`40 s`, `3 min 20 s`."""
+    """`40 s`, `3 min 20 s`, `2 h 5 min`, `12 days`."""
     minutes, rest = divmod(round(seconds), 60)
+    hours = minutes // 60
+    if hours >= 48:
+        return f"{hours // 24} days"
+    if hours:
+        return f"{hours} h {minutes % 60} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Results go where their paths say, and take the place of nothing that is somebody else's."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from moderato.sim.lab import cli
+from moderato.sim.lab.measure import forward
+from moderato.sim.lab.show import outputs
+from moderato.sim.lab.show.errors import UsageError
+
+
+@pytest.fixture
+def lab(machine, monkeypatch):
+    monkeypatch.setattr(forward, "machine", lambda link, nic, kernel: machine)
+    return lambda *words: cli.main(["forward", "--variant", "napi", "--frame-size", "64",
+                                    "--frames", "2000", *words])
+
+
+def write(path, text: str):
+    with outputs.replacing(path) as file:
+        file.write_text(text)
+
+
+def test_links_are_followed(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    link.symlink_to("real")
+    write(link, "new")
+    assert link.is_symlink() and real.read_text() == "new"
+
+
+def test_a_link_to_nothing_yet(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "to come")
+    write(link, "new")
+    assert link.is_symlink() and (tmp_path / "to come").read_text() == "new"
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    pipe, got = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader.start()
+    write(pipe, "new")
+    reader.join(10)
+    assert got == ["new"] and pipe.is_fifo()
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_standard_output_by_any_name(tmp_path, name):
+    """What was printed before stays, also in a regular file; no link of the system is replaced."""
+    program = ("import sys\nfrom pathlib import Path\n"
+               "from moderato.sim.lab.show import outputs\n"
+               "print('before', flush=True)\n"
+               f"with outputs.replacing(Path({name!r})) as file:\n    file.write_text('new')\n")
+    with open(tmp_path / "out", "w") as out:
+        subprocess.run([sys.executable, "-c", program], check=True, stdout=out)
+    assert (tmp_path / "out").read_text() == "before\nnew"
+    assert os.path.islink("/dev/stdout")
+
+
+def test_json_to_standard_output_stands_alone(lab, capfd):
+    assert lab("--json", "-") == 0
+    output = capfd.readouterr()
+    assert json.loads(output.out)[0]["variant"] == "napi"
+    assert "CPU idle" in output.err  # the table
+
+
+def test_what_was_written_is_named(lab, tmp_path, capfd):
+    assert lab("--json", str(tmp_path / "out.json")) == 0
+    assert f"moderato: wrote {tmp_path}/out.json" in capfd.readouterr().err
+
+
+def test_folder_of_somebody_else_is_refused(lab, tmp_path, capfd):
+    mine = tmp_path / "napi-64-100percent-100mbps" / "notes.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    assert lab("--pcap", str(tmp_path)) == 2
+    assert "notes.txt" in capfd.readouterr().err
+    assert mine.read_text() == "mine"
+
+
+def test_a_file_that_comes_while_a_folder_is_made_stays(tmp_path):
+    folder = tmp_path / "folder"
+    with pytest.raises(UsageError), outputs.replacing_folder(folder, ["*.pcap"]) as made:
+        (made / "a.pcap").touch()
+        folder.mkdir()
+        (folder / "notes.txt").touch()
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder", "notes.txt"]
+
+
+def test_two_loads_have_two_folders(lab, tmp_path):
+    assert lab("--load", "50,100", "--pcap", str(tmp_path / "captures")) == 0
+    assert sorted(path.name for path in (tmp_path / "captures").iterdir()) == [
+        "napi-64-100percent-100mbps", "napi-64-50percent-100mbps"]
