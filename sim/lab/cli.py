@@ -15,6 +15,9 @@ from .show import outputs
 from .show.errors import LabError, UsageError
 
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 class Parser(argparse.ArgumentParser):
     """Refuses with one line instead of a page of usage."""
 
@@ -24,7 +27,9 @@ class Parser(argparse.ArgumentParser):
 
 def main(words: list[str] | None = None) -> int:
     """Run one command; returns the exit status: 0, 1 for a failure, 2 for a wrong command."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, leaving nothing
+    # What is ignored stays so: nohup, and background jobs of a script.
+    before = {each: signal.signal(each, stop) for each in STOPS
+              if signal.getsignal(each) != signal.SIG_IGN}
     try:
         options = parser().parse_args(words)
         with tables_beside(options):
@@ -36,8 +41,19 @@ def main(words: list[str] | None = None) -> int:
         print(f"moderato: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        before.clear()  # on to the exit, without a further signal's disturbance
         print("moderato: stopped", file=sys.stderr)
         return 130
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def stop(*_):
+    """Leave nothing behind, whatever asks for it; a second Ctrl-C does not disturb the cleaning."""
+    for each in STOPS:
+        signal.signal(each, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def tables_beside(options) -> contextlib.AbstractContextManager:

@@ -305,7 +305,8 @@ def test_full_disk_leaves_the_old_result(lab, tmp_path, monkeypatch, capsys):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_interrupt_ends_every_process(machine, tmp_path):
+@pytest.mark.parametrize("signals", [["SIGINT"], ["SIGINT"] * 3, ["SIGHUP"], ["SIGTERM", "SIGINT"]])
+def test_interrupt_ends_every_process(machine, tmp_path, signals):
     program = ("import sys\nfrom pathlib import PosixPath\n"
                "from moderato.sim.lab import cli\n"
                "from moderato.sim.lab.measure import forward\n"
@@ -322,7 +323,9 @@ def test_interrupt_ends_every_process(machine, tmp_path):
     while len(list(folder.glob(".*"))) < min(2, len(os.sched_getaffinity(0))):  # trials under way
         assert lab.poll() is None
         time.sleep(0.05)
-    lab.send_signal(signal.SIGINT)
+    for name in signals:
+        lab.send_signal(getattr(signal, name))
+        time.sleep(0.02)
     assert lab.wait() == 130
     assert lab.stderr.read().splitlines()[-1] == "moderato: stopped"
     assert list(folder.iterdir()) == []

@@ -3,6 +3,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from moderato.soc.toolchain.cache import BuildError, artifact, key, run
+from moderato.soc.toolchain import cache as toolchain_cache
+from moderato.soc.toolchain.cache import BuildError, artifact, key, locked, run
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +25,7 @@ def cache(tmp_path, monkeypatch):
 def left_over(cache: Path) -> list[Path]:
     """What a failed build may not leave: anything but locks and the log kept for the user."""
     return [path for path in cache.rglob("*")
-            if path.is_file() and path.suffix != ".lock" and path.name != "failed.log"]
+            if path.is_file() and path.suffix not in (".lock", ".json") and path.name != "failed.log"]
 
 
 def write(text: str):
@@ -141,3 +143,66 @@ def test_two_processes_build_once(cache, tmp_path):
 def holds_a_lock_file(process) -> bool:
     files = Path(f"/proc/{process.pid}/fd").iterdir()
     return any(file.is_symlink() and file.readlink().suffix == ".lock" for file in files)
+
+
+# Damage -------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def made(monkeypatch):
+    """Makes an artifact of two files; as a new process would, without what this one knows."""
+    def build(folder):
+        (folder / "sub").mkdir()
+        (folder / "sub/file").write_text("whole")
+        (folder / "other").write_text("other")
+
+    def make():
+        monkeypatch.setattr(toolchain_cache, "_whole", set())
+        return artifact("thing", ["input"], build, "a moment")
+    return make
+
+
+@pytest.mark.parametrize("damage", [
+    lambda folder: (folder / "sub/file").unlink(),
+    lambda folder: (folder / "sub/file").write_text("who"),
+    lambda folder: (folder / "sub/file").write_text("whole and more"),
+    lambda folder: shutil.rmtree(folder / "sub"),
+    lambda folder: shutil.rmtree(folder),
+])
+def test_damage_is_healed(made, capsys, damage):
+    folder = made()
+    assert made() == folder and "damaged" not in capsys.readouterr().err
+    damage(folder)
+    gone = not folder.exists()
+    assert (made() / "sub/file").read_text() == "whole"
+    assert ("thing in the cache is damaged" in capsys.readouterr().err) != gone
+    assert (made() / "other").read_text() == "other"
+
+
+def test_waiting_is_said(made, tmp_path):
+    """A second run says for what it waits."""
+    folder = made()
+    shutil.rmtree(folder)
+    program = ("import sys; from moderato.soc.toolchain import cache\n"
+               "cache.artifact('thing', ['input'], lambda folder: None, 'a moment')")
+    with locked(folder.with_name(f".{folder.name}.lock"), "nobody"):
+        waiting = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE,
+                                   text=True)
+        assert "waiting for another run that is making thing" in waiting.stderr.readline()
+    assert waiting.wait() == 0
+    waiting.stderr.close()
+
+
+def test_a_stopped_build_ends_all_that_it_started(tmp_path):
+    """Not only the program that was called: what that has started, too."""
+    mark = tmp_path / "mark"
+    program = ("from moderato.soc.toolchain import cache\nimport signal\n"
+               "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
+               f"cache.run(['sh', '-c', 'touch {mark}; sleep 1000 & echo $! > {mark}; wait'])")
+    build = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    while not mark.exists() or not mark.read_text().strip():
+        assert build.poll() is None
+        time.sleep(0.02)
+    build.send_signal(signal.SIGTERM)
+    assert build.wait() != 0
+    sleeper = Path(f"/proc/{mark.read_text().strip()}/stat")
+    assert not sleeper.exists() or sleeper.read_text().split()[2] == "Z"

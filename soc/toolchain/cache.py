@@ -12,10 +12,13 @@ import contextvars
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -26,6 +29,7 @@ from .project import cache_root
 LOG = "build.log"
 TAIL = 12  # lines of a failed command's output that the error shows
 
+_whole: set[Path] = set()  # artifacts that were looked at
 _log: contextvars.ContextVar[Path | None] = contextvars.ContextVar("log", default=None)
 
 
@@ -80,16 +84,46 @@ def artifact(name: str, inputs: Iterable[Path | str | bytes], build: Callable[[P
     """
     home = cache_root() / name
     final = home / key(name, inputs)
-    if final.is_dir():
-        return final
     try:
+        if final.is_dir() and whole(final):
+            return final
         home.mkdir(parents=True, exist_ok=True)
-        with _locked(home / f".{final.name}.lock"):
+        with locked(home / f".{final.name}.lock", f"another run that is making {name}"):
+            if final.is_dir() and not whole(final):
+                print(f"moderato: {name} in the cache is damaged, making it again: {final}",
+                      file=sys.stderr)
+                shutil.rmtree(final)
             if not final.is_dir():  # another process may have built it while we waited
                 _build(name, final, build, note)
     except OSError as error:
         raise BuildError(_explain(name, error)) from error
     return final
+
+
+def whole(directory: Path) -> bool:
+    """Whether every file of an artifact is there, as long as it was when it was made."""
+    if directory in _whole:
+        return True
+    try:
+        sizes = json.loads(_sizes(directory).read_text())
+    except FileNotFoundError:  # made before sizes were kept
+        sizes = {}
+    except ValueError:
+        return False
+    for name, size in sizes.items():
+        try:
+            if (directory / name).stat().st_size != size:
+                return False
+        except OSError:
+            return False
+    _whole.add(directory)
+    return True
+
+
+def _sizes(directory: Path) -> Path:
+    """The file that says how long the files of an artifact are, in bytes; beside it, because what
+    is in it is an input of others."""
+    return directory.with_name(f".{directory.name}.sizes.json")
 
 
 def _build(name: str, final: Path, build: Callable[[Path], None], note: str):
@@ -101,6 +135,9 @@ def _build(name: str, final: Path, build: Callable[[Path], None], note: str):
     try:
         with step(f"making {name}", note) if note else contextlib.nullcontext():
             build(temporary)
+        _sizes(final).write_text(json.dumps({
+            str(file.relative_to(temporary)): file.stat().st_size
+            for file in temporary.rglob("*") if file.is_file() and not file.is_symlink()}))
         temporary.chmod(0o755)
         temporary.rename(final)
     finally:
@@ -109,9 +146,14 @@ def _build(name: str, final: Path, build: Callable[[Path], None], note: str):
 
 
 @contextlib.contextmanager
-def _locked(path: Path):
+def locked(path: Path, holder: str):
+    """Alone with a lock file; says so while it waits for the `holder`."""
     with open(path, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"moderato: waiting for {holder} ...", file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
@@ -142,13 +184,24 @@ def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Pa
         output.flush()
         begin = output.tell()
         try:
-            status = subprocess.run(
-                command, cwd=cwd, env={**os.environ, **(env or {})},
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output).returncode
+            status = _status(subprocess.Popen(
+                command, cwd=cwd, env={**os.environ, **(env or {})}, process_group=0,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output))
         except FileNotFoundError as error:
             raise BuildError(f"{error.filename} is missing: run `./moderato setup`") from error
     if status:
         raise BuildError(_failure(command, status, log, begin))
+
+
+def _status(process: subprocess.Popen) -> int:
+    """Of a program when it has ended. When we are stopped, it ends now, with all that it started:
+    compilers would go on in a folder that is being removed."""
+    try:
+        return process.wait()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
 
 
 def _failure(command: list, status: int, log: Path, begin: int) -> str:

@@ -5,7 +5,6 @@ Run by the launcher with the system's Python, so this file and what it imports u
 library only:  python3 -m soc.toolchain.install SUBCOMMAND
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -14,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .cache import locked
 from .progress import step
 from .project import ROOT, VENV, cache_root, pyproject, settings
 
@@ -152,8 +152,7 @@ def main(arguments: list[str]) -> int:
             return 0
         log = cache_root() / "setup.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        with open(log.with_suffix(".lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another one may be at it: then there is less to do
+        with locked(log.with_suffix(".lock"), "another set-up"):  # then there is less to do
             log.write_text("")
             if packages := missing():
                 install_packages(packages, log)

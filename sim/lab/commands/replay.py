@@ -16,6 +16,7 @@ def options(parser):
     add("--out1", type=arguments.output_file, required=True, metavar="PCAP",
         help="what left port 1")
     common.add_json(parser)
+    common.add_yes(parser)
 
 
 def run(options) -> int:
@@ -24,4 +25,5 @@ def run(options) -> int:
                             [("--out0", options.out0), ("--out1", options.out1),
                              ("--json", options.json)])
     return replay(common.variant(options), [options.in0, options.in1],
-                  [options.out0, options.out1], options.json, options.nic, options.kernel)
+                  [options.out0, options.out1], options.json, options.nic, options.kernel,
+                  options.yes)

@@ -3,6 +3,7 @@
 
 import contextlib
 import functools
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +13,8 @@ from moderato.soc.linux.kernel import NORMAL
 from ..run import guest, pool, state
 from ..run.machine import Machine, machine
 from ..show import outputs
-from . import pcap, router, tables, trial
+from ..show.errors import UsageError
+from . import estimate, pcap, router, tables, trial
 from .forward import report_problems
 from .results import LATENCY, Port, Result, Trial
 
@@ -25,9 +27,12 @@ Frames = list[tuple[int, bytes]]  # as pcap.read gives them
 
 
 def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
-           json: Path | None, nic: str = "moderato", kernel: str = NORMAL) -> int:
+           json: Path | None, nic: str = "moderato", kernel: str = NORMAL,
+           patient: bool = False) -> int:
     """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
     entered = [pcap.read(path) if path else [] for path in inputs]
+    require_playable(inputs, entered)
+    estimate.announce([span(entered) / 1e9], patient)
     of = machine(LINK_MBPS, nic=nic, kernel=kernel)
     state.ready(of, variant, static=False)
     job = functools.partial(run, of, variant, inputs, entered, captures)
@@ -35,7 +40,20 @@ def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path]
     print(tables.render_replay(results[0]), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])
+    outputs.name(*captures, json)
     return report_problems(results)
+
+
+def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
+    """Refuse captures without frames, and frames that would have to enter before the one before."""
+    if not any(entered):
+        names = " and ".join(str(path) for path in inputs if path)
+        raise UsageError(f"{names} has no frames; capture some")
+    for path, frames in zip(inputs, entered):
+        for number, ((earlier, _), (later, _)) in enumerate(itertools.pairwise(frames), 2):
+            if later < earlier:
+                raise UsageError(f"{path}: frame {number} is {(earlier - later) / 1000:g} us before "
+                                 f"frame {number - 1}; sort it: reordercap {path.name} NEW")
 
 
 def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Sequence[Frames],
