@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Short names for what ./moderato does; ARGS adds to its arguments.
 
-.PHONY: forward report results test bench bitstream setup
+.PHONY: help forward report results test bench bitstream setup
+
+help:
+	@echo 'make forward      Linux forwards between two ports, with all six variants: the main job'
+	@echo 'make test         every test that takes less than minutes'
+	@echo 'make report       report.html from the trials of ./moderato rfc2544'
+	@echo 'make results      every figure in docs anew, on a clean commit (80 minutes)'
+	@echo 'make bench        how fast the simulation is'
+	@echo 'make bitstream    the SoC for an FPGA board: BOARD=versa_ecp5'
+	@echo 'make setup        install all that is needed, without running anything'
+	@echo
+	@echo "ARGS='...' adds options. ./moderato --help has the other commands."
 
 # Linux forwards frames between two ports, with all six drivers; prints what each one costs.
 forward:

@@ -3,19 +3,35 @@
 
 import argparse
 import contextlib
+import difflib
 import importlib
 import signal
 import sys
 from pathlib import Path
 
 from moderato.soc.toolchain.cache import BuildError
+from moderato.soc.toolchain.project import version
 
 from . import commands
 from .show import outputs
 from .show.errors import LabError, UsageError
 
-
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+HELP = ("-h", "--help")
+
+SUMMARY = """\
+Linux on a simulated SoC forwards Ethernet frames between two Moderato ports; this measures what
+each interrupt strategy costs.
+
+usage: moderato COMMAND [OPTIONS]      moderato help COMMAND      moderato --version
+
+commands:
+{commands}
+
+Once in a clone, ./moderato installs what a command needs. It adds two:
+  setup      install everything now
+  test       the tests; takes pytest's options
+"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -31,7 +47,7 @@ def main(words: list[str] | None = None) -> int:
     before = {each: signal.signal(each, stop) for each in STOPS
               if signal.getsignal(each) != signal.SIG_IGN}
     try:
-        options = parser().parse_args(words)
+        options = parse(sys.argv[1:] if words is None else words)
         with tables_beside(options):
             return options.run(options)
     except (LabError, BuildError) as error:
@@ -64,19 +80,45 @@ def tables_beside(options) -> contextlib.AbstractContextManager:
     return contextlib.nullcontext()
 
 
-def parser() -> Parser:
-    top = Parser(prog="moderato", allow_abbrev=False, description=(
-        "Linux on a simulated SoC forwards Ethernet frames between two Moderato ports; this "
-        "measures what each interrupt strategy costs."),
-        epilog="The launcher adds two commands: ./moderato setup, ./moderato test.")
-    known = top.add_subparsers(metavar="COMMAND", required=True)
-    for name in commands.NAMES:
-        command = importlib.import_module(f".commands.{name}", __package__)
-        sub = known.add_parser(name, help=command.SUMMARY, description=command.SUMMARY,
-                               allow_abbrev=False)
-        sub.set_defaults(run=command.run)
-        command.options(sub)
-    return top
+def parse(words: list[str]) -> argparse.Namespace:
+    """The options of a command, with `run`, the function that runs it.
+
+    Raises UsageError, or SystemExit when help or the version was asked for and printed.
+    """
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    name, *rest = words or [""]
+    if name in HELP:
+        print(SUMMARY.format(commands="\n".join(
+            f"  {name:10} {command(name).SUMMARY}" for name in commands.NAMES)), end="")
+        raise SystemExit
+    if "--version" in words:
+        print(f"moderato {version()}")
+        raise SystemExit
+    if name not in commands.NAMES:
+        close = difflib.get_close_matches(name, commands.NAMES, n=1)
+        said = f"unknown command {name!r}" if name else "a COMMAND is needed"
+        raise UsageError(f"{said}{f'; did you mean {close[0]}?' if close else ''} "
+                         f"(known: {', '.join(commands.NAMES)}); see `moderato --help`")
+    return parser(name).parse_args(rest)
+
+
+def command(name: str):
+    """The module of a command."""
+    return importlib.import_module(f".commands.{name}", __package__)
+
+
+def parser(name: str) -> Parser:
+    """Of one command."""
+    module = command(name)
+    made = Parser(prog=f"moderato {name}", description=module.SUMMARY, allow_abbrev=False,
+                  usage=getattr(module, "USAGE", None),
+                  formatter_class=argparse.RawDescriptionHelpFormatter,
+                  epilog="examples:\n" + "\n".join(f"  moderato {name} {example}".rstrip()
+                                                   for example in module.EXAMPLES))
+    made.set_defaults(run=module.run)
+    module.options(made)
+    return made
 
 
 if __name__ == "__main__":

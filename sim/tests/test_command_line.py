@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Wrong commands: one line on standard error, status 2, and nothing done."""
 
+import os
+import shlex
+import shutil
+import subprocess
+
 import pytest
 
-from moderato.sim.lab import cli
+from moderato.sim.lab import cli, commands
 from moderato.sim.lab.explain import profile, timeline
 from moderato.sim.lab.measure import forward, replay
 from moderato.sim.lab.run import shell
+from moderato.soc.toolchain import project
+from moderato.soc.toolchain.project import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +26,8 @@ def nothing_runs(monkeypatch):
 
 @pytest.mark.parametrize("words, says", [
     ("", "COMMAND"),
-    ("froward", "froward"),
+    ("froward", "did you mean forward?"),
+    ("help froward", "did you mean forward?"),
     ("forward --variant orignal", "did you mean original?"),
     ("forward --variant napi,,tx-off", "unknown variant ''"),
     ("forward --variant bogus", "known: original, tx-128, tx-off, napi, napi-tx-128, napi-tx-off"),
@@ -74,9 +82,45 @@ def test_wrong_command(words, says, tmp_path, capsys):
     assert len(output.err.splitlines()) == 1 and output.err.startswith("moderato: ")
 
 
-@pytest.mark.parametrize("words", ["--help", "forward --help", "replay --help", "shell --help",
-                                   "profile --help", "timeline --help"])
+@pytest.mark.parametrize("words", ["--help", "-h", "help", *(
+    form.format(name) for name in commands.NAMES for form in ("{} --help", "help {}"))])
 def test_help(words, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(words.split())
-    assert ended.value.code == 0 and "usage: moderato" in capsys.readouterr().out
+    output = capsys.readouterr()
+    assert not ended.value.code and output.err == ""
+    assert "usage: moderato" in output.out
+    assert max(map(len, output.out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("name", commands.NAMES)
+def test_examples_are_right(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for file in ("mine.jsonl", "in.pcap"):
+        (tmp_path / file).touch()
+    for example in cli.command(name).EXAMPLES:
+        assert cli.parse([name, *shlex.split(example)]).run is cli.command(name).run
+
+
+@pytest.mark.parametrize("words", ["--version", "forward --version"])
+def test_version(words, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(words.split())
+    assert capsys.readouterr().out == f"moderato {project.version()}\n"
+
+
+@pytest.mark.parametrize("words, says", [
+    ("--help", "usage: moderato COMMAND"), ("help forward", "usage: moderato forward"),
+    ("shell --help", "usage: moderato shell"), ("test --help", "takes pytest's"),
+    ("setup --help", "Installs"), ("help test", "takes pytest's"), ("--version", "moderato ")])
+def test_launcher_s_help_installs_nothing(words, says, tmp_path):
+    """In a clone without .venv, with a cache that nobody may make."""
+    clone = tmp_path / "clone"
+    shutil.copytree(ROOT, clone, ignore=lambda folder, names: [
+        name for name in names if name in (".git", ".venv", "docs", "linux-driver", "cocotb-tests")
+        or name == "__pycache__"])
+    shown = subprocess.run([clone / "moderato", *words.split()], capture_output=True, text=True,
+                           env={**os.environ, "MODERATO_CACHE": "/proc/none", "HOME": "/proc"})
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert says in shown.stdout
+    assert not (clone / ".venv").exists()

@@ -184,6 +184,6 @@ def test_the_plan_is_made_of_commands():
     """Each can be run by hand; whole files only, so a name stands for what was made."""
     for step in published.PLAN:
         words = step.command.format(trials="/tmp/trials", profiles="/tmp").split()
-        assert cli.parser().parse_args(words).run
+        assert cli.parse(words).run
     assert sum(step.minutes for step in published.PLAN) <= 90
     assert len({step.command for step in published.PLAN}) == len(published.PLAN)

@@ -453,7 +453,7 @@ def test_the_command_that_made_the_trials(trials):
     checkout, *lines = reproduce.commands(chosen(trials))
     assert checkout == "git checkout v1"
     searches, loss, others, *of_liteeth = [
-        cli.parser().parse_args(line.removeprefix("./moderato ").split()) for line in lines]
+        cli.parse(line.removeprefix("./moderato ").split()) for line in lines]
     assert searches.test == ["throughput", "latency"] and searches.phases == 3
     assert loss.test == ["loss"] and loss.load == [100, 60, 30, 20, 15, 12, 10, 8, 6, 4, 2]
     assert others.test == ["burst", "recovery", "reset"] and others.phases == loss.phases == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The commands of `moderato`: a file each, with SUMMARY, options() and run().
+"""The commands of `moderato`: a file each, with SUMMARY, EXAMPLES, options() and run().
 
     options(parser)   its options
     run(options)      runs it; returns the exit status: 0, or 1 for a failure

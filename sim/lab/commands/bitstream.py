@@ -5,6 +5,8 @@ from ..run.variants import NICS
 from . import arguments
 
 SUMMARY = "build the SoC for an FPGA board"
+EXAMPLES = ("--board versa_ecp5",
+            "--board ecpix5 --seed 1,2,3 --output out")
 
 
 def options(parser):

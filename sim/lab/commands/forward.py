@@ -2,6 +2,9 @@
 from . import arguments, common
 
 SUMMARY = "measure how Linux forwards; prints a table"
+EXAMPLES = ("",
+            "--variant napi,napi-tx-off --frame-size 64 --load 1,5,50",
+            "--variant original --frame-size 512 --frames 1000 --json out.json --pcap captures")
 
 
 def options(parser):

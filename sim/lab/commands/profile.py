@@ -2,6 +2,8 @@
 from . import arguments, common
 
 SUMMARY = "where the CPU's cycles go, per frame"
+EXAMPLES = ("--variant napi --load 4.2",
+            "--variant original,napi --flame-graph flames.svg")
 
 
 def options(parser):

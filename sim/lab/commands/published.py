@@ -126,8 +126,8 @@ class Done:
 
 def run(step: Step, folder: Path):
     """Run a command of moderato; its tables go to log.txt."""
-    from ..cli import parser
-    options = parser().parse_args([
+    from ..cli import parse
+    options = parse([
         word.format(trials=folder / TRIALS, profiles=folder / PROFILES)
         for word in step.command.split()])
     with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):

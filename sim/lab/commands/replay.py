@@ -2,6 +2,9 @@
 from . import arguments, common
 
 SUMMARY = "send captured frames through the guest"
+EXAMPLES = ("--variant napi --in0 in.pcap --out0 left0.pcap --out1 left1.pcap",)
+USAGE = ("moderato replay (--variant V | --nic liteeth) --in0 PCAP [--in1 PCAP]\n"
+         "       --out0 PCAP --out1 PCAP [--kernel K] [--json FILE] [--yes]")
 
 
 def options(parser):

@@ -2,6 +2,8 @@
 from . import arguments, common
 
 SUMMARY = "tables and figures from rfc2544's trials, as HTML"
+EXAMPLES = ("",
+            "--results mine.jsonl --output mine.html --markdown mine.md --figures figures")
 
 
 def options(parser):

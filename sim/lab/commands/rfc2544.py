@@ -2,6 +2,9 @@
 from . import arguments, common
 
 SUMMARY = "RFC 2544's tests; a trial is never run twice"
+EXAMPLES = ("",
+            "--test loss --variant napi --frame-size 64 --load 100,50,10",
+            "--nic liteeth --frame-size 64,512 --results mine.jsonl")
 
 
 def options(parser):

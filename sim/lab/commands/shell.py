@@ -2,6 +2,9 @@
 from . import common
 
 SUMMARY = "the guest's console, or one command"
+EXAMPLES = ("",
+            "-c 'cat /proc/interrupts'",
+            "--variant napi-tx-off -c 'ethtool -c eth0'")
 
 
 def options(parser):

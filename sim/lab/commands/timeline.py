@@ -2,6 +2,9 @@
 from . import arguments, common
 
 SUMMARY = "what happens while a burst is forwarded"
+EXAMPLES = ("--variant napi --frames 8 --output napi.pftrace",)
+USAGE = ("moderato timeline (--variant V | --nic liteeth) --output FILE [--kernel K]\n"
+         "       [--frame-size N] [--frames N] [--link MBPS]")
 
 
 def options(parser):
