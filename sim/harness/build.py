@@ -14,7 +14,7 @@ from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, key, run
 from moderato.soc.toolchain.project import settings
 
-from .top import SOC, soc_config, top_verilog
+from .top import soc_config, top_verilog
 
 HERE = Path(__file__).parent
 NAME = "moderato-sim"

@@ -7,9 +7,9 @@
 
 #include "error.h"
 #include "interrupt.h"
-#include "script.h"
+#include "protocol/script.h"
 #include "simulation.h"
-#include "terminal.h"
+#include "console/terminal.h"
 
 namespace {
 

@@ -26,6 +26,40 @@ Model::Model() : top_(std::make_unique<Vtop>(&context_)) {
     set_clocks_high(*top_);
 }
 
+namespace {
+
+// The model's state before and behind its RAM, which nobody writes without other state changing.
+struct Parts {
+    const uint8_t *first, *second;
+    size_t first_size, second_size;
+
+    explicit Parts(const Vtop___024root& root)
+        : first(reinterpret_cast<const uint8_t*>(&root)),
+          second(reinterpret_cast<const uint8_t*>(&root.SOC_RAM) + sizeof root.SOC_RAM),
+          first_size(reinterpret_cast<const uint8_t*>(&root.SOC_RAM) - first),
+          second_size(first + sizeof root - second) {}
+};
+
+}  // namespace
+
+void Model::remember() {
+    const Parts parts(*top_->rootp);
+    remembered_.resize(parts.first_size + parts.second_size);
+    std::memcpy(remembered_.data(), parts.first, parts.first_size);
+    std::memcpy(remembered_.data() + parts.first_size, parts.second, parts.second_size);
+}
+
+uint64_t Model::still(uint64_t cycles) const {
+    Vtop___024root& root = *top_->rootp;
+    const Parts parts(root);
+    auto& time = root.SOC_TIME;
+    time -= cycles;  // so that all is as it was
+    const bool same = !std::memcmp(remembered_.data(), parts.first, parts.first_size) &&
+                      !std::memcmp(remembered_.data() + parts.first_size, parts.second, parts.second_size);
+    time += cycles;
+    return same ? until_timer(root) : 0;
+}
+
 // What holds back the oldest instruction counts: the last stage, then address translation, then the fetch.
 Cause Model::cause() const {
     const auto& root = *top_->rootp;

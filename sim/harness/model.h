@@ -15,8 +15,8 @@
 
 #include "Vtop.h"
 #include "Vtop___024root.h"
-#include "archive.h"
-#include "hart.h"
+#include "state/archive.h"
+#include "profiler/hart.h"
 #include "soc_config.h"  // made by build.py: kPorts, kHarts, kSysClkHz, memories
 #include "verilated.h"
 
@@ -40,9 +40,21 @@ public:
         Vtop___024root___eval_nba(&root);
     }
 
-    // From now on every MAC gets every edge and Verilator does its whole evaluation: slower, and the same in each cycle.
-    // To check just that.
+    // From now on every MAC gets every edge, Verilator does its whole evaluation and no cycle is passed over: slower, and
+    // the same in each cycle. To check just that.
     void ungate() { ungated_ = ~0u; }
+
+    // Sleep. While every hart waits and no MAC is awake, nothing changes but the time and what turns in a circle (which way
+    // of a cache would be filled next). That is found by looking, at all state but RAM, so it is no matter what the SoC
+    // consists of: remember(), some steps, still().
+    bool resting() const {
+        return top_->wfi == (1u << kHarts) - 1 && !(top_->awake & kGated) && __builtin_expect(!ungated_, 1);
+    }
+    void remember();
+    // If only the time differs from what it was so many `cycles` ago: how many more go by before a timer is due. Else 0.
+    uint64_t still(uint64_t cycles) const;
+    // Pass over so many of them, a multiple of those `cycles`.
+    void pass(uint64_t cycles) { top_->rootp->SOC_TIME += cycles; }
 
     // What needs the harness: bit 0 a byte was printed, then a bit per port (word leaves), then
     // kEvents bits per port. Zero in most cycles.
@@ -66,6 +78,7 @@ private:
     VerilatedContext context_;
     std::unique_ptr<Vtop> top_;
     uint32_t ungated_ = 0;  // a bit per gated clock
+    std::vector<uint8_t> remembered_;
 
     Cause cause() const;
 };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "checkpoint.h"
+#include "state/checkpoint.h"
 #include "file.h"
 
 // The loop -----------------------------------------------------------------------------------------
@@ -17,7 +17,31 @@ template <bool profiled> void Simulation::loop() {
         for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
         if (const uint64_t attention = model_.attention(); __builtin_expect(attention != 0, 0)) observe(attention);
         if constexpr (profiled) profiler_.cycle(cycle_, model_.hart());
+        else if (__builtin_expect(model_.resting(), 0) && cycle_ >= look_) sleep();
     }
+}
+
+// Passes over cycles in which nothing happens: if the state after a circle is what it was before but for the time, it stays
+// so until the next timer or input.
+void Simulation::sleep() {
+    const uint64_t end = std::min(limit_, due_ - 1);
+    if (cycle_ + 2 * kCircle > end) return;
+    model_.remember();
+    uint64_t passed = 0;
+    for (; passed < kCircle && model_.resting(); ++passed) {
+        model_.step();
+        ++cycle_;
+        for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
+        if (const uint64_t attention = model_.attention()) return observe(attention);
+    }
+    uint64_t still = passed == kCircle ? std::min(model_.still(kCircle), end - cycle_) : 0;
+    still -= still % kCircle;
+    model_.pass(still);
+    cycle_ += still;
+    slept_ += still;
+    for (uint64_t& idle : counters_.idle) idle += still;
+    patience_ = still ? kLeastPatience : std::min(2 * patience_, kMostPatience);
+    look_ = cycle_ + patience_;
 }
 
 void Simulation::advance(uint64_t limit) {

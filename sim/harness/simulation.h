@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "console.h"
+#include "console/console.h"
 #include "counters.h"
 #include "model.h"
-#include "profiler.h"
+#include "profiler/profiler.h"
 #include "tester/replay.h"
 #include "tester/trial.h"
 
@@ -20,6 +20,7 @@ public:
     Profiler& profiler() { return profiler_; }
     const Counters& counters() const { return counters_; }
     const Tester& tester() const { return tester_; }
+    uint64_t slept() const { return slept_; }  // cycles that this process passed over
 
     void ungate() { model_.ungate(); }
     void load(uint32_t address, const std::string& path);
@@ -76,10 +77,17 @@ private:
     uint64_t due_ = 0;       // next cycle with something to drive
     uint64_t active_ = 0;    // last cycle with a word on a line, or an event
     bool found_ = false;     // the expected text was printed
+    uint64_t look_ = 0;      // cycle from which on it is worth looking whether all sleep
+    uint64_t slept_ = 0;
+    uint64_t patience_ = kLeastPatience;  // cycles until the next look, if not
+
+    static constexpr uint64_t kCircle = 840;  // cycles in which what turns in circles of 1 to 8 is back where it was
+    static constexpr uint64_t kLeastPatience = 16, kMostPatience = 4096;
 
     template <bool profiled> void loop();
     void advance(uint64_t limit);
     void drive();
+    void sleep();
     void observe(uint64_t attention);
     void plan();
 

@@ -76,6 +76,30 @@ def test_gated_clocks_change_nothing(lab, variant):
     assert report(gated)["ports"][0]["forwarded"] > 0
 
 
+def test_sleep_changes_nothing(lab):
+    """A guest that waits, is woken by timers and by the keyboard: to the cycle as without passing
+    over what it sleeps through, and its state at the end is the same but for the gated clocks."""
+    commands = "".join(json.dumps(command) + "\n" for command in (
+        {"do": "send", "text": "usleep 25000; echo aw''ake\n"},
+        {"do": "expect", "text": "awake", "max_cycles": 50_000_000},
+        {"do": "run", "cycles": 1_234_567}, {"do": "send", "text": "cat /proc/uptime\n"},
+        {"do": "expect", "text": "# ", "max_cycles": 50_000_000}, {"do": "run", "cycles": 3_456_789},
+        {"do": "counters"}))
+    passing, not_passing = (
+        [json.loads(line) for line in subprocess.run(
+            [lab.simulator, "--restore", state.ready(lab, "napi").checkpoint, *option,
+             "--script", "-"], input=commands, capture_output=True, text=True, check=True
+        ).stdout.splitlines() if '"progress"' not in line]
+        for option in ([], ["--ungated"]))
+    assert passing[-1].pop("slept_cycles") > 1_000_000
+    assert not_passing[-1].pop("slept_cycles") == 0
+    for replies in (passing, not_passing):
+        for reply in replies:
+            for name in ("wall_seconds", "cpu_seconds"):
+                reply.pop(name, None)
+    assert passing == not_passing
+
+
 # Frames -------------------------------------------------------------------------------------------
 
 def test_no_frame_is_harmed_and_every_one_is_accounted_for(overload, light):

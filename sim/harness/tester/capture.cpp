@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "../error.h"
-#include "../file.h"
+#include "error.h"
+#include "file.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "../counters.h"
+#include "counters.h"
 #include "capture.h"
 #include "checker.h"
 #include "fault.h"

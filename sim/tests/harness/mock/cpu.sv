@@ -13,7 +13,20 @@ module mock_cluster (
     output wire  [1:0] privilege,
     output wire        keep
 );
-    mock_hart harts_0_cpu (clk, wfi, retires, pc, privilege, keep);
+    wire used;
+    mock_hart  harts_0_cpu (clk, wfi, retires, pc, privilege, used);
+    mock_clint controller (clk);
+    assign keep = used ^ controller.keep;
+endmodule
+
+// Time, and when a hart wants to be woken. The mock's counters of cycles never stand still, so it never sleeps.
+module mock_clint (input wire clk);
+    reg [63:0] clint_time = 0, clint_compare_0 = 0;
+    wire       keep = clint_compare_0 <= clint_time;
+    always @(posedge clk) begin
+        clint_time <= clint_time + 1;
+        if (clint_time == 64'hffffffff) clint_compare_0 <= clint_time;
+    end
 endmodule
 
 module mock_hart (

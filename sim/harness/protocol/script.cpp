@@ -163,7 +163,10 @@ void Script::do_replay(const Json& command, Json& reply) {
     replay->save_captures();
 }
 
-void Script::do_counters(const Json&, Json& reply) { reply.update(counters_report(simulation_.counters())); }
+void Script::do_counters(const Json&, Json& reply) {
+    reply.update(counters_report(simulation_.counters()));
+    reply["slept_cycles"] = simulation_.slept();
+}
 
 void Script::do_profile(const Json& command, Json& reply) {
     Profiler& profiler = simulation_.profiler();
