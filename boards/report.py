@@ -48,10 +48,10 @@ class Clock:
 
 # Area ---------------------------------------------------------------------------------------------
 
-def block(cell: str, memories: dict[str, str] = {}) -> str:
+def block(cell: str, memories: dict[str, str] | None = None) -> str:
     """The part of the SoC that a cell belongs to, by its name."""
     if found := re.match(r"(storage(?:_\d+)?)(?!\d)", cell):
-        cell = memories.get(found[1], cell)
+        cell = (memories or {}).get(found[1], cell)
     return next((name for name, pattern in BLOCKS.items() if pattern.search(cell)), REST)
 
 

@@ -9,6 +9,7 @@ import contextlib
 from pathlib import Path
 
 from driver_sources import copy
+
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.soc.linux import kernel

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from driver_sources import BINDING
+
 from moderato.soc.linux import devicetree, kernel
 
 # What the binding refers to.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Bus errors, and a DMA that does not stop, in the simulated SoC: recovery, or a clean end."""
 
-import pytest
-
 import modified
+import pytest
 from guests import collect, complaints, offer, statistics
+
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 

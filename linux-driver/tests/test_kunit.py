@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from driver_sources import copy
+
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import artifact, run

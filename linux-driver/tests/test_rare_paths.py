@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Paths that the published machine does not take: smaller hardware, netpoll, sleep, a full ring."""
 
-import pytest
-
 import modified
+import pytest
 from guests import collect, complaints, offer, statistics
 
 pytestmark = pytest.mark.slow

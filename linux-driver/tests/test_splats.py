@@ -4,7 +4,6 @@
 import subprocess
 
 import pytest
-
 from splats import VERDICTS, headlines, locks_verdict, splats, verdicts
 
 HEALTHY = """\

@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from driver_sources import GENERATED, SOURCES, copy
+
 from moderato.soc.linux import kernel
 
 HERE = Path(__file__).parent

@@ -2,8 +2,8 @@
 """The driver in the simulated SoC: settings change while frames come in, and nothing breaks."""
 
 import pytest
-
 from guests import collect, complaints, interrupts, offer
+
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.variants import VARIANTS

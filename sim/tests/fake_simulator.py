@@ -148,7 +148,8 @@ def main():
             case "send":
                 guest.type(request["text"])
             case "expect":
-                print(json.dumps({"progress": {"cycle": guest.cycle, "cycles": 1, "of": request["max_cycles"]}}))
+                print(json.dumps({"progress": {"cycle": guest.cycle, "cycles": 1,
+                                               "of": request["max_cycles"]}}))
                 found = guest.printed.find(request["text"])
                 if found < 0:
                     reply |= {"ok": False, "error": f"the guest did not print {request['text']!r}"}

@@ -72,7 +72,8 @@ FIELDS = {
 }
 PORT_FIELDS = {
     "offered": int, "received": int, "forwarded": int, "lost": int, "dropped_at_ring": int,
-    "dropped_at_fifo": int, "corrupted": int, "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float),
+    "dropped_at_fifo": int, "corrupted": int, "rx_interrupts": int, "tx_interrupts": int,
+    "fps": (int, float),
     "mbps": (int, float),
 }
 

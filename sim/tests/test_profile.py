@@ -202,9 +202,9 @@ def test_table_json_folded_and_flame_graph_agree():
     rows = [line.split() for line in attribution.render(found).splitlines()]
     total, *_ = [row for row in rows if row[:1] == ["sum"]]
     listed = [row for row in rows if row and row[0] in {term.name for term in terms.TERMS}]
-    for column, (each, cycles) in enumerate(zip(found, cycles), 1):
+    for column, (each, spent) in enumerate(zip(found, cycles), 1):
         assert sum(int(row[column]) for row in listed) == int(total[column])
-        assert int(total[column]) == round(cycles / attribution.frames(each)[0])
+        assert int(total[column]) == round(spent / attribution.frames(each)[0])
 
 
 # The timeline -------------------------------------------------------------------------------------

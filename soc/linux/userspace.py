@@ -134,7 +134,7 @@ def nuttcp() -> Path:
     return program("nuttcp", build)
 
 
-def program(name: str, build_one, inputs: list = []) -> Path:
+def program(name: str, build_one, inputs: tuple = ()) -> Path:
     """The stripped program that `build_one(cc, work)` makes from the source package `name`."""
     tools = toolchain()
 

@@ -23,5 +23,6 @@ def announce(simulated: Sequence[float], patient: bool):
     if total >= LONG and not patient:
         raise UsageError(f"this is {sum(simulated):.3g} s of simulated time and takes about "
                          f"{duration(total)}; offer fewer frames or a higher load, or add --yes")
-    print(f"moderato: {len(simulated)} trial{'s' * (len(simulated) != 1)}, {sum(simulated):.3g} s of simulated time, about "
-          f"{duration(total)} once the machine is built", file=sys.stderr)
+    trials = f"{len(simulated)} trial{'s' * (len(simulated) != 1)}"
+    print(f"moderato: {trials}, {sum(simulated):.3g} s of simulated time, about {duration(total)} "
+          "once the machine is built", file=sys.stderr)

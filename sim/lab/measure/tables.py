@@ -49,7 +49,8 @@ def _frames(results: Sequence[Result]) -> list[str]:
 
 
 def _costs(results: Sequence[Result]) -> list[str]:
-    head = ["variant", "Rx 0", "Rx 1", "Tx 0", "Tx 1", "offered", "forwarded", "Mb/s", *LATENCY, "CPU idle"]
+    head = ["variant", "Rx 0", "Rx 1", "Tx 0", "Tx 1", "offered", "forwarded", "Mb/s",
+            *LATENCY, "CPU idle"]
     rows = [[result.trial.variant,
              *(str(port.rx_interrupts) for port in result.ports),
              *(str(port.tx_interrupts) for port in result.ports),

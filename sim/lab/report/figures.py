@@ -146,8 +146,9 @@ def interrupts(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | No
     for panel, direction, of, count in ((axes[0], "rx", "received", metrics.received),
                                         (axes[1], "tx", "forwarded", metrics.forwarded)):
         _curves(panel, records, curves, size, f"{direction.capitalize()} interrupts per frame {of}",
-                lambda record: metrics.interrupts(record, direction) / count(record)
-                if count(record) else None, digits=3)
+                lambda record, direction=direction, count=count:
+                metrics.interrupts(record, direction) / count(record) if count(record) else None,
+                digits=3)
         panel.set(title=f"{direction.capitalize()} interrupts per frame {of}", ylim=(-0.03, None))
         log_axis(panel, "offered, 1000 frames/s (both ports)", 1000)
     axes[0].set_ylabel(f"interrupts per frame, {size} bytes")
