@@ -4,6 +4,7 @@
 import os
 import shlex
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -59,6 +60,38 @@ def nothing_runs(monkeypatch):
     ("forward --nic e1000", "choose from 'moderato', 'liteeth'"),
     ("forward --kernel bogus", "choose from 'normal', 'debug'"),
     ("rfc2544 --kernel debug", "--kernel"),
+    ("rfc2544 --test burst --load 5", "--load is of no use to --test burst"),
+    ("rfc2544 --test loss --phases 3", "--phases is of no use to --test loss"),
+    ("rfc2544 --load 5", "--load is of no use to --test throughput,latency"),
+    ("forward --load 1e-9", "0.001 to 100 percent"),
+    ("forward --load 5,200", "0.001 to 100 percent"),
+    ("forward --load ,", "'' is not a number"),
+    ("forward --frames 99999999999", "1 to 100 000 000 frames"),
+    ("forward --frames 1e3", "'1e3' is not a number of frames"),
+    ("forward --frames 100000000 --load 100 --frame-size 64", "add --yes"),
+    ("forward --load 0.001", "add --yes"),
+    ("forward --pcap /proc/x", "can't be written to"),
+    ("forward --json /proc/x", "can't be written to"),
+    ("forward --json {tmp}/loop", "loop"),
+    ("replay --variant napi --in0 {tmp}/file --out0 {tmp}/file --out1 {tmp}/1",
+     "--out0 and --in0 are the same file"),
+    ("replay --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/0",
+     "--out1 and --out0 are the same file"),
+    ("replay --variant napi --in0 {tmp}/file --out0 {tmp}/link --out1 {tmp}/1",
+     "--out0 and --in0 are the same file"),
+    ("replay --variant napi --in0 {tmp}/empty.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+     "has no frames"),
+    ("replay --variant napi --in0 {tmp}/back.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+     "frame 2 is 1e+06 us before frame 1"),
+    ("report --results {tmp}/file --output {tmp}/file", "--output and --results are the same"),
+    ("report --results {tmp}/file --markdown {tmp}/m --output {tmp}/m",
+     "--markdown and --output are the same"),
+    ("profile --json {tmp}/a --folded {tmp}/a", "are the same file"),
+    ("bitstream", "--board"),
+    ("bitstream --board versa", "did you mean versa_ecp5?"),
+    ("bitstream --board versa_ecp5 --seed x", "'x' is not a seed"),
+    ("bench --frames 3", "--frames"),
+    ("results --yes", "--yes"),
     ("forward --nic liteeth --variant napi", "leave --variant or --nic out"),
     ("rfc2544 --nic liteeth --variant all", "leave --variant or --nic out"),
     ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
@@ -76,6 +109,12 @@ def nothing_runs(monkeypatch):
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "loop").symlink_to("loop")
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    (tmp_path / "empty.pcap").write_bytes(head)
+    (tmp_path / "back.pcap").write_bytes(head + b"".join(
+        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (2, 1)))
     assert cli.main(words.format(tmp=tmp_path).split()) == 2
     output = capsys.readouterr()
     assert output.out == "" and says in output.err

@@ -192,6 +192,8 @@ def output_file(word: str) -> Path:
         return path
     if target.is_dir():
         raise argparse.ArgumentTypeError(f"{word} is a folder; name a file")
+    if target.is_symlink():
+        raise argparse.ArgumentTypeError(f"{word} is a link in a loop; name another file")
     folder = target.parent
     if not folder.is_dir():
         raise argparse.ArgumentTypeError(

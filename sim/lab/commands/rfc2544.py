@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
+from ..show.errors import UsageError
 from . import arguments, common
+
+LOADS = [100, 90, 80, 70, 60, 50, 40, 30, 20, 10]
+SEARCHES = {"throughput", "latency", "recovery", "reset"}  # they need a throughput
 
 SUMMARY = "RFC 2544's tests; a trial is never run twice"
 EXAMPLES = ("",
@@ -15,11 +19,11 @@ def options(parser):
     common.add_variants(parser)
     common.add_nic(parser)
     common.add_frame_sizes(parser, 64, 128, 256, 512, 896, 1024, 1280, 1518)
-    add("--load", type=arguments.loads, default=[100, 90, 80, 70, 60, 50, 40, 30, 20, 10],
-        metavar="PERCENT[,...]", help="of the line rate, for `loss` (default: 100,90,...,10)")
-    add("--phases", type=arguments.phases, default=1, metavar="N",
+    add("--load", type=arguments.loads, metavar="PERCENT[,...]",
+        help="of the line rate, for `loss` (default: 100,90,...,10)")
+    add("--phases", type=arguments.phases, metavar="N",
         help="repeat searches with so many phases between the two generators (default: 1)")
-    add("--resolution", type=arguments.resolution, default=1.0, metavar="PERCENT",
+    add("--resolution", type=arguments.resolution, metavar="PERCENT",
         help="of the rate, to which a throughput is found (default: 1)")
     common.add_link(parser)
     add("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
@@ -30,6 +34,15 @@ def options(parser):
 
 def run(options) -> int:
     from ..rfc2544.command import rfc2544
-    return rfc2544(options.test, common.variants(options), options.frame_size, options.load,
-                   options.phases, options.resolution, options.link, options.scheduler,
-                   options.results, options.nic)
+    require_used(options)
+    return rfc2544(options.test, common.variants(options), options.frame_size,
+                   options.load or LOADS, options.phases or 1, options.resolution or 1.0,
+                   options.link, options.scheduler, options.results, options.nic)
+
+
+def require_used(options):
+    """Refuse an option that none of the tests heeds: its user expects something of it."""
+    for name, tests in (("load", {"loss"}), ("phases", SEARCHES), ("resolution", SEARCHES)):
+        if getattr(options, name) is not None and not tests & set(options.test):
+            raise UsageError(f"--{name} is of no use to --test {','.join(options.test)}; leave it "
+                             f"out, or add --test {', '.join(sorted(tests))}")
