@@ -12,6 +12,7 @@ import made_up_trials as made_up
 import pytest
 
 from moderato.sim.lab import cli
+from moderato.sim.lab.commands.rfc2544 import require_used
 from moderato.sim.lab.report import (
     answers,
     command,
@@ -452,15 +453,18 @@ def test_raw_data_makes_the_same_report(file, tmp_path):
 def test_the_command_that_made_the_trials(trials):
     checkout, *lines = reproduce.commands(chosen(trials))
     assert checkout == "git checkout v1"
-    searches, loss, others, *of_liteeth = [
+    searches, loss, burst, others, *of_liteeth = [
         cli.parse(line.removeprefix("./moderato ").split()) for line in lines]
     assert searches.test == ["throughput", "latency"] and searches.phases == 3
     assert loss.test == ["loss"] and loss.load == [100, 60, 30, 20, 15, 12, 10, 8, 6, 4, 2]
-    assert others.test == ["burst", "recovery", "reset"] and others.phases == loss.phases == 1
-    for each in (searches, loss, others):
+    assert burst.test == ["burst"] and loss.phases is burst.phases is None
+    assert others.test == ["recovery", "reset"] and others.phases == 1
+    for each in (searches, loss, burst, others):
         assert (each.variant, each.frame_size, each.nic) == (VARIANTS, SIZES, "moderato")
-        assert (each.resolution, each.link) == (1.0, 100)
-    assert [each.test for each in of_liteeth] == [searches.test, loss.test, others.test]
+        assert each.link == 100
+        require_used(each)
+    assert searches.resolution == others.resolution == 1.0
+    assert [each.test for each in of_liteeth] == [searches.test, loss.test, burst.test, others.test]
     assert {each.nic for each in of_liteeth} == {"liteeth"}
 
 

@@ -45,9 +45,10 @@ def _asked(tasks: list[dict]) -> list[tuple[str, str]]:
 
 def _options(tasks: list[dict]) -> str:
     """Of the trials of one cell."""
-    words = [f"--phases {len(_each(task['phase'] for task in tasks))}",
-             f"--resolution {min(task['resolution'] for task in tasks):g}",
-             f"--link {tasks[0]['link_mbps']}"]
+    words = [f"--link {tasks[0]['link_mbps']}"]
+    if tasks[0]["kind"] not in ("loss", "burst"):  # they search for nothing
+        words = [f"--phases {len(_each(task['phase'] for task in tasks))}",
+                 f"--resolution {min(task['resolution'] for task in tasks):g}", *words]
     if tasks[0]["kind"] == "loss":
         loads = sorted(_each(task["load_percent"] for task in tasks), reverse=True)
         words.append(f"--load {_list(f'{load:g}' for load in loads)}")
