@@ -23,13 +23,17 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
     Each of `seeds` is placed and routed; the bitstream is that of the fastest. Raises BuildError,
     and leaves no folder, if one of them misses timing.
     """
+    kind = board_class(board)
+    if not kind.linux and nic != "moderato":
+        raise NoSuchBitstream(f"the memory of the {kind.title} is too small for Linux, and the "
+                              "program that runs without it knows Moderato's MACs only; leave "
+                              "--nic out")
     output = output or Path(f"{board}-{nic}")
     clear(output)  # whatever happens now, nothing old is left to be mistaken for new
 
     source  = gateware(board, nic)
     soc     = report.load(source, "soc.json")
     announce(soc)
-    kind    = board_class(board)
     netlist = ecp5_tools.synthesis(source, kind.small)
     routed  = {seed: ecp5_tools.routing(netlist, source / f"{TOP}.lpf", soc["device"], seed,
                                         kind.small) for seed in seeds}
@@ -78,15 +82,17 @@ def clear(output: Path):
     shutil.rmtree(output)
 
 
+class NoSuchBitstream(BuildError):
+    """It was asked for what can't be: the command is wrong, not the build."""
+    status = 2
+
+
 def announce(soc: dict):
-    """Say what the board will boot if that is not Linux; raise BuildError if it is nothing."""
+    """Say what the board will boot if that is not Linux."""
     if images.has_linux(soc):
         return
     small = (f"the {soc['memory']['size'] >> 20} MiB of the {soc['board']} are too small for "
              f"Linux, which needs {MIN_MEMORY >> 20}")
-    if soc["nic"] != "moderato":
-        raise BuildError(f"{small}; and the program that runs without it knows Moderato's MACs "
-                         "only, so leave --nic out")
     print(f"moderato: {small}; boot.json names forward.bin, which forwards between the two ports",
           file=sys.stderr)
 

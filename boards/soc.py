@@ -28,6 +28,7 @@ class BoardSoC(ModeratoSoC):
     cpu_config: size of the cluster.
     rom_size: of LiteX's BIOS, which prepares the DRAM and loads the images of a boot.
     synchronous: clocks of one PLL with paths between them, as nextpnr names them.
+    linux: whether its memory is large enough for Linux.
     small: whether area matters more than speed to the tools, as the FPGA is nearly full.
     """
     title        = ""
@@ -40,6 +41,7 @@ class BoardSoC(ModeratoSoC):
     cpu_config   = CpuConfig()
     rom_size     = 32 << 10
     synchronous  = ()
+    linux        = True
     small        = False
 
     # Fixed like those of ModeratoSoC: LiteEth's MACs, if there are any, have pages 4 and 6.

@@ -61,6 +61,12 @@ def test_every_clock_has_a_period(built):
     assert all(float(rate) == 125 for name, rate in periods.items() if name.startswith("eth"))
 
 
+def test_the_board_knows_whether_linux_fits(built):
+    board, _, folder = built
+    soc = json.loads((folder / "soc.json").read_text())
+    assert board_class(board).linux == has_linux(soc)
+
+
 def test_the_bios_fits(built):
     board, _nic, folder = built
     assert 0 < (folder / "bios.bin").stat().st_size <= board_class(board).rom_size
