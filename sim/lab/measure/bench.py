@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from moderato.sim.soc import SimConfig, soc_verilog
+from moderato.soc.toolchain.progress import step
 
 from ..run import state
 from ..run.machine import Machine, machine
@@ -25,16 +26,19 @@ def bench() -> int:
     ready = state.ready(of, FORWARDING.variant)
     print(f"Medians of {RUNS} runs, one process at a time, CPU time of the process.\n")
 
-    rate = _median(lambda: forwarding_rate(ready))
+    with step("measuring how fast it forwards", "half a minute"):
+        rate = _median(lambda: forwarding_rate(ready))
     print(f"forwarding  {rate / 1e6:.2f} M cycles per CPU second\n"
           f"            two MACs, {FORWARDING.variant}, {FORWARDING.frame_bytes}-byte frames, "
           f"{FORWARDING.load_percent} % of {FORWARDING.link_mbps} Mb/s at both ports")
 
-    seconds = _median(lambda: restore_seconds(ready))
+    with step("measuring how fast it starts", "a few seconds"):
+        seconds = _median(lambda: restore_seconds(ready))
     print(f"restore     {seconds:.2f} s wall time from starting the process to the first forwarded "
           "frame")
 
-    ours, stock = boot_rates(of)
+    with step("measuring a boot, also by litex_sim", "3 minutes"):
+        ours, stock = boot_rates(of)
     print(f"boot        {ours / 1e6:.2f} M cycles per CPU second, {BOOT_CLOCKS // 1_000_000} M "
           "cycles of Linux's boot on the same SoC\n"
           f"litex_sim   {stock / 1e6:.2f} M cycles per CPU second for the same cycles: LiteX's own "
