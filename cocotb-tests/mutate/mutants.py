@@ -106,7 +106,8 @@ _TABLE = {
          "self.awake.eq((arbiter.request != 0) | owners.source.valid),\n            [[\n"
          "                p.done",
          "self.awake.eq(arbiter.request != 0),\n            [[\n                p.done",
-         "behind a clock gate an acknowledgement is not heard"),
+         "behind a clock gate an acknowledgement is not heard",
+         "who asked for the write is not idle before its acknowledgement, and keeps the datapath awake"),
     ],
     "filter.py": [
         ("one octet fewer",
@@ -124,7 +125,8 @@ _TABLE = {
          "the verdict hangs on the frame before"),
         ("sleeps while it hashes",
          "self.awake.eq(self.start | (count != 0))", "self.awake.eq(self.start)",
-         "behind a clock gate the hash is not ready in time"),
+         "behind a clock gate the hash is not ready in time",
+         "a frame that is not dropped as undersize has 14 words behind its destination; each is an edge"),
     ],
     "frame_fifo.py": [
         ("a word too many",
@@ -277,7 +279,8 @@ _TABLE = {
          "one bad frame makes all that follow bad"),
         ("the odd half word is not flushed",
          "NextValue(spill, word_octets > 2)", "NextValue(spill, 0)",
-         "a frame's last octets are those of the one before"),
+         "a frame's last octets are those of the one before",
+         "the octets that would be lost are of the FCS, which nobody reads from the FIFO"),
     ],
     "transmit.py": [
         ("padded by an octet less",
@@ -302,7 +305,8 @@ _TABLE = {
         ("sleeps before the frame's end",
          "~fsm.ongoing(\"IDLE\")) & (~source.valid | source.ready)",
          "0) & (~source.valid | source.ready)",
-         "behind a clock gate a frame that was released stays in here",),
+         "behind a clock gate a frame that was released stays in here",
+         "the frame that is being sent is available until its end"),
     ],
     "completions.py": [
         ("completion at the status's last word",
