@@ -8,8 +8,9 @@ from pathlib import Path
 import made_up_trials as made_up
 import pytest
 
+from moderato.sim.lab.commands import published
 from moderato.sim.lab.commands.published import RFC2544, Step
-from moderato.sim.lab.report import profiles, published, records
+from moderato.sim.lab.report import profiles, records
 from moderato.sim.lab.report.command import contents
 from moderato.sim.lab.report.table import Table
 from moderato.soc.toolchain.project import ROOT
