@@ -496,7 +496,8 @@ _TABLE = {
          "a read gets the count of the read before"),
         ("sleeps with its answer out",
          "self.bus.stb | self.bus.ack | self.bus.err)", "self.bus.stb)",
-         "behind a clock gate the acknowledgement stays"),
+         "behind a clock gate the acknowledgement stays",
+         "a Wishbone master still asks while it is answered"),
     ],
     "mac.py": [
         ("errors of the same clock count once",
