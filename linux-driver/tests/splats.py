@@ -16,7 +16,8 @@ MARKS = re.compile(
 # module that is not its own.
 HARMLESS = re.compile(
     r"DMA-API: (preallocated \d+ debug entries|debugging enabled by kernel config)|"
-    r"page_poison=1|Malformed early option 'console'|moderato: loading out-of-tree module taints kernel")
+    r"page_poison=1|Malformed early option 'console'|"
+    r"moderato: loading out-of-tree module taints kernel")
 OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves
 
 

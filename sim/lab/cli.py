@@ -90,7 +90,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     name, *rest = words or [""]
     if name in HELP:
         print(SUMMARY.format(commands="\n".join(
-            f"  {name:10} {command(name).SUMMARY}" for name in commands.NAMES)), end="")
+            f"  {name:10} {command(name).__doc__}" for name in commands.NAMES)), end="")
         raise SystemExit
     if "--version" in words:
         print(f"moderato {version()}")
@@ -111,7 +111,7 @@ def command(name: str):
 def parser(name: str) -> Parser:
     """Of one command."""
     module = command(name)
-    made = Parser(prog=f"moderato {name}", description=module.SUMMARY, allow_abbrev=False,
+    made = Parser(prog=f"moderato {name}", description=module.__doc__, allow_abbrev=False,
                   usage=getattr(module, "USAGE", None),
                   formatter_class=argparse.RawDescriptionHelpFormatter,
                   epilog="examples:\n" + "\n".join(f"  moderato {name} {example}".rstrip()

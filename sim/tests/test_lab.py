@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from moderato.sim.lab.measure import forward, results, tables
+from moderato.sim.lab.measure import forward, results, trial_tables
 from moderato.sim.lab.run import guest, state
 from moderato.sim.lab.run.machine import KERNELS
 from moderato.sim.lab.run.session import Session
@@ -133,7 +133,7 @@ def test_table_columns_line_up():
     port = results.Port(10, 10, 10, 0, 0, 0, 1_234_567, 0, 1.0, 2.0)
     row = results.Result(trial, 100_000_000, 1000, [port, port], dict.fromkeys(results.LATENCY),
                          99.9, 0, 0, 1.0, [])
-    blocks = tables.render([row]).split("\n\n")
+    blocks = trial_tables.render([row]).split("\n\n")
     for block in blocks[1:]:
         above, head, rule, body = block.splitlines()
         assert len(head) == len(rule) == len(body) >= len(above)

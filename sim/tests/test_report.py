@@ -23,7 +23,7 @@ from moderato.sim.lab.report import (
     profiles,
     records,
     reproduce,
-    tables,
+    paper_tables,
 )
 from moderato.sim.lab.rfc2544 import tests
 from moderato.sim.lab.rfc2544.trials import steady
@@ -130,12 +130,12 @@ def test_throughput_without_a_rate_that_failed_is_at_least_that():
     assert len(cut_off) == len(trials) - 1
     found = answers.throughputs(cut_off)
     assert not found["napi", 64].exact and found["napi", 64].record == best
-    shown = tables.table1(chosen(cut_off), found)
-    assert shown.rows[0][2].startswith("≥") and tables.LEAST_NOTE in shown.notes
+    shown = paper_tables.table1(chosen(cut_off), found)
+    assert shown.rows[0][2].startswith("≥") and paper_tables.LEAST_NOTE in shown.notes
     assert shown.rows[2][2] == "–"  # nothing is derived from it
     assert answers.frame_times(found, "napi") == {}
     whole = answers.throughputs(trials)
-    assert tables.table1(chosen(trials), whole).rows[0][2] == f"{load:.2f}"
+    assert paper_tables.table1(chosen(trials), whole).rows[0][2] == f"{load:.2f}"
 
 
 def test_median_and_spread_of_phases():
@@ -160,7 +160,7 @@ def test_the_finest_resolution_decides():
 def test_line_rate_is_marked_and_left_out_of_the_model(trials):
     of = chosen(trials)
     found = answers.throughputs(of.of("steady"))
-    rows = {tuple(row[:2]): row[2:] for row in tables.table1(of, found).rows}
+    rows = {tuple(row[:2]): row[2:] for row in paper_tables.table1(of, found).rows}
     assert rows["1518", "ours"][2] == "100.00*"
     assert rows["64", "theirs"] == ["12.38", "15.95", "25.85", "–"]
     assert 1518 not in answers.frame_times(found, "napi-tx-off")
@@ -170,7 +170,7 @@ def test_nothing_is_made_up_for_what_was_not_measured():
     trials = search("napi", 64) + search("original", 512)
     of = chosen(trials)
     rows = {tuple(row[:2]): row[2:] for row in
-            tables.table1(of, answers.throughputs(of.of("steady"))).rows}
+            paper_tables.table1(of, answers.throughputs(of.of("steady"))).rows}
     assert rows["64", "ours"][0] == rows["512", "ours"][1] == "–"
     assert rows["64", "ours / theirs"][0] == "–" and rows["64", "theirs"][0] == "12.38"
 
@@ -182,11 +182,11 @@ def test_ratios_and_gains(trials):
     found = answers.throughputs(of.of("steady"))
     ratio = found["napi-tx-off", 64].mbps / found["original", 64].mbps
     theirs = 25.85 / 12.38
-    shown = {tuple(row[:2]): row[4] for row in tables.table1_ratios(of, found).rows}
+    shown = {tuple(row[:2]): row[4] for row in paper_tables.table1_ratios(of, found).rows}
     assert shown["64", "ours"] == f"{ratio:.2f}" and shown["64", "theirs"] == f"{theirs:.2f}"
     assert shown["64", "ours / theirs"] == f"{ratio / theirs:.2f}"
     assert shown["512", "ours / theirs"] == "**1.22**"  # 0.22 is more than 0.15
-    gains = {tuple(row[:2]): row[3] for row in tables.table2(of, found).rows}
+    gains = {tuple(row[:2]): row[3] for row in paper_tables.table2(of, found).rows}
     assert gains["64", "theirs"] == "+108.8" and gains["64", "ours"] == f"{100 * ratio - 100:+.1f}"
 
 
@@ -194,10 +194,10 @@ def test_ratios_to_another_nic(trials):
     of = chosen(trials)
     found = answers.throughputs(of.of("steady"))
     ratio = found["napi-tx-off", 64].mbps / found["liteeth", 64].mbps
-    shown = tables.baseline(of, found)
+    shown = paper_tables.baseline(of, found)
     assert shown.rows[0] == ["64", "to liteeth", *shown.rows[0][2:4], f"{ratio:.2f}", "1.00"]
     alone = chosen(search("napi", 64))
-    assert tables.baseline(alone, answers.throughputs(alone.trials)) is None
+    assert paper_tables.baseline(alone, answers.throughputs(alone.trials)) is None
 
 
 def test_tables_have_the_frame_counts(trials):
@@ -205,7 +205,7 @@ def test_tables_have_the_frame_counts(trials):
     found = answers.throughputs(of.of("steady"))
     frames = [sum(port["offered"] for port in each.record["report"]["ports"])
               for answer in found.values() for each in answer.phases]
-    assert f"{min(frames)} to {max(frames)} frames" in tables.table1(of, found).notes[0]
+    assert f"{min(frames)} to {max(frames)} frames" in paper_tables.table1(of, found).notes[0]
     for table in (detail.throughput(of, found), detail.latency(of, found)):
         assert any("frames" in title for title in table.head)
 
@@ -213,7 +213,7 @@ def test_tables_have_the_frame_counts(trials):
 def test_table_3_counts_the_window(trials):
     of = chosen(trials)
     full = answers.full_load(answers.curves(of.of("loss")), 512)
-    rows = {tuple(row[:2]): row[2:] for row in tables.table3(of, full).rows}
+    rows = {tuple(row[:2]): row[2:] for row in paper_tables.table3(of, full).rows}
     window = full["original"]["report"]["ports"][0]["window"]
     assert rows["original", "ours"][0] == str(2 * window["offered"])
     assert rows["original", "ours"][6:8] == ["1.000", "–"]  # it forwards nothing at full load
@@ -227,7 +227,7 @@ def test_table_3_counts_the_window(trials):
 def test_table_4_finds_the_devices_line(trials):
     of = chosen(trials)
     found = answers.throughputs(of.of("steady"))
-    rows = {row[0]: row[1:] for row in tables.table4(of, found, answers.models(found)).rows}
+    rows = {row[0]: row[1:] for row in paper_tables.table4(of, found, answers.models(found)).rows}
     for variant, row in rows.items():
         assert float(row[0]) == pytest.approx(made_up.CONSTANT[variant], rel=0.02)
         assert float(row[4]) == pytest.approx(1e3 * made_up.PER_OCTET, rel=0.1)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The commands of `moderato`: a file each, with SUMMARY, EXAMPLES, options() and run().
+"""The commands of `moderato`: a file each, whose docstring its help begins with.
 
+    EXAMPLES          words after its name
     options(parser)   its options
     run(options)      runs it; returns the exit status: 0, or 1 for a failure
 

@@ -16,8 +16,8 @@ from ..show import outputs
 
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
-MIN_LOAD = 0.001                 # percent: a frame in some seconds
-MAX_FRAMES = 100_000_000         # a month of simulation
+MIN_LOAD = 0.001                 # percent: at 100 Mb/s 3 frames of 64 bytes in 2 s
+MAX_FRAMES = 100_000_000         # at 100 Mb/s a day of simulation
 RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
 MAX_PHASES = 16
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent

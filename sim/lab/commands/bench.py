@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-SUMMARY = "speed of the simulation, also against stock litex_sim"
+"""Speed of the simulation, also against stock litex_sim."""
+
 EXAMPLES = ("",)
 
 

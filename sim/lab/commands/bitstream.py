@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
+"""Build the SoC for an FPGA board."""
+
 from moderato.boards import BOARDS
 
 from ..run.variants import NICS
 from . import arguments
 
-SUMMARY = "build the SoC for an FPGA board"
 EXAMPLES = ("--board versa_ecp5",
             "--board ecpix5 --seed 1,2,3 --output out")
 

@@ -15,25 +15,20 @@ from . import arguments
 NAMES = ", ".join(VARIANTS)
 
 
-def add_variants(parser: ArgumentParser):
-    parser.add_argument("--variant", type=arguments.variant_list, metavar="V[,V...]",
-                        help=f"all (default), or some of {NAMES}")
-
-
-def add_variant(parser: ArgumentParser):
-    parser.add_argument("--variant", type=arguments.variant, metavar="V", help=NAMES)
-
-
-def add_nic(parser: ArgumentParser):
+def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = True):
+    """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen."""
+    if several:
+        parser.add_argument("--variant", type=arguments.variant_list, metavar="V[,V...]",
+                            help=f"all (default), or some of {NAMES}")
+    else:
+        parser.add_argument("--variant", type=arguments.variant, metavar="V", help=NAMES)
     parser.add_argument("--nic", choices=list(NICS), default="moderato",
                         help="liteeth: with LiteEth's MAC and the kernel's own driver, for "
                              "comparison; it has no variants")
-
-
-def add_kernel(parser: ArgumentParser):
-    parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL,
-                        help="debug: with the kernel's own checks, many times slower "
-                             "(default: normal)")
+    if kernel:
+        parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL,
+                            help="debug: with the kernel's own checks, many times slower "
+                                 "(default: normal)")
 
 
 def add_frame_size(parser: ArgumentParser):

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
+"""Measure how Linux forwards; prints a table."""
+
 from . import arguments, common
 
-SUMMARY = "measure how Linux forwards; prints a table"
 EXAMPLES = ("",
             "--variant napi,napi-tx-off --frame-size 64 --load 1,5,50",
             "--variant original --frame-size 512 --frames 1000 --json out.json --pcap captures")
 
 
 def options(parser):
-    common.add_variants(parser)
-    common.add_nic(parser)
-    common.add_kernel(parser)
+    common.add_machine(parser, several=True)
     common.add_frame_sizes(parser, 64, 512)
     common.add_loads(parser)
     parser.add_argument("--frames", type=arguments.frames, metavar="N",

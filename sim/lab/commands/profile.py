@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
+"""Where the CPU's cycles go, per frame."""
+
 from . import arguments, common
 
-SUMMARY = "where the CPU's cycles go, per frame"
 EXAMPLES = ("--variant napi --load 4.2",
             "--variant original,napi --flame-graph flames.svg")
 
 
 def options(parser):
-    common.add_variants(parser)
-    common.add_nic(parser)
-    common.add_kernel(parser)
+    common.add_machine(parser, several=True)
     common.add_frame_size(parser)
     common.add_load(parser)
     add = parser.add_argument

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
+"""Send captured frames through the guest."""
+
 from . import arguments, common
 
-SUMMARY = "send captured frames through the guest"
 EXAMPLES = ("--variant napi --in0 in.pcap --out0 left0.pcap --out1 left1.pcap",)
 USAGE = ("moderato replay (--variant V | --nic liteeth) --in0 PCAP [--in1 PCAP]\n"
          "       --out0 PCAP --out1 PCAP [--kernel K] [--json FILE] [--yes]")
 
 
 def options(parser):
-    common.add_variant(parser)
-    common.add_nic(parser)
-    common.add_kernel(parser)
+    common.add_machine(parser)
     add = parser.add_argument
     add("--in0", type=arguments.input_file, required=True, metavar="PCAP", help="enters port 0")
     add("--in1", type=arguments.input_file, metavar="PCAP", help="enters port 1")

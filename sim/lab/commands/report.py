@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
+"""Tables and figures from rfc2544's trials, as HTML."""
+
 from . import arguments, common
 
-SUMMARY = "tables and figures from rfc2544's trials, as HTML"
 EXAMPLES = ("",
             "--results mine.jsonl --output mine.html --markdown mine.md --figures figures")
 

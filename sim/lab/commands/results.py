@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-SUMMARY = "everything in docs/data, docs/tables.md and docs/figures anew (80 minutes)"
+"""Everything in docs/data, docs/tables.md and docs/figures anew (80 minutes)."""
+
 EXAMPLES = ("",)
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
+"""RFC 2544's tests; a trial is never run twice."""
+
 from ..show.errors import UsageError
 from . import arguments, common
 
 LOADS = [100, 90, 80, 70, 60, 50, 40, 30, 20, 10]
 SEARCHES = {"throughput", "latency", "recovery", "reset"}  # they need a throughput
 
-SUMMARY = "RFC 2544's tests; a trial is never run twice"
 EXAMPLES = ("",
             "--test loss --variant napi --frame-size 64 --load 100,50,10",
             "--nic liteeth --frame-size 64,512 --results mine.jsonl")
@@ -16,8 +17,7 @@ def options(parser):
     add("--test", type=arguments.rfc2544_tests, default=["throughput", "latency"],
         metavar="T[,T...]", help="all, or some of " + ", ".join(arguments.RFC2544)
         + " (default: throughput,latency)")
-    common.add_variants(parser)
-    common.add_nic(parser)
+    common.add_machine(parser, several=True, kernel=False)
     common.add_frame_sizes(parser, 64, 128, 256, 512, 896, 1024, 1280, 1518)
     add("--load", type=arguments.loads, metavar="PERCENT[,...]",
         help="of the line rate, for `loss` (default: 100,90,...,10)")

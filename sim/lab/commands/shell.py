@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
+"""The guest's console, or one command."""
+
 from . import common
 
-SUMMARY = "the guest's console, or one command"
 EXAMPLES = ("",
             "-c 'cat /proc/interrupts'",
             "--variant napi-tx-off -c 'ethtool -c eth0'")
 
 
 def options(parser):
-    common.add_variant(parser)
-    common.add_nic(parser)
-    common.add_kernel(parser)
+    common.add_machine(parser)
     parser.add_argument("-c", dest="command", metavar="COMMAND",
                         help="run this and end with its status")
 

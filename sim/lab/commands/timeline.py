@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
+"""What happens while a burst is forwarded."""
+
 from . import arguments, common
 
-SUMMARY = "what happens while a burst is forwarded"
 EXAMPLES = ("--variant napi --frames 8 --output napi.pftrace",)
 USAGE = ("moderato timeline (--variant V | --nic liteeth) --output FILE [--kernel K]\n"
          "       [--frame-size N] [--frames N] [--link MBPS]")
 
 
 def options(parser):
-    common.add_variant(parser)
-    common.add_nic(parser)
-    common.add_kernel(parser)
+    common.add_machine(parser)
     common.add_frame_size(parser)
     add = parser.add_argument
     add("--frames", type=arguments.frames, default=32, metavar="N",

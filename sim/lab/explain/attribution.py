@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ..show.table import columns
+from ..show.columns import columns
 from .stacks import Profile
 from .terms import IDLE, OTHER, TERMS, term_of
 

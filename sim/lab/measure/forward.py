@@ -12,7 +12,7 @@ from moderato.soc.linux.kernel import NORMAL
 from ..run import pool, state
 from ..run.machine import Machine, machine
 from ..show import outputs
-from . import estimate, tables, trial
+from . import estimate, trial, trial_tables
 from .results import Result, Trial, frames_for
 
 # Of simulated time in which a trial's frames are offered: NAPI forwards four rings of them.
@@ -35,7 +35,7 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence
             outputs.require_ours(each.captures, trial.CAPTURES)
     estimate.announce([each.seconds for each in trials], patient)
     results = run(machine(link_mbps, nic=nic, kernel=kernel), trials)
-    print(tables.render(results), end="")
+    print(trial_tables.render(results), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])
     outputs.name(json, pcap)

@@ -14,7 +14,7 @@ from ..run import guest, pool, state
 from ..run.machine import Machine, machine
 from ..show import outputs
 from ..show.errors import UsageError
-from . import estimate, pcap, router, tables, trial
+from . import estimate, pcap, router, trial, trial_tables
 from .forward import report_problems
 from .results import LATENCY, Port, Result, Trial
 
@@ -37,7 +37,7 @@ def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path]
     state.ready(of, variant, static=False)
     job = functools.partial(run, of, variant, inputs, entered, captures)
     results = pool.run_all([(f"replay {variant}", job)], "replays")
-    print(tables.render_replay(results[0]), end="")
+    print(trial_tables.render_replay(results[0]), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])
     outputs.name(*captures, json)

@@ -4,7 +4,7 @@
     records     which trials the report is about
     answers     what each of them says: throughput, bursts, model
     paper       the paper's own figures
-    table       a table, as Markdown and HTML; tables, detail: all of them
+    table       a table, as Markdown and HTML; paper_tables, detail: all of them
     plot        how a figure looks, as SVG and PNG; figures: all of them
     profiles    what `moderato profile` wrote
     reproduce   the commands that made the trials

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..run import store
 from ..show import outputs
-from . import answers, detail, figures, paper, profiles, records, reproduce, tables
+from . import answers, detail, figures, paper, paper_tables, profiles, records, reproduce
 from .markdown import render as as_markdown
 from .page import Section, commands, flame_graphs, raw, render, traces
 from .plot import Plot
@@ -50,18 +50,19 @@ def contents(trials: records.Records, profiled: profiles.Profiles) -> list[Secti
         Section("conditions", "Conditions", [detail.machines(trials), detail.kinds(trials),
                                              commands(reproduce.commands(trials))]),
         Section("throughput", "Throughput: tables 1 and 2, figure 4", [
-            figures.throughput(trials, found), tables.table1(trials, found),
-            tables.table1_ratios(trials, found), tables.table2(trials, found),
-            tables.baseline(trials, found), detail.throughput(trials, found),
+            figures.throughput(trials, found), paper_tables.table1(trials, found),
+            paper_tables.table1_ratios(trials, found), paper_tables.table2(trials, found),
+            paper_tables.baseline(trials, found), detail.throughput(trials, found),
         ] if found else [], run("throughput")),
         Section("overload", "Overload: table 3, figure 5, loss and interrupts", [
-            figures.collapse(trials, curves), tables.table3(trials, full) if full else None,
+            figures.collapse(trials, curves), paper_tables.table3(trials, full) if full else None,
             figures.interrupts(trials, curves),
             detail.loss(trials, curves) if trials.of("loss") else None], run("loss")),
         Section("model", "The model: table 4, figures 6 and 7", [
-            tables.table4(trials, found, models), figures.model_fit(trials, found, models),
+            paper_tables.table4(trials, found, models), figures.model_fit(trials, found, models),
             figures.model_lines(trials, models),
-            tables.table4_residuals(trials, found, models)] if found else [], run("throughput")),
+            paper_tables.table4_residuals(trials, found, models)] if found else [],
+            run("throughput")),
         Section("profile", "Where a frame's time goes: table 5", [
             *profiles.tables5(profiled.profiles), profiles.table5_theirs(),
             *flame_graphs(profiled), *traces(profiled)] if profiled != profiles.NONE else [],

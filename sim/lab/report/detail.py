@@ -8,7 +8,7 @@ from ..rfc2544 import metrics
 from .answers import Cell, Throughput
 from .records import Records, conditions
 from .table import MISSING, Table, number
-from .tables import LEAST, LEAST_NOTE, LIMIT, LIMIT_NOTE, MISSING_NOTE
+from .paper_tables import LEAST, LEAST_NOTE, LIMIT, LIMIT_NOTE, MISSING_NOTE
 
 PERCENTILES = (0, 50, 90, 99, 100)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..run import farm, state, store
 from ..run.machine import machine
-from . import tables, tests, trials
+from . import search_tables, tests, trials
 from .tests import Cell
 
 
@@ -51,7 +51,7 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
              for name in names if name in jobs for cell in cells(frame_sizes)})
     for name in names:
         job = "throughput" if name == "latency" else name
-        print(tables.RENDER[name]({cell: found[job, cell] for cell in cells(frame_sizes)}))
+        print(search_tables.RENDER[name]({cell: found[job, cell] for cell in cells(frame_sizes)}))
     unsound = {f"{record['name']} is unsound: {problem}"
                for record in kept.used for problem in record["problems"]}
     for line in sorted(unsound):

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from ..show.table import columns
+from ..show.columns import columns
 from . import metrics
 from .tests import Cell, Throughput
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from ..show.table import columns
+from ..show.columns import columns
 from .results import LATENCY, Result
 
 
