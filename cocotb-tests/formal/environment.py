@@ -14,7 +14,7 @@ from litex.soc.interconnect import stream
 
 from moderato.gateware.descriptor import descriptor_layout
 from moderato.gateware.dma        import BURST_BEATS
-from moderato.gateware.registers  import MAX_RING_ORDER, MIN_RING_ORDER
+from moderato.gateware.registers  import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
 from formal.prover import internal
 
@@ -99,6 +99,18 @@ class Descriptors(LiteXModule):
         ]
         self.inputs = {source.valid, self.starved, self.failed, self.idle, self.awake,
                        *source.payload.flatten()}
+
+
+class AnyIndex(Module):
+    """An index of a descriptor: any, and always the same. What holds of it holds of all."""
+    def __init__(self):
+        chosen = Signal(INDEX_BITS, name_override="chosen") # A free input; the first clock's counts.
+        kept   = Signal(INDEX_BITS)
+        first  = Signal(reset=1)
+        self.index = Signal(INDEX_BITS)
+        self.comb += self.index.eq(Mux(first, chosen, kept))
+        self.sync += first.eq(0), If(first, kept.eq(chosen))
+        self.inputs = {chosen}
 
 
 class ReadBus(Module):

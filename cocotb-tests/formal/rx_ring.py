@@ -12,7 +12,7 @@ from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET
 from moderato.gateware.rx_ring     import RxRing
 
 from formal.completions import levels
-from formal.environment import OUTSTANDING, Descriptors, Driver, WriteBus, all_of, slots
+from formal.environment import OUTSTANDING, AnyIndex, Descriptors, Driver, WriteBus, all_of, slots
 from formal.prover      import internal
 
 
@@ -79,22 +79,17 @@ class RxRingProof(Module):
 
         # One descriptor, any: what is known of it.
         # -----------------------------------------
-        chosen  = Signal(INDEX_BITS, name_override="chosen") # Any index: a free input.
-        index   = Signal(INDEX_BITS)
-        const   = Signal(INDEX_BITS)
-        first   = Signal(reset=1)
+        self.submodules.any = any_index = AnyIndex()
+        index   = any_index.index
         pushed  = Signal(INDEX_BITS)
         ended   = Signal(INDEX_BITS) # with all data acknowledged
         no_data = Signal()
         lost    = Signal() # Memory refused some of its data.
         finish  = Signal()
         self.comb += [
-            index.eq(Mux(first, chosen, const)),
             finish.eq(data.done & bus.note(0)),
         ]
         self.sync += [
-            first.eq(0),
-            If(first, const.eq(chosen)),
             no_data.eq(job.valid & job.error),
             If(job.valid, pushed.eq(pushed + 1)),
             If(finish | no_data, ended.eq(ended + 1)),
@@ -217,4 +212,4 @@ class RxRingProof(Module):
             "disabled_under_way": ~dut.enable & (level == 1) & at("DATA"),
             "ended_after_that": dut.idle & sent,
         }
-        self.inputs = driver.inputs | fetcher.inputs | fifo.inputs | bus.inputs | writes.inputs | {chosen}
+        self.inputs = driver.inputs | fetcher.inputs | fifo.inputs | bus.inputs | writes.inputs | any_index.inputs

@@ -11,7 +11,7 @@ from moderato.gateware.registers   import INDEX_BITS
 from moderato.gateware.tx_ring     import TxRing, tx_frame_param
 
 from formal.completions import levels
-from formal.environment import Descriptors, Driver, ReadBus, WriteBus, all_of, slots
+from formal.environment import AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of, slots
 from formal.prover      import internal
 
 FIFO_ORDER = 12
@@ -75,20 +75,15 @@ class TxRingProof(Module):
 
         # One descriptor, any: what is known of it.
         # -----------------------------------------
-        chosen  = Signal(INDEX_BITS, name_override="chosen") # Any index: a free input.
-        index   = Signal(INDEX_BITS)
-        const   = Signal(INDEX_BITS)
-        first   = Signal(reset=1)
+        self.submodules.any = any_index = AnyIndex()
+        index   = any_index.index
         pushed  = Signal(INDEX_BITS)
         ended   = Signal(INDEX_BITS)
         no_data = Signal()
         known   = Record(completions.jobs.source.description.payload_layout)
         lost    = Signal() # Memory refused some of its data.
         commits = Signal() # It is whole, and told to the FIFO in this clock.
-        self.comb += index.eq(Mux(first, chosen, const))
         self.sync += [
-            first.eq(0),
-            If(first, const.eq(chosen)),
             no_data.eq(job.valid & job.error),
             If(job.valid, pushed.eq(pushed + 1)),
             If(completions.finish | no_data, ended.eq(ended + 1)),
@@ -238,7 +233,7 @@ class TxRingProof(Module):
             "ended_after_that": dut.idle & sent,
         }
         self.inputs = driver.inputs | fetcher.inputs | fifo.inputs | reads.inputs | writes.inputs | \
-            {chosen}
+            any_index.inputs
 
     def _bits(self, width, expression):
         """An expression in a signal, so that it has its place in a Cat."""
