@@ -288,6 +288,7 @@ async def invalid_lengths_are_refused(dut):
     errors = await mac.driver.reclaim_all()
     assert errors == [not 0 < length <= 1514 for length in lengths]
     assert await mac.regs.read("TX_DROP_LENGTH") == 5
+    assert await mac.regs.read("TX_GOOD_FRAMES") == 4
 
 
 @cocotb.test()

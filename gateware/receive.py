@@ -68,7 +68,6 @@ class Receive(LiteXModule):
         carry   = Signal(16)
         low     = Signal(32)
         upper   = Signal()           # The upper half is next.
-        spill   = Signal()           # The last word has octets in carry.
         length  = Signal(15)         # Octets so far: a word more than MAX_FRAME at most.
         crc     = Signal(32, reset=INIT)
         tail    = Signal(32)         # Octets of an incomplete last word that the CRC waits for,
@@ -79,7 +78,7 @@ class Receive(LiteXModule):
         long    = Signal()
         self.comb += [
             long.eq(length > self.max_frame),
-            fifo.data.eq(Mux(upper, Cat(low, carry, sink.data[:16]), carry)),
+            fifo.data.eq(Cat(low, carry, sink.data[:16])),
         ]
 
         self.fsm = fsm = FSM(reset_state="RECEIVE")
@@ -101,7 +100,6 @@ class Receive(LiteXModule):
                     NextValue(crc, crc32_step(crc, sink.data)),
                 ),
                 If(sink.last,
-                    NextValue(spill, word_octets > 2),
                     NextValue(tail, sink.data),
                     NextValue(tail_octets, word_octets[:2]),
                     NextState("FLUSH"),
@@ -109,7 +107,8 @@ class Receive(LiteXModule):
             ),
         )
         fsm.act("FLUSH",
-            fifo.write.eq((upper | spill) & ~long),
+            # What stays in carry then is of the FCS, which nobody reads.
+            fifo.write.eq(upper & ~long),
             NextState("DECIDE"),
         )
         fsm.act("DECIDE",

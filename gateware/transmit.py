@@ -142,5 +142,6 @@ class Transmit(LiteXModule):
         )
         self.comb += [
             self.octets.eq(length + eth_fcs_length),
-            self.awake.eq((fifo.available | ~fsm.ongoing("IDLE")) & (~source.valid | source.ready)),
+            # The frame that is being sent is available until its end.
+            self.awake.eq(fifo.available & (~source.valid | source.ready)),
         ]

@@ -7,7 +7,7 @@ from moderato.gateware.completions import IN_FLIGHT, Completions
 from moderato.gateware.descriptor  import status
 from moderato.gateware.registers   import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
-from formal.environment import WriteBus, all_of, pointers, slots
+from formal.environment import AnyIndex, WriteBus, all_of, pointers, slots
 from formal.prover      import internal
 
 
@@ -71,19 +71,14 @@ class CompletionsProof(Module):
 
         # One descriptor, any: what is known of it.
         # -----------------------------------------
-        chosen = Signal(INDEX_BITS, name_override="chosen") # Any index: a free input.
-        index  = Signal(INDEX_BITS)
-        first  = Signal(reset=1)
-        const  = Signal(INDEX_BITS)
+        self.submodules.any = any_index = AnyIndex()
+        index  = any_index.index
         known  = Record(dut.jobs.source.description.payload_layout)
         lost   = Signal() # and whether memory refused some of its data.
         self.sync += [
-            first.eq(0),
-            If(first, const.eq(chosen)),
             If(job.valid & (taken == index), known.eq(job.payload), lost.eq(job.error)),
             If(dut.finish & (ended == index) & dut.refused, lost.eq(1)),
         ]
-        self.comb += index.eq(Mux(first, chosen, const))
 
         beat  = port.data.data[32:]
         slot  = Signal(29)
@@ -153,5 +148,5 @@ class CompletionsProof(Module):
             "refused_status_among_others": refused & (bus.owed == 3),
             "completes_after_a_failure": dut.completion & failed_before,
         }
-        self.inputs = bus.inputs | {chosen, dut.base, dut.order, dut.restart, dut.finish, dut.refused,
-                                    job.valid, *job.payload.flatten()}
+        self.inputs = bus.inputs | any_index.inputs | {dut.base, dut.order,
+            dut.restart, dut.finish, dut.refused, job.valid, *job.payload.flatten()}

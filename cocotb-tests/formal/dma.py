@@ -7,7 +7,7 @@ from litex.soc.interconnect import axi
 
 from moderato.gateware.dma import BURST_BEATS, DMAReader, DMAWriter, ReadPort, WritePort
 
-from formal.environment import OUTSTANDING, all_of, pointers, slots
+from formal.environment import OUTSTANDING, all_of, asleep_nothing_changes, pointers, slots
 from formal.prover      import internal, latch
 
 PORTS = 3
@@ -124,6 +124,9 @@ class DMAReaderProof(Module):
                 ~port.valid | ((port.data == bus.r.data) & (port.last == bus.r.last) &
                     (port.error == (bus.r.resp != axi.RESP_OKAY))) for port in ports]),
             "someone_is_served": _moves(self, ports, dut.owners.sink.ready & ~held, queue.taken),
+            "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake,
+                [dut.owners.level, held, dut.arbiter.grant],
+                acts=queue.taken | ar.valid | bus.r.valid),
         }
         owners = slots(self, dut.owners)
         self.promises |= {
@@ -209,6 +212,9 @@ class DMAWriterProof(Module):
                 for n, port in enumerate(ports)]),
             "someone_is_served": _moves(self, ports, dut.owners.sink.ready & ~at_data & ~held,
                 queue.taken),
+            "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake,
+                [dut.owners.level, held, w_held, at_data, aw.valid, w.valid, dut.arbiter.grant],
+                acts=queue.taken | aw.valid | w.valid | bus.b.valid),
         }
         owners  = slots(self, dut.owners)
         address = dut.aw_skid.sink

@@ -49,6 +49,19 @@ def pointers(fifo):
     return (produce - consume)[:len(produce)] == fifo.level[:len(produce)]
 
 
+def asleep_nothing_changes(proof, awake, registers, acts=0):
+    """An edge that is left out while not `awake` is not missed (see ModeratoMAC).
+
+    registers  those that matter: not what is written anew before it is read.
+    acts       what others would see of the device at that edge.
+    """
+    now    = Cat(*registers)
+    kept   = Signal(len(now))
+    asleep = Signal()
+    proof.sync += kept.eq(now), asleep.eq(~awake)
+    return (awake | (acts == 0)) & (~asleep | (now == kept))
+
+
 class Driver(Module):
     """Leaves a ring's settings alone while it is in use; enables it when it is idle."""
     def __init__(self, ring):
@@ -106,7 +119,7 @@ class AnyIndex(Module):
     def __init__(self):
         chosen = Signal(INDEX_BITS, name_override="chosen") # A free input; the first clock's counts.
         kept   = Signal(INDEX_BITS)
-        first  = Signal(reset=1)
+        self.first = first = Signal(reset=1) # The first clock, in which nothing is known of it.
         self.index = Signal(INDEX_BITS)
         self.comb += self.index.eq(Mux(first, chosen, kept))
         self.sync += first.eq(0), If(first, kept.eq(chosen))

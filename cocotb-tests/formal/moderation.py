@@ -5,6 +5,7 @@
 from migen import *
 from migen.fhdl.tools import list_targets
 
+from formal.environment import AnyIndex, asleep_nothing_changes
 from formal.prover import internal
 from moderato.gateware.moderation import Moderation
 
@@ -84,16 +85,13 @@ class ModerationProof(Module):
 
         # One completion, any: told to a driver that has not seen it.
         # -----------------------------------------------------------
-        chosen       = Signal(INDEX_BITS, name_override="chosen")  # any index: a free input
+        self.submodules.any = any_index = AnyIndex()
+        index        = any_index.index
         chosen_now   = Signal()
         unseen       = Signal()
         asked        = Signal()  # it carries the INTERRUPT flag
-        chosen_const = Signal(INDEX_BITS)
-        first        = Signal(reset=1)
         place        = Signal(INDEX_BITS)  # how far it lies beyond the driver's index
         unseen_since = Signal(INDEX_BITS)  # completions since, with it
-        self.sync += [first.eq(0), If(first, chosen_const.eq(chosen))]
-        index = Mux(first, chosen, chosen_const)
         self.comb += [
             chosen_now.eq(dut.completion & ~ahead & (dut.completed == index)),
             place.eq(index - consumer),
@@ -134,10 +132,7 @@ class ModerationProof(Module):
 
         # Sleep: an edge before which the device is not awake may be left out.
         # --------------------------------------------------------------------
-        registers = Cat(*sorted(list_targets(dut._fragment.sync["sys"]), key=lambda s: s.duid))
-        kept      = Signal(len(registers))
-        asleep    = Signal()
-        self.sync += kept.eq(registers), asleep.eq(~dut.awake)
+        registers = sorted(list_targets(dut._fragment.sync["sys"]), key=lambda s: s.duid)
 
         self.promises = {
             # Raising masks: at most one interrupt for each re-arm.
@@ -168,7 +163,7 @@ class ModerationProof(Module):
             "packet_timer_not_early": ~dut.by_packet | (quiet >= dut.packet_timer),
             "all_off_is_silent": ~dut.raised | dut.by_request | dut.by_halt | (dut.frames != 0) |
                                  (dut.absolute_timer != 0) | (dut.packet_timer != 0),
-            "asleep_nothing_changes": ~asleep | (registers == kept),
+            "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake, registers),
         }
         # What the induction leans on: how the device's registers follow the proof's.
         # ---------------------------------------------------------------------------
@@ -193,7 +188,7 @@ class ModerationProof(Module):
             "lemma_witness": internal(dut, "loud_index") == witness,
             "lemma_behind": ~witnessed | behind[-1],
             "lemma_unseen_witnessed": ~unseen | (witnessed & (since < unseen_since)),
-            "lemma_first": ~first | ~(unseen | asked),
+            "lemma_first": ~any_index.first | ~(unseen | asked),
             "lemma_waiters": waiters | (internal(dut, "absolute_count") == 0),
         }
         for name, time, setting in (("gap", since_raise, dut.gap),
@@ -223,9 +218,9 @@ class ModerationProof(Module):
             "interrupt_by_a_halt": dut.by_halt & was_ahead,
             "silent_ones_uncovered": counted & ~waiters & (under_way == 2),
             "others_uncovered_among_them": counted & (dut.unreported == 3) & (since == 1),
-            "asleep_while_armed": asleep & may_raise & waiters & (dut.gap != 0),
+            "asleep_while_armed": ~dut.awake & may_raise & waiters & (dut.gap != 0),
         }
-        self.inputs = {chosen} | {getattr(dut, name) for name in names}
+        self.inputs = any_index.inputs | {getattr(dut, name) for name in names}
 
     def _clocks_since(self, event, reset=0):
         """0 in the clock after an event."""

@@ -12,7 +12,8 @@ from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET
 from moderato.gateware.rx_ring     import RxRing
 
 from formal.completions import levels
-from formal.environment import OUTSTANDING, AnyIndex, Descriptors, Driver, WriteBus, all_of, slots
+from formal.environment import (OUTSTANDING, AnyIndex, Descriptors, Driver, WriteBus, all_of,
+                                asleep_nothing_changes, slots)
 from formal.prover      import internal
 
 
@@ -163,6 +164,12 @@ class RxRingProof(Module):
             "stopped_drops": ~at("STOPPED") | (fifo.release == fifo.available),
             "disabled_moves": dut.enable | at("STOPPED") | bus_moves | at("WAIT") |
                 (at("DRAIN") & completions.idle) | job.valid,
+            "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake,
+                [*map(at, dut.fsm.actions), status, internal(completions, "in_flight"),
+                 completions.jobs.level, completions.statuses.level, internal(dut, "refused")],
+                acts=source.ready | job.valid | fifo.next | fifo.release | dut.drop_ring |
+                    data.request.valid | data.data.valid |
+                    completions.port.request.valid | completions.port.data.valid),
             "disabled_comes_to_an_end": ~disabled | Mux(happened, measure < before, measure <= before),
         }
         # What the induction leans on.

@@ -11,7 +11,8 @@ from moderato.gateware.registers   import INDEX_BITS
 from moderato.gateware.tx_ring     import TxRing, tx_frame_param
 
 from formal.completions import levels
-from formal.environment import AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of, slots
+from formal.environment import (AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of,
+                                asleep_nothing_changes, slots)
 from formal.prover      import internal
 
 FIFO_ORDER = 12
@@ -153,6 +154,12 @@ class TxRingProof(Module):
             "idle_is_empty": ~dut.idle | (completions.idle & (reserved == 0) & (reads.owed == 0)),
             "disabled_moves": dut.enable | dut.idle | bus_moves | at("WAIT") | at("RESERVE") |
                 (at("DRAIN") & completions.idle),
+            "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake,
+                [*map(at, dut.fsm.actions), status, internal(completions, "in_flight"),
+                 completions.jobs.level, completions.statuses.level, internal(dut, "reserved"),
+                 internal(dut, "arrived"), internal(dut, "refused"), fifo.commit],
+                acts=source.ready | job.valid | fifo.write | dut.drop_length | data.request.valid |
+                    completions.port.request.valid | completions.port.data.valid),
             "disabled_comes_to_an_end": ~disabled | Mux(happened, measure < before, measure <= before),
         }
         # What the induction leans on.
@@ -211,6 +218,7 @@ class TxRingProof(Module):
                 (n >= level) | (~jobs[n].error & (jobs[n].words != 0)) for n in range(1, IN_FLIGHT)]),
             "lemma_frames": frames <= MAX_FRAMES,
             "lemma_space": fifo.space <= DEPTH,
+            "lemma_commit": ~fifo.commit | ~completions.idle,
             "lemma_pushed": pushed == ended + level,
             "lemma_stopped": ~at("STOPPED") | completions.idle,
             "lemma_known": all_of(*[
