@@ -23,7 +23,7 @@ from moderato.gateware.mac import PARTS
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
-from moderato.soc.soc import ModeratoSoC, plic_sources
+from moderato.soc.soc import POWERED_OFF, ModeratoSoC, plic_sources
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
 from moderato.soc.verilog import drop_stamps
@@ -58,6 +58,10 @@ def pads(config: SimConfig, gated: bool = True) -> list:
     """`gated`: the parts of a MAC have clocks of their own, of which the simulator leaves out edges."""
     pads = [
         ("sys_clk", 0, Pins(1)),
+        ("ended", 0,  # by the guest: it powered off, it asked for a reset
+            Subsignal("off",   Pins(1)),
+            Subsignal("reset", Pins(1)),
+        ),
         ("serial", 0,
             Subsignal("source_valid", Pins(1)),  # from the guest
             Subsignal("source_ready", Pins(1)),
@@ -139,6 +143,11 @@ class SimSoC(ModeratoSoC):
                 self._add_gated_clocks(number, mac, pads)
             elif hasattr(pads, "datapath_awake"):
                 self.comb += [getattr(pads, f"{part}_awake").eq(0) for part in PARTS]
+        ended = platform.request("ended")
+        self.comb += [
+            ended.off.eq(self.ctrl._scratch.storage == POWERED_OFF),
+            ended.reset.eq(self.ctrl.soc_rst),
+        ]
         for hart, trace in enumerate(self.cpu.trace):
             pads = platform.request("cpu", hart)
             self.comb += [

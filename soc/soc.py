@@ -13,6 +13,8 @@ MAC_BASE      = 0xf100_0000
 MAC_SIZE      = 0x1000
 MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next
 
+POWERED_OFF = 0xff  # in the scratch register, from the SBI: there is no power switch
+
 LITEETH_SIZE      = 0x4_0000  # from MAC_BASE on, room for the slots of each MAC
 LITEETH_FIRST_CSR = 4         # page of the first MAC's registers, then its PHY's, then the next
 
@@ -172,7 +174,7 @@ class ModeratoSoC(SoCCore):
             "rom": region("rom"),
             "clint": region("clint"),
             "plic": {**region("plic"), "sources": self.plic_sources},
-            "soc_controller": {"base": csr("ctrl")},
+            "soc_controller": {"base": csr("ctrl"), "powered_off": POWERED_OFF},
             "uart": {"base": csr("uart"), "irq": self.irq.locs["uart"]},
             "nic": self.nic,
             "macs": [describe_mac(number) for number in range(len(self.macs))],

@@ -15,6 +15,11 @@ struct Error : std::runtime_error {
     Status status;
 };
 
+// The guest powered off, or asked for a reset: there is nothing more to simulate.
+struct Ended : Error {
+    using Error::Error;
+};
+
 // "FILE: cannot be written: No space left on device; free some space and try again"
 inline Error file_error(const std::string& path, const std::string& what) {
     const int code = errno;

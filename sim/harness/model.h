@@ -56,8 +56,8 @@ public:
     // Pass over so many of them, a multiple of those `cycles`.
     void pass(uint64_t cycles) { top_->rootp->SOC_TIME += cycles; }
 
-    // What needs the harness: bit 0 a byte was printed, then a bit per port (word leaves), then
-    // kEvents bits per port. Zero in most cycles.
+    // What needs the harness: bit 0 a byte was printed, bit 1 the guest powered off, bit 2 it asked for a reset, then a bit
+    // per port (word leaves), then kEvents bits per port. Zero in most cycles.
     uint64_t attention() const { return top_->attention; }
     uint32_t wfi() const { return top_->wfi; }  // a bit per hart
 

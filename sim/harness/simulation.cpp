@@ -49,6 +49,7 @@ void Simulation::advance(uint64_t limit) {
     found_ = false;
     plan();
     while (cycle_ < limit && !found_) {
+        if (ended_) throw Ended(ended_);
         limit_ = std::min(limit, cycle_ + kSlice);
         if (profiler_.running()) loop<true>();
         else loop<false>();
@@ -101,7 +102,11 @@ void Simulation::observe(uint64_t attention) {
         found_ = true;
         limit_ = cycle_;  // ends the loop: the clock stops in the very cycle of the byte
     }
-    attention >>= 1;
+    if (attention & 6) {
+        ended_ = attention & 2 ? "the guest powered off" : "the guest asked for a reset";
+        limit_ = cycle_;
+    }
+    attention >>= 3;
     if (!attention) return;
     active_ = cycle_;
     for (unsigned port = 0; port < kPorts; ++port, attention >>= 1) {
@@ -220,5 +225,6 @@ void Simulation::restore(const std::string& path) {
     const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
     Loader loader(bytes);
     state(loader);
+    ended_ = nullptr;
     if (!loader.finished()) throw Error(path + ": its content makes no sense; delete it", kBadCheckpoint);
 }

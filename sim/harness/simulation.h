@@ -29,7 +29,7 @@ public:
     // Called now and then while the clock runs, with the cycle reached; may throw to stop it.
     std::function<void(uint64_t)> progress;
 
-    // Each advances the clock, until `limit` at most.
+    // Each advances the clock, until `limit` at most. Once the guest has powered off or asked for a reset, none does: Ended.
     void run(uint64_t limit);
     bool expect(const std::string& text, uint64_t limit);
     void type(const std::string& text);
@@ -77,6 +77,7 @@ private:
     uint64_t due_ = 0;       // next cycle with something to drive
     uint64_t active_ = 0;    // last cycle with a word on a line, or an event
     bool found_ = false;     // the expected text was printed
+    const char* ended_ = nullptr;  // what the guest did, if it ended
     uint64_t look_ = 0;      // cycle from which on it is worth looking whether all sleep
     uint64_t slept_ = 0;
     uint64_t patience_ = kLeastPatience;  // cycles until the next look, if not

@@ -43,7 +43,8 @@ module top (
     output wire        tx_valid [{ports}], tx_last [{ports}],
     output wire [31:0] tx_data  [{ports}],
     output wire  [2:0] tx_bytes [{ports}],
-    // A byte was printed; words leave; events: {", ".join(EVENTS)}.
+    // A byte was printed; the guest powered off, asked for a reset; words leave; events:
+    // {", ".join(EVENTS)}.
     output wire [63:0] attention,
     // CPU.
     output wire [{harts - 1}:0] wfi,
@@ -53,7 +54,7 @@ module top (
 );
     reg        toggle = 0, typed = 0;
     reg  [7:0] typed_data = 0;
-    wire       taken, print_valid;
+    wire       taken, print_valid, off, reset;
     reg  [9:0] mbps = 100;
     reg        valid [{ports}], last [{ports}], error [{ports}];
     reg [31:0] data  [{ports}];
@@ -75,10 +76,11 @@ module top (
         bytes <= rx_bytes;
     end
     assign type_ready = !typed;
-    assign attention  = {{{", ".join(events + valid + ["print_valid"])}}};
+    assign attention  = {{{", ".join([*events, *valid, "reset", "off", "print_valid"])}}};
 
     {SOC} soc (
         .sys_clk(clk),
+        .ended_off(off), .ended_reset(reset),
         .serial_sink_valid(typed), .serial_sink_data(typed_data), .serial_sink_ready(taken),
         .serial_source_valid(print_valid), .serial_source_data(print_data),
         .serial_source_ready(1'b1),

@@ -37,6 +37,7 @@ def firmware(soc: dict, rom_base: int | None = None) -> Firmware:
         "CLINT_BASE": soc["clint"]["base"],
         "UART_BASE": soc["uart"]["base"],
         "SOC_CONTROLLER_BASE": soc["soc_controller"]["base"],
+        "POWERED_OFF": soc["soc_controller"]["powered_off"],
         "KERNEL_BASE": where.kernel,
         "DTB_BASE": where.dtb,
         "SBI_BASE": where.sbi,

@@ -4,7 +4,7 @@
  * RFENCE, HSM, SRST, DBCN, and the legacy putchar. No timer, interrupt or misaligned access is
  * emulated: the core does the first two itself, and Linux handles the last.
  *
- * HARTS, CLINT_BASE, UART_BASE, SOC_CONTROLLER_BASE and KERNEL_BASE come from the SoC.
+ * HARTS, CLINT_BASE, UART_BASE, SOC_CONTROLLER_BASE, POWERED_OFF and KERNEL_BASE come from the SoC.
  */
 typedef unsigned int u32;
 
@@ -20,7 +20,6 @@ typedef unsigned int u32;
 #define UART_TXFULL		REG(UART_BASE + 4)
 #define UART_RXEMPTY		REG(UART_BASE + 8)
 #define UART_EV_PENDING		REG(UART_BASE + 16)
-#define POWERED_OFF		0x0ff	/* in the scratch register: for a simulator to see */
 
 #define csr_set(csr, bits)	asm volatile("csrs " #csr ", %0" : : "r"(bits) : "memory")
 #define csr_clear(csr, bits)	asm volatile("csrc " #csr ", %0" : : "r"(bits) : "memory")

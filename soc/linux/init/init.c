@@ -4,9 +4,11 @@
  * In C because each program that is started before the shell costs a million cycles of boot.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/mount.h>
+#include <sys/reboot.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,8 +40,19 @@ static void open_terminal(void)
 		close(terminal);
 }
 
+/* What busybox's poweroff, halt and reboot send to the first process. */
+static void stop(int signal)
+{
+	sync();
+	reboot(signal == SIGTERM ? RB_AUTOBOOT : RB_POWER_OFF);
+}
+
 int main(void)
 {
+	signal(SIGUSR1, stop);
+	signal(SIGUSR2, stop);
+	signal(SIGTERM, stop);
+	sethostname("moderato", 8);
 	mount("proc", "/proc", "proc", 0, NULL);
 	mount("sysfs", "/sys", "sysfs", 0, NULL);
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
