@@ -15,13 +15,13 @@ namespace {
 
 constexpr char kUsageText[] =
     "usage: moderato-sim [--load FILE@ADDRESS]... [--restore FILE] [--console FILE] [--ungated]\n"
-    "                    (--script FILE|- | --interactive)\n"
+    "                    [--udp-echo] (--script FILE|- | --interactive [--prompt TEXT])\n"
     "       moderato-sim --build-id";
 
 struct Options {
     std::vector<std::pair<std::string, uint32_t>> load;
-    std::string restore, console, script;
-    bool interactive = false, build_id = false, ungated = false;
+    std::string restore, console, script, prompt;
+    bool interactive = false, build_id = false, ungated = false, udp_echo = false;
 };
 
 std::pair<std::string, uint32_t> parse_load(const std::string& text) {
@@ -51,6 +51,8 @@ Options parse(int count, char** words) {
         else if (name == "--console") options.console = value();
         else if (name == "--script") options.script = value();
         else if (name == "--interactive") options.interactive = true;
+        else if (name == "--prompt") options.prompt = value();
+        else if (name == "--udp-echo") options.udp_echo = true;
         else if (name == "--ungated") options.ungated = true;
         else if (name == "--build-id") options.build_id = true;
         else throw Error(name + ": there is no such option\n" + kUsageText, kUsage);
@@ -63,10 +65,11 @@ Options parse(int count, char** words) {
 void run(const Options& options) {
     Simulation simulation;
     if (options.ungated) simulation.ungate();
+    if (options.udp_echo) simulation.echo_udp();
     if (!options.console.empty()) simulation.console().log_to(options.console);
     if (!options.restore.empty()) simulation.restore(options.restore);
     for (const auto& [path, address] : options.load) simulation.load(address, path);
-    if (options.interactive) return interact(simulation);
+    if (options.interactive) return interact(simulation, options.prompt);
     Script script(simulation);
     if (options.script == "-") return script.run(std::cin);
     std::ifstream file(options.script);

@@ -24,7 +24,7 @@ template <bool profiled> void Simulation::loop() {
 // Passes over cycles in which nothing happens: if the state after a circle is what it was before but for the time, it stays
 // so until the next timer or input.
 void Simulation::sleep() {
-    const uint64_t end = std::min(limit_, due_ - 1);
+    const uint64_t end = std::min(end_, due_ - 1);
     if (cycle_ + 2 * kCircle > end) return;
     model_.remember();
     uint64_t passed = 0;
@@ -46,9 +46,10 @@ void Simulation::sleep() {
 
 void Simulation::advance(uint64_t limit) {
     constexpr uint64_t kSlice = 1 << 16;  // cycles between calls of progress(): about 40 ms
-    found_ = false;
+    found_ = stopped_ = false;
+    end_ = limit;
     plan();
-    while (cycle_ < limit && !found_) {
+    while (cycle_ < limit && !found_ && !stopped_) {
         if (ended_) throw Ended(ended_);
         limit_ = std::min(limit, cycle_ + kSlice);
         if (profiler_.running()) loop<true>();

@@ -23,11 +23,13 @@ public:
     uint64_t slept() const { return slept_; }  // cycles that this process passed over
 
     void ungate() { model_.ungate(); }
+    void echo_udp() { tester_.echo_udp(); }
     void load(uint32_t address, const std::string& path);
     size_t mailbox(uint32_t address, const std::string& path);  // returns the file's size
 
-    // Called now and then while the clock runs, with the cycle reached; may throw to stop it.
+    // Called now and then while the clock runs, with the cycle reached; may throw, or stop(), to stop it.
     std::function<void(uint64_t)> progress;
+    void stop() { stopped_ = true; }
 
     // Each advances the clock, until `limit` at most. Once the guest has powered off or asked for a reset, none does: Ended.
     void run(uint64_t limit);
@@ -73,10 +75,12 @@ private:
 
     uint64_t cycle_ = 0;
     uint64_t at_start_cycle_ = 0;  // of the latest trial or replay
-    uint64_t limit_ = 0;     // the clock stops before this cycle would be exceeded
+    uint64_t end_ = 0;       // the clock stops before this cycle would be exceeded,
+    uint64_t limit_ = 0;     // and looks up from time to time, after this one
     uint64_t due_ = 0;       // next cycle with something to drive
     uint64_t active_ = 0;    // last cycle with a word on a line, or an event
     bool found_ = false;     // the expected text was printed
+    bool stopped_ = false;   // by stop()
     const char* ended_ = nullptr;  // what the guest did, if it ended
     uint64_t look_ = 0;      // cycle from which on it is worth looking whether all sleep
     uint64_t slept_ = 0;

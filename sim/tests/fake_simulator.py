@@ -41,7 +41,7 @@ class Guest:
         status = 1 if command in os.environ.get("FAKE_FAIL", "").split(",") else 0
         output = self.proc() if "/proc/interrupts" in command else ""
         if command.startswith("sh "):
-            output, status = "hello\r\n", 7
+            output, status = "hello\r\n@end of it\r\n", 7
         self.printed += f"{text}@begin@\r\n{output}@end@{status}@\r\n# "
 
     def proc(self) -> str:
@@ -127,6 +127,14 @@ class Guest:
                            "idle_cycles": [250_000]}}
 
 
+def stream(output: str, cycle: int) -> str:
+    """Tell all of it but the end, which is returned, in small pieces."""
+    *pieces, last = [output[at:at + 3] for at in range(0, len(output), 3)]
+    for piece in pieces:
+        print(json.dumps({"progress": {"cycle": cycle, "cycles": 1, "of": 2, "printed": piece}}))
+    return last
+
+
 def main():
     if journal := os.environ.get("FAKE_JOURNAL"):
         with open(journal, "a") as file:
@@ -148,14 +156,17 @@ def main():
             case "send":
                 guest.type(request["text"])
             case "expect":
-                print(json.dumps({"progress": {"cycle": guest.cycle, "cycles": 1,
-                                               "of": request["max_cycles"]}}))
+                if not request.get("stream"):
+                    print(json.dumps({"progress": {"cycle": guest.cycle, "cycles": 1,
+                                                   "of": request["max_cycles"]}}))
                 found = guest.printed.find(request["text"])
                 if found < 0:
                     reply |= {"ok": False, "error": f"the guest did not print {request['text']!r}"}
                 else:
                     end = found + len(request["text"])
                     reply["output"], guest.printed = guest.printed[:end], guest.printed[end:]
+                    if request.get("stream"):
+                        reply["printed"] = stream(reply["output"], guest.cycle)
             case "counters":
                 reply |= {"idle_cycles": [0],
                           "ports": [{"events": events} for events in guest.events]}

@@ -165,6 +165,16 @@ Inter-|   Receive                                 |  Transmit
 """
 
 
+def test_output_is_shown_as_it_comes(machine):
+    """In pieces: whole lines' ends, and nothing of the mark that ends it."""
+    pieces = []
+    with state.booted(machine).open() as session:
+        status, output = session.type("sh /tmp/command", show=lambda piece, _: pieces.append(piece))
+        assert (status, output) == (7, "hello\n@end of it\n")
+        assert session.type("sh /tmp/command") == (status, output)
+    assert "".join(pieces) == output and len(pieces) > 3
+
+
 def test_guest_counters():
     counters = guest.parse(PROC)
     assert counters.rx_interrupts == [17, 900] and counters.tx_interrupts == [0, 123456]

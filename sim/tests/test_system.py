@@ -340,6 +340,28 @@ def test_replay_learns_neighbours_and_forwards(tmp_path):
     assert port["offered"] == port["received"] == port["forwarded"] == 5 and port["lost"] == 0
 
 
+def test_shell_until_the_guest_powers_off():
+    """What it printed before is there; the tester answers, without having been asked to."""
+    ended = moderato("shell", "-c", "ping -c 2 198.19.0.2; poweroff; sleep 9; echo never")
+    assert "2 packets transmitted, 2 packets received" in ended.stdout
+    assert "never" not in ended.stdout
+    assert ended.returncode == 1 and "moderato: the guest powered off" in ended.stderr
+
+
+def test_udp_echo(tmp_path):
+    """A datagram through the guest to the tester at port 1 comes back to who sent it at port 0."""
+    asked = Ether(src=TESTER[0], dst=GUEST[0]) / IP(src="198.18.0.2", dst="198.19.0.2") / \
+        UDP(sport=1234, dport=7) / b"moderato"
+    wrpcap(str(tmp_path / "in.pcap"), [asked])
+    ended = moderato("replay", "--variant", "napi", "--in0", tmp_path / "in.pcap", "--udp-echo",
+                     "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap")
+    assert ended.returncode == 0, ended.stderr
+    back, = [frame for frame in rdpcap(str(tmp_path / "0.pcap")) if UDP in frame]
+    assert (back[IP].src, back[IP].dst, back[IP].ttl) == ("198.19.0.2", "198.18.0.2", 63)
+    assert (back[UDP].sport, back[UDP].dport) == (7, 1234)
+    assert bytes(back[UDP].payload)[:8] == b"moderato"
+
+
 def test_shell_gives_output_and_status():
     ended = moderato("shell", "--variant", "original",
                      "-c", "echo \"$(cat /sys/class/net/eth1/address)\"; exit 3")

@@ -24,6 +24,7 @@ public:
     // Looks for `text` in what is already there; if it is not, printed() will tell.
     bool expect(const std::string& text);
     void forget_expected() { expected_.clear(); }
+    const std::string& output() const { return output_; }  // not consumed
     // Everything up to the end of the first `text`, or everything; it is consumed.
     std::string consume(const std::string& text = "");
 

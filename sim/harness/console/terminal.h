@@ -4,5 +4,6 @@
 
 #include "simulation.h"
 
-// Runs until Ctrl-C or Ctrl-A x, or, without a terminal, until the input is exhausted and the guest is silent.
-void interact(Simulation& simulation);
+// Runs until Ctrl-A x or, without a terminal, until the input is exhausted and the guest is silent; or until the guest powers
+// off or asks for a reset. `prompt`: what a line begins with in which the guest waits for the user; one is printed at once.
+void interact(Simulation& simulation, const std::string& prompt);

@@ -17,7 +17,8 @@ Json left(const Left& left) {
     return {{"frames", left.frames},         {"test", left.test},
             {"arp", left.arp},               {"other", left.other},
             {"bad_fcs", left.bad_fcs},       {"bad_preamble", left.bad_preamble},
-            {"short_gap", left.short_gap},   {"unrecognised", left.unrecognised}};
+            {"short_gap", left.short_gap},   {"unrecognised", left.unrecognised},
+            {"answered", left.answered}};
 }
 
 Json latency(const std::vector<uint64_t>& percentiles) {

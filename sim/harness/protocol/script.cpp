@@ -69,6 +69,9 @@ Script::Json Script::execute(const std::string& line) {
         reply["ok"] = false;
         reply["error"] = error.what();
     }
+    streaming_ = false;
+    printed_.clear();
+    simulation_.console().echo = nullptr;
     simulation_.console().flush_log();
     reply["cycle"] = simulation_.cycle();
     reply["wall_seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -79,11 +82,27 @@ Script::Json Script::execute(const std::string& line) {
 void Script::progress(uint64_t cycle) {
     stop_if_interrupted();
     const auto now = std::chrono::steady_clock::now();
-    if (now - shown_ < std::chrono::milliseconds(500)) return;
+    if (now - shown_ < std::chrono::milliseconds(printed_.empty() ? 500 : 100)) return;
     shown_ = now;
     Json state = {{"do", name_}, {"cycle", cycle}, {"cycles", cycle - first_cycle_}, {"of", of_}};
     if (const Trial* trial = simulation_.trial()) state.update(trial_progress(*trial));
+    if (streaming_) state["printed"] = take_printed(false);
     print({{"progress", state}});
+}
+
+// What was printed; of a character in several bytes (UTF-8) whose end is still to come nothing, unless `all`.
+std::string Script::take_printed(bool all) {
+    size_t end = printed_.size();
+    for (size_t last = 1; !all && last <= std::min<size_t>(3, printed_.size()); ++last) {
+        const uint8_t byte = printed_[printed_.size() - last];
+        if ((byte & 0xc0) == 0x80) continue;
+        const size_t bytes = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+        if (bytes > last) end -= last;
+        break;
+    }
+    const std::string taken = printed_.substr(0, end);
+    printed_.erase(0, end);
+    return taken;
 }
 
 // The cycle that a command may reach, from its field of cycles that it may take.
@@ -104,12 +123,18 @@ void Script::do_send(const Json& command, Json&) { simulation_.type(text(command
 void Script::do_expect(const Json& command, Json& reply) {
     const std::string wanted = text(command, "text");
     if (wanted.empty()) throw Error("text: is empty");
+    if (flag(command, "stream")) {
+        streaming_ = true;
+        printed_ = simulation_.console().output();
+        simulation_.console().echo = [this](uint8_t byte) { printed_ += static_cast<char>(byte); };
+    }
     const bool found = simulation_.expect(wanted, limit(command, kLimit));
     if (!found) {
         reply["ok"] = false;
         reply["error"] = "the guest did not print '" + wanted + "' in " + std::to_string(of_) + " cycles";
     }
     reply["output"] = simulation_.console().consume(found ? wanted : "");
+    if (streaming_) reply["printed"] = take_printed(true);
 }
 
 void Script::do_console(const Json&, Json& reply) { reply["output"] = simulation_.console().consume(); }

@@ -26,12 +26,15 @@ private:
     std::string name_;
     uint64_t first_cycle_ = 0, of_ = 0;
     std::chrono::steady_clock::time_point shown_;
+    bool streaming_ = false;
+    std::string printed_;  // by the guest, and not streamed yet
     // Of the trial under way.
     uint64_t quiet_ = 0, limit_ = 0;
     std::string pcap_;
 
     Json execute(const std::string& line);
     void progress(uint64_t cycle);
+    std::string take_printed(bool all);
     uint64_t limit(const Json& command, uint64_t otherwise);
 
     void do_run(const Json& command, Json& reply);

@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "frame.h"
 
-#include <algorithm>
+#include "octets.h"
 
 namespace {
 
-// Offsets from the destination address.
-enum : size_t {
-    kDestination = 0, kSource = 6, kEtherType = 12, kIp = 14, kTtl = 22, kProtocol = 23, kChecksum = 24,
-    kIpSource = 26, kIpDestination = 30, kUdp = 34, kPayload = 42,
-};
-constexpr uint8_t kUdpProtocol = 17;
-constexpr uint16_t kEchoPort = 7, kSourcePort = 49152;
+constexpr uint16_t kSourcePort = 49152;
 constexpr std::array<uint8_t, 4> kSignature = {'M', 'o', 'd', 'e'};
-
-void put16(uint8_t* to, uint16_t value) { to[0] = value >> 8, to[1] = value & 0xff; }
-void put32(uint8_t* to, uint32_t value) { put16(to, value >> 16), put16(to + 2, value & 0xffff); }
-uint16_t get16(const uint8_t* from) { return from[0] << 8 | from[1]; }
-uint32_t get32(const uint8_t* from) { return uint32_t{get16(from)} << 16 | get16(from + 2); }
-template <class Address> void put(Octets& frame, size_t offset, const Address& address) {
-    std::copy(address.begin(), address.end(), frame.begin() + offset);
-}
-
-// RFC 1071, over the 20 octets of an IPv4 header whose checksum field is 0.
-uint16_t ip_checksum(const uint8_t* header) {
-    uint32_t sum = 0;
-    for (size_t i = 0; i < 20; i += 2) sum += get16(header + i);
-    while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-    return ~sum;
-}
 
 // SplitMix64 (Steele, Lea, Flood 2014): a pattern whose every octet depends on the whole state.
 uint64_t splitmix(uint64_t& state) {
@@ -36,11 +14,6 @@ uint64_t splitmix(uint64_t& state) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
-}
-
-void finish_ip(Octets& frame) {
-    put16(&frame[kChecksum], 0);
-    put16(&frame[kChecksum], ip_checksum(&frame[kIp]));
 }
 
 }  // namespace
@@ -90,10 +63,10 @@ Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uin
     put(frame, kSource, tester(identity.flow).mac);
     put16(&frame[kEtherType], kEtherTypeIp);
 
-    frame[kIp] = 0x45;  // version 4, header of 5 words
-    put16(&frame[kIp + 2], frame.size() - kIp);
+    frame[kIp] = kPlainIp;
+    put16(&frame[kIpLength], frame.size() - kIp);
     put16(&frame[kIp + 4], identity.sequence & 0xffff);  // identification
-    frame[kTtl] = 64;
+    frame[kTtl] = kFirstTtl;
     frame[kProtocol] = kUdpProtocol;
     put(frame, kIpSource, tester(identity.flow).ip);
     put(frame, kIpDestination, tester(out_port).ip);
@@ -126,7 +99,7 @@ Octets routed(Octets frame, unsigned out_port) {
 }
 
 bool is_test_frame(const Octets& frame) {
-    return frame.size() >= kPayload + kFcs && ether_type(frame) == kEtherTypeIp && frame[kIp] == 0x45 &&
+    return frame.size() >= kPayload + kFcs && ether_type(frame) == kEtherTypeIp && frame[kIp] == kPlainIp &&
            frame[kProtocol] == kUdpProtocol && get16(&frame[kUdp + 2]) == kEchoPort;
 }
 
@@ -134,25 +107,4 @@ std::optional<TestFrame> identify(const Octets& frame) {
     if (!is_test_frame(frame) || frame.size() < kPayload + 10 + kFcs) return std::nullopt;
     if (!std::equal(kSignature.begin(), kSignature.end(), &frame[kPayload])) return std::nullopt;
     return TestFrame{get16(&frame[kPayload + 4]), get32(&frame[kPayload + 6])};
-}
-
-std::optional<Octets> arp_answer(const Octets& frame, unsigned port) {
-    static constexpr uint8_t kRequest[] = {0, 1, 8, 0, 6, 4, 0, 1};  // Ethernet, IPv4, lengths, request
-    constexpr size_t kArp = 14, kOperation = 20, kSender = 22, kTarget = 32, kTargetIp = 38, kEnd = 42;
-    const Station own = tester(port);
-    if (frame.size() < kEnd + kFcs || ether_type(frame) != kEtherTypeArp ||
-        !std::equal(kRequest, std::end(kRequest), &frame[kArp]) ||
-        !std::equal(own.ip.begin(), own.ip.end(), &frame[kTargetIp]))
-        return std::nullopt;
-
-    Octets answer(kMinFrame - kFcs, 0);
-    std::copy_n(&frame[kSource], 6, &answer[kDestination]);
-    put(answer, kSource, own.mac);
-    std::copy_n(&frame[kEtherType], kOperation - kEtherType, &answer[kEtherType]);
-    put16(&answer[kOperation], 2);
-    put(answer, kSender, own.mac);
-    put(answer, kSender + 6, own.ip);
-    std::copy_n(&frame[kSender], 10, &answer[kTarget]);  // the asker's addresses
-    append_fcs(answer);
-    return answer;
 }

@@ -43,6 +43,3 @@ Octets routed(Octets frame, unsigned out_port);
 // Whether a frame is UDP/IPv4 to port 7 by its headers, and which one it claims to be.
 bool is_test_frame(const Octets& frame);
 std::optional<TestFrame> identify(const Octets& frame);
-
-// The answer to an ARP request for the tester's address at a port (RFC 826); none for other frames.
-std::optional<Octets> arp_answer(const Octets& frame, unsigned port);

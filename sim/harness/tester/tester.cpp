@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "answer.h"
+
 Left Left::operator-(const Left& earlier) const {
     Left out = *this;
     out.frames -= earlier.frames;
@@ -13,6 +15,7 @@ Left Left::operator-(const Left& earlier) const {
     out.unrecognised -= earlier.unrecognised;
     out.bad_preamble -= earlier.bad_preamble;
     out.short_gap -= earlier.short_gap;
+    out.answered -= earlier.answered;
     return out;
 }
 
@@ -45,12 +48,12 @@ void Tester::judge(const Departure& departure, uint64_t cycle) {
     } else if (traffic_ && traffic_->judges() && is_test_frame(departure.frame)) {
         const auto identity = identify(departure.frame);
         ++(identity && traffic_->judge(*identity, departure) ? left.test : left.unrecognised);
-    } else if (ether_type(departure.frame) == kEtherTypeArp) {
-        ++left.arp;
-        if (const auto answer = arp_answer(departure.frame, departure.port))
-            senders_[departure.port].answer(*answer, cycle, rate_);
     } else {
-        ++left.other;
+        ++(ether_type(departure.frame) == kEtherTypeArp ? left.arp : left.other);
+        if (const auto back = answer(departure.frame, departure.port, udp_echo_)) {
+            ++left.answered;
+            senders_[departure.port].answer(*back, cycle, rate_);
+        }
     }
 }
 

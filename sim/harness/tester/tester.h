@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tester at the PHY side of all ports: drives the lines, sorts what leaves, answers ARP.
+// The tester at the PHY side of all ports: drives the lines, sorts what leaves, answers ARP and ping.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@ struct Left {
     uint64_t test = 0, arp = 0, other = 0;                           // good FCS, by kind
     uint64_t bad_fcs = 0, unrecognised = 0;                          // damaged frames
     uint64_t bad_preamble = 0, short_gap = 0;                        // damage around a frame
+    uint64_t answered = 0;                                           // by the tester itself
     Left operator-(const Left& earlier) const;
 };
 
@@ -35,6 +36,7 @@ public:
 
     void set_rate(const LineRate& rate) { rate_ = rate; }
     const LineRate& rate() const { return rate_; }
+    void echo_udp() { udp_echo_ = true; }
 
     void attach(Traffic* traffic, uint64_t cycle);
     void detach(uint64_t cycle) { attach(nullptr, cycle); }
@@ -62,6 +64,7 @@ private:
     std::array<Receiver, kPorts> receivers_;
     std::array<Left, kPorts> left_;
     Traffic* traffic_ = nullptr;
+    bool udp_echo_ = false;
 
     void judge(const Departure& departure, uint64_t cycle);
 };

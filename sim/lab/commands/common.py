@@ -56,6 +56,11 @@ def add_yes(parser: ArgumentParser):
     parser.add_argument("--yes", action="store_true", help="begin also what takes hours")
 
 
+def add_udp_echo(parser: ArgumentParser):
+    parser.add_argument("--udp-echo", action="store_true",
+                        help="the tester returns UDP datagrams to port 7, as it always does pings")
+
+
 def add_link(parser: ArgumentParser):
     parser.add_argument("--link", type=arguments.link, default=100, metavar="MBPS",
                         help="line rate: 10, 100 (default) or 1000 Mb/s")

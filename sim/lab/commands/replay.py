@@ -5,7 +5,8 @@ from . import arguments, common
 
 EXAMPLES = ("--variant napi --in0 in.pcap --out0 left0.pcap --out1 left1.pcap",)
 USAGE = ("moderato replay (--variant V | --nic liteeth) --in0 PCAP [--in1 PCAP]\n"
-         "       --out0 PCAP --out1 PCAP [--kernel K] [--json FILE] [--yes]")
+         "       --out0 PCAP --out1 PCAP [--kernel K] [--json FILE] [--udp-echo]\n"
+         "       [--yes]")
 
 
 def options(parser):
@@ -18,6 +19,7 @@ def options(parser):
     add("--out1", type=arguments.output_file, required=True, metavar="PCAP",
         help="what left port 1")
     common.add_json(parser)
+    common.add_udp_echo(parser)
     common.add_yes(parser)
 
 
@@ -28,4 +30,4 @@ def run(options) -> int:
                              ("--json", options.json)])
     return replay(common.variant(options), [options.in0, options.in1],
                   [options.out0, options.out1], options.json, options.nic, options.kernel,
-                  options.yes)
+                  options.yes, options.udp_echo)

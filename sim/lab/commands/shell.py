@@ -5,6 +5,7 @@ from . import common
 
 EXAMPLES = ("",
             "-c 'cat /proc/interrupts'",
+            "-c 'ping -c 3 198.18.0.2'",
             "--variant napi-tx-off -c 'ethtool -c eth0'")
 
 
@@ -12,9 +13,10 @@ def options(parser):
     common.add_machine(parser)
     parser.add_argument("-c", dest="command", metavar="COMMAND",
                         help="run this and end with its status")
+    common.add_udp_echo(parser)
 
 
 def run(options) -> int:
     from ..run.shell import shell
     common.variants(options)
-    return shell(options.variant, options.command, options.nic, options.kernel)
+    return shell(options.variant, options.command, options.nic, options.kernel, options.udp_echo)

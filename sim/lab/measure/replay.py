@@ -28,14 +28,14 @@ Frames = list[tuple[int, bytes]]  # as pcap.read gives them
 
 def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
            json: Path | None, nic: str = "moderato", kernel: str = NORMAL,
-           patient: bool = False) -> int:
+           patient: bool = False, udp_echo: bool = False) -> int:
     """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
     entered = [pcap.read(path) if path else [] for path in inputs]
     require_playable(inputs, entered)
     estimate.announce([span(entered) / 1e9], patient)
     of = machine(LINK_MBPS, nic=nic, kernel=kernel)
     state.ready(of, variant, static=False)
-    job = functools.partial(run, of, variant, inputs, entered, captures)
+    job = functools.partial(run, of, variant, inputs, entered, captures, udp_echo)
     results = pool.run_all([(f"replay {variant}", job)], "replays")
     print(trial_tables.render_replay(results[0]), end="")
     if json:
@@ -57,7 +57,7 @@ def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
 
 
 def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Sequence[Frames],
-        captures: Sequence[Path], progress: Callable[[float], None]) -> Result:
+        captures: Sequence[Path], udp_echo: bool, progress: Callable[[float], None]) -> Result:
     """`entered`: the frames of `inputs`. The captures appear whole or not at all."""
     ready = state.ready(of, variant, static=False)
     start = time.monotonic()
@@ -67,7 +67,7 @@ def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Seque
         progress(min(1.0, done["cycles"] / (clocks + 2 * trial.QUIET)))
 
     with contextlib.ExitStack() as stack:
-        session = stack.enter_context(ready.open(progress=report))
+        session = stack.enter_context(ready.open(progress=report, udp_echo=udp_echo))
         files = [stack.enter_context(outputs.replacing(path)) for path in captures]
         before = session.call("counters")["idle_cycles"]
         reply = session.call("replay", **{"in": [path and str(path) for path in inputs]},

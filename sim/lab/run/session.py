@@ -37,13 +37,16 @@ class Session:
 
     def __init__(self, simulator: Path, restore: Path | None = None,
                  load: list[tuple[Path, int]] = (), console: Path | None = None,
-                 progress: Callable[[dict], None] | None = None):
+                 progress: Callable[[dict], None] | None = None, udp_echo: bool = False):
         """Start from a checkpoint, or from reset with images at addresses.
 
         `progress` is called now and then while a command runs, with moderato-sim's own words:
-        `cycle` reached, `cycles` done by the command, `of` how many at most.
+        `cycle` reached, `cycles` done by the command, `of` how many at most. `udp_echo`: the
+        tester answers datagrams to port 7, too.
         """
         command = [simulator, "--script", "-"]
+        if udp_echo:
+            command += ["--udp-echo"]
         if restore:
             command += ["--restore", restore]
         if console:
@@ -117,14 +120,41 @@ class Session:
         self.call("send", text=FUNCTION)
         self.call("expect", text=PROMPT, max_cycles=PATIENCE)
 
-    def type(self, command: str, max_cycles: int = PATIENCE) -> tuple[int, str]:
-        """Run a command in the guest's shell: its exit status and output."""
+    def type(self, command: str, max_cycles: int = PATIENCE,
+             show: Callable[[str, int], None] | None = None) -> tuple[int, str]:
+        """Run a command in the guest's shell: its exit status and output.
+
+        `show` gets each piece of the output as it comes, now and then an empty one, and the cycle.
+        """
         self.call("send", text=f"r {shlex.quote(command)}\n")
         self.call("expect", text=BEGIN + "\r\n", max_cycles=max_cycles)
-        output = self.call("expect", text=END, max_cycles=max_cycles)["output"].removesuffix(END)
+        output = self._output(max_cycles, show) if show else self.call(
+            "expect", text=END, max_cycles=max_cycles)["output"].removesuffix(END)
         status = self.call("expect", text="@", max_cycles=max_cycles)["output"].removesuffix("@")
         self.call("expect", text=PROMPT, max_cycles=max_cycles)
         return int(status), output.replace("\r\n", "\n")
+
+    def _output(self, max_cycles: int, show: Callable[[str, int], None]) -> str:
+        """What comes before END, shown meanwhile."""
+        printed, shown = "", 0
+
+        def take(reply: dict):
+            nonlocal printed, shown
+            printed += reply["printed"]
+            if printed.endswith(END):
+                end = len(printed) - len(END)
+            else:  # The last characters may be the first ones of END, or half of a line's end.
+                end = max(shown, len(printed) - len(END) + 1)
+                end -= printed.endswith("\r", 0, end)
+            show(printed[shown:end].replace("\r\n", "\n"), reply["cycle"])
+            shown = max(shown, end)
+
+        before, self.progress = self.progress, take
+        try:
+            take(self.call("expect", text=END, max_cycles=max_cycles, stream=True))
+        finally:
+            self.progress = before
+        return printed.removesuffix(END)
 
     def check(self, command: str) -> str:
         """As `type`, for a command that has to succeed: its output."""

@@ -7,36 +7,43 @@ import tempfile
 
 from moderato.soc.linux.kernel import NORMAL
 
+from ..show.guest_output import GuestOutput
 from . import state
 from .machine import machine
+from .session import PROMPT
 
 PATIENCE = 20_000_000_000  # clocks that one command may take: 200 s of the guest's time
 
+GREETING = """\
+moderato: the console of a router: eth0 has 198.18.0.1, eth1 198.19.0.1; beyond them the tester
+moderato: answers ping at 198.18.0.2 and 198.19.0.2. Ctrl-A x ends, Ctrl-C goes to the guest.
+"""
+
 
 def shell(variant: str | None, command: str | None, nic: str = "moderato",
-          kernel: str = NORMAL) -> int:
+          kernel: str = NORMAL, udp_echo: bool = False) -> int:
     """Returns the exit status: the command's, or the console's."""
-    ready = state.ready(machine(nic=nic, kernel=kernel), variant, static=False)
-    return console(ready) if command is None else run(ready, command)
+    ready = state.ready(machine(nic=nic, kernel=kernel), variant)
+    return console(ready, udp_echo) if command is None else run(ready, command, udp_echo)
 
 
-def run(ready: state.State, command: str) -> int:
+def run(ready: state.State, command: str, udp_echo: bool) -> int:
     """Run any text as a script of the guest's shell; prints what it prints."""
-    with ready.open() as session, tempfile.NamedTemporaryFile() as script:
+    with ready.open(udp_echo=udp_echo) as session, tempfile.NamedTemporaryFile() as script:
         # Through the mailbox, not the keyboard: any length, any quotes, nothing echoed.
         script.write(command.encode() + b"\n")
         script.flush()
         session.call("mailbox", file=script.name, address=ready.machine.mailbox)
         session.check("mailbox > /tmp/command")
-        status, output = session.type("sh /tmp/command < /dev/null", max_cycles=PATIENCE)
-    sys.stdout.write(output)
+        with GuestOutput(ready.machine.sys_clk_hz) as output:
+            status, _ = session.type("sh /tmp/command < /dev/null", PATIENCE, output.show)
     return status
 
 
-def console(ready: state.State):
+def console(ready: state.State, udp_echo: bool):
     """Hand the terminal to the guest: this process becomes the simulator."""
     ready.open().end()  # mends a checkpoint that can't be used
-    print("moderato: the guest's console; Ctrl-A x ends it", file=sys.stderr)
-    sys.stderr.flush()
+    print(GREETING, end="", file=sys.stderr, flush=True)
     simulator = str(ready.machine.simulator)
-    os.execv(simulator, [simulator, "--restore", str(ready.checkpoint), "--interactive"])
+    options = ["--restore", str(ready.checkpoint), "--interactive", "--prompt", PROMPT]
+    os.execv(simulator, [simulator, *options, *(["--udp-echo"] if udp_echo else [])])

@@ -29,7 +29,8 @@ def rom(tmp_path):
 def sim(binary, rom, tmp_path):
     """sim(*commands, ...) → replies. From reset with the ROM, or from a checkpoint.
 
-    Runs in tmp_path, so that commands may name files there. `sim.errors` is standard error.
+    Runs in tmp_path, so that commands may name files there. `sim.errors` is standard error,
+    `sim.progress` what was said between the replies.
     """
 
     def run(*commands, restore=None, status=0, options=()):
@@ -45,6 +46,7 @@ def sim(binary, rom, tmp_path):
         assert done.returncode == status, done.stderr
         run.errors = done.stderr
         replies = [json.loads(line) for line in done.stdout.splitlines()]
+        run.progress = [reply["progress"] for reply in replies if "progress" in reply]
         return [reply for reply in replies if "progress" not in reply]
 
     return run

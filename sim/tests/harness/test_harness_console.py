@@ -47,6 +47,37 @@ def test_mailbox(sim, tmp_path):
     assert printed["output"] == "!content of the file"
 
 
+def test_output_is_told_as_it_comes(sim):
+    """In pieces that together are all of it, and none of which ends within a character."""
+    text = "\u00e9\u20ac\U0001f600x" * 800 + "."
+    *_, echo = sim(
+        PROMPT,
+        {"do": "send", "text": text},
+        {"do": "expect", "text": ".", "max_cycles": 50_000_000, "stream": True},
+    )
+    pieces = [each["printed"] for each in sim.progress] + [echo["printed"]]
+    assert "".join(pieces) == echo["output"] == text
+    assert len(pieces) > 1
+
+
+@pytest.mark.parametrize(
+    "key, said", [("\x04", "the guest powered off"), ("\x12", "the guest asked for a reset")]
+)
+def test_a_guest_that_ends(sim, key, said):
+    """Nothing goes on but from another state."""
+    *_, ended, still, _, restored = sim(
+        PROMPT,
+        {"do": "save", "file": "before"},
+        {"do": "send", "text": key},
+        {"do": "expect", "text": "never", "max_cycles": 100_000},
+        {"do": "run", "cycles": 5},
+        {"do": "restore", "file": "before"},
+        {"do": "run", "cycles": 5},
+    )
+    assert ended["error"] == still["error"] == said
+    assert ended["cycle"] < 10_000 and restored["ok"]
+
+
 @pytest.mark.parametrize(
     "address, message", [(0x4000_FFF0, "do not fit"), (0x8000_0000, "neither in RAM nor in ROM")]
 )
@@ -68,11 +99,25 @@ def test_interactive_on_a_terminal(binary, rom):
     os.write(ours, b"echo")
     while b"echo" not in seen:
         seen += os.read(ours, 100)
+    os.write(ours, b"\x03\x01\x01")  # for the guest, which echoes them
+    while b"\x03\x01" not in seen:
+        seen += os.read(ours, 100)
     os.write(ours, b"\x01x")
     assert process.wait() == 0
     assert termios.tcgetattr(theirs) == before
     os.close(ours)
     os.close(theirs)
+
+
+def test_prompt_at_once_and_a_power_off(binary, rom, sim, tmp_path):
+    """Whoever comes to a state at the prompt sees one, and what was printed before the end."""
+    sim(PROMPT, {"do": "save", "file": "prompted"})
+    done = subprocess.run(
+        [binary, "--restore", tmp_path / "prompted", "--interactive", "--prompt", "# "],
+        input=b"bye\x04", capture_output=True
+    )
+    assert done.returncode == 0 and done.stdout == b"# bye\x04"
+    assert done.stderr == b"\nmoderato: the guest powered off\n"
 
 
 def test_interactive_from_a_pipe(binary, rom):

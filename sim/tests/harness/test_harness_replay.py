@@ -3,7 +3,7 @@
 
 import pytest
 from harness_commands import GUEST, TESTER, damage, packet, replay
-from scapy.layers.inet import IP
+from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapReader, wrpcap
 
@@ -81,6 +81,65 @@ def test_the_tester_answers_arp_for_its_own_address_only(sim, tmp_path):
         "198.19.0.2",
     )
     assert (answer[ARP].hwdst, answer[ARP].pdst) == (GUEST.format(1), "198.19.0.1")
+
+
+PING = ICMP(id=7, seq=9) / bytes(range(56))
+DATAGRAM = UDP(sport=4321, dport=7) / b"odd"
+
+
+def asked(what, address="198.19.0.2", **fields):
+    """Comes to the tester at port 1 as what a router makes of it."""
+    head = Ether(dst=GUEST.format(0), src=TESTER.format(0))
+    return head / IP(src="198.18.0.9", dst=address, **fields) / what
+
+
+@pytest.mark.parametrize(
+    "what, option", [(PING, []), (ICMP() / b"", []), (DATAGRAM, ["--udp-echo"])]
+)
+def test_the_tester_answers(sim, tmp_path, what, option):
+    """With what it was asked, addresses and ports exchanged; scapy judges lengths and checksums."""
+    wrpcap(str(tmp_path / "in"), [asked(what)])
+    (reply,) = sim(replay("in", out=["out"]), options=option)
+    assert [port["left"]["answered"] for port in reply["ports"]] == [0, 1]
+    (answer,) = PcapReader(str(tmp_path / "out"))
+    assert (answer[IP].src, answer[IP].dst) == ("198.19.0.2", "198.18.0.9")
+    assert answer[IP].ttl == 64 - 1  # the mock is a router on its way back, too
+    expected = what.copy()
+    if UDP in what:
+        expected.sport, expected.dport = what.dport, what.sport
+    else:
+        expected.type = "echo-reply"
+    made = IP(bytes(IP(src="198.19.0.2", dst="198.18.0.9") / expected))
+    assert bytes(answer[IP].payload)[: len(made.payload)] == bytes(made.payload)
+    assert answer[IP].len == len(made) and answer[IP].chksum == again(answer).chksum
+
+
+def again(frame):
+    """Its IP header with the checksum that scapy computes."""
+    header = IP(bytes(frame[IP]))
+    del header.chksum
+    return IP(bytes(header))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        asked(PING, "198.19.0.77"),
+        asked(ICMP(type="echo-reply") / b"to whom?"),
+        asked(ICMP(chksum=1) / b"damaged"),
+        asked(PING, flags="MF"),
+        asked(PING, frag=1),
+        asked(PING, len=2000),
+        asked(DATAGRAM),
+        asked(UDP(dport=9) / b"discard"),
+    ],
+)
+def test_the_tester_does_not_answer(sim, tmp_path, frame):
+    option = ["--udp-echo"] if UDP in frame and frame[UDP].dport != 7 else []
+    wrpcap(str(tmp_path / "in"), [frame])
+    (reply,) = sim(replay("in", out=["out"]), options=option)
+    assert reply["ports"][1]["left"]["other"] == 1 and reply["ports"][1]["left"]["answered"] == 0
+    assert list(PcapReader(str(tmp_path / "out"))) == []
 
 
 def test_an_answer_waits_for_a_free_line(sim, tmp_path):

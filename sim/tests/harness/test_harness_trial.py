@@ -29,6 +29,7 @@ def test_every_frame_is_checked(sim, size, mbps):
             "bad_fcs": 0,
             "bad_preamble": 0,
             "short_gap": 0,
+            "answered": 0,
             "unrecognised": 0,
         }
         # Store and forward: two registers after the last bit in, preamble and SFD, first bit out.

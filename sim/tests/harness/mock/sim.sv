@@ -21,6 +21,8 @@ module sim (
     input  wire        eth0_datapath_clk,   eth0_moderation_clk,   eth1_datapath_clk,   eth1_moderation_clk,
     output wire        eth0_datapath_awake, eth0_moderation_awake, eth1_datapath_awake, eth1_moderation_awake,
 
+    output reg         ended_off, ended_reset,
+
     output wire        cpu0_wfi,
     output wire        cpu0_trace_valid,
     output wire [31:0] cpu0_trace_pc,
@@ -32,7 +34,8 @@ module sim (
     wire keep;
     mock_cluster ModeratoCluster (sys_clk, cpu0_wfi, cpu0_trace_valid, cpu0_trace_pc, cpu0_trace_privilege, keep);
 
-    // Console: prints the text that starts the ROM, then what is typed; on '!' the mailbox at 0x40001000.
+    // Console: prints the text that starts the ROM, then what is typed; on '!' the mailbox at 0x40001000. Ctrl-D powers off,
+    // Ctrl-R resets.
     reg [31:0] rom      [0:1023];
     reg [63:0] main_ram [0:8191];
     reg [15:0] at = 0, left = 0;
@@ -42,6 +45,7 @@ module sim (
     assign serial_sink_ready = booted && ready && left == 0;
     always @(posedge sys_clk) begin
         serial_source_valid <= 0;
+        ended_reset <= 0;
         ready <= cycle[9:0] == 0;  // slow: the harness has to wait for it
         if (!booted) begin
             octet = rom[at[11:2]][8 * at[1:0] +: 8];
@@ -58,6 +62,8 @@ module sim (
             serial_source_valid <= 1;
             serial_source_data  <= serial_sink_data;
             at <= 0;
+            if (serial_sink_data == 8'h04) ended_off <= 1;
+            if (serial_sink_data == 8'h12) ended_reset <= 1;
             if (serial_sink_data == "!") left <= main_ram[16'h1000 >> 3][15:0];
         end
     end

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the guest prints, as it comes; while nothing comes, a terminal shows how its time passes."""
+
+import sys
+
+
+class GuestOutput:
+    """On standard output; the time on standard error, gone when the `with` block ends."""
+
+    def __init__(self, sys_clk_hz: int):
+        self.sys_clk_hz = sys_clk_hz
+        self.start = None
+        self.live = sys.stderr.isatty()
+        self.in_line = False  # the terminal's line has some output
+        self.timed = False    # or the time
+
+    def __enter__(self) -> "GuestOutput":
+        return self
+
+    def __exit__(self, *_):
+        self._hide()
+
+    def show(self, piece: str, cycle: int):
+        """Print a piece, or show the time if it is empty."""
+        if self.start is None:
+            self.start = cycle
+        if piece:
+            self._hide()
+            sys.stdout.write(piece)
+            sys.stdout.flush()
+            self.in_line = sys.stdout.isatty() and not piece.endswith("\n")
+        elif self.live and not self.in_line:
+            seconds = (cycle - self.start) / self.sys_clk_hz
+            print(f"\r\033[Kmoderato: {seconds:.2f} s simulated", end="", file=sys.stderr,
+                  flush=True)
+            self.timed = True
+
+    def _hide(self):
+        if self.timed:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            self.timed = False
