@@ -94,7 +94,7 @@ class Guest:
                 "window_events": events | {"rx_completed": window["forwarded"]},
                 "last_lost_cycle": self.cycle if lost else None,
                 "longest_pause": {"start_cycle": self.start, "end_cycle": self.begin},
-                "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}}
+                "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0, "answered": 0}}
         return {"start_cycle": self.start, "offered_cycle": self.end, "quiet": quiet,
                 "ports": [port, port],
                 "latency_percentiles": [1000 + percent for percent in range(101)],
@@ -119,7 +119,7 @@ class Guest:
                           "corrupted": setting("CORRUPTED"), "reordered": 0, "duplicated": 0,
                           "window": {"offered": passed, "forwarded": passed}, "events": events,
                           "left": {"frames": passed, "bad_fcs": 0, "bad_preamble": 0,
-                                   "short_gap": 0, "unrecognised": 0}})
+                                   "short_gap": 0, "unrecognised": 0, "answered": 0}})
         self.cycle += 3_000_000
         return {"start_cycle": start, "end_cycle": self.cycle, "quiet": True, "ports": ports,
                 "latency_cycles": {"min": 1000, "median": 2000, "p99": 3000, "max": 4001},

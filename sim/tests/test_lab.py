@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The lab against a simulator that only pretends: states, trials, tables, files, failures."""
 
+import dataclasses
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,7 +57,7 @@ def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
         asked.append(fields["max_cycles"]) if fields.get("text") == "MODERATO-BOOTED" else None,
         call(self, do, **fields))[1])
     for kernel in KERNELS:
-        state.booted(replace(machine, kernel=kernel, build_id=kernel))
+        state.booted(dataclasses.replace(machine, kernel=kernel, build_id=kernel))
     assert asked == [needs.boot_cycles for needs in KERNELS.values()]
     assert KERNELS[NORMAL].boot_cycles < KERNELS[DEBUG].boot_cycles
 
@@ -67,14 +67,13 @@ def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
 FIELDS = {
     "variant": str, "frame_bytes": int, "load_percent": (int, float), "link_mbps": int,
     "sys_clk_hz": int, "cycles": int, "window": dict, "offered_fps": float, "ports": list,
-    "dropped": dict, "throughput": dict, "latency_ns": dict, "cpu_idle_percent": float,
+    "delivered": (int, type(None)), "dropped": dict, "throughput": dict, "latency_ns": dict, "cpu_idle_percent": float,
     "conditions": dict, "simulation": dict,
 }
 PORT_FIELDS = {
-    "offered": int, "received": int, "forwarded": int, "lost": int, "dropped_at_ring": int,
-    "dropped_at_fifo": int, "corrupted": int, "rx_interrupts": int, "tx_interrupts": int,
-    "fps": (int, float),
-    "mbps": (int, float),
+    "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int, "dropped_at_ring": int,
+    "dropped_at_fifo": int, "dropped_damaged": int, "dropped_filtered": int, "corrupted": int,
+    "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float), "mbps": (int, float),
 }
 
 
@@ -130,7 +129,8 @@ def test_table_says_where_frames_were_lost(lab, monkeypatch, capsys):
 
 def test_table_columns_line_up():
     trial = results.Trial("napi-tx-off", 1518, 100, 10, 10)
-    port = results.Port(10, 10, 10, 0, 0, 0, 1_234_567, 0, 1.0, 2.0)
+    names = [field.name for field in dataclasses.fields(results.Port)]
+    port = results.Port(**dict.fromkeys(names, 10) | {"rx_interrupts": 1_234_567})
     row = results.Result(trial, 100_000_000, 1000, [port, port], dict.fromkeys(results.LATENCY),
                          99.9, 0, 0, 1.0, [])
     blocks = trial_tables.render([row]).split("\n\n")

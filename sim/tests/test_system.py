@@ -340,6 +340,28 @@ def test_replay_learns_neighbours_and_forwards(tmp_path):
     assert port["offered"] == port["received"] == port["forwarded"] == 5 and port["lost"] == 0
 
 
+def test_replay_accounts_for_every_frame(tmp_path):
+    """Forwarded, for the guest, for another station, too long, expired: each where it belongs."""
+    frames = [udp(), udp(dst="198.18.0.1"), udp(ttl=1), udp() / bytes(2000), udp(),
+              Ether(src=TESTER[0], dst=GUEST[0]) / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP()]
+    frames[4].dst = "02:00:00:00:00:99"
+    wrpcap(str(tmp_path / "in.pcap"), frames)
+    ended = moderato("replay", "--variant", "napi", "--in0", tmp_path / "in.pcap",
+                     "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap",
+                     "--json", tmp_path / "out.json")
+    assert ended.returncode == 0, ended.stderr
+    result, = json.loads((tmp_path / "out.json").read_text())
+    first, second = result["ports"]
+    assert (first["offered"], first["forwarded"], second["offered"]) == (6, 1, 0)
+    assert (first["dropped_damaged"], first["dropped_filtered"]) == (1, 1)
+    # The guest asked port 1's tester for its address, and port 0's before it told it of the rest.
+    assert (first["answers"], second["answers"]) == (1, 1)
+    assert first["received"] == 4 + first["answers"] and second["received"] == 1
+    assert result["delivered"] == 2
+    assert result["dropped"] == {"backlog": 0, "driver_tx": 0, "elsewhere": 1 + 2}  # TTL, ARP
+    assert "2 IPv4 for the guest itself" in ended.stdout
+
+
 def test_shell_until_the_guest_powers_off():
     """What it printed before is there; the tester answers, without having been asked to."""
     ended = moderato("shell", "-c", "ping -c 2 198.19.0.2; poweroff; sleep 9; echo never")

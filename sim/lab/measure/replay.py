@@ -69,17 +69,19 @@ def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Seque
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(ready.open(progress=report, udp_echo=udp_echo))
         files = [stack.enter_context(outputs.replacing(path)) for path in captures]
+        delivered = guest.delivered(session.check(guest.SNMP))
         before = session.call("counters")["idle_cycles"]
         reply = session.call("replay", **{"in": [path and str(path) for path in inputs]},
                              out=list(map(str, files)), link_mbps=LINK_MBPS,
                              quiet_cycles=trial.QUIET, max_cycles=clocks + PATIENCE)
         idle = session.call("counters")["idle_cycles"]
         left = [pcap.read(file) for file in files]
+        delivered = guest.delivered(session.check(guest.SNMP)) - delivered
         counters = guest.parse(session.check(guest.COMMAND))
         hardware = [port["events"] for port in session.call("counters")["ports"]]
     reply["idle_cycles"] = [new - old for new, old in zip(idle, before)]
     settings = Trial(variant, None, None, max(map(len, entered)), LINK_MBPS)
-    return evaluate(settings, ready, reply, entered, left, counters, hardware,
+    return evaluate(settings, ready, reply, entered, left, counters, hardware, delivered,
                     time.monotonic() - start)
 
 
@@ -91,7 +93,7 @@ def span(entered: Sequence[Frames]) -> int:
 
 def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence[Frames],
              left: Sequence[Frames], counters: guest.Counters, hardware: list[dict],
-             wall_seconds: float) -> Result:
+             delivered: int, wall_seconds: float) -> Result:
     """Figures like a trial's, over the whole replay; latency is not measured."""
     hz = ready.machine.sys_clk_hz
     clocks = reply["end_cycle"] - reply["start_cycle"]
@@ -99,21 +101,30 @@ def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence
     ports = []
     for number, port in enumerate(reply["ports"]):
         other = 1 - number
-        events, beyond = port["events"], reply["ports"][other]["left"]
+        beyond = reply["ports"][other]["left"]
         forwarded = router.forwarded([frame for _, frame in entered[number]],
                                      [frame for _, frame in left[other]])
         octets = sum(len(frame) + FCS for frame in forwarded)
         ports.append(Port(
-            offered=port["offered"], received=events["rx_completed"], forwarded=len(forwarded),
-            dropped_at_ring=events["rx_drop_ring"], dropped_at_fifo=events["rx_drop_fifo"],
+            offered=port["offered"], forwarded=len(forwarded),
             corrupted=beyond["bad_fcs"] + beyond["bad_preamble"],
-            rx_interrupts=events["rx_interrupt"], tx_interrupts=events["tx_interrupt"],
-            fps=len(forwarded) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6))
+            fps=len(forwarded) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6,
+            **trial.of_the_mac(port)))
     idle = reply["idle_cycles"]
     return Result(trial=settings, sys_clk_hz=hz, cycles=clocks, ports=ports,
                   latency=dict.fromkeys(LATENCY),
                   cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
-                  wall_seconds=wall_seconds,
-                  problems=[*trial.damage(reply), *trial.disagreements(counters, hardware)],
+                  delivered=delivered, wall_seconds=wall_seconds,
+                  problems=[*trial.damage(reply), *trial.disagreements(counters, hardware),
+                            *unaccounted(ports)],
                   conditions=ready.conditions)
+
+
+def unaccounted(ports: Sequence[Port]) -> list[str]:
+    """Ports at which more or fewer frames entered than the MAC has counted."""
+    counts = [(port.offered + port.answers,
+               port.received + port.dropped_at_ring + port.dropped_at_fifo + port.dropped_damaged
+               + port.dropped_filtered) for port in ports]
+    return [f"{entered} frames entered at port {number}, its MAC counted {counted}"
+            for number, (entered, counted) in enumerate(counts) if entered != counted]

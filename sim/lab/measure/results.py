@@ -50,16 +50,19 @@ def frames_for(seconds: float, frame_bytes: int, load_percent: float, link_mbps:
 @dataclass(frozen=True)
 class Port:
     """Of the frames that entered at this port; interrupts are those of this port's MAC."""
-    offered:         int
-    received:        int    # handed to the kernel
-    forwarded:       int    # seen intact by the tester at the other port
-    dropped_at_ring: int    # no descriptor
-    dropped_at_fifo: int    # the bus starved
-    corrupted:       int    # left at the other port, but not as they should
-    rx_interrupts:   int
-    tx_interrupts:   int
-    fps:             float  # forwarded, in the window of steady state
-    mbps:            float  # the same in Mb/s of frames, without preamble and gap
+    offered:          int
+    answers:          int    # of the tester, beside what was offered: to ARP, pings
+    received:         int    # handed to the kernel
+    forwarded:        int    # seen intact by the tester at the other port
+    dropped_at_ring:  int    # no descriptor
+    dropped_at_fifo:  int    # the bus starved
+    dropped_damaged:  int    # by the MAC: wrong FCS, too short, too long
+    dropped_filtered: int    # by the MAC: for other stations
+    corrupted:        int    # left at the other port, but not as they should
+    rx_interrupts:    int
+    tx_interrupts:    int
+    fps:              float  # forwarded, in the window of steady state
+    mbps:             float  # the same in Mb/s of frames, without preamble and gap
 
     @property
     def lost(self) -> int:
@@ -80,6 +83,7 @@ class Result:
     wall_seconds:     float
     problems:         list[str]              # why this trial can't be trusted; empty in a sound one
     window:           tuple[int, int] | None = None  # first and last cycle; None: the whole replay
+    delivered:        int | None = None      # to the guest itself (IPv4); None: nobody counted
     conditions:       dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
 
     @property
@@ -96,13 +100,14 @@ class Result:
     @property
     def dropped_elsewhere(self) -> int:
         """Received, not forwarded, and in none of the counters: queues' drops, or wrong frames."""
-        return (self.total("received") - self.total("forwarded")
+        return (self.total("received") - self.total("forwarded") - (self.delivered or 0)
                 - self.backlog_dropped - self.tx_dropped)
 
     def as_json(self) -> dict:
         """The object that --json writes. All but `simulation` is the same in every run."""
-        counts = ("offered", "received", "forwarded", "lost", "dropped_at_ring", "dropped_at_fifo",
-                  "corrupted", "rx_interrupts", "tx_interrupts")
+        counts = ("offered", "answers", "received", "forwarded", "lost", "dropped_at_ring",
+                  "dropped_at_fifo", "dropped_damaged", "dropped_filtered", "corrupted",
+                  "rx_interrupts", "tx_interrupts")
         rates = ("fps", "mbps")
         return {
             "variant": self.trial.variant,
@@ -116,6 +121,7 @@ class Result:
             "ports": [{name: getattr(port, name) for name in counts}
                       | {name: round(getattr(port, name), 3) for name in rates}
                       for port in self.ports],
+            "delivered": self.delivered,
             "dropped": {"backlog": self.backlog_dropped, "driver_tx": self.tx_dropped,
                         "elsewhere": self.dropped_elsewhere},
             "throughput": {name: round(self.total(name), 3) for name in rates},

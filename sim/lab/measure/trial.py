@@ -60,15 +60,9 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
     clocks = max(1, window["end_cycle"] - window["start_cycle"])  # 0 if a single frame is offered
     kernel = after.since(before)
     rates = [port["window"]["forwarded"] * sys_clk_hz / clocks for port in reply["ports"]]
-    ports = [Port(offered=port["offered"],
-                  received=port["events"]["rx_completed"],
-                  forwarded=port["forwarded"],
-                  dropped_at_ring=port["events"]["rx_drop_ring"],
-                  dropped_at_fifo=port["events"]["rx_drop_fifo"],
-                  corrupted=port["corrupted"],
-                  rx_interrupts=port["events"]["rx_interrupt"],
-                  tx_interrupts=port["events"]["tx_interrupt"],
-                  fps=rate, mbps=rate * trial.frame_bytes * 8 / 1e6)
+    ports = [Port(offered=port["offered"], forwarded=port["forwarded"],
+                  corrupted=port["corrupted"], fps=rate, mbps=rate * trial.frame_bytes * 8 / 1e6,
+                  **of_the_mac(port))
              for port, rate in zip(reply["ports"], rates)]
     idle = window["idle_cycles"]
     return Result(trial=trial, sys_clk_hz=sys_clk_hz,
@@ -79,6 +73,16 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
                   wall_seconds=wall_seconds,
                   problems=[*damage(reply), *disagreements(after, hardware)],
                   window=(window["start_cycle"], window["end_cycle"]))
+
+
+def of_the_mac(port: dict) -> dict[str, int]:
+    """What became of the frames that entered a port, as far as its MAC knows: fields of a Port."""
+    events = port["events"]
+    return {"answers": port["left"]["answered"], "received": events["rx_completed"],
+            "dropped_at_ring": events["rx_drop_ring"], "dropped_at_fifo": events["rx_drop_fifo"],
+            "dropped_damaged": events["rx_drop_error"],
+            "dropped_filtered": events["rx_drop_filter"],
+            "rx_interrupts": events["rx_interrupt"], "tx_interrupts": events["tx_interrupt"]}
 
 
 def damage(reply: dict, ordered: bool = True) -> list[str]:

@@ -16,17 +16,22 @@ def render(results: Sequence[Result]) -> str:
 
 
 def render_replay(result: Result) -> str:
-    """A line per port, of the frames that entered there."""
-    head = ["port", "offered", "received", "forwarded", "lost", "at ring", "at FIFO", "Rx", "Tx"]
-    names = ["offered", "received", "forwarded", "lost", "dropped_at_ring", "dropped_at_fifo",
-             "rx_interrupts", "tx_interrupts"]
+    """A line per port, of the frames that entered there, and what became of the received ones."""
+    head = ["port", "offered", "answers", "received", "at ring", "at FIFO", "damaged", "filtered",
+            "forwarded", "Rx", "Tx"]
+    names = ["offered", "answers", "received", "dropped_at_ring", "dropped_at_fifo",
+             "dropped_damaged", "dropped_filtered", "forwarded", "rx_interrupts", "tx_interrupts"]
     rows = [[str(number), *(str(getattr(port, name)) for name in names)]
             for number, port in enumerate(result.ports)]
     seconds = result.cycles / result.sys_clk_hz
     title = (f"{result.trial.variant}: {seconds:.3f} s of simulated time, "
              f"CPU idle {result.cpu_idle_percent:.1f} %")
-    table = columns([head, *rows], group={5: "dropped:", 7: "interrupts:"})
-    return "\n".join([title, "", *table]) + "\n"
+    table = columns([head, *rows], group={4: "dropped:", 9: "interrupts:"})
+    fates = (f"Of {result.total('received')} received: {result.total('forwarded')} forwarded, "
+             f"{result.delivered} IPv4 for the guest itself, dropped: "
+             f"{result.backlog_dropped} from the backlog, {result.tx_dropped} by the driver's Tx; "
+             f"{result.dropped_elsewhere} others (ARP, or what the kernel had no use for).")
+    return "\n".join([title, "", *table, "", fates]) + "\n"
 
 
 def _group(results: Sequence[Result]) -> str:

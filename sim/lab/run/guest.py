@@ -11,6 +11,9 @@ from .variants import INTERFACES
 COMMAND = "cat /proc/interrupts /proc/net/softnet_stat /proc/net/dev"
 
 
+SNMP = "cat /proc/net/snmp"
+
+
 @dataclass(frozen=True)
 class Counters:
     """The kernel's counters since it booted; lists have an entry per interface.
@@ -50,6 +53,12 @@ def parse(text: str) -> Counters:
         tx_packets=[words[9] for words in devices], tx_dropped=[words[11] for words in devices],
         backlog_dropped=sum(int(drops, 16) for drops in backlog),
         shared_interrupts=interrupts.get("", []))
+
+
+def delivered(text: str) -> int:
+    """IPv4 packets that were for the guest itself, in the output of SNMP (RFC 4293)."""
+    names, values = re.findall(r"^Ip: (.*?)\s*$", text, re.MULTILINE)
+    return int(dict(zip(names.split(), values.split()))["InDelivers"])
 
 
 def _interrupts(text: str, name: str) -> int:
