@@ -33,8 +33,7 @@ std::pair<std::string, uint32_t> parse_load(const std::string& text) {
             if (used == text.size() - at - 1 && address <= UINT32_MAX)
                 return {text.substr(0, at), static_cast<uint32_t>(address)};
         }
-    } catch (const std::logic_error&) {
-    }
+    } catch (const std::logic_error&) {}
     throw Error("--load " + text + ": is not FILE@ADDRESS, such as Image@0x40000000", kUsage);
 }
 

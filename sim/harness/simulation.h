@@ -75,14 +75,14 @@ private:
 
     uint64_t cycle_ = 0;
     uint64_t at_start_cycle_ = 0;  // of the latest trial or replay
-    uint64_t end_ = 0;       // the clock stops before this cycle would be exceeded,
-    uint64_t limit_ = 0;     // and looks up from time to time, after this one
-    uint64_t due_ = 0;       // next cycle with something to drive
-    uint64_t active_ = 0;    // last cycle with a word on a line, or an event
-    bool found_ = false;     // the expected text was printed
-    bool stopped_ = false;   // by stop()
+    uint64_t end_ = 0;  // the clock stops before this cycle would be exceeded,
+    uint64_t limit_ = 0;  // and looks up from time to time, after this one
+    uint64_t due_ = 0;  // next cycle with something to drive
+    uint64_t active_ = 0;  // last cycle with a word on a line, or an event
+    bool found_ = false;  // the expected text was printed
+    bool stopped_ = false;  // by stop()
     const char* ended_ = nullptr;  // what the guest did, if it ended
-    uint64_t look_ = 0;      // cycle from which on it is worth looking whether all sleep
+    uint64_t look_ = 0;  // cycle from which on it is worth looking whether all sleep
     uint64_t slept_ = 0;
     uint64_t patience_ = kLeastPatience;  // cycles until the next look, if not
 

@@ -67,8 +67,8 @@ def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
 FIELDS = {
     "variant": str, "frame_bytes": int, "load_percent": (int, float), "link_mbps": int,
     "sys_clk_hz": int, "cycles": int, "window": dict, "offered_fps": float, "ports": list,
-    "delivered": (int, type(None)), "dropped": dict, "throughput": dict, "latency_ns": dict, "cpu_idle_percent": float,
-    "conditions": dict, "simulation": dict,
+    "delivered": (int, type(None)), "dropped": dict, "throughput": dict, "latency_ns": dict,
+    "cpu_idle_percent": float, "conditions": dict, "simulation": dict,
 }
 PORT_FIELDS = {
     "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int, "dropped_at_ring": int,

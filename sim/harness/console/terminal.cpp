@@ -153,8 +153,8 @@ private:
     }
 
     bool ended() const {
-        return keyboard_.quit() || (keyboard_.end() && !simulation_.console().typing() &&
-                                    simulation_.cycle() > heard_ + kSilence);
+        return keyboard_.quit() ||
+               (keyboard_.end() && !simulation_.console().typing() && simulation_.cycle() > heard_ + kSilence);
     }
 
     // Several times a second while the clock runs.

@@ -17,12 +17,12 @@
 class CallStack {
 public:
     struct Frame {
-        Node node;                // in the tree, with all its callers
+        Node node;  // in the tree, with all its callers
         Function function;
         uint32_t return_address;  // 0: not known
-        uint32_t sp;              // at its first instruction
-        bool trap;                // entered by an exception or an interrupt
-        uint64_t serial;          // names this very entry
+        uint32_t sp;  // at its first instruction
+        bool trap;  // entered by an exception or an interrupt
+        uint64_t serial;  // names this very entry
     };
 
     CallStack(const Symbols& symbols, CallTree& tree);

@@ -49,7 +49,7 @@ private:
         bool windowed, open = false;
         std::string timeline_path;
         CallTree::Cost pending;  // since the latest instruction
-        uint64_t entered = 0;    // the newest frame counted
+        uint64_t entered = 0;  // the newest frame counted
     };
     std::unique_ptr<Run> run_;
 

@@ -14,10 +14,14 @@ Json events(const Counters& counters, unsigned port) {
 }
 
 Json left(const Left& left) {
-    return {{"frames", left.frames},         {"test", left.test},
-            {"arp", left.arp},               {"other", left.other},
-            {"bad_fcs", left.bad_fcs},       {"bad_preamble", left.bad_preamble},
-            {"short_gap", left.short_gap},   {"unrecognised", left.unrecognised},
+    return {{"frames", left.frames},
+            {"test", left.test},
+            {"arp", left.arp},
+            {"other", left.other},
+            {"bad_fcs", left.bad_fcs},
+            {"bad_preamble", left.bad_preamble},
+            {"short_gap", left.short_gap},
+            {"unrecognised", left.unrecognised},
             {"answered", left.answered}};
 }
 
@@ -53,10 +57,15 @@ Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out, u
         {"offered", offered},
         {"forwarded", counts.forwarded},
         {"lost", offered - counts.forwarded},
-        {"corrupted", counts.length + counts.addresses + counts.header + counts.payload + out.bad_fcs + out.unrecognised},
+        {"corrupted",
+         counts.length + counts.addresses + counts.header + counts.payload + out.bad_fcs + out.unrecognised},
         {"corruption",
-         {{"length", counts.length}, {"addresses", counts.addresses}, {"header", counts.header},
-          {"payload", counts.payload}, {"fcs", out.bad_fcs}, {"unrecognised", out.unrecognised}}},
+         {{"length", counts.length},
+          {"addresses", counts.addresses},
+          {"header", counts.header},
+          {"payload", counts.payload},
+          {"fcs", out.bad_fcs},
+          {"unrecognised", out.unrecognised}}},
         {"reordered", counts.reordered},
         {"duplicated", counts.duplicated},
         {"last_lost_cycle", lost ? Json(*lost) : Json(nullptr)},

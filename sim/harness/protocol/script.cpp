@@ -30,12 +30,12 @@ void print(const Script::Json& json) {
 }  // namespace
 
 const std::map<std::string, Script::Handler> Script::kHandlers = {
-    {"run", &Script::do_run},           {"send", &Script::do_send},       {"expect", &Script::do_expect},
-    {"console", &Script::do_console},   {"mailbox", &Script::do_mailbox}, {"link", &Script::do_link},
-    {"trial", &Script::do_trial},       {"offer", &Script::do_offer},     {"collect", &Script::do_collect},
-    {"status", &Script::do_status},
-    {"replay", &Script::do_replay},     {"counters", &Script::do_counters}, {"profile", &Script::do_profile},
-    {"save", &Script::do_save},         {"restore", &Script::do_restore}, {"quit", &Script::do_quit},
+    {"run", &Script::do_run},         {"send", &Script::do_send},       {"expect", &Script::do_expect},
+    {"console", &Script::do_console}, {"mailbox", &Script::do_mailbox}, {"link", &Script::do_link},
+    {"trial", &Script::do_trial},     {"offer", &Script::do_offer},     {"collect", &Script::do_collect},
+    {"status", &Script::do_status},   {"replay", &Script::do_replay},   {"counters", &Script::do_counters},
+    {"profile", &Script::do_profile}, {"save", &Script::do_save},       {"restore", &Script::do_restore},
+    {"quit", &Script::do_quit},
 };
 
 Script::Script(Simulation& simulation) : simulation_(simulation) {
@@ -205,9 +205,7 @@ void Script::do_profile(const Json& command, Json& reply) {
     reply.update(cost_report(profiler.stop(text(command, "stop"))));
 }
 
-void Script::do_save(const Json& command, Json& reply) {
-    reply["bytes"] = simulation_.save(text(command, "file"));
-}
+void Script::do_save(const Json& command, Json& reply) { reply["bytes"] = simulation_.save(text(command, "file")); }
 
 void Script::do_restore(const Json& command, Json&) { simulation_.restore(text(command, "file")); }
 

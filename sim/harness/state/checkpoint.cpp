@@ -45,8 +45,8 @@ size_t write_checkpoint(const std::string& path, const std::vector<uint8_t>& sta
     std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kCompression);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-    const size_t size = ZSTD_compress2(context.get(), file.data() + sizeof head, file.size() - sizeof head,
-                                       state.data(), state.size());
+    const size_t size =
+        ZSTD_compress2(context.get(), file.data() + sizeof head, file.size() - sizeof head, state.data(), state.size());
     if (ZSTD_isError(size)) throw Error(path + ": cannot be compressed: " + ZSTD_getErrorName(size));
     file.resize(sizeof head + size);
     write_file(path, file);
@@ -57,15 +57,12 @@ std::vector<uint8_t> read_checkpoint(const std::string& path) {
     std::vector<uint8_t> file;
     try {
         file = read_file(path);
-    } catch (const Error& error) {
-        throw Error(error.what(), kBadCheckpoint);
-    }
+    } catch (const Error& error) { throw Error(error.what(), kBadCheckpoint); }
     Header found;
     if (file.size() < sizeof found) throw unusable(path, "is not a checkpoint (too short)");
     std::memcpy(&found, file.data(), sizeof found);
     const Header wanted = header(found.size);
-    if (std::memcmp(found.magic, wanted.magic, sizeof found.magic) != 0)
-        throw unusable(path, "is not a checkpoint");
+    if (std::memcmp(found.magic, wanted.magic, sizeof found.magic) != 0) throw unusable(path, "is not a checkpoint");
     if (found.format != kFormat)
         throw unusable(path, "has checkpoint format " + std::to_string(found.format) + ", this program reads " +
                                  std::to_string(kFormat));
@@ -74,11 +71,9 @@ std::vector<uint8_t> read_checkpoint(const std::string& path) {
 
     const uint8_t* content = file.data() + sizeof found;
     const size_t size = file.size() - sizeof found;
-    if (found.zero != 0 || ZSTD_getFrameContentSize(content, size) != found.size)
-        throw unusable(path, "is damaged");
+    if (found.zero != 0 || ZSTD_getFrameContentSize(content, size) != found.size) throw unusable(path, "is damaged");
     std::vector<uint8_t> state(found.size);
     // Fails also if the file is truncated or a bit of it differs: the frame carries a checksum.
-    if (ZSTD_decompress(state.data(), state.size(), content, size) != found.size)
-        throw unusable(path, "is damaged");
+    if (ZSTD_decompress(state.data(), state.size(), content, size) != found.size) throw unusable(path, "is damaged");
     return state;
 }

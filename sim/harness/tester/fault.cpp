@@ -12,14 +12,9 @@ std::vector<Departure> FaultInjector::pass(Departure departure) {
         const int64_t size = departure.frame.size();
         const int64_t octet = fault.octet < 0 ? fault.octet + size : fault.octet;
         switch (fault.kind) {
-            case Fault::kDrop:
-                break;
-            case Fault::kDuplicate:
-                out = {departure, departure};
-                break;
-            case Fault::kSwap:
-                held_[port] = std::move(departure);
-                return {};
+            case Fault::kDrop: break;
+            case Fault::kDuplicate: out = {departure, departure}; break;
+            case Fault::kSwap: held_[port] = std::move(departure); return {};
             case Fault::kFlip:
                 if (octet >= 0 && octet < size) departure.frame[octet] ^= 1 << fault.bit;
                 if (fault.repair_fcs && size >= static_cast<int64_t>(kFcs)) {

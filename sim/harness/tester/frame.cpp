@@ -53,9 +53,7 @@ bool fcs_ok(const Octets& frame) {
     return fcs[0] == (crc & 0xff) && fcs[1] == (crc >> 8 & 0xff) && fcs[2] == (crc >> 16 & 0xff) && fcs[3] == crc >> 24;
 }
 
-uint16_t ether_type(const Octets& frame) {
-    return frame.size() >= kIp + kFcs ? get16(&frame[kEtherType]) : 0;
-}
+uint16_t ether_type(const Octets& frame) { return frame.size() >= kIp + kFcs ? get16(&frame[kEtherType]) : 0; }
 
 Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed) {
     Octets frame(frame_bytes - kFcs, 0);
@@ -79,7 +77,7 @@ Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uin
     put(frame, kPayload, kSignature);
     put16(&frame[kPayload + 4], identity.flow);
     put32(&frame[kPayload + 6], identity.sequence);
-    uint64_t state = seed ^ uint64_t{identity.flow} << 32 ^ identity.sequence, pattern = 0;
+    uint64_t state = seed ^ uint64_t(identity.flow) << 32 ^ identity.sequence, pattern = 0;
     for (size_t at = kPayload + 10, used = 0; at < frame.size(); ++at, ++used) {
         if (used % 8 == 0) pattern = splitmix(state);
         frame[at] = pattern >> used % 8 * 8 & 0xff;

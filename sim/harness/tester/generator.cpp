@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "generator.h"
 
-Packet Generator::take(uint64_t start) {
-    return {start, with_preamble(frame(static_cast<uint32_t>(next_++))), false};
-}
+Packet Generator::take(uint64_t start) { return {start, with_preamble(frame(static_cast<uint32_t>(next_++))), false}; }
 
 uint64_t Generator::offered_by(uint64_t cycle) const {
     uint64_t low = 0, high = offer_.all_frames();  // last_bit() grows with k: bisect

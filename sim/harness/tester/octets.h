@@ -8,8 +8,19 @@
 
 // Offsets from the destination address, of IPv4 without options, and of UDP in it.
 enum : size_t {
-    kDestination = 0, kSource = 6, kEtherType = 12, kIp = 14, kIpLength = 16, kFragment = 20, kTtl = 22, kProtocol = 23,
-    kChecksum = 24, kIpSource = 26, kIpDestination = 30, kUdp = 34, kPayload = 42,
+    kDestination = 0,
+    kSource = 6,
+    kEtherType = 12,
+    kIp = 14,
+    kIpLength = 16,
+    kFragment = 20,
+    kTtl = 22,
+    kProtocol = 23,
+    kChecksum = 24,
+    kIpSource = 26,
+    kIpDestination = 30,
+    kUdp = 34,
+    kPayload = 42,
 };
 constexpr uint8_t kIcmpProtocol = 1, kUdpProtocol = 17;
 constexpr uint8_t kPlainIp = 0x45;   // version 4, header of 5 words

@@ -5,11 +5,13 @@
 
 class Trial::Recorder final : public PacketSource {
 public:
-    Recorder(PacketSource& source, PcapWriter& file, const LineRate& rate) : source_(source), file_(file), rate_(rate) {}
+    Recorder(PacketSource& source, PcapWriter& file, const LineRate& rate)
+        : source_(source), file_(file), rate_(rate) {}
     uint64_t next_start(uint64_t line_end) const override { return source_.next_start(line_end); }
     Packet take(uint64_t start) override {
         Packet packet = source_.take(start);
-        file_.add(nanoseconds(start + rate_.cycles(kPreamble), kSysClkHz), {packet.octets.begin() + kPreamble, packet.octets.end()});
+        file_.add(nanoseconds(start + rate_.cycles(kPreamble), kSysClkHz),
+                  {packet.octets.begin() + kPreamble, packet.octets.end()});
         return packet;
     }
 
@@ -35,8 +37,7 @@ Trial::Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate) : plan
     if (plan.pcap.empty()) return;
     for (unsigned port = 0; port < kPorts; ++port) {
         in_[port], out_[port];
-        if (flows_.count(port))
-            recorders_[port] = std::make_unique<Recorder>(flows_[port]->generator, in_[port], rate);
+        if (flows_.count(port)) recorders_[port] = std::make_unique<Recorder>(flows_[port]->generator, in_[port], rate);
     }
 }
 
