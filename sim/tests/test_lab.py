@@ -71,9 +71,10 @@ FIELDS = {
     "cpu_idle_percent": float, "conditions": dict, "simulation": dict,
 }
 PORT_FIELDS = {
-    "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int, "dropped_at_ring": int,
-    "dropped_at_fifo": int, "dropped_damaged": int, "dropped_filtered": int, "corrupted": int,
-    "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float), "mbps": (int, float),
+    "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int,
+    "dropped_at_ring": int, "dropped_at_fifo": int, "dropped_damaged": int, "dropped_filtered": int,
+    "corrupted": int, "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float),
+    "mbps": (int, float),
 }
 
 
