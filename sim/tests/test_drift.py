@@ -11,7 +11,8 @@ import pytest
 from moderato.sim.lab.commands import published
 from moderato.sim.lab.commands.published import RFC2544, Step
 from moderato.sim.lab.report import profiles, records
-from moderato.sim.lab.report.command import contents
+from moderato.sim.lab.report.chapters import contents
+from moderato.sim.lab.report.material import Material
 from moderato.sim.lab.report.table import Table
 from moderato.soc.toolchain.project import ROOT
 
@@ -24,12 +25,12 @@ SAMPLE = (  # of published.PLAN
     Step(0.5, f"profile --variant {VARIANT} --load 4.2 --json {{profiles}}/napi.json"),
 )
 TABLES = {"table-1", "throughput", "table-3", "loss", "latencies", "bursts", "recovery", "reset",
-          "table-5-64-4.2", "causes-64-4.2"}
+          "table-5", "causes"}
 # Parts by which a figure may differ, if not by one in its last digit: two steps of a search; more
 # for the parts of a frame's time, and for times under a load that is nearly too much, where a queue
 # happens to stand a little higher.
 CLOSE = 0.02
-WIDER = {"table-5-64-4.2": 0.05, "causes-64-4.2": 0.05,
+WIDER = {"table-5": 0.05, "causes": 0.05,
          "latencies": 0.1, "bursts": 0.1, "recovery": 0.1, "reset": 0.1}
 
 MEND = ("docs do not say any more what this commit does; run `make results` on a clean commit (80 "
@@ -40,7 +41,8 @@ NUMBER = re.compile(r"-?\d+\.?\d*")
 def tables(trials: list[dict], profiled: list[dict] = ()) -> dict[str, Table]:
     """Those that have to do with the sample, by name."""
     profiled = [each for each in profiled if each["variant"] == VARIANT]
-    sections = contents(records.Records(trials, []), profiles.Profiles(profiled, {}, {}))
+    sections = contents(Material(records.Records(trials, []),
+                                 profiles.Profiles(profiled, {}, {})))
     return {part.name: part for section in sections for part in section.present
             if isinstance(part, Table) and part.name in TABLES}
 

@@ -14,17 +14,10 @@ import pytest
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands.rfc2544 import require_used
 from moderato.sim.lab.report import (
-    answers,
-    command,
-    detail,
-    figures,
-    model,
-    paper,
-    profiles,
-    records,
-    reproduce,
-    paper_tables,
+    answers, detail, figures, model, paper, profiles, records, reproduce, paper_tables,
 )
+from moderato.sim.lab.report.chapters import contents
+from moderato.sim.lab.report.material import Material
 from moderato.sim.lab.rfc2544 import tests
 from moderato.sim.lab.rfc2544.trials import steady
 from moderato.sim.lab.show.errors import LabError
@@ -367,10 +360,10 @@ PROFILE = {
 def test_table_5_per_frame(tmp_path):
     (tmp_path / "napi.json").write_text(json.dumps([PROFILE]))
     of_ours, causes, costliest = profiles.tables5(profiles.load(tmp_path).profiles)
-    assert of_ours.rows == [["napi", "2500", "6499", "1001", "10000", "77.8", "1.000",
+    assert of_ours.rows == [["64", "100", "napi", "2500", "6499", "1001", "10000", "77.8", "1.000",
                              "100 forwarded"]]
-    assert causes.rows == [["napi", "4000", "3000", "1000", "500", "400", "99", "1001"]]
-    assert costliest.rows[0][:3] == ["napi", "ip_forward 500", "memset 100"]
+    assert causes.rows == [["64", "100", "napi", "4000", "3000", "1000", "500", "400", "99", "1001"]]
+    assert costliest.rows[0][2:5] == ["napi", "ip_forward 500", "memset 100"]
 
 
 def test_table_5_where_nothing_was_forwarded(tmp_path):
@@ -383,7 +376,16 @@ def test_variants_of_a_profile_stand_in_the_papers_order(tmp_path):
     for number, variant in enumerate(("liteeth", "napi", "original")):
         (tmp_path / f"{number}.json").write_text(json.dumps([PROFILE | {"variant": variant}]))
     for table in profiles.tables5(profiles.load(tmp_path).profiles):
-        assert [row[0] for row in table.rows] == ["original", "napi", "liteeth"]
+        assert [row[2] for row in table.rows] == ["original", "napi", "liteeth"]
+
+
+def test_table_5_is_one_table(tmp_path):
+    """Sizes and loads are rows of it; a term that only some have is missing in the others."""
+    larger = PROFILE | {"frame_bytes": 1518, "terms": PROFILE["terms"] | {"T_COPY": {"cycles": 100}}}
+    (tmp_path / "both.json").write_text(json.dumps([larger, PROFILE]))
+    table, *_ = profiles.tables5(profiles.load(tmp_path).profiles)
+    copied = table.head.index("T_COPY")
+    assert [(row[0], row[copied]) for row in table.rows] == [("64", "–"), ("1518", "1")]
 
 
 def test_their_table_5():
@@ -428,7 +430,7 @@ def test_markdown_shows_the_figures_beside_it(file, tmp_path):
                tmp_path / "docs" / "tables.md") == 0
     text = (tmp_path / "docs" / "tables.md").read_text()
     shown = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
-    assert len(shown) == 6
+    assert len(shown) == 7
     for name in shown:
         svg = (tmp_path / "docs" / name).resolve()
         assert svg.parent == tmp_path / "figures"
@@ -490,7 +492,7 @@ def test_data_files_are_those_of_the_paper():
 
 def test_sections_without_data_say_so():
     of = chosen(search("napi", 64))
-    sections = command.contents(of, profiles.NONE)
+    sections = contents(Material(of, profiles.NONE))
     missing = {section.name for section in sections if not section.present}
     assert missing == {"profile", "burst", "recovery"}
     assert all(section.missing for section in sections if section.name in missing)

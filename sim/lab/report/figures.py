@@ -16,6 +16,8 @@ COLLAPSE_SIZES = (64, 256)       # of their figure 5
 LATENCY_SIZES  = (64, 512, 1518)
 SIZES = range(64, 1519, 2)       # for lines of the model
 THEIRS = "Spanos et al. 2008"
+COLLAPSE = ("A device that keeps up follows the dotted line. Beyond what it can do, a good one stays "
+            "at its best; one that collapses does ever less, for it only begins frames.")
 
 
 @styled
@@ -38,7 +40,8 @@ def throughput(records: Records, found: Mapping[Cell, Throughput]) -> Plot | Non
     axes[0].set_ylabel("throughput, Mb/s per port")
     legend(figure, axes)
     return Plot("figure-4", "Figure 4. Throughput over frame size, both directions at once; the "
-                "line has 100 Mb/s", figure)
+                "line has 100 Mb/s", figure, "Most of the work is per frame, so larger frames carry "
+                "more. Where a line ends at 100 Mb/s, the wire is the limit and not the box.")
 
 
 @styled
@@ -49,18 +52,25 @@ def collapse(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | None
         return None
     figure, axes = panels(len(sizes), len(sizes), 3.4)
     for panel, size in zip(axes, sizes):
-        _curves(panel, records, curves, size, "forwarded", metrics.forwarded)
-        most = max(metrics.forwarded(record) for (_, of), trials in curves.items() if of == size
-                   for record in trials) or 1
-        limit = [1.15 * most * part / 100 for part in range(5, 101)]
-        panel.plot(limit, limit, color=INK, linewidth=0.8, linestyle=":",
-                   label="forwarded = offered", zorder=1)
-        panel.set(title=f"{size}-byte frames", ylim=(-0.02 * most, 1.15 * most))
-        log_axis(panel, "offered, 1000 frames/s (both ports)", 1000)
+        _collapse(panel, records, curves, size)
+        panel.set(title=f"{size}-byte frames")
     axes[0].set_ylabel("forwarded, frames/s (both ports)")
     legend(figure, axes)
     return Plot("figure-5", "Figure 5. Congestion collapse: frames forwarded over frames offered, "
-                "in steady state", figure, paper.COLLAPSE)
+                "in steady state", figure, f"{COLLAPSE} {paper.COLLAPSE}")
+
+
+@styled
+def story(records: Records, curves: Mapping[Cell, list[dict]], size: int) -> Plot | None:
+    """Figure 5's most telling panel, on its own."""
+    if not any(size == of for _, of in curves):
+        return None
+    figure, (panel,) = panels(1, 1, 3.4)
+    _collapse(panel, records, curves, size)
+    panel.set_ylabel("forwarded, frames/s (both ports)")
+    legend(figure, [panel])
+    return Plot("story", f"What becomes of {size}-byte frames as more and more are offered", figure,
+                COLLAPSE)
 
 
 @styled
@@ -85,7 +95,9 @@ def model_fit(records: Records, found: Mapping[Cell, Throughput],
     for panel in axes[::3]:
         panel.set_ylabel("Mb/s per port")
     return Plot("figure-6", "Figure 6. Throughput measured (points) and by the model T = T_const + "
-                f"k · S (lines); in colour ours, grey and dashed {THEIRS}", figure)
+                f"k · S (lines); in colour ours, grey and dashed {THEIRS}", figure,
+                "A frame takes a constant time and a part for each octet: points on the line say "
+                "that this is so.")
 
 
 @styled
@@ -108,7 +120,8 @@ def model_lines(records: Records, models: Mapping[str, model.Model]) -> Plot | N
         panel.set(title=title, ylim=(0, 1.05 * records.link_mbps))
     axes[0].set_ylabel("throughput by the model, Mb/s per port")
     legend(figure, axes)
-    return Plot("figure-7", "Figure 7. Throughput by the model over frame size", figure)
+    return Plot("figure-7", "Figure 7. Throughput by the model over frame size", figure,
+                "Figure 4 again, from two numbers for each variant.")
 
 
 @styled
@@ -133,7 +146,8 @@ def latency(records: Records, found: Mapping[Cell, Throughput]) -> Plot | None:
     axes[0].set_ylabel("part of the frames, %")
     legend(figure, axes)
     return Plot("latency", "Latency at the throughput: part of the frames that took at most so "
-                "long", figure)
+                "long", figure, "The further to the left, the sooner frames leave; a steep line says "
+                "that all take the same.")
 
 
 @styled
@@ -154,10 +168,22 @@ def interrupts(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | No
     axes[0].set_ylabel(f"interrupts per frame, {size} bytes")
     legend(figure, axes)
     return Plot("interrupts", f"Interrupts per frame over load, {size}-byte frames, in steady "
-                "state", figure)
+                "state", figure, "An interrupt for each frame stays one however much is offered; "
+                "with NAPI they vanish once the driver polls without end.")
 
 
 # Parts --------------------------------------------------------------------------------------------
+
+def _collapse(panel: Axes, records: Records, curves: Mapping[Cell, list[dict]], size: int):
+    _curves(panel, records, curves, size, "forwarded", metrics.forwarded)
+    most = max(metrics.forwarded(record) for (_, of), trials in curves.items() if of == size
+               for record in trials) or 1
+    limit = [1.15 * most * part / 100 for part in range(5, 101)]
+    panel.plot(limit, limit, color=INK, linewidth=0.8, linestyle=":",
+               label="forwarded = offered", zorder=1)
+    panel.set(ylim=(-0.02 * most, 1.15 * most))
+    log_axis(panel, "offered, 1000 frames/s (both ports)", 1000)
+
 
 def _present(records: Records, cells: Iterable[Cell]) -> list[str]:
     there = {variant for variant, _ in cells}

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report's tables, and figures if they are files, as a Markdown page."""
+"""The report's texts and tables, and figures if they are files, as a Markdown page."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from .page import Section
 from .plot import Plot
-from .table import Table
+from .section import Section
 
 
 def render(sections: Sequence[Section], file: Path, figures: Path | None) -> str:
@@ -15,12 +14,10 @@ def render(sections: Sequence[Section], file: Path, figures: Path | None) -> str
     blocks = ["# Tables and figures\n\n"
               "Made by `./moderato report`, from trials of `./moderato rfc2544`.\n"]
     for section in sections:
-        parts = [part for part in section.present if isinstance(part, Table)
-                 or isinstance(part, Plot) and figures]
-        if parts:
-            blocks += [f"## {section.title}\n"]
-            blocks += [part.markdown() if isinstance(part, Table) else _image(part, file, figures)
-                       for part in parts]
+        parts = [part.markdown() if not isinstance(part, Plot) else
+                 _image(part, file, figures) if figures else "" for part in section.present]
+        if any(parts):
+            blocks += [f"## {section.title}\n", *filter(None, parts)]
     return "\n".join(blocks)
 
 

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How figures look, and how they become SVG and PNG.
 
-An SVG has a tooltip on every data point, takes the colour of its text from the page around it (or
-from the reader's light or dark setting), and is the same bytes whenever it is made.
+An SVG has a tooltip on every data point, says which variant a line is of, takes the colour of its
+text from the page around it (or from the reader's light or dark setting), and is the same bytes
+whenever it is made.
 """
 
 import functools
 import io
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -38,6 +41,7 @@ LOOKS = {
 }
 MORE_LOOKS = (("#808080", "X"), ("#9C755F", "h"), ("#7A5195", "<"), ("#B8B000", ">"))
 HIT_SIZE = 11  # points: the area of a data point that shows its tooltip
+TIP = "_tip"   # label of such a point; the underscore keeps it out of legends
 DPI = 160
 LEGEND_COLUMNS = 7
 
@@ -48,20 +52,29 @@ ADAPT = ("svg{color:#1b1f24}@media(prefers-color-scheme:dark){svg{color:#d7dde4}
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure and what is said about it. name: of its files."""
+    """A figure and what is said about it; `note`: what there is to see. name: of its files."""
     name:    str
     caption: str
     figure:  Figure
     note:    str = ""
 
+    def html(self) -> str:
+        note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
+        return (f'<figure id="{self.name}">\n<div class="plot">{self.svg()}</div>'
+                f"<figcaption>{escape(self.caption)}</figcaption>\n{note}</figure>\n")
+
     def svg(self) -> str:
         """The drawing, with tooltips; its ids start with `name`."""
         buffer = io.StringIO()
+        owners = _name_lines(self.figure)
         with matplotlib.rc_context(STYLE | {"svg.hashsalt": self.name}):
             self.figure.savefig(buffer, format="svg", transparent=True,
                                 metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
         root = ElementTree.fromstring(buffer.getvalue())
         _tooltips(root, self.figure.tips)
+        for group in root.iter(f"{{{SVG}}}g"):
+            if owner := owners.get(group.get("id")):
+                group.set("data-variant", owner)
         _accessible(root, self.caption)
         ElementTree.register_namespace("", SVG)
         ElementTree.register_namespace("xlink", XLINK)
@@ -75,6 +88,20 @@ class Plot:
             FigureCanvasAgg(self.figure)
             self.figure.savefig(folder / f"{self.name}.png", dpi=DPI, facecolor="white",
                                 metadata={"Software": None})
+
+
+def _name_lines(figure: Figure) -> dict[str, str]:
+    """Gives lines and tooltips ids; whose they are, by these. What has no marker is no variant's."""
+    owners, number = {}, itertools.count()
+    for axes in figure.axes:
+        owner = None
+        for line in axes.lines:
+            if line.get_label() != TIP:
+                owner = line.get_label() if line.get_marker() != "None" else None
+                line.set_gid(f"line{next(number)}")
+            if owner and not owner.startswith("_"):
+                owners[line.get_gid()] = owner
+    return owners
 
 
 def with_ids(svg: str, prefix: str) -> str:
@@ -137,7 +164,7 @@ def tip(axes: Axes, x: float, y: float, text: str):
     name = f"tip{len(tips)}"
     tips[name] = text
     axes.plot([x], [y], linestyle="none", marker="o", markersize=HIT_SIZE, alpha=0,
-              markeredgewidth=0, color="#ffffff", gid=name, zorder=10, label="_tip")
+              markeredgewidth=0, color="#ffffff", gid=name, zorder=10, label=TIP)
 
 
 def log_axis(axes: Axes, label: str, unit: float):

@@ -2,6 +2,7 @@
 """Table 5 of Spanos et al. (2008) from what `moderato profile --json` wrote; its flame graphs."""
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from ..explain.attribution import CAUSES
 from ..explain.terms import base
 from ..show.errors import LabError
 from . import paper
+from .paper_tables import MISSING_NOTE
 from .table import MISSING, Table, number
 
 PAPER_TERMS = ("T_CS", "T_RX", "T_COPY", "T_IP", "T_TX", "T_SKB")
@@ -54,37 +56,39 @@ def _read(file: Path) -> list[dict]:
 # Table 5 ------------------------------------------------------------------------------------------
 
 def tables5(profiles: list[dict]) -> list[Table]:
-    """For each frame size and load: terms, causes and the costliest functions."""
-    groups = {}
-    for profile in sorted(profiles, key=lambda profile: _place(profile["variant"])):
-        groups.setdefault((profile["frame_bytes"], profile["load_percent"]), []).append(profile)
-    return [table for (size, load), group in sorted(groups.items())
-            for table in _tables(f"{size}-{load:g}", f"{size}-byte frames, {load:g} % of "
-                                 f"{group[0]['link_mbps']} Mb/s offered to each port", group)]
+    """Terms, causes and the costliest functions; cycles add up exactly before they are rounded."""
+    if not profiles:
+        return []
+    ordered = sorted(profiles, key=_place)
+    heads = [[str(profile["frame_bytes"]), f"{profile['load_percent']:g}", profile["variant"]]
+             for profile in ordered]
+    terms = list(dict.fromkeys(term for profile in ordered for term in profile["terms"]))
 
+    def table(name: str, caption: str, columns: list[str], row: Callable[[dict], list[str]],
+              notes: Sequence[str] = ()) -> Table:
+        rows = [[*head, *row(profile)] for head, profile in zip(heads, ordered)]
+        return Table(name, caption, ["bytes", "load, %", "variant", *columns], rows, notes, heads=3)
 
-def _tables(name: str, trial: str, group: list[dict]) -> list[Table]:
-    """Of one trial with several variants; cycles add up exactly before they are rounded."""
-    terms = list(dict.fromkeys(term for profile in group for term in profile["terms"]))
-    clock = f"{group[0]['sys_clk_hz'] / 1e6:g} cycles are 1 µs."
+    clock = f"{ordered[0]['sys_clk_hz'] / 1e6:g} cycles are 1 µs."
     means = "; ".join(f"{cause}: {meaning}" for cause, meaning in CAUSES.items())
     return [
-        Table(f"table-5-{name}", f"Table 5. Where a frame's time goes: {trial}; cycles per frame",
-              ["variant", *terms, "sum", "interrupts enabled, % of the busy time",
-               "interrupts per frame", "frames"],
-              [[profile["variant"], *_terms(profile, terms)] for profile in group],
-              [f"{clock} Per frame forwarded, or received where none was forwarded."]),
-        Table(f"causes-{name}", f"What the pipeline did in this time: {trial}; cycles per frame",
-              ["variant", *CAUSES],
-              [[profile["variant"], *_causes(profile)] for profile in group], [f"{means}."]),
-        Table(f"costliest-{name}", f"The costliest functions by themselves: {trial}; cycles per "
-              "frame", ["variant", *map(str, range(1, COSTLIEST + 1))],
-              [[profile["variant"], *_costliest(profile)] for profile in group])]
+        table("table-5", "Table 5. Where a frame's time goes, in cycles per frame; the load is of "
+              f"{ordered[0]['link_mbps']} Mb/s, offered to each port",
+              [*terms, "sum", "interrupts enabled, % of the busy time", "interrupts per frame",
+               "frames"], lambda profile: _terms(profile, terms),
+              [f"{clock} Per frame forwarded, or received where none was forwarded.",
+               MISSING_NOTE]),
+        table("causes", "What the pipeline did in this time, in cycles per frame", list(CAUSES),
+              _causes, [f"{means}."]),
+        table("costliest", "The costliest functions by themselves, in cycles per frame",
+              list(map(str, range(1, COSTLIEST + 1))), _costliest)]
 
 
-def _place(variant: str) -> int:
-    """The paper's six first, in its order."""
-    return paper.VARIANTS.index(variant) if variant in paper.VARIANTS else len(paper.VARIANTS)
+def _place(profile: dict) -> tuple[int, int, float]:
+    """By size; then the paper's six first, in its order."""
+    variant, all_of = profile["variant"], paper.VARIANTS
+    return (profile["frame_bytes"], all_of.index(variant) if variant in all_of else len(all_of),
+            profile["load_percent"])
 
 
 def table5_theirs() -> Table:

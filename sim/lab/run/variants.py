@@ -12,22 +12,29 @@ INTERFACES = ("eth0", "eth1")
 
 @dataclass(frozen=True)
 class Strategy:
-    """Of one direction: words for `ethtool -C` and for `ethtool --set-priv-flags`."""
+    """Of one direction: words for `ethtool -C` and `--set-priv-flags`, and for a reader."""
     coalesce: str
     flag:     str
+    says:     str
 
 
 # A NAPI driver gets one interrupt for the first frame, and polls from then on.
 RX = {
-    "interrupt per frame": Strategy("rx-frames 1 rx-usecs 0", "rx-napi off"),
-    "NAPI":                Strategy("rx-frames 1 rx-usecs 0", "rx-napi on"),
+    "interrupt per frame": Strategy("rx-frames 1 rx-usecs 0", "rx-napi off",
+                                    "an interrupt for each frame that is received"),
+    "NAPI":                Strategy("rx-frames 1 rx-usecs 0", "rx-napi on",
+                                    "an interrupt for the first frame that is received, then the "
+                                    "driver polls until none is left"),
 }
 # The last of fewer than 128 frames are reported 10 ms after the wire went quiet.
 TX = {
-    "interrupt per frame": Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit off"),
+    "interrupt per frame": Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit off",
+                                    "one for each that was sent"),
     "interrupt per 128":   Strategy("tx-frames 128 tx-usecs 0 tx-usecs-low 10000",
-                                    "tx-reclaim-on-xmit off"),
-    "no interrupts":       Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit on"),
+                                    "tx-reclaim-on-xmit off", "one for every 128 that were sent"),
+    "no interrupts":       Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit on",
+                                    "none for what was sent: its memory is freed when the next "
+                                    "frame is"),
 }
 
 

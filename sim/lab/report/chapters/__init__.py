@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The report, chapter by chapter: a module each, whose `section(material)` makes it."""
+
+from ..material import Material
+from ..section import Section
+from . import (burst, conditions, data, latency, model, overload, profile, recovery, story,
+               throughput)
+
+ORDER = (story, throughput, overload, model, profile, latency, burst, recovery, conditions, data)
+
+
+def contents(material: Material) -> list[Section]:
+    return [chapter.section(material) for chapter in ORDER]

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What all of it was measured on, and how to do so again."""
+
+from html import escape
+
+from .. import detail, reproduce
+from ..material import Material
+from ..section import Html, Section
+
+
+def section(material: Material) -> Section:
+    trials = material.trials
+    text = escape("\n".join(reproduce.commands(trials)))
+    return Section("conditions", "Conditions", [
+        detail.machines(trials), detail.kinds(trials),
+        Html(f"<p>The same trials, made again:</p>\n<pre>{text}</pre>\n")])

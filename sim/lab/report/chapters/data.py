@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every record, as a file that `moderato report --results` reads."""
+
+import gzip
+import json
+
+from ..material import Material
+from ..page import download
+from ..section import Html, Section
+
+
+def section(material: Material) -> Section:
+    records = material.trials.trials
+    lines = "".join(json.dumps(trial, separators=(",", ":")) + "\n" for trial in records)
+    link = download("trials.jsonl.gz", gzip.compress(lines.encode(), mtime=0), "application/gzip")
+    return Section("data", "Raw data", [Html(
+        f"<p>All {len(records)} trials, a line of JSON each: {link}. <code>./moderato report "
+        "--results trials.jsonl.gz</code> makes this report again.</p>\n")])
