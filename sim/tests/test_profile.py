@@ -249,6 +249,32 @@ def begins(track):
             if packet.track_event.type == packet.track_event.TYPE_SLICE_BEGIN]
 
 
+def test_arrows_join_a_frame_s_entry_and_exit():
+    flows = {}
+    for port, way in ((0, "in"), (0, "out"), (1, "in"), (1, "out")):
+        for packet in tracks("napi")[f"Wires/port {port} {way}"][::2]:
+            flow, = packet.track_event.flow_ids
+            flows.setdefault(flow, []).append((packet.track_event.name, port, way))
+    assert len(flows) == 32
+    for (came, port, _), (left, other, _) in (sorted(each, key=lambda end: end[2])
+                                              for each in flows.values()):
+        assert came == left == f"{port}:{came.split(':')[1]}" and other == 1 - port
+
+
+@pytest.mark.parametrize("variant", ["original", "napi"])
+def test_frames_that_wait(variant):
+    """Everywhere some, never fewer than none, in the end none."""
+    counters = {name: [packet.track_event.counter_value for packet in packets]
+                for name, packets in tracks(variant).items() if name.startswith("Frames")}
+    assert {name.split("/")[1] for name in counters} == {
+        "in MAC 0, received", "in MAC 1, received", "in MAC 0, to be sent", "in MAC 1, to be sent",
+        "in the Rx rings", "in the Tx rings"}
+    for name, values in counters.items():
+        assert min(values) == values[-1] == 0 < max(values), name
+    # 16 came to each port while the first was being forwarded.
+    assert max(counters["Frames that wait/in the Rx rings"]) > 16
+
+
 def test_slices_nest_and_time_goes_on():
     for name, packets in tracks("napi").items():
         depth, now = 0, 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes a trace that ui.perfetto.dev opens: tracks in groups, with slices and instants on them.
+"""Writes a trace that ui.perfetto.dev opens: tracks in groups, with slices, instants, counts.
 
 Times are nanoseconds. Slices of a track must nest.
 """
@@ -15,8 +15,9 @@ class Trace:
         self._builder = TraceProtoBuilder()
         self._tracks = 0
         self._events: list[tuple[int, int, int, str, dict]] = []  # time, kind, track, name, details
+        self._flows: dict[str, int] = {}
 
-    def track(self, name: str, group: int | None = None) -> int:
+    def track(self, name: str, group: int | None = None, counter: bool = False) -> int:
         """A new track, or a group if others name it; they are shown in the order they are made."""
         self._tracks += 1
         descriptor = self._builder.add_packet().track_descriptor
@@ -25,12 +26,21 @@ class Trace:
         descriptor.child_ordering = TrackDescriptor.EXPLICIT
         if group:
             descriptor.parent_uuid = group
+        if counter:
+            descriptor.counter.SetInParent()
         return self._tracks
 
-    def slice(self, track: int, begin: int, end: int, name: str, **details: int | str):
-        """Slices that begin together are given outermost first."""
+    def slice(self, track: int, begin: int, end: int, name: str, flow: str = "",
+              **details: int | str):
+        """Slices that begin together are given outermost first; arrows join those of a `flow`."""
+        if flow:
+            details = {"flow": self._flows.setdefault(flow, len(self._flows) + 1), **details}
         self._events.append((begin, TrackEvent.TYPE_SLICE_BEGIN, track, name, details))
         self._events.append((end, TrackEvent.TYPE_SLICE_END, track, "", {}))
+
+    def count(self, track: int, time: int, value: int):
+        """A counter's value from then on."""
+        self._events.append((time, TrackEvent.TYPE_COUNTER, track, "", {"value": value}))
 
     def instant(self, track: int, time: int, name: str, **details: int | str):
         self._events.append((time, TrackEvent.TYPE_INSTANT, track, name, details))
@@ -45,7 +55,13 @@ class Trace:
             packet.track_event.type, packet.track_event.track_uuid = kind, track
             if name:
                 packet.track_event.name = name
+            if kind == TrackEvent.TYPE_COUNTER:
+                packet.track_event.counter_value = details["value"]
+                continue
             for key, value in details.items():
+                if key == "flow":
+                    packet.track_event.flow_ids.append(value)
+                    continue
                 annotation = packet.track_event.debug_annotations.add()
                 annotation.name = key
                 if isinstance(value, int):

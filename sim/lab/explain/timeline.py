@@ -5,6 +5,7 @@ On the wires, in the MACs and in the functions of the guest, in nanoseconds sinc
 """
 
 import functools
+import itertools
 import struct
 import tempfile
 import time
@@ -29,6 +30,18 @@ PREAMBLE, FCS = 8, 4  # octets (IEEE 802.3)
 PAYLOAD = 42      # octet where a test frame's begins: signature, flow, number
 SIGNATURE = b"Mode"
 PORTS = (0, 1)
+OTHER = "another frame"  # no test frame
+# What a MAC's events are called by people; the rest are drops.
+EVENTS = {
+    "rx_interrupt": "Rx interrupt", "tx_interrupt": "Tx interrupt",
+    "rx_completed": "received: frame in memory", "tx_completed": "to be sent: frame in the MAC",
+    "rx_drop_ring": "dropped: Rx ring empty", "rx_drop_fifo": "dropped: Rx FIFO full",
+    "rx_drop_error": "dropped: damaged", "rx_drop_filter": "dropped: for another station",
+}
+DROPS = [name for name in EVENTS if "drop" in name]
+# Functions through which each frame goes once: off an Rx ring, into a Tx ring.
+TAKEN = "eth_type_trans"
+SENT = ("moderato_start_xmit", "liteeth_start_xmit")
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,8 @@ class Burst:
     events: list[Event]
     calls:  list[Call]         # callers before what they call
     wires:  dict[str, list[Frame]]  # by "port0-in", "port0-out", ...
+    taken:  list[int]          # ns: the driver took a received frame,
+    sent:   list[int]          # ns: it was given one to send
 
 
 def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path,
@@ -100,14 +115,17 @@ def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
     events = [Event(when, int(rest[1]), rest[2]) for when, *rest in times if rest[0] == "!"]
     last = max([event.time for event in events] + [each.end for frames in wires.values()
                                                   for each in frames])
-    return Burst(result, events, list(calls(times, last + TAIL)), wires)
+    entries = [(when, rest[0]) for when, kind, *rest in times if kind == ">"]
+    return Burst(result, events, list(calls(times, last + TAIL)), wires,
+                 [when for when, name in entries if name == TAKEN],
+                 [when for when, name in entries if name in SENT])
 
 
 def frame(begin: int, octets: bytes, octet: int) -> Frame:
     """A captured frame, its time being that of the first bit after the SFD; octet times in ns."""
     size = len(octets) + FCS
     signature, flow, number = struct.unpack_from("!4sHI", octets, PAYLOAD)
-    name = f"{flow}:{number}" if signature == SIGNATURE else "another frame"
+    name = f"{flow}:{number}" if signature == SIGNATURE else OTHER
     return Frame(begin - PREAMBLE * octet, begin + size * octet, size, name)
 
 
@@ -138,15 +156,52 @@ def trace(burst: Burst) -> bytes:
         for direction in ("in", "out"):
             track = made.track(f"port {port} {direction}", group)
             for each in burst.wires[f"port{port}-{direction}"]:
-                made.slice(track, each.begin, each.end, each.name, octets=each.octets)
+                made.slice(track, each.begin, each.end, each.name, flow="" if each.name == OTHER
+                           else each.name, octets=each.octets)
     for port in PORTS:
         group = made.track(f"MAC {port}")
         names = sorted({event.name for event in burst.events if event.port == port})
-        tracks = {name: made.track(name, group) for name in names}
+        tracks = {name: made.track(EVENTS[name], group) for name in names}
         for event in burst.events:
             if event.port == port:
-                made.instant(tracks[event.name], event.time, event.name)
+                made.instant(tracks[event.name], event.time, EVENTS[event.name])
+    group = made.track("Frames that wait")
+    for name, (came, went) in waiting(burst).items():
+        track = made.track(name, group, counter=True)
+        for moment, level in fill(came, went):
+            made.count(track, moment, level)
     track = made.track("CPU")
     for call in burst.calls:
         made.slice(track, call.begin, call.end, call.stack[-1], term=term_of(call.stack))
     return made.bytes()
+
+
+# Frames that wait ---------------------------------------------------------------------------------
+
+def waiting(burst: Burst) -> dict[str, tuple[list[int], list[int]]]:
+    """Places in which frames wait: when they came there, and when they left it, in ns.
+
+    Rings are those of both ports together: the kernel's functions do not tell the port.
+    """
+    def events(names, ports=PORTS):
+        return [each.time for each in burst.events if each.name in names and each.port in ports]
+
+    places = {}
+    for port in PORTS:
+        came, left = (burst.wires[f"port{port}-{way}"] for way in ("in", "out"))
+        places[f"in MAC {port}, received"] = ([each.end for each in came],
+                                             events(["rx_completed", *DROPS], [port]))
+        places[f"in MAC {port}, to be sent"] = (events(["tx_completed"], [port]),
+                                               [each.end for each in left])
+    places["in the Rx rings"] = (events(["rx_completed"]), burst.taken)
+    places["in the Tx rings"] = (burst.sent, events(["tx_completed"]))
+    return {name: times for name, times in places.items() if all(times)}
+
+
+def fill(came: list[int], went: list[int]) -> Iterator[tuple[int, int]]:
+    """How many are there from each moment on at which that changes."""
+    level = 0
+    steps = sorted([(when, 1) for when in came] + [(when, -1) for when in went])
+    for when, changes in itertools.groupby(steps, lambda step: step[0]):
+        level += sum(change for _, change in changes)
+        yield when, level
