@@ -143,7 +143,7 @@ async def every_client_gets_its_own(dut, slow, pause):
 @cocotb.test()
 async def reads_keep_the_bus_busy(dut):
     """Full lines back to back: outstanding bursts hide the memory's latency."""
-    memory = await start(dut)
+    await start(dut)
     port, clocks, beats = Client(dut, "read0"), 0, 0
 
     async def requests():

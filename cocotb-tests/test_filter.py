@@ -78,7 +78,7 @@ async def hash_takes_the_bit_of_ether_crc(dut):
     """One bit set: the addresses that hash to it pass, all others do not."""
     bench = await Bench.start(dut)
     wanted = list(groups(60)) + [bytes.fromhex("01005e000001"), bytes.fromhex("333300000001")]
-    for index, address in enumerate(wanted):
+    for address in wanted:
         dut.hash.value = 1 << hash_bit(address)
         assert await bench.ask(address), address.hex()
         dut.hash.value = ~(1 << hash_bit(address)) & (2**64 - 1)

@@ -21,7 +21,7 @@ LONGEST = 4096 - 8  # octets that the Tx FIFO takes
 # Single beats -------------------------------------------------------------------------------------
 
 def beats_of(start, octets):
-    """Addresses of the beats that hold `octets` octets from byte `start` on: the first, some, the last."""
+    """Addresses of the beats that hold octets from byte `start` on: the first, some, the last."""
     addresses = range(start & -BEAT, start + octets, BEAT)
     return sorted({addresses[0], addresses[-1], addresses[len(addresses) // 2],
                    *(address for address in addresses if address % 64 in (0, 56))})

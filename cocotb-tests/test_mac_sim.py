@@ -99,7 +99,7 @@ async def index_wraps(dut):
     mac = await Mac.start(dut, driver={"rx_order": 6, "tx_order": 6}, RX_FRAMES=16,
         RX_ABSOLUTE_TIMER=5000)
     total, batch = 2**16 + 224, 40  # whole batches
-    for serial in range(0, total, batch):
+    for _ in range(0, total, batch):
         frames = [plain(MIN) for _ in range(batch)]
         for frame in frames:
             mac.wire.send(add_fcs(frame))

@@ -105,7 +105,8 @@ async def every_frame_has_one_fate(dut):
     for _ in range(200):
         kind = random.choice(FATES[:4])
         frame = plain(random.randint(60, 180))
-        octets = {"good": add_fcs(frame), "fcs_error": frame + bytes(4), "oversize": add_fcs(plain(1515)),
+        octets = {"good": add_fcs(frame), "fcs_error": frame + bytes(4),
+                  "oversize": add_fcs(plain(1515)),
                   "undersize": add_fcs(plain(59))[-random.randint(1, 63):]}[kind]
         await bench.send(octets)
         if kind == "good" and len(held) == FRAMES:

@@ -74,7 +74,7 @@ def _build(folder: Path, name: str, code: str, public: str, extra: list, waves: 
 
 
 def verilate(folder: Path, name: str, sources: list, public: str = "", waves: bool = False,
-             options: list = FLAGS, parameters: list = [], compile: list = COMPILE):
+             options: list = FLAGS, parameters: tuple = (), compile: list = COMPILE):
     """Makes the program `name` of the module that is called so.
 
     `public`: which signals have names, in Verilator's configuration language; "" for all.

@@ -13,7 +13,6 @@ from collections import deque
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import Event, RisingEdge, with_timeout
-from cocotb.utils import get_sim_time
 from cocotbext.eth import (GmiiFrame, GmiiSink, GmiiSource, MiiSink, MiiSource, RgmiiSink,
                           RgmiiSource)
 

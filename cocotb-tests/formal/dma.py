@@ -142,7 +142,8 @@ class DMAReaderProof(Module):
             "lemma_grant": dut.arbiter.grant < PORTS,
         }
         self.reachable = {
-            "all_outstanding": (on_bus == OUTSTANDING) & (queue.entries[0].port != queue.entries[1].port),
+            "all_outstanding": (on_bus == OUTSTANDING) &
+                (queue.entries[0].port != queue.entries[1].port),
             "held_back": held & (queue.level == 3),
             "error": ports[2].valid & ports[2].error & ~ports[2].last & (beats == 2),
         }

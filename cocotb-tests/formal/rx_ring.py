@@ -219,4 +219,5 @@ class RxRingProof(Module):
             "disabled_under_way": ~dut.enable & (level == 1) & at("DATA"),
             "ended_after_that": dut.idle & sent,
         }
-        self.inputs = driver.inputs | fetcher.inputs | fifo.inputs | bus.inputs | writes.inputs | any_index.inputs
+        self.inputs = driver.inputs | fetcher.inputs | fifo.inputs | bus.inputs | writes.inputs | \
+            any_index.inputs

@@ -70,6 +70,7 @@ def guesses() -> dict[tuple[str, str], tuple[str, str]]:
     for line in PAGE.read_text().splitlines() if PAGE.exists() else ():
         if heading := re.match(r"## (\S+)$", line):
             file = heading[1]
-        elif row := re.match(r"\| ([^|]+) \| .* \| (?:\*not run yet\* )?`([^`]+)`(?: `([^`]+)`)?[^|]*\|$", line):
+        elif row := re.match(r"\| ([^|]+) \| .* \| (?:\*not run yet\* )?`([^`]+)`(?: `([^`]+)`)?"
+                             r"[^|]*\|$", line):
             found[file, row[1]] = row[2], row[3]
     return found
