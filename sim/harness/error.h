@@ -14,7 +14,7 @@ struct Error : std::runtime_error {
     Status status;
 };
 
-// The guest powered off, or asked for a reset: there is nothing more to simulate.
+// The guest powered off, or asked for a reset.
 struct Ended : Error {
     using Error::Error;
 };

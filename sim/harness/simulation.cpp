@@ -2,6 +2,7 @@
 #include "simulation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "state/checkpoint.h"
 #include "file.h"
@@ -50,10 +51,10 @@ void Simulation::advance(uint64_t limit) {
     end_ = limit;
     plan();
     while (cycle_ < limit && !found_ && !stopped_) {
-        if (ended_) throw Ended(ended_);
         limit_ = std::min(limit, cycle_ + kSlice);
         if (profiler_.running()) loop<true>();
         else loop<false>();
+        if (ending_) throw Ended(std::exchange(ending_, nullptr));
         if (progress) progress(cycle_);
     }
 }
@@ -103,8 +104,9 @@ void Simulation::observe(uint64_t attention) {
         found_ = true;
         limit_ = cycle_;  // ends the loop: the clock stops in the very cycle of the byte
     }
-    if (attention & 6) {
-        ended_ = attention & 2 ? "the guest powered off" : "the guest asked for a reset";
+    if (attention & 6 && !ended_) {
+        ended_ = true;
+        ending_ = attention & 2 ? "the guest powered off" : "the guest asked for a reset";
         limit_ = cycle_;
     }
     attention >>= 3;
@@ -226,6 +228,6 @@ void Simulation::restore(const std::string& path) {
     const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
     Loader loader(bytes);
     state(loader);
-    ended_ = nullptr;
+    ended_ = false;
     if (!loader.finished()) throw Error(path + ": its content makes no sense; delete it", kBadCheckpoint);
 }

@@ -31,7 +31,7 @@ public:
     std::function<void(uint64_t)> progress;
     void stop() { stopped_ = true; }
 
-    // Each advances the clock, until `limit` at most. Once the guest has powered off or asked for a reset, none does: Ended.
+    // Each advances the clock, until `limit` at most; when the guest powers off or asks for a reset, once, it throws Ended.
     void run(uint64_t limit);
     bool expect(const std::string& text, uint64_t limit);
     void type(const std::string& text);
@@ -81,7 +81,8 @@ private:
     uint64_t active_ = 0;  // last cycle with a word on a line, or an event
     bool found_ = false;  // the expected text was printed
     bool stopped_ = false;  // by stop()
-    const char* ended_ = nullptr;  // what the guest did, if it ended
+    bool ended_ = false;  // the guest powered off, or asked for a reset:
+    const char* ending_ = nullptr;  // which, until it was told
     uint64_t look_ = 0;  // cycle from which on it is worth looking whether all sleep
     uint64_t slept_ = 0;
     uint64_t patience_ = kLeastPatience;  // cycles until the next look, if not
