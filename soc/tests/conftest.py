@@ -15,7 +15,7 @@ def soc() -> dict:
         "rom": {"base": 0, "size": 64 << 10},
         "clint": {"base": 0xf001_0000},
         "plic": {"base": 0xf0c0_0000, "sources": 7},
-        "soc_controller": {"base": 0xf000_0000},
+        "soc_controller": {"base": 0xf000_0000, "powered_off": 0xff},
         "uart": {"base": 0xf000_1000, "irq": 1},
         "nic": "moderato",
         "macs": [{"base": 0xf100_0000 + 0x1000 * n, "size": 4096, "rx_irq": 3 + 2 * n,
