@@ -51,6 +51,7 @@ def put_profiles():
     profiles = published.run_folder(COMMIT) / published.PROFILES
     profiles.mkdir(parents=True)
     shutil.copy(ROOT / "docs/data/profiles/napi.json", profiles)
+    (profiles / "burst.pftrace").write_bytes(b"trace")
 
 
 def files(docs: Path) -> set[str]:
@@ -61,6 +62,9 @@ def test_docs_are_made_anew(clean, docs, machine, capsys):
     assert published.results(PLAN, docs) == 0
     assert files(docs) >= {"data/trials.jsonl.gz", "data/profiles/napi.json", "tables.md",
                            "figures/figure-4.svg"}
+    # Timelines are large, and made again in seconds: only the run's own page has them.
+    assert not any(name.endswith(".pftrace") for name in files(docs))
+    assert "burst.pftrace" in (published.run_folder(COMMIT) / "report.html").read_text()
     records = store.read(docs / "data/trials.jsonl.gz").values()
     assert {record["conditions"]["version"] for record in records} == {COMMIT}
     assert {record["task"]["kind"] for record in records} == {"steady", "burst"}

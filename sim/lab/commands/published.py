@@ -28,7 +28,7 @@ from ..show.errors import LabError
 from ..show.progress import duration
 
 TRIALS, PROFILES = "trials.jsonl", "profiles"
-PROFILED = ("*.json", "*.pftrace", "*.svg")  # what PROFILES has
+KEPT = "*.json"  # of PROFILES, in docs; timelines are in the run's report only
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ def publish(folder: Path, docs: Path):
                        f"published: {'; '.join(notes)}")
     with outputs.replacing(data / "trials.jsonl.gz") as file:
         file.write_bytes(gzip.compress(trials.read_bytes(), mtime=0))
-    with outputs.replacing_folder(data / PROFILES, PROFILED) as profiles:
-        shutil.copytree(folder / PROFILES, profiles, dirs_exist_ok=True)
+    with outputs.replacing_folder(data / PROFILES, [KEPT]) as profiles:
+        for file in (folder / PROFILES).glob(KEPT):
+            shutil.copy(file, profiles)
     report([data / "trials.jsonl.gz"], folder / "report.html", docs / "figures",
-           docs / "tables.md", data / PROFILES)
+           docs / "tables.md", folder / PROFILES)
