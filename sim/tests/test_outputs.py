@@ -13,6 +13,7 @@ from moderato.sim.lab import cli
 from moderato.sim.lab.measure import forward
 from moderato.sim.lab.show import outputs
 from moderato.sim.lab.show.errors import UsageError
+from moderato.sim.lab.show.guest_output import GuestOutput
 
 
 @pytest.fixture
@@ -99,3 +100,12 @@ def test_two_loads_have_two_folders(lab, tmp_path):
     assert lab("--load", "50,100", "--pcap", str(tmp_path / "captures")) == 0
     assert sorted(path.name for path in (tmp_path / "captures").iterdir()) == [
         "napi-64-100percent-100mbps", "napi-64-50percent-100mbps"]
+
+
+def test_an_error_has_a_line_of_its_own(capsys, monkeypatch):
+    """On a terminal, what the guest was printing when it powered off ends first."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with pytest.raises(RuntimeError), GuestOutput(100_000_000) as output:
+        output.show("Power do", 1)
+        raise RuntimeError
+    assert capsys.readouterr().out == "Power do\n"

@@ -17,8 +17,10 @@ class GuestOutput:
     def __enter__(self) -> "GuestOutput":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
         self._hide()
+        if error and self.in_line:  # what is said of it has a line of its own
+            print(flush=True)
 
     def show(self, piece: str, cycle: int):
         """Print a piece, or show the time if it is empty."""
