@@ -19,7 +19,8 @@ from moderato.soc.toolchain.cache import run
 DEBUGFS = "/sys/kernel/debug"
 FRAME_BYTES = 512
 LOAD = 0.25         # percent of the line rate: a command takes this kernel 0.2 s, a frame 6 ms
-QUIET = 5_000_000   # clocks: threads may let a frame wait
+QUIET = 5_000_000   # clocks: threads may let a frame wait,
+BUSY = 60_000_000   # and with full rings until both have taken a poll's frames off them
 LONG = 5_000_000_000  # clocks that a command may take
 HEALTHY_FRAMES = 5
 SHORT = 60          # characters: typing more costs the guest more than a script through the mailbox
@@ -30,15 +31,19 @@ class Round:
     """Commands that the guest runs while both ports are offered `frames`.
 
     may_fail: they may end with any status, and as many frames as they like may be lost.
-    load_percent: beyond a few, the ring overflows.
-    own_frames: so many at least of the guest's own leave it.
+    load_percent: beyond a few, the ring overflows; `quiet` clocks without a frame end the round.
+    own_frames: so many at least of the guest's own leave it, while it is offered others.
+    printed: a line of the kernel's with this, on the console among what the commands print, is none
+    of theirs.
     """
     name: str
     commands: tuple[str, ...] = ()
     frames: int = 30
     load_percent: float = LOAD
+    quiet: int = QUIET
     may_fail: bool = False
     own_frames: int = 0
+    printed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -119,9 +124,9 @@ class DebugGuest:
 
     # Traffic --------------------------------------------------------------------------------------
 
-    def offer(self, frames: int, load_percent: float = LOAD):
+    def offer(self, frames: int, load_percent: float = LOAD, quiet: int = QUIET):
         port = {"frame_bytes": FRAME_BYTES, "load_percent": load_percent, "frames": frames}
-        self.session.call("offer", ports=[port, {**port, "phase": 1000}], quiet_cycles=QUIET,
+        self.session.call("offer", ports=[port, {**port, "phase": 1000}], quiet_cycles=quiet,
                           max_cycles=LONG)
 
     def collect(self) -> list[dict]:
@@ -136,8 +141,10 @@ class DebugGuest:
     def round(self, each: Round):
         """Run a round, judge it, and see that traffic goes on after it."""
         begin, start = self.cycle(), time.monotonic()
-        self.offer(each.frames, each.load_percent)
+        self.offer(each.frames, each.load_percent, each.quiet)
         failed = self.run(each.commands) if each.commands else []
+        if each.printed:
+            failed = [line for line in failed if each.printed not in line]
         found = [] if each.may_fail else failed
         ports = self.collect()
         self.offer(HEALTHY_FRAMES)
