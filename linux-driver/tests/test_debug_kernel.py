@@ -15,7 +15,6 @@ from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.variants import INTERFACES, VARIANTS
 from moderato.soc.linux import kernel
-from moderato.soc.linux.kernel import DEBUG
 from moderato.soc.toolchain.project import ROOT
 
 pytestmark = pytest.mark.slow
@@ -28,7 +27,7 @@ WARNING = ROOT / "sim/tests/warning"
 @contextlib.contextmanager
 def opened(bootargs: str = ""):
     """A guest with both interfaces up, static neighbours, the driver's own settings."""
-    lab = machine(kernel=DEBUG, bootargs=bootargs)
+    lab = machine(kernel=kernel.DEBUG, bootargs=bootargs)
     with state.loaded(lab, True).open() as session:
         print(f"\n{HEAD}")
         yield DebugGuest(session, lab)
