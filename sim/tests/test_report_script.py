@@ -11,6 +11,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
 from test_report_page import report, trials  # noqa: F401 (fixtures)
 
 WIDTHS, HEIGHT = (1280, 800, 420), 900
@@ -86,15 +87,23 @@ def show(page, element):
         requestAnimationFrame(() => requestAnimationFrame(arguments[1]));""", element)
 
 
+def point(page, element, says):
+    """Move the mouse there until `says` holds of the balloon: a busy browser tells a scroll late,
+    which hides the balloon once more.
+    """
+    def moved(page):
+        ActionChains(page).move_by_offset(0, 1).move_to_element(element).perform()
+        return says(balloon(page))
+    WebDriverWait(page, 20).until(moved)
+
+
 def test_values_by_mouse(page):
     look(page, 1280, "light")
     mark = marks(page, "figure-4", "napi")[0]
     show(page, mark)
-    ActionChains(page).move_to_element(mark).perform()
-    assert balloon(page).startswith("ours: napi, 64 bytes: ")
-    ActionChains(page).move_to_element(page.find_element(By.CSS_SELECTOR, "#figure-4 figcaption")
-                                       ).perform()
-    assert balloon(page) == ""
+    point(page, mark, lambda text: text.startswith("ours: napi, 64 bytes: "))
+    caption = page.find_element(By.CSS_SELECTOR, "#figure-4 figcaption")
+    point(page, caption, lambda text: text == "")
 
 
 def test_values_by_finger(page):
