@@ -9,9 +9,8 @@ import time
 import pytest
 from PIL import Image
 from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.wait import WebDriverWait
 from test_report_page import report, trials  # noqa: F401 (fixtures)
 
 WIDTHS, HEIGHT = (1280, 800, 420), 900
@@ -87,23 +86,31 @@ def show(page, element):
         requestAnimationFrame(() => requestAnimationFrame(arguments[1]));""", element)
 
 
-def point(page, element, says):
-    """Move the mouse there until `says` holds of the balloon: a busy browser tells a scroll late,
-    which hides the balloon once more.
+def place(page, element) -> dict[str, int]:
+    """Its middle, in the window."""
+    return page.execute_script("""
+        const box = arguments[0].getBoundingClientRect();
+        return {x: Math.round(box.x + box.width / 2),
+                y: Math.round(box.y + box.height / 2)};""", element)
+
+
+def point(page, element):
+    """Move the mouse there. By place: to an element the driver would scroll first, and the balloon
+    hides when that is told, which may be after the move.
     """
-    def moved(page):
-        ActionChains(page).move_by_offset(0, 1).move_to_element(element).perform()
-        return says(balloon(page))
-    WebDriverWait(page, 20).until(moved)
+    mouse = ActionBuilder(page)
+    mouse.pointer_action.move_to_location(**place(page, element))
+    mouse.perform()
 
 
 def test_values_by_mouse(page):
     look(page, 1280, "light")
     mark = marks(page, "figure-4", "napi")[0]
-    show(page, mark)
-    point(page, mark, lambda text: text.startswith("ours: napi, 64 bytes: "))
-    caption = page.find_element(By.CSS_SELECTOR, "#figure-4 figcaption")
-    point(page, caption, lambda text: text == "")
+    show(page, mark)  # and the caption below
+    point(page, mark)
+    assert balloon(page).startswith("ours: napi, 64 bytes: ")
+    point(page, page.find_element(By.CSS_SELECTOR, "#figure-4 figcaption"))
+    assert balloon(page) == ""
 
 
 def test_values_by_finger(page):
@@ -111,10 +118,7 @@ def test_values_by_finger(page):
     page.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
     mark = marks(page, "story", "napi")[0]
     show(page, mark)
-    place = page.execute_script("""
-        const box = arguments[0].getBoundingClientRect();
-        return {x: box.x + box.width / 2, y: box.y + box.height / 2};""", mark)
-    for kind, points in (("touchStart", [place]), ("touchEnd", [])):
+    for kind, points in (("touchStart", [place(page, mark)]), ("touchEnd", [])):
         page.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     page.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
     assert balloon(page).startswith("napi, 64 bytes, load ")
