@@ -13,7 +13,7 @@ from debug_guest import BUSY, DEBUGFS, HEAD, DebugGuest, Round
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
-from moderato.sim.lab.run.variants import INTERFACES, VARIANTS
+from moderato.sim.lab.run.variants import INTERFACES, TX, VARIANTS
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain.project import ROOT
 
@@ -92,9 +92,8 @@ CHANGES = {
     "suspend": (
         "cd /sys; echo 0 > module/suspend/parameters/pm_test_delay; echo devices > power/pm_test; "
         "echo freeze > power/state; cd /",),
-    "Tx strategies": tuple(command for name in ("tx-128", "tx-off", "original")
-                           for command in VARIANTS[name].commands()
-                           if "eth0" in command and ("-C" in command or "tx-reclaim" in command)),
+    "Tx strategies": tuple(command for strategy in TX.values() for command in (
+        f"ethtool -C eth0 {strategy.coalesce}", f"ethtool --set-priv-flags eth0 {strategy.flag}")),
     "statistics and filters": (
         "ethtool -S eth0 > /dev/null", "ip -s link show > /dev/null",
         "ip link set eth0 promisc on", "ip link set eth0 promisc off allmulticast on"),
