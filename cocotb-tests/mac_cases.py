@@ -426,6 +426,34 @@ async def descriptors_ask_for_interrupts(dut):
     assert await mac.regs.read("TX_INTERRUPTS_REQUEST") == 1
 
 
+EXPEDITED = 0xb8  # DSCP 46, in the octet that was the type of service
+
+
+@cocotb.test()
+async def urgent_frames_do_not_wait(dut):
+    """One with a DSCP that a rule names is reported at once, with those before; others wait."""
+    mac = await Mac.start(dut, driver={"rx_order": 6}, RX_FRAMES=32, RX_ABSOLUTE_TIMER=400_000)
+    await mac.regs.write("URGENT_VALUE_0", int.from_bytes(b"\x08\x00\x45\xb8", "little"))
+    await mac.regs.write("URGENT_MASK_0", int.from_bytes(b"\xff\xff\x00\xff", "little"))
+    await mac.regs.write("URGENT", 0x31)  # comparison 0 is on, for octets 12 to 15
+    for count in (0, 1, 7):
+        for tos in [0]*count + [EXPEDITED - 4]:
+            mac.wire.send(add_fcs(udp(100, tos=tos)))
+        await mac.settle()
+        assert not int(dut.irq_rx.value)
+        mac.wire.send(add_fcs(udp(100, tos=EXPEDITED)))
+        await mac.settle()
+        assert int(dut.irq_rx.value)
+        got = await mac.driver.poll(count + 2)
+        assert got[-1].data[15] == EXPEDITED
+        await mac.driver.rx.rearm()
+    assert await mac.regs.read("RX_INTERRUPTS") == await mac.regs.read("RX_INTERRUPTS_REQUEST") == 3
+    await mac.regs.write("URGENT", 0x30)
+    mac.wire.send(add_fcs(udp(100, tos=EXPEDITED)))
+    await mac.settle()
+    assert not int(dut.irq_rx.value)
+
+
 @cocotb.test()
 @cocotb.parametrize(direction=["RX", "TX"])
 async def driver_is_ahead_of_the_acknowledgement(dut, direction):

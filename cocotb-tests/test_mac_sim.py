@@ -8,6 +8,7 @@ import pytest
 
 from mac_cases import *
 from moderato.gateware import registers
+from moderato.gateware.pacing import WINDOW_BITS
 
 DUT = "mac_sim"
 
@@ -111,6 +112,41 @@ async def index_wraps(dut):
         for frame in frames:
             assert await mac.wire.receive() == frame
     assert mac.driver.rx.consumer == total - 2**16
+
+
+# Adaptive moderation ------------------------------------------------------------------------------
+
+@cocotb.test()
+async def delays_grow_while_the_cpu_is_busy(dut):
+    """A driver that re-arms at once gets its frames at once; one that does so late, when it must."""
+    window, least, longest = 1 << WINDOW_BITS, 50, 3000
+    mac = await Mac.start(dut, RX_ABSOLUTE_TIMER=least, RX_PACING_LONGEST=longest)
+
+    async def delay_of_a_frame(work):
+        """Clocks from its completion to the interrupt; the driver re-arms after `work` clocks."""
+        mac.wire.send(add_fcs(plain(MIN)))
+        while mac.driver.receive() is None:
+            await mac.clocks(1)
+        clocks = 0
+        while not int(dut.irq_rx.value):
+            await mac.clocks(10)
+            clocks += 10
+        await mac.driver.post_buffers()
+        await mac.clocks(work)
+        await mac.driver.rx.rearm()
+        return clocks
+
+    for _ in range(5):
+        assert least - 20 <= await delay_of_a_frame(0) <= least + 40
+    assert await mac.regs.read("RX_PACING") == 0
+    await delay_of_a_frame(2 * window)
+    assert longest - 40 <= await delay_of_a_frame(0) <= longest + 40
+    assert await mac.regs.read("RX_PACING") == 4
+    await mac.clocks(2 * window)
+    assert least - 20 <= await delay_of_a_frame(0) <= least + 40
+    await delay_of_a_frame(2 * window)
+    await mac.regs.write("RX_PACING_LONGEST", 0)
+    assert least - 20 <= await delay_of_a_frame(0) <= least + 40
 
 
 # Registers ----------------------------------------------------------------------------------------

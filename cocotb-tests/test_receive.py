@@ -24,7 +24,7 @@ class Bench:
         bench = cls()
         bench.dut, bench.fates = dut, []
         Clock(dut.sys_clk, 10, unit="ns").start()
-        for name in ("sink_valid", "sink_error", "free", "next"):
+        for name in ("sink_valid", "sink_error", "free", "next", "compare0_on", "compare1_on"):
             getattr(dut, name).value = 0
         dut.enable.value, dut.max_frame.value = 1, 1518
         dut.sys_rst.value = 1
@@ -119,3 +119,57 @@ async def every_frame_has_one_fate(dut):
         assert count == len(octets) or kind == "oversize"  # which is not counted to its end
         while held and random.random() < 0.3:
             assert await with_timeout(bench.take(), 100, "us") == held.pop(0)
+
+
+def compare(dut, number, word, value, mask):
+    """Switch a comparison on."""
+    for name, setting in (("on", 1), ("word", word), ("value", value), ("mask", mask)):
+        getattr(dut, f"compare{number}_{name}").value = setting
+
+
+def rule(frame, hit):
+    """A comparison that holds for the frame, or does not: word, value, mask."""
+    word, mask = random.choice([0, 15, random.randrange(16)]), random.choice(
+        [0xffffffff, 1 << random.randrange(32), random.randrange(1, 1 << 32)])
+    value = int.from_bytes(frame[4*word:4*word + 4], "little") ^ random.randrange(1 << 32) & ~mask
+    wrong = random.choice([bit for bit in range(32) if mask >> bit & 1])
+    return word, value if hit else value ^ 1 << wrong, mask
+
+
+@cocotb.test()
+async def urgent_frames_are_marked(dut):
+    """By one of two comparisons, or by both; whatever came before, even if it was dropped."""
+    bench = await Bench.start(dut)
+    for _ in range(300):
+        frame = plain(random.randint(60, 80))
+        octets = add_fcs(frame)
+        on = [random.random() < 0.8 for _ in range(2)]
+        hits = [random.random() < 0.5 for _ in range(2)]
+        together = random.random() < 0.5
+        for number in range(2):
+            compare(dut, number, *rule(octets, hits[number]))
+            getattr(dut, f"compare{number}_on").value = int(on[number])
+        dut.together.value = int(together)
+        if random.random() < 0.3:  # of the same octets, but of no good
+            await bench.send(octets[:random.randint(1, 63)])
+            assert bench.fates.pop()[0] == "undersize"
+        await bench.send(octets)
+        assert bench.fates.pop()[0] == "good"
+        said = [hit for hit, each in zip(hits, on) if each]
+        expected = (all(said) if together else any(said)) if said else False
+        assert int(dut.head_urgent.value) == expected
+        assert await bench.take() == frame
+
+
+@cocotb.test()
+async def octets_beyond_the_64th_are_not_compared(dut):
+    """Nor those that are so many times 64 octets behind."""
+    bench = await Bench.start(dut)
+    for word in range(16):
+        compare(dut, 0, word, 0xaaaaaaaa, 0xffffffff)
+        for part in range(5):
+            frame = bytearray(5 * 64)
+            frame[64*part:64*part + 64] = bytes([0xaa] * 64)
+            await bench.send(add_fcs(bytes(frame)))
+            assert int(dut.head_urgent.value) == (part == 0)
+            await bench.take()

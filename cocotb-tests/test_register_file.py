@@ -48,7 +48,8 @@ class Bench:
         register = TABLE[name]
         if register.counter:
             return 256 + counters().index(name)
-        return self.values.get(name, register.offset if register.access == "ro" else 0)
+        driven = register.offset % 2**register.width if register.access == "ro" else 0
+        return self.values.get(name, driven)
 
     def write(self, name, data):
         """What a whole write leaves behind, and the strobe that it makes."""

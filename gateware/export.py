@@ -61,6 +61,7 @@ def header():
         _define("MODERATO_RX_BASE", f"0x{r.RX_BASE:03x}"),
         _define("MODERATO_TX_BASE", f"0x{r.TX_BASE:03x}")])
     block("At both bases", r.DIRECTION, "MODERATO_DIR_")
+    block("Of reception only", r.RX_ONLY, "MODERATO_")
     block("Statistics, each a 32-bit counter that wraps", r.STATISTICS, "MODERATO_STAT_")
     out.extend(["", "/* Descriptor words */"])
     for word in r.DESCRIPTOR:

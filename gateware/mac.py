@@ -18,6 +18,7 @@ from moderato.gateware.dma           import DMAReader, DMAWriter
 from moderato.gateware.frame_fifo    import FrameFIFO
 from moderato.gateware.mac_core      import MACCore
 from moderato.gateware.moderation    import Moderation
+from moderato.gateware.pacing        import Pacing
 from moderato.gateware.receive       import Receive, rx_frame_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.rx_ring       import RxRing
@@ -50,6 +51,8 @@ class ModeratoMAC(LiteXModule):
     rx_fifo_order, tx_fifo_order
                    the frame FIFOs hold 2**order bytes; a frame must fit.
     max_frames     and so many frames each, more than four.
+    urgent         frames that match a rule raise their interrupt at once (urgent.py).
+    pacing         Rx moderation can adapt itself (pacing.py).
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -64,7 +67,7 @@ class ModeratoMAC(LiteXModule):
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
-        max_frames=64, datapath_cd="sys", moderation_cd="sys"):
+        max_frames=64, urgent=False, pacing=False, datapath_cd="sys", moderation_cd="sys"):
         for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
             if not 11 <= order <= 14:
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
@@ -85,7 +88,8 @@ class ModeratoMAC(LiteXModule):
 
         # Registers.
         # ----------
-        self.registers = regs = datapath(RegisterFile())
+        self.registers = regs = datapath(RegisterFile(
+            [option for option, wanted in (("urgent", urgent), ("pacing", pacing)) if wanted]))
         self.bus       = regs.bus
         value = regs.value
 
@@ -96,7 +100,7 @@ class ModeratoMAC(LiteXModule):
         # Receive.
         # --------
         self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_frame_param, max_frames))
-        self.receive = receive = datapath(Receive(self.rx_fifo))
+        self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0))
         self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
         self.comb += [
             core.source.connect(receive.sink),
@@ -107,6 +111,15 @@ class ModeratoMAC(LiteXModule):
             receive.filter.promiscuous.eq(self._field("CTRL", "PROMISCUOUS")),
             receive.filter.allmulti.eq(self._field("CTRL", "ALLMULTI")),
         ]
+        if urgent:
+            self.comb += receive.urgent.together.eq(self._field("URGENT", "TOGETHER"))
+        for n, comparison in enumerate(receive.urgent.comparisons):
+            self.comb += [
+                comparison.on.eq(self._field("URGENT", f"ON_{n}")),
+                comparison.word.eq(self._field("URGENT", f"WORD_{n}")),
+                comparison.value.eq(value[f"URGENT_VALUE_{n}"]),
+                comparison.mask.eq(value[f"URGENT_MASK_{n}"]),
+            ]
 
         # Transmit.
         # ---------
@@ -125,7 +138,22 @@ class ModeratoMAC(LiteXModule):
         # -----------
         self.rx_moderation = self._add_direction("RX", rx_ring, moderation_cd)
         self.tx_moderation = self._add_direction("TX", tx_ring, moderation_cd)
+        rx_absolute_timer = value["RX_ABSOLUTE_TIMER"]
+        pacing_awake = 0
+        if pacing:
+            self.pacing = ClockDomainsRenamer(moderation_cd)(Pacing())
+            self.comb += [
+                self.pacing.least.eq(rx_absolute_timer),
+                self.pacing.longest.eq(value["RX_PACING_LONGEST"]),
+                self.pacing.busy.eq(~self.rx_moderation.armed),
+                self.pacing.clear.eq(rx_ring.idle),
+                value["RX_PACING"].eq(self.pacing.level),
+            ]
+            rx_absolute_timer = self.pacing.delay
+            pacing_awake = self.pacing.awake
         self.comb += [
+            self.rx_moderation.absolute_timer.eq(rx_absolute_timer),
+            self.tx_moderation.absolute_timer.eq(value["TX_ABSOLUTE_TIMER"]),
             self.irq_rx.eq(self.rx_moderation.line),
             self.irq_tx.eq(self.tx_moderation.line),
         ]
@@ -141,6 +169,8 @@ class ModeratoMAC(LiteXModule):
                 ("TIMER_BITS",     registers.TIMER_BITS),
                 ("RX_FIFO_ORDER",  rx_fifo_order),
                 ("TX_FIFO_ORDER",  tx_fifo_order),
+                ("URGENT",         int(urgent)),
+                ("PACING",         int(pacing)),
             ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
@@ -189,7 +219,7 @@ class ModeratoMAC(LiteXModule):
                 self.reader.awake | self.writer.awake | statistics.awake |
                 self.rx_moderation.raised | self.tx_moderation.raised),
             self.moderation_awake.eq(ResetSignal() |
-                self.rx_moderation.awake | self.tx_moderation.awake),
+                self.rx_moderation.awake | self.tx_moderation.awake | pacing_awake),
         ]
 
     def get_csrs(self):
@@ -230,7 +260,6 @@ class ModeratoMAC(LiteXModule):
             moderation.disarm.eq(strobe[f"{prefix}_DISARM"]),
             moderation.frames.eq(value[f"{prefix}_FRAMES"]),
             moderation.packet_timer.eq(value[f"{prefix}_PACKET_TIMER"]),
-            moderation.absolute_timer.eq(value[f"{prefix}_ABSOLUTE_TIMER"]),
             moderation.gap.eq(value[f"{prefix}_GAP"]),
 
             # State.

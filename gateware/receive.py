@@ -12,9 +12,11 @@ from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_le
 from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
 from moderato.gateware.registers import RX_OFFSET
+from moderato.gateware.urgent    import Urgent
 
-# Parameters of a frame in the Rx FIFO: octets without FCS, and what its destination is.
-rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1)]
+# Parameters of a frame in the Rx FIFO: octets without FCS, what its destination is, and whether it
+# raises an interrupt at once.
+rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
 
 # Receive ------------------------------------------------------------------------------------------
 
@@ -24,16 +26,19 @@ class Receive(LiteXModule):
     sink   frames from destination address to FCS; held back a few clocks between two frames.
     fifo   FrameFIFO with rx_frame_param, whose write side this module drives. The FCS goes in too,
            but counts for nothing.
+    comparisons
+           so many masked comparisons make a frame urgent (urgent.py).
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full.
     """
-    def __init__(self, fifo):
+    def __init__(self, fifo, comparisons=0):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
         self.max_frame = Signal(14)
         self.filter    = AddressFilter()
+        self.urgent    = Urgent(comparisons)
 
         # Results.
         self.good      = Signal()
@@ -152,6 +157,10 @@ class Receive(LiteXModule):
             fifo.param.length.eq(length - eth_fcs_length),
             fifo.param.multicast.eq(self.filter.multicast),
             fifo.param.broadcast.eq(self.filter.broadcast),
+            fifo.param.urgent.eq(self.urgent.urgent),
+            self.urgent.take.eq(sink.valid & sink.ready),
+            self.urgent.first.eq(~started),
+            self.urgent.data.eq(sink.data),
         ]
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)

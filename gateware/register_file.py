@@ -23,10 +23,11 @@ class RegisterFile(LiteXModule):
     value[name]   Signal of the register: driven here for "rw", to be driven by the user for "ro".
     strobe[name]  "wo" and "rw": one-clock pulse when the register was written; `data` holds the
                   written word in that clock.
+    options       of the registers that exist only with one (registers.py), those that are wanted.
     counting      a counter is asked for: `counter` says which one of registers.counters(), and in
                   the next clock the user gives its `count`.
     """
-    def __init__(self):
+    def __init__(self, options=()):
         self.bus    = wishbone.Interface(data_width=32, adr_width=30, addressing="word")
         self.value  = {}
         self.strobe = {}
@@ -47,6 +48,8 @@ class RegisterFile(LiteXModule):
         partial    = Signal()
         reads, writes, counts = {}, {}, {}
         for reg in registers.registers():
+            if reg.option and reg.option not in options:
+                continue
             name = reg.name.lower()
             word = reg.offset//4
             if reg.access == "wo":

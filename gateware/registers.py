@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 1
+MINOR = 2
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
 # is the index modulo the ring's size.
@@ -23,6 +23,7 @@ MIN_RING_ORDER = 2   # 4 descriptors: one DMA burst.
 MAX_RING_ORDER = 12  # 4096 descriptors.
 TIMER_BITS     = 24  # 167 ms at 100 MHz.
 FRAMES_BITS    = 16
+URGENT_COMPARISONS = 2
 
 # Received frames start this many bytes into their buffer, so that the IP header is 4-byte aligned
 # (the kernel's NET_IP_ALIGN) while the bus only carries aligned bursts.
@@ -49,7 +50,8 @@ class Register:
     """A 32-bit register.
 
     access: "ro" a value of the hardware; "rw" stored, read back as written; "wo" the write itself is
-    the event, reads give 0. `counter`: "ro", and kept by statistics.py.
+    the event, reads give 0. `counter`: "ro", and kept by statistics.py. `option`: only instances that
+    were built with it have the register.
     """
     name:        str
     offset:      int
@@ -59,10 +61,28 @@ class Register:
     reset:       int   = 0
     width:       int   = 32
     counter:     bool  = False
+    option:      str   = ""
 
 
 def _counter(name, offset, description):
     return Register(name, offset, "ro", f"Counter, wraps at 2**32: {description}", counter=True)
+
+
+def _urgent():
+    """Up to two comparisons, each of four octets."""
+    numbers = range(URGENT_COMPARISONS)
+    yield Register("URGENT", 0x040, "rw", "Which received frames raise an interrupt at once (subject to GAP), as the "
+        "INTERRUPT flag of their descriptor does: those for which a comparison holds that is on. Numbers count octets "
+        "from the destination address. (Since 1.2, if CAPABILITY has URGENT.)", (
+        *(field for n in numbers for field in (
+            Field(f"ON_{n}",   8*n,     1, f"Comparison {n} is on."),
+            Field(f"WORD_{n}", 8*n + 4, 4, f"The word that it compares: octets 4*WORD_{n} to 4*WORD_{n} + 3."))),
+        Field("TOGETHER", 31, 1, "Each comparison that is on must hold."),
+    ), option="urgent")
+    for n in numbers:
+        yield Register(f"URGENT_VALUE_{n}", 0x044 + 8*n, "rw", f"What comparison {n} expects, the first octet in bits "
+            "7:0.", option="urgent")
+        yield Register(f"URGENT_MASK_{n}", 0x048 + 8*n, "rw", "Bits that count of it.", option="urgent")
 
 
 # Global registers ---------------------------------------------------------------------------------
@@ -79,6 +99,8 @@ GLOBAL = (
         Field("TIMER_BITS",      8,  5, "Width of the moderation timers."),
         Field("RX_FIFO_ORDER",  16,  4, "The Rx frame FIFO holds 2**n bytes."),
         Field("TX_FIFO_ORDER",  20,  4, "The Tx frame FIFO holds 2**n bytes."),
+        Field("URGENT",         24,  1, "Frames can be urgent: the URGENT registers exist. (Since 1.2.)"),
+        Field("PACING",         25,  1, "Rx moderation can adapt itself: the RX_PACING registers exist. (Since 1.2.)"),
     )),
     Register("CTRL", 0x010, "rw", "Enables. Clearing an enable stops that direction at a frame boundary, and "
         "resets its ring indices once STATUS shows it idle; enable it again only then. Rx: what the FIFO holds is "
@@ -105,6 +127,7 @@ GLOBAL = (
     Register("HASH_HIGH", 0x024, "rw", "Multicast hash filter, bits 63:32."),
     Register("MAX_FRAME", 0x028, "rw", "Longest frame accepted, in octets from destination address to "
         "FCS.", reset=1518, width=14),
+    *_urgent(),
 )
 
 # Ring and moderation registers, the same for both directions ---------------------------------------
@@ -145,6 +168,18 @@ DIRECTION = (
 )
 RX_BASE = 0x100
 TX_BASE = 0x200
+
+# What only reception has ---------------------------------------------------------------------------
+
+RX_ONLY = (
+    Register("RX_PACING_LONGEST", 0x148, "rw", "Other than 0, the hardware chooses how many clocks the first "
+        "unreported completion waits: RX_ABSOLUTE_TIMER, which must not be 0, while the time from interrupts to "
+        "re-arms is less than half of all; an eighth of this, a quarter, a half for each eighth more; and all of this "
+        "from seven eighths on. It decides every 32768 clocks. (Since 1.2, like the next one, if CAPABILITY has "
+        "PACING.)", width=TIMER_BITS, option="pacing"),
+    Register("RX_PACING", 0x14C, "ro", "What it has chosen: 0 for RX_ABSOLUTE_TIMER, 1 to 4 for the parts of "
+        "RX_PACING_LONGEST.", width=3, option="pacing"),
+)
 
 # Statistics ---------------------------------------------------------------------------------------
 
@@ -213,7 +248,7 @@ def registers():
     for prefix, base in (("RX", RX_BASE), ("TX", TX_BASE)):
         out += [Register(f"{prefix}_{r.name}", base + r.offset, r.access, r.description, r.fields,
             r.reset, r.width, r.counter) for r in DIRECTION]
-    out += STATISTICS
+    out += [*RX_ONLY, *STATISTICS]
     assert len({r.name for r in out}) == len({r.offset for r in out}) == len(out)
     return sorted(out, key=lambda r: r.offset)
 

@@ -16,7 +16,8 @@ class RxRing(LiteXModule):
     """Moves the oldest frame of `fifo` (rx_frame_param) to the next descriptor's buffer.
 
     A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
-    too (`drop_buffer`; its descriptor completes with ERROR). Of a buffer only whole words are used.
+    too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
+    once, as its descriptor may. Of a buffer only whole words are used.
     Memory that refuses data costs that frame (ERROR); one that refuses descriptors or their status
     leaves the ring `halted`: it drops what comes until it is disabled.
     """
@@ -81,7 +82,7 @@ class RxRing(LiteXModule):
             [NextValue(getattr(job, name), getattr(fifo.head, name))
                 for name in ("length", "multicast", "broadcast")],
             NextValue(job.error, ~fits),
-            NextValue(job.request, fetcher.source.request),
+            NextValue(job.request, fetcher.source.request | fifo.head.urgent),
             NextValue(job.silent, fetcher.source.silent),
             If(~self.enable,
                 NextState("DRAIN")

@@ -19,6 +19,7 @@ from moderato.gateware.filter import AddressFilter
 from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.moderation import Moderation
+from moderato.gateware.pacing import Pacing
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.gateware.receive import Receive, rx_frame_param
 from moderato.gateware.register_file import RegisterFile
@@ -77,6 +78,17 @@ def moderation():
         "rearm", "rearm_index", "disarm", "clear", "halted"]
     ports = named(**{name: getattr(device, name) for name in inputs})
     return device, clocked(device) | {outputs} | ports
+
+# Pacing -------------------------------------------------------------------------------------------
+
+PACING_WINDOW = 6  # bits: short enough for many
+
+
+def pacing():
+    device = Pacing(window_bits=PACING_WINDOW)
+    names = ["least", "longest", "busy", "clear", "level", "delay", "awake"]
+    return device, clocked(device) | named(**{name: getattr(device, name) for name in names})
+
 
 # Asynchronous FIFO --------------------------------------------------------------------------------
 
@@ -180,17 +192,21 @@ def statistics():
 # Receive ------------------------------------------------------------------------------------------
 
 def receive():
-    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops."""
+    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; two comparisons, compare0
+    and compare1."""
     device = Module()
     device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param, 4)
-    device.submodules.receive = top = Receive(fifo)
+    device.submodules.receive = top = Receive(fifo, 2)
     results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full"]
     sink    = {name: getattr(top.sink, name)
         for name in ("valid", "ready", "last", "last_be", "data", "error")}
     device.comb += top.filter.promiscuous.eq(1)
-    return device, clocked(device) | named("sink_", **sink) | named(
-        enable=top.enable, max_frame=top.max_frame, available=fifo.available, free=fifo.release,
-        head=fifo.head, word=fifo.word, next=fifo.next,
+    ports = clocked(device) | named("sink_", **sink)
+    for n, comparison in enumerate(top.urgent.comparisons):
+        ports |= named(f"compare{n}_", **vars(comparison))
+    return device, ports | named(
+        together=top.urgent.together, enable=top.enable, max_frame=top.max_frame,
+        available=fifo.available, free=fifo.release, head=fifo.head, word=fifo.word, next=fifo.next,
         **{name: getattr(top, name) for name in results})
 
 
@@ -199,7 +215,7 @@ def receive():
 def register_file():
     """Bit n of `strobes` is that of the nth register that has one. A register that only the user
     drives reads as its offset, counter n as 256 + n; `counting` as the user sees it."""
-    device  = RegisterFile()
+    device  = RegisterFile(["urgent", "pacing"])
     strobes = Signal(len(device.strobe))
     device.comb += strobes.eq(Cat(*device.strobe.values()))
     device.comb += [device.value[register.name].eq(register.offset)
@@ -213,12 +229,16 @@ def register_file():
 
 # MAC ----------------------------------------------------------------------------------------------
 
+OPTIONS = {"urgent": True, "pacing": True}
+
+
 def mac(phy_module, pads, domains, phy_cd, **parts):
-    """The MAC on a PHY, with pads named after their fields."""
+    """The MAC on a PHY, with pads named after their fields, and all options but those in `parts`."""
     device = Module()
     ports = clocked(device, *domains)
     device.submodules.phy = phy_module
-    device.submodules.mac = top = ModeratoMAC(phy_module, SYS_CLK_FREQ, phy_cd, **parts)
+    device.submodules.mac = top = ModeratoMAC(phy_module, SYS_CLK_FREQ, phy_cd,
+        **OPTIONS | parts)
     bus = {name: getattr(top.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
     ports |= axi_ports("dma", top.dma) | named("bus_", **bus) | named(pads=pads)
@@ -252,7 +272,7 @@ def mac_gated():
     for part in PARTS:
         ports.add(clock_gate(device, part, getattr(device.mac, f"{part}_awake")))
     device.submodules.twin_phy = phy = SimPHY(twin_pads, SYS_CLK_FREQ)
-    device.submodules.twin = twin = ModeratoMAC(phy, SYS_CLK_FREQ, "sys")
+    device.submodules.twin = twin = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **OPTIONS)
     device.comb += [getattr(twin_pads, name).eq(getattr(pads, name))
         for name in ("rx_valid", "rx_data", "rx_last", "rx_bytes", "rx_error", "link_mbps")]
     device.comb += [getattr(twin.bus, name).eq(getattr(device.mac.bus, name))
@@ -309,15 +329,28 @@ class LiteEthPHY(Module):
         self.sink, self.source = self.tx.sink, self.rx.source
 
 
-def liteeth_mac(rx, tx, width):
+def liteeth_mac(rx, tx, width, **parts):
     """On LiteEth's PHY of `width` bits, with clocks of its own."""
     pads = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", width), ("tx_en", 1), ("tx_er", 1),
         ("tx_data", width)])
-    return mac(LiteEthPHY(rx, tx, pads), pads, ["sys", "eth_rx", "eth_tx"], "eth")
+    return mac(LiteEthPHY(rx, tx, pads), pads, ["sys", "eth_rx", "eth_tx"], "eth", **parts)
 
 
-def mac_gmii():
-    return liteeth_mac(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8)
+def mac_gmii(**parts):
+    return liteeth_mac(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, **parts)
+
+
+def mac_plain():
+    """As it is by default, without options."""
+    return mac_gmii(urgent=False, pacing=False)
+
+
+def mac_urgent():
+    return mac_gmii(pacing=False)
+
+
+def mac_pacing():
+    return mac_gmii(urgent=False)
 
 
 def mac_mii():

@@ -17,10 +17,10 @@ def _mac(address):
     return ":".join(f"{octet:02x}" for octet in address)
 
 
-def udp(length, destination=STATION, serial=0):
+def udp(length, destination=STATION, serial=0, tos=0):
     """A UDP packet of the benchmarking network in a frame of `length` octets without FCS."""
     head = Ether(dst=_mac(destination), src=_mac(TESTER)) / \
-        IP(src="198.18.0.2", dst="198.19.0.2", id=serial & 0xFFFF) / UDP(sport=9, dport=9)
+        IP(src="198.18.0.2", dst="198.19.0.2", id=serial & 0xFFFF, tos=tos) / UDP(sport=9, dport=9)
     packet = head / Raw(random.randbytes(length - len(head)))
     return bytes(packet)
 

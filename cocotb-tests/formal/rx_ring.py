@@ -26,7 +26,8 @@ class _FIFO(Module):
         self.next      = Signal()
         self.release   = Signal()
 
-        stands, head, same_word, word = Signal(), Signal(16), Signal(), Signal(64)
+        stands, same_word, word = Signal(), Signal(), Signal(64)
+        head = Signal(layout_len(rx_frame_param))
         self.sync += [
             stands.eq(self.available & ~self.release),
             head.eq(self.head.raw_bits()),
@@ -146,7 +147,7 @@ class RxRingProof(Module):
             "job_is_the_frame": ~job.valid | (
                 (job.length == fifo.head.length) & (job.multicast == fifo.head.multicast) &
                 (job.broadcast == fifo.head.broadcast) & (job.error == ~fits) &
-                (job.request == taken.request) & (job.silent == taken.silent)),
+                (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "drops_are_told": ~(fifo.release & dut.enable) | job.valid | dut.drop_ring | at("STOPPED"),
             "one_job_at_a_time": ~job.valid |
                 (completions.room & ~(job.error & completions.waiting)),
@@ -189,7 +190,7 @@ class RxRingProof(Module):
             "lemma_at_hand": ~busy | (fifo.available & completions.room &
                 (job.length == fifo.head.length) & (job.multicast == fifo.head.multicast) &
                 (job.broadcast == fifo.head.broadcast) & (job.error == ~fits) &
-                (job.request == taken.request) & (job.silent == taken.silent)),
+                (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "lemma_place": Mux(busy,
                 (address - taken.address[3:] == read) & (remaining != 0) & (remaining <= words) &
                     (read + remaining == words),

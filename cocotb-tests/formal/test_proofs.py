@@ -10,6 +10,7 @@ from formal.completions import CompletionsProof
 from formal.descriptor import DescriptorProof
 from formal.dma import DMAReaderProof, DMAWriterProof
 from formal.moderation import ModerationProof
+from formal.pacing import PacingProof
 from formal.prover import breaks, broken_promises, reaches, text
 from formal.register_file import RegisterFileProof
 from formal.rx_ring import RxRingProof
@@ -17,6 +18,7 @@ from formal.tx_ring import TxRingProof
 
 PROOFS = {
     "moderation":    ModerationProof,
+    "pacing":        PacingProof,
     "descriptor":    DescriptorProof,
     "completions":   CompletionsProof,
     "tx_ring":       TxRingProof,

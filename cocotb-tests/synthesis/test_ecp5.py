@@ -8,6 +8,7 @@ import pytest
 from bench.simulator import text
 from synthesis.ecp5 import ETH_MHZ, SYS_MHZ, cells, fmax, frame, place, ports, synthesise
 
+DEVICE = "mac_plain"  # without options
 VERSA = "45F-8"
 TARGET_MHZ = 75  # that sys must reach; nextpnr aims higher (SYS_MHZ)
 # What the MAC may cost; it takes about 5 % less (docs/fpga-mac.md).
@@ -21,11 +22,11 @@ def folder(name):
 
 
 def test_every_port_is_between_registers():
-    code = text("mac_gmii")
+    code = text(DEVICE)
     found = ports(code)
     assert len(found) == code[:code.index(");")].count("put ")
     assert {p.domain for p in found} == {"sys", "eth_rx", "eth_tx"}
-    surround = frame("mac_gmii", code)
+    surround = frame(DEVICE, code)
     for port in found:
         assert f".{port.name}({port.name})" in surround
         if not port.name.endswith("_clk"):
@@ -33,7 +34,7 @@ def test_every_port_is_between_registers():
 
 
 def test_area_is_within_budget():
-    used = cells("mac_gmii", folder("mac_gmii"))
+    used = cells(DEVICE, folder(DEVICE))
     assert not {kind: number for kind, number in used.items()
                 if kind not in MUXES and number > BUDGET.get(kind, 0)}, used
 
@@ -41,7 +42,7 @@ def test_area_is_within_budget():
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow)
                                        for seed in (2, 3))])
 def test_clocks_meet_their_targets(seed):
-    report = place("mac_gmii", folder("mac_gmii"), VERSA, SYS_MHZ[VERSA], seed)
+    report = place(DEVICE, folder(DEVICE), VERSA, SYS_MHZ[VERSA], seed)
     reached = fmax(report)
     for clock, target in {"sys": TARGET_MHZ, "eth_rx": ETH_MHZ, "eth_tx": ETH_MHZ}.items():
         assert reached[clock] >= target, f"{clock}: {reached[clock]:.1f} MHz of {target}"

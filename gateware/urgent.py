@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which received frames are urgent: masked comparisons of words among their first 64 octets."""
+
+from functools import reduce
+from operator import or_
+
+from migen import *
+
+from litex.gen import *
+
+WORDS = 16 # That can be compared: 64 octets.
+
+# Urgent -------------------------------------------------------------------------------------------
+
+class Comparison:
+    """Word number `word` of a frame, of four octets with the first one in bits 7:0, has `value` in
+    the bits that `mask` has set. Off, it says nothing."""
+    def __init__(self):
+        self.on    = Signal()
+        self.word  = Signal(max=WORDS)
+        self.value = Signal(32)
+        self.mask  = Signal(32)
+
+
+class Urgent(LiteXModule):
+    """Follows a stream of frames: each clock with `take`, the word `data` passes, with `first` that of
+    a new frame. From the clock after it on, `urgent` says what `comparisons` make of the words so far:
+    that one of those that are on holds, or with `together` each of them. (Of a frame of fewer words it
+    says what it said of the one before.)"""
+    def __init__(self, comparisons):
+        self.comparisons = [Comparison() for _ in range(comparisons)]
+        self.together    = Signal()
+        self.take        = Signal()
+        self.first       = Signal()
+        self.data        = Signal(32)
+        self.urgent      = Signal()
+
+        # # #
+
+        passed = Signal(max=WORDS + 1) # Words of this frame, as far as they count.
+        place  = Signal(max=WORDS + 1) # Of `data`.
+        self.comb += place.eq(Mux(self.first, 0, passed))
+        self.sync += If(self.take & (place != WORDS), passed.eq(place + 1))
+
+        holds, fails = [], []
+        for comparison in self.comparisons:
+            hit = Signal()
+            self.sync += If(self.take & (place == comparison.word),
+                hit.eq(((self.data ^ comparison.value) & comparison.mask) == 0)
+            )
+            holds.append(comparison.on & hit)
+            fails.append(comparison.on & ~hit)
+        if self.comparisons:
+            self.comb += self.urgent.eq(
+                reduce(or_, holds) & ~(self.together & reduce(or_, fails)))
