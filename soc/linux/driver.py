@@ -12,9 +12,9 @@ from moderato.soc.toolchain.project import ROOT
 FOLDER = ROOT / "linux-driver"
 
 
-def driver(harts: int = 1, name: str = kernel.NORMAL) -> Path:
-    """Build moderato.ko from linux-driver/ for the kernel `name` that runs on `harts` harts."""
-    built = kernel.kernel(harts, name)
+def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
+    """Build moderato.ko from linux-driver/ for the chosen kernel that runs on `harts` harts."""
+    built = kernel.kernel(harts, choice)
     sources = sorted(path for path in FOLDER.iterdir()
                      if path.suffix in (".c", ".h") and not path.name.endswith(".mod.c")
                      or path.name in ("Kbuild", "Makefile"))
@@ -33,6 +33,6 @@ def driver(harts: int = 1, name: str = kernel.NORMAL) -> Path:
     return artifact("driver", [built.build.name, *sources], build, "a few seconds") / "moderato.ko"
 
 
-def liteeth(harts: int = 1, name: str = kernel.NORMAL) -> Path:
+def liteeth(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     """litex_liteeth.ko, which is built with the kernel, unpatched."""
-    return kernel.kernel(harts, name).build / "drivers/net/ethernet/litex/litex_liteeth.ko"
+    return kernel.kernel(harts, choice).build / "drivers/net/ethernet/litex/litex_liteeth.ko"

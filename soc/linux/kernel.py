@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Debian's Linux 6.12, unpatched, configured by kernel.config, for rv32ima.
 
-`KERNELS` are the configurations by name: kernel.config and what each adds to it.
+`KERNELS` are the configurations by name: what each adds to kernel.config. `TICKS` are the rates of
+the tick, in Hz, that each can have.
 """
 
 import os
@@ -18,8 +19,8 @@ PACKAGE = "linux-source-6.12"
 TARBALL = Path("/usr/src") / f"{PACKAGE}.tar.xz"
 COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
-NORMAL, DEBUG = "normal", "debug"
-KERNELS = {NORMAL: [], DEBUG: ["kernel-debug.config"]}
+KERNELS = {"normal": [], "debug": ["kernel-debug.config"]}
+TICKS = (100, 250, 1000)  # the first one is that of kernel.config
 
 # Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
 UNUSED = [
@@ -36,6 +37,23 @@ UNUSED = [
     *(f"fs/{name}" for name in (
         "afs bcachefs btrfs ceph ext4 f2fs gfs2 jfs nfs nfsd ntfs3 ocfs2 smb ubifs xfs").split()),
 ]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which kernel: `name` of KERNELS, `hz` of TICKS."""
+    name: str = "normal"
+    hz:   int = TICKS[0]
+
+    def options(self) -> str:
+        """What it adds to the configurations, or changes in them."""
+        if self.hz == TICKS[0]:
+            return ""
+        return (f"# CONFIG_HZ_{TICKS[0]} is not set\nCONFIG_HZ_{self.hz}=y\n"
+                f'CONFIG_LOCALVERSION="-moderato-{self.name}-{self.hz}hz"\n')
+
+
+NORMAL, DEBUG = Choice(), Choice("debug")
 
 
 @dataclass(frozen=True)
@@ -78,10 +96,11 @@ def source() -> Path:
                     "half a minute")
 
 
-def kernel(harts: int = 1, name: str = NORMAL) -> Kernel:
-    """Build the kernel `name`, one of KERNELS, for `harts` harts (1: no SMP)."""
-    fragments = ["kernel.config", *(["kernel-smp.config"] if harts > 1 else []), *KERNELS[name]]
-    wanted = "".join((HERE / fragment).read_text() for fragment in fragments)
+def kernel(harts: int = 1, choice: Choice = NORMAL) -> Kernel:
+    """Build a kernel for `harts` harts (1: no SMP)."""
+    fragments = ["kernel.config", *(["kernel-smp.config"] if harts > 1 else []),
+                 *KERNELS[choice.name]]
+    wanted = "".join((HERE / fragment).read_text() for fragment in fragments) + choice.options()
     tree = source()
 
     def build(directory: Path):
