@@ -13,14 +13,16 @@ FILES = HERE / "rootfs"
 
 
 def rootfs() -> Path:
-    """Build initramfs.cpio: our init and mailbox, busybox, ip, ethtool, nuttcp, and rootfs/."""
+    """Build initramfs.cpio: our own programs, busybox, ip, ethtool, nuttcp, and rootfs/."""
     programs = {
         "init": userspace.own("init"),
         "bin/busybox": userspace.busybox(),
+        "bin/coalesce": userspace.own("coalesce"),
         "bin/ethtool": userspace.ethtool(),
         "bin/ip": userspace.ip(),
         "bin/mailbox": userspace.own("mailbox"),
         "bin/nuttcp": userspace.nuttcp(),
+        "bin/roundtrip": userspace.own("roundtrip"),
     }
 
     def build(directory: Path):
