@@ -3,6 +3,7 @@
 #ifndef MODERATO_H
 #define MODERATO_H
 
+#include <linux/dim.h>
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
 #include <linux/hrtimer.h>
@@ -16,6 +17,7 @@
 #include <linux/workqueue.h>
 
 #include "moderato_coalesce.h"
+#include "moderato_flow.h"
 #include "moderato_regs.h"
 #include "moderato_ring.h"
 
@@ -140,6 +142,7 @@ struct moderato_rx_ops {
 
 extern const struct moderato_rx_ops moderato_rx_irq_ops;
 extern const struct moderato_rx_ops moderato_rx_napi_ops;
+extern const struct moderato_rx_ops moderato_rx_timer_ops;
 
 struct moderato_rx_buf {
 	void *data;
@@ -187,6 +190,10 @@ void moderato_rx_finish(struct moderato_rx *rx,
 			const struct moderato_rx_done *done);
 
 int moderato_napi_poll(struct napi_struct *napi, int budget);
+void moderato_rx_napi_up(struct moderato_rx *rx, int weight);
+void moderato_rx_napi_stop(struct moderato_rx *rx);
+void moderato_rx_timer_init(struct moderato_priv *priv);
+void moderato_rx_timer_schedule(struct moderato_priv *priv);
 
 /* Transmit ----------------------------------------------------------------- */
 
@@ -204,6 +211,7 @@ struct moderato_tx_ops {
 extern const struct moderato_tx_ops moderato_tx_irq_ops;
 extern const struct moderato_tx_ops moderato_tx_count_ops;
 extern const struct moderato_tx_ops moderato_tx_none_ops;
+extern const struct moderato_tx_ops moderato_tx_poll_ops;
 
 /* @accounted: bytes known to byte queue limits, 0 if not told */
 struct moderato_tx_buf {
@@ -215,6 +223,7 @@ struct moderato_tx_buf {
 
 /* @ops, @prompt, @draining: change under the queue's lock only
  * @in_irq: the hard interrupt is looking at the ring
+ * @masked: the hard interrupt has left the ring to the poll
  * @prompt: sent skbs come back soon (see moderato_tx_prompt())
  * @draining: the queue stays stopped
  * @rung: producer index that the hardware knows
@@ -230,6 +239,7 @@ struct moderato_tx {
 	bool prompt;
 	bool draining;
 	bool in_irq;
+	bool masked;
 	u16 rung;
 };
 
@@ -259,6 +269,8 @@ void moderato_tx_finish(struct moderato_tx *tx,
 void moderato_tx_netpoll(struct moderato_tx *tx);
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev);
 enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer);
+unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget);
+void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed);
 
 static inline u32 moderato_tx_space(const struct moderato_tx *tx)
 {
@@ -356,7 +368,13 @@ extern const char moderato_counter_names[][ETH_GSTRING_LEN];
 
 /* Device ------------------------------------------------------------------- */
 
-/* What the user chose; kept while the interface is down */
+/* What the user chose; kept while the interface is down
+ * @poll_usecs: how long rx_timer.c waits; 0: until the next tick
+ * @rx_timer, @tx_napi, @adaptive_rx, @adaptive_tx: have an effect with @rx_napi
+ *	only, whose poll they use; the last one with @tx_napi
+ * @rx_dim: adaptive Rx moderation is DIM's, also where the hardware could do it
+ * @rx_cqe, @tx_cqe: ethtool's usecs and usecs-low have changed places
+ */
 struct moderato_config {
 	struct moderato_coalesce rx;
 	struct moderato_coalesce tx;
@@ -364,6 +382,24 @@ struct moderato_config {
 	u8 tx_order;
 	bool rx_napi;
 	bool tx_reclaim_on_xmit;
+	bool rx_timer;
+	bool tx_napi;
+	bool adaptive_rx;
+	bool adaptive_tx;
+	bool rx_dim;
+	bool rx_cqe;
+	bool tx_cqe;
+	u32 poll_usecs;
+};
+
+/* Rules of ethtool -N, and words that the hardware compares for all of them */
+#define MODERATO_FLOWS		2
+
+/* @words, @count: what is compared for it; 0: there is none at this location */
+struct moderato_flow {
+	struct ethtool_rx_flow_spec spec;
+	struct moderato_word words[MODERATO_FLOWS];
+	int count;
 };
 
 /* Rings that wait for being reset, see struct moderato_direction */
@@ -376,6 +412,9 @@ enum {
  * @speed: of the link in Mb/s; 0: none
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
+ * @tick, @delay: of rx_timer.c
+ * @has_urgent, @flows: see moderato_flow.c
+ * @has_pacing: the hardware can adapt its moderation
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
@@ -408,16 +447,55 @@ struct moderato_priv {
 	struct phylink_config phylink_config;
 	struct moderato_hw_stats hw_stats;
 
+	struct timer_list tick;
+	struct hrtimer delay;
+	struct dim rx_dim;
+	struct dim tx_dim;
+
+	bool has_urgent;
+	bool has_pacing;
+	struct moderato_flow flows[MODERATO_FLOWS];
+
 	struct delayed_work reset_task;
 	unsigned long resets;
 	unsigned long reset_next;
 	u64 halts;
 };
 
+static inline bool moderato_tx_polled(const struct moderato_config *config)
+{
+	return config->rx_napi && config->tx_napi;
+}
+
+static inline bool moderato_tx_adapts(const struct moderato_config *config)
+{
+	return moderato_tx_polled(config) && READ_ONCE(config->adaptive_tx);
+}
+
 static inline const struct moderato_rx_ops *
 moderato_rx_ops(const struct moderato_config *config)
 {
-	return config->rx_napi ? &moderato_rx_napi_ops : &moderato_rx_irq_ops;
+	if (!config->rx_napi)
+		return &moderato_rx_irq_ops;
+	return config->rx_timer ? &moderato_rx_timer_ops :
+				  &moderato_rx_napi_ops;
+}
+
+/* Whether the hardware adapts Rx moderation, or DIM does */
+static inline bool moderato_rx_paced(const struct moderato_priv *priv)
+{
+	const struct moderato_config *config = &priv->config;
+
+	return config->rx_napi && config->adaptive_rx && priv->has_pacing &&
+	       !config->rx_dim;
+}
+
+static inline bool moderato_rx_dim(const struct moderato_priv *priv)
+{
+	const struct moderato_config *config = &priv->config;
+
+	return config->rx_napi && READ_ONCE(config->adaptive_rx) &&
+	       (config->rx_dim || !priv->has_pacing);
 }
 
 void moderato_give_up(struct moderato_priv *priv);
@@ -443,8 +521,9 @@ void moderato_hw_set_address(struct moderato_priv *priv, const u8 *address);
 void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash);
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
 void moderato_hw_moderate(struct moderato_priv *priv,
-			  const struct moderato_ring *ring,
+			  const struct moderato_direction *dir,
 			  const struct moderato_coalesce *c);
+void moderato_hw_pace(struct moderato_priv *priv, u32 usecs);
 int moderato_ring_alloc(struct moderato_priv *priv, struct moderato_ring *ring,
 			const struct moderato_direction *dir, u8 order);
 void moderato_ring_free(struct moderato_priv *priv,
@@ -454,6 +533,18 @@ void moderato_ring_start(struct moderato_priv *priv,
 int moderato_ring_stop(struct moderato_priv *priv, struct moderato_ring *ring);
 bool moderato_ring_halted(const struct moderato_priv *priv,
 			  const struct moderato_ring *ring);
+
+void moderato_rx_moderate(struct moderato_priv *priv);
+void moderato_tx_moderate(struct moderato_priv *priv, bool irq);
+void moderato_dim_rx_event(struct moderato_priv *priv);
+void moderato_dim_tx_event(struct moderato_priv *priv);
+int moderato_dim_init(struct moderato_priv *priv);
+void moderato_dim_free(struct moderato_priv *priv);
+
+void moderato_flow_apply(struct moderato_priv *priv);
+int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
+		       u32 *locations);
+int moderato_set_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd);
 
 extern const struct ethtool_ops moderato_ethtool_ops;
 

@@ -16,6 +16,9 @@
  */
 #define MODERATO_PROMPT_USECS	1000
 
+/* The longest delay that the hardware may choose if the user names none */
+#define MODERATO_PACING_USECS	250
+
 /* One direction. Names are those of struct ethtool_coalesce.
  * @frames: FRAMES, raise when this many completions are unreported
  * @usecs: ABSOLUTE_TIMER, raise this long after the first of them
@@ -43,6 +46,7 @@ enum moderato_tx_strategy {
 	MODERATO_TX_IRQ,
 	MODERATO_TX_COUNT,
 	MODERATO_TX_NONE,
+	MODERATO_TX_POLL,
 };
 
 /* Rounded up: a time that was asked for is never cut to "off" */
@@ -104,10 +108,13 @@ static inline u32 moderato_budget(const struct moderato_coalesce *c, u8 order)
 }
 
 static inline enum moderato_tx_strategy
-moderato_tx_strategy(const struct moderato_coalesce *c, bool reclaim_on_xmit)
+moderato_tx_strategy(const struct moderato_coalesce *c, bool reclaim_on_xmit,
+		     bool polled)
 {
 	if (reclaim_on_xmit)
 		return MODERATO_TX_NONE;
+	if (polled)
+		return MODERATO_TX_POLL;
 	if (c->frames == 1 && !c->usecs_high)
 		return MODERATO_TX_IRQ;
 	return MODERATO_TX_COUNT;
@@ -125,6 +132,7 @@ static inline bool moderato_tx_prompt(const struct moderato_coalesce *c,
 	case MODERATO_TX_IRQ:
 		return true;
 	case MODERATO_TX_COUNT:
+	case MODERATO_TX_POLL:
 		wait = min_not_zero(c->usecs, c->usecs_low);
 		if (c->frames == 1)
 			wait = 0;

@@ -10,7 +10,12 @@
 
 #define MODERATO_ETHTOOL_COALESCE					\
 	(ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |		\
-	 ETHTOOL_COALESCE_USECS_LOW_HIGH)
+	 ETHTOOL_COALESCE_USECS_LOW_HIGH | ETHTOOL_COALESCE_RX_USECS_IRQ | \
+	 ETHTOOL_COALESCE_USE_ADAPTIVE | ETHTOOL_COALESCE_RX_PROFILE |	\
+	 ETHTOOL_COALESCE_TX_PROFILE | ETHTOOL_COALESCE_USE_CQE)
+
+/* The longest that rx-timer waits: what takes longer is no delay any more */
+#define MODERATO_POLL_USECS_MAX		USEC_PER_SEC
 
 /* Link --------------------------------------------------------------------- */
 
@@ -52,23 +57,42 @@ static int moderato_nway_reset(struct net_device *ndev)
 
 /* Moderation --------------------------------------------------------------- */
 
+/* The kernel's name for a timer that restarts with each completion is CQE mode:
+ * usecs is such a one then, and usecs-low the other
+ */
+static struct moderato_coalesce
+moderato_timers_by_mode(struct moderato_coalesce c, bool cqe)
+{
+	if (cqe)
+		swap(c.usecs, c.usecs_low);
+	return c;
+}
+
 static int moderato_get_coalesce(struct net_device *ndev,
 				 struct ethtool_coalesce *ec,
 				 struct kernel_ethtool_coalesce *kernel_coal,
 				 struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	const struct moderato_coalesce *rx = &priv->config.rx;
-	const struct moderato_coalesce *tx = &priv->config.tx;
+	const struct moderato_config *config = &priv->config;
+	struct moderato_coalesce rx =
+		moderato_timers_by_mode(config->rx, config->rx_cqe);
+	struct moderato_coalesce tx =
+		moderato_timers_by_mode(config->tx, config->tx_cqe);
 
-	ec->rx_max_coalesced_frames = rx->frames;
-	ec->rx_coalesce_usecs = rx->usecs;
-	ec->rx_coalesce_usecs_low = rx->usecs_low;
-	ec->rx_coalesce_usecs_high = rx->usecs_high;
-	ec->tx_max_coalesced_frames = tx->frames;
-	ec->tx_coalesce_usecs = tx->usecs;
-	ec->tx_coalesce_usecs_low = tx->usecs_low;
-	ec->tx_coalesce_usecs_high = tx->usecs_high;
+	ec->rx_max_coalesced_frames = rx.frames;
+	ec->rx_coalesce_usecs = rx.usecs;
+	ec->rx_coalesce_usecs_low = rx.usecs_low;
+	ec->rx_coalesce_usecs_high = rx.usecs_high;
+	ec->rx_coalesce_usecs_irq = config->poll_usecs;
+	ec->use_adaptive_rx_coalesce = config->adaptive_rx;
+	ec->use_adaptive_tx_coalesce = config->adaptive_tx;
+	ec->tx_max_coalesced_frames = tx.frames;
+	ec->tx_coalesce_usecs = tx.usecs;
+	ec->tx_coalesce_usecs_low = tx.usecs_low;
+	ec->tx_coalesce_usecs_high = tx.usecs_high;
+	kernel_coal->use_cqe_mode_rx = config->rx_cqe;
+	kernel_coal->use_cqe_mode_tx = config->tx_cqe;
 	return 0;
 }
 
@@ -133,8 +157,18 @@ static int moderato_set_coalesce(struct net_device *ndev,
 		.usecs_low = ec->tx_coalesce_usecs_low,
 		.usecs_high = ec->tx_coalesce_usecs_high,
 	};
+	bool rx_cqe = kernel_coal->use_cqe_mode_rx;
+	bool tx_cqe = kernel_coal->use_cqe_mode_tx;
 	int err;
 
+	if ((rx_cqe && ec->use_adaptive_rx_coalesce) ||
+	    (tx_cqe && ec->use_adaptive_tx_coalesce)) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "adaptive moderation knows no CQE mode");
+		return -EINVAL;
+	}
+	rx = moderato_timers_by_mode(rx, rx_cqe);
+	tx = moderato_timers_by_mode(tx, tx_cqe);
 	err = moderato_check_coalesce(priv, &rx, config->rx_order, extack);
 	if (err)
 		return err;
@@ -142,12 +176,24 @@ static int moderato_set_coalesce(struct net_device *ndev,
 	if (err)
 		return err;
 
+	if (ec->rx_coalesce_usecs_irq > MODERATO_POLL_USECS_MAX) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "rx-usecs-irq must not exceed %lu",
+				       MODERATO_POLL_USECS_MAX);
+		return -ERANGE;
+	}
+
 	moderato_round_coalesce(priv, &rx);
 	moderato_round_coalesce(priv, &tx);
 	config->rx = rx;
 	config->tx = tx;
+	config->rx_cqe = rx_cqe;
+	config->tx_cqe = tx_cqe;
+	WRITE_ONCE(config->poll_usecs, ec->rx_coalesce_usecs_irq);
+	WRITE_ONCE(config->adaptive_rx, ec->use_adaptive_rx_coalesce);
+	WRITE_ONCE(config->adaptive_tx, ec->use_adaptive_tx_coalesce);
 	if (netif_running(ndev)) {
-		moderato_hw_moderate(priv, &priv->rx->ring, &rx);
+		moderato_rx_moderate(priv);
 		moderato_tx_switch(priv->tx);
 	}
 	return 0;
@@ -158,67 +204,77 @@ static int moderato_set_coalesce(struct net_device *ndev,
 enum {
 	MODERATO_FLAG_RX_NAPI,
 	MODERATO_FLAG_TX_RECLAIM_ON_XMIT,
+	MODERATO_FLAG_RX_TIMER,
+	MODERATO_FLAG_TX_NAPI,
+	MODERATO_FLAG_RX_DIM,
 	MODERATO_FLAGS,
 };
 
 static const char moderato_flag_names[MODERATO_FLAGS][ETH_GSTRING_LEN] = {
 	[MODERATO_FLAG_RX_NAPI] = "rx-napi",
 	[MODERATO_FLAG_TX_RECLAIM_ON_XMIT] = "tx-reclaim-on-xmit",
+	[MODERATO_FLAG_RX_TIMER] = "rx-timer",
+	[MODERATO_FLAG_TX_NAPI] = "tx-napi",
+	[MODERATO_FLAG_RX_DIM] = "rx-dim",
 };
 
 static u32 moderato_get_priv_flags(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
+	const struct moderato_config *config = &priv->config;
 	u32 flags = 0;
 
-	if (priv->config.rx_napi)
+	if (config->rx_napi)
 		flags |= BIT(MODERATO_FLAG_RX_NAPI);
-	if (priv->config.tx_reclaim_on_xmit)
+	if (config->tx_reclaim_on_xmit)
 		flags |= BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT);
+	if (config->rx_timer)
+		flags |= BIT(MODERATO_FLAG_RX_TIMER);
+	if (config->tx_napi)
+		flags |= BIT(MODERATO_FLAG_TX_NAPI);
+	if (config->rx_dim)
+		flags |= BIT(MODERATO_FLAG_RX_DIM);
 	return flags;
 }
 
-/* The two Rx strategies need buffers of different kinds, so that a change
- * takes a new ring.
+/* The Rx strategies need buffers of different kinds, so that a change takes a
+ * new ring.
  */
-static int moderato_set_rx_napi(struct moderato_priv *priv, bool rx_napi)
+static int moderato_set_rx_ops(struct moderato_priv *priv,
+			       const struct moderato_config *config)
 {
-	struct moderato_config config = priv->config;
-	int err;
+	const struct moderato_rx_ops *ops = moderato_rx_ops(config);
+	struct moderato_rx *rx;
 
-	if (rx_napi == config.rx_napi)
+	if (!netif_running(priv->ndev) || ops == priv->rx->ops)
 		return 0;
-
-	config.rx_napi = rx_napi;
-	if (netif_running(priv->ndev)) {
-		struct moderato_rx *rx;
-
-		rx = moderato_rx_create(priv, config.rx_order, priv->ndev->mtu,
-					moderato_rx_ops(&config));
-		if (IS_ERR(rx))
-			return PTR_ERR(rx);
-		err = moderato_rx_install(priv, rx);
-		if (err)
-			return err;
-	}
-	priv->config = config;
-	return 0;
+	rx = moderato_rx_create(priv, config->rx_order, priv->ndev->mtu, ops);
+	if (IS_ERR(rx))
+		return PTR_ERR(rx);
+	return moderato_rx_install(priv, rx);
 }
 
 static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_config *config = &priv->config;
+	struct moderato_config config = priv->config;
 	int err;
 
-	err = moderato_set_rx_napi(priv, flags & BIT(MODERATO_FLAG_RX_NAPI));
+	config.rx_napi = flags & BIT(MODERATO_FLAG_RX_NAPI);
+	config.rx_timer = flags & BIT(MODERATO_FLAG_RX_TIMER);
+	config.tx_reclaim_on_xmit =
+		flags & BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT);
+	config.tx_napi = flags & BIT(MODERATO_FLAG_TX_NAPI);
+	config.rx_dim = flags & BIT(MODERATO_FLAG_RX_DIM);
+
+	err = moderato_set_rx_ops(priv, &config);
 	if (err)
 		return err;
-
-	config->tx_reclaim_on_xmit =
-		flags & BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT);
-	if (netif_running(ndev))
+	priv->config = config;
+	if (netif_running(ndev)) {
+		moderato_rx_moderate(priv);
 		moderato_tx_switch(priv->tx);
+	}
 	return 0;
 }
 
@@ -399,6 +455,8 @@ const struct ethtool_ops moderato_ethtool_ops = {
 	.set_priv_flags = moderato_set_priv_flags,
 	.get_ringparam = moderato_get_ringparam,
 	.set_ringparam = moderato_set_ringparam,
+	.get_rxnfc = moderato_get_rxnfc,
+	.set_rxnfc = moderato_set_rxnfc,
 	.get_sset_count = moderato_get_sset_count,
 	.get_strings = moderato_get_strings,
 	.get_ethtool_stats = moderato_get_ethtool_stats,

@@ -84,6 +84,8 @@ int moderato_hw_init(struct moderato_priv *priv)
 	priv->max_order = min_t(u8, MODERATO_MAX_RING_ORDER,
 				FIELD_GET(MODERATO_CAPABILITY_MAX_RING_ORDER,
 					  capability));
+	priv->has_urgent = capability & MODERATO_CAPABILITY_URGENT;
+	priv->has_pacing = capability & MODERATO_CAPABILITY_PACING;
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)
 		return dev_err_probe(priv->dev, -ENODEV, "CLOCK_HZ reads 0\n");
@@ -134,18 +136,27 @@ void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu)
 
 /* Takes effect at once, also while the ring runs */
 void moderato_hw_moderate(struct moderato_priv *priv,
-			  const struct moderato_ring *ring,
+			  const struct moderato_direction *dir,
 			  const struct moderato_coalesce *c)
 {
+	void __iomem *regs = priv->regs + dir->base;
 	u32 hz = priv->clock_hz;
 
 	writel(moderato_usecs_to_clocks(c->usecs_low, hz),
-	       ring->regs + MODERATO_DIR_PACKET_TIMER);
+	       regs + MODERATO_DIR_PACKET_TIMER);
 	writel(moderato_usecs_to_clocks(c->usecs, hz),
-	       ring->regs + MODERATO_DIR_ABSOLUTE_TIMER);
+	       regs + MODERATO_DIR_ABSOLUTE_TIMER);
 	writel(moderato_usecs_to_clocks(c->usecs_high, hz),
-	       ring->regs + MODERATO_DIR_GAP);
-	writel(c->frames, ring->regs + MODERATO_DIR_FRAMES);
+	       regs + MODERATO_DIR_GAP);
+	writel(c->frames, regs + MODERATO_DIR_FRAMES);
+}
+
+/* @usecs: the longest delay; 0: the hardware chooses nothing by itself */
+void moderato_hw_pace(struct moderato_priv *priv, u32 usecs)
+{
+	if (priv->has_pacing)
+		writel(moderato_usecs_to_clocks(usecs, priv->clock_hz),
+		       priv->regs + MODERATO_RX_PACING_LONGEST);
 }
 
 int moderato_ring_alloc(struct moderato_priv *priv, struct moderato_ring *ring,

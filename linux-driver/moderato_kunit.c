@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* KUnit tests of the arithmetic that needs no hardware: moderato_ring.h and
- * moderato_coalesce.h
+/* KUnit tests of the arithmetic that needs no hardware: moderato_ring.h,
+ * moderato_coalesce.h and moderato_flow.h
  */
 
 #include <kunit/test.h>
+#include <linux/etherdevice.h>
 #include <linux/module.h>
 
 #include "moderato_coalesce.h"
+#include "moderato_flow.h"
 #include "moderato_ring.h"
 
 #define HZ_SIM		100000000	/* 1 us is 100 clocks */
@@ -246,17 +248,23 @@ static void coalesce_tx_strategy(struct kunit *test)
 {
 	struct moderato_coalesce c = { .frames = 1, .usecs = 100 };
 
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false), MODERATO_TX_IRQ);
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, true), MODERATO_TX_NONE);
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, false),
+			MODERATO_TX_IRQ);
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, true, false),
+			MODERATO_TX_NONE);
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, true, true),
+			MODERATO_TX_NONE);
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, true),
+			MODERATO_TX_POLL);
 	c.usecs_high = 10;
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false),
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, false),
 			MODERATO_TX_COUNT);
 	c.usecs_high = 0;
 	c.frames = 128;
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false),
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, false),
 			MODERATO_TX_COUNT);
 	c.frames = 0;
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false),
+	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, false),
 			MODERATO_TX_COUNT);
 }
 
@@ -283,9 +291,145 @@ static void coalesce_tx_prompt(struct kunit *test)
 						       MODERATO_TX_COUNT),
 				    "case %d", i);
 	KUNIT_EXPECT_TRUE(test, moderato_tx_prompt(&cases[0].c,
+						   MODERATO_TX_POLL));
+	KUNIT_EXPECT_TRUE(test, moderato_tx_prompt(&cases[0].c,
 						   MODERATO_TX_IRQ));
 	KUNIT_EXPECT_FALSE(test, moderato_tx_prompt(&cases[0].c,
 						    MODERATO_TX_NONE));
+}
+
+/* Flows -------------------------------------------------------------------- */
+
+/* UDP from 198.18.0.2, port 9, to 198.19.0.2, port 7, expedited */
+static const u8 flow_frame[MODERATO_FLOW_OCTETS] = {
+	0x02, 0x4d, 0x4f, 0x44, 0x00, 0x00, 0x02, 0x54, 0x73, 0x74, 0x00, 0x00,
+	0x08, 0x00, 0x45, 0xb8, 0x00, 0x2e, 0x12, 0x34, 0x00, 0x00, 0x40, 0x11,
+	0x00, 0x00, 198, 18, 0, 2, 198, 19, 0, 2, 0, 9, 0, 7,
+};
+
+/* As the hardware does it, for a frame with one octet changed; or none, if
+ * @change is 0
+ */
+static bool flow_holds(const struct moderato_word *words, int count,
+		       unsigned int octet, u8 change)
+{
+	u8 frame[MODERATO_FLOW_OCTETS];
+
+	memcpy(frame, flow_frame, sizeof(frame));
+	frame[octet] ^= change;
+	for (int i = 0; i < count; i++) {
+		u32 word = get_unaligned_le32(frame + 4 * words[i].word);
+
+		if ((word ^ words[i].value) & words[i].mask)
+			return false;
+	}
+	return true;
+}
+
+/* The words of @fs hold for the frame, and need these octets to be so: a list
+ * that ends with 0
+ */
+static void flow_expect(struct kunit *test, struct ethtool_rx_flow_spec *fs,
+			int most, const u8 *octets)
+{
+	struct moderato_word words[2];
+	int count = moderato_flow_words(fs, words, most);
+
+	KUNIT_ASSERT_GT(test, count, 0);
+	KUNIT_ASSERT_LE(test, count, most);
+	KUNIT_EXPECT_TRUE(test, flow_holds(words, count, 0, 0));
+	for (unsigned int i = 0; i < sizeof(flow_frame); i++) {
+		bool needed = *octets && i == *octets;
+
+		KUNIT_EXPECT_EQ_MSG(test, flow_holds(words, count, i, 0x10),
+				    !needed, "octet %u", i);
+		octets += needed;
+	}
+}
+
+static void flow_tos(struct kunit *test)
+{
+	struct ethtool_rx_flow_spec fs = { .flow_type = IP_USER_FLOW };
+
+	fs.h_u.usr_ip4_spec.tos = 0xb8;
+	fs.m_u.usr_ip4_spec.tos = 0xfc;
+	/* The type and the header's length are in the same word */
+	flow_expect(test, &fs, 1, (u8[]) { 12, 13, 14, 15, 0 });
+	flow_expect(test, &fs, 2, (u8[]) { 12, 13, 14, 15, 0 });
+}
+
+static void flow_port(struct kunit *test)
+{
+	struct ethtool_rx_flow_spec fs = { .flow_type = UDP_V4_FLOW };
+
+	fs.h_u.udp_ip4_spec.pdst = htons(7);
+	fs.m_u.udp_ip4_spec.pdst = htons(0xffff);
+	flow_expect(test, &fs, 2, (u8[]) { 23, 36, 37, 0 });
+	flow_expect(test, &fs, 1, (u8[]) { 36, 37, 0 });
+}
+
+static void flow_address(struct kunit *test)
+{
+	struct ethtool_rx_flow_spec fs = { .flow_type = UDP_V4_FLOW };
+
+	fs.h_u.udp_ip4_spec.ip4dst = htonl(0xc6130002);
+	fs.m_u.udp_ip4_spec.ip4dst = htonl(0xffffff00);
+	flow_expect(test, &fs, 2, (u8[]) { 30, 31, 32, 0 });
+}
+
+static void flow_ether(struct kunit *test)
+{
+	struct ethtool_rx_flow_spec fs = { .flow_type = ETHER_FLOW };
+
+	fs.h_u.ether_spec.h_proto = htons(ETH_P_IP);
+	fs.m_u.ether_spec.h_proto = htons(0xffff);
+	flow_expect(test, &fs, 1, (u8[]) { 12, 13, 0 });
+	memcpy(fs.h_u.ether_spec.h_source, flow_frame + ETH_ALEN, ETH_ALEN);
+	eth_broadcast_addr(fs.m_u.ether_spec.h_source);
+	memset(&fs.m_u.ether_spec.h_proto, 0, 2);
+	flow_expect(test, &fs, 2, (u8[]) { 6, 7, 8, 9, 10, 11, 0 });
+}
+
+/* Tags of priority 5 */
+static void flow_vlan(struct kunit *test)
+{
+	struct ethtool_rx_flow_spec fs = { .flow_type = ETHER_FLOW | FLOW_EXT };
+	struct moderato_word word;
+
+	fs.h_ext.vlan_tci = htons(0xa000);
+	fs.m_ext.vlan_tci = htons(0xe000);
+	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, &word, 1), 1);
+	KUNIT_EXPECT_EQ(test, word.word, 3);
+	KUNIT_EXPECT_EQ(test, word.value, 0x00a00081);
+	KUNIT_EXPECT_EQ(test, word.mask, 0x00e0ffff);
+
+	/* Of another type: what is said, not what is implied */
+	fs.h_ext.vlan_etype = htons(ETH_P_8021AD);
+	fs.m_ext.vlan_etype = htons(0xffff);
+	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, &word, 1), 1);
+	KUNIT_EXPECT_EQ(test, word.value, 0x00a0a888);
+	KUNIT_EXPECT_EQ(test, word.mask, 0x00e0ffff);
+}
+
+static void flow_refused(struct kunit *test)
+{
+	struct ethtool_rx_flow_spec fs = { .flow_type = TCP_V4_FLOW };
+	struct moderato_word words[2];
+
+	/* Four words */
+	fs.m_u.tcp_ip4_spec.ip4src = htonl(0xffffffff);
+	fs.m_u.tcp_ip4_spec.ip4dst = htonl(0xffffffff);
+	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, words, 2), -EOPNOTSUPP);
+	fs.flow_type = TCP_V6_FLOW;
+	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, words, 2), -EOPNOTSUPP);
+	/* Nothing */
+	memset(&fs, 0, sizeof(fs));
+	fs.flow_type = ETHER_FLOW;
+	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, words, 2), -EOPNOTSUPP);
+	/* A tag before IPv4 moves all of it */
+	fs.flow_type = UDP_V4_FLOW | FLOW_EXT;
+	fs.m_ext.vlan_tci = htons(0xe000);
+	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, words, 2), -EOPNOTSUPP);
 }
 
 static struct kunit_case moderato_ring_cases[] = {
@@ -309,6 +453,16 @@ static struct kunit_case moderato_coalesce_cases[] = {
 	{}
 };
 
+static struct kunit_case moderato_flow_cases[] = {
+	KUNIT_CASE(flow_tos),
+	KUNIT_CASE(flow_port),
+	KUNIT_CASE(flow_address),
+	KUNIT_CASE(flow_ether),
+	KUNIT_CASE(flow_vlan),
+	KUNIT_CASE(flow_refused),
+	{}
+};
+
 static struct kunit_suite moderato_ring_suite = {
 	.name = "moderato_ring",
 	.test_cases = moderato_ring_cases,
@@ -319,7 +473,13 @@ static struct kunit_suite moderato_coalesce_suite = {
 	.test_cases = moderato_coalesce_cases,
 };
 
-kunit_test_suites(&moderato_ring_suite, &moderato_coalesce_suite);
+static struct kunit_suite moderato_flow_suite = {
+	.name = "moderato_flow",
+	.test_cases = moderato_flow_cases,
+};
+
+kunit_test_suites(&moderato_ring_suite, &moderato_coalesce_suite,
+		  &moderato_flow_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the Moderato Ethernet MAC driver");
 MODULE_LICENSE("GPL");

@@ -12,11 +12,12 @@
 
 /* NAPI, and Tx interrupts that are few but prompt */
 static const struct moderato_config moderato_default_config = {
-	.rx = { .frames = 16, .usecs = 50 },
+	.rx = { .frames = 1 },
 	.tx = { .frames = 32, .usecs = MODERATO_PROMPT_USECS },
 	.rx_order = MODERATO_DEFAULT_ORDER,
 	.tx_order = MODERATO_DEFAULT_ORDER,
 	.rx_napi = true,
+	.tx_napi = true,
 };
 
 /* As far as the hardware goes */
@@ -25,6 +26,8 @@ static void moderato_set_defaults(struct moderato_priv *priv)
 	struct moderato_config *config = &priv->config;
 
 	*config = moderato_default_config;
+	/* DIM, which it would be otherwise, gains nothing on a single CPU */
+	config->adaptive_rx = priv->has_pacing;
 	config->rx_order = min(config->rx_order, priv->max_order);
 	config->tx_order = min(config->tx_order, priv->max_order);
 	moderato_coalesce_fit(&config->rx, config->rx_order, priv->usecs_max);
@@ -273,6 +276,7 @@ static void moderato_restore(struct moderato_priv *priv)
 	netif_addr_lock_bh(ndev);
 	moderato_set_rx_mode(ndev);
 	netif_addr_unlock_bh(ndev);
+	moderato_flow_apply(priv);
 	moderato_stats_resync(priv);
 }
 
@@ -465,6 +469,7 @@ static int moderato_probe(struct platform_device *pdev)
 	if (err)
 		return err;
 	moderato_set_defaults(priv);
+	moderato_flow_apply(priv);
 	err = moderato_get_address(priv);
 	if (err)
 		return err;
@@ -472,6 +477,10 @@ static int moderato_probe(struct platform_device *pdev)
 	if (err)
 		return err;
 	moderato_stats_init(priv);
+	moderato_rx_timer_init(priv);
+	err = moderato_dim_init(priv);
+	if (err)
+		goto err_phylink;
 
 	ndev->netdev_ops = &moderato_netdev_ops;
 	ndev->ethtool_ops = &moderato_ethtool_ops;
@@ -482,7 +491,13 @@ static int moderato_probe(struct platform_device *pdev)
 	netif_carrier_off(ndev);
 	err = register_netdev(ndev);
 	if (err)
-		phylink_destroy(priv->phylink);
+		goto err_dim;
+	return 0;
+
+err_dim:
+	moderato_dim_free(priv);
+err_phylink:
+	phylink_destroy(priv->phylink);
 	return err;
 }
 
@@ -493,6 +508,7 @@ static void moderato_remove(struct platform_device *pdev)
 
 	unregister_netdev(ndev);
 	cancel_delayed_work_sync(&priv->reset_task);
+	moderato_dim_free(priv);
 	phylink_destroy(priv->phylink);
 }
 

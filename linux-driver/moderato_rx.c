@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Receive ring: buffers, and one completed descriptor turned into one skb.
- * When and in which context that happens is up to rx_irq.c and rx_napi.c.
+ * When and in which context that happens is up to rx_irq.c, rx_napi.c
+ * and rx_timer.c.
  */
 
 #include <linux/bitfield.h>
@@ -316,7 +317,7 @@ void moderato_rx_up(struct moderato_rx *rx)
 	struct moderato_ring *ring = &rx->ring;
 
 	moderato_ring_start(priv, ring);
-	moderato_hw_moderate(priv, ring, &priv->config.rx);
+	moderato_rx_moderate(priv);
 	ring->producer = moderato_size(ring->order);
 	moderato_doorbell(ring, ring->producer);
 
@@ -346,6 +347,7 @@ int moderato_rx_down(struct moderato_rx *rx)
 	err = moderato_ring_stop(rx->priv, &rx->ring);
 	disable_irq(rx->priv->rx_irq);
 	rx->ops->stop(rx);
+	cancel_work_sync(&rx->priv->rx_dim.work);
 	/* The strategy may have re-armed */
 	moderato_disarm(&rx->ring);
 	/* Not for a later poll, of another ring */

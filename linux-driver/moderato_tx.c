@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Transmit ring: posting frames, and taking back one completed descriptor.
- * When and in which context skbs are freed is up to tx_irq.c, tx_count.c and
- * tx_none.c.
+ * When and in which context skbs are freed is up to tx_irq.c, tx_count.c,
+ * tx_none.c and tx_poll.c.
  */
 
 #include <linux/bitfield.h>
@@ -205,6 +205,7 @@ static const struct moderato_tx_ops * const moderato_tx_ops[] = {
 	[MODERATO_TX_IRQ] = &moderato_tx_irq_ops,
 	[MODERATO_TX_COUNT] = &moderato_tx_count_ops,
 	[MODERATO_TX_NONE] = &moderato_tx_none_ops,
+	[MODERATO_TX_POLL] = &moderato_tx_poll_ops,
 };
 
 /* Chooses the strategy that the configuration asks for, on a running or a
@@ -213,24 +214,24 @@ static const struct moderato_tx_ops * const moderato_tx_ops[] = {
  */
 static void moderato_tx_choose(struct moderato_tx *tx)
 {
-	static const struct moderato_coalesce off;
 	const struct moderato_config *config = &tx->priv->config;
 	enum moderato_tx_strategy strategy;
 
 	strategy = moderato_tx_strategy(&config->tx,
-					config->tx_reclaim_on_xmit);
+					config->tx_reclaim_on_xmit,
+					moderato_tx_polled(config));
 
 	__netif_tx_lock_bh(tx->queue);
 	tx->ops = moderato_tx_ops[strategy];
-	tx->prompt = moderato_tx_prompt(&config->tx, strategy);
+	tx->prompt = moderato_tx_adapts(config) ||
+		     moderato_tx_prompt(&config->tx, strategy);
 	__netif_tx_unlock_bh(tx->queue);
 
 	/* The timer looks at the strategy under the lock, and so does not
 	 * take frames any more.
 	 */
 	hrtimer_cancel(&tx->timer);
-	moderato_hw_moderate(tx->priv, &tx->ring,
-			     tx->ops->irq ? &config->tx : &off);
+	moderato_tx_moderate(tx->priv, tx->ops->irq);
 }
 
 /* With the interrupt disabled until the very end, see moderato_tx_choose().
@@ -391,6 +392,7 @@ int moderato_tx_down(struct moderato_tx *tx)
 	disable_irq(tx->priv->tx_irq);
 	netif_tx_disable(tx->priv->ndev);
 	hrtimer_cancel(&tx->timer);
+	cancel_work_sync(&tx->priv->tx_dim.work);
 	moderato_disarm(&tx->ring);
 	err = moderato_ring_stop(tx->priv, &tx->ring);
 

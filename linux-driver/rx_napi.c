@@ -2,7 +2,8 @@
 /* Receive strategy with NAPI: the hard interrupt masks itself and schedules
  * the poll, which receives in a softirq until the ring is empty. Under
  * overload the poll never completes, interrupts stay off, and the surplus is
- * dropped by the hardware at the ring.
+ * dropped by the hardware at the ring. The poll also frees what was sent, if
+ * that is left to it (tx_poll.c).
  */
 
 #include <net/busy_poll.h>
@@ -20,15 +21,14 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	struct moderato_priv *priv =
 		container_of(napi, struct moderato_priv, napi);
 	struct moderato_rx *rx = priv->rx;
+	struct moderato_tx *tx = READ_ONCE(priv->tx);
 	bool gro = napi->dev->features & NETIF_F_GRO;
 	struct moderato_rx_done done = {};
 	LIST_HEAD(list);
+	unsigned int freed;
 	int work = 0;
 	u32 status;
 
-	/* Tx is not polled, so that a budget of 0 leaves nothing to do: what
-	 * netpoll needs is moderato_tx_netpoll(), also where NAPI is off.
-	 */
 	while (work < budget && moderato_ring_completed(&rx->ring, &status)) {
 		struct sk_buff *skb = moderato_rx_take(rx, status, &done);
 
@@ -43,21 +43,47 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 		}
 		work++;
 	}
-	netif_receive_skb_list(&list);
+	/* The hardware has new buffers before the stack takes its time */
 	if (done.taken)
 		moderato_rx_finish(rx, &done);
+	netif_receive_skb_list(&list);
+	/* Behind, for what was sent can wait, and what was received cannot. With
+	 * a budget of 0 that is all; what else netpoll needs, also where NAPI is
+	 * off, is moderato_tx_netpoll().
+	 */
+	freed = moderato_tx_poll(tx, budget);
 
-	if (work < budget && napi_complete_done(napi, work))
+	if (work < budget && napi_complete_done(napi, work)) {
 		moderato_rearm_after(priv, &rx->ring, work);
+		if (moderato_rx_dim(priv))
+			moderato_dim_rx_event(priv);
+		moderato_tx_poll_end(tx, freed);
+	}
 	return work;
+}
+
+/* @weight: frames that one call of the poll may receive */
+void moderato_rx_napi_up(struct moderato_rx *rx, int weight)
+{
+	struct moderato_priv *priv = rx->priv;
+	struct napi_struct *napi = &priv->napi;
+
+	napi->weight = weight;
+	napi_enable(napi);
+	/* A Tx interrupt may have come while the poll was disabled */
+	if (priv->config.tx_napi) {
+		local_bh_disable();
+		napi_schedule(napi);
+		local_bh_enable();
+	}
 }
 
 static void moderato_rx_napi_start(struct moderato_rx *rx)
 {
-	napi_enable(&rx->priv->napi);
+	moderato_rx_napi_up(rx, MODERATO_NAPI_WEIGHT);
 }
 
-static void moderato_rx_napi_stop(struct moderato_rx *rx)
+void moderato_rx_napi_stop(struct moderato_rx *rx)
 {
 	struct napi_struct *napi = &rx->priv->napi;
 

@@ -13,7 +13,7 @@ from debug_guest import BUSY, DEBUGFS, HEAD, DebugGuest, Round
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
-from moderato.sim.lab.run.variants import INTERFACES, TX, VARIANTS
+from moderato.sim.lab.run.variants import INTERFACES, KNOWN, TX
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain.project import ROOT
 
@@ -71,7 +71,7 @@ def test_boot(booted, tmp_path):
 # Rounds -------------------------------------------------------------------------------------------
 
 STRATEGIES = [Round(f"strategy `{name}`", tuple(variant.commands()))
-              for name, variant in VARIANTS.items()]
+              for name, variant in KNOWN.items()]
 
 # The tester's, which a port forgets when it goes down.
 NEIGHBOURS = [f"ip neigh replace 198.1{8 + port}.0.2 lladdr 02:54:73:74:00:0{port} nud permanent "
@@ -156,6 +156,15 @@ def finish(guest):
 # Out of memory ------------------------------------------------------------------------------------
 
 FAULTS = ("failslab", "fail_page_alloc")
+SPARED = "dma_entry_alloc"  # DMA debugging's own: without memory it switches itself off
+
+
+def place(guest, function: str) -> tuple[int, int]:
+    """Where a function of the kernel begins, and where the next one does."""
+    symbols = sorted((int(address, 16), name) for address, _, name in (
+        line.split() for line in guest.built_kernel.system_map.read_text().splitlines()))
+    begin = next(address for address, name in symbols if name == function)
+    return begin, next(address for address, _ in symbols if address > begin)
 
 
 def arm(guest, probability: int):
@@ -164,8 +173,10 @@ def arm(guest, probability: int):
     probability: percent of those that do; 0 leaves it to /proc/self/fail-nth.
     """
     text = int(guest.check("cat /sys/module/moderato/sections/.text"), 16)
+    begin, end = place(guest, SPARED)
     for fault in FAULTS:
-        settings = {"require-start": text, "require-end": text + 0x10000, "verbose": 0, "times": -1,
+        settings = {"require-start": text, "require-end": text + 0x10000,
+                    "reject-start": begin, "reject-end": end, "verbose": 0, "times": -1,
                     "ignore-gfp-wait": "N", "probability": probability}
         guest.check(f"cd {DEBUGFS}/{fault}; " + "; ".join(
             f"echo {value} > {name}" for name, value in settings.items()) + "; cd /")

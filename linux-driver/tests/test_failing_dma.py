@@ -20,10 +20,12 @@ NOWHERE = 0x10000000
 
 RESET_INTERVAL = 10_000_000  # cycles: the driver's tenth of a second
 
-RX = {"NAPI": "rx-napi on", "interrupt per frame": "rx-napi off"}
-TX = {"interrupt": "ethtool -C eth1 tx-frames 1 tx-usecs 0",
-      "count": "ethtool -C eth1 tx-frames 8 tx-usecs 500",
-      "none": "ethtool --set-priv-flags eth1 tx-reclaim-on-xmit on"}
+RX = {"NAPI": "rx-napi on", "interrupt per frame": "rx-napi off", "by the clock": "rx-timer on"}
+FLAGS = "ethtool --set-priv-flags eth1"
+TX = {"interrupt": f"{FLAGS} tx-napi off; ethtool -C eth1 tx-frames 1 tx-usecs 0",
+      "count": f"{FLAGS} tx-napi off; ethtool -C eth1 tx-frames 8 tx-usecs 500",
+      "none": f"{FLAGS} tx-reclaim-on-xmit on",
+      "polled": "ethtool -C eth1 tx-frames 1 tx-usecs 0"}
 
 
 @pytest.fixture

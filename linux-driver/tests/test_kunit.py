@@ -15,7 +15,7 @@ from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
-SUITES = {"moderato_ring", "moderato_coalesce"}
+SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow"}
 
 # As little as runs a test: every option more costs build time.
 CONFIG = """\
@@ -81,6 +81,7 @@ def test_arithmetic(tmp_path):
 @pytest.mark.parametrize("file, good, bad, test", [
     ("moderato_ring.h", "!((index >> order) & 1)", "!((index >> 8) & 1)", "ring_phase"),
     ("moderato_ring.h", "(u16)(producer - consumer)", "(producer - consumer)", "ring_space"),
+    ("moderato_flow.h", "also.mask &= ~word.mask", "(void)0", "flow_vlan"),
     ("moderato_coalesce.h", "? c->frames : moderato_size(order)", "? 256 : 256", "coalesce_budget"),
 ])
 def test_broken_arithmetic_is_noticed(tmp_path, file, good, bad, test):

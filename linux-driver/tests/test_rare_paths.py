@@ -18,7 +18,8 @@ def test_hardware_that_can_less(tmp_path):
         assert guest.check("cat /sys/class/net/eth0/mtu") == "1002\n"
         assert guest.check("ethtool -g eth0").split().count("16") == 4
         coalesce = guest.check("ethtool -c eth0")
-        assert "rx-frames: 8\n" in coalesce and "tx-usecs: 40\n" in coalesce
+        assert "tx-frames: 8\n" in coalesce and "tx-usecs: 40\n" in coalesce
+        assert "Adaptive RX: off" in coalesce
         # The device tree's fixed link of 100 Mb/s is none that RGMII could have here.
         modes = guest.check("ethtool eth0")
         assert "10baseT" not in modes and "100baseT" not in modes
@@ -37,7 +38,7 @@ def test_queue_that_runs_full(tmp_path):
         guest.check("ethtool -C eth1 tx-frames 1 tx-usecs 0; ethtool -G eth1 tx 4")
         guest.check("ethtool --set-priv-flags eth1 tx-reclaim-on-xmit on")
         # Many at once: the wire takes 123 us for each, the CPU half of that.
-        guest.check("ethtool -C eth0 rx-frames 0 rx-usecs 5000")
+        guest.check("ethtool -C eth0 adaptive-rx off rx-frames 0 rx-usecs 5000")
         offer(guest, 60, frame_bytes=1518, load=60)
         assert [port["lost"] for port in collect(guest)] == [0, 0]
         assert "Tx ring full" in guest.check("dmesg")
@@ -53,6 +54,7 @@ def test_netpoll(tmp_path):
                 "		moderato_tx_netpoll(priv->tx);\n		local_irq_enable();\n	}\n"
                 "	moderato_stats_read(priv, total);\n	stats->rx_dropped")]
     with modified.guest(tmp_path, *changes) as guest:
+        guest.check("ethtool --set-priv-flags eth1 tx-napi off")
         guest.check("ethtool -C eth1 tx-frames 4 tx-usecs 100000; ethtool -G eth1 tx 8")
         guest.check("ip neigh flush dev eth0")  # nothing but the tester's frames
         guest.check("/etc/moderato/up static")

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What each direction is moderated by: what the user set; or, adaptive, what the
+ * hardware chooses by how busy the CPU is with its ring, which costs no
+ * register access; or one of five profiles of frames and usecs that the
+ * kernel's library (DIM) chooses. That compares the rates of 64 polls with
+ * those before, and may go on by a profile. ethtool -C rx-profile and
+ * tx-profile change what they are.
+ */
+
+#include <linux/dim.h>
+#include <linux/rtnetlink.h>
+
+#include "moderato.h"
+
+static const struct dim_cq_moder
+moderato_rx_profile[NET_DIM_PARAMS_NUM_PROFILES] = {
+	{ .usec = 0, .pkts = 1 },
+	{ .usec = 50, .pkts = 8 },
+	{ .usec = 100, .pkts = 16 },
+	{ .usec = 250, .pkts = 32 },
+	{ .usec = 500, .pkts = 64 },
+};
+
+static const struct dim_cq_moder
+moderato_tx_profile[NET_DIM_PARAMS_NUM_PROFILES] = {
+	{ .usec = 100, .pkts = 8 },
+	{ .usec = 250, .pkts = 16 },
+	{ .usec = 500, .pkts = 32 },
+	{ .usec = 1000, .pkts = 64 },
+	{ .usec = 1000, .pkts = 128 },
+};
+
+/* As near to a profile, which may be a user's, as the hardware goes */
+static void moderato_dim_apply(struct moderato_priv *priv,
+			       const struct moderato_direction *dir,
+			       struct dim_cq_moder profile, u8 order,
+			       u32 usecs_max)
+{
+	struct moderato_coalesce c = {
+		.frames = profile.pkts,
+		.usecs = profile.usec,
+	};
+
+	moderato_coalesce_fit(&c, order, usecs_max);
+	moderato_hw_moderate(priv, dir, &c);
+}
+
+static void moderato_dim_apply_rx(struct moderato_priv *priv)
+{
+	struct dim_cq_moder profile =
+		net_dim_get_rx_irq_moder(priv->ndev, &priv->rx_dim);
+
+	moderato_dim_apply(priv, &moderato_rx_direction, profile,
+			   priv->config.rx_order, priv->usecs_max);
+}
+
+/* Skbs come back promptly with every profile: see moderato_tx_prompt() */
+static void moderato_dim_apply_tx(struct moderato_priv *priv)
+{
+	struct dim_cq_moder profile =
+		net_dim_get_tx_irq_moder(priv->ndev, &priv->tx_dim);
+
+	moderato_dim_apply(priv, &moderato_tx_direction, profile,
+			   priv->config.tx_order,
+			   min(priv->usecs_max, MODERATO_PROMPT_USECS));
+}
+
+/* RTNL is not taken: who holds it waits for the end of this. A poll may have
+ * asked for it after the user chose otherwise.
+ */
+static void moderato_rx_dim_work(struct work_struct *work)
+{
+	struct dim *dim = container_of(work, struct dim, work);
+	struct moderato_priv *priv = dim->priv;
+
+	if (moderato_rx_dim(priv))
+		moderato_dim_apply_rx(priv);
+	dim->state = DIM_START_MEASURE;
+}
+
+static void moderato_tx_dim_work(struct work_struct *work)
+{
+	struct dim *dim = container_of(work, struct dim, work);
+	struct moderato_priv *priv = dim->priv;
+
+	if (moderato_tx_adapts(&priv->config))
+		moderato_dim_apply_tx(priv);
+	dim->state = DIM_START_MEASURE;
+}
+
+/* Polls ------------------------------------------------------------------- */
+
+static void moderato_dim_event(struct dim *dim, u32 frames, u32 bytes)
+{
+	struct dim_sample *sample = &dim->measuring_sample;
+
+	dim_update_sample(sample->event_ctr + 1, frames, bytes, sample);
+	net_dim(dim, *sample);
+}
+
+/* A poll that an interrupt began has ended */
+void moderato_dim_rx_event(struct moderato_priv *priv)
+{
+	struct moderato_rx_stats *stats = &priv->rx_stats;
+
+	moderato_dim_event(&priv->rx_dim, u64_stats_read(&stats->packets),
+			   u64_stats_read(&stats->bytes));
+}
+
+void moderato_dim_tx_event(struct moderato_priv *priv)
+{
+	struct moderato_tx_stats *stats = &priv->tx_stats;
+
+	moderato_dim_event(&priv->tx_dim, u64_stats_read(&stats->packets),
+			   u64_stats_read(&stats->bytes));
+}
+
+/* Hardware ---------------------------------------------------------------- */
+
+/* What the hardware may choose between, as ethtool(8) has it: rx-usecs-low at a
+ * low rate, rx-usecs-high at a high one. Half a ring of frames is enough
+ * whatever the delay. It must not be 0, which would be none at all.
+ */
+static void moderato_pacing_start(struct moderato_priv *priv)
+{
+	const struct moderato_coalesce *rx = &priv->config.rx;
+	struct moderato_coalesce least = {
+		.frames = moderato_size(priv->config.rx_order) / 2,
+		.usecs = max(rx->usecs_low, 1U),
+	};
+
+	moderato_hw_moderate(priv, &moderato_rx_direction, &least);
+	moderato_hw_pace(priv, rx->usecs_high ?: MODERATO_PACING_USECS);
+}
+
+/* Settings ---------------------------------------------------------------- */
+
+/* Takes effect at once, also while the ring runs */
+void moderato_rx_moderate(struct moderato_priv *priv)
+{
+	cancel_work_sync(&priv->rx_dim.work);
+	priv->rx_dim.state = DIM_START_MEASURE;
+	if (moderato_rx_paced(priv)) {
+		moderato_pacing_start(priv);
+		return;
+	}
+
+	moderato_hw_pace(priv, 0);
+	if (moderato_rx_dim(priv))
+		moderato_dim_apply_rx(priv);
+	else
+		moderato_hw_moderate(priv, &moderato_rx_direction,
+				     &priv->config.rx);
+}
+
+/* @irq: whether completions are to raise it at all */
+void moderato_tx_moderate(struct moderato_priv *priv, bool irq)
+{
+	static const struct moderato_coalesce off;
+
+	cancel_work_sync(&priv->tx_dim.work);
+	priv->tx_dim.state = DIM_START_MEASURE;
+	if (irq && moderato_tx_adapts(&priv->config))
+		moderato_dim_apply_tx(priv);
+	else
+		moderato_hw_moderate(priv, &moderato_tx_direction,
+				     irq ? &priv->config.tx : &off);
+}
+
+/* Life -------------------------------------------------------------------- */
+
+static void moderato_dim_init_one(struct moderato_priv *priv, struct dim *dim,
+				  bool is_tx)
+{
+	net_dim_setting(priv->ndev, dim, is_tx);
+	dim->priv = priv;
+	dim->profile_ix = NET_DIM_DEF_PROFILE_EQE;
+}
+
+/* Before the net device is registered */
+int moderato_dim_init(struct moderato_priv *priv)
+{
+	struct dim_irq_moder *moder;
+	int err;
+
+	err = net_dim_init_irq_moder(priv->ndev,
+				     DIM_PROFILE_RX | DIM_PROFILE_TX,
+				     DIM_COALESCE_USEC | DIM_COALESCE_PKTS,
+				     DIM_CQ_PERIOD_MODE_START_FROM_EQE,
+				     DIM_CQ_PERIOD_MODE_START_FROM_EQE,
+				     moderato_rx_dim_work,
+				     moderato_tx_dim_work);
+	if (err)
+		return err;
+
+	moder = priv->ndev->irq_moder;
+	memcpy(rcu_dereference_protected(moder->rx_profile, true),
+	       moderato_rx_profile, sizeof(moderato_rx_profile));
+	memcpy(rcu_dereference_protected(moder->tx_profile, true),
+	       moderato_tx_profile, sizeof(moderato_tx_profile));
+	moderato_dim_init_one(priv, &priv->rx_dim, false);
+	moderato_dim_init_one(priv, &priv->tx_dim, true);
+	return 0;
+}
+
+/* After it was unregistered */
+void moderato_dim_free(struct moderato_priv *priv)
+{
+	rtnl_lock();
+	net_dim_free_irq_moder(priv->ndev);
+	rtnl_unlock();
+}
