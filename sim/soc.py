@@ -160,9 +160,10 @@ class SimSoC(ModeratoSoC):
     def _gated(self, pads):
         return self.gated_macs and hasattr(pads, "datapath_clk")
 
-    def mac_clock_domains(self, number):
+    def mac_options(self, number):
         parts = PARTS if self._gated(self.eth_pads[number]) else ()
-        return {f"{part}_cd": f"mac{number}_{part}" for part in parts}
+        domains = {f"{part}_cd": f"mac{number}_{part}" for part in parts}
+        return {"urgent": True, "pacing": True, **domains}
 
     def _add_gated_clocks(self, number, mac, pads):
         for part in PARTS:
@@ -178,7 +179,7 @@ class SimSoC(ModeratoSoC):
     def _phys(self, sys_clk_hz):
         phys = []
         for port, pads in enumerate(self.eth_pads):
-            phy = SimPHY(pads, sys_clk_hz, self.mac_clock_domains(port).get("datapath_cd", "sys"))
+            phy = SimPHY(pads, sys_clk_hz, self.mac_options(port).get("datapath_cd", "sys"))
             self.add_module(name=f"phy{port}", module=phy)
             phys.append(phy)
         return phys

@@ -83,7 +83,7 @@ class ModeratoSoC(SoCCore):
         number = len(self.macs)
         name   = f"mac{number}"
         mac    = ModeratoMAC(phy, self.sys_clk_freq, phy_cd=getattr(phy, "cd", "eth"),
-                             **self.mac_clock_domains(number))
+                             **self.mac_options(number))
         self.add_module(name=name, module=mac)
         self.macs.append(mac)
 
@@ -96,8 +96,8 @@ class ModeratoSoC(SoCCore):
             self.irq.add(f"{name}_{direction}", source)
             self.comb += self.cpu.interrupt[source].eq(line)
 
-    def mac_clock_domains(self, number: int) -> dict[str, str]:
-        """Arguments of ModeratoMAC that name clock domains for its parts; without any, sys."""
+    def mac_options(self, number: int) -> dict:
+        """What a MAC is made with that is not its default."""
         return {}
 
     @staticmethod

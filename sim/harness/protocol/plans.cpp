@@ -47,6 +47,12 @@ Offer parse_offer(const Json& json) {
     offer.load_ppm = parse_load(json);
     offer.frames = parse_frames(json);
     offer.phase = natural(json, "phase", 0);
+    if (json.contains("burst")) {
+        offer.burst_ppm = parse_load(json["burst"]);
+        offer.burst_frames = parse_frames(json["burst"]);
+        require(offer.burst_ppm >= offer.load_ppm, "burst: its load_percent is below the average");
+    }
+    offer.probe_every = natural(json, "probe_every", 0);
     if (json.contains("then")) {
         offer.then_ppm = parse_load(json["then"]);
         offer.then_frames = parse_frames(json["then"]);

@@ -34,6 +34,10 @@ std::vector<uint64_t> percentiles_if_any(const std::vector<uint64_t>& values) {
     return values.empty() ? values : percentiles(values);
 }
 
+void append(std::vector<uint64_t>& all, const std::vector<uint64_t>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
 // Of each part of the window that is over.
 Json least_outstanding(const Trial& trial, const Checker& checker, uint64_t now) {
     Json out = Json::array();
@@ -110,15 +114,15 @@ Json trial_report(const Simulation& simulation, bool quiet) {
     const Counters whole = now.counters - simulation.at_start().counters;
     const Counters window = simulation.window();
     Json ports = Json::array();
-    std::vector<uint64_t> latencies;  // of all flows
+    std::vector<uint64_t> latencies, probes;  // of all flows
     for (unsigned port = 0; port < kPorts; ++port) {
         const Trial::Flow* flow = trial.flow(port);
         Json report = Json::object();
         if (flow) {
             const unsigned out = flow->generator.out_port();
             report = flow_report(trial, *flow, now.left[out] - simulation.at_start().left[out], simulation.cycle());
-            const auto& more = flow->checker.latencies();
-            latencies.insert(latencies.end(), more.begin(), more.end());
+            append(latencies, flow->checker.latencies());
+            append(probes, flow->checker.probe_latencies());
         }
         report["events"] = events(whole, port);
         report["window_events"] = events(window, port);
@@ -133,6 +137,7 @@ Json trial_report(const Simulation& simulation, bool quiet) {
             {"ports", ports},
             {"latency_cycles", latency(percentiles)},
             {"latency_percentiles", percentiles},
+            {"probe_latency_cycles", latency(percentiles_if_any(probes))},
             {"window",
              {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}, {"idle_cycles", window.idle}}},
             {"idle_cycles", whole.idle}};

@@ -29,6 +29,7 @@ bool Checker::check(uint32_t sequence, const Departure& departure) {
     // A device may start before the last bit is in (cut through): that is no latency of this definition.
     const uint64_t in = generator_.last_bit(sequence);
     latencies_.push_back(departure.start > in ? departure.start - in : 0);
+    if (generator_.probe(sequence)) probe_latencies_.push_back(latencies_.back());
     ends_.push_back(departure.end);
     return true;
 }

@@ -38,6 +38,7 @@ public:
     std::optional<uint64_t> last_lost() const;
     // Of each forwarded frame, as they left.
     const std::vector<uint64_t>& latencies() const { return latencies_; }
+    const std::vector<uint64_t>& probe_latencies() const { return probe_latencies_; }  // of the probes among them
 
 private:
     const Generator& generator_;
@@ -46,4 +47,5 @@ private:
     uint32_t highest_ = 0;
     Counts counts_;
     std::vector<uint64_t> latencies_, ends_;  // of forwarded frames as they left
+    std::vector<uint64_t> probe_latencies_;
 };

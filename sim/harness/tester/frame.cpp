@@ -55,13 +55,14 @@ bool fcs_ok(const Octets& frame) {
 
 uint16_t ether_type(const Octets& frame) { return frame.size() >= kIp + kFcs ? get16(&frame[kEtherType]) : 0; }
 
-Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed) {
+Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, uint8_t ds_field) {
     Octets frame(frame_bytes - kFcs, 0);
     put(frame, kDestination, guest(identity.flow).mac);
     put(frame, kSource, tester(identity.flow).mac);
     put16(&frame[kEtherType], kEtherTypeIp);
 
     frame[kIp] = kPlainIp;
+    frame[kIp + 1] = ds_field;
     put16(&frame[kIpLength], frame.size() - kIp);
     put16(&frame[kIp + 4], identity.sequence & 0xffff);  // identification
     frame[kTtl] = kFirstTtl;

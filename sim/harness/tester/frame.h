@@ -17,6 +17,7 @@ constexpr size_t kGap = 12;          // octet times between two packets: 96 bit 
 constexpr size_t kFcs = 4;
 constexpr size_t kMinFrame = 64, kMaxFrame = 1518;
 constexpr uint16_t kEtherTypeIp = 0x0800, kEtherTypeArp = 0x0806;
+constexpr uint8_t kExpedited = 46 << 2;  // a probe's DS field: expedited forwarding (RFC 3246)
 
 // The bench: RFC 2544's block 198.18.0.0/15, a /24 at each port; .1 is the guest, .2 the tester.
 struct Station {
@@ -37,7 +38,7 @@ struct TestFrame {
     uint16_t flow;  // the port where it enters
     uint32_t sequence;
 };
-Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed);
+Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, uint8_t ds_field);
 // What a router makes of it at the port where it leaves (RFC 1812): addresses, TTL, checksum.
 Octets routed(Octets frame, unsigned out_port);
 // Whether a frame is UDP/IPv4 to port 7 by its headers, and which one it claims to be.

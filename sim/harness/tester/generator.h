@@ -9,7 +9,9 @@
 struct Offer {
     uint64_t frame_bytes = 0, frames = 0, phase = 0;
     uint64_t load_ppm = 0;  // of the line rate; 1000000: minimum gaps
+    uint64_t burst_frames = 0, burst_ppm = 0;  // that load on average: so many at a higher one, then a pause
     uint64_t then_frames = 0, then_ppm = 0;  // and so many more at another load
+    uint64_t probe_every = 0;  // each so-many-th frame is a probe; 0: none
     uint64_t all_frames() const { return frames + then_frames; }
 };
 
@@ -27,9 +29,11 @@ public:
     // Frames whose last bit has gone in by a cycle.
     uint64_t offered_by(uint64_t cycle) const;
     const Offer& offer() const { return offer_; }
+    bool probe(uint32_t sequence) const { return offer_.probe_every && (sequence + 1) % offer_.probe_every == 0; }
     // The frame as it goes in.
     Octets frame(uint32_t sequence) const {
-        return test_frame({static_cast<uint16_t>(port_), sequence}, out_port_, offer_.frame_bytes, seed_);
+        return test_frame({static_cast<uint16_t>(port_), sequence}, out_port_, offer_.frame_bytes, seed_,
+                          probe(sequence) ? kExpedited : 0);
     }
     unsigned out_port() const { return out_port_; }
 
@@ -41,9 +45,11 @@ private:
     uint64_t seed_, next_ = 0;
 
     uint64_t packet_start(uint64_t k) const {
-        const uint64_t first = std::min(k, offer_.frames);
-        return start_ + slots(first, offer_.load_ppm) + (k > first ? slots(k - first, offer_.then_ppm) : 0);
+        if (k >= offer_.frames) return start_ + slots(offer_.frames, offer_.load_ppm) + then(k - offer_.frames);
+        const uint64_t in_burst = offer_.burst_frames ? k % offer_.burst_frames : 0;
+        return start_ + slots(k - in_burst, offer_.load_ppm) + (in_burst ? slots(in_burst, offer_.burst_ppm) : 0);
     }
+    uint64_t then(uint64_t k) const { return k ? slots(k, offer_.then_ppm) : 0; }
     uint64_t slots(uint64_t k, uint64_t ppm) const {
         return rate_.slot(k, kPreamble + offer_.frame_bytes + kGap, 1000000, ppm);
     }

@@ -148,6 +148,32 @@ def test_a_second_load_follows_the_first(sim):
     assert len(percentiles) == 101 and percentiles == sorted(percentiles)
 
 
+def test_bursts(sim, tmp_path):
+    """Groups of four at the line rate, a group in the time of four frames at 10 %."""
+    burst = {"load_percent": 100, "frames": 4}
+    then = {"load_percent": 50, "frames": 2}
+    (reply,) = sim(trial(offer(64, 10, 10, burst=burst, then=then), pcap=str(tmp_path)))
+    times = [packet.time for packet in PcapReader(str(tmp_path / "port0-in.pcap"))]
+    slots = [round(float(time - times[0]) * 1e8 / (84 * 8), 3) for time in times]
+    assert slots == [0, 1, 2, 3, 40, 41, 42, 43, 80, 81, 100, 102]
+    assert reply["ports"][0]["forwarded"] == 12
+    (reply,) = sim(trial(offer(64, 50, 10, burst={"load_percent": 49, "frames": 4})))
+    assert not reply["ok"] and "below the average" in reply["error"]
+
+
+def test_probes(sim, tmp_path):
+    """Each third frame is marked, also in a second load; latencies of these alone."""
+    then = {"load_percent": 50, "frames": 2}
+    (reply,) = sim(trial(offer(64, 10, 10, probe_every=3, then=then), pcap=str(tmp_path)))
+    frames = list(PcapReader(str(tmp_path / "port0-in.pcap")))
+    assert [frame["IP"].tos for frame in frames] == [0, 0, 46 << 2] * 4
+    assert reply["ports"][0]["forwarded"] == 12
+    probes, all_frames = reply["probe_latency_cycles"], reply["latency_cycles"]
+    assert all_frames["min"] <= probes["min"] <= probes["p99"] <= probes["max"] <= all_frames["max"]
+    (reply,) = sim(trial(offer(64, 10, 10)))
+    assert reply["probe_latency_cycles"] is None
+
+
 def test_status_needs_a_trial(sim):
     (reply,) = sim({"do": "status"})
     assert not reply["ok"] and "offer one first" in reply["error"]
