@@ -40,6 +40,11 @@ class Guest:
         command = text.removeprefix("r '").removesuffix("'\n")
         status = 1 if command in os.environ.get("FAKE_FAIL", "").split(",") else 0
         output = self.proc() if "/proc/interrupts" in command else ""
+        if command.startswith("roundtrip "):
+            output = "99 of 100 returned, ns: 100 200 300 400\r\n"
+            for name in ("rx_interrupt", "tx_interrupt", "rx_completed"):
+                self.events[0][name] += 100
+            self.cycle += 100_000_000
         if command.startswith("sh "):
             output, status = "hello\r\n@end of it\r\n", 7
         self.printed += f"{text}@begin@\r\n{output}@end@{status}@\r\n# "
@@ -118,11 +123,14 @@ class Guest:
             ports.append({"offered": offer["frames"], "forwarded": passed, "lost": lost,
                           "corrupted": setting("CORRUPTED"), "reordered": 0, "duplicated": 0,
                           "window": {"offered": passed, "forwarded": passed}, "events": events,
+                          "window_events": events,
                           "left": {"frames": passed, "bad_fcs": 0, "bad_preamble": 0,
                                    "short_gap": 0, "unrecognised": 0, "answered": 0}})
         self.cycle += 3_000_000
         return {"start_cycle": start, "end_cycle": self.cycle, "quiet": True, "ports": ports,
                 "latency_cycles": {"min": 1000, "median": 2000, "p99": 3000, "max": 4001},
+                "probe_latency_cycles": {"min": 10, "median": 20, "p99": 30, "max": 40}
+                if "probe_every" in request["ports"][0] else None,
                 "window": {"start_cycle": start, "end_cycle": start + 1_000_000,
                            "idle_cycles": [250_000]}}
 

@@ -88,3 +88,25 @@ def run(variants, sizes=SIZES, phases=(0.5, 0.0, 0.25), **options) -> list[dict]
                         tests.reset(cell, sustained, 0.5)):
                 found += drive(job, **options)
     return found
+
+
+def strategy(setting: str, situation: str, microseconds: int, busy: float, **changes) -> dict:
+    """A record of `moderato strategies`."""
+    latency = dict.fromkeys(("min", "median", "p99", "max"), 1000 * microseconds)
+    return {"name": f"{setting} {situation}", "kind": "strategy", "setting": setting,
+            "situation": situation, "variant": setting.split()[0], "problems": [],
+            "frame_bytes": 64, "offered_fps": 1000.0, "throughput": {"fps": 1000.0}, "lost": 0,
+            "latency_ns": latency, "interrupts_per_second": 2000.0, "frames_per_interrupt": 1.0,
+            "cpu_idle_percent": 100 - busy, "conditions": MACHINE,
+            "key": f"{setting} {situation} {changes}", **changes}
+
+
+def strategies() -> list[dict]:
+    """Two settings of one strategy, one of another, in all situations."""
+    made = [strategy(setting, situation, microseconds, busy)
+            for situation in ("idle", "ping", "10%", "50%", "90%", "bursts", "overload")
+            for setting, microseconds, busy in (("hw-moderated 1 ms", 1200, 20),
+                                                ("hw-moderated 100 us", 300, 50),
+                                                ("napi-full", 150, 80))]
+    probes = {"probe_latency_ns": {"p99": 160_000}}
+    return [*made, strategy("hw-moderated 10 ms, urgent", "urgent", 10_000, 40, **probes)]

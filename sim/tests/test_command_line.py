@@ -60,6 +60,7 @@ def nothing_runs(monkeypatch):
     ("forward --nic e1000", "choose from 'moderato', 'liteeth'"),
     ("forward --kernel bogus", "choose from 'normal', 'debug'"),
     ("rfc2544 --kernel debug", "--kernel"),
+    ("shell --hz 300", "choose from 100, 250, 1000"),
     ("rfc2544 --test burst --load 5", "--load is of no use to --test burst"),
     ("rfc2544 --test loss --phases 3", "--phases is of no use to --test loss"),
     ("rfc2544 --load 5", "--load is of no use to --test throughput,latency"),

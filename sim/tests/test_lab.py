@@ -17,7 +17,7 @@ from moderato.sim.lab.run import guest, state
 from moderato.sim.lab.run.machine import KERNELS
 from moderato.sim.lab.run.session import Session
 from moderato.sim.lab.show.errors import LabError
-from moderato.soc.linux.kernel import DEBUG, NORMAL
+from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
 
 
 @pytest.fixture
@@ -41,7 +41,8 @@ def forward_once(lab, *more):
     return lab("forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000", *more)
 
 
-@pytest.mark.parametrize("words, kernel", [([], "normal"), (["--kernel", "debug"], "debug")])
+@pytest.mark.parametrize("words, kernel", [
+    ([], NORMAL), (["--kernel", "debug"], DEBUG), (["--hz", "250"], Choice("normal", 250))])
 def test_kernel_is_chosen(lab, machine, monkeypatch, words, kernel):
     chosen = []
     monkeypatch.setattr(forward, "machine",
@@ -57,9 +58,9 @@ def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
         asked.append(fields["max_cycles"]) if fields.get("text") == "MODERATO-BOOTED" else None,
         call(self, do, **fields))[1])
     for kernel in KERNELS:
-        state.booted(dataclasses.replace(machine, kernel=kernel, build_id=kernel))
+        state.booted(dataclasses.replace(machine, kernel=Choice(kernel), build_id=kernel))
     assert asked == [needs.boot_cycles for needs in KERNELS.values()]
-    assert KERNELS[NORMAL].boot_cycles < KERNELS[DEBUG].boot_cycles
+    assert KERNELS[NORMAL.name].boot_cycles < KERNELS[DEBUG.name].boot_cycles
 
 
 # Results ------------------------------------------------------------------------------------------
@@ -67,8 +68,9 @@ def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
 FIELDS = {
     "variant": str, "frame_bytes": int, "load_percent": (int, float), "link_mbps": int,
     "sys_clk_hz": int, "cycles": int, "window": dict, "offered_fps": float, "ports": list,
-    "delivered": (int, type(None)), "dropped": dict, "throughput": dict, "latency_ns": dict,
-    "cpu_idle_percent": float, "conditions": dict, "simulation": dict,
+    "delivered": (int, type(None)), "dropped": dict, "interrupts_per_second": (float, type(None)),
+    "frames_per_interrupt": (float, type(None)), "throughput": dict, "latency_ns": dict,
+    "probe_latency_ns": dict, "cpu_idle_percent": float, "conditions": dict, "simulation": dict,
 }
 PORT_FIELDS = {
     "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int,
@@ -96,7 +98,8 @@ def test_json_has_the_documented_fields(lab, tmp_path):
         assert list(trial["throughput"]) == ["fps", "mbps"]
         assert list(trial["dropped"]) == ["backlog", "driver_tx", "elsewhere"]
         assert {"version", "machine", "kernel", "checkpoint"} <= set(trial["conditions"])
-        assert list(trial["latency_ns"]) == ["min", "median", "p99", "max"]
+        for latency in ("latency_ns", "probe_latency_ns"):
+            assert list(trial[latency]) == ["min", "median", "p99", "max"]
         assert list(trial["simulation"]) == ["wall_seconds", "cycles_per_second"]
     assert trials[0]["load_percent"] == 12.5
     assert trials[0]["offered_fps"] == 37202.381  # 2 x 12.5 % of 148 809.5
@@ -330,6 +333,7 @@ def test_interrupt_ends_every_process(machine, tmp_path, signals):
                "from moderato.sim.lab import cli\n"
                "from moderato.sim.lab.measure import forward\n"
                "from moderato.sim.lab.run.machine import Machine\n"
+               "from moderato.soc.linux.kernel import Choice\n"
                f"forward.machine = lambda link, nic, kernel: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     folder = tmp_path / "captures"

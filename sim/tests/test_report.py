@@ -14,7 +14,7 @@ import pytest
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands.rfc2544 import require_used
 from moderato.sim.lab.report import (
-    answers, detail, figures, model, paper, profiles, records, reproduce, paper_tables,
+    answers, detail, figures, frontier, model, paper, profiles, records, reproduce, paper_tables,
 )
 from moderato.sim.lab.report.chapters import contents
 from moderato.sim.lab.report.material import Material
@@ -494,7 +494,7 @@ def test_sections_without_data_say_so():
     of = chosen(search("napi", 64))
     sections = contents(Material(of, profiles.NONE))
     missing = {section.name for section in sections if not section.present}
-    assert missing == {"profile", "burst", "recovery"}
+    assert missing == {"profile", "burst", "recovery", "strategies"}
     assert all(section.missing for section in sections if section.name in missing)
 
 
@@ -508,3 +508,40 @@ def test_docs_show_what_the_published_records_say(tmp_path):
     assert (tmp_path / "tables.md").read_text() == (docs / "tables.md").read_text()
     for figure in (docs / "figures").glob("*.svg"):
         assert (tmp_path / "figures" / figure.name).read_bytes() == figure.read_bytes(), figure.name
+
+
+# Strategies ---------------------------------------------------------------------------------------
+
+def test_strategies_are_the_latest_commit_s_in_their_order(tmp_path, trials):
+    older = {"conditions": made_up.MACHINE | {"version": "v0"}}
+    found = records.load([tmp_file(tmp_path, [
+        made_up.strategy("napi-full", "50%", 1, 1, **older), *trials, *made_up.strategies()])])
+    assert len(found.trials) == len(trials) and not found.notes
+    assert [(record["situation"], record["setting"]) for record in found.strategies][:4] == [
+        ("ping", "napi-full"), ("ping", "hw-moderated 100 us"), ("ping", "hw-moderated 1 ms"),
+        ("idle", "napi-full")]
+    assert len(found.strategies) == len(made_up.strategies())
+
+
+def test_strategies_alone_make_no_report(tmp_path):
+    with pytest.raises(LabError, match="needs some of `./moderato rfc2544`, too"):
+        records.load([tmp_file(tmp_path, made_up.strategies())])
+
+
+def test_the_command_for_strategies_makes_them(trials):
+    last = reproduce.commands(records.Records(trials, [], made_up.strategies()))[-1]
+    assert last == ("./moderato strategies --strategy hw-moderated,napi-full --situation "
+                    "idle,ping,10%,50%,90%,bursts,overload,urgent --frame-size 64")
+
+
+def test_table_of_strategies():
+    table = frontier.table(made_up.strategies())
+    assert len(table.rows) == len(made_up.strategies())
+    assert table.rows[0][:2] == ["1000 frames/s", "hw-moderated 1 ms"]
+    assert table.rows[-1][-4:] == ["160", "2000", "1.0", "40.0"]
+
+
+def tmp_file(tmp_path, found: list[dict]):
+    path = tmp_path / "strategies.jsonl"
+    path.write_text(lines(found))
+    return path

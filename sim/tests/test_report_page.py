@@ -88,9 +88,15 @@ def trials() -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory, trials) -> Path:
+def strategies() -> list[dict]:
+    return made_up.strategies()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory, trials, strategies) -> Path:
     folder = tmp_path_factory.mktemp("page")
-    (folder / "trials.jsonl").write_text("".join(json.dumps(trial) + "\n" for trial in trials))
+    (folder / "trials.jsonl").write_text("".join(
+        json.dumps(trial) + "\n" for trial in [*trials, *strategies]))
     (folder / "profiles").mkdir()
     (folder / "profiles" / "napi.json").write_text(json.dumps([PROFILE]))
     (folder / "profiles" / "flame graph.svg").write_text(FLAME_GRAPH)
@@ -131,8 +137,9 @@ def test_nothing_outside_is_referred_to(outline):
         assert link.startswith(("#", "data:application/"))
 
 
-def test_each_section_is_there_and_in_the_contents(outline, trials):
-    sections = contents(Material(records.Records(trials, []), profiles.Profiles([PROFILE], {}, {})))
+def test_each_section_is_there_and_in_the_contents(outline, trials, strategies):
+    sections = contents(Material(records.Records(trials, [], strategies),
+                                 profiles.Profiles([PROFILE], {}, {})))
     assert [f"#section-{section.name}" for section in sections] == [
         link for link in outline.links if link.startswith("#section-")]
     for section in sections:
@@ -151,11 +158,12 @@ def test_tables_have_captions_and_heads(outline):
 
 def test_points_have_tooltips(outline):
     figures = outline.tags.count("figure")
-    assert figures == 7
+    assert figures == 8
     assert outline.tags.count("svg") == figures + 1  # the flame graph
     tips = outline.texts["title"]
     for figure in ("original, 512 bytes: 58.95 Mb/s", "load 100 %", "model", "µs per frame",
-                   "50 % within", "Rx interrupts per frame", "ip_forward: 500"):
+                   "50 % within", "Rx interrupts per frame", "ip_forward: 500",
+                   "hw-moderated 1 ms: p99 1200 µs, CPU 20.0 %, 2000 interrupts/s"):
         assert any(figure in tip for tip in tips), figure
 
 
@@ -169,4 +177,4 @@ def test_missing_parts_and_notes_are_shown(tmp_path, trials):
                          ["2 line(s) of <x> are cut off"])
     text = page.render(contents(Material(of, profiles.NONE)), of.notes)
     assert "2 line(s) of &lt;x&gt; are cut off" in text
-    assert text.count("Not measured.") == 6 and "--test throughput" in text
+    assert text.count("Not measured.") == 7 and "--test throughput" in text

@@ -275,6 +275,7 @@ def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
     program = ("import sys\nfrom pathlib import PosixPath\n"
                "from moderato.sim.lab import cli\nfrom moderato.sim.lab.rfc2544 import command\n"
                "from moderato.sim.lab.run.machine import Machine\n"
+               "from moderato.soc.linux.kernel import Choice\n"
                f"command.machine = lambda link, nic: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     words = [sys.executable, "-c", program, "rfc2544", "--variant", "napi,original",

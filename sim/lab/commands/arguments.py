@@ -11,8 +11,10 @@ from pathlib import Path
 
 from moderato.boards import BOARDS
 
-from ..run.variants import VARIANTS
+from ..run.variants import KNOWN, VARIANTS
 from ..show import outputs
+from ..strategies.settings import VARIANTS as STRATEGIES
+from ..strategies.situations import SITUATIONS
 
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
@@ -25,17 +27,28 @@ MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
 
 def variant(word: str) -> str:
     """One variant's name."""
-    return _known(word, VARIANTS, "variant")
+    return _known(word, KNOWN, "variant")
 
 
 def variant_list(words: str) -> list[str]:
-    """`all`, or names with commas between them; each once, in the order given."""
-    return _known_list(words, VARIANTS, "variant")
+    """`all`, which are the paper's, or names with commas between them; each once, in the order
+    given."""
+    return _known_list(words, KNOWN, "variant", VARIANTS)
 
 
 def rfc2544_tests(words: str) -> list[str]:
-    """As `variant_list`, for RFC 2544's tests."""
-    return _known_list(words, RFC2544, "test")
+    """`all`, or some of RFC 2544's tests; as `variant_list`."""
+    return _known_list(words, RFC2544, "test", RFC2544)
+
+
+def strategy_list(words: str) -> list[str]:
+    """`all`, or names with commas between them; each once, in the order given."""
+    return _known_list(words, STRATEGIES, "strategy", STRATEGIES)
+
+
+def situation_list(words: str) -> list[str]:
+    """As `strategy_list`."""
+    return _known_list(words, SITUATIONS, "situation", SITUATIONS)
 
 
 def board(word: str) -> str:
@@ -51,9 +64,10 @@ def _known(word: str, known: Collection[str], what: str) -> str:
     raise argparse.ArgumentTypeError(f"unknown {what} {word!r}{hint} (known: {', '.join(known)})")
 
 
-def _known_list(words: str, known: Collection[str], what: str) -> list[str]:
+def _known_list(words: str, known: Collection[str], what: str,
+                every: Collection[str]) -> list[str]:
     if words == "all":
-        return list(known)
+        return list(every)
     return list(dict.fromkeys(_known(word.strip(), known, what) for word in words.split(",")))
 
 

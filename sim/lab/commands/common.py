@@ -5,30 +5,33 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import KERNELS, NORMAL
+from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, Choice
 
-from ..run.variants import LITEETH, NICS, VARIANTS
+from ..run.variants import BEYOND, LITEETH, NICS, VARIANTS
 from ..show import outputs
 from ..show.errors import UsageError
 from . import arguments
 
-NAMES = ", ".join(VARIANTS)
+NAMES = ", ".join((*VARIANTS, *BEYOND))
 
 
 def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = True):
     """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen."""
     if several:
         parser.add_argument("--variant", type=arguments.variant_list, metavar="V[,V...]",
-                            help=f"all (default), or some of {NAMES}")
+                            help=f"all (default: {', '.join(VARIANTS)}), or some of these and "
+                                 + ", ".join(BEYOND))
     else:
         parser.add_argument("--variant", type=arguments.variant, metavar="V", help=NAMES)
     parser.add_argument("--nic", choices=list(NICS), default="moderato",
                         help="liteeth: with LiteEth's MAC and the kernel's own driver, for "
                              "comparison; it has no variants")
     if kernel:
-        parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL,
+        parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL.name,
                             help="debug: with the kernel's own checks, many times slower "
                                  "(default: normal)")
+        parser.add_argument("--hz", type=int, choices=TICKS, default=NORMAL.hz,
+                            help=f"rate of the kernel's tick (default: {NORMAL.hz})")
 
 
 def add_frame_size(parser: ArgumentParser):
@@ -71,6 +74,15 @@ def add_json(parser: ArgumentParser):
                         help="also write every figure here; - is standard output")
 
 
+def add_farm(parser: ArgumentParser):
+    """Where trials run that are kept, and where."""
+    parser.add_argument("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
+                        help="of a dask scheduler whose workers run the trials (default: this "
+                             "machine's cores)")
+    parser.add_argument("--results", type=arguments.output_file, metavar="FILE",
+                        help="keep the trials here instead of in the build cache")
+
+
 Named = tuple[str, Path | None]  # an option, and the file that it names
 
 
@@ -86,6 +98,10 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
             if place == earlier or place.exists() and earlier.exists() and place.samefile(earlier):
                 raise UsageError(f"{name} and {other} are the same file, {path}; name another")
         known.append((name, place))
+
+
+def kernel(options) -> Choice:
+    return Choice(options.kernel, options.hz)
 
 
 def variants(options) -> list[str]:

@@ -28,4 +28,4 @@ def run(options) -> int:
                                  ("--flame-graph", options.flame_graph)])
     return profile(common.variants(options), options.frame_size, options.load, options.seconds,
                    options.link, options.folded, options.flame_graph, options.json, options.nic,
-                   options.kernel)
+                   common.kernel(options))

@@ -62,6 +62,7 @@ PLAN = (
     Step(0.7, "profile --nic liteeth --load 2 --json {profiles}/liteeth-64.json"),
     Step(0.7, "profile --nic liteeth --load 11 --frame-size 1518 "
               "--json {profiles}/liteeth-1518.json"),
+    Step(30, "strategies --results {trials}"),
     Step(0.3, "timeline --variant original --frames 8 --output {profiles}/original.pftrace"),
     Step(0.3, "timeline --variant napi-tx-off --frames 8 --output {profiles}/napi-tx-off.pftrace"),
 )

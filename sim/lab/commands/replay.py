@@ -5,8 +5,8 @@ from . import arguments, common
 
 EXAMPLES = ("--variant napi --in0 in.pcap --out0 left0.pcap --out1 left1.pcap",)
 USAGE = ("moderato replay (--variant V | --nic liteeth) --in0 PCAP [--in1 PCAP]\n"
-         "       --out0 PCAP --out1 PCAP [--kernel K] [--json FILE] [--udp-echo]\n"
-         "       [--yes]")
+         "       --out0 PCAP --out1 PCAP [--kernel K] [--hz HZ] [--json FILE]\n"
+         "       [--udp-echo] [--yes]")
 
 
 def options(parser):
@@ -29,5 +29,5 @@ def run(options) -> int:
                             [("--out0", options.out0), ("--out1", options.out1),
                              ("--json", options.json)])
     return replay(common.variant(options), [options.in0, options.in1],
-                  [options.out0, options.out1], options.json, options.nic, options.kernel,
+                  [options.out0, options.out1], options.json, options.nic, common.kernel(options),
                   options.yes, options.udp_echo)

@@ -26,10 +26,7 @@ def options(parser):
     add("--resolution", type=arguments.resolution, metavar="PERCENT",
         help="of the rate, to which a throughput is found (default: 1)")
     common.add_link(parser)
-    add("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
-        help="of a dask scheduler whose workers run the trials (default: this machine's cores)")
-    add("--results", type=arguments.output_file, metavar="FILE",
-        help="keep the trials here instead of in the build cache")
+    common.add_farm(parser)
 
 
 def run(options) -> int:

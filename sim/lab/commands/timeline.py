@@ -5,7 +5,7 @@ from . import arguments, common
 
 EXAMPLES = ("--variant napi --frames 8 --output napi.pftrace",)
 USAGE = ("moderato timeline (--variant V | --nic liteeth) --output FILE [--kernel K]\n"
-         "       [--frame-size N] [--frames N] [--link MBPS]")
+         "       [--hz HZ] [--frame-size N] [--frames N] [--link MBPS]")
 
 
 def options(parser):
@@ -22,4 +22,4 @@ def options(parser):
 def run(options) -> int:
     from ..explain.timeline import timeline
     return timeline(common.variant(options), options.frame_size, options.frames, options.link,
-                    options.output, options.nic, options.kernel)
+                    options.output, options.nic, common.kernel(options))

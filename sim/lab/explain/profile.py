@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import NORMAL
+from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..measure import forward, trial
 from ..measure.results import Trial, frames_for
@@ -25,7 +25,7 @@ from .stacks import Profile, fold, read
 
 def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seconds: float,
             link_mbps: int, folded: Path | None, svg: Path | None, json: Path | None,
-            nic: str = "moderato", kernel: str = NORMAL) -> int:
+            nic: str = "moderato", kernel: Choice = NORMAL) -> int:
     """Profile a trial of each variant; prints the table, returns the exit status."""
     of = machine(link_mbps, nic=nic, kernel=kernel)
     frames = frames_for(seconds, frame_bytes, load_percent, link_mbps)

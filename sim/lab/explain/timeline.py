@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.soc.linux.kernel import NORMAL
+from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..measure import forward, pcap, trial
 from ..measure.results import Result, Trial
@@ -80,7 +80,7 @@ class Burst:
 
 
 def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path,
-             nic: str = "moderato", kernel: str = NORMAL) -> int:
+             nic: str = "moderato", kernel: Choice = NORMAL) -> int:
     """Forward a burst at the minimum gap and write its trace; returns the exit status."""
     of = machine(link_mbps, nic=nic, kernel=kernel)
     ready = state.prepare(of, [variant])[variant]

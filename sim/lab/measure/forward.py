@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import NORMAL
+from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..run import pool, state
 from ..run.machine import Machine, machine
@@ -21,7 +21,7 @@ DEFAULT_SECONDS = 0.2
 
 def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence[float],
             frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None,
-            nic: str = "moderato", kernel: str = NORMAL, patient: bool = False) -> int:
+            nic: str = "moderato", kernel: Choice = NORMAL, patient: bool = False) -> int:
     """Run every variant with every frame size and load; prints the table, returns the exit status.
 
     `variants` are among those of `nic` (variants.NICS). patient: also if that takes hours.

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import NORMAL
+from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..run import guest, pool, state
 from ..run.machine import Machine, machine
@@ -28,7 +28,7 @@ Frames = list[tuple[int, bytes]]  # as pcap.read gives them
 
 
 def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
-           json: Path | None, nic: str = "moderato", kernel: str = NORMAL,
+           json: Path | None, nic: str = "moderato", kernel: Choice = NORMAL,
            patient: bool = False, udp_echo: bool = False) -> int:
     """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
     entered = [pcap.read(path) if path else [] for path in inputs]

@@ -20,6 +20,8 @@ class Trial:
     frames:       int
     link_mbps:    int
     pcap:         Path | None = None  # folder
+    burst:        int = 0             # so many frames at the minimum gap, then a pause; 0: evenly
+    probe_every:  int = 0             # each so-many-th frame is marked as urgent; 0: none
 
     @property
     def name(self) -> str:
@@ -83,6 +85,10 @@ class Result:
     wall_seconds:     float
     problems:         list[str]              # why this trial can't be trusted; empty in a sound one
     window:           tuple[int, int] | None = None  # first and last cycle; None: the whole replay
+    interrupts_per_second: float | None = None  # of all ports and directions, in the window
+    frames_per_interrupt:  float | None = None  # received, in the window; None: no Rx interrupt
+    probe_latency:    dict[str, int | None] = field(  # of the marked frames
+        default_factory=lambda: dict.fromkeys(LATENCY))
     delivered:        int | None = None      # to the guest itself (IPv4); None: nobody counted
     conditions:       dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
 
@@ -117,20 +123,30 @@ class Result:
             "sys_clk_hz": self.sys_clk_hz,
             "cycles": self.cycles,
             "window": self.window and dict(zip(("start_cycle", "end_cycle"), self.window)),
-            "offered_fps": self.offered_fps and round(self.offered_fps, 3),
+            "offered_fps": _rounded(self.offered_fps),
             "ports": [{name: getattr(port, name) for name in counts}
                       | {name: round(getattr(port, name), 3) for name in rates}
                       for port in self.ports],
             "delivered": self.delivered,
             "dropped": {"backlog": self.backlog_dropped, "driver_tx": self.tx_dropped,
                         "elsewhere": self.dropped_elsewhere},
+            "interrupts_per_second": _rounded(self.interrupts_per_second),
+            "frames_per_interrupt": _rounded(self.frames_per_interrupt),
             "throughput": {name: round(self.total(name), 3) for name in rates},
-            "latency_ns": {name: self.nanoseconds(cycles) for name, cycles in self.latency.items()},
+            "latency_ns": self._nanoseconds(self.latency),
+            "probe_latency_ns": self._nanoseconds(self.probe_latency),
             "cpu_idle_percent": round(self.cpu_idle_percent, 3),
             "conditions": self.conditions,
             "simulation": {"wall_seconds": round(self.wall_seconds, 3),
                            "cycles_per_second": round(self.cycles / self.wall_seconds)},
         }
 
+    def _nanoseconds(self, latency: dict[str, int | None]) -> dict[str, int | None]:
+        return {name: self.nanoseconds(cycles) for name, cycles in latency.items()}
+
     def nanoseconds(self, cycles: int | None) -> int | None:
         return None if cycles is None else round(cycles * 1_000_000_000 / self.sys_clk_hz)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

@@ -45,8 +45,13 @@ def request(trial: Trial, clocks: int) -> dict:
     """The fields of moderato-sim's `trial`. `clocks`: how long frames are offered."""
     slot = clocks / trial.frames
     # Two testers are never in step: the second port's frames start half a slot later.
-    ports = [{"frame_bytes": trial.frame_bytes, "load_percent": trial.load_percent,
-              "frames": trial.frames, "phase": round(slot * port / 2)} for port in (0, 1)]
+    offer = {"frame_bytes": trial.frame_bytes, "load_percent": trial.load_percent,
+             "frames": trial.frames}
+    if trial.burst:
+        offer["burst"] = {"load_percent": 100, "frames": trial.burst}
+    if trial.probe_every:
+        offer["probe_every"] = trial.probe_every
+    ports = [offer | {"phase": round(slot * port / 2)} for port in (0, 1)]
     return {"ports": ports, "link_mbps": trial.link_mbps, "seed": SEED, "quiet_cycles": QUIET,
             "max_cycles": clocks + PATIENCE}
 
@@ -65,14 +70,21 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
                   **of_the_mac(port))
              for port, rate in zip(reply["ports"], rates)]
     idle = window["idle_cycles"]
+    events = {name: sum(port["window_events"][name] for port in reply["ports"])
+              for name in ("rx_completed", "rx_interrupt", "tx_interrupt")}
+    interrupts = events["rx_interrupt"] + events["tx_interrupt"]
     return Result(trial=trial, sys_clk_hz=sys_clk_hz,
                   cycles=reply["end_cycle"] - reply["start_cycle"], ports=ports,
                   latency=reply["latency_cycles"] or dict.fromkeys(LATENCY),
+                  probe_latency=reply["probe_latency_cycles"] or dict.fromkeys(LATENCY),
                   cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,
                   problems=[*damage(reply), *disagreements(after, hardware)],
-                  window=(window["start_cycle"], window["end_cycle"]))
+                  window=(window["start_cycle"], window["end_cycle"]),
+                  interrupts_per_second=interrupts * sys_clk_hz / clocks,
+                  frames_per_interrupt=events["rx_completed"] / events["rx_interrupt"]
+                  if events["rx_interrupt"] else None)
 
 
 def of_the_mac(port: dict) -> dict[str, int]:

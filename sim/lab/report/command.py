@@ -20,7 +20,7 @@ from .table import Table
 def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | None,
            markdown: Path | None, profile_folder: Path | None) -> int:
     """Write what was asked for; returns the exit status."""
-    trials = records.load(files or [store.default()])
+    trials = records.load(files or defaults())
     profiled = profiles.load(profile_folder)
     for note in trials.notes:
         print(f"moderato: {note}", file=sys.stderr)
@@ -37,6 +37,12 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
     print(f"{output}: {len(trials.trials)} trials, {len(_parts(sections, Table))} tables, "
           f"{len(_parts(sections, Plot))} figures")
     return 0
+
+
+def defaults() -> list[Path]:
+    """The trials in the build cache."""
+    others = store.default("strategies")
+    return [store.default(), *([others] if others.exists() else [])]
 
 
 def _parts(sections: Sequence[Section], kind: type) -> list:

@@ -9,11 +9,13 @@ machines and yet no single run: trials of several commits, or with changes that 
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..run import store
 from ..show.errors import LabError
+from ..strategies.settings import SETTINGS
+from ..strategies.situations import KIND, SITUATIONS
 from .paper import VARIANTS
 
 UNKNOWN = {"machine": None, "version": "unknown", "nic": "moderato", "kernel": None, "cpu": None,
@@ -25,6 +27,7 @@ DIRTY = "-dirty"  # at the end of a version
 class Records:
     trials: list[dict]
     notes:  list[str]  # what a reader has to know about them
+    strategies: list[dict] = field(default_factory=list)  # trials of `moderato strategies`
 
     @property
     def link_mbps(self) -> int:
@@ -61,11 +64,30 @@ def load(files: Sequence[Path]) -> Records:
         names = ", ".join(str(file) for file in files)
         raise LabError(f"there are no records of trials in {names}; make some with "
                        "`./moderato rfc2544`, or name another file with --results")
-    chosen, left_out = choose(found.values())
+    strategies = [record for record in found.values() if record.get("kind") == KIND]
+    trials = [record for record in found.values() if record.get("kind") != KIND]
+    if not trials:
+        raise LabError("there are only trials of `./moderato strategies`; the report needs some of "
+                       "`./moderato rfc2544`, too")
+    chosen, left_out = choose(trials)
     notes += left_out + no_single_run(chosen)
     notes += sorted({f"trial {trial['name']} is unsound: {problem}"
                      for trial in chosen for problem in trial["problems"]})
-    return Records(chosen, notes)
+    return Records(chosen, notes, latest(strategies))
+
+
+def latest(strategies: Sequence[dict]) -> list[dict]:
+    """Those of the last one's commit and frame size, in the order of settings and situations."""
+    if not strategies:
+        return []
+
+    def made(record: dict) -> tuple:
+        return conditions(record)["version"], record["frame_bytes"]
+    last = made(strategies[-1])
+    places = list(SETTINGS), list(SITUATIONS)
+    return sorted((record for record in strategies if made(record) == last),
+                  key=lambda record: (places[1].index(record["situation"]),
+                                      places[0].index(record["setting"])))
 
 
 def conditions(trial: dict) -> dict:

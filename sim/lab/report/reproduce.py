@@ -26,7 +26,17 @@ def commands(records: Records) -> list[str]:
                 tests[f"{machine} {options}"] += TESTS.get(kind, (kind,))
         lines += [f"./moderato rfc2544 --test {','.join(names)} {options}"
                   for options, names in tests.items()]
-    return lines
+    return lines + _strategies(records.strategies)
+
+
+def _strategies(found: list[dict]) -> list[str]:
+    """One command for all of them, which are of one frame size."""
+    if not found:
+        return []
+    variants, situations = (_list(_each(record[name] for record in found))
+                            for name in ("variant", "situation"))
+    return [f"./moderato strategies --strategy {variants} --situation {situations} "
+            f"--frame-size {found[0]['frame_bytes']}"]
 
 
 def _asked(tasks: list[dict]) -> list[tuple[str, str]]:

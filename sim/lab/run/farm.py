@@ -187,5 +187,6 @@ def _serve(work: Work, task: Task, simulator: Path | Blob, checkpoint: Path | Bl
 
     simulator, checkpoint = (file.file() if isinstance(file, Blob) else file
                              for file in (simulator, checkpoint))
-    with Session(simulator, restore=checkpoint) as running:
+    # What a trial offers is judged, not returned.
+    with Session(simulator, restore=checkpoint, udp_echo=True) as running:
         return work(task, running, sys_clk_hz, report)

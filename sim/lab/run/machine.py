@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.cpu import CpuConfig
-from moderato.soc.linux.kernel import DEBUG, NORMAL
+from moderato.soc.linux.kernel import NORMAL, Choice
 from moderato.soc.toolchain import cache, project
 
 # With the tick on an idle CPU, too. Else it starts when a device gets busy enough for its softirqs
@@ -18,19 +18,19 @@ BENCH_BOOTARGS = "nohz=off"
 
 @dataclass(frozen=True)
 class Needs:
-    """What a kernel of soc/linux/kernel.py needs around it."""
+    """What a kernel needs around it."""
     ram_bytes:   int
     boot_cycles: int  # several times what a boot takes
     boot_note:   str
     bootargs:    str
 
 
-KERNELS = {
-    NORMAL: Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+KERNELS = {  # as soc/linux/kernel.py has them
+    "normal": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     # Freed pages are poisoned. Slabs are checked without the traces of who took what, which cost a
     # tenth of all. By default DMA debugging takes 5 MiB for what is mapped at once.
-    DEBUG:  Needs(64 << 20, 3_000_000_000, "25 minutes",
-                  f"{BENCH_BOOTARGS} page_poison=1 slub_debug=FZP dma_debug_entries=16384"),
+    "debug":  Needs(64 << 20, 3_000_000_000, "25 minutes",
+                    f"{BENCH_BOOTARGS} page_poison=1 slub_debug=FZP dma_debug_entries=16384"),
 }
 
 
@@ -42,7 +42,7 @@ class Machine:
     images:    list[tuple[Path, int]]  # loaded before reset, with their addresses
     mailbox:   int                     # address
     driver:    Path                    # the NIC's module
-    kernel:    str = NORMAL            # of KERNELS
+    kernel:    Choice = NORMAL
 
     @property
     def sys_clk_hz(self) -> int:
@@ -69,11 +69,11 @@ class Machine:
 
 @functools.cache
 def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "moderato",
-            liteeth_slots: int = 2, kernel: str = NORMAL, bootargs: str = "") -> Machine:
+            liteeth_slots: int = 2, kernel: Choice = NORMAL, bootargs: str = "") -> Machine:
     """The SoC with two MACs of the kind `nic`, whose device tree says `link_mbps`.
 
-    Takes minutes the first time. `liteeth_slots`: of each direction; LiteX's default. `kernel`:
-    of KERNELS; it decides how much RAM there is. `bootargs`: beside those that it needs.
+    Takes minutes the first time. `liteeth_slots`: of each direction; LiteX's default. `kernel`
+    decides how much RAM there is. `bootargs`: beside those that it needs.
     """
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.harness.build import simulator
@@ -82,7 +82,7 @@ def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "mode
     from moderato.soc.linux.memory_map import memory_map
 
     verilog = soc_verilog(SimConfig(macs=2, nic=nic, liteeth_slots=liteeth_slots, cpu=cpu,
-                                    ram_bytes=KERNELS[kernel].ram_bytes))
+                                    ram_bytes=KERNELS[kernel.name].ram_bytes))
     soc = json.loads((verilog / "soc.json").read_text())
     images = boot_images(soc, link_mbps, kernel, bootargs)
     binary = simulator(verilog, images)
@@ -91,7 +91,7 @@ def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "mode
                    mailbox=memory_map(soc).mailbox, driver=module, kernel=kernel)
 
 
-def boot_images(soc: dict, link_mbps: int, kernel: str = NORMAL,
+def boot_images(soc: dict, link_mbps: int, kernel: Choice = NORMAL,
                 bootargs: str = "") -> list[tuple[Path, int]]:
     """Boot ROM, SBI, kernel, device tree and root file system, each with its address."""
     from moderato.soc.firmware.firmware import firmware
@@ -103,10 +103,10 @@ def boot_images(soc: dict, link_mbps: int, kernel: str = NORMAL,
     where = memory_map(soc)
     built = build(soc["cpu"]["harts"], kernel)
     if where.kernel + built.size > where.dtb:
-        raise cache.BuildError(f"the {kernel} kernel takes {built.size:#x} bytes, the memory map "
+        raise cache.BuildError(f"the {kernel.name} kernel takes {built.size:#x} bytes, the memory map "
                                f"has {where.dtb - where.kernel:#x}; leave something out of it")
     boot, files = firmware(soc), rootfs()
-    arguments = " ".join(filter(None, (BOOTARGS, KERNELS[kernel].bootargs, bootargs)))
+    arguments = " ".join(filter(None, (BOOTARGS, KERNELS[kernel.name].bootargs, bootargs)))
     tree = dtb(soc, Options(bootargs=arguments, initrd_size=files.stat().st_size,
                             link_mbps=link_mbps))
     return [(boot.rom, boot.rom_base), (boot.sbi, boot.sbi_base), (built.image, where.kernel),

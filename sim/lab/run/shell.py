@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 
-from moderato.soc.linux.kernel import NORMAL
+from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..show.guest_output import GuestOutput
 from . import state
@@ -21,7 +21,7 @@ moderato: answers ping at 198.18.0.2 and 198.19.0.2. Ctrl-A x ends, Ctrl-C goes 
 
 
 def shell(variant: str | None, command: str | None, nic: str = "moderato",
-          kernel: str = NORMAL, udp_echo: bool = False) -> int:
+          kernel: Choice = NORMAL, udp_echo: bool = False) -> int:
     """Returns the exit status: the command's, or the console's."""
     ready = state.ready(machine(nic=nic, kernel=kernel), variant)
     return console(ready, udp_echo) if command is None else run(ready, command, udp_echo)

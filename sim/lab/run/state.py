@@ -20,7 +20,7 @@ from moderato.soc.toolchain.cache import artifact
 from . import guest, pool
 from .machine import KERNELS, Machine
 from .session import FUNCTION, PROMPT, CheckpointError, Session
-from .variants import LITEETH, VARIANTS
+from .variants import KNOWN, LITEETH
 
 _repair = threading.Lock()
 
@@ -67,7 +67,7 @@ class State:
 
 def booted(machine: Machine) -> State:
     """From reset to the shell."""
-    needs = KERNELS[machine.kernel]
+    needs = KERNELS[machine.kernel.name]
 
     def build(folder: Path):
         with Session(machine.simulator, load=machine.images,
@@ -105,14 +105,19 @@ def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
     before = loaded(machine, static)
     if variant in (None, LITEETH):
         return before
-    commands = VARIANTS[variant].commands()
+    return chosen(machine, variant, KNOWN[variant].commands(), static)
+
+
+def chosen(machine: Machine, name: str, commands: Sequence[str], static: bool = True) -> State:
+    """Some settings chosen by commands, by the name of `name`."""
+    before = loaded(machine, static)
 
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
             _prepare(session, commands, folder)
 
-    return _state(machine, f"ready-{variant}", [before.folder.name, *commands], build,
-                  "half a minute", functools.partial(ready, machine, variant, static))
+    return _state(machine, f"ready-{name}", [before.folder.name, *commands], build,
+                  "half a minute", functools.partial(chosen, machine, name, commands, static))
 
 
 def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:
@@ -127,7 +132,7 @@ def _ready(machine: Machine, variant: str, _) -> State:
     return ready(machine, variant)
 
 
-def _prepare(session: Session, commands: list[str], folder: Path):
+def _prepare(session: Session, commands: Sequence[str], folder: Path):
     """Run commands in the guest, note its counters, save."""
     for command in commands:
         session.check(command)

@@ -14,9 +14,9 @@ from moderato.soc.toolchain.project import cache_root
 from ..show.errors import LabError
 
 
-def default() -> Path:
+def default(name: str = "trials") -> Path:
     """Where records go that nobody named a file for."""
-    return cache_root() / "results" / "trials.jsonl"
+    return cache_root() / "results" / f"{name}.jsonl"
 
 
 class Store:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver's interrupt strategies, named as in Spanos et al. (2008), and how to choose one.
+"""The driver's interrupt strategies, and how to choose one.
 
 A variant is a receive strategy with a transmit strategy; docs/strategies.md says what they do.
+VARIANTS are the six of Spanos et al. (2008), with their names; BEYOND are what came before and
+after them; KNOWN are all.
 LiteEth's MAC and driver, there to be compared with, have nothing to choose: one more variant.
 """
 
@@ -18,23 +20,63 @@ class Strategy:
     says:     str
 
 
+def _rx(conditions: str, flags: str, says: str) -> Strategy:
+    """All that another strategy may have set is set, too."""
+    off = {"rx-napi": "off", "rx-timer": "off", "rx-dim": "off"} | _pairs(flags)
+    coalesce = {"adaptive-rx": "off", "rx-frames": "1", "rx-usecs": "0", "rx-usecs-low": "0",
+                "rx-usecs-high": "0"} | _pairs(conditions)
+    return Strategy(_words(coalesce), _words(off), says)
+
+
+def _tx(conditions: str, flags: str, says: str) -> Strategy:
+    off = {"tx-napi": "off", "tx-reclaim-on-xmit": "off"} | _pairs(flags)
+    coalesce = {"adaptive-tx": "off", "tx-frames": "1", "tx-usecs": "0", "tx-usecs-low": "0"}
+    return Strategy(_words(coalesce | _pairs(conditions)), _words(off), says)
+
+
+def _pairs(words: str) -> dict[str, str]:
+    each = iter(words.split())
+    return dict(zip(each, each))
+
+
+def _words(pairs: dict[str, str]) -> str:
+    return " ".join(" ".join(pair) for pair in pairs.items())
+
+
 # A NAPI driver gets one interrupt for the first frame, and polls from then on.
 RX = {
-    "interrupt per frame": Strategy("rx-frames 1 rx-usecs 0", "rx-napi off",
-                                    "an interrupt for each frame that is received"),
-    "NAPI":                Strategy("rx-frames 1 rx-usecs 0", "rx-napi on",
-                                    "an interrupt for the first frame that is received, then the "
-                                    "driver polls until none is left"),
+    "interrupt per frame": _rx("", "", "an interrupt for each frame that is received"),
+    "NAPI":                _rx("", "rx-napi on",
+                               "an interrupt for the first frame that is received, then the driver "
+                               "polls until none is left"),
+    "NAPI by the clock":   _rx("rx-usecs-irq 0", "rx-napi on rx-timer on",
+                               "an interrupt for the first frame that is received; at the next "
+                               "tick of the clock the driver polls until none is left"),
+    "NAPI, moderated":     _rx("rx-frames 16 rx-usecs 100 rx-usecs-low 20", "rx-napi on",
+                               "an interrupt for 16 frames, or 20 us after the last, or 100 us "
+                               "after the first of them; then the driver polls until none is left"),
+    "NAPI, adaptive":      _rx("adaptive-rx on rx-usecs-high 250", "rx-napi on",
+                               "as NAPI, moderated, but the MAC chooses how long frames wait, up "
+                               "to 250 us, by how busy the CPU is with them"),
+    "NAPI, DIM":           _rx("adaptive-rx on", "rx-napi on rx-dim on",
+                               "as NAPI, moderated, but the kernel chooses among five settings by "
+                               "the rates that it sees"),
 }
 # The last of fewer than 128 frames are reported 10 ms after the wire went quiet.
 TX = {
-    "interrupt per frame": Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit off",
-                                    "one for each that was sent"),
-    "interrupt per 128":   Strategy("tx-frames 128 tx-usecs 0 tx-usecs-low 10000",
-                                    "tx-reclaim-on-xmit off", "one for every 128 that were sent"),
-    "no interrupts":       Strategy("tx-frames 1 tx-usecs 0", "tx-reclaim-on-xmit on",
-                                    "none for what was sent: its memory is freed when the next "
-                                    "frame is"),
+    "interrupt per frame": _tx("", "", "one for each that was sent"),
+    "interrupt per 128":   _tx("tx-frames 128 tx-usecs-low 10000", "",
+                               "one for every 128 that were sent"),
+    "no interrupts":       _tx("", "tx-reclaim-on-xmit on",
+                               "none for what was sent: its memory is freed when the next frame "
+                               "is"),
+    "polled":              _tx("", "tx-napi on",
+                               "one for the first frame that was sent, while no poll runs, which "
+                               "frees what was sent after it received"),
+    "polled, moderated":   _tx("tx-frames 32 tx-usecs 1000", "tx-napi on",
+                               "as polled, but for 32 frames, or 1 ms after the first"),
+    "polled, DIM":         _tx("adaptive-tx on", "tx-napi on",
+                               "as polled, moderated by the kernel's choice"),
 }
 
 
@@ -61,5 +103,14 @@ VARIANTS = {variant.name: variant for variant in (
     Variant("napi-tx-128", "NAPI",                "interrupt per 128"),
     Variant("napi-tx-off", "NAPI",                "no interrupts"),
 )}
+BEYOND = {variant.name: variant for variant in (
+    Variant("napi-full",    "NAPI",              "polled"),
+    Variant("napi-timer",   "NAPI by the clock", "polled"),
+    Variant("hw-moderated", "NAPI, moderated",   "polled, moderated"),
+    Variant("adaptive-dim", "NAPI, DIM",         "polled, DIM"),
+    Variant("adaptive-hw",  "NAPI, adaptive",    "polled, moderated"),
+)}
+KNOWN = {**VARIANTS, **BEYOND}
 LITEETH = "liteeth"
-NICS = {"moderato": list(VARIANTS), "liteeth": [LITEETH]}  # the variants of each
+# The variants of each, without a choice.
+NICS = {"moderato": list(VARIANTS), "liteeth": [LITEETH]}

@@ -4,9 +4,10 @@
 from ..material import Material
 from ..section import Section
 from . import (burst, conditions, data, latency, model, overload, profile, recovery, story,
-               throughput)
+               strategies, throughput)
 
-ORDER = (story, throughput, overload, model, profile, latency, burst, recovery, conditions, data)
+ORDER = (story, throughput, overload, model, profile, latency, burst, recovery, strategies,
+         conditions, data)
 
 
 def contents(material: Material) -> list[Section]:

@@ -10,7 +10,7 @@ from ..section import Html, Section
 
 
 def section(material: Material) -> Section:
-    records = material.trials.trials
+    records = [*material.trials.trials, *material.trials.strategies]
     lines = "".join(json.dumps(trial, separators=(",", ":")) + "\n" for trial in records)
     link = download("trials.jsonl.gz", gzip.compress(lines.encode(), mtime=0), "application/gzip")
     return Section("data", "Raw data", [Html(

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""All strategies compared: what each setting costs the CPU, and how long frames wait for it."""
+
+from collections.abc import Sequence
+
+from ..strategies.situations import SITUATIONS
+from ..strategies.tables import urgent
+from .plot import Plot, legend, log_axis, look, panels, styled, tip
+from .table import Table, number
+
+DRAWN = ("ping", "idle", "10%", "50%", "90%", "bursts")  # in overload all keep the CPU busy
+NOTE = ("Down and to the left is better: less of the CPU, and a shorter wait for all but one frame "
+        "of a hundred. A line joins the settings of one strategy. Choose the lowest point at the "
+        "latency that you can accept.")
+
+
+@styled
+def plot(records: Sequence[dict]) -> Plot | None:
+    """A panel for each situation."""
+    shown = [name for name in DRAWN if any(record["situation"] == name for record in records)]
+    if not shown:
+        return None
+    figure, axes = panels(len(shown), 2, 3.2)
+    variants = list(dict.fromkeys(record["variant"] for record in records))
+    for panel, name in zip(axes, shown):
+        here = [record for record in records if record["situation"] == name and _p99(record)]
+        for variant in variants:
+            points = sorted((_p99(record), _busy(record)) for record in here
+                            if record["variant"] == variant)
+            if points:
+                panel.plot(*zip(*points), **look(variant, variants))
+        for record in here:
+            tip(panel, _p99(record), _busy(record), f"{record['setting']}: p99 "
+                f"{_p99(record):.0f} µs, CPU {_busy(record):.1f} %, "
+                f"{record['interrupts_per_second']:.0f} interrupts/s")
+        log_axis(panel, "latency, 99th percentile, µs", 1)
+        panel.set(title=f"{SITUATIONS[name].says}: {here[0]['offered_fps']:.0f} frames/s",
+                  ylim=(0, 105), ylabel="CPU busy, %")
+    legend(figure, axes)
+    return Plot("frontier", "Latency against CPU, a point for each setting of a strategy", figure,
+                NOTE)
+
+
+def table(records: Sequence[dict]) -> Table:
+    """Every setting in every situation."""
+    rows = [[SITUATIONS[record["situation"]].says, record["setting"],
+             f"{record['offered_fps']:.0f}", f"{record['throughput']['fps']:.0f}",
+             str(record["lost"]), number(_microseconds(record, "median"), 0),
+             number(_p99(record), 0), number(_usecs(urgent(record)), 0),
+             f"{record['interrupts_per_second']:.0f}", number(record["frames_per_interrupt"], 1),
+             f"{_busy(record):.1f}"] for record in records]
+    head = ["situation", "setting", "offered/s", "forwarded/s", "lost", "median, µs", "99 %, µs",
+            "urgent: 99 %, µs", "interrupts/s", "frames per interrupt", "CPU busy, %"]
+    return Table("settings", "All settings of all strategies", head, rows, heads=2)
+
+
+def _microseconds(record: dict, name: str) -> float | None:
+    return _usecs(record["latency_ns"][name])
+
+
+def _usecs(nanoseconds: int | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1000
+
+
+def _p99(record: dict) -> float | None:
+    return _microseconds(record, "p99")
+
+
+def _busy(record: dict) -> float:
+    return 100 - record["cpu_idle_percent"]

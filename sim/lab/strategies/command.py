@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato strategies`: all settings in all situations, as tables."""
+
+import functools
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..rfc2544 import metrics, tests
+from ..rfc2544 import trials as rfc2544_trials
+from ..run import farm, pool, state, store
+from ..run.machine import Machine, machine
+from ..run.state import State
+from ..show import outputs
+from ..show.errors import LabError
+from . import ping, tables, trials
+from .settings import SETTINGS, Setting
+from .situations import LINK_MBPS, PING, Situation
+
+REFERENCE = SETTINGS["napi-full"]  # shares of the throughput are shares of this one's
+RESOLUTION = 1.0                   # percent, to which that is found
+PHASE = 0.5                        # of a slot, by which the second port's frames are later
+
+
+def strategies(settings: Sequence[Setting], situations: Sequence[Situation], frame_bytes: int,
+               json: Path | None, scheduler: str | None, results: Path | None) -> int:
+    """Run every setting in every situation; prints tables, returns the exit status.
+
+    Each trial is kept in `results` (by default in the build cache) and not run again.
+    """
+    pairs = [(setting, situation) for situation in situations for setting in settings
+             if situation.has(setting.name)]
+    if not pairs:
+        raise LabError("nothing to run: " + "; ".join(
+            f"{each.name} is for {', '.join(each.settings)}" for each in situations))
+    settings = [setting for setting in settings if any(setting is each for each, _ in pairs)]
+    kept = store.Store(results or store.default("strategies"))
+    needs_throughput = any(each.share for each in situations)
+    states = prepare([*settings, *([REFERENCE] if needs_throughput else [])])
+    with farm.farm(scheduler) as workers:
+        throughput = search(workers, states[REFERENCE], frame_bytes, kept) \
+            if needs_throughput else 0.0
+        jobs = {(setting.name, situation.name): job(
+            setting, situation, frame_bytes, throughput, states[setting])
+            for setting, situation in pairs}
+        records = workers.run(jobs, trials.run, lambda task: states[SETTINGS[task.setting]], kept)
+    print(tables.render(list(records.values()), throughput), end="")
+    if json:
+        outputs.write_json(json, list(records.values()))
+    outputs.name(json)
+    return report_problems(records.values())
+
+
+def prepare(settings: Sequence[Setting]) -> dict[Setting, State]:
+    """The states that trials start from, made side by side where they are missing."""
+    settings = list(dict.fromkeys(settings))
+    machines = {each.kernel: machine(LINK_MBPS, kernel=each.kernel) for each in settings}
+    jobs = [(each.name, functools.partial(_ready, each, machines[each.kernel]))
+            for each in settings]
+    states = dict(zip(settings, pool.run_all(jobs, "settings ready")))
+    for each in states.values():
+        each.open().end()  # a damaged checkpoint is made again now, not found by a worker
+    return states
+
+
+def _ready(setting: Setting, of: Machine, _) -> State:
+    return state.chosen(of, setting.name.replace(" ", "-"), setting.commands())
+
+
+def search(workers: farm.Farm, reference: State, frame_bytes: int, kept: store.Store) -> float:
+    """Frames/s of both ports that the reference sustains without loss."""
+    cell = tests.Cell(REFERENCE.name, frame_bytes, LINK_MBPS, RESOLUTION)
+    found = workers.run({("throughput", cell): tests.throughput(cell, [PHASE])},
+                        rfc2544_trials.run, lambda _: reference, kept)
+    return metrics.offered(found["throughput", cell][0].sustained)
+
+
+def job(setting: Setting, situation: Situation, frame_bytes: int, throughput: float,
+        ready: State) -> farm.Job:
+    """One trial, or round trips."""
+    if situation.name == PING:
+        return (yield ping.Task(setting.name))
+    trial = situation.trial(setting.name, frame_bytes, throughput)
+    return (yield trials.Task(setting.name, situation.name, trial, ready.counters()))
+
+
+def report_problems(records) -> int:
+    """Say on standard error what makes trials unsound; the exit status."""
+    for record in records:
+        for problem in record["problems"]:
+            print(f"moderato: trial {record['name']} is unsound: {problem}", file=sys.stderr)
+    return 1 if any(record["problems"] for record in records) else 0

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tasks of the farm: a trial of one setting in one situation."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from ..measure import trial
+from ..measure.results import Trial
+from ..run import guest
+from ..run.session import Session
+from ..run.state import State
+from .settings import SETTINGS
+from .situations import KIND
+
+
+@dataclass(frozen=True)
+class Task:
+    """`before`: the guest's counters in the state that it starts from."""
+    setting:   str
+    situation: str
+    trial:     Trial
+    before:    guest.Counters
+
+    @property
+    def name(self) -> str:
+        return f"{self.setting} {self.situation} {self.trial.frame_bytes}"
+
+    def key(self, ready: State) -> str:
+        """What the record depends on: the checkpoint's content, and what is offered."""
+        content = json.dumps([ready.folder.name, self.name, asdict(self.trial)], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+
+    def run(self, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
+        """The record: an object as `forward --json` writes them, and what it is of."""
+        begun = time.monotonic()
+        clocks = round(sys_clk_hz * self.trial.seconds)
+        session.progress = lambda done: progress(
+            min(1.0, done["cycles"] / (clocks + 2 * trial.QUIET)))
+        reply = session.call("trial", **trial.request(self.trial, clocks))
+        counters = guest.parse(session.check(guest.COMMAND))
+        hardware = [port["events"] for port in session.call("counters")["ports"]]
+        result = trial.evaluate(self.trial, sys_clk_hz, reply, self.before, counters, hardware,
+                                time.monotonic() - begun)
+        figures = result.as_json()
+        del figures["conditions"]  # the farm knows them
+        return {"name": self.name, "kind": KIND, "setting": self.setting,
+                "situation": self.situation, "problems": result.problems, **figures,
+                "variant": SETTINGS[self.setting].variant,
+                "lost": sum(port["lost"] for port in figures["ports"])}
+
+
+def run(task, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
+    """For the farm: a task's own."""
+    return task.run(session, sys_clk_hz, progress)

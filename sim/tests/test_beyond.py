@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Strategies beyond the six, on Linux: what each of them promises, whatever the figures are."""
+
+import pytest
+
+from moderato.sim.lab.explain import symbols
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.variants import KNOWN, Variant
+from moderato.sim.lab.strategies import ping
+
+US = 100             # clocks
+NO_POLL = "ethtool --set-priv-flags eth1 tx-reclaim-on-xmit on"
+SLOT_US = 84 * 0.08  # of a frame of 64 octets at 100 Mb/s
+
+
+@pytest.fixture
+def guest():
+    """Makes a guest of a variant, with some commands more; each ends with the test."""
+    sessions = []
+
+    def start(variant: str | Variant, *commands: str):
+        session = state.loaded(machine(), True).open(udp_echo=True)
+        sessions.append(session)
+        known = KNOWN.get(variant, variant)
+        for command in [*known.commands(), *commands]:
+            session.type(command)  # ethtool's status is 80 where a value is the present one
+        session.call("run", cycles=state.SETTLE)
+        return session
+    yield start
+    for session in sessions:
+        session.end()
+
+
+def trial(session, pause_us: float, frames: int, **offer) -> dict:
+    """What became of frames that entered port 0, one each `pause_us`. None was harmed."""
+    load = round(100 * SLOT_US / pause_us, 4)
+    reply = session.call("trial", ports=[{"frame_bytes": 64, "load_percent": load,
+                                          "frames": frames, **offer}, None],
+                         max_cycles=1_000_000_000)
+    port = reply["ports"][0]
+    assert reply["quiet"] and port["corrupted"] == port["reordered"] == port["duplicated"] == 0
+    return reply
+
+
+def latency_us(reply: dict, kind: str = "latency_cycles") -> dict[str, float]:
+    return {name: cycles / US for name, cycles in reply[kind].items()}
+
+
+def events(reply: dict, port: int = 0) -> dict[str, int]:
+    return reply["ports"][port]["events"]
+
+
+# By the clock -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("ring", [64, 128])
+def test_a_ring_of_frames_each_tick(guest, ring):
+    """As many frames as the ring has descriptors arrive between two ticks without loss, but those
+    that come while the driver takes them; more do not."""
+    pause = 10_000 / ring  # us
+    for share, all_of_them in ((0.9, True), (1.06, False)):
+        session = guest("napi-timer", f"ethtool -G eth0 rx {ring}")
+        reply = trial(session, pause / share, 8 * ring)
+        assert (reply["ports"][0]["lost"] == 0) == all_of_them
+        assert events(reply)["rx_drop_ring"] == reply["ports"][0]["lost"]
+        ticks = 8 / share
+        assert ticks - 2 <= events(reply)["rx_interrupt"] <= ticks + 2
+
+
+def test_a_timer_of_high_resolution(guest):
+    """Frames wait for as long as it is set, and come in by its rate."""
+    reply = trial(guest("napi-timer", "ethtool -C eth0 rx-usecs-irq 2000"), 100, 400)
+    assert 2000 <= latency_us(reply)["max"] <= 2000 + 3000  # 20 frames and more are taken at once
+    assert 400 / 40 <= events(reply)["rx_interrupt"] <= 400 / 20 + 1
+    assert reply["ports"][0]["lost"] == 0
+
+
+# By the MAC ---------------------------------------------------------------------------------------
+
+def waits(session, folder, act) -> list[float]:
+    """Of each interrupt of port 0 during `act`: how long the first frame since the ring was armed
+    had waited for it, in us. Port 1 must not poll.
+    """
+    symbols.write(symbols.of_guest(state.loaded(machine(), True)), folder / "symbols")
+    session.call("profile", symbols=str(folder / "symbols"), timeline=str(folder / "timeline"))
+    act()
+    session.call("profile", stop=str(folder / "stacks"))
+    found, first = [], None
+    for line in (folder / "timeline").read_text().splitlines():
+        cycle, *what = line.split()
+        if what == [">", "napi_complete_done"]:  # what came before is taken
+            first = None
+        elif what == ["!", "0", "rx_completed"] and first is None:
+            first = int(cycle)
+        elif what == ["!", "0", "rx_interrupt"]:
+            found.append((int(cycle) - (first or int(cycle))) / US)
+    return found
+
+
+def test_absolute_timer_bounds_a_hostile_arrival(guest, tmp_path):
+    """A frame just before each expiry of the packet timer puts that off for ever."""
+    waiting = "ethtool -C eth0 rx-frames 128 rx-usecs-low 200"
+    session = guest("hw-moderated", f"{waiting} rx-usecs 2000", NO_POLL)
+    bounded = waits(session, tmp_path, lambda: trial(session, 195, 200))
+    assert 200 / 20 <= len(bounded) <= 200 / 11 + 2  # more come during the poll
+    # To a clock or two. Frames that came while the ring was not armed wait for as long after that,
+    # and the next one less. The packet timer ends the last wait, for want of a frame.
+    assert max(bounded) <= 2000.02 and min(bounded[:-1]) >= 2000 - 200
+    session = guest("hw-moderated", f"{waiting} rx-usecs 0", NO_POLL)
+    not_bounded = waits(session, tmp_path, lambda: trial(session, 195, 200))
+    assert len(not_bounded) == 2 and not_bounded[0] > 127 * 194
+
+
+def test_urgent_frames_do_not_wait(guest):
+    """One of 50 is marked, each 100 us: 2 of 3 interrupts are theirs, all others wait for 10 ms."""
+    moderated = "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0"
+    plain = trial(guest("napi-full"), 200, 500, probe_every=50)
+    waiting = trial(guest("hw-moderated", moderated), 200, 500, probe_every=50)
+    urgent = trial(guest("hw-moderated", moderated, "ethtool -N eth0 flow-type ip4 tos 184"), 200,
+                   500, probe_every=50)
+    assert latency_us(waiting, "probe_latency_cycles")["median"] > 1000
+    # The poll that it raises has what came before it, too.
+    assert latency_us(urgent)["median"] > 1000
+    assert events(waiting)["rx_interrupt"] <= 500 / 50 + 2
+    assert events(urgent)["rx_interrupt"] <= 10 + 500 / 50 + 2 < events(plain)["rx_interrupt"] / 20
+
+
+def test_a_socket_that_polls_does_not_wait(guest):
+    session = guest("hw-moderated", "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0 "
+                    "tx-frames 128 tx-usecs 10000")
+    returned, asleep = ping.parse(session.check("roundtrip -n 10 -i 5000 198.18.0.2"))
+    assert returned == 10 and asleep["median"] > 9_000_000
+    session.check("echo 20000 > /proc/sys/net/core/busy_read")
+    returned, polling = ping.parse(session.check("roundtrip -n 10 -i 5000 198.18.0.2"))
+    assert returned == 10 and polling["median"] < 1_000_000
+
+
+def test_cqe_mode_exchanges_the_timers(guest):
+    """PACKET_TIMER and ABSOLUTE_TIMER of eth0's receive side, in clocks."""
+    timers = "devmem 0xf1000114; devmem 0xf1000118"
+    session = guest("napi-full", "ethtool -C eth0 rx-frames 8 rx-usecs 100 rx-usecs-low 0")
+    assert [int(word, 16) for word in session.check(timers).split()] == [0, 10_000]
+    session.check("coalesce eth0 rx cqe-mode on")
+    assert session.check("coalesce eth0 rx cqe-mode") == "on\n"
+    assert session.check("coalesce eth0 tx cqe-mode") == "off\n"
+    assert [int(word, 16) for word in session.check(timers).split()] == [10_000, 0]
+    assert "rx-usecs: 100\n" in session.check("ethtool -c eth0")
+    session.check("ethtool -C eth0 rx-usecs-low 500")
+    assert [int(word, 16) for word in session.check(timers).split()] == [10_000, 50_000]
+    assert session.type("ethtool -C eth0 adaptive-rx on")[0] != 0
+    session.check("coalesce eth0 rx cqe-mode off")
+    assert [int(word, 16) for word in session.check(timers).split()] == [50_000, 10_000]
+
+
+# Adaptive -----------------------------------------------------------------------------------------
+
+def test_the_mac_paces_a_busy_cpu_only(guest, tmp_path):
+    """A frame waits for 1 us, the least, or up to 1 ms; least again as soon as it is over."""
+    session = guest("adaptive-hw", "ethtool -C eth0 rx-usecs-high 1000", NO_POLL)
+    trial(session, 1000, 5)  # with a cold cache the CPU is busy, too
+    for _ in range(2):
+        light = waits(session, tmp_path, lambda: trial(session, 1000, 20))
+        assert len(light) == 20 and max(light) <= 1.1
+        busy = waits(session, tmp_path, lambda: trial(session, 120, 400))
+        assert 100 <= max(busy) <= 1000.1 and len(busy) < 300
+
+
+def test_dim_chooses_among_profiles(guest):
+    session = guest("adaptive-dim")
+    before = session.check("coalesce eth0 rx profile")
+    assert before.splitlines()[0] == "0,1" and len(before.splitlines()) == 5
+    session.check("coalesce eth0 rx profile 1,1 10,2 20,4 30,8 40,16")
+    assert session.check("coalesce eth0 rx profile").split() == ["1,1", "10,2", "20,4", "30,8", "40,16"]
+    assert session.check("coalesce eth1 rx profile") == before
+    frames = "devmem 0xf1000110"  # RX_FRAMES
+    seen = {session.check(frames)}
+    for _ in range(4):
+        reply = trial(session, 120, 600)
+        assert reply["ports"][0]["lost"] == 0
+        seen.add(session.check(frames))
+    assert seen <= {f"0x{count:08X}\n" for count in (1, 2, 4, 8, 16)}
+    for wrong in ("1,1 1,1 1,1 1,1 1,1 1,1", "1 2 3 4 5", "1,1,1 1,1"):
+        assert session.type(f"coalesce eth0 rx profile {wrong}")[0] != 0
