@@ -223,7 +223,7 @@ struct moderato_tx_buf {
 
 /* @ops, @prompt, @draining: change under the queue's lock only
  * @in_irq: the hard interrupt is looking at the ring
- * @masked: the hard interrupt has left the ring to the poll
+ * @masked: an interrupt, of either direction, has left the ring to the poll
  * @prompt: sent skbs come back soon (see moderato_tx_prompt())
  * @draining: the queue stays stopped
  * @rung: producer index that the hardware knows
@@ -271,6 +271,15 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev);
 enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer);
 unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget);
 void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed);
+
+/* From an Rx interrupt, whose poll frees what was sent, too */
+static inline void moderato_tx_poll_comes(struct moderato_tx *tx)
+{
+	if (READ_ONCE(tx->ops) != &moderato_tx_poll_ops)
+		return;
+	moderato_disarm(&tx->ring);
+	WRITE_ONCE(tx->masked, true);
+}
 
 static inline u32 moderato_tx_space(const struct moderato_tx *tx)
 {

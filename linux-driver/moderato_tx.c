@@ -228,9 +228,11 @@ static void moderato_tx_choose(struct moderato_tx *tx)
 	__netif_tx_unlock_bh(tx->queue);
 
 	/* The timer looks at the strategy under the lock, and so does not
-	 * take frames any more.
+	 * take frames any more. An Rx interrupt that saw the old one may be
+	 * about to mask this ring, see moderato_tx_poll_comes().
 	 */
 	hrtimer_cancel(&tx->timer);
+	synchronize_irq(tx->priv->rx_irq);
 	moderato_tx_moderate(tx->priv, tx->ops->irq);
 }
 

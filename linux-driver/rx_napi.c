@@ -13,6 +13,7 @@
 static void moderato_rx_napi_handle(struct moderato_rx *rx)
 {
 	moderato_disarm(&rx->ring);
+	moderato_tx_poll_comes(READ_ONCE(rx->priv->tx));
 	napi_schedule_irqoff(&rx->priv->napi);
 }
 

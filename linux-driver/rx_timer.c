@@ -50,6 +50,7 @@ void moderato_rx_timer_init(struct moderato_priv *priv)
 static void moderato_rx_timer_handle(struct moderato_rx *rx)
 {
 	moderato_disarm(&rx->ring);
+	moderato_tx_poll_comes(READ_ONCE(rx->priv->tx));
 	moderato_rx_timer_schedule(rx->priv);
 }
 
