@@ -6,7 +6,6 @@ import pytest
 from moderato.sim.lab.explain import symbols
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
-from moderato.sim.lab.run.variants import KNOWN, Variant
 from moderato.sim.lab.strategies import ping
 
 US = 100             # clocks
@@ -19,11 +18,10 @@ def guest():
     """Makes a guest of a variant, with some commands more; each ends with the test."""
     sessions = []
 
-    def start(variant: str | Variant, *commands: str):
-        session = state.loaded(machine(), True).open(udp_echo=True)
+    def start(variant: str, *commands: str):
+        session = state.ready(machine(), variant).open(udp_echo=True)
         sessions.append(session)
-        known = KNOWN.get(variant, variant)
-        for command in [*known.commands(), *commands]:
+        for command in commands:
             session.type(command)  # ethtool's status is 80 where a value is the present one
         session.call("run", cycles=state.SETTLE)
         return session

@@ -33,7 +33,6 @@ class Task:
         content = json.dumps([ready.folder.name, self.name, asdict(self.trial)], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
-
     def run(self, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
         """The record: an object as `forward --json` writes them, and what it is of."""
         begun = time.monotonic()
