@@ -10,20 +10,20 @@ from .table import Table, number
 
 DRAWN = ("ping", "idle", "10%", "50%", "90%", "bursts")  # in overload all keep the CPU busy
 NOTE = ("Down and to the left is better: less of the CPU, and a shorter wait for all but one frame "
-        "of a hundred. A line joins the settings of one strategy. Choose the lowest point at the "
-        "latency that you can accept.")
+        "of a hundred. A line joins the settings of one strategy; those that lose frames are left "
+        "out. Choose the lowest point at the latency that you can accept.")
 
 
 @styled
 def plot(records: Sequence[dict]) -> Plot | None:
     """A panel for each situation."""
-    shown = [name for name in DRAWN if any(record["situation"] == name for record in records)]
+    shown = [here for name in DRAWN if (here := [
+        record for record in records if record["situation"] == name and not record["lost"]])]
     if not shown:
         return None
     figure, axes = panels(len(shown), 2, 3.2)
     variants = list(dict.fromkeys(record["variant"] for record in records))
-    for panel, name in zip(axes, shown):
-        here = [record for record in records if record["situation"] == name and _p99(record)]
+    for panel, here in zip(axes, shown):
         for variant in variants:
             points = sorted((_p99(record), _busy(record)) for record in here
                             if record["variant"] == variant)
@@ -34,11 +34,17 @@ def plot(records: Sequence[dict]) -> Plot | None:
                 f"{_p99(record):.0f} µs, CPU {_busy(record):.1f} %, "
                 f"{record['interrupts_per_second']:.0f} interrupts/s")
         log_axis(panel, "latency, 99th percentile, µs", 1)
-        panel.set(title=f"{SITUATIONS[name].says}: {here[0]['offered_fps']:.0f} frames/s",
-                  ylim=(0, 105), ylabel="CPU busy, %")
+        panel.set(title=_title(here[0]), ylim=(0, 105), ylabel="CPU busy, %")
     legend(figure, axes)
     return Plot("frontier", "Latency against CPU, a point for each setting of a strategy", figure,
                 NOTE)
+
+
+def _title(record: dict) -> str:
+    situation = SITUATIONS[record["situation"]]
+    if situation.share is None:
+        return situation.says
+    return f"{situation.says}\n{record['offered_fps']:.0f} frames/s"
 
 
 def table(records: Sequence[dict]) -> Table:

@@ -33,13 +33,16 @@ STYLE = {
     "svg.fonttype": "none", "svg.id": None,
 }
 # Okabe and Ito's colours, which colour-blind readers can tell apart; a marker each besides.
-# Variants that receive without NAPI are warm, those with NAPI cold.
+# Of the six, those that receive without NAPI are warm, those with it cold.
 LOOKS = {
     "original":    ("#D55E00", "o"), "tx-128":      ("#E69F00", "s"),
     "tx-off":      ("#CC79A7", "^"), "napi":        ("#56B4E9", "v"),
     "napi-tx-128": ("#0072B2", "D"), "napi-tx-off": ("#009E73", "P"),
+    "napi-full":   ("#7A5195", "<"), "napi-timer":  ("#4E79A7", "X"),
+    "hw-moderated": ("#9C755F", "h"), "adaptive-dim": ("#B8B000", ">"),
+    "adaptive-hw": ("#D6006D", "*"),
 }
-MORE_LOOKS = (("#808080", "X"), ("#9C755F", "h"), ("#7A5195", "<"), ("#B8B000", ">"))
+MORE_LOOKS = (("#808080", "X"), ("#6B8E23", "p"), ("#008B8B", "d"), ("#B22222", "8"))
 HIT_SIZE = 11  # points: the area of a data point that shows its tooltip
 TIP = "_tip"   # label of such a point; the underscore keeps it out of legends
 DPI = 160
