@@ -316,7 +316,7 @@ def test_figures_are_the_same_bytes_each_time(trials):
 
 def test_each_point_has_its_tooltip(trials):
     plot = draw(trials)[0]
-    root = ElementTree.fromstring(plot.svg())
+    root = ElementTree.fromstring(plot.svg(live=True))
     titles = [title.text for title in root.iter(f"{SVG}title")]
     assert len(titles) == len(set(titles)) == 4 * len(SIZES) + 3 * 8  # ours; theirs have 8 sizes
     assert "Spanos et al. 2008: original, 64 bytes: 12.38 Mb/s, 36845 frames/s through the box" \
@@ -325,10 +325,14 @@ def test_each_point_has_its_tooltip(trials):
     assert root.get("role") == "img" and root.get("aria-label") == plot.caption
 
 
+def test_a_file_has_no_use_for_tooltips(trials):
+    assert not any("<title" in plot.svg() or "data-variant" in plot.svg() for plot in draw(trials))
+
+
 def test_ids_of_figures_differ(trials):
     ids = []
     for plot in draw(trials):
-        text = plot.svg()
+        text = plot.svg(live=True)
         made = re.findall(r'\bid="([^"]+)"', text)
         used = re.findall(r'(?:href="#|url\(#)([^")]+)', text)
         assert used and set(used) <= set(made)
@@ -539,6 +543,14 @@ def test_table_of_strategies():
     assert len(table.rows) == len(made_up.strategies())
     assert table.rows[0][:2] == ["1000 frames/s", "hw-moderated 1 ms"]
     assert table.rows[-1][-4:] == ["160", "2000", "1.0", "40.0"]
+
+
+def test_tooltips_of_the_frontier_go_with_their_strategy():
+    root = ElementTree.fromstring(frontier.plot(made_up.strategies()).svg(live=True))
+    found = [(group.get("data-variant"), title.text) for group in root.iter(f"{SVG}g")
+             for title in group.findall(f"{SVG}title")]
+    assert len(found) == 3 * len(frontier.DRAWN)
+    assert all(text.startswith(variant) for variant, text in found)
 
 
 def tmp_file(tmp_path, found: list[dict]):

@@ -25,14 +25,15 @@ def plot(records: Sequence[dict]) -> Plot | None:
     variants = list(dict.fromkeys(record["variant"] for record in records))
     for panel, here in zip(axes, shown):
         for variant in variants:
-            points = sorted((_p99(record), _busy(record)) for record in here
-                            if record["variant"] == variant)
-            if points:
-                panel.plot(*zip(*points), **look(variant, variants))
-        for record in here:
-            tip(panel, _p99(record), _busy(record), f"{record['setting']}: p99 "
-                f"{_p99(record):.0f} µs, CPU {_busy(record):.1f} %, "
-                f"{record['interrupts_per_second']:.0f} interrupts/s")
+            own = [record for record in here if record["variant"] == variant]
+            if not own:
+                continue
+            points = sorted((_p99(record), _busy(record)) for record in own)
+            panel.plot(*zip(*points), **look(variant, variants))
+            for record in own:  # at once: a tooltip belongs to the line before it
+                tip(panel, _p99(record), _busy(record), f"{record['setting']}: p99 "
+                    f"{_p99(record):.0f} µs, CPU {_busy(record):.1f} %, "
+                    f"{record['interrupts_per_second']:.0f} interrupts/s")
         log_axis(panel, "latency, 99th percentile, µs", 1)
         panel.set(title=_title(here[0]), ylim=(0, 105), ylabel="CPU busy, %")
     legend(figure, axes)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How figures look, and how they become SVG and PNG.
 
-An SVG has a tooltip on every data point, says which variant a line is of, takes the colour of its
-text from the page around it (or from the reader's light or dark setting), and is the same bytes
-whenever it is made.
+An SVG takes the colour of its text from the page around it (or from the reader's light or dark
+setting), and is the same bytes whenever it is made. In the page it has a tooltip on every data point
+and says which variant a line is of; a file, which others show as an image, would have no use for it.
 """
 
 import functools
@@ -20,6 +20,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 INK = "#010203"  # stands for the colour of text, and occurs nowhere else
@@ -63,13 +64,15 @@ class Plot:
 
     def html(self) -> str:
         note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
-        return (f'<figure id="{self.name}">\n<div class="plot">{self.svg()}</div>'
+        return (f'<figure id="{self.name}">\n<div class="plot">{self.svg(live=True)}</div>'
                 f"<figcaption>{escape(self.caption)}</figcaption>\n{note}</figure>\n")
 
-    def svg(self) -> str:
-        """The drawing, with tooltips; its ids start with `name`."""
+    def svg(self, live: bool = False) -> str:
+        """The drawing; its ids start with `name`. live: with tooltips and owners of lines."""
         buffer = io.StringIO()
-        owners = _name_lines(self.figure)
+        owners = _name_lines(self.figure) if live else {}
+        for line in _tips(self.figure):
+            line.set_visible(live)
         with matplotlib.rc_context(STYLE | {"svg.hashsalt": self.name}):
             self.figure.savefig(buffer, format="svg", transparent=True,
                                 metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
@@ -78,6 +81,7 @@ class Plot:
         for group in root.iter(f"{{{SVG}}}g"):
             if owner := owners.get(group.get("id")):
                 group.set("data-variant", owner)
+        _slim(root)
         _accessible(root, self.caption)
         ElementTree.register_namespace("", SVG)
         ElementTree.register_namespace("xlink", XLINK)
@@ -107,6 +111,10 @@ def _name_lines(figure: Figure) -> dict[str, str]:
     return owners
 
 
+def _tips(figure: Figure) -> list[Line2D]:
+    return [line for axes in figure.axes for line in axes.lines if line.get_label() == TIP]
+
+
 def with_ids(svg: str, prefix: str) -> str:
     """Ids, and what refers to them, with a prefix: so that SVGs can share a page."""
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
@@ -119,6 +127,23 @@ def _tooltips(root: ElementTree.Element, tips: dict[str, str]):
             title = ElementTree.Element(f"{{{SVG}}}title")
             title.text = text
             group.insert(0, title)
+
+
+def _slim(root: ElementTree.Element):
+    """Without ids that nothing refers to, and groups that then say nothing."""
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', ElementTree.tostring(root, "unicode")))
+    for element in root.iter():
+        if element.get("id") not in used:
+            element.attrib.pop("id", None)
+    for element in reversed(list(root.iter())):  # from the leaves on
+        element[:] = [part for child in element
+                      for part in (child if _says_nothing(child) else [child])]
+    ElementTree.indent(root, " ")
+
+
+def _says_nothing(element: ElementTree.Element) -> bool:
+    return (element.tag == f"{{{SVG}}}g" and not element.attrib
+            and element.find(f"{{{SVG}}}title") is None)
 
 
 def _accessible(root: ElementTree.Element, caption: str):
