@@ -445,7 +445,8 @@ async def urgent_frames_do_not_wait(dut):
         await mac.settle()
         assert int(dut.irq_rx.value)
         got = await mac.driver.poll(count + 2)
-        assert got[-1].data[15] == EXPEDITED
+        assert [frame.urgent for frame in got] == [frame.data[15] == EXPEDITED for frame in got]
+        assert got[-1].urgent
         await mac.driver.rx.rearm()
     assert await mac.regs.read("RX_INTERRUPTS") == await mac.regs.read("RX_INTERRUPTS_REQUEST") == 3
     await mac.regs.write("URGENT", 0x30)

@@ -227,6 +227,7 @@ DESCRIPTOR = (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
         Field("BROADCAST", 17,  1, "Rx: the destination is the broadcast address."),
+        Field("URGENT",    18,  1, "Rx: a comparison of the URGENT registers held. (Since 1.2.)"),
         Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
             "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0."),
         Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "

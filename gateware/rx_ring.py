@@ -17,7 +17,7 @@ class RxRing(LiteXModule):
 
     A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
     too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
-    once, as its descriptor may. Of a buffer only whole words are used.
+    once, as its descriptor may, and is marked in its status. Of a buffer only whole words are used.
     Memory that refuses data costs that frame (ERROR); one that refuses descriptors or their status
     leaves the ring `halted`: it drops what comes until it is disabled.
     """
@@ -38,7 +38,8 @@ class RxRing(LiteXModule):
         self.fetcher     = fetcher     = DescriptorFetcher()
         self.data        = data        = WritePort(note_width=1) # Noted: a frame's last burst.
         self.completions = completions = Completions([("length", 14), ("multicast", 1), ("broadcast", 1),
-            ("error", 1), ("request", 1), ("silent", 1)], fields=["length", "multicast", "broadcast"])
+            ("urgent", 1), ("error", 1), ("request", 1), ("silent", 1)],
+            fields=["length", "multicast", "broadcast", "urgent"])
 
         # # #
 
@@ -80,7 +81,7 @@ class RxRing(LiteXModule):
             NextValue(address, fetcher.source.address[log2_int(DATA_BYTES):]),
             NextValue(remaining, words),
             [NextValue(getattr(job, name), getattr(fifo.head, name))
-                for name in ("length", "multicast", "broadcast")],
+                for name in ("length", "multicast", "broadcast", "urgent")],
             NextValue(job.error, ~fits),
             NextValue(job.request, fetcher.source.request | fifo.head.urgent),
             NextValue(job.silent, fetcher.source.silent),

@@ -22,6 +22,7 @@
 #include "moderato_ring.h"
 
 #define MODERATO_NAPI_WEIGHT	32
+#define MODERATO_URGENT_WEIGHT	8
 #define MODERATO_DEFAULT_ORDER	8
 
 /* Octets around the payload of the longest frame, with one VLAN tag */
@@ -84,17 +85,17 @@ struct moderato_ring {
 	const struct moderato_direction *dir;
 };
 
-/* The status word of the oldest descriptor, and whether it is completed. The
+/* The status word of the descriptor at @index, and whether it is completed. The
  * driver learns of completions from memory only: a read of a register would
  * stall the CPU for the whole way to the MAC and back.
  */
-static inline bool moderato_ring_completed(const struct moderato_ring *ring,
-					   u32 *status)
+static inline bool moderato_ring_completed_at(const struct moderato_ring *ring,
+					      u16 index, u32 *status)
 {
-	u32 slot = moderato_slot(ring->consumer, ring->order);
+	u32 slot = moderato_slot(index, ring->order);
 
 	*status = le32_to_cpu(READ_ONCE(ring->desc[slot].status));
-	if (!moderato_completed(*status, ring->consumer, ring->order))
+	if (!moderato_completed(*status, index, ring->order))
 		return false;
 
 	/* The hardware writes the status last: nothing that it wrote before,
@@ -102,6 +103,13 @@ static inline bool moderato_ring_completed(const struct moderato_ring *ring,
 	 */
 	dma_rmb();
 	return true;
+}
+
+/* That of the oldest one */
+static inline bool moderato_ring_completed(const struct moderato_ring *ring,
+					   u32 *status)
+{
+	return moderato_ring_completed_at(ring, ring->consumer, status);
 }
 
 static inline void moderato_doorbell(const struct moderato_ring *ring,
@@ -129,12 +137,14 @@ static inline void moderato_disarm(const struct moderato_ring *ring)
 
 /* A receive strategy: in which context frames are handed to the stack.
  * @pooled: buffers come from a page_pool, which only a softirq may use
+ * @weight: frames that one call of the poll may receive; 0 without NAPI
  * @start: the ring runs from now on, interrupts are still off; may be NULL
  * @stop: the ring stands still and interrupts are off: hand over what is left
  * @irq: the hard interrupt
  */
 struct moderato_rx_ops {
 	bool pooled;
+	int weight;
 	void (*start)(struct moderato_rx *rx);
 	void (*stop)(struct moderato_rx *rx);
 	void (*irq)(struct moderato_rx *rx);
@@ -153,6 +163,7 @@ struct moderato_rx_buf {
  * always has a buffer: producer = consumer + size.
  * @truesize: bytes of each buffer, with headroom and struct skb_shared_info
  * @room: of these, what the hardware may write
+ * @looked: frames before this index were looked at, whether they are urgent
  */
 struct moderato_rx {
 	struct moderato_ring ring;
@@ -162,6 +173,7 @@ struct moderato_rx {
 	struct moderato_rx_buf *buf;
 	unsigned int truesize;
 	unsigned int room;
+	u16 looked;
 };
 
 /* What one interrupt or poll received
@@ -184,13 +196,24 @@ void moderato_rx_up(struct moderato_rx *rx);
 int moderato_rx_down(struct moderato_rx *rx);
 int moderato_rx_reset(struct moderato_rx *rx);
 int moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx);
-struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u32 status,
+struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 				 struct moderato_rx_done *done);
 void moderato_rx_finish(struct moderato_rx *rx,
 			const struct moderato_rx_done *done);
 
+/* The oldest descriptor, and it is posted again */
+static inline u16 moderato_rx_next(struct moderato_rx *rx,
+				   struct moderato_rx_done *done)
+{
+	rx->ring.producer++;
+	done->taken++;
+	return rx->ring.consumer++;
+}
+
+bool moderato_rx_urgent(struct moderato_rx *rx, int budget);
 int moderato_napi_poll(struct napi_struct *napi, int budget);
-void moderato_rx_napi_up(struct moderato_rx *rx, int weight);
+void moderato_rx_napi_weigh(struct moderato_rx *rx);
+void moderato_rx_napi_up(struct moderato_rx *rx);
 void moderato_rx_napi_stop(struct moderato_rx *rx);
 void moderato_rx_timer_init(struct moderato_priv *priv);
 void moderato_rx_timer_schedule(struct moderato_priv *priv);
@@ -423,6 +446,7 @@ enum {
  * @ctrl_lock: guards @ctrl and the register
  * @tick, @delay: of rx_timer.c
  * @has_urgent, @flows: see moderato_flow.c
+ * @urgent: there is such a rule
  * @has_pacing: the hardware can adapt its moderation
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
@@ -462,6 +486,7 @@ struct moderato_priv {
 	struct dim tx_dim;
 
 	bool has_urgent;
+	bool urgent;
 	bool has_pacing;
 	struct moderato_flow flows[MODERATO_FLOWS];
 

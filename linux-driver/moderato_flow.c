@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Urgent frames: those that match a rule of ethtool -N raise their interrupt at
- * once, while all others are moderated. That is all that a rule does here:
- * there is one ring for all of them.
+ * once, while all others are moderated, and the poll takes them first. There is
+ * one ring for all of them.
  */
 
 #include <linux/ethtool.h>
@@ -48,6 +48,9 @@ void moderato_flow_apply(struct moderato_priv *priv)
 		}
 	}
 	writel(urgent, priv->regs + MODERATO_URGENT);
+	WRITE_ONCE(priv->urgent, urgent);
+	if (priv->rx)
+		moderato_rx_napi_weigh(priv->rx);
 }
 
 static int moderato_flows_used(const struct moderato_priv *priv)

@@ -118,30 +118,29 @@ static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
 
 /* Data path ---------------------------------------------------------------- */
 
-/* Takes the oldest descriptor, which is completed with @status, and posts it
- * again with another buffer. A slot never stays empty: if there is no memory
- * for another buffer, the frame is dropped and its own buffer is used again.
+/* Takes the frame that completed the descriptor at @index with @status. Its slot
+ * gets another buffer, and never stays empty: if there is no memory for one, the
+ * frame is dropped and its own buffer is used again.
  *
- * Return: the frame, or NULL if it was dropped
+ * Return: the frame, or NULL if it was dropped or taken before
  */
-struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u32 status,
+struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 				 struct moderato_rx_done *done)
 {
 	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
 	struct moderato_ring *ring = &rx->ring;
-	u32 slot = moderato_slot(ring->consumer, ring->order);
+	u32 slot = moderato_slot(index, ring->order);
 	struct moderato_rx_buf *buf = &rx->buf[slot];
 	struct moderato_rx_buf fresh;
 	struct sk_buff *skb;
 
-	ring->consumer++;
-	ring->producer++;
-	done->taken++;
-
-	/* It did not fit, or memory refused some of it */
+	/* It did not fit, or memory refused some of it; or it was urgent, and
+	 * is gone
+	 */
 	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
 		     len < ETH_HLEN || len > rx->room - MODERATO_RX_OFFSET)) {
-		done->errors++;
+		if (!(status & MODERATO_DESC_STATUS_URGENT))
+			done->errors++;
 		return NULL;
 	}
 
@@ -318,6 +317,7 @@ void moderato_rx_up(struct moderato_rx *rx)
 
 	moderato_ring_start(priv, ring);
 	moderato_rx_moderate(priv);
+	rx->looked = 0;
 	ring->producer = moderato_size(ring->order);
 	moderato_doorbell(ring, ring->producer);
 

@@ -13,7 +13,9 @@ static u32 moderato_rx_irq_receive(struct moderato_rx *rx, u32 budget)
 	u32 status;
 
 	while (budget-- && moderato_ring_completed(&rx->ring, &status)) {
-		struct sk_buff *skb = moderato_rx_take(rx, status, &done);
+		u16 index = moderato_rx_next(rx, &done);
+		struct sk_buff *skb = moderato_rx_take(rx, index, status,
+						       &done);
 
 		if (likely(skb))
 			netif_rx(skb);

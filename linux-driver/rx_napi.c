@@ -3,7 +3,7 @@
  * the poll, which receives in a softirq until the ring is empty. Under
  * overload the poll never completes, interrupts stay off, and the surplus is
  * dropped by the hardware at the ring. The poll also frees what was sent, if
- * that is left to it (tx_poll.c).
+ * that is left to it (tx_poll.c), and takes urgent frames first.
  */
 
 #include <net/busy_poll.h>
@@ -30,8 +30,13 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	int work = 0;
 	u32 status;
 
+	/* Polled again, but after another port that may have urgent frames, too */
+	if (READ_ONCE(priv->urgent) && moderato_rx_urgent(rx, budget))
+		return budget;
 	while (work < budget && moderato_ring_completed(&rx->ring, &status)) {
-		struct sk_buff *skb = moderato_rx_take(rx, status, &done);
+		u16 index = moderato_rx_next(rx, &done);
+		struct sk_buff *skb = moderato_rx_take(rx, index, status,
+						       &done);
 
 		if (likely(skb)) {
 			if (gro) {
@@ -63,13 +68,24 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	return work;
 }
 
-/* @weight: frames that one call of the poll may receive */
-void moderato_rx_napi_up(struct moderato_rx *rx, int weight)
+/* Where frames are urgent, a poll takes few of the others: one that comes waits
+ * for them, and for as many of another port.
+ */
+void moderato_rx_napi_weigh(struct moderato_rx *rx)
+{
+	struct moderato_priv *priv = rx->priv;
+
+	WRITE_ONCE(priv->napi.weight,
+		   priv->urgent ? min(rx->ops->weight, MODERATO_URGENT_WEIGHT) :
+				  rx->ops->weight);
+}
+
+void moderato_rx_napi_up(struct moderato_rx *rx)
 {
 	struct moderato_priv *priv = rx->priv;
 	struct napi_struct *napi = &priv->napi;
 
-	napi->weight = weight;
+	moderato_rx_napi_weigh(rx);
 	napi_enable(napi);
 	/* A Tx interrupt may have come while the poll was disabled */
 	if (priv->config.tx_napi) {
@@ -77,11 +93,6 @@ void moderato_rx_napi_up(struct moderato_rx *rx, int weight)
 		napi_schedule(napi);
 		local_bh_enable();
 	}
-}
-
-static void moderato_rx_napi_start(struct moderato_rx *rx)
-{
-	moderato_rx_napi_up(rx, MODERATO_NAPI_WEIGHT);
 }
 
 void moderato_rx_napi_stop(struct moderato_rx *rx)
@@ -105,7 +116,8 @@ void moderato_rx_napi_stop(struct moderato_rx *rx)
 
 const struct moderato_rx_ops moderato_rx_napi_ops = {
 	.pooled = true,
-	.start = moderato_rx_napi_start,
+	.weight = MODERATO_NAPI_WEIGHT,
+	.start = moderato_rx_napi_up,
 	.stop = moderato_rx_napi_stop,
 	.irq = moderato_rx_napi_handle,
 };

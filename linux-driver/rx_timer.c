@@ -54,11 +54,6 @@ static void moderato_rx_timer_handle(struct moderato_rx *rx)
 	moderato_rx_timer_schedule(rx->priv);
 }
 
-static void moderato_rx_timer_start(struct moderato_rx *rx)
-{
-	moderato_rx_napi_up(rx, MODERATO_RX_TIMER_WEIGHT);
-}
-
 /* A timer that the Tx interrupt arms behind this is that of another strategy's
  * poll, or of one that is disabled: harmless.
  */
@@ -71,7 +66,8 @@ static void moderato_rx_timer_stop(struct moderato_rx *rx)
 
 const struct moderato_rx_ops moderato_rx_timer_ops = {
 	.pooled = true,
-	.start = moderato_rx_timer_start,
+	.weight = MODERATO_RX_TIMER_WEIGHT,
+	.start = moderato_rx_napi_up,
 	.stop = moderato_rx_timer_stop,
 	.irq = moderato_rx_timer_handle,
 };

@@ -46,6 +46,7 @@ class Frame:
     data:      bytes
     multicast: bool = False
     broadcast: bool = False
+    urgent:    bool = False
     error:     bool = False
 
 
@@ -179,7 +180,7 @@ class Driver:
         around = self.ram.read(address - GUARD, size + 2*GUARD)
         around = around[:GUARD] + around[GUARD + end:]
         assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
-        flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST")]
+        flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST", "URGENT")]
         return Frame(self.ram.read(address + RX_OFFSET, length), *flags, error)
 
     async def poll(self, count, clocks=200_000, repost=True):

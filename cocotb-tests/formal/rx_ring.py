@@ -146,7 +146,8 @@ class RxRingProof(Module):
             "job_for_each_release": ~job.valid | fifo.release,
             "job_is_the_frame": ~job.valid | (
                 (job.length == fifo.head.length) & (job.multicast == fifo.head.multicast) &
-                (job.broadcast == fifo.head.broadcast) & (job.error == ~fits) &
+                (job.broadcast == fifo.head.broadcast) & (job.urgent == fifo.head.urgent) &
+                (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "drops_are_told": ~(fifo.release & dut.enable) | job.valid | dut.drop_ring | at("STOPPED"),
             "one_job_at_a_time": ~job.valid |
@@ -189,7 +190,8 @@ class RxRingProof(Module):
         self.promises |= levels(completions, writes) | {
             "lemma_at_hand": ~busy | (fifo.available & completions.room &
                 (job.length == fifo.head.length) & (job.multicast == fifo.head.multicast) &
-                (job.broadcast == fifo.head.broadcast) & (job.error == ~fits) &
+                (job.broadcast == fifo.head.broadcast) & (job.urgent == fifo.head.urgent) &
+                (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "lemma_place": Mux(busy,
                 (address - taken.address[3:] == read) & (remaining != 0) & (remaining <= words) &

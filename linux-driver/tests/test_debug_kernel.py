@@ -96,6 +96,10 @@ CHANGES = {
         "echo freeze > power/state; cd /",),
     "Tx strategies": tuple(command for strategy in TX.values() for command in (
         f"ethtool -C eth0 {strategy.coalesce}", f"ethtool --set-priv-flags eth0 {strategy.flag}")),
+    "urgent frames": (
+        "ethtool -C eth0 rx-usecs-high 100000", "ethtool -N eth0 flow-type ip4 tos 0",
+        "ethtool -G eth0 rx 64", "ethtool -N eth0 delete 0", "ethtool -G eth0 rx 256",
+        "ethtool -C eth0 rx-usecs-high 0"),
     "statistics and filters": (
         "ethtool -S eth0 > /dev/null", "ip -s link show > /dev/null",
         "ip link set eth0 promisc on", "ip link set eth0 promisc off allmulticast on"),

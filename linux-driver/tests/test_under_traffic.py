@@ -58,6 +58,24 @@ def test_rings_and_mtu_change_under_traffic(guest):
     assert complaints(guest) == []
 
 
+def test_rules_change_under_traffic(guest):
+    """Urgent frames leave the ring before their descriptors do, whatever becomes of both then."""
+    rule, none = "ethtool -N eth0 flow-type ip4 tos 184", "ethtool -N eth0 delete 0"
+    counted = "cat /sys/class/net/eth0/statistics/rx_packets"
+    guest.check("ethtool -C eth0 rx-usecs-low 0 rx-usecs-high 10000")  # several in each poll
+    before = int(guest.check(counted))
+    offer(guest, 200, probe_every=3)
+    for command in (rule, "ethtool -G eth0 rx 64", none, rule, "ip link set eth0 mtu 2000",
+                    "ethtool --set-priv-flags eth0 rx-napi off",
+                    "ethtool --set-priv-flags eth0 rx-napi on rx-timer on", none):
+        guest.check(command)
+    ports = collect(guest)
+    assert all(port["lost"] <= 4 for port in ports)
+    assert int(guest.check(counted)) == before + ports[0]["events"]["rx_completed"]  # each once
+    assert guest.check("cat /sys/class/net/eth0/statistics/rx_errors").strip() == "0"
+    assert complaints(guest) == []
+
+
 def test_out_of_memory_costs_nothing(guest):
     """A ring that the memory cannot hold is refused while the present one runs on."""
     guest.check("ip link set eth1 mtu 2000; ethtool -G eth1 rx 4096")  # 16 of 21 MiB

@@ -23,8 +23,9 @@ bool Checker::check(uint32_t sequence, const Departure& departure) {
         return true;
     }
     seen_[sequence] = true;
-    if (sequence < highest_) ++counts_.reordered;
-    highest_ = std::max(highest_, sequence);
+    uint32_t& highest = highest_[generator_.probe(sequence)];
+    if (sequence < highest) ++counts_.reordered;
+    highest = std::max(highest, sequence);
     ++counts_.forwarded;
     // A device may start before the last bit is in (cut through): that is no latency of this definition.
     const uint64_t in = generator_.last_bit(sequence);

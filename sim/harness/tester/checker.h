@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Judges the frames of one flow where they leave the device: each must be exactly what went in, as a router
-// (or a wire) passes it on.
+// (or a wire) passes it on. Frames of one class of service stay in order: a probe may overtake others.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ private:
     const Generator& generator_;
     Device device_;
     std::vector<bool> seen_;
-    uint32_t highest_ = 0;
+    uint32_t highest_[2] = {};  // of all others, of probes
     Counts counts_;
     std::vector<uint64_t> latencies_, ends_;  // of forwarded frames as they left
     std::vector<uint64_t> probe_latencies_;

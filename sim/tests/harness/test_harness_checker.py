@@ -5,8 +5,9 @@ import pytest
 from harness_commands import offer, trial
 
 
-def faulty(sim, size=128, **fault):
-    (reply,) = sim(trial(offer(size, frames=50), None, faults=[{"port": 1, "frame": 7, **fault}]))
+def faulty(sim, size=128, probe_every=0, **fault):
+    offered = offer(size, frames=50, probe_every=probe_every)
+    (reply,) = sim(trial(offered, None, faults=[{"port": 1, "frame": 7, **fault}]))
     return reply["ports"][0], reply["ports"][1]["left"]
 
 
@@ -66,6 +67,12 @@ def test_loss_duplication_and_reordering_are_noticed(sim):
     assert (flow["forwarded"], flow["duplicated"], flow["reordered"]) == (50, 1, 0)
     flow = faulty(sim, kind="swap")[0]
     assert (flow["forwarded"], flow["duplicated"], flow["reordered"]) == (50, 0, 1)
+
+
+@pytest.mark.parametrize("probe_every, reordered", [(1, 1), (9, 0), (8, 0)])
+def test_a_probe_may_overtake_others_but_no_probe(sim, probe_every, reordered):
+    flow = faulty(sim, kind="swap", probe_every=probe_every)[0]
+    assert (flow["forwarded"], flow["reordered"]) == (50, reordered)
 
 
 def test_frames_that_were_not_rewritten_are_no_forwarded_ones(sim):

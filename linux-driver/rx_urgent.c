@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Urgent frames, which a rule says (moderato_flow.c): they leave the ring ahead
+ * of those that came before them. Their descriptors stay, with a status that
+ * says that the frame is gone.
+ */
+
+#include "moderato.h"
+
+/* Hands them to the stack, up to @budget.
+ *
+ * Return: whether there were any
+ */
+bool moderato_rx_urgent(struct moderato_rx *rx, int budget)
+{
+	struct moderato_ring *ring = &rx->ring;
+	struct moderato_rx_done done = {};
+	LIST_HEAD(list);
+	int work = 0;
+	u32 status;
+
+	/* Behind by more than a ring, after a time without rules: at worst one
+	 * round of frames is not looked at
+	 */
+	if ((u16)(rx->looked - ring->consumer) > moderato_size(ring->order))
+		rx->looked = ring->consumer;
+
+	while (work < budget &&
+	       moderato_ring_completed_at(ring, rx->looked, &status)) {
+		u16 index = rx->looked++;
+		struct sk_buff *skb;
+
+		if (!(status & MODERATO_DESC_STATUS_URGENT))
+			continue;
+		skb = moderato_rx_take(rx, index, status, &done);
+		if (skb)
+			list_add_tail(&skb->list, &list);
+		status &= ~MODERATO_DESC_STATUS_LENGTH;
+		ring->desc[moderato_slot(index, ring->order)].status =
+			cpu_to_le32(status);
+		work++;
+	}
+	if (!work)
+		return false;
+
+	moderato_rx_finish(rx, &done);
+	netif_receive_skb_list(&list);
+	return true;
+}
