@@ -201,7 +201,7 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 void moderato_rx_finish(struct moderato_rx *rx,
 			const struct moderato_rx_done *done);
 
-/* The oldest descriptor, and it is posted again */
+/* Takes the oldest descriptor, and posts it again. Return: its index */
 static inline u16 moderato_rx_next(struct moderato_rx *rx,
 				   struct moderato_rx_done *done)
 {
