@@ -8,8 +8,8 @@ WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page al
 def offer(guest, frames: int, frame_bytes: int = 512, load: float = 2, probe_every: int = 0):
     """Start to offer frames at both ports, at `load` percent of the line rate.
 
-    At 2 % the guest forwards all of 512 octets, and types commands beside. Each frame whose number
-    `probe_every` divides has DSCP 46.
+    At 2 % the guest forwards all of 512 octets, and types commands beside. Each so-many-th frame has
+    DSCP 46; 0: none has.
     """
     port = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames,
             "probe_every": probe_every}
