@@ -14,9 +14,11 @@ from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, key, run
 from moderato.soc.toolchain.project import settings
 
+from .tcp.lwip import library
 from .top import soc_config, top_verilog
 
 HERE = Path(__file__).parent
+PATTERN = HERE.parents[1] / "soc/linux/stream/pattern.h"  # which the guest's programs share
 NAME = "moderato-sim"
 
 VERILATOR = [
@@ -43,8 +45,10 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
     soc = json.loads((verilog / "soc.json").read_text())
     top = top_verilog(len(soc["macs"]), soc["cpu"]["harts"])
     sources = [path for path in sorted(HERE.rglob("*")) if path.suffix in (".cpp", ".h")]
-    inputs = [*files, top, soc_config(soc, ""), *sources, HERE / "Makefile", Path(__file__),
-              verilator.version(), _compiler(), *(["profile"] if images else [])]
+    lwip = library(_compiler().replace("clang++", "clang"))
+    inputs = [*files, top, soc_config(soc, ""), *sources, PATTERN, HERE / "Makefile",
+              Path(__file__), lwip.name, verilator.version(), _compiler(),
+              *(["profile"] if images else [])]
     build_id = key("simulator", inputs)
 
     def build(directory: Path):
@@ -56,22 +60,22 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
             env=verilator.environment())
         if images:
             profile = model / "profile"
-            _compile(model, f"-fprofile-generate={profile}")
+            _compile(model, lwip, f"-fprofile-generate={profile}")
             _train(model, images)
             _merge(profile, model / "profile.data")
             shutil.rmtree(model / "hot")
-            _compile(model, f"-fprofile-use={model / 'profile.data'}")
+            _compile(model, lwip, f"-fprofile-use={model / 'profile.data'}")
         else:
-            _compile(model)
+            _compile(model, lwip)
         shutil.move(model / NAME, directory / NAME)
         shutil.rmtree(model)
 
     return artifact("simulator", inputs, build, "about 1 minute") / NAME
 
 
-def _compile(model: Path, profile: str = ""):
+def _compile(model: Path, lwip: Path, profile: str = ""):
     (model / NAME).unlink(missing_ok=True)
-    run(["make", "-f", HERE / "Makefile", f"-j{os.cpu_count()}", f"MODEL={model}",
+    run(["make", "-f", HERE / "Makefile", f"-j{os.cpu_count()}", f"MODEL={model}", f"LWIP={lwip}",
          f"CXX={_compiler()}", f"VERILATOR_ROOT={verilator.root()}", f"PROFILE={profile}"])
 
 

@@ -61,6 +61,7 @@ void Simulation::advance(uint64_t limit) {
 
 void Simulation::plan() {
     due_ = std::min(console_.due(), tester_.due());
+    if (talk_) due_ = std::min(due_, talk_->due());
     if (!trial_) return;
     for (const uint64_t mark : {trial_->window_begin() + 1, trial_->window_end() + 1})
         if (mark > cycle_) due_ = std::min(due_, mark);
@@ -87,15 +88,29 @@ void Simulation::drive() {
         pads.rx_error[port] = word->error;
     }
     // What happened up to the end of a cycle is in the counters as the next one begins.
-    if (trial_ && cycle_ == trial_->window_begin() + 1) {
-        at_window_begin_ = counters_;
-        if (profiler_.windowed()) profiler_.open();
-    }
-    if (trial_ && cycle_ == trial_->window_end() + 1) {
-        at_window_end_ = counters_;
-        if (profiler_.windowed()) profiler_.close();
-    }
+    if (trial_ && cycle_ == trial_->window_begin() + 1) begin_window();
+    if (trial_ && cycle_ == trial_->window_end() + 1) end_window();
+    if (talk_ && cycle_ >= talk_->due()) advance_talk();
     plan();
+}
+
+void Simulation::begin_window() {
+    at_window_begin_ = counters_;
+    if (profiler_.windowed()) profiler_.open();
+}
+
+void Simulation::end_window() {
+    at_window_end_ = counters_;
+    if (profiler_.windowed()) profiler_.close();
+}
+
+// After the lines had their turn: what lwIP sends starts in the next cycle at the earliest.
+void Simulation::advance_talk() {
+    const bool began = talk_->window_begin().has_value(), ended = talk_->window_end().has_value();
+    talk_->advance(cycle_);
+    if (!began && !ended && talk_->window_begin()) begin_window();
+    if (!ended && talk_->window_end()) end_window();
+    tester_.attach(talk_.get(), cycle_);
 }
 
 void Simulation::observe(uint64_t attention) {
@@ -117,6 +132,7 @@ void Simulation::observe(uint64_t attention) {
         const Word word{pads.tx_data[port], pads.tx_bytes[port], pads.tx_last[port] != 0, false};
         tester_.word(word, port, cycle_);
         due_ = std::min(due_, tester_.due());  // it may want to answer
+        if (talk_) due_ = std::min(due_, talk_->due());
     }
     for (; attention; attention &= attention - 1) {
         const unsigned bit = __builtin_ctzll(attention);
@@ -144,10 +160,13 @@ bool Simulation::expect(const std::string& text, uint64_t limit) {
 void Simulation::type(const std::string& text) { console_.type(text, cycle_); }
 
 bool Simulation::run_until_quiet(uint64_t quiet, uint64_t limit) {
+    // While somebody waits for a timer, nothing happens for long.
+    while (talk_ && !talk_->finished() && cycle_ < limit)
+        advance(std::min(limit, cycle_ + std::max<uint64_t>(quiet, 1)));
     const uint64_t offered = trial_ ? trial_->offered_cycle() : 0;
     const auto busy = [&] {
-        return cycle_ < offered || (replay_ && !replay_->all_offered()) || tester_.answering() ||
-               cycle_ < std::max(active_, std::max(offered, at_start_cycle_)) + quiet;
+        return cycle_ < offered || (replay_ && !replay_->all_offered()) || (talk_ && !talk_->finished()) ||
+               tester_.answering() || cycle_ < std::max(active_, std::max(offered, at_start_cycle_)) + quiet;
     };
     while (busy() && cycle_ < limit) {
         const uint64_t next = std::max({cycle_ + 1, offered, std::max(active_, at_start_cycle_) + quiet});
@@ -192,6 +211,14 @@ const Replay& Simulation::play(ReplayPlan plan) {
     return *replay_;
 }
 
+const Talk& Simulation::connect(const TalkPlan& plan) {
+    at_start_cycle_ = tester_.free_at(cycle_ + 1);
+    talk_ = std::make_unique<Talk>(plan, at_start_cycle_, tester_.rate());
+    at_start_ = snapshot();
+    tester_.attach(talk_.get(), cycle_);
+    return *talk_;
+}
+
 std::unique_ptr<Trial> Simulation::end_trial() {
     tester_.detach(cycle_);
     return std::move(trial_);
@@ -202,6 +229,11 @@ std::unique_ptr<Replay> Simulation::end_replay() {
     return std::move(replay_);
 }
 
+std::unique_ptr<Talk> Simulation::end_talk() {
+    tester_.detach(cycle_);
+    return std::move(talk_);
+}
+
 Simulation::Snapshot Simulation::snapshot() const {
     Snapshot out{counters_, {}};
     for (unsigned port = 0; port < kPorts; ++port) out.left[port] = tester_.left(port);
@@ -209,6 +241,7 @@ Simulation::Snapshot Simulation::snapshot() const {
 }
 
 Counters Simulation::window() const {
+    if (talk_) return at_window_end_ - at_window_begin_;
     const Counters& begin = cycle_ > trial_->window_begin() ? at_window_begin_ : counters_;
     const Counters& end = cycle_ > trial_->window_end() ? at_window_end_ : counters_;
     return end - begin;
@@ -216,15 +249,21 @@ Counters Simulation::window() const {
 
 // Checkpoints -----------------------------------------------------------------------------------------
 
+void Simulation::refuse_while_attached(const std::string& path, const char* what) const {
+    const std::string why =
+        talk_ ? ": connections are open; collect them first" : ": a trial is under way; collect it first";
+    if (tester_.attached()) throw Error(path + what + why);
+}
+
 size_t Simulation::save(const std::string& path) {
-    if (tester_.attached()) throw Error(path + ": not saved: a trial is under way; collect it first");
+    refuse_while_attached(path, ": not saved");
     Saver saver;
     state(saver);
     return write_checkpoint(path, saver.take());
 }
 
 void Simulation::restore(const std::string& path) {
-    if (tester_.attached()) throw Error(path + ": not restored: a trial is under way; collect it first");
+    refuse_while_attached(path, ": not restored");
     const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
     Loader loader(bytes);
     state(loader);

@@ -10,6 +10,7 @@
 #include "counters.h"
 #include "model.h"
 #include "profiler/profiler.h"
+#include "tcp/talk.h"
 #include "tester/replay.h"
 #include "tester/trial.h"
 
@@ -40,14 +41,17 @@ public:
 
     void set_link(unsigned mbps);
 
-    // Offers the frames of a trial, or plays those of a replay, from now on; one at a time.
+    // Offers the frames of a trial, plays those of a replay, or opens TCP connections, from now on; one at a time.
     const Trial& offer(const TrialPlan& plan);
     const Replay& play(ReplayPlan plan);
+    const Talk& connect(const TalkPlan& plan);
     // What is under way, or null.
     const Trial* trial() const { return trial_.get(); }
     const Replay* replay() const { return replay_.get(); }
+    const Talk* talk() const { return talk_.get(); }
     std::unique_ptr<Trial> end_trial();
     std::unique_ptr<Replay> end_replay();
+    std::unique_ptr<Talk> end_talk();
 
     // Counters of the whole device, and what left each port, at moments of the traffic under way.
     struct Snapshot {
@@ -56,7 +60,7 @@ public:
     };
     Snapshot snapshot() const;
     const Snapshot& at_start() const { return at_start_; }
-    // Of the trial's window, as far as it has passed.
+    // Of the trial's window, as far as it has passed; of a talk's, when it has.
     Counters window() const;
 
     size_t save(const std::string& path);  // returns the file's size
@@ -70,11 +74,12 @@ private:
     Profiler profiler_;
     std::unique_ptr<Trial> trial_;
     std::unique_ptr<Replay> replay_;
+    std::unique_ptr<Talk> talk_;
     Snapshot at_start_;
     Counters at_window_begin_, at_window_end_;
 
     uint64_t cycle_ = 0;
-    uint64_t at_start_cycle_ = 0;  // of the latest trial or replay
+    uint64_t at_start_cycle_ = 0;  // of the latest traffic
     uint64_t end_ = 0;  // the clock stops before this cycle would be exceeded,
     uint64_t limit_ = 0;  // and looks up from time to time, after this one
     uint64_t due_ = 0;  // next cycle with something to drive
@@ -93,6 +98,10 @@ private:
     template <bool profiled> void loop();
     void advance(uint64_t limit);
     void drive();
+    void begin_window();
+    void end_window();
+    void advance_talk();
+    void refuse_while_attached(const std::string& path, const char* what) const;
     void sleep();
     void observe(uint64_t attention);
     void plan();

@@ -22,6 +22,10 @@ inline uint64_t natural(const nlohmann::ordered_json& json, const std::string& f
     return value.get<uint64_t>();
 }
 
+inline void require(bool good, const std::string& line) {
+    if (!good) throw Error(line);
+}
+
 // True or false; false if the field is missing.
 inline bool flag(const nlohmann::ordered_json& json, const std::string& field) {
     if (!json.contains(field)) return false;

@@ -12,10 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void require(bool good, const std::string& line) {
-    if (!good) throw Error(line);
-}
-
 // The elements of an array with one per port; null and missing ones are skipped.
 template <class Use> void per_port(const Json& command, const char* field, Use use) {
     if (!command.contains(field)) return;
@@ -99,13 +95,16 @@ ReplayFrame parse_frame(const Json& json) {
     return frame;
 }
 
-void check_folder(const std::string& path) {
+}  // namespace
+
+std::string parse_folder(const Json& command, const char* field) {
+    const std::string path = command.value(field, std::string());
     struct stat about;
+    if (path.empty()) return path;
     if (::stat(path.c_str(), &about) < 0) throw file_error(path, "cannot be written to");
     require(S_ISDIR(about.st_mode), path + ": is not a folder");
+    return path;
 }
-
-}  // namespace
 
 unsigned parse_link(const Json& command, const char* field) {
     const uint64_t value = natural(command, field);
@@ -123,8 +122,7 @@ TrialPlan parse_trial(const Json& command) {
     plan.device = device == "wire" ? Device::kWire : Device::kRouter;
     plan.seed = natural(command, "seed", 1);
     for (const Json& json : command.value("faults", Json::array())) plan.faults.push_back(parse_fault(json));
-    plan.pcap = command.value("pcap", std::string());
-    if (!plan.pcap.empty()) check_folder(plan.pcap);
+    plan.pcap = parse_folder(command, "pcap");
     return plan;
 }
 

@@ -7,6 +7,8 @@
 #include "tester/replay.h"
 #include "tester/trial.h"
 
+// An existing folder, or empty if the field is missing.
+std::string parse_folder(const nlohmann::ordered_json& command, const char* field);
 unsigned parse_link(const nlohmann::ordered_json& command, const char* field);
 TrialPlan parse_trial(const nlohmann::ordered_json& command);
 ReplayPlan parse_replay(const nlohmann::ordered_json& command);

@@ -3,17 +3,15 @@
 
 #include <algorithm>
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
-Json events(const Counters& counters, unsigned port) {
+Json events_report(const Counters& counters, unsigned port) {
     Json out = Json::object();
     for (unsigned event = 0; event < kEvents; ++event) out[kEventNames[event]] = counters.events[port][event];
     return out;
 }
 
-Json left(const Left& left) {
+Json left_report(const Left& left) {
     return {{"frames", left.frames},
             {"test", left.test},
             {"arp", left.arp},
@@ -25,7 +23,7 @@ Json left(const Left& left) {
             {"answered", left.answered}};
 }
 
-Json latency(const std::vector<uint64_t>& percentiles) {
+Json order_statistics(const std::vector<uint64_t>& percentiles) {
     if (percentiles.empty()) return nullptr;
     return {{"min", percentiles[0]}, {"median", percentiles[50]}, {"p99", percentiles[99]}, {"max", percentiles[100]}};
 }
@@ -33,6 +31,8 @@ Json latency(const std::vector<uint64_t>& percentiles) {
 std::vector<uint64_t> percentiles_if_any(const std::vector<uint64_t>& values) {
     return values.empty() ? values : percentiles(values);
 }
+
+namespace {
 
 void append(std::vector<uint64_t>& all, const std::vector<uint64_t>& more) {
     all.insert(all.end(), more.begin(), more.end());
@@ -74,7 +74,7 @@ Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out, u
         {"duplicated", counts.duplicated},
         {"last_lost_cycle", lost ? Json(*lost) : Json(nullptr)},
         {"longest_pause", pause(flow.checker.longest_pause())},
-        {"latency_cycles", latency(percentiles_if_any(flow.checker.latencies()))},
+        {"latency_cycles", order_statistics(percentiles_if_any(flow.checker.latencies()))},
         {"window",
          {{"offered", flow.generator.offered_by(end) - flow.generator.offered_by(begin)},
           {"forwarded", flow.checker.forwarded_within(begin, end)},
@@ -86,7 +86,7 @@ Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out, u
 
 Json counters_report(const Counters& counters) {
     Json ports = Json::array();
-    for (unsigned port = 0; port < kPorts; ++port) ports.push_back({{"events", events(counters, port)}});
+    for (unsigned port = 0; port < kPorts; ++port) ports.push_back({{"events", events_report(counters, port)}});
     return {{"idle_cycles", counters.idle}, {"ports", ports}};
 }
 
@@ -124,9 +124,9 @@ Json trial_report(const Simulation& simulation, bool quiet) {
             append(latencies, flow->checker.latencies());
             append(probes, flow->checker.probe_latencies());
         }
-        report["events"] = events(whole, port);
-        report["window_events"] = events(window, port);
-        report["left"] = left(now.left[port] - simulation.at_start().left[port]);
+        report["events"] = events_report(whole, port);
+        report["window_events"] = events_report(window, port);
+        report["left"] = left_report(now.left[port] - simulation.at_start().left[port]);
         ports.push_back(report);
     }
     const auto percentiles = percentiles_if_any(latencies);
@@ -135,9 +135,9 @@ Json trial_report(const Simulation& simulation, bool quiet) {
             {"end_cycle", simulation.cycle()},
             {"quiet", quiet},
             {"ports", ports},
-            {"latency_cycles", latency(percentiles)},
+            {"latency_cycles", order_statistics(percentiles)},
             {"latency_percentiles", percentiles},
-            {"probe_latency_cycles", latency(percentiles_if_any(probes))},
+            {"probe_latency_cycles", order_statistics(percentiles_if_any(probes))},
             {"window",
              {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}, {"idle_cycles", window.idle}}},
             {"idle_cycles", whole.idle}};
@@ -150,7 +150,7 @@ Json replay_report(const Simulation& simulation, bool quiet) {
     Json ports = Json::array();
     for (unsigned port = 0; port < kPorts; ++port)
         ports.push_back({{"offered", replay.offered(port)},
-                         {"events", events(whole, port)},
-                         {"left", left(now.left[port] - simulation.at_start().left[port])}});
+                         {"events", events_report(whole, port)},
+                         {"left", left_report(now.left[port] - simulation.at_start().left[port])}});
     return {{"start_cycle", replay.start()}, {"end_cycle", simulation.cycle()}, {"quiet", quiet}, {"ports", ports}};
 }

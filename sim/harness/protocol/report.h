@@ -6,6 +6,12 @@
 
 #include "simulation.h"
 
+// Parts that several reports have: events at a port, what left it, the order statistics of any number of values.
+nlohmann::ordered_json events_report(const Counters& counters, unsigned port);
+nlohmann::ordered_json left_report(const Left& left);
+nlohmann::ordered_json order_statistics(const std::vector<uint64_t>& percentiles);
+std::vector<uint64_t> percentiles_if_any(const std::vector<uint64_t>& values);
+
 nlohmann::ordered_json counters_report(const Counters& counters);
 nlohmann::ordered_json cost_report(const CallTree::Cost& cost);
 nlohmann::ordered_json trial_progress(const Trial& trial);

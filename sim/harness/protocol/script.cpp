@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "plans.h"
 #include "report.h"
+#include "talks.h"
 
 namespace {
 
@@ -35,7 +36,7 @@ const std::map<std::string, Script::Handler> Script::kHandlers = {
     {"trial", &Script::do_trial},     {"offer", &Script::do_offer},     {"collect", &Script::do_collect},
     {"status", &Script::do_status},   {"replay", &Script::do_replay},   {"counters", &Script::do_counters},
     {"profile", &Script::do_profile}, {"save", &Script::do_save},       {"restore", &Script::do_restore},
-    {"quit", &Script::do_quit},
+    {"talk", &Script::do_talk},       {"quit", &Script::do_quit},
 };
 
 Script::Script(Simulation& simulation) : simulation_(simulation) {
@@ -86,6 +87,7 @@ void Script::progress(uint64_t cycle) {
     shown_ = now;
     Json state = {{"do", name_}, {"cycle", cycle}, {"cycles", cycle - first_cycle_}, {"of", of_}};
     if (const Trial* trial = simulation_.trial()) state.update(trial_progress(*trial));
+    if (const Talk* talk = simulation_.talk()) state.update(talk_progress(*talk));
     if (streaming_) state["printed"] = take_printed(false);
     print({{"progress", state}});
 }
@@ -109,6 +111,12 @@ std::string Script::take_printed(bool all) {
 uint64_t Script::limit(const Json& command, uint64_t otherwise) {
     of_ = natural(command, "max_cycles", otherwise);
     return simulation_.cycle() + of_;
+}
+
+// One thing at a time goes on in the background.
+void Script::require_idle() const {
+    if (simulation_.trial()) throw Error("a trial is under way; collect it first");
+    if (simulation_.talk()) throw Error("connections are open; collect them first");
 }
 
 // Commands ------------------------------------------------------------------------------------------
@@ -151,7 +159,7 @@ void Script::do_trial(const Json& command, Json& reply) {
 }
 
 void Script::do_offer(const Json& command, Json& reply) {
-    if (simulation_.trial()) throw Error("a trial is under way; collect it first");
+    require_idle();
     const TrialPlan plan = parse_trial(command);
     if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
     quiet_ = natural(command, "quiet_cycles", kQuiet);
@@ -162,22 +170,40 @@ void Script::do_offer(const Json& command, Json& reply) {
     reply["window"] = {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}};
 }
 
+void Script::do_talk(const Json& command, Json& reply) {
+    require_idle();
+    const TalkPlan plan = parse_talk(command);
+    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
+    quiet_ = natural(command, "quiet_cycles", kQuiet);
+    limit_ = limit(command, kLimit);
+    pcap_ = plan.pcap;
+    reply["start_cycle"] = simulation_.connect(plan).start();
+}
+
 void Script::do_collect(const Json&, Json& reply) {
-    if (!simulation_.trial()) throw Error("no trial is under way; offer one first");
+    if (!simulation_.trial() && !simulation_.talk())
+        throw Error("no trial is under way, and no connection is open; offer or talk first");
     of_ = limit_ > simulation_.cycle() ? limit_ - simulation_.cycle() : 0;
     const bool quiet = simulation_.run_until_quiet(quiet_, limit_);
+    if (simulation_.talk()) {
+        reply.update(talk_report(simulation_, quiet));
+        const auto talk = simulation_.end_talk();
+        if (!pcap_.empty()) talk->save_captures();
+        return;
+    }
     reply.update(trial_report(simulation_, quiet));
     const auto trial = simulation_.end_trial();
     if (!pcap_.empty()) trial->save_captures();
 }
 
 void Script::do_status(const Json&, Json& reply) {
-    if (!simulation_.trial()) throw Error("no trial is under way; offer one first");
+    if (simulation_.talk()) return reply.update(talk_report(simulation_, false));
+    if (!simulation_.trial()) throw Error("no trial is under way, and no connection is open; offer one first");
     reply.update(trial_report(simulation_, false));
 }
 
 void Script::do_replay(const Json& command, Json& reply) {
-    if (simulation_.trial()) throw Error("a trial is under way; collect it first");
+    require_idle();
     ReplayPlan plan = parse_replay(command);
     const uint64_t quiet_cycles = natural(command, "quiet_cycles", kQuiet), end = limit(command, kLimit);
     if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));

@@ -28,7 +28,7 @@ private:
     std::chrono::steady_clock::time_point shown_;
     bool streaming_ = false;
     std::string printed_;  // by the guest, and not streamed yet
-    // Of the trial under way.
+    // Of the trial or the connections under way.
     uint64_t quiet_ = 0, limit_ = 0;
     std::string pcap_;
 
@@ -36,6 +36,7 @@ private:
     void progress(uint64_t cycle);
     std::string take_printed(bool all);
     uint64_t limit(const Json& command, uint64_t otherwise);
+    void require_idle() const;
 
     void do_run(const Json& command, Json& reply);
     void do_send(const Json& command, Json& reply);
@@ -52,5 +53,6 @@ private:
     void do_profile(const Json& command, Json& reply);
     void do_save(const Json& command, Json& reply);
     void do_restore(const Json& command, Json& reply);
+    void do_talk(const Json& command, Json& reply);
     void do_quit(const Json& command, Json& reply);
 };

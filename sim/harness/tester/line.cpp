@@ -42,12 +42,13 @@ uint64_t Sender::answer_start(uint64_t cycle, const LineRate& rate) const {
     if (answers_.empty()) return kNever;
     const uint64_t start = std::max(cycle + 1, line_end_ + rate.cycles(kGap));
     const uint64_t end = start + rate.cycles(kPreamble + answers_.front().size() + kGap);
-    return !source_ || end <= source_->next_start(line_end_) ? start : kNever;
+    return !source_ || source_->yields() || end <= source_->next_start(line_end_) ? start : kNever;
 }
 
 bool Sender::begin(uint64_t cycle, const LineRate& rate) {
     const uint64_t scheduled = source_ ? source_->next_start(line_end_) : kNever;
-    if (scheduled <= cycle) {
+    const bool yields = source_ && source_->yields() && !answers_.empty();
+    if (scheduled <= cycle && !yields) {
         packet_ = source_->take(scheduled);
     } else if (answer_start(cycle - 1, rate) == cycle) {
         packet_ = {cycle, with_preamble(answers_.front()), false};

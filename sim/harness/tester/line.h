@@ -54,6 +54,8 @@ public:
     // When the next packet starts, given when the line became free (end of the latest octet); kNever: none left.
     virtual uint64_t next_start(uint64_t line_end) const = 0;
     virtual Packet take(uint64_t start) = 0;
+    // Whether its packets have no cycles to keep: answers go first.
+    virtual bool yields() const { return false; }
 };
 
 // Towards the device: gives each word at the cycle when its last octet has arrived. Scheduled packets keep their

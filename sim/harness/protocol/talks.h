@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// TCP connections in the JSON of the protocol: their plan, which raises an Error that names the wrong field, and the report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "simulation.h"
+
+TalkPlan parse_talk(const nlohmann::ordered_json& command);
+nlohmann::ordered_json talk_progress(const Talk& talk);
+nlohmann::ordered_json talk_report(const Simulation& simulation, bool quiet);

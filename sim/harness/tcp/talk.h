@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// TCP connections between tester and guest, or through the guest: lwIP at the lines, what moved, and what it looked like.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "ends.h"
+#include "meter.h"
+#include "stack.h"
+#include "tester/capture.h"
+#include "tester/tester.h"
+
+struct TalkPlan {
+    enum Direction { kTowards, kFrom, kThrough } direction = kTowards;  // seen from the guest: in, out, through
+    unsigned connections = 1, port = 0;
+    uint64_t octets = 0;  // of each connection; 0: until the guest closes
+    uint16_t tcp_port = 5001;
+    uint32_t window = 1 << 20, seed = 1;
+    bool check = true, refuse = false;
+    uint64_t begin = 0;  // octets of all connections; of the window, if it is not known how many there will be
+    Receiving::Habits habits;
+    std::vector<SegmentFault> faults;
+    std::string pcap;  // folder, or empty
+};
+
+class Talk final : public Traffic {
+public:
+    Talk(const TalkPlan& plan, uint64_t start, const LineRate& rate);
+    ~Talk() override;
+
+    PacketSource* source(unsigned port) override;
+    std::vector<Departure> left(Departure departure) override;
+    bool judge(TestFrame, const Departure&) override { return false; }
+    bool judges() const override { return false; }
+
+    // The next cycle in which advance() has something to do: what happened up to the end of the cycle before.
+    uint64_t due() const;
+    void advance(uint64_t cycle);
+    // Every connection has ended.
+    bool finished() const;
+
+    struct Connection {
+        std::unique_ptr<Sending> sending;  // the tester's ends
+        std::unique_ptr<Receiving> receiving;  // null: the guest's, or not connected yet
+        std::optional<uint64_t> ended_cycle;
+
+        Outcome outcome() const;
+        std::optional<uint64_t> connected_cycle() const;
+        uint64_t octets() const { return receiving ? receiving->octets() : sending ? sending->octets() : 0; }
+    };
+    const std::vector<Connection>& connections() const { return connections_; }
+    const TalkPlan& plan() const { return plan_; }
+    const Meter& meter() const { return meter_; }
+    uint64_t start() const { return start_; }
+    uint64_t octets() const { return total_; }
+    bool done() const;  // all connections closed, after all octets
+
+    // The window: from when a fifth of all octets had arrived, to when the first connection's last one had.
+    std::optional<uint64_t> window_begin() const { return window_begin_; }
+    std::optional<uint64_t> window_end() const { return window_end_; }
+    // Of a window that has ended: its octets, and when `part` of kParts equal parts of them had arrived.
+    static constexpr unsigned kParts = 8;
+    uint64_t window_octets() const;
+    uint64_t part(unsigned part) const;
+
+    void save_captures() const;
+
+private:
+    class Line;  // what waits for a line
+    struct Arrival {
+        uint64_t cycle, total;
+    };
+
+    TalkPlan plan_;
+    uint64_t start_;
+    LineRate rate_;
+    Damage damage_;
+    Meter meter_;
+    std::map<unsigned, PcapWriter> in_, out_;
+    std::array<std::unique_ptr<Line>, kPorts> lines_;
+    std::multimap<uint64_t, std::pair<unsigned, Octets>> arriving_;  // frames from the device, by their last bit
+    Stack stack_;  // before the ends, which hold what is its
+    std::vector<Connection> connections_;
+    std::map<uint16_t, size_t> by_port_;  // connections, by the TCP port that connects
+    std::vector<Arrival> arrivals_;
+    uint64_t total_ = 0;
+    std::optional<uint64_t> window_begin_, window_end_;
+
+    void open();
+    void listen();
+    err_t accept(tcp_pcb* pcb);
+    std::unique_ptr<Receiving> receiver(size_t number, bool compared);
+    bool vanished(unsigned port, const Segment& segment) const;
+    void queue(unsigned port, Octets frame);
+    void moved(size_t number, uint64_t octets);
+    void settle();
+    uint64_t total_at(uint64_t cycle) const;
+};
