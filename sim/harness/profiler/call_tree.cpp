@@ -24,6 +24,11 @@ CallTree::Cost CallTree::sum() const {
     return sum;
 }
 
+std::string CallTree::stack(Node node, const Symbols& symbols) const {
+    const Row& row = rows_[node];
+    return (row.parent == kRoot ? "" : stack(row.parent, symbols) + ";") + symbols.name(row.function);
+}
+
 std::string CallTree::text(const Symbols& symbols) const {
     std::string text;
     for (const char* name : kCauseNames) text += std::string(name) + " ";

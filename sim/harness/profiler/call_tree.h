@@ -26,7 +26,9 @@ public:
     Cost& cost(Node node) { return rows_[node].cost; }
     Cost sum() const;
 
-    // A line of names, then a line per stack that took cycles: figures, and functions with semicolons between them.
+    // Functions with semicolons between them, the outermost one first.
+    std::string stack(Node node, const Symbols& symbols) const;
+    // A line of names, then a line per stack that took cycles: figures, and the stack.
     std::string text(const Symbols& symbols) const;
 
 private:

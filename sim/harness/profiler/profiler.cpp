@@ -6,8 +6,8 @@
 #include "error.h"
 #include "file.h"
 
-void Profiler::start(const std::string& symbols, bool windowed, const std::string& timeline, uint64_t cycle) {
-    auto run = std::make_unique<Run>(symbols, windowed, timeline, cycle);  // a bad file leaves what runs as it was
+void Profiler::start(const Files& files, bool windowed, uint64_t cycle) {
+    auto run = std::make_unique<Run>(files, windowed, cycle);  // a bad file leaves what runs as it was
     run_ = std::move(run);
     if (!windowed) open();
 }
@@ -26,14 +26,19 @@ void Profiler::close() {
     run_->open = false;
 }
 
+namespace {
+
+void write_text(const std::string& path, const std::string& text) {
+    if (!path.empty()) write_file(path, text.data(), text.size());
+}
+
+}  // namespace
+
 CallTree::Cost Profiler::stop(const std::string& path) {
     close();
-    const std::string text = run_->tree.text(run_->symbols);
-    write_file(path, text.data(), text.size());
-    if (!run_->timeline_path.empty()) {
-        const std::string timeline = run_->timeline.text();
-        write_file(run_->timeline_path, timeline.data(), timeline.size());
-    }
+    write_text(path, run_->tree.text(run_->symbols));
+    write_text(run_->files.timeline, run_->timeline.text());
+    write_text(run_->files.calls, run_->calls.text(run_->tree));
     const CallTree::Cost sum = run_->tree.sum();
     run_.reset();
     return sum;
@@ -42,8 +47,11 @@ CallTree::Cost Profiler::stop(const std::string& path) {
 void Profiler::retire(uint64_t cycle, const Hart& hart) {
     run_->stack.retire(hart);
     const auto& frames = run_->stack.frames();
-    for (auto frame = frames.rbegin(); frame != frames.rend() && frame->serial > run_->entered; ++frame)
+    for (auto frame = frames.rbegin(); frame != frames.rend() && frame->serial > run_->entered; ++frame) {
+        run_->calls.entered(run_->latest, *frame);
         if (run_->open) ++run_->tree.cost(frame->node).entries;
+    }
+    run_->latest = cycle;
     run_->entered = std::max(run_->entered, frames.back().serial);
     run_->timeline.retire(cycle, frames);
     charge();

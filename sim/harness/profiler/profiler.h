@@ -8,13 +8,20 @@
 #include <string>
 
 #include "call_stack.h"
+#include "calls.h"
 #include "timeline.h"
 
 class Profiler {
 public:
     // Follows calls from the next cycle on. Charges cycles while it is open; is open from the start unless `windowed`.
-    // Unless `timeline` is empty, when each function is entered and left goes to that file. `cycle` is the latest one.
-    void start(const std::string& symbols, bool windowed, const std::string& timeline, uint64_t cycle);
+    // When each function is entered and left goes to the file `timeline`, when some `functions` are entered to `calls`:
+    // unless they are empty.
+    struct Files {
+        std::string symbols, timeline, calls;
+        std::vector<std::string> functions;
+    };
+    // `cycle` is the latest one.
+    void start(const Files& files, bool windowed, uint64_t cycle);
     bool running() const { return run_ != nullptr; }
     bool windowed() const { return running() && run_->windowed; }
     void require_running() const;
@@ -23,7 +30,7 @@ public:
     void open();
     void close();
 
-    // Ends, and writes both files (README.md); the sum of what was charged.
+    // Ends, and writes the files (README.md); the sum of what was charged.
     CallTree::Cost stop(const std::string& path);
     uint64_t lost() const { return run_->stack.lost(); }
 
@@ -39,17 +46,20 @@ public:
 
 private:
     struct Run {
-        Run(const std::string& path, bool windowed, const std::string& timeline, uint64_t cycle)
-            : symbols(path), stack(symbols, tree), timeline(symbols, !timeline.empty(), cycle), windowed(windowed),
-              timeline_path(timeline) {}
+        Run(const Files& files, bool windowed, uint64_t cycle)
+            : files(files), symbols(files.symbols), stack(symbols, tree),
+              timeline(symbols, !files.timeline.empty(), cycle), calls(symbols, files.functions), windowed(windowed),
+              latest(cycle) {}
+        Files files;
         Symbols symbols;
         CallTree tree;
         CallStack stack;
         Timeline timeline;
+        Calls calls;
         bool windowed, open = false;
-        std::string timeline_path;
         CallTree::Cost pending;  // since the latest instruction
         uint64_t entered = 0;  // the newest frame counted
+        uint64_t latest;  // cycle of the latest instruction
     };
     std::unique_ptr<Run> run_;
 

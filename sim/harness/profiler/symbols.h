@@ -24,6 +24,7 @@ public:
         if (hint >= kFirstSymbol && pc - rows_[hint].address < rows_[hint].size) return hint;
         return search(pc);
     }
+    size_t size() const { return rows_.size(); }
     const std::string& name(Function function) const { return rows_[function].name; }
     // The function of that name, or kUnknownCode.
     Function named(const std::string& name) const;

@@ -222,8 +222,12 @@ void Script::do_counters(const Json&, Json& reply) {
 void Script::do_profile(const Json& command, Json& reply) {
     Profiler& profiler = simulation_.profiler();
     if (!command.contains("stop")) {
-        profiler.start(text(command, "symbols"), flag(command, "window"),
-                       command.contains("timeline") ? text(command, "timeline") : "", simulation_.cycle());
+        const auto file = [&](const char* field) { return command.contains(field) ? text(command, field) : ""; };
+        const auto functions = command.value("functions", std::vector<std::string>());
+        if (functions.empty() != file("calls").empty())
+            throw Error("calls: a file, and the list of its functions, go together");
+        profiler.start({text(command, "symbols"), file("timeline"), file("calls"), functions}, flag(command, "window"),
+                       simulation_.cycle());
         return;
     }
     profiler.require_running();

@@ -192,6 +192,33 @@ def test_timeline(profile, tmp_path):
         "0 > main", "2 > f", "6 > [idle]", "10 <", "11 > handle_exception", "14 <", "15 <"]
 
 
+def test_calls(profile, tmp_path):
+    """Only of the functions asked for, with all that called them; a return is no call."""
+    profile(
+        item(MAIN, CALL, 1), item(F, CALL, 3), item(G, RETURN, 4), item(F + 4, NOP, 2),
+        item(HANDLER, CALL, 2, trapped=F + 8), item(G, RETURN), item(HANDLER + 4, SRET),
+        item(F + 8, RETURN), item(MAIN + 4, CALL), item(F, RETURN),
+        calls="calls", functions=["g", "irq"])
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "6 main;f;g", "17 main;f;handle_exception;g"]
+
+
+def test_calls_before_the_window(sim, tmp_path):
+    """The mock's hart without a list is in one function all the time, which it entered before."""
+    (tmp_path / "symbols").write_text("0 1 f\n")
+    sim({"do": "profile", "symbols": "symbols", "calls": "calls", "functions": ["[user]"],
+         "window": True}, trial(offer(frames=100)), {"do": "profile", "stop": "out"})
+    assert (tmp_path / "calls").read_text() == "0 [user]\n"
+
+
+def test_calls_of_what_is_not_there(sim, tmp_path):
+    (tmp_path / "symbols").write_text("0x10 4 f\n")
+    one, other = sim({"do": "profile", "symbols": "symbols", "calls": "c", "functions": ["f", "g"]},
+                     {"do": "profile", "symbols": "symbols", "calls": "c"})
+    assert one["error"] == "functions: 'g' is not among the symbols"
+    assert other["error"].startswith("calls: ")
+
+
 def test_timeline_has_the_events(sim, tmp_path):
     (tmp_path / "symbols").write_text("")
     sim({"do": "run", "cycles": 50}, {"do": "profile", "symbols": "symbols", "timeline": "line"},
