@@ -236,12 +236,16 @@ extern const struct moderato_tx_ops moderato_tx_count_ops;
 extern const struct moderato_tx_ops moderato_tx_none_ops;
 extern const struct moderato_tx_ops moderato_tx_poll_ops;
 
-/* @accounted: bytes known to byte queue limits, 0 if not told */
+/* @dma: of the skb's data, or of @copy
+ * @accounted: bytes known to byte queue limits, 0 if not told
+ * @copy: the slot's own buffer, once it has one
+ */
 struct moderato_tx_buf {
 	struct sk_buff *skb;
 	dma_addr_t dma;
-	unsigned int len;
-	unsigned int accounted;
+	u16 len;
+	u16 accounted;
+	u8 *copy;
 };
 
 /* @ops, @prompt, @draining: change under the queue's lock only
@@ -251,6 +255,8 @@ struct moderato_tx_buf {
  * @draining: the queue stays stopped
  * @rung: producer index that the hardware knows
  * @timer: for strategies without interrupts
+ * @reserve: the queue stops when fewer descriptors are free: 1 as long as no skb
+ *	     needed more
  */
 struct moderato_tx {
 	struct moderato_ring ring;
@@ -264,6 +270,7 @@ struct moderato_tx {
 	bool in_irq;
 	bool masked;
 	u16 rung;
+	u16 reserve;
 };
 
 /* What one interrupt, timer or transmission took off the ring
@@ -290,6 +297,11 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 void moderato_tx_finish(struct moderato_tx *tx,
 			const struct moderato_tx_done *done);
 void moderato_tx_netpoll(struct moderato_tx *tx);
+void moderato_copies_free(struct moderato_tx *tx);
+int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb);
+void moderato_tx_features(struct net_device *ndev);
+netdev_features_t moderato_fix_features(struct net_device *ndev,
+					netdev_features_t features);
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev);
 enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer);
 unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget);
@@ -312,6 +324,11 @@ static inline u32 moderato_tx_space(const struct moderato_tx *tx)
 	u16 consumer = smp_load_acquire(&tx->ring.consumer);
 
 	return moderato_space(tx->ring.producer, consumer, tx->ring.order);
+}
+
+static inline u32 moderato_tx_wake_threshold(const struct moderato_tx *tx)
+{
+	return moderato_wake_threshold(tx->ring.order, READ_ONCE(tx->reserve));
 }
 
 /* Descriptors that were posted and not taken back yet */

@@ -350,6 +350,8 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 			return err;
 	}
 	priv->config = config;
+	/* Only a ring that is long enough takes skbs to be cut */
+	netdev_update_features(ndev);
 	return 0;
 }
 

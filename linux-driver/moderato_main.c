@@ -333,6 +333,7 @@ static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = moderato_change_mtu,
 	.ndo_get_stats64 = moderato_get_stats64,
+	.ndo_fix_features = moderato_fix_features,
 #ifdef CONFIG_NET_POLL_CONTROLLER
 	.ndo_poll_controller = moderato_poll_controller,
 #endif
@@ -485,6 +486,7 @@ static int moderato_probe(struct platform_device *pdev)
 	ndev->netdev_ops = &moderato_netdev_ops;
 	ndev->ethtool_ops = &moderato_ethtool_ops;
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+	moderato_tx_features(ndev);
 	netif_napi_add_weight(ndev, &priv->napi, moderato_napi_poll,
 			      MODERATO_NAPI_WEIGHT);
 

@@ -46,11 +46,22 @@ static inline u8 moderato_order(u32 size)
 }
 
 /* A stopped Tx queue wakes when a quarter of the ring is free, so that it
- * does not flap between full and one.
+ * does not flap between full and one; and not before it has what it stopped for.
  */
-static inline u32 moderato_wake_threshold(u8 order)
+static inline u32 moderato_wake_threshold(u8 order, u32 reserve)
 {
-	return moderato_size(order) / 4;
+	return max(moderato_size(order) / 4, reserve);
+}
+
+/* Most frames that a GSO skb may become, so that one fits into half of each ring
+ * that is not very short: more would not make the stack cheaper by much.
+ */
+#define MODERATO_TSO_SEGS	32U
+
+/* ... and those that a ring takes */
+static inline u32 moderato_tso_segs(u8 order)
+{
+	return min(MODERATO_TSO_SEGS, moderato_size(order) / 2);
 }
 
 /* Octet times that each frame takes on the wire beyond its own octets: preamble

@@ -44,37 +44,77 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 
 static void moderato_tx_stop_when_full(struct moderato_tx *tx)
 {
-	netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), 1,
-			     moderato_wake_threshold(tx->ring.order));
+	netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), tx->reserve,
+			     moderato_tx_wake_threshold(tx));
+}
+
+/* Whether the hardware cannot send it as it is. The stack has just looked at
+ * gso_size, too; one branch is for all three.
+ */
+static bool moderato_tx_copies(const struct sk_buff *skb)
+{
+	return skb->data_len | skb_shinfo(skb)->gso_size |
+	       (skb->ip_summed == CHECKSUM_PARTIAL);
+}
+
+/* Posts @skb as it is. Return: its octets, or a negative error */
+static int moderato_tx_map(struct moderato_tx *tx, struct sk_buff *skb)
+{
+	struct moderato_priv *priv = tx->priv;
+	dma_addr_t dma;
+
+	if (unlikely(!moderato_tx_space(tx))) {
+		/* Somebody woke the queue of a full ring */
+		netdev_err_once(priv->ndev,
+				"Tx ring full while the queue is on\n");
+		return -EBUSY;
+	}
+	dma = dma_map_single(priv->dev, skb->data, skb->len, DMA_TO_DEVICE);
+	if (unlikely(dma_mapping_error(priv->dev, dma)))
+		return -ENOMEM;
+	moderato_tx_post(tx, skb, dma);
+	return skb->len;
+}
+
+/* One that could not be posted, for the reason @err */
+static noinline __cold netdev_tx_t
+moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
+		   bool flush)
+{
+	bool busy = err == -EBUSY;
+
+	if (busy) {
+		/* The first skb that is to be cut may find a ring that is too
+		 * full for it; from then on the queue stops early enough.
+		 */
+		moderato_tx_stop_when_full(tx);
+	} else {
+		dev_kfree_skb_any(skb);
+		dev_core_stats_tx_dropped_inc(tx->priv->ndev);
+	}
+	if (busy || flush)
+		moderato_tx_ring_doorbell(tx);
+	if (tx->ops->posted)
+		tx->ops->posted(tx);
+	return busy ? NETDEV_TX_BUSY : NETDEV_TX_OK;
 }
 
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_tx *tx = priv->tx;
-	unsigned int len = skb->len;
 	bool flush = !netdev_xmit_more();
-	dma_addr_t dma;
+	int len;
 
 	if (tx->ops->prepare)
 		tx->ops->prepare(tx);
 
-	if (unlikely(!moderato_tx_space(tx))) {
-		/* Somebody woke the queue of a full ring */
-		netdev_err_once(ndev, "Tx ring full while the queue is on\n");
-		moderato_tx_stop_when_full(tx);
-		moderato_tx_ring_doorbell(tx);
-		if (tx->ops->posted)
-			tx->ops->posted(tx);
-		return NETDEV_TX_BUSY;
-	}
-
-	dma = dma_map_single(priv->dev, skb->data, len, DMA_TO_DEVICE);
-	if (unlikely(dma_mapping_error(priv->dev, dma))) {
-		dev_kfree_skb_any(skb);
-		dev_core_stats_tx_dropped_inc(ndev);
-		goto out;
-	}
+	if (unlikely(moderato_tx_copies(skb)))
+		len = moderato_tx_copy(tx, skb);
+	else
+		len = moderato_tx_map(tx, skb);
+	if (unlikely(len < 0))
+		return moderato_tx_refuse(tx, skb, len, flush);
 
 	skb_tx_timestamp(skb);
 	if (!tx->prompt) {
@@ -84,7 +124,6 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 		skb_orphan(skb);
 		nf_reset_ct(skb);
 	}
-	moderato_tx_post(tx, skb, dma);
 	moderato_tx_stop_when_full(tx);
 
 	/* Byte queue limits know only of frames that come back promptly: a
@@ -96,7 +135,6 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	else
 		flush |= netif_xmit_stopped(tx->queue);
 
-out:
 	/* From the doorbell on, the skb may be gone */
 	if (flush)
 		moderato_tx_ring_doorbell(tx);
@@ -165,7 +203,7 @@ void moderato_tx_finish(struct moderato_tx *tx,
 	smp_mb();
 	if (unlikely(netif_tx_queue_stopped(tx->queue)) &&
 	    !READ_ONCE(tx->draining) &&
-	    moderato_tx_space(tx) >= moderato_wake_threshold(tx->ring.order))
+	    moderato_tx_space(tx) >= moderato_tx_wake_threshold(tx))
 		netif_tx_wake_queue(tx->queue);
 }
 
@@ -271,6 +309,7 @@ struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order)
 
 	tx->priv = priv;
 	tx->queue = netdev_get_tx_queue(priv->ndev, 0);
+	tx->reserve = 1;
 	hrtimer_init(&tx->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	tx->timer.function = moderato_tx_none_timer;
 
@@ -286,6 +325,8 @@ struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order)
 void moderato_tx_destroy(struct moderato_tx *tx)
 {
 	moderato_ring_free(tx->priv, &tx->ring);
+	if (tx->buf)
+		moderato_copies_free(tx);
 	kvfree(tx->buf);
 	kfree(tx);
 }

@@ -44,7 +44,7 @@ static void moderato_tx_none_reclaim(struct moderato_tx *tx)
 static void moderato_tx_none_prepare(struct moderato_tx *tx)
 {
 	if (moderato_tx_pending(tx) >=
-	    min(MODERATO_TX_NONE_BATCH, moderato_wake_threshold(tx->ring.order)))
+	    min(MODERATO_TX_NONE_BATCH, moderato_size(tx->ring.order) / 4))
 		moderato_tx_none_reclaim(tx);
 }
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""KUnit tests of the driver's arithmetic, in User Mode Linux: a kernel that runs as a program."""
+"""KUnit tests of the driver's arithmetic, and of how it copies and cuts skbs, in User Mode Linux:
+a kernel that runs as a program.
+"""
 
 import os
 import re
@@ -15,7 +17,7 @@ from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
-SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow"}
+SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow", "moderato_cut"}
 
 # As little as runs a test: every option more costs build time.
 CONFIG = """\
@@ -25,6 +27,8 @@ CONFIG_MODULES=y
 CONFIG_PRINTK=y
 CONFIG_BINFMT_ELF=y
 CONFIG_BLK_DEV_INITRD=y
+CONFIG_NET=y
+CONFIG_INET=y
 """
 
 
@@ -48,7 +52,8 @@ def user_mode_linux() -> Path:
 def run_module(tmp_path: Path) -> str:
     """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
     uml = user_mode_linux()
-    (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\n")
+    (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\n"
+                                     "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o\n")
     subprocess.run([str(word) for word in make(uml, f"M={tmp_path}", "modules")], check=True,
                    stdout=subprocess.DEVNULL)
     root = tmp_path / "root"
@@ -82,7 +87,21 @@ def test_arithmetic(tmp_path):
     ("moderato_ring.h", "!((index >> order) & 1)", "!((index >> 8) & 1)", "ring_phase"),
     ("moderato_ring.h", "(u16)(producer - consumer)", "(producer - consumer)", "ring_space"),
     ("moderato_flow.h", "also.mask &= ~word.mask", "(void)0", "flow_vlan"),
+    ("moderato_ring.h", "moderato_size(order) / 4, reserve)", "moderato_size(order) / 4, 1U)",
+     "ring_wake"),
     ("moderato_coalesce.h", "? c->frames : moderato_size(order)", "? 256 : 256", "coalesce_budget"),
+    ("moderato_cut.h", "cut->id++", "(void)0", "cut_gso"),
+    ("moderato_cut.h", "flags &= ~TCP_FLAG_CWR", "flags &= ~TCP_FLAG_ECE", "cut_gso"),
+    ("moderato_cut.h", "(TCP_FLAG_FIN | TCP_FLAG_PSH)", "TCP_FLAG_FIN", "cut_gso"),
+    ("moderato_cut.h", "\t\t\t\t     done);", "\t\t\t\t     0);", "cut_gso"),
+    ("moderato_cut.h", "csum_shift(sum, odd)", "sum", "cut_copy_sum"),
+    ("moderato_cut.h", "% sizeof(u32);", "* 0;", "cut_offset"),
+    ("moderato_cut.h", "DIV_ROUND_UP(cut->rest, cut->size)", "cut->rest / cut->size + 1",
+     "cut_gso_boundary"),
+    ("moderato_cut.h", "!(skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4)", "0", "cut_gso_refused"),
+    ("moderato_cut.h", "start = skb_checksum_start_offset(skb);",
+     "start = skb_checksum_start_offset(skb) & ~1;", "cut_whole"),
+    ("moderato_cut.h", " ?: CSUM_MANGLED_0", "", "cut_udp_zero"),
 ])
 def test_broken_arithmetic_is_noticed(tmp_path, file, good, bad, test):
     target = copy(tmp_path) / file

@@ -30,9 +30,9 @@ def test_hardware_that_can_less(tmp_path):
 
 def test_queue_that_runs_full(tmp_path):
     """Without the early stop, transmissions find the ring full: nothing is lost, and none stays."""
-    change = ("moderato_tx.c", "netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), 1,",
+    change = ("moderato_tx.c", "netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), tx->reserve,",
               "if (moderato_tx_space(tx) || tx->full++ % 2) netif_txq_maybe_stop(tx->queue,"
-              " moderato_tx_space(tx), 1,")
+              " moderato_tx_space(tx), tx->reserve,")
     field = ("moderato.h", "	bool in_irq;", "	bool in_irq;\n	u8 full;")
     with modified.guest(tmp_path, change, field) as guest:
         guest.check("ethtool -C eth1 tx-frames 1 tx-usecs 0; ethtool -G eth1 tx 4")

@@ -79,10 +79,25 @@ static void ring_order(struct kunit *test)
 
 static void ring_wake(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, moderato_wake_threshold(8), 64);
+	KUNIT_EXPECT_EQ(test, moderato_wake_threshold(8, 1), 64);
 	/* The smallest ring must be able to wake, too */
-	KUNIT_EXPECT_EQ(test, moderato_wake_threshold(MODERATO_MIN_RING_ORDER),
-			1);
+	KUNIT_EXPECT_EQ(test,
+			moderato_wake_threshold(MODERATO_MIN_RING_ORDER, 1), 1);
+	/* A queue that wakes does not find too little again, and each ring
+	 * has as much at some time
+	 */
+	for (u8 order = MODERATO_MIN_RING_ORDER;
+	     order <= MODERATO_MAX_RING_ORDER; order++) {
+		u32 segs = moderato_tso_segs(order);
+
+		KUNIT_EXPECT_GE(test, segs, 2);
+		KUNIT_EXPECT_GE(test, moderato_wake_threshold(order, segs),
+				segs);
+		KUNIT_EXPECT_LE(test, moderato_wake_threshold(order, segs),
+				moderato_size(order) / 2);
+	}
+	KUNIT_EXPECT_EQ(test, moderato_tso_segs(5), 16);
+	KUNIT_EXPECT_EQ(test, moderato_tso_segs(6), MODERATO_TSO_SEGS);
 }
 
 static void ring_drain(struct kunit *test)

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the hardware cannot send as it is: an skb in fragments, one without its
+ * checksum, one to be cut. The CPU has to touch each octet of them anyhow. It
+ * does so once: the ring's slots have buffers of their own, into which they are
+ * copied, summed and cut (moderato_cut.h).
+ */
+
+#include <linux/bitfield.h>
+#include <linux/slab.h>
+
+#include "moderato.h"
+#include "moderato_cut.h"
+
+#define MODERATO_TX_FEATURES						\
+	(NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_TSO | NETIF_F_TSO_ECN)
+
+/* Before register_netdev(). Without NETIF_F_HIGHDMA, as moderato_cut.h wants it */
+void moderato_tx_features(struct net_device *ndev)
+{
+	ndev->hw_features |= MODERATO_TX_FEATURES;
+	ndev->features |= MODERATO_TX_FEATURES;
+	ndev->vlan_features |= MODERATO_TX_FEATURES;
+	netif_set_tso_max_segs(ndev, MODERATO_TSO_SEGS);
+}
+
+netdev_features_t moderato_fix_features(struct net_device *ndev,
+					netdev_features_t features)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (moderato_tso_segs(priv->config.tx_order) < MODERATO_TSO_SEGS)
+		features &= ~NETIF_F_ALL_TSO;
+	return features;
+}
+
+/* Buffers ------------------------------------------------------------------ */
+
+/* From the frame's first octet, wherever in a word that is */
+static unsigned int moderato_copy_bytes(const struct moderato_priv *priv)
+{
+	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + priv->ndev->max_mtu;
+}
+
+/* A slot gets its buffer when something is copied into it for the first time,
+ * and keeps it: no memory is taken where frames are only forwarded. Elsewhere it
+ * soon is 2 KiB for each slot where the Tx FIFO holds 4 KiB, 512 KiB for the
+ * default ring.
+ */
+static u8 *moderato_copy_alloc(const struct moderato_priv *priv)
+{
+	return kmalloc(moderato_copy_bytes(priv), GFP_ATOMIC | __GFP_NOWARN);
+}
+
+/* The hardware may still read those of a ring that is stuck */
+void moderato_copies_free(struct moderato_tx *tx)
+{
+	u32 size = moderato_size(tx->ring.order);
+
+	for (u32 slot = 0; !tx->ring.stuck && slot < size; slot++)
+		kfree(tx->buf[slot].copy);
+}
+
+/* Data path ---------------------------------------------------------------- */
+
+/* Return: the frame's octets, or a negative error */
+static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
+			       struct sk_buff *skb, struct moderato_cut *cut)
+{
+	u32 slot = moderato_slot(index, tx->ring.order);
+	struct moderato_desc *desc = &tx->ring.desc[slot];
+	struct moderato_tx_buf *buf = &tx->buf[slot];
+	unsigned int len = moderato_cut_len(cut);
+	struct device *dev = tx->priv->dev;
+	u8 *frame;
+
+	if (unlikely(!buf->copy))
+		buf->copy = moderato_copy_alloc(tx->priv);
+	if (unlikely(!buf->copy))
+		return -ENOMEM;
+	frame = buf->copy + moderato_cut_offset(cut);
+	moderato_cut_next(cut, frame);
+
+	buf->dma = dma_map_single(dev, frame, len, DMA_TO_DEVICE);
+	if (unlikely(dma_mapping_error(dev, buf->dma)))
+		return -ENOMEM;
+	buf->skb = skb;
+	buf->len = len;
+	buf->accounted = tx->prompt ? len : 0;
+
+	desc->address = cpu_to_le32(buf->dma);
+	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
+					       len));
+	return len;
+}
+
+/* The first @frames of an skb of which the next one could not be copied */
+static void moderato_copies_undo(struct moderato_tx *tx, unsigned int frames)
+{
+	struct moderato_ring *ring = &tx->ring;
+
+	while (frames--) {
+		struct moderato_tx_buf *buf;
+
+		buf = &tx->buf[moderato_slot(ring->producer + frames,
+					     ring->order)];
+		dma_unmap_single(tx->priv->dev, buf->dma, buf->len,
+				 DMA_TO_DEVICE);
+	}
+}
+
+/* Posts all frames that @skb becomes, or none. Each descriptor holds a reference
+ * to it: though its data is not needed any more, its socket must know how much
+ * of it has not left (TCP small queues).
+ *
+ * Return: octets in these frames, or a negative error
+ */
+int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb)
+{
+	struct moderato_ring *ring = &tx->ring;
+	struct moderato_cut cut;
+	unsigned int frames;
+	int octets = 0;
+
+	frames = moderato_cut_start(&cut, skb);
+	/* The stack knows how many it becomes, and how long they are, unless it
+	 * comes from a packet socket or a virtual machine.
+	 */
+	if (unlikely(!frames || frames > moderato_size(ring->order) / 2 ||
+		     moderato_cut_len(&cut) > moderato_copy_bytes(tx->priv) -
+					      (sizeof(u32) - 1)))
+		return -EMSGSIZE;
+
+	/* From the first one that is cut on, the queue stops while the ring
+	 * could not take the longest one.
+	 */
+	if (frames > 1)
+		WRITE_ONCE(tx->reserve,
+			   max3(frames, moderato_tso_segs(ring->order),
+				(u32)tx->reserve));
+	if (unlikely(moderato_tx_space(tx) < frames))
+		return -EBUSY;
+
+	for (unsigned int i = 0; i < frames; i++) {
+		int len = moderato_copy_frame(tx, ring->producer + i, skb,
+					      &cut);
+
+		if (unlikely(len < 0)) {
+			moderato_copies_undo(tx, i);
+			return len;
+		}
+		octets += len;
+	}
+	if (frames > 1)
+		refcount_add(frames - 1, &skb->users);
+	ring->producer += frames;
+	return octets;
+}
