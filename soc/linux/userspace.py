@@ -152,11 +152,12 @@ def program(name: str, build_one, inputs: tuple = ()) -> Path:
 
 
 def own(name: str) -> Path:
-    """One of our own programs: soc/linux/<name>/<name>.c."""
+    """One of our own programs: soc/linux/<name>/<name>.c, and the headers beside it."""
     tools = toolchain()
     source = HERE / name / f"{name}.c"
+    headers = sorted(source.parent.glob("*.h"))
 
     def build(directory: Path):
         run([tools.cc, "-Os", "-Wall", "-Wextra", "-Werror", "-s", "-o", directory / name, source])
 
-    return artifact(name, [source, tools.root.name], build) / name
+    return artifact(name, [source, *headers, tools.root.name], build) / name

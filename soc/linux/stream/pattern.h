@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a stream consists of, for both of its ends: octet AT of connection number CONNECTION of a run with SEED. Neighbours
- * differ, and so do octets at the same place of two streams, so that each one tells whether it is where it belongs.
+ * What the streams of TCP transfers consist of, at both ends: the guest's program and the tester.
+ * Each octet depends on the seed, the connection's number and its place, so that one that is wrong,
+ * missing, or of another connection shows. It repeats after PATTERN_OCTETS, so that the guest can have
+ * it ready; they are no multiple of what segments and buffers have.
  */
-#ifndef STREAM_PATTERN_H
-#define STREAM_PATTERN_H
+#ifndef MODERATO_PATTERN_H
+#define MODERATO_PATTERN_H
 
 #include <stdint.h>
+
+#define PATTERN_WORDS	16381u	/* a prime */
+#define PATTERN_OCTETS	(4 * PATTERN_WORDS)
 
 static inline uint32_t pattern_key(uint32_t seed, uint32_t connection)
 {
 	return seed * 0x9e3779b9u + connection * 0x85ebca6bu;
 }
 
-/* Four octets of it, least significant one first: those from 4 * INDEX on. */
-static inline uint32_t pattern_word(uint32_t key, uint32_t index)
+/* Octets 4 * word to 4 * word + 3 of a stream, the first one in bits 7:0. */
+static inline uint32_t pattern_word(uint32_t key, uint32_t word)
 {
-	uint32_t x = (index + key) * 2654435761u;
+	uint32_t x = (word % PATTERN_WORDS + key) * 2654435761u;
 
 	return x ^ x >> 15;
 }
 
-static inline uint8_t pattern_octet(uint32_t key, uint64_t at)
+static inline uint8_t pattern_octet(uint32_t key, uint64_t place)
 {
-	return pattern_word(key, (uint32_t)(at / 4)) >> at % 4 * 8;
+	return pattern_word(key, place % PATTERN_OCTETS / 4) >> (place % 4 * 8);
 }
 
 #endif
