@@ -19,7 +19,9 @@ PACKAGE = "linux-source-6.12"
 TARBALL = Path("/usr/src") / f"{PACKAGE}.tar.xz"
 COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
-KERNELS = {"normal": [], "debug": ["kernel-debug.config"]}
+KERNELS = {"normal": [], "debug": ["kernel-debug.config"],
+           "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
+           "traced": ["kernel-traced.config"]}
 TICKS = (100, 250, 1000)  # the first one is that of kernel.config
 
 # Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.

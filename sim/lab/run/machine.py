@@ -26,11 +26,15 @@ class Needs:
 
 
 KERNELS = {  # as soc/linux/kernel.py has them
-    "normal": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "normal":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     # Freed pages are poisoned. Slabs are checked without the traces of who took what, which cost a
     # tenth of all. By default DMA debugging takes 5 MiB for what is mapped at once.
-    "debug":  Needs(64 << 20, 3_000_000_000, "25 minutes",
-                    f"{BENCH_BOOTARGS} page_poison=1 slub_debug=FZP dma_debug_entries=16384"),
+    "debug":     Needs(64 << 20, 3_000_000_000, "25 minutes",
+                       f"{BENCH_BOOTARGS} page_poison=1 slub_debug=FZP dma_debug_entries=16384"),
+    "netfilter": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "conntrack": Needs(32 << 20, 200_000_000, "half a minute",
+                       f"{BENCH_BOOTARGS} nf_conntrack.enable_hooks=1"),
+    "traced":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
 }
 
 
