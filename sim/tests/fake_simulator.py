@@ -7,7 +7,8 @@ guest saw, FAKE_CORRUPTED frames, FAKE_FAIL the guest's commands that fail, FAKE
 that never ends, FAKE_JOURNAL a file that gets a line per process (its arguments), FAKE_CAPACITY
 frames per second that each port forwards of what is offered step by step (`offer`, `run`, `status`,
 `collect`), FAKE_RING frames that it holds before it loses some, FAKE_SHARED a NIC with one interrupt
-line for both directions, FAKE_STARVED a guest that resets its interfaces after the load.
+line for both directions, FAKE_STARVED a guest that resets its interfaces after the load, FAKE_REFUSED
+a guest that refuses connections, FAKE_UNEVEN a transfer with a pause in its window.
 """
 
 import json
@@ -30,7 +31,7 @@ class Guest:
     def __init__(self):
         self.cycle, self.printed = 0, "MODERATO-BOOTED\r\n# "
         self.events = [dict.fromkeys(EVENTS, 0) for _ in range(2)]
-        self.reset = False
+        self.reset, self.request = False, None
 
     def type(self, text: str):
         self.reset |= "ip -batch" in text and not setting("STARVED")
@@ -45,6 +46,10 @@ class Guest:
             for name in ("rx_interrupt", "tx_interrupt", "rx_completed"):
                 self.events[0][name] += 100
             self.cycle += 100_000_000
+        if command.startswith(("/tmp/stream", "nuttcp")):
+            output = "77\r\n"
+        if "/tmp/result" in command and "cat" in command:
+            output = self.served()
         if command.startswith("sh "):
             output, status = "hello\r\n@end of it\r\n", 7
         self.printed += f"{text}@begin@\r\n{output}@end@{status}@\r\n# "
@@ -108,6 +113,77 @@ class Guest:
     def collect(self) -> dict:
         self.cycle = max(self.cycle, self.end) + 1_000_000
         return self.status(quiet=True)
+
+    def talk(self, request: dict):
+        """TCP at 8 cycles an octet, in segments of 1448, an ACK for every two."""
+        self.request, self.begin = request, self.cycle
+
+    def served(self) -> str:
+        if not self.request["check"]:
+            return (f"nuttcp: {self.request['octets'] / 2**20:.4f} MB / 0.50 sec = 99.5000 Mbps "
+                    "5 %TX\r\n")
+        return "".join(f"{number} {self.request['octets']} {setting('CORRUPTED')} "
+                       f"{3 if setting('CORRUPTED') else '-'} 9\r\n"
+                       for number in range(self.request["connections"]))
+
+    def talked(self) -> dict:
+        request, refused = self.request, setting("REFUSED")
+        octets = 0 if refused else request["octets"] * request["connections"]
+        begin, end = self.begin + octets * 8 // 5, self.begin + octets * 8
+        parts = [begin + (end - begin) * part // 8 for part in range(9)]
+        if setting("UNEVEN"):
+            parts = [*parts[:8], parts[8] + 30 * (end - begin)]
+        self.cycle = parts[-1] + 1_000_000
+        segments, ways = octets * 4 // 5 // 1448, request["direction"] == "out"
+
+        def way(count, back):
+            return dict(zip(("in", "out"), (back, count) if ways else (count, back)))
+        trip = {"min": 1000, "median": 2000, "p99": 3000, "max": 4001}
+        counts = {"segments": way(segments, 0), "octets": way(segments * 1448, 0),
+                  "acks": way(0, segments // 2), "retransmitted": way(0, 0),
+                  "window": {"mean": 65535.0, "min": 0, "max": 65535}, "round_trip_cycles": trip}
+        events = dict.fromkeys(EVENTS, 0) | {"rx_interrupt": segments, "rx_completed": segments}
+        port = counts | {"steady": counts, "events": events, "window_events": events,
+                         "left": {"frames": segments, "bad_fcs": 0, "bad_preamble": 0,
+                                  "short_gap": 0, "answered": 0}}
+        for name, count in events.items():
+            for each in self.events:
+                each[name] += count
+        state, error = ("refused", "the guest refused the connection") if refused else \
+            ("closed", None)
+        return {"direction": request["direction"], "start_cycle": self.begin,
+                "end_cycle": self.cycle, "quiet": True, "done": not refused,
+                "window": {"start_cycle": begin, "end_cycle": parts[-1], "octets": octets * 4 // 5,
+                           "parts": parts, "idle_cycles": [(parts[-1] - begin) // 4]},
+                "connections": [{"number": number, "state": state, "octets": request["octets"],
+                                 "corrupted": 0, "first_corrupted": None, "error": error}
+                                for number in range(request["connections"])],
+                "ports": [port, port]}
+
+    def profile(self, request: dict):
+        """A third of the cycles in a system call, a third in a softirq, a third idle."""
+        if "symbols" in request:
+            self.calls = request.get("calls")
+            return
+        window = self.talked_window
+        third = (window["end_cycle"] - window["start_cycle"]) // 3
+        head = "retire pipeline icache dcache lsu tlb idle interrupts_enabled entries stack\n"
+        Path(request["stop"]).write_text(head + "".join(
+            f"{busy} 0 0 0 0 0 {idle} 0 1 {stack}\n" for busy, idle, stack in (
+                (third, 0, "handle_exception;do_trap_ecall_u;tcp_recvmsg"),
+                (third, 0, "handle_exception;do_irq;handle_softirqs;tcp_v4_rcv"),
+                (0, third, "do_idle"))))
+        if self.calls:
+            start, end = window["start_cycle"], window["end_cycle"]
+            Path(self.calls).write_text("".join(f"{cycle} {stack}\n" for cycle, stack in (
+                (1, "handle_softirqs;tcp_rcv_established;tcp_queue_rcv"),
+                (start, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"),
+                (start, "handle_softirqs;tcp_rcv_established;tcp_queue_rcv"),
+                (start, "do_trap_ecall_u;tcp_recvmsg;tcp_recvmsg_locked"),
+                (start, "do_trap_ecall_u;tcp_recvmsg_locked;skb_copy_datagram_iter"),
+                (start, "do_trap_ecall_u;tcp_recvmsg_locked;sock_rfree"),
+                (start, "do_trap_ecall_u;release_sock;tcp_rcv_established"),
+                (end, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"))))
 
     def trial(self, request: dict) -> dict:
         start = self.cycle
@@ -188,10 +264,18 @@ def main():
                 if setting("STALL"):
                     time.sleep(1000)
                 reply |= guest.offer(request)
+            case "talk":
+                guest.talk(request)
+            case "profile":
+                guest.profile(request)
             case "run":
                 guest.cycle += request["cycles"]
             case "status":
                 reply |= guest.status(quiet=False)
+            case "collect" if guest.request:
+                print(json.dumps({"progress": {"cycle": guest.cycle, "octets": 1, "of": 2}}))
+                reply |= guest.talked()
+                guest.talked_window = reply["window"]
             case "collect":
                 reply |= guest.collect()
             case "save":

@@ -15,6 +15,7 @@ from ..run.variants import KNOWN, VARIANTS
 from ..show import outputs
 from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
+from ..tcp.transfer import DIRECTIONS, FAULTS
 
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
@@ -22,6 +23,9 @@ MIN_LOAD = 0.001                 # percent: at 100 Mb/s 3 frames of 64 bytes in 
 MAX_FRAMES = 100_000_000         # at 100 Mb/s a day of simulation
 RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
 MAX_PHASES = 16
+MAX_OCTETS = 1 << 30             # of a transfer, or of a buffer
+MIN_WINDOW, MAX_WINDOW = 2048, 16 << 20  # octets
+MAX_CONNECTIONS = 64
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
 
 
@@ -119,6 +123,48 @@ def link(word: str) -> int:
     if rate not in LINKS:
         raise argparse.ArgumentTypeError(f"{rate}: the line rate is 10, 100 or 1000 Mb/s")
     return rate
+
+
+def links(words: str) -> list[int]:
+    """Line rates with commas between them; each once, in the order given."""
+    return list(dict.fromkeys(link(word) for word in words.split(",")))
+
+
+def directions(words: str) -> list[str]:
+    """`all`, or directions with commas between them; each once, in the order given."""
+    return _known_list(words, DIRECTIONS, "direction", DIRECTIONS)
+
+
+def faults(words: str) -> list[str]:
+    """As `directions`."""
+    return _known_list(words, FAULTS, "fault", FAULTS)
+
+
+def octets(word: str) -> int:
+    count = _integer(word, "a number of octets")
+    if not 1 <= count <= MAX_OCTETS:
+        raise argparse.ArgumentTypeError(f"{count}: give 1 to {MAX_OCTETS} octets")
+    return count
+
+
+def octets_list(words: str) -> list[int]:
+    """Numbers of octets with commas between them; each once, in the order given."""
+    return list(dict.fromkeys(octets(word) for word in words.split(",")))
+
+
+def window(word: str) -> int:
+    count = _integer(word, "a number of octets")
+    if not MIN_WINDOW <= count <= MAX_WINDOW:
+        raise argparse.ArgumentTypeError(
+            f"{count}: a receive window is {MIN_WINDOW} to {MAX_WINDOW} octets")
+    return count
+
+
+def connections(word: str) -> int:
+    count = _integer(word, "a number of connections")
+    if not 1 <= count <= MAX_CONNECTIONS:
+        raise argparse.ArgumentTypeError(f"{count}: give 1 to {MAX_CONNECTIONS} connections")
+    return count
 
 
 def phases(word: str) -> int:

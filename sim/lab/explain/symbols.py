@@ -30,10 +30,13 @@ def of_guest(ready: State) -> list[Symbol]:
             *of_elf(firmware(of.soc).sbi.with_suffix(".elf"))]
 
 
-def write(symbols: list[Symbol], file: Path):
+def text(symbols: list[Symbol]) -> str:
     """As moderato-sim reads them: lines "address size name"."""
-    file.write_text("".join(f"{symbol.address:#x} {symbol.size} {symbol.name}\n"
-                            for symbol in symbols))
+    return "".join(f"{symbol.address:#x} {symbol.size} {symbol.name}\n" for symbol in symbols)
+
+
+def write(symbols: list[Symbol], file: Path):
+    file.write_text(text(symbols))
 
 
 def of_kernel(of: Machine) -> list[Symbol]:

@@ -83,7 +83,14 @@ TERMS = tuple(Term(name, meaning, tuple(functions.split())) for name, meaning, f
     (OTHER,       "no function named in sim/lab/explain/terms.py",  ""),
 ))
 
-_TERM_OF = {function: term.name for term in TERMS for function in term.functions}
+
+
+def by_function(terms: Sequence[Term]) -> dict[str, str]:
+    """The names of terms by the functions that name them."""
+    return {function: term.name for term in terms for function in term.functions}
+
+
+_TERM_OF = by_function(TERMS)
 
 
 def base(function: str) -> str:
@@ -91,11 +98,14 @@ def base(function: str) -> str:
     return function.split(".")[0]
 
 
-def term_of(stack: Sequence[str]) -> str:
-    """The term of cycles of a stack, outermost function first. Not of those in WFI."""
+def term_of(stack: Sequence[str], known: dict[str, str] = _TERM_OF) -> str:
+    """The term of cycles of a stack, outermost function first. Not of those in WFI.
+
+    known: terms by_function() other than these.
+    """
     names = [base(function) for function in stack]
     for caller, function in reversed(list(zip(["", *names], names))):
-        term = _TERM_OF.get(f"{caller}/{function}") or _TERM_OF.get(function)
+        term = known.get(f"{caller}/{function}") or known.get(function)
         if term:
             return term
     return OTHER

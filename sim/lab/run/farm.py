@@ -80,16 +80,17 @@ class Farm:
         self.file = functools.cache(self._file)
 
     def run(self, jobs: Mapping[tuple, Job], work: Work, ready: Callable[[Task], State],
-            store: Store) -> dict:
+            store: Store, what: str = "searches") -> dict:
         """The results of jobs, by their keys. Earlier ones go first, later ones fill the cores.
 
-        ready: the state in which a task starts. work: a function that workers can import.
+        ready: the state in which a task starts. work: a function that workers can import. what:
+        jobs are called in the progress.
         A record that the store holds is not made again; a new one is stored when its trial ends.
         """
         results, running = {}, {}  # job → result; future → (job, what else its record says)
         order = {job: -number for number, job in enumerate(jobs)}
         finished = queue.SimpleQueue()
-        progress = Progress("searches", len(jobs))
+        progress = Progress(what, len(jobs))
 
         def advance(job: tuple, record: dict | None):
             """Give a job its record, and go on with it as far as records are known."""

@@ -4,6 +4,7 @@
     booted   the kernel is up, the driver is not loaded
     loaded   the driver is in, both interfaces are up; bench or learning neighbours
     ready    a variant is chosen; a trial starts here
+    carrying a program is in the guest; a transfer starts here
 """
 
 import functools
@@ -118,6 +119,20 @@ def chosen(machine: Machine, name: str, commands: Sequence[str], static: bool = 
 
     return _state(machine, f"ready-{name}", [before.folder.name, *commands], build,
                   "half a minute", functools.partial(chosen, machine, name, commands, static))
+
+
+def carrying(before: State, path: str, program: Path, commands: Sequence[str] = ()) -> State:
+    """A program of ours put into the guest at `path`, and settings chosen by commands."""
+    commands = [f"mailbox > {path}", f"chmod +x {path}", *commands]
+
+    def build(folder: Path):
+        with before.open(console=folder / "console.log") as session:
+            session.call("mailbox", file=str(program), address=before.machine.mailbox)
+            _prepare(session, commands, folder)
+
+    return _state(before.machine, f"carrying-{program.name}",
+                  [before.folder.name, program, *commands], build, "half a minute",
+                  functools.partial(carrying, before, path, program, commands[2:]))
 
 
 def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What receiving over TCP costs, by the size of the program's buffer."""
+
+from . import arguments, common
+
+EXAMPLES = ("",
+            "--variant napi-full --user-buffer 64,4096,65536",
+            "--results mine.jsonl --json out.json")
+
+
+def options(parser):
+    from ..receiver.buffers import BUFFERS
+    common.add_machine(parser)
+    parser.add_argument("--user-buffer", type=arguments.octets_list, default=list(BUFFERS),
+                        metavar="N[,N...]", help="octets of each recv(MSG_WAITALL) (default: "
+                        f"{','.join(map(str, BUFFERS))})")
+    common.add_json(parser)
+    common.add_farm(parser)
+
+
+def run(options) -> int:
+    from ..receiver.study import receiver
+    chosen, *_ = common.variants(options)  # the first one is as the paper's driver
+    return receiver(chosen, options.nic, options.user_buffer, common.kernel(options), options.json,
+                    options.results, options.scheduler)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""TCP into the guest, out of it, and through it; prints a table."""
+
+from . import arguments, common
+
+EXAMPLES = ("--direction in,out,through --variant napi-full --link 1000",
+            "--direction in --variant original,napi --user-buffer 4096 --profile",
+            "--direction out --nic liteeth --bytes 500000")
+
+
+def options(parser):
+    from ..tcp.transfer import DIRECTIONS, FAULTS, PEERS, PROGRAMS, Transfer
+    common.add_machine(parser, several=True)
+    add = parser.add_argument
+    add("--direction", type=arguments.directions, default=list(DIRECTIONS), metavar="D[,D...]",
+        help="in: the guest receives, out: it sends, through: it forwards between two testers "
+             "(default: all three)")
+    add("--link", type=arguments.links, default=[100], metavar="MBPS[,...]",
+        help="line rates: 10, 100 (default), 1000 Mb/s")
+    add("--bytes", type=arguments.octets, default=Transfer.octets, metavar="N",
+        help=f"of each connection (default: {Transfer.octets})")
+    add("--connections", type=arguments.connections, default=1, metavar="N",
+        help="at once (default: 1)")
+    add("--user-buffer", type=arguments.octets, default=Transfer.user_buffer, metavar="N",
+        help="octets of the program's recv() or send() in the guest "
+             f"(default: {Transfer.user_buffer})")
+    add("--socket", type=arguments.octets, default=0, metavar="N",
+        help="SO_RCVBUF and SO_SNDBUF in the guest (default: the kernel's own choice)")
+    add("--window", type=arguments.window, default=Transfer.window, metavar="N",
+        help=f"the tester's receive window in octets (default: {Transfer.window})")
+    add("--gro", choices=("on", "off"),
+        help="in the guest (default: off for through, as a router has it; else on)")
+    add("--check", action="store_true",
+        help="the guest's program compares every octet, which costs it as much again")
+    add("--program", choices=PROGRAMS, default=PROGRAMS[0],
+        help="the guest's end; nuttcp only for --direction out (default: our own, stream)")
+    add("--faults", type=arguments.faults, default=[], metavar="F[,F...]",
+        help=f"what happens to one of 200 segments each way: {', '.join(FAULTS)}")
+    add("--peer", choices=list(PEERS),
+        help="the tester stops reading for a second, or answers nothing more")
+    add("--profile", action="store_true", help="also where the cycles of each segment go")
+    common.add_json(parser)
+    common.add_farm(parser)
+
+
+def run(options) -> int:
+    from ..show.errors import UsageError
+    from ..tcp.command import tcp
+    from ..tcp.transfer import OUT, Transfer, usual_gro
+    if options.program == "nuttcp" and (options.direction != [OUT] or options.connections > 1):
+        raise UsageError("--program nuttcp sends over one connection: its receiver wants another "
+                         "nuttcp at the other end; add --direction out, or leave it out")
+    if options.peer == "stalls" and "in" in options.direction:
+        raise UsageError("--peer stalls is a receiver's fault; add --direction out or through")
+    like = Transfer(options.direction[0], "", octets=options.bytes,
+                    connections=options.connections, user_buffer=options.user_buffer,
+                    socket=options.socket, window=options.window, check=options.check,
+                    program=options.program, kernel=options.kernel,
+                    faults=tuple(options.faults), peer=options.peer, profile=options.profile)
+    gro = {direction: options.gro == "on" if options.gro else usual_gro(direction)
+           for direction in options.direction}
+    return tcp(gro, common.variants(options), options.link, like, options.nic,
+               common.kernel(options), options.json, options.results, options.scheduler)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato receiver`: a transfer into the guest for each size of the user's buffer."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from moderato.soc.linux.kernel import Choice
+
+from ..run.machine import machine
+from ..show import outputs
+from ..tcp import command
+from ..tcp.transfer import IN, Transfer
+from . import tables
+
+SOCKET = 32768       # octets of the socket's buffer; the kernel doubles it to the paper's 64 KiB
+LEAST = 1_500_000    # octets of a transfer,
+FILLED = 3           # and enough to fill the user's buffer so often
+LINK_MBPS = 100      # the paper's
+
+
+def receiver(variant: str, nic: str, buffers: Sequence[int], kernel: Choice, json: Path | None,
+             results: Path | None, scheduler: str | None) -> int:
+    """Run the study; prints the paper's tables, returns the exit status.
+
+    Each record is kept in `results` (by default in the build cache), and not made again.
+    """
+    wanted = [transfer(variant, size, kernel) for size in buffers]
+    records = command.run(wanted, {LINK_MBPS: machine(LINK_MBPS, nic=nic, kernel=kernel)}, results,
+                          scheduler)
+    print(tables.render(records), end="")
+    if json:
+        outputs.write_json(json, records)
+    outputs.name(json)
+    return command.report_problems(records)
+
+
+def transfer(variant: str, user_buffer: int, kernel: Choice) -> Transfer:
+    return Transfer(IN, variant, LINK_MBPS, octets=max(LEAST, FILLED * user_buffer),
+                    user_buffer=user_buffer, socket=SOCKET, profile=True, kernel=kernel.name)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato tcp`: transfers of variants, directions and links, as tables."""
+
+import itertools
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from moderato.soc.linux.kernel import Choice
+
+from ..explain import symbols
+from ..run import farm, state, store
+from ..run.machine import Machine, machine
+from ..run.state import State
+from ..run.variants import INTERFACES
+from ..show import outputs
+from . import exchange, tables
+from .transfer import Transfer
+
+
+def tcp(directions: Mapping[str, bool], variants: Sequence[str], links: Sequence[int], like: Transfer,
+        nic: str, kernel: Choice, json: Path | None, results: Path | None,
+        scheduler: str | None) -> int:
+    """Run a transfer `like` one in each direction, with each variant and link; prints a table.
+
+    directions: with GRO in the guest, or without. Each record is kept in `results` (by default in
+    the build cache), and not made again. Returns the exit status: 1 if a transfer is unsound.
+    """
+    wanted = [replace(like, direction=direction, variant=variant, link_mbps=link,
+                      gro=directions[direction])
+              for link, direction, variant in itertools.product(links, directions, variants)]
+    records = run(wanted, {link: machine(link, nic=nic, kernel=kernel) for link in links},
+                  results, scheduler)
+    print(tables.render(records), end="")
+    if json:
+        outputs.write_json(json, records)
+    outputs.name(json)
+    return report_problems(records)
+
+
+def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path | None,
+        scheduler: str | None = None) -> list[dict]:
+    """The records of transfers, in their order. machines: by their line rates."""
+    states = {each: ready(machines[each.link_mbps], each) for each in wanted}
+    different = {each.folder: each for each in states.values()}
+    for each in different.values():
+        each.open().end()  # a damaged checkpoint is made again now, not found by a worker
+    if any(each.profile for each in wanted):
+        names = {folder: symbols.text(symbols.of_guest(state))
+                 for folder, state in different.items()}
+        states = {replace(each, symbols=names[state.folder]): state
+                  for each, state in states.items()}
+    kept = store.Store(results or store.default("tcp"))
+    with farm.farm(scheduler) as workers:
+        found = workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
+                            "transfers")
+    return [record | {"nic": record["conditions"]["nic"]}
+            for record in (found[each,] for each in states)]
+
+
+def job(wanted: Transfer) -> farm.Job:
+    return (yield wanted)
+
+
+def ready(of: Machine, wanted: Transfer) -> State:
+    """The variant chosen, and the guest's program in place."""
+    gro = [f"ethtool -K {name} gro on" for name in INTERFACES] if wanted.gro else []
+    return state.carrying(state.ready(of, wanted.variant), exchange.STREAM, program(), gro)
+
+
+def program() -> Path:
+    from moderato.soc.linux.userspace import own
+    return own("stream")
+
+
+def report_problems(records: Sequence[dict]) -> int:
+    """Say on standard error what makes transfers unsound; the exit status."""
+    for record in records:
+        for problem in record["problems"]:
+            print(f"moderato: transfer {record['name']} is unsound: {problem}", file=sys.stderr)
+    return 1 if any(record["problems"] for record in records) else 0

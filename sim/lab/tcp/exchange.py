@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs a transfer between the tester and a program of the guest, or through the guest."""
+
+import re
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from ..explain.stacks import read
+from ..measure.trial import QUIET, SEED, disagreements
+from ..run import guest
+from ..run.session import Session
+from ..show.errors import LabError
+from . import costs, nuttcp, receive_queue
+from .figures import figures, problems
+from .transfer import FAULT_EVERY, IN, KIND, PEERS, THROUGH, Transfer
+
+STREAM, RESULT = "/tmp/stream", "/tmp/result"
+TESTER = "198.18.0.2"     # at port 0, where all connections begin or end
+PATIENCE = 2_000_000_000  # clocks that a transfer may take without an end
+
+
+def run(transfer: Transfer, session: Session, sys_clk_hz: int,
+        progress: Callable[[float], None]) -> dict:
+    """The record of a transfer: what was asked, its figures, and what makes them unsound."""
+    begun = time.monotonic()
+    of = transfer.octets * transfer.connections
+    session.progress = lambda done: progress(min(1.0, done.get("octets", 0) / of))
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder)
+        if transfer.profile:
+            (files / "symbols").write_text(transfer.symbols)
+            session.call("profile", symbols=str(files / "symbols"), window=True,
+                         calls=str(files / "calls"), functions=list(receive_queue.CALLS))
+        reply, served = talk(transfer, session)
+        profile = {}
+        if transfer.profile:
+            session.call("profile", stop=str(files / "stacks"))
+            window = reply["window"] or reply
+            profile = {"profile": costs.summary(read(files / "stacks")) | {
+                "receive_queue": receive_queue.figures(
+                    (files / "calls").open(), window["start_cycle"], window["end_cycle"])}}
+    counters = guest.parse(session.check(guest.COMMAND))
+    hardware = [port["events"] for port in session.call("counters")["ports"]]
+    wanted = {name: value for name, value in asdict(transfer).items()
+              if name not in ("symbols", "profile")}
+    return {"name": transfer.name, "kind": KIND, **wanted, "harts": 1,
+            **figures(transfer, reply, sys_clk_hz), **profile, "guest": served,
+            "problems": [*problems(transfer, reply, served), *disagreements(counters, hardware)],
+            "simulation": {"wall_seconds": round(time.monotonic() - begun, 3)}}
+
+
+def talk(transfer: Transfer, session: Session) -> tuple[dict, list[dict]]:
+    """moderato-sim's report, and what the guest's end says of each connection."""
+    wanted = request(transfer)
+    if transfer.direction == THROUGH:
+        session.call("talk", **wanted)
+        return session.call("collect"), []
+    if transfer.direction == IN:
+        pid = start(session, transfer, f"in {RESULT}")
+        session.call("talk", **wanted)
+    else:
+        session.call("talk", **wanted)
+        pid = start(session, transfer, f"out {TESTER} {RESULT}")
+    reply = session.call("collect")
+    # A peer that vanished leaves the program waiting for it: longer than anybody would.
+    end = "kill" if any(each["state"] != "closed" for each in reply["connections"]) else "true"
+    ended = session.check(f"{end} {pid}; while [ -d /proc/{pid} ]; do :; done; cat {RESULT}")
+    return reply, nuttcp.served(ended) if transfer.program == "nuttcp" else served(ended)
+
+
+def start(session: Session, transfer: Transfer, what: str) -> int:
+    """The program's process, which goes on in the background."""
+    if transfer.program == "nuttcp":
+        return int(session.check(nuttcp.command(transfer, TESTER, RESULT)))
+    words = [f"-b {transfer.user_buffer}", f"-c {transfer.connections}", f"-n {transfer.octets}"]
+    words += [f"-s {transfer.socket}"] * bool(transfer.socket)
+    words += [f"-k {SEED}"] + ["-v"] * transfer.check
+    return int(session.check(f"{STREAM} {' '.join(words)} {what}"))
+
+
+def served(result: str) -> list[dict]:
+    """What the guest's program said of each connection. Raises LabError with its complaint."""
+    found = []
+    for line in result.splitlines():
+        words = re.fullmatch(r"(\d+) (\d+) (\d+) (\d+|-) (\d+)", line)
+        if not words:
+            raise LabError(f"the guest's program failed: {line}")
+        number, octets, wrong, first, calls = words.groups()
+        found.append({"number": int(number), "octets": int(octets), "corrupted": int(wrong),
+                      "first_corrupted": None if first == "-" else int(first),
+                      "calls": int(calls)})
+    return sorted(found, key=lambda each: each["number"])
+
+
+def request(transfer: Transfer) -> dict:
+    """The fields of moderato-sim's `talk`."""
+    wanted = {"direction": transfer.direction, "connections": transfer.connections,
+              "octets": transfer.octets, "window": transfer.window, "seed": SEED,
+              "check": transfer.program != "nuttcp",
+              "link_mbps": transfer.link_mbps, "quiet_cycles": QUIET, "max_cycles": PATIENCE}
+    faults = [{"port": port, "way": way, "segments": "all", "kind": kind,
+               "frame": FAULT_EVERY * (1 + number) // (1 + len(transfer.faults)), "every": FAULT_EVERY}
+              for number, kind in enumerate(transfer.faults) for way in ("in", "out")
+              for port in ((0, 1) if transfer.direction == THROUGH else (0,))]
+    return wanted | ({"faults": faults} if faults else {}) | PEERS.get(transfer.peer, {})

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a transfer over TCP is: who sends to whom, how much, and how both ends are set."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+
+KIND = "tcp"  # of records
+IN, OUT, THROUGH = DIRECTIONS = ("in", "out", "through")
+PROGRAMS = ("stream", "nuttcp")  # the guest's end
+FAULTS = ("drop", "damage", "duplicate", "swap")
+FAULT_EVERY = 200  # segments
+PEERS = {          # what the tester's end does wrong: fields of moderato-sim's `talk`
+    "stalls":   {"stall": {"after": 500_000, "cycles": 100_000_000}},
+    "vanishes": {"vanish": {"after": 500_000}},
+}
+
+
+def usual_gro(direction: str) -> bool:
+    """Hosts have GRO. Routers often don't: what it merges, they have to cut again."""
+    return direction != THROUGH
+
+
+def gro_said(direction: str, gro: bool) -> str:
+    """`GRO` or `no GRO`; nothing if it is as usual."""
+    return "" if gro == usual_gro(direction) else "GRO" if gro else "no GRO"
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What goes where, and how both ends are set. Sizes in octets."""
+    direction:   str
+    variant:     str
+    link_mbps:   int = 100
+    octets:      int = 1_500_000  # of each connection
+    connections: int = 1
+    user_buffer: int = 65_536     # of a recv(MSG_WAITALL) or send() in the guest
+    socket:      int = 0          # SO_RCVBUF, SO_SNDBUF in the guest; 0: the kernel's choice
+    window:      int = 1 << 18    # the tester's receive window: 181 segments, which a ring of 256 holds
+    check:       bool = False     # the guest compares what it receives; the tester always does
+    program:     str = PROGRAMS[0]
+    gro:         bool = False
+    kernel:      str = "normal"        # of the machine's: a word for the reader
+    faults:      tuple[str, ...] = ()  # what happens to one of FAULT_EVERY segments each way
+    peer:        str | None = None     # of PEERS: what it does wrong
+    profile:     bool = False
+    symbols:     str = field(default="", repr=False)  # for the profile, as the simulator reads them
+
+    @property
+    def name(self) -> str:
+        words = [self.variant, self.direction, f"{self.link_mbps} Mb/s"]
+        words += [f"buffer {self.user_buffer}"] * (self.user_buffer != Transfer.user_buffer)
+        words += [f"{self.connections} connections"] * (self.connections > 1)
+        words += filter(None, [gro_said(self.direction, self.gro)])
+        words += [f"kernel {self.kernel}"] * (self.kernel != "normal")
+        return " ".join([*words, *self.faults, *filter(None, [self.peer])])
+
+    def key(self, ready) -> str:
+        """What the record depends on: the checkpoint's content, and this."""
+        mine = {name: value for name, value in asdict(self).items() if name != "symbols"}
+        content = json.dumps([ready.folder.name, mine], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:32]
