@@ -41,8 +41,8 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
 
 def defaults() -> list[Path]:
     """The trials in the build cache."""
-    others = store.default("strategies")
-    return [store.default(), *([others] if others.exists() else [])]
+    others = [store.default("strategies"), store.default("tcp")]
+    return [store.default(), *(each for each in others if each.exists())]
 
 
 def _parts(sections: Sequence[Section], kind: type) -> list:

@@ -16,6 +16,7 @@ from ..run import store
 from ..show.errors import LabError
 from ..strategies.settings import SETTINGS
 from ..strategies.situations import KIND, SITUATIONS
+from ..tcp.transfer import KIND as TCP
 from .paper import VARIANTS
 
 UNKNOWN = {"machine": None, "version": "unknown", "nic": "moderato", "kernel": None, "cpu": None,
@@ -28,6 +29,7 @@ class Records:
     trials: list[dict]
     notes:  list[str]  # what a reader has to know about them
     strategies: list[dict] = field(default_factory=list)  # trials of `moderato strategies`
+    transfers:  list[dict] = field(default_factory=list)  # of `moderato tcp` and `receiver`
 
     @property
     def link_mbps(self) -> int:
@@ -65,15 +67,16 @@ def load(files: Sequence[Path]) -> Records:
         raise LabError(f"there are no records of trials in {names}; make some with "
                        "`./moderato rfc2544`, or name another file with --results")
     strategies = [record for record in found.values() if record.get("kind") == KIND]
-    trials = [record for record in found.values() if record.get("kind") != KIND]
+    transfers = [record for record in found.values() if record.get("kind") == TCP]
+    trials = [record for record in found.values() if record.get("kind") not in (KIND, TCP)]
     if not trials:
-        raise LabError("there are only trials of `./moderato strategies`; the report needs some of "
-                       "`./moderato rfc2544`, too")
+        raise LabError("there are only trials of `./moderato strategies`, `tcp` or `receiver`; the "
+                       "report needs some of `./moderato rfc2544`, too")
     chosen, left_out = choose(trials)
     notes += left_out + no_single_run(chosen)
     notes += sorted({f"trial {trial['name']} is unsound: {problem}"
                      for trial in chosen for problem in trial["problems"]})
-    return Records(chosen, notes, latest(strategies))
+    return Records(chosen, notes, latest(strategies), of_last_commit(transfers))
 
 
 def latest(strategies: Sequence[dict]) -> list[dict]:
@@ -88,6 +91,12 @@ def latest(strategies: Sequence[dict]) -> list[dict]:
     return sorted((record for record in strategies if made(record) == last),
                   key=lambda record: (places[1].index(record["situation"]),
                                       places[0].index(record["setting"])))
+
+
+def of_last_commit(transfers: Sequence[dict]) -> list[dict]:
+    """Those of the last one's commit."""
+    return [record for record in transfers
+            if conditions(record)["version"] == conditions(transfers[-1])["version"]]
 
 
 def conditions(trial: dict) -> dict:

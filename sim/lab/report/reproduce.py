@@ -4,6 +4,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from ..tcp.transfer import gro_said
 from .records import DIRTY, Records, conditions
 
 TESTS = {"steady": ("throughput", "latency")}  # of kinds of trials that are called otherwise
@@ -26,7 +27,7 @@ def commands(records: Records) -> list[str]:
                 tests[f"{machine} {options}"] += TESTS.get(kind, (kind,))
         lines += [f"./moderato rfc2544 --test {','.join(names)} {options}"
                   for options, names in tests.items()]
-    return lines + _strategies(records.strategies)
+    return lines + _strategies(records.strategies) + _transfers(records.transfers)
 
 
 def _strategies(found: list[dict]) -> list[str]:
@@ -37,6 +38,33 @@ def _strategies(found: list[dict]) -> list[str]:
                             for name in ("variant", "situation"))
     return [f"./moderato strategies --strategy {variants} --situation {situations} "
             f"--frame-size {found[0]['frame_bytes']}"]
+
+
+def _transfers(found: list[dict]) -> list[str]:
+    """A command for the transfers of the study, and one for all others of a NIC that are alike."""
+    lines, others = [], defaultdict(list)  # machine and options → transfers
+    studied = [record for record in found if "profile" in record]
+    for variant in _each(record["variant"] for record in studied):
+        buffers = _each(record["user_buffer"] for record in studied
+                        if record["variant"] == variant)
+        lines.append(f"./moderato receiver --variant {variant} --user-buffer {_list(buffers)}")
+    for record in found:
+        if "profile" not in record:
+            nic = conditions(record)["nic"]
+            options = [f"--nic {nic}"] * (nic != "moderato")
+            options += [f"--bytes {record['octets']} --user-buffer {record['user_buffer']}"]
+            options += [f"--socket {record['socket']}"] * bool(record["socket"])
+            if gro_said(record["direction"], record["gro"]):
+                options.append(f"--gro {'on' if record['gro'] else 'off'}")
+            options += [f"--kernel {record['kernel']}"] * (record["kernel"] != "normal")
+            others[" ".join(options)].append(record)
+    for options, records in others.items():
+        directions, links = (_list(_each(record[name] for record in records))
+                             for name in ("direction", "link_mbps"))
+        chosen = "" if "--nic" in options else \
+            f"--variant {_list(_each(record['variant'] for record in records))} "
+        lines.append(f"./moderato tcp {chosen}--direction {directions} --link {links} {options}")
+    return lines
 
 
 def _asked(tasks: list[dict]) -> list[tuple[str, str]]:

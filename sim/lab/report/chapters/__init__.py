@@ -4,9 +4,9 @@
 from ..material import Material
 from ..section import Section
 from . import (burst, conditions, data, latency, model, overload, profile, recovery, story,
-               strategies, throughput)
+               strategies, tcp, throughput)
 
-ORDER = (story, throughput, overload, model, profile, latency, burst, recovery, strategies,
+ORDER = (story, throughput, overload, model, profile, latency, burst, recovery, strategies, tcp,
          conditions, data)
 
 

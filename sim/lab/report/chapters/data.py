@@ -10,7 +10,8 @@ from ..section import Html, Section
 
 
 def section(material: Material) -> Section:
-    records = [*material.trials.trials, *material.trials.strategies]
+    trials = material.trials
+    records = [*trials.trials, *trials.strategies, *trials.transfers]
     lines = "".join(json.dumps(trial, separators=(",", ":")) + "\n" for trial in records)
     link = download("trials.jsonl.gz", gzip.compress(lines.encode(), mtime=0), "application/gzip")
     return Section("data", "Raw data", [Html(

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""TCP: goodput of all variants, and the study of a receiving program."""
+
+from .. import receiver, transfers
+from ..material import Material
+from ..section import Section
+
+
+def section(material: Material) -> Section:
+    found = material.trials.transfers
+    return Section("tcp", "TCP: goodput, and what receiving costs",
+                   [transfers.table(found), receiver.rate(found), receiver.table1(found),
+                    receiver.segments(found), receiver.costs(found)] if found else [],
+                   "Run `./moderato tcp` and `./moderato receiver` for it.")

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Goodput over TCP: into the guest, out of it and through it, of each variant and link."""
+
+from collections.abc import Sequence
+
+from ..tcp.transfer import DIRECTIONS, gro_said
+from .paper import VARIANTS
+from .table import Table, number
+
+
+def table(records: Sequence[dict]) -> Table | None:
+    """A row per variant, a column per link and direction; of transfers that have no profile."""
+    plain = [record for record in records if "profile" not in record]
+    if not plain:
+        return None
+    cells = {(_row(record), record["link_mbps"], record["direction"]): record for record in plain}
+    rows = dict.fromkeys([*(name for name in VARIANTS if any(name == row for row, *_ in cells)),
+                          *(row for row, *_ in cells)])
+    columns = sorted({(link, direction) for _, link, direction in cells},
+                     key=lambda each: (each[0], DIRECTIONS.index(each[1])))
+    head = ["", *(f"{direction}, {link} Mb/s" for link, direction in columns)]
+    return Table("tcp-goodput", "Goodput over TCP in steady state, Mb/s; in brackets: CPU idle, %",
+                 head, [[row, *(_cell(cells.get((row, *column))) for column in columns)]
+                        for row in rows],
+                 ["In: the guest receives; out: it sends; through: it forwards. One connection "
+                  "with segments of 1448 octets. Marked with *: the transfer was not steady."])
+
+
+def _row(record: dict) -> str:
+    more = [f"{record['connections']} connections"] * (record["connections"] > 1)
+    more += filter(None, [gro_said(record["direction"], record["gro"])])
+    more += [f"kernel {record['kernel']}"] * (record["kernel"] != "normal")
+    more += [f"buffers of {record['socket']}"] * bool(record["socket"])
+    return ", ".join([record["variant"], *more])
+
+
+def _cell(record: dict | None) -> str:
+    if record is None:
+        return number(None, 1)
+    return (f"{record['goodput_mbps']:.1f}{'*' * bool(record['problems'])} "
+            f"({record['cpu_idle_percent']:.0f})")

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The report's chapter about TCP, from records that are made up."""
+
+import json
+import shlex
+
+import made_up_trials as made_up
+import pytest
+
+from moderato.sim.lab import cli
+from moderato.sim.lab.receiver.buffers import BUFFERS
+from moderato.sim.lab.report import receiver, records, reproduce, transfers
+
+
+def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **changes) -> dict:
+    """A record of `moderato tcp`."""
+    return {"name": f"{variant} {direction}", "kind": "tcp", "variant": variant,
+            "direction": direction, "link_mbps": link, "connections": 1, "octets": 1_500_000,
+            "user_buffer": 65536, "socket": 0, "gro": direction != "through",
+            "kernel": "normal", "goodput_mbps": 50.0,
+            "cpu_idle_percent": 12.4, "segments": 10, "acks_per_segment": 0.5,
+            "mean_window_bytes": 31000.0, "problems": [], "conditions": made_up.MACHINE,
+            "key": f"{variant} {direction} {link} {changes}", **changes}
+
+
+def study() -> list[dict]:
+    return [transfer("original", user_buffer=size, socket=65536, goodput_mbps=float(number),
+                     profile={"segments": {"4": 900, "5": 107, "idle": 0}, "cycles": 1007,
+                              "receive_queue": {"softirq_percent": 35.0, "mean_segments": 18.4}})
+            for number, size in enumerate(BUFFERS, 1)]
+
+
+@pytest.fixture
+def file(tmp_path):
+    older = made_up.MACHINE | {"version": "v0"}
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in [
+        *made_up.run(["napi"], sizes=[64]), transfer("napi", "through", conditions=older),
+        *study(), transfer(),
+        transfer(direction="out", link=1000, problems=["it was not steady"]),
+        transfer("liteeth", conditions=made_up.MACHINE | {"nic": "liteeth"}),
+        transfer(connections=3, gro=False)]))
+    return path
+
+
+def test_the_last_commit_s_transfers_are_taken(file):
+    found = records.load([file])
+    assert len(found.transfers) == len(BUFFERS) + 4
+    assert not any(record["direction"] == "through" for record in found.transfers)
+
+
+def test_goodput_has_a_row_for_each_variant(file):
+    table = transfers.table(records.load([file]).transfers)
+    assert table.head == ["", "in, 100 Mb/s", "out, 1000 Mb/s"]
+    assert [row[0] for row in table.rows] == ["napi", "liteeth", "napi, 3 connections, no GRO"]
+    assert table.rows[0][1:] == ["50.0 (12)", "50.0* (12)"]
+    assert table.rows[1][1:] == ["50.0 (12)", "–"]
+    assert transfers.table(study()) is None
+
+
+def test_table_1_has_theirs_beside_ours():
+    table = receiver.table1(study())
+    assert len(table.rows) == len(BUFFERS) and len(table.head) == 11
+    assert table.rows[2] == ["4 KiB", "35.0", "2.1", "18.4", "33.8", "–", "0.0", "31000", "8116",
+                             "0.50", "0.35"]
+    assert table.rows[-1][2] == "–"  # the paper has no 4 MiB there
+
+
+def test_segments_sum_to_all_cycles():
+    table = receiver.costs(study())
+    assert table.rows[-1] == ["**sum**", *["101"] * len(BUFFERS)]  # 1007 cycles, 10 segments
+    columns = [[int(row[place]) for row in table.rows[:-1]] for place in range(1, len(BUFFERS) + 1)]
+    assert all(sum(column) == 101 for column in columns)
+    assert receiver.segments(study()) and receiver.rate(study())
+
+
+@pytest.mark.parametrize("made", [study(), [transfer(), transfer(link=1000)],
+                                  [transfer("liteeth", conditions={"nic": "liteeth"})]])
+def test_the_commands_make_them_again(made):
+    lines = reproduce.commands(records.Records(made_up.run(["napi"], sizes=[64]), [], [], made))
+    command = shlex.split(lines[-1])
+    assert command[0] == "./moderato" and cli.parse(command[1:])
+    assert any(line.startswith(("./moderato tcp ", "./moderato receiver ")) for line in lines)
+
+
+def test_the_chapter_is_written(file, tmp_path):
+    assert cli.main(["report", "--results", str(file), "--output", str(tmp_path / "report.html"),
+                     "--markdown", str(tmp_path / "tables.md"),
+                     "--figures", str(tmp_path / "figures")]) == 0
+    tables = (tmp_path / "tables.md").read_text()
+    assert "Goodput over TCP" in tables and "Song et al. 2010" in tables
+    assert {"receiver-rate.svg", "receiver-segments.svg"} <= {
+        path.name for path in (tmp_path / "figures").iterdir()}
