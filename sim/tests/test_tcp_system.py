@@ -116,7 +116,7 @@ def test_a_window_of_zero_for_a_second():
 def test_nuttcp_agrees():
     ours = record(transfer("out", octets=1_500_000))
     other = record(transfer("out", octets=1_500_000, program="nuttcp"))
-    assert other["goodput_mbps"] == pytest.approx(ours["goodput_mbps"], rel=0.02)
+    assert other["goodput_mbps"] == pytest.approx(ours["goodput_mbps"], rel=0.05)
     # Its own figure has slow start in it.
     assert other["guest"][0]["goodput_mbps"] == pytest.approx(ours["goodput_mbps"], rel=0.1)
     assert not ours["problems"] and not other["problems"]

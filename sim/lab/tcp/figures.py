@@ -72,7 +72,8 @@ def problems(transfer, reply: dict, served: Sequence[dict]) -> list[str]:
     found += [f"{port['left'][kind]} frames left port {number} with a {what}"
               for number, port in enumerate(reply["ports"])
               for kind, what in (("bad_fcs", "wrong FCS"), ("bad_preamble", "wrong preamble"),
-                                 ("short_gap", "short gap before them")) if port["left"][kind]]
+                                 ("short_gap", "short gap before them"))
+              if port["left"][kind] and not (kind == "bad_fcs" and "damage" in transfer.faults)]
     return found or unsteady(reply["window"]["parts"] if reply["window"] else [])
 
 
