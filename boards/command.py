@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from dataclasses import asdict
+from fnmatch import fnmatch
 from pathlib import Path
 
 from moderato.soc.linux.memory_map import MIN_MEMORY
@@ -15,6 +16,9 @@ from . import ecp5_tools, images, report
 from .gateware import TOP, board_class, gateware
 
 MARK = "report.json"  # a folder that has this was made here, and may be made again
+# if these names are all that it has.
+OURS = (MARK, "report.md", "soc.json", "boot.json", "*.bit", "*.svf", "Image", "*.bin", "*.cpio",
+        "*.dtb", "*.dts")
 
 
 def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> int:
@@ -25,9 +29,9 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
     """
     kind = board_class(board)
     if not kind.linux and nic != "moderato":
-        raise NoSuchBitstream(f"the memory of the {kind.title} is too small for Linux, and the "
-                              "program that runs without it knows Moderato's MACs only; leave "
-                              "--nic out")
+        raise WrongCommand(f"the memory of the {kind.title} is too small for Linux, and the "
+                           "program that runs without it knows Moderato's MACs only; leave "
+                           "--nic out")
     output = output or Path(f"{board}-{nic}")
     clear(output)  # whatever happens now, nothing old is left to be mistaken for new
 
@@ -76,13 +80,18 @@ def clear(output: Path):
     """Remove what an earlier build left in `output`, but nothing else."""
     if not output.exists():
         return
-    if not (output / MARK).is_file() and not (output.is_dir() and not any(output.iterdir())):
-        raise BuildError(f"{output} is not a folder that this command made; move it away, or "
-                         "choose another --output")
+    found = [] if output.is_file() else sorted(entry.name for entry in output.iterdir())
+    if output.is_file() or found and MARK not in found:
+        raise WrongCommand(f"{output} is not a folder that this command made; move it away, or "
+                           "choose another --output")
+    foreign = [name for name in found if not any(fnmatch(name, ours) for ours in OURS)]
+    if foreign:
+        raise WrongCommand(f"{output} has what this command did not make ({foreign[0]}) and would "
+                           "be replaced; move that away, or choose another --output")
     shutil.rmtree(output)
 
 
-class NoSuchBitstream(BuildError):
+class WrongCommand(BuildError):
     """It was asked for what can't be: the command is wrong, not the build."""
     status = 2
 

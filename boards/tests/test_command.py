@@ -71,9 +71,9 @@ def test_interruption_leaves_no_bitstream(quick, tmp_path):
 
 def test_made_anew(quick, tmp_path):
     build(tmp_path)
-    (tmp_path / "out" / "stale").write_text("")
+    (tmp_path / "out" / "stale.bit").write_text("")
     build(tmp_path)
-    assert not (tmp_path / "out" / "stale").exists()
+    assert not (tmp_path / "out" / "stale.bit").exists()
 
 
 def test_other_folders_are_left_alone(quick, tmp_path):
@@ -83,6 +83,25 @@ def test_other_folders_are_left_alone(quick, tmp_path):
     with pytest.raises(BuildError, match="not a folder that this command made"):
         build(tmp_path)
     assert mine.exists()
+
+
+def test_what_came_into_the_folder_is_left_alone(quick, tmp_path):
+    build(tmp_path)
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    with pytest.raises(command.WrongCommand, match="notes.txt"):
+        build(tmp_path)
+    assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "out" / "versa_ecp5.bit").exists()
+
+
+def test_images_without_linux_are_made_anew(tmp_path, monkeypatch):
+    """Their names are known as the command's own."""
+    monkeypatch.setattr(images, "has_linux", lambda soc: False)
+    monkeypatch.setattr(images, "forward", lambda soc: b"")
+    images.write({**SOC, "memory": {"size": 8 << 20, "base": 0}}, tmp_path)
+    (tmp_path / command.MARK).touch()
+    command.clear(tmp_path)
+    assert not tmp_path.exists()
 
 
 def test_small_memory(capsys):
