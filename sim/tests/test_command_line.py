@@ -6,6 +6,7 @@ import shlex
 import shutil
 import struct
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -154,13 +155,34 @@ def test_version(words, capsys):
     ("shell --help", "usage: moderato shell"), ("test --help", "takes pytest's"),
     ("setup --help", "Installs"), ("help test", "takes pytest's"), ("--version", "moderato ")])
 def test_launcher_s_help_installs_nothing(words, says, tmp_path):
-    """In a clone without .venv, with a cache that nobody may make."""
-    clone = tmp_path / "clone"
-    shutil.copytree(ROOT, clone, ignore=lambda folder, names: [
-        name for name in names if name in (".git", ".venv", "docs", "linux-driver", "cocotb-tests")
-        or name == "__pycache__"])
-    shown = subprocess.run([clone / "moderato", *words.split()], capture_output=True, text=True,
-                           env={**os.environ, "MODERATO_CACHE": "/proc/none", "HOME": "/proc"})
+    clone = bare_clone(tmp_path)
+    shown = launch(clone, words)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert says in shown.stdout
     assert not (clone / ".venv").exists()
+
+
+@pytest.mark.parametrize("words, says", [
+    ("", "a COMMAND is needed"), ("froward", "did you mean forward?"),
+    ("forward --load 0", "0.001 to 100 percent"), ("timeline --variant napi", "--output")])
+def test_launcher_refuses_before_it_installs(words, says, tmp_path):
+    clone = bare_clone(tmp_path)
+    shown = launch(clone, words)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert says in shown.stderr and len(shown.stderr.splitlines()) == 1
+    assert not (clone / ".venv").exists()
+
+
+def bare_clone(folder: Path) -> Path:
+    """A clone without .venv."""
+    clone = folder / "clone"
+    shutil.copytree(ROOT, clone, ignore=lambda _, names: [
+        name for name in names if name in (".git", ".venv", "docs", "linux-driver", "cocotb-tests")
+        or name == "__pycache__"])
+    return clone
+
+
+def launch(clone: Path, words: str) -> subprocess.CompletedProcess:
+    """With a cache that nobody may make."""
+    return subprocess.run([clone / "moderato", *words.split()], capture_output=True, text=True,
+                          env={**os.environ, "MODERATO_CACHE": "/proc/none", "HOME": "/proc"})
