@@ -13,7 +13,9 @@ import pytest
 from moderato.sim.lab import cli, commands
 from moderato.sim.lab.explain import profile, timeline
 from moderato.sim.lab.measure import forward, replay
+from moderato.sim.lab.rfc2544 import command as rfc2544
 from moderato.sim.lab.run import shell
+from moderato.sim.lab.strategies import command as strategies
 from moderato.soc.toolchain import project
 from moderato.soc.toolchain.project import ROOT
 
@@ -22,7 +24,7 @@ from moderato.soc.toolchain.project import ROOT
 def nothing_runs(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a wrong command got as far as building the machine")
-    for module in (forward, profile, replay, shell, timeline):
+    for module in (forward, profile, replay, rfc2544, shell, strategies, timeline):
         monkeypatch.setattr(module, "machine", fail)
 
 
@@ -108,6 +110,19 @@ def nothing_runs(monkeypatch):
     ("timeline --variant napi", "--output"),
     ("timeline --output {tmp}/trace", "a --variant is needed"),
     ("timeline --variant napi --frames 0 --output {tmp}/trace", "1 to 100 000 000 frames"),
+    ("timeline --variant napi --frames 100000000 --output {tmp}/trace", "add --yes"),
+    ("profile --variant napi --load 0.001", "add --yes"),
+    ("profile --variant napi --seconds 60", "add --yes"),
+    ("rfc2544 --test loss --variant napi --load 100,0.001", "add --yes"),
+    ("rfc2544 --results -", "trials are kept to be read again"),
+    ("rfc2544 --results /dev/null", "trials are kept to be read again"),
+    ("strategies --results /dev/stdout", "trials are kept to be read again"),
+    ("strategies --json {tmp}/a --results {tmp}/a", "--json and --results are the same file"),
+    ("strategies --json {tmp}/link --results {tmp}/file", "--json and --results are the same"),
+    ("strategies --strategy napy", "did you mean napi?"),
+    ("strategies --situation 10", "did you mean 10%?"),
+    ("strategies --strategy napi --situation urgent", "nothing to run: urgent is for napi-full"),
+    ("strategies --frame-size 64,512", "'64,512' is not a frame size"),
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()

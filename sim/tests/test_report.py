@@ -3,13 +3,16 @@
 
 import base64
 import csv
+import errno
 import gzip
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import made_up_trials as made_up
 import pytest
+from matplotlib.figure import Figure
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands.rfc2544 import require_used
@@ -310,6 +313,27 @@ def draw(trials: list[dict]) -> list:
             figures.latency(of, found), figures.interrupts(of, curves)]
 
 
+def test_a_figure_that_can_t_be_written_leaves_the_old_one(trials, tmp_path, monkeypatch):
+    plot = draw(trials)[0]
+    plot.save(tmp_path)
+    old, names = (tmp_path / f"{plot.name}.png").read_bytes(), sorted(tmp_path.iterdir())
+    monkeypatch.setattr(Figure, "savefig", full_disk(Figure.savefig))
+    with pytest.raises(LabError, match="free some space"):
+        plot.save(tmp_path)
+    assert (tmp_path / f"{plot.name}.png").read_bytes() == old
+    assert sorted(tmp_path.iterdir()) == names
+
+
+def full_disk(save):
+    """Matplotlib's, where files get half of what they should."""
+    def savefig(self, file, **options):
+        if not isinstance(file, Path):
+            return save(self, file, **options)
+        file.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+    return savefig
+
+
 def test_figures_are_the_same_bytes_each_time(trials):
     assert [plot.svg() for plot in draw(trials)] == [plot.svg() for plot in draw(trials)]
 
@@ -428,10 +452,12 @@ def test_without_trials_it_says_what_to_run(tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "report.html").exists()
 
 
-def test_markdown_shows_the_figures_beside_it(file, tmp_path):
+def test_markdown_shows_the_figures_beside_it(file, tmp_path, capsys):
     (tmp_path / "docs").mkdir()
     assert run(file, "--figures", tmp_path / "figures", "--markdown",
                tmp_path / "docs" / "tables.md") == 0
+    assert (f"moderato: wrote {tmp_path}/figures, {tmp_path}/docs/tables.md"
+            in capsys.readouterr().err)
     text = (tmp_path / "docs" / "tables.md").read_text()
     shown = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
     assert len(shown) == 7

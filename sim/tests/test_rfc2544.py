@@ -228,9 +228,11 @@ def test_a_trial_is_never_run_twice(lab, machine, tmp_path, capsys):
     words = ("--variant", "napi", "--frame-size", "64", "--test", "throughput,latency,burst",
              "--results", str(tmp_path / "trials.jsonl"))
     assert lab(*words) == 0
-    first, before = capsys.readouterr().out, trials_run(machine)
+    output, before = capsys.readouterr(), trials_run(machine)
+    assert f"moderato: wrote {tmp_path}/trials.jsonl\n" in output.err
     assert lab(*words) == 0
-    assert capsys.readouterr().out == first
+    again = capsys.readouterr()
+    assert again.out == output.out and "wrote" not in again.err
     assert trials_run(machine) - before <= 3  # looks at the checkpoints, and no trial
 
 

@@ -118,7 +118,7 @@ def test_wrong_words_are_refused(lab, capsys, words, says):
 
 
 def test_nothing_to_run(lab, capsys):
-    assert lab("--strategy", "original", "--situation", "urgent") == 1
+    assert lab("--strategy", "original", "--situation", "urgent") == 2
     assert "nothing to run: urgent is for napi-full, " in capsys.readouterr().err
 
 

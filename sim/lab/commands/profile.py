@@ -20,6 +20,7 @@ def options(parser):
     add("--flame-graph", type=arguments.output_file, metavar="FILE.svg",
         help="also write a flame graph here")
     common.add_json(parser)
+    common.add_yes(parser)
 
 
 def run(options) -> int:
@@ -28,4 +29,4 @@ def run(options) -> int:
                                  ("--flame-graph", options.flame_graph)])
     return profile(common.variants(options), options.frame_size, options.load, options.seconds,
                    options.link, options.folded, options.flame_graph, options.json, options.nic,
-                   common.kernel(options))
+                   common.kernel(options), options.yes)

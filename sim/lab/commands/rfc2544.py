@@ -27,6 +27,7 @@ def options(parser):
         help="of the rate, to which a throughput is found (default: 1)")
     common.add_link(parser)
     common.add_farm(parser)
+    common.add_yes(parser)
 
 
 def run(options) -> int:
@@ -34,7 +35,8 @@ def run(options) -> int:
     require_used(options)
     return rfc2544(options.test, common.variants(options), options.frame_size,
                    options.load or LOADS, options.phases or 1, options.resolution or 1.0,
-                   options.link, options.scheduler, options.results, options.nic)
+                   options.link, options.scheduler, options.results, options.nic,
+                   options.yes)
 
 
 def require_used(options):

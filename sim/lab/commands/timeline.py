@@ -5,7 +5,7 @@ from . import arguments, common
 
 EXAMPLES = ("--variant napi --frames 8 --output napi.pftrace",)
 USAGE = ("moderato timeline (--variant V | --nic liteeth) --output FILE [--kernel K]\n"
-         "       [--hz HZ] [--frame-size N] [--frames N] [--link MBPS]")
+         "       [--hz HZ] [--frame-size N] [--frames N] [--link MBPS] [--yes]")
 
 
 def options(parser):
@@ -17,9 +17,10 @@ def options(parser):
     common.add_link(parser)
     add("--output", type=arguments.output_file, required=True, metavar="FILE",
         help="a trace for ui.perfetto.dev")
+    common.add_yes(parser)
 
 
 def run(options) -> int:
     from ..explain.timeline import timeline
     return timeline(common.variant(options), options.frame_size, options.frames, options.link,
-                    options.output, options.nic, common.kernel(options))
+                    options.output, options.nic, common.kernel(options), options.yes)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from moderato.soc.linux.kernel import NORMAL, Choice
 
-from ..measure import forward, trial
+from ..measure import estimate, forward, trial
 from ..measure.results import Trial, frames_for
 from ..run import pool, state
 from ..run.machine import machine
@@ -25,11 +25,15 @@ from .stacks import Profile, fold, read
 
 def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seconds: float,
             link_mbps: int, folded: Path | None, svg: Path | None, json: Path | None,
-            nic: str = "moderato", kernel: Choice = NORMAL) -> int:
-    """Profile a trial of each variant; prints the table, returns the exit status."""
-    of = machine(link_mbps, nic=nic, kernel=kernel)
+            nic: str = "moderato", kernel: Choice = NORMAL, patient: bool = False) -> int:
+    """Profile a trial of each variant; prints the table, returns the exit status.
+
+    patient: also if that takes hours.
+    """
     frames = frames_for(seconds, frame_bytes, load_percent, link_mbps)
     trials = [Trial(variant, frame_bytes, load_percent, frames, link_mbps) for variant in variants]
+    estimate.announce([each.seconds for each in trials], patient)
+    of = machine(link_mbps, nic=nic, kernel=kernel)
     states = state.prepare(of, variants)
     functions = symbols.of_guest(states[variants[0]])
     profiles = pool.run_all([
@@ -44,6 +48,7 @@ def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seco
             file.write_text(flame_graph.render(profiles))
     if json:
         outputs.write_json(json, [attribution.as_json(each) for each in profiles])
+    outputs.name(folded, svg, json)
     return forward.report_problems([each.result for each in profiles])
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from moderato.soc.linux.kernel import NORMAL, Choice
 
-from ..measure import forward, pcap, trial
+from ..measure import estimate, forward, pcap, trial
 from ..measure.results import Result, Trial
 from ..run import pool, state
 from ..run.machine import machine
@@ -80,11 +80,15 @@ class Burst:
 
 
 def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path,
-             nic: str = "moderato", kernel: Choice = NORMAL) -> int:
-    """Forward a burst at the minimum gap and write its trace; returns the exit status."""
+             nic: str = "moderato", kernel: Choice = NORMAL, patient: bool = False) -> int:
+    """Forward a burst at the minimum gap and write its trace; returns the exit status.
+
+    patient: also if that takes hours.
+    """
+    one = Trial(variant, frame_bytes, 100, frames, link_mbps)
+    estimate.announce([one.seconds], patient)
     of = machine(link_mbps, nic=nic, kernel=kernel)
     ready = state.prepare(of, [variant])[variant]
-    one = Trial(variant, frame_bytes, 100, frames, link_mbps)
     job = functools.partial(run, one, ready, symbols.of_guest(ready))
     burst, = pool.run_all([(one.name, job)])
     with outputs.replacing(output) as file:

@@ -36,6 +36,7 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
             file.write_text(as_markdown(sections, markdown, figure_folder), encoding="utf-8")
     print(f"{output}: {len(trials.trials)} trials, {len(_parts(sections, Table))} tables, "
           f"{len(_parts(sections, Plot))} figures")
+    outputs.name(figure_folder, markdown)
     return 0
 
 

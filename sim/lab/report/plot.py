@@ -23,6 +23,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
+from ..show import outputs
+
 INK = "#010203"  # stands for the colour of text, and occurs nowhere else
 STYLE = {
     "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9, "axes.titleweight": "bold",
@@ -90,10 +92,12 @@ class Plot:
 
     def save(self, folder: Path):
         """NAME.svg and NAME.png in `folder`."""
-        (folder / f"{self.name}.svg").write_text(self.svg(), encoding="utf-8")
-        with matplotlib.rc_context(STYLE):
+        with outputs.replacing(folder / f"{self.name}.svg") as file:
+            file.write_text(self.svg(), encoding="utf-8")
+        with (outputs.replacing(folder / f"{self.name}.png") as file,
+              matplotlib.rc_context(STYLE)):
             FigureCanvasAgg(self.figure)
-            self.figure.savefig(folder / f"{self.name}.png", dpi=DPI, facecolor="white",
+            self.figure.savefig(file, format="png", dpi=DPI, facecolor="white",
                                 metadata={"Software": None})
 
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..measure import estimate
+from ..measure.results import frame_rate
 from ..run import farm, state, store
 from ..run.machine import machine
 from . import search_tables, tests, trials
@@ -13,11 +15,15 @@ from .tests import Cell
 
 def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence[int],
             loads: Sequence[float], phases: int, resolution: float, link_mbps: int,
-            scheduler: str | None, results: Path | None, nic: str = "moderato") -> int:
+            scheduler: str | None, results: Path | None, nic: str = "moderato",
+            patient: bool = False) -> int:
     """Run the tests named on every variant and frame size; prints tables, returns the status.
 
     Each trial is kept in `results` (by default in the build cache) and not run again.
+    patient: also if one trial takes hours.
     """
+    if "loss" in names:
+        estimate.require_short(longest(variants, frame_sizes, loads, link_mbps, resolution), patient)
     kept = store.Store(results or store.default())
     of = machine(link_mbps, nic=nic)
     states = state.prepare(of, variants)
@@ -56,7 +62,17 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
                for record in kept.used for problem in record["problems"]}
     for line in sorted(unsound):
         print(f"moderato: trial {line}", file=sys.stderr)
+    kept.name()
     return 1 if unsound else 0
+
+
+def longest(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence[float],
+            link_mbps: int, resolution: float) -> float:
+    """Simulated seconds of the longest trial of the loss test: few frames at a low load."""
+    tasks = [trials.steady(variants[0], size, link_mbps, min(loads), 0, resolution)
+             for size in frame_sizes]
+    return max(task.frames / frame_rate(task.frame_bytes, task.load_percent, link_mbps)
+               for task in tasks)
 
 
 def phase_shares(count: int) -> list[float]:

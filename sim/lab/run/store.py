@@ -11,7 +11,8 @@ from pathlib import Path
 
 from moderato.soc.toolchain.project import cache_root
 
-from ..show.errors import LabError
+from ..show import outputs
+from ..show.errors import LabError, UsageError
 
 
 def default(name: str = "trials") -> Path:
@@ -25,6 +26,10 @@ class Store:
     def __init__(self, path: Path):
         self.path = path
         self.used = []  # records that were asked for or added
+        self.grown = False
+        if outputs.final(path) is None or path.exists() and not path.is_file():
+            raise UsageError(f"{path} keeps nothing, and trials are kept to be read again; name a "
+                             "regular file")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.records = read(path) if path.exists() else {}
@@ -53,6 +58,12 @@ class Store:
             raise _unusable(self.path, error) from error
         self.records[record["key"]] = record
         self.used.append(record)
+        self.grown = True
+
+    def name(self):
+        """Say where new records are."""
+        if self.grown:
+            outputs.name(self.path)
 
 
 def read(path: Path) -> dict[str, dict]:

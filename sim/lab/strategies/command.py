@@ -12,7 +12,7 @@ from ..run import farm, pool, state, store
 from ..run.machine import Machine, machine
 from ..run.state import State
 from ..show import outputs
-from ..show.errors import LabError
+from ..show.errors import UsageError
 from . import ping, tables, trials
 from .settings import SETTINGS, Setting
 from .situations import LINK_MBPS, PING, Situation
@@ -31,7 +31,7 @@ def strategies(settings: Sequence[Setting], situations: Sequence[Situation], fra
     pairs = [(setting, situation) for situation in situations for setting in settings
              if situation.has(setting.name)]
     if not pairs:
-        raise LabError("nothing to run: " + "; ".join(
+        raise UsageError("nothing to run: " + "; ".join(
             f"{each.name} is for {', '.join(each.settings)}" for each in situations))
     settings = [setting for setting in settings if any(setting is each for each, _ in pairs)]
     kept = store.Store(results or store.default("strategies"))
@@ -48,6 +48,7 @@ def strategies(settings: Sequence[Setting], situations: Sequence[Situation], fra
     if json:
         outputs.write_json(json, list(records.values()))
     outputs.name(json)
+    kept.name()
     return report_problems(records.values())
 
 
