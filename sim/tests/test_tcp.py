@@ -107,6 +107,8 @@ def test_a_program_that_fails(lab, monkeypatch, capsys):
     ("tcp --nic liteeth --variant napi", "leave --variant or --nic out"),
     ("receiver --user-buffer 64,big", "'big' is not a number of octets"),
     ("receiver --user-buffer 0", "1 to 1073741824 octets"),
+    ("tcp --variant napi --json same --results same", "are the same file"),
+    ("receiver --json same --results same", "are the same file"),
 ])
 def test_wrong_words_are_refused(lab, capsys, words, says):
     assert lab(*words.split()) == 2 and says in capsys.readouterr().err

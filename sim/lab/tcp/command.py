@@ -55,6 +55,7 @@ def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path 
     with farm.farm(scheduler) as workers:
         found = workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
                             "transfers")
+    kept.name()
     return [record | {"nic": record["conditions"]["nic"]}
             for record in (found[each,] for each in states)]
 
