@@ -84,7 +84,6 @@ TERMS = tuple(Term(name, meaning, tuple(functions.split())) for name, meaning, f
 ))
 
 
-
 def by_function(terms: Sequence[Term]) -> dict[str, str]:
     """The names of terms by the functions that name them."""
     return {function: term.name for term in terms for function in term.functions}
