@@ -23,8 +23,9 @@ def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **ch
             "key": f"{variant} {direction} {link} {changes}", **changes}
 
 
-def study() -> list[dict]:
+def study(**changes) -> list[dict]:
     return [transfer("original", user_buffer=size, socket=65536, goodput_mbps=float(number),
+                     **changes,
                      profile={"segments": {"4": 900, "5": 107, "idle": 0}, "cycles": 1007,
                               "receive_queue": {"softirq_percent": 35.0, "mean_segments": 18.4}})
             for number, size in enumerate(BUFFERS, 1)]
@@ -74,7 +75,17 @@ def test_segments_sum_to_all_cycles():
     assert receiver.segments(study()) and receiver.rate(study())
 
 
-@pytest.mark.parametrize("made", [study(), [transfer(), transfer(link=1000)],
+def test_tracing_stands_beside_what_it_changes():
+    both = study(kernel="traced", segments=5)[:4] + study()
+    table = receiver.disturbance(both)
+    assert [row[0] for row in table.rows] == ["64 B", "1 KiB", "4 KiB", "16 KiB"]
+    assert table.rows[2][1:5] == ["3.0", "3.0", "101", "201"]
+    assert receiver.studied(both) == study() and list(receiver.studies(both)) == [
+        "original", "original, traced"]
+    assert receiver.disturbance(study()) is None and receiver.rate(both)
+
+
+@pytest.mark.parametrize("made", [study(), study(kernel="traced"), [transfer(), transfer(link=1000)],
                                   [transfer("liteeth", conditions={"nic": "liteeth"})]])
 def test_the_commands_make_them_again(made):
     lines = reproduce.commands(records.Records(made_up.run(["napi"], sizes=[64]), [], [], made))

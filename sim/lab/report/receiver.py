@@ -13,15 +13,27 @@ from .plot import Plot, legend, look, panels, styled, tip
 from .table import Table, number
 
 THEIRS = "Song et al. 2010"
+NORMAL, TRACED = "normal", "traced"  # kernels
 COLOURS = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#CC79A7", "#F0E442", "#009E73", "#8DA0CB",
            "#66C2A5", "#999999", "#B8B000", "#444444")
 
 
+def studies(records: Sequence[dict]) -> dict[str, list[dict]]:
+    """The transfers of each study, by user buffer; by the variant, and a kernel not the usual."""
+    found = {}
+    for record in sorted((record for record in records if "profile" in record),
+                         key=lambda record: (record["kernel"] == TRACED, record["user_buffer"])):
+        found.setdefault(_name(record), []).append(record)
+    return found
+
+
 def studied(records: Sequence[dict]) -> list[dict]:
-    """The transfers of the study, by user buffer; of the variant that was studied first."""
-    found = [record for record in records if "profile" in record]
-    return sorted((record for record in found if record["variant"] == found[0]["variant"]),
-                  key=lambda record: record["user_buffer"])
+    """The first study's, which is of the usual kernel where there is one."""
+    return next(iter(studies(records).values()), [])
+
+
+def _name(record: dict) -> str:
+    return record["variant"] + f", {record['kernel']}" * (record["kernel"] != NORMAL)
 
 
 def theirs() -> dict[int, dict[str, float]]:
@@ -33,22 +45,19 @@ def theirs() -> dict[int, dict[str, float]]:
 
 @styled
 def rate(records: Sequence[dict]) -> Plot | None:
-    """Figure 2: the rate by user buffer, of each variant that was studied."""
-    found = [record for record in records if "profile" in record]
+    """Figure 2: the rate by user buffer, of each variant that was studied, traced and not."""
+    found = studies(records)
     if not found:
         return None
     figure, (panel,) = panels(1, 1, 3.2)
-    variants = list(dict.fromkeys(record["variant"] for record in found))
-    for variant in variants:
-        own = sorted((record for record in found if record["variant"] == variant),
-                     key=lambda record: record["user_buffer"])
+    for name, own in found.items():
         panel.plot([record["user_buffer"] for record in own],
-                   [record["goodput_mbps"] for record in own], **look(variant, variants))
+                   [record["goodput_mbps"] for record in own], **look(name, list(found)))
         for record in own:
             tip(panel, record["user_buffer"], record["goodput_mbps"],
-                f"{variant}, {size(record['user_buffer'])}: {record['goodput_mbps']:.1f} Mb/s, "
+                f"{name}, {size(record['user_buffer'])}: {record['goodput_mbps']:.1f} Mb/s, "
                 f"CPU idle {record['cpu_idle_percent']:.1f} %")
-    sizes = sorted({record["user_buffer"] for record in found})
+    sizes = sorted({record["user_buffer"] for own in found.values() for record in own})
     panel.set(xscale="log", xlabel="user buffer", ylabel="goodput, Mb/s", ylim=(0, None))
     panel.set_xticks(sizes, map(size, sizes))
     panel.minorticks_off()
@@ -77,6 +86,27 @@ def table1(records: Sequence[dict]) -> Table | None:
     return Table("receiver-table-1", f"What a receiving program meets, ours ({found[0]['variant']}) "
                  f"beside {THEIRS}, table 1", head, rows,
                  ["Direct copy (the prequeue) left Linux in 4.14: there is nothing to measure."])
+
+
+def disturbance(records: Sequence[dict]) -> Table | None:
+    """The same study with the kernel's own tracing on, beside the one that nothing disturbs."""
+    plain = studied(records)
+    traced = [record for record in records if "profile" in record and record["kernel"] == TRACED]
+    pairs = [(record, other) for record in plain for other in traced
+             if all(record[name] == other[name] for name in ("variant", "user_buffer"))]
+    if not pairs or plain[0]["kernel"] == TRACED:
+        return None
+    columns = (("Mb/s", lambda record: number(record["goodput_mbps"], 1)),
+               ("cycles per segment",
+                lambda record: number(record["profile"]["cycles"] / record["segments"], 0)),
+               ("segments in softirqs, %",
+                lambda record: number(record["profile"]["receive_queue"]["softirq_percent"], 1)),
+               ("window, octets", lambda record: number(record["mean_window_bytes"], 0)))
+    rows = [[size(pair[0]["user_buffer"]), *(text(record) for _, text in columns for record in pair)]
+            for pair in pairs]
+    head = ["user buffer", *(title for name, _ in columns for title in (name, f"{name}: traced"))]
+    return Table("receiver-disturbance", "What the kernel's own tracing changes: an event for each "
+                 "entry into the functions at which the time segments begin and end", head, rows)
 
 
 @styled

@@ -44,10 +44,11 @@ def _transfers(found: list[dict]) -> list[str]:
     """A command for the transfers of the study, and one for all others of a NIC that are alike."""
     lines, others = [], defaultdict(list)  # machine and options → transfers
     studied = [record for record in found if "profile" in record]
-    for variant in _each(record["variant"] for record in studied):
+    for variant, kernel in _each((record["variant"], record["kernel"]) for record in studied):
         buffers = _each(record["user_buffer"] for record in studied
-                        if record["variant"] == variant)
-        lines.append(f"./moderato receiver --variant {variant} --user-buffer {_list(buffers)}")
+                        if (record["variant"], record["kernel"]) == (variant, kernel))
+        lines.append(f"./moderato receiver --variant {variant} --user-buffer {_list(buffers)}"
+                     + f" --kernel {kernel}" * (kernel != "normal"))
     for record in found:
         if "profile" not in record:
             nic = conditions(record)["nic"]

@@ -15,7 +15,7 @@ from ..run.machine import Machine, machine
 from ..run.state import State
 from ..run.variants import INTERFACES
 from ..show import outputs
-from . import exchange, tables
+from . import exchange, tables, tracing
 from .transfer import Transfer
 
 
@@ -67,7 +67,8 @@ def job(wanted: Transfer) -> farm.Job:
 def ready(of: Machine, wanted: Transfer) -> State:
     """The variant chosen, and the guest's program in place."""
     gro = [f"ethtool -K {name} gro on" for name in INTERFACES] if wanted.gro else []
-    return state.carrying(state.ready(of, wanted.variant), exchange.STREAM, program(), gro)
+    return state.carrying(state.ready(of, wanted.variant), exchange.STREAM, program(),
+                          [*gro, *tracing.commands(wanted.kernel)])
 
 
 def program() -> Path:

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The kernel's own tracing, switched on in the guest: what `--kernel traced` is for.
+
+Each entry into one of the functions at which Song et al.'s time segments begin and end puts an event
+with its time into the kernel's ring buffer, which overwrites itself, as ftrace does in the field.
+"""
+
+from . import segments
+
+KERNEL = "traced"
+FOLDER = "/sys/kernel/tracing"
+DRIVER = "moderato_(rx_interrupt|tx_interrupt|start_xmit|napi_poll)"
+
+
+def commands(kernel: str) -> list[str]:
+    """Shell commands that begin tracing, if that is what the kernel is for."""
+    if kernel != KERNEL:
+        return []
+    names = "|".join([DRIVER, *sorted(segments.TRANSMIT | segments.RECEIVE)])
+    return [f"mount -t tracefs tracefs {FOLDER}",
+            # The kernel refuses names that it has not, and some were inlined.
+            f"grep -E '^({names})( |$)' {FOLDER}/available_filter_functions | cut -d' ' -f1 "
+            f"> {FOLDER}/set_ftrace_filter",
+            f"echo function > {FOLDER}/current_tracer"]
