@@ -4,6 +4,7 @@
 import json
 from dataclasses import asdict
 
+from moderato.sim.lab.receiver.buffers import BUFFERS
 from moderato.sim.lab.rfc2544 import metrics, tests, trials
 
 SIZES    = (64, 128, 256, 512, 896, 1024, 1280, 1518)
@@ -110,3 +111,23 @@ def strategies() -> list[dict]:
                                                 ("napi-full", 150, 80))]
     probes = {"probe_latency_ns": {"p99": 160_000}}
     return [*made, strategy("hw-moderated 10 ms, urgent", "urgent", 10_000, 40, **probes)]
+
+
+def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **changes) -> dict:
+    """A record of `moderato tcp`."""
+    return {"name": f"{variant} {direction}", "kind": "tcp", "variant": variant,
+            "direction": direction, "link_mbps": link, "connections": 1, "octets": 1_500_000,
+            "user_buffer": 65536, "socket": 0, "gro": direction != "through",
+            "kernel": "normal", "goodput_mbps": 50.0,
+            "cpu_idle_percent": 12.4, "segments": 10, "acks_per_segment": 0.5,
+            "mean_window_bytes": 31000.0, "problems": [], "conditions": MACHINE,
+            "key": f"{variant} {direction} {link} {changes}", **changes}
+
+
+def study(**changes) -> list[dict]:
+    """Records of `moderato receiver`."""
+    return [transfer("original", user_buffer=size, socket=65536, goodput_mbps=float(number),
+                     **changes,
+                     profile={"segments": {"4": 900, "5": 107, "idle": 0}, "cycles": 1007,
+                              "receive_queue": {"softirq_percent": 35.0, "mean_segments": 18.4}})
+            for number, size in enumerate(BUFFERS, 1)]

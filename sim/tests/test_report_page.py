@@ -93,10 +93,15 @@ def strategies() -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory, trials, strategies) -> Path:
+def transfers() -> list[dict]:
+    return [made_up.transfer(), *made_up.study()]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory, trials, strategies, transfers) -> Path:
     folder = tmp_path_factory.mktemp("page")
     (folder / "trials.jsonl").write_text("".join(
-        json.dumps(trial) + "\n" for trial in [*trials, *strategies]))
+        json.dumps(trial) + "\n" for trial in [*trials, *strategies, *transfers]))
     (folder / "profiles").mkdir()
     (folder / "profiles" / "napi.json").write_text(json.dumps([PROFILE]))
     (folder / "profiles" / "flame graph.svg").write_text(FLAME_GRAPH)
@@ -137,8 +142,8 @@ def test_nothing_outside_is_referred_to(outline):
         assert link.startswith(("#", "data:application/"))
 
 
-def test_each_section_is_there_and_in_the_contents(outline, trials, strategies):
-    sections = contents(Material(records.Records(trials, [], strategies),
+def test_each_section_is_there_and_in_the_contents(outline, trials, strategies, transfers):
+    sections = contents(Material(records.Records(trials, [], strategies, transfers),
                                  profiles.Profiles([PROFILE], {}, {})))
     assert [f"#section-{section.name}" for section in sections] == [
         link for link in outline.links if link.startswith("#section-")]
@@ -158,7 +163,7 @@ def test_tables_have_captions_and_heads(outline):
 
 def test_points_have_tooltips(outline):
     figures = outline.tags.count("figure")
-    assert figures == 8
+    assert figures == 10
     assert outline.tags.count("svg") == figures + 1  # the flame graph
     tips = outline.texts["title"]
     for figure in ("original, 512 bytes: 58.95 Mb/s", "load 100 %", "model", "µs per frame",
@@ -177,4 +182,4 @@ def test_missing_parts_and_notes_are_shown(tmp_path, trials):
                          ["2 line(s) of <x> are cut off"])
     text = page.render(contents(Material(of, profiles.NONE)), of.notes)
     assert "2 line(s) of &lt;x&gt; are cut off" in text
-    assert text.count("Not measured.") == 7 and "--test throughput" in text
+    assert text.count("Not measured.") == 8 and "--test throughput" in text

@@ -12,35 +12,16 @@ from moderato.sim.lab.receiver.buffers import BUFFERS
 from moderato.sim.lab.report import receiver, records, reproduce, transfers
 
 
-def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **changes) -> dict:
-    """A record of `moderato tcp`."""
-    return {"name": f"{variant} {direction}", "kind": "tcp", "variant": variant,
-            "direction": direction, "link_mbps": link, "connections": 1, "octets": 1_500_000,
-            "user_buffer": 65536, "socket": 0, "gro": direction != "through",
-            "kernel": "normal", "goodput_mbps": 50.0,
-            "cpu_idle_percent": 12.4, "segments": 10, "acks_per_segment": 0.5,
-            "mean_window_bytes": 31000.0, "problems": [], "conditions": made_up.MACHINE,
-            "key": f"{variant} {direction} {link} {changes}", **changes}
-
-
-def study(**changes) -> list[dict]:
-    return [transfer("original", user_buffer=size, socket=65536, goodput_mbps=float(number),
-                     **changes,
-                     profile={"segments": {"4": 900, "5": 107, "idle": 0}, "cycles": 1007,
-                              "receive_queue": {"softirq_percent": 35.0, "mean_segments": 18.4}})
-            for number, size in enumerate(BUFFERS, 1)]
-
-
 @pytest.fixture
 def file(tmp_path):
     older = made_up.MACHINE | {"version": "v0"}
     path = tmp_path / "records.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in [
-        *made_up.run(["napi"], sizes=[64]), transfer("napi", "through", conditions=older),
-        *study(), transfer(),
-        transfer(direction="out", link=1000, problems=["it was not steady"]),
-        transfer("liteeth", conditions=made_up.MACHINE | {"nic": "liteeth"}),
-        transfer(connections=3, gro=False)]))
+        *made_up.run(["napi"], sizes=[64]), made_up.transfer("napi", "through", conditions=older),
+        *made_up.study(), made_up.transfer(),
+        made_up.transfer(direction="out", link=1000, problems=["it was not steady"]),
+        made_up.transfer("liteeth", conditions=made_up.MACHINE | {"nic": "liteeth"}),
+        made_up.transfer(connections=3, gro=False)]))
     return path
 
 
@@ -56,11 +37,11 @@ def test_goodput_has_a_row_for_each_variant(file):
     assert [row[0] for row in table.rows] == ["napi", "liteeth", "napi, 3 connections, no GRO"]
     assert table.rows[0][1:] == ["50.0 (12)", "50.0* (12)"]
     assert table.rows[1][1:] == ["50.0 (12)", "–"]
-    assert transfers.table(study()) is None
+    assert transfers.table(made_up.study()) is None
 
 
 def test_table_1_has_theirs_beside_ours():
-    table = receiver.table1(study())
+    table = receiver.table1(made_up.study())
     assert len(table.rows) == len(BUFFERS) and len(table.head) == 11
     assert table.rows[2] == ["4 KiB", "35.0", "2.1", "18.4", "33.8", "–", "0.0", "31000", "8116",
                              "0.50", "0.35"]
@@ -68,25 +49,26 @@ def test_table_1_has_theirs_beside_ours():
 
 
 def test_segments_sum_to_all_cycles():
-    table = receiver.costs(study())
+    table = receiver.costs(made_up.study())
     assert table.rows[-1] == ["**sum**", *["101"] * len(BUFFERS)]  # 1007 cycles, 10 segments
     columns = [[int(row[place]) for row in table.rows[:-1]] for place in range(1, len(BUFFERS) + 1)]
     assert all(sum(column) == 101 for column in columns)
-    assert receiver.segments(study()) and receiver.rate(study())
+    assert receiver.segments(made_up.study()) and receiver.rate(made_up.study())
 
 
 def test_tracing_stands_beside_what_it_changes():
-    both = study(kernel="traced", segments=5)[:4] + study()
+    both = made_up.study(kernel="traced", segments=5)[:4] + made_up.study()
     table = receiver.disturbance(both)
     assert [row[0] for row in table.rows] == ["64 B", "1 KiB", "4 KiB", "16 KiB"]
     assert table.rows[2][1:5] == ["3.0", "3.0", "101", "201"]
-    assert receiver.studied(both) == study() and list(receiver.studies(both)) == [
+    assert receiver.studied(both) == made_up.study() and list(receiver.studies(both)) == [
         "original", "original, traced"]
-    assert receiver.disturbance(study()) is None and receiver.rate(both)
+    assert receiver.disturbance(made_up.study()) is None and receiver.rate(both)
 
 
-@pytest.mark.parametrize("made", [study(), study(kernel="traced"), [transfer(), transfer(link=1000)],
-                                  [transfer("liteeth", conditions={"nic": "liteeth"})]])
+@pytest.mark.parametrize("made", [
+    made_up.study(), made_up.study(kernel="traced"), [made_up.transfer(), made_up.transfer(link=1000)],
+    [made_up.transfer("liteeth", conditions={"nic": "liteeth"})]])
 def test_the_commands_make_them_again(made):
     lines = reproduce.commands(records.Records(made_up.run(["napi"], sizes=[64]), [], [], made))
     command = shlex.split(lines[-1])
