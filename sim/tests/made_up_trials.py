@@ -117,7 +117,7 @@ def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **ch
     """A record of `moderato tcp`."""
     return {"name": f"{variant} {direction}", "kind": "tcp", "variant": variant,
             "direction": direction, "link_mbps": link, "connections": 1, "octets": 1_500_000,
-            "user_buffer": 65536, "socket": 0, "gro": direction != "through",
+            "user_buffer": 65536, "socket": 0, "window": 262144, "gro": direction != "through",
             "kernel": "normal", "goodput_mbps": 50.0,
             "cpu_idle_percent": 12.4, "segments": 10, "acks_per_segment": 0.5,
             "mean_window_bytes": 31000.0, "problems": [], "conditions": MACHINE,

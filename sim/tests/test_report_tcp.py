@@ -21,7 +21,7 @@ def file(tmp_path):
         *made_up.study(), made_up.transfer(),
         made_up.transfer(direction="out", link=1000, problems=["it was not steady"]),
         made_up.transfer("liteeth", conditions=made_up.MACHINE | {"nic": "liteeth"}),
-        made_up.transfer(connections=3, gro=False)]))
+        made_up.transfer(connections=3, gro=False, window=2896)]))
     return path
 
 
@@ -34,7 +34,8 @@ def test_the_last_commit_s_transfers_are_taken(file):
 def test_goodput_has_a_row_for_each_variant(file):
     table = transfers.table(records.load([file]).transfers)
     assert table.head == ["", "in, 100 Mb/s", "out, 1000 Mb/s"]
-    assert [row[0] for row in table.rows] == ["napi", "liteeth", "napi, 3 connections, no GRO"]
+    assert [row[0] for row in table.rows] == [
+        "napi", "liteeth", "napi, 3 connections, no GRO, window of 2896"]
     assert table.rows[0][1:] == ["50.0 (12)", "50.0* (12)"]
     assert table.rows[1][1:] == ["50.0 (12)", "–"]
     assert transfers.table(made_up.study()) is None

@@ -40,8 +40,20 @@ class Step:
 RFC2544 = "rfc2544 --results {trials}"
 LITEETH = f"{RFC2544} --nic liteeth"
 TCP, RECEIVER = "tcp --results {trials}", "receiver --results {trials}"
-ALL = "original,tx-128,tx-off,napi,napi-tx-128,napi-tx-off,napi-full"
+ALL = "original,tx-128,tx-off,napi,napi-tx-128,napi-tx-off,napi-full,adaptive-hw"
 PLAN = (
+    Step(9,   f"{TCP} --variant {ALL} --link 100 --bytes 1000000"),
+    Step(7,   f"{TCP} --variant {ALL} --link 1000 --bytes 1000000"),
+    Step(1,   f"{TCP} --variant napi-full --link 1000 --direction through --kernel netfilter "
+              "--bytes 1000000"),
+    Step(1.5, f"{TCP} --variant napi-full --link 1000 --direction through --kernel conntrack "
+              "--bytes 1000000"),
+    # It holds two frames: what comes after those is lost, and the sender waits for a timer.
+    Step(0.7, f"{TCP} --nic liteeth --direction in --socket 4096 --bytes 300000"),
+    Step(1.2, f"{TCP} --nic liteeth --direction out --link 100,1000 --bytes 300000"),
+    Step(0.7, f"{TCP} --nic liteeth --direction through --window 2896 --bytes 300000"),
+    Step(8,   f"{RECEIVER} --variant original"),
+    Step(8,   f"{RECEIVER} --variant original --kernel traced"),
     # Where each frame has its interrupt, the phase between the ports moves a throughput by 12 %.
     Step(28,  f"{RFC2544} --variant original,tx-128,tx-off --phases 3"),
     Step(8,   f"{RFC2544} --variant napi,napi-tx-128,napi-tx-off"),
@@ -65,10 +77,6 @@ PLAN = (
     Step(0.7, "profile --nic liteeth --load 11 --frame-size 1518 "
               "--json {profiles}/liteeth-1518.json"),
     Step(30, "strategies --results {trials}"),
-    Step(8,  f"{TCP} --variant {ALL} --link 100 --bytes 1000000"),
-    Step(6,  f"{TCP} --variant {ALL} --link 1000 --bytes 1000000"),
-    Step(8,  f"{RECEIVER} --variant original"),
-    Step(8,  f"{RECEIVER} --variant original --kernel traced"),
     Step(0.3, "timeline --variant original --frames 8 --output {profiles}/original.pftrace"),
     Step(0.3, "timeline --variant napi-tx-off --frames 8 --output {profiles}/napi-tx-off.pftrace"),
 )

@@ -4,7 +4,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ..tcp.transfer import gro_said
+from ..tcp.transfer import Transfer, gro_said
 from .records import DIRTY, Records, conditions
 
 TESTS = {"steady": ("throughput", "latency")}  # of kinds of trials that are called otherwise
@@ -55,6 +55,7 @@ def _transfers(found: list[dict]) -> list[str]:
             options = [f"--nic {nic}"] * (nic != "moderato")
             options += [f"--bytes {record['octets']} --user-buffer {record['user_buffer']}"]
             options += [f"--socket {record['socket']}"] * bool(record["socket"])
+            options += [f"--window {record['window']}"] * (record["window"] != Transfer.window)
             if gro_said(record["direction"], record["gro"]):
                 options.append(f"--gro {'on' if record['gro'] else 'off'}")
             options += [f"--kernel {record['kernel']}"] * (record["kernel"] != "normal")

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from ..tcp.transfer import DIRECTIONS, gro_said
+from ..tcp.transfer import DIRECTIONS, Transfer, gro_said
 from .paper import VARIANTS
 from .table import Table, number
 
@@ -31,6 +31,7 @@ def _row(record: dict) -> str:
     more += filter(None, [gro_said(record["direction"], record["gro"])])
     more += [f"kernel {record['kernel']}"] * (record["kernel"] != "normal")
     more += [f"buffers of {record['socket']}"] * bool(record["socket"])
+    more += [f"window of {record['window']}"] * (record["window"] != Transfer.window)
     return ", ".join([record["variant"], *more])
 
 
