@@ -266,6 +266,8 @@ def main():
                 reply |= guest.offer(request)
             case "talk":
                 guest.talk(request)
+                if "pcap" in request:
+                    (Path(request["pcap"]) / "port0-in.pcap").write_bytes(b"segments")
             case "profile":
                 guest.profile(request)
             case "run":

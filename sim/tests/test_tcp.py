@@ -55,6 +55,22 @@ def test_a_second_run_runs_nothing(lab, tmp_path, machine, capsys):
     assert len(journal.read_text().splitlines()) - started == 1  # to see that the state can be opened
 
 
+def test_captures_are_made_in_a_transfer(lab, tmp_path, capsys):
+    """Also if its record is kept already; foreign files stay, and nothing is run."""
+    words = ("tcp", "--variant", "napi", "--direction", "in")
+    first, = records(lab, tmp_path, *words)
+    again, = records(lab, tmp_path, *words, "--pcap", tmp_path / "p")
+    assert again["key"] == first["key"]
+    folder = tmp_path / "p/napi-in-100-mbps"
+    assert [file.name for file in folder.iterdir()] == ["port0-in.pcap"]
+    assert capsys.readouterr().err.endswith(f"{tmp_path / 'out.json'}, {tmp_path / 'p'}\n")
+    (folder / "mine").touch()
+    assert lab(*words, "--pcap", tmp_path / "p") == 2
+    assert "mine" in capsys.readouterr().err and (folder / "mine").exists()
+    assert lab(*words, "--pcap", tmp_path / "q", "--scheduler", "127.0.0.1:9") == 2
+    assert "leave out --scheduler" in capsys.readouterr().err
+
+
 def test_what_the_guest_and_the_tester_are_told():
     transfer = Transfer("out", "napi", octets=10, faults=("drop", "swap"), peer="stalls")
     wanted = exchange.request(transfer)

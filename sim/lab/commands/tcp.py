@@ -5,7 +5,7 @@ from . import arguments, common
 
 EXAMPLES = ("--direction in,out,through --variant napi-full --link 1000",
             "--direction in --variant original,napi --user-buffer 4096 --profile",
-            "--direction out --nic liteeth --bytes 500000")
+            "--direction out --nic liteeth --bytes 500000 --pcap captures")
 
 
 def options(parser):
@@ -40,6 +40,9 @@ def options(parser):
         help="the tester stops reading for a second, or answers nothing more")
     add("--profile", action="store_true", help="also where the cycles of each segment go")
     common.add_json(parser)
+    add("--pcap", type=arguments.output_folder, metavar="DIR",
+        help="also write every frame of each transfer here, in a folder for each; made anew even "
+             "if it is kept")
     common.add_farm(parser)
 
 
@@ -53,11 +56,14 @@ def run(options) -> int:
                          "nuttcp at the other end; add --direction out, or leave it out")
     if options.peer == "stalls" and "in" in options.direction:
         raise UsageError("--peer stalls is a receiver's fault; add --direction out or through")
+    if options.pcap and options.scheduler:
+        raise UsageError("--pcap is written where the workers are; leave out --scheduler")
     like = Transfer(options.direction[0], "", octets=options.bytes,
                     connections=options.connections, user_buffer=options.user_buffer,
                     socket=options.socket, window=options.window, check=options.check,
                     program=options.program, kernel=options.kernel,
-                    faults=tuple(options.faults), peer=options.peer, profile=options.profile)
+                    faults=tuple(options.faults), peer=options.peer, profile=options.profile,
+                    pcap=options.pcap)
     gro = {direction: options.gro == "on" if options.gro else usual_gro(direction)
            for direction in options.direction}
     return tcp(gro, common.variants(options), options.link, like, options.nic,

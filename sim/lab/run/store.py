@@ -21,9 +21,12 @@ def default(name: str = "trials") -> Path:
 
 
 class Store:
-    """Records by their keys. A line that was cut off by a crash is passed over, and made again."""
+    """Records by their keys. A line that was cut off by a crash is passed over, and made again.
 
-    def __init__(self, path: Path):
+    anew: so are all that are there.
+    """
+
+    def __init__(self, path: Path, anew: bool = False):
         self.path = path
         self.used = []  # records that were asked for or added
         self.grown = False
@@ -32,7 +35,7 @@ class Store:
                              "regular file")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.records = read(path) if path.exists() else {}
+            self.records = read(path) if path.exists() and not anew else {}
         except OSError as error:
             raise _unusable(path, error) from error
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from moderato.soc.linux.kernel import Choice
 
 from ..explain import symbols
+from ..measure.trial import CAPTURES
 from ..run import farm, state, store
 from ..run.machine import Machine, machine
 from ..run.state import State
@@ -30,12 +31,15 @@ def tcp(directions: Mapping[str, bool], variants: Sequence[str], links: Sequence
     wanted = [replace(like, direction=direction, variant=variant, link_mbps=link,
                       gro=directions[direction])
               for link, direction, variant in itertools.product(links, directions, variants)]
+    for each in wanted:
+        if each.captures:
+            outputs.require_ours(each.captures, CAPTURES)
     records = run(wanted, {link: machine(link, nic=nic, kernel=kernel) for link in links},
                   results, scheduler)
     print(tables.render(records), end="")
     if json:
         outputs.write_json(json, records)
-    outputs.name(json)
+    outputs.name(json, like.pcap)
     return report_problems(records)
 
 
@@ -51,7 +55,8 @@ def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path 
                  for folder, state in different.items()}
         states = {replace(each, symbols=names[state.folder]): state
                   for each, state in states.items()}
-    kept = store.Store(results or store.default("tcp"))
+    # Captures are made in the transfers: those that are kept have none.
+    kept = store.Store(results or store.default("tcp"), anew=any(each.pcap for each in wanted))
     with farm.farm(scheduler) as workers:
         found = workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
                             "transfers")

@@ -5,13 +5,13 @@ import re
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 from ..explain.stacks import read
-from ..measure.trial import QUIET, SEED, disagreements
+from ..measure.trial import CAPTURES, QUIET, SEED, disagreements
 from ..run import guest
 from ..run.session import Session
+from ..show import outputs
 from ..show.errors import LabError
 from . import costs, nuttcp, receive_queue
 from .figures import figures, problems
@@ -34,7 +34,8 @@ def run(transfer: Transfer, session: Session, sys_clk_hz: int,
             (files / "symbols").write_text(transfer.symbols)
             session.call("profile", symbols=str(files / "symbols"), window=True,
                          calls=str(files / "calls"), functions=list(receive_queue.CALLS))
-        reply, served = talk(transfer, session)
+        with outputs.replacing_folder(transfer.captures, CAPTURES) as captures:
+            reply, served = talk(transfer, session, captures)
         profile = {}
         if transfer.profile:
             session.call("profile", stop=str(files / "stacks"))
@@ -44,17 +45,20 @@ def run(transfer: Transfer, session: Session, sys_clk_hz: int,
                     (files / "calls").open(), window["start_cycle"], window["end_cycle"])}}
     counters = guest.parse(session.check(guest.COMMAND))
     hardware = [port["events"] for port in session.call("counters")["ports"]]
-    wanted = {name: value for name, value in asdict(transfer).items()
-              if name not in ("symbols", "profile")}
+    wanted = transfer.record()
+    del wanted["profile"]
     return {"name": transfer.name, "kind": KIND, **wanted, "harts": 1,
             **figures(transfer, reply, sys_clk_hz), **profile, "guest": served,
             "problems": [*problems(transfer, reply, served), *disagreements(counters, hardware)],
             "simulation": {"wall_seconds": round(time.monotonic() - begun, 3)}}
 
 
-def talk(transfer: Transfer, session: Session) -> tuple[dict, list[dict]]:
-    """moderato-sim's report, and what the guest's end says of each connection."""
-    wanted = request(transfer)
+def talk(transfer: Transfer, session: Session, captures: Path | None) -> tuple[dict, list[dict]]:
+    """moderato-sim's report, and what the guest's end says of each connection.
+
+    captures: the folder for them, or None.
+    """
+    wanted = request(transfer) | ({"pcap": str(captures)} if captures else {})
     if transfer.direction == THROUGH:
         session.call("talk", **wanted)
         return session.call("collect"), []

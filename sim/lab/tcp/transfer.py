@@ -4,6 +4,7 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 KIND = "tcp"  # of records
 IN, OUT, THROUGH = DIRECTIONS = ("in", "out", "through")
@@ -45,6 +46,7 @@ class Transfer:
     peer:        str | None = None     # of PEERS: what it does wrong
     profile:     bool = False
     symbols:     str = field(default="", repr=False)  # for the profile, as the simulator reads them
+    pcap:        Path | None = None    # folder
 
     @property
     def name(self) -> str:
@@ -55,8 +57,16 @@ class Transfer:
         words += [f"kernel {self.kernel}"] * (self.kernel != "normal")
         return " ".join([*words, *self.faults, *filter(None, [self.peer])])
 
+    @property
+    def captures(self) -> Path | None:
+        """The folder of this transfer's captures."""
+        return self.pcap and self.pcap / self.name.replace("Mb/s", "mbps").replace(" ", "-")
+
     def key(self, ready) -> str:
         """What the record depends on: the checkpoint's content, and this."""
-        mine = {name: value for name, value in asdict(self).items() if name != "symbols"}
-        content = json.dumps([ready.folder.name, mine], sort_keys=True)
+        content = json.dumps([ready.folder.name, self.record()], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+    def record(self) -> dict:
+        """What changes the figures."""
+        return {name: value for name, value in asdict(self).items() if name not in ("symbols", "pcap")}
