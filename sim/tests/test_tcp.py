@@ -105,7 +105,7 @@ def test_unsound_transfers_are_named(lab, monkeypatch, capsys, fault, says):
 
 
 def test_a_program_that_fails(lab, monkeypatch, capsys):
-    monkeypatch.setenv("FAKE_FAIL", "/tmp/stream -b 65536 -c 1 -n 1500000 -k 1 in /tmp/result")
+    monkeypatch.setenv("FAKE_FAIL", "/tmp/stream -b 65536 -c 1 -n 4000000 -k 1 in /tmp/result")
     assert lab("tcp", "--variant", "napi", "--direction", "in") == 1
     assert "ended with status 1" in capsys.readouterr().err
 

@@ -42,18 +42,13 @@ LITEETH = f"{RFC2544} --nic liteeth"
 TCP, RECEIVER = "tcp --results {trials}", "receiver --results {trials}"
 ALL = "original,tx-128,tx-off,napi,napi-tx-128,napi-tx-off,napi-full,adaptive-hw"
 PLAN = (
-    Step(6,   f"{TCP} --variant {ALL} --link 100 --bytes 1000000"),
-    Step(4,   f"{TCP} --variant {ALL} --link 1000 --direction in,out --bytes 1000000"),
-    # The variants with an interrupt per frame take a whole window before they send any of it on.
-    Step(5,   f"{TCP} --variant {ALL} --link 1000 --direction through --bytes 3000000"),
-    Step(1,   f"{TCP} --variant napi-full --link 1000 --direction through --kernel netfilter "
-              "--bytes 3000000"),
-    Step(1.5, f"{TCP} --variant napi-full --link 1000 --direction through --kernel conntrack "
-              "--bytes 3000000"),
+    Step(18,  f"{TCP} --variant {ALL} --link 100,1000"),
+    Step(1,   f"{TCP} --variant napi-full --link 1000 --direction through --kernel netfilter"),
+    Step(1,   f"{TCP} --variant napi-full --link 1000 --direction through --kernel conntrack"),
     # It holds two frames: what comes after those is lost, and the sender waits for a timer.
-    Step(0.7, f"{TCP} --nic liteeth --direction in --socket 4096 --bytes 300000"),
-    Step(1.2, f"{TCP} --nic liteeth --direction out --link 100,1000 --bytes 300000"),
-    Step(0.7, f"{TCP} --nic liteeth --direction through --window 2896 --bytes 300000"),
+    Step(1,   f"{TCP} --nic liteeth --direction in --socket 4096 --bytes 1000000"),
+    Step(2,   f"{TCP} --nic liteeth --direction out --link 100,1000 --bytes 1000000"),
+    Step(1,   f"{TCP} --nic liteeth --direction through --window 2896 --bytes 1000000"),
     Step(8,   f"{RECEIVER} --variant original"),
     Step(8,   f"{RECEIVER} --variant original --kernel traced"),
     # Where each frame has its interrupt, the phase between the ports moves a throughput by 12 %.

@@ -33,7 +33,7 @@ class Transfer:
     direction:   str
     variant:     str
     link_mbps:   int = 100
-    octets:      int = 1_500_000  # of each connection
+    octets:      int = 4_000_000  # of each connection
     connections: int = 1
     user_buffer: int = 65_536     # of a recv(MSG_WAITALL) or send() in the guest
     socket:      int = 0          # SO_RCVBUF, SO_SNDBUF in the guest; 0: the kernel's choice
