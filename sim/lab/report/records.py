@@ -94,9 +94,11 @@ def latest(strategies: Sequence[dict]) -> list[dict]:
 
 
 def of_last_commit(transfers: Sequence[dict]) -> list[dict]:
-    """Those of the last one's commit."""
-    return [record for record in transfers
-            if conditions(record)["version"] == conditions(transfers[-1])["version"]]
+    """Those of the last one's commit, for each NIC and kernel."""
+    def kind(record: dict) -> tuple:
+        return conditions(record)["nic"], record["kernel"]
+    last = {kind(record): conditions(record)["version"] for record in transfers}
+    return [record for record in transfers if conditions(record)["version"] == last[kind(record)]]
 
 
 def conditions(trial: dict) -> dict:

@@ -18,7 +18,7 @@ def commands(kernel: str) -> list[str]:
         return []
     names = "|".join([DRIVER, *sorted(segments.TRANSMIT | segments.RECEIVE)])
     return [f"mount -t tracefs tracefs {FOLDER}",
-            # The kernel refuses names that it has not, and some were inlined.
-            f"grep -E '^({names})( |$)' {FOLDER}/available_filter_functions | cut -d' ' -f1 "
+            # By their numbers: for each name the kernel would look up those of all its functions.
+            f"grep -nE '^({names})( |$)' {FOLDER}/available_filter_functions | cut -d: -f1 "
             f"> {FOLDER}/set_ftrace_filter",
             f"echo function > {FOLDER}/current_tracer"]
