@@ -223,11 +223,23 @@ def input_file(word: str) -> Path:
     """A file to read; its content is checked by what reads it."""
     path = Path(word).absolute()
     if not path.is_file():
-        what = "is a folder" if path.is_dir() else "does not exist"
-        raise argparse.ArgumentTypeError(f"{word} {what}; name another file")
+        raise argparse.ArgumentTypeError(f"{word} {_instead_of_file(path)}")
     if not os.access(path, os.R_OK):
         raise argparse.ArgumentTypeError(f"{word} can't be read; change its permissions")
     return path
+
+
+def _instead_of_file(path: Path) -> str:
+    """What a path is that names no file, and what to do."""
+    if path.is_dir():
+        return "is a folder; name a file"
+    if path.is_fifo() or path.is_socket():
+        return "is a pipe; name a file, which can be read twice"
+    if path.exists():
+        return "is a device; name a file"
+    if path.is_symlink():
+        return "is a link to nothing; name another file"
+    return "does not exist; name another file"
 
 
 def input_files(words: str) -> list[Path]:
