@@ -2,10 +2,12 @@
 """Wrong commands: one line on standard error, status 2, and nothing done."""
 
 import os
+import re
 import shlex
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,12 @@ def nothing_runs(monkeypatch):
     ("forward --pcap /proc/x", "can't be written to"),
     ("forward --json /proc/x", "can't be written to"),
     ("forward --json {tmp}/loop", "loop"),
+    ("replay --variant napi --in0 /dev/zero --out0 {tmp}/0 --out1 {tmp}/1",
+     "/dev/zero is a device; name a file"),
+    ("replay --variant napi --in0 {tmp}/fifo --out0 {tmp}/0 --out1 {tmp}/1",
+     "fifo is a pipe; name a file"),
+    ("replay --variant napi --in0 {tmp} --out0 {tmp}/0 --out1 {tmp}/1", "is a folder"),
+    ("replay --variant napi --in0 {tmp}/loop --out0 {tmp}/0 --out1 {tmp}/1", "loop is a link"),
     ("replay --variant napi --in0 {tmp}/file --out0 {tmp}/file --out1 {tmp}/1",
      "--out0 and --in0 are the same file"),
     ("replay --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/0",
@@ -128,6 +136,7 @@ def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "fifo")
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     (tmp_path / "empty.pcap").write_bytes(head)
     (tmp_path / "back.pcap").write_bytes(head + b"".join(
@@ -147,6 +156,24 @@ def test_help(words, capsys):
     assert not ended.value.code and output.err == ""
     assert "usage: moderato" in output.out
     assert max(map(len, output.out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("name", commands.NAMES)
+def test_help_says_what_nic_and_variant_are_by_default(name):
+    said = {option: " ".join((action.help or "").split())
+            for action in cli.parser(name)._actions for option in action.option_strings}
+    assert "(default: moderato)" in said.get("--nic", "(default: moderato)")
+    assert re.search(r"default: |\(needed", said.get("--variant", "default: "))
+
+
+def test_help_imports_nothing_heavy():
+    """What is not of Python itself, and takes a second."""
+    program = ("import sys; from moderato.sim.lab import cli, commands\n"
+               "for name in commands.NAMES: cli.parser(name).format_help()\n"
+               "print(*sys.modules)")
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                            check=True)
+    assert not {"dask", "litex", "matplotlib", "migen", "numpy", "scapy"} & set(loaded.stdout.split())
 
 
 @pytest.mark.parametrize("name", commands.NAMES)

@@ -14,7 +14,8 @@ def options(parser):
     add = parser.add_argument
     add("--board", type=arguments.board, required=True, metavar="NAME", help=", ".join(BOARDS))
     add("--nic", choices=list(NICS), default="moderato",
-        help="liteeth: the same SoC with LiteEth's MACs, for comparison")
+        help="liteeth: the same SoC with LiteEth's MACs, for comparison "
+             "(default: moderato)")
     add("--seed", type=arguments.seeds, default=[1], metavar="N[,N...]",
         help="of place and route; the fastest one gives the bitstream (default: 1)")
     add("--output", type=arguments.output_folder, metavar="DIR",

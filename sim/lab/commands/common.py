@@ -15,17 +15,22 @@ from . import arguments
 NAMES = ", ".join((*VARIANTS, *BEYOND))
 
 
-def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = True):
-    """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen."""
+def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = True,
+                without: str = "needed with --nic moderato"):
+    """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen.
+
+    without: what help says of leaving the one variant out.
+    """
     if several:
         parser.add_argument("--variant", type=arguments.variant_list, metavar="V[,V...]",
                             help=f"all (default: {', '.join(VARIANTS)}), or some of these and "
                                  + ", ".join(BEYOND))
     else:
-        parser.add_argument("--variant", type=arguments.variant, metavar="V", help=NAMES)
+        parser.add_argument("--variant", type=arguments.variant, metavar="V",
+                            help=f"{NAMES} ({without})")
     parser.add_argument("--nic", choices=list(NICS), default="moderato",
                         help="liteeth: with LiteEth's MAC and the kernel's own driver, for "
-                             "comparison; it has no variants")
+                             "comparison; it has no variants (default: moderato)")
     if kernel:
         parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL.name,
                             help="debug: with the kernel's own checks, many times slower; "

@@ -10,7 +10,7 @@ EXAMPLES = ("",
 
 def options(parser):
     from ..receiver.buffers import BUFFERS
-    common.add_machine(parser)
+    common.add_machine(parser, without="default: original")
     parser.add_argument("--user-buffer", type=arguments.octets_list, default=list(BUFFERS),
                         metavar="N[,N...]", help="octets of each recv(MSG_WAITALL) (default: "
                         f"{','.join(map(str, BUFFERS))})")

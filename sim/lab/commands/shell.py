@@ -10,7 +10,7 @@ EXAMPLES = ("",
 
 
 def options(parser):
-    common.add_machine(parser)
+    common.add_machine(parser, without="default: what the driver does by itself")
     parser.add_argument("-c", dest="command", metavar="COMMAND",
                         help="run this and end with its status")
     common.add_udp_echo(parser)
