@@ -38,8 +38,26 @@ def test_forwarding_can_be_switched(guest):
 
 def test_programs(guest):
     assert "LOOPBACK" in guest.check("ip link show lo")
-    assert "ethtool version" in guest.check("ethtool --version")
     assert "nuttcp" in guest.check("nuttcp -V")
+
+
+# What people type first. Commands of the lab have no terminal for their input; the console has.
+@pytest.mark.parametrize("command, says", [
+    ("clear", "\033[H\033[J"),
+    ("stty -a < /dev/ttyLXU0", "speed 115200 baud"),
+    ("hostname", "moderato\n"),
+    ("nproc", "1\n"),
+    ("sleep 0.2", ""),
+    ("dmesg | head -3", "Linux version 6.12"),
+    ("ethtool --version", "ethtool version 6.1"),
+])
+def test_first_commands(guest, command, says):
+    before = guest.call("counters")["cycle"]
+    output = guest.check(command)
+    assert says in output
+    assert len(output.splitlines()) == 3 or "head" not in command
+    passed = guest.call("counters")["cycle"] - before
+    assert passed > 20_000_000 or "sleep" not in command
 
 
 def test_mailbox_twice(guest, lab, tmp_path):
