@@ -17,7 +17,7 @@ from ..show.errors import LabError
 
 BAD_CHECKPOINT = 3      # moderato-sim's exit status
 PROMPT = "# "
-PATIENCE = 500_000_000  # clocks: more than any command of the lab takes
+PATIENCE = 1_500_000_000  # clocks: more than any command of the lab takes
 
 # A command's output is found between these. The guest runs commands through a function, because
 # each character that is typed costs it 30 000 clocks; the quotes keep the marks out of the echo.
