@@ -12,6 +12,7 @@ from guests import complaints
 from moderato.sim.lab.measure import pcap
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import KNOWN
 from moderato.soc.linux import userspace
 from moderato.soc.linux.kernel import DEBUG, NORMAL
@@ -25,7 +26,7 @@ STATISTICS = "(cd /sys/class/net/eth0/statistics; cat tx_packets tx_bytes tx_dro
 @pytest.fixture(params=[pytest.param(NORMAL, id="normal"),
                         pytest.param(DEBUG, marks=pytest.mark.slow, id="debug")])
 def guest(request, tmp_path):
-    m = machine(kernel=request.param)
+    m = machine(system=System(kernel=request.param))
     program = tmp_path / "send_tcp"
     subprocess.run([userspace.toolchain().cc, "-O2", "-o", program, HERE / "send_tcp.c"],
                    check=True)

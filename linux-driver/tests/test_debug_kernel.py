@@ -14,6 +14,7 @@ from debug_guest import BUSY, DEBUGFS, HEAD, DebugGuest, Round
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import INTERFACES, KNOWN, TX
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain.project import ROOT
@@ -28,7 +29,7 @@ WARNING = ROOT / "sim/tests/warning"
 @contextlib.contextmanager
 def opened(bootargs: str = ""):
     """A guest with both interfaces up, static neighbours, the driver's own settings."""
-    lab = machine(kernel=kernel.DEBUG, bootargs=bootargs)
+    lab = machine(system=System(kernel=kernel.DEBUG), bootargs=bootargs)
     with state.loaded(lab, True).open() as session:
         print(f"\n{HEAD}")
         yield DebugGuest(session, lab)

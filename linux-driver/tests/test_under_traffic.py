@@ -6,6 +6,7 @@ from guests import collect, complaints, interrupts, offer
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import KNOWN
 from moderato.sim.lab.show.errors import LabError
 from moderato.soc.linux.kernel import DEBUG, NORMAL
@@ -17,7 +18,7 @@ RX_RING_BASE = "devmem 0xf1000100"  # of eth0
                         pytest.param(DEBUG, marks=pytest.mark.slow, id="debug")])
 def guest(request):
     """A guest with both interfaces up, static neighbours, and the driver's own settings."""
-    with state.loaded(machine(kernel=request.param), True).open() as session:
+    with state.loaded(machine(system=System(kernel=request.param)), True).open() as session:
         yield session
 
 

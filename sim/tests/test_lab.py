@@ -16,6 +16,7 @@ from moderato.sim.lab.measure import forward, results, trial_tables
 from moderato.sim.lab.run import guest, state
 from moderato.sim.lab.run.machine import KERNELS
 from moderato.sim.lab.run.session import Session
+from moderato.sim.lab.run.system import SPREADS, System
 from moderato.sim.lab.show.errors import LabError
 from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
 
@@ -24,7 +25,7 @@ from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
 def lab(machine, monkeypatch):
     """`moderato` with the pretended machine; returns status, standard output and error."""
     from moderato.sim.lab import cli
-    monkeypatch.setattr(forward, "machine", lambda link, nic, kernel: machine)
+    monkeypatch.setattr(forward, "machine", lambda *_, **__: machine)
 
     def run(*words):
         return cli.main([*words])
@@ -41,13 +42,25 @@ def forward_once(lab, *more):
     return lab("forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000", *more)
 
 
-@pytest.mark.parametrize("words, kernel", [
-    ([], NORMAL), (["--kernel", "debug"], DEBUG), (["--hz", "250"], Choice("normal", 250))])
-def test_kernel_is_chosen(lab, machine, monkeypatch, words, kernel):
+@pytest.mark.parametrize("words, system", [
+    ([], System()), (["--kernel", "debug"], System(kernel=DEBUG)),
+    (["--hz", "250"], System(kernel=Choice("normal", 250))),
+    (["--harts", "2"], System(harts=2, spread="common")),
+    (["--harts", "2", "--spread", "pinned"], System(harts=2, spread="pinned"))])
+def test_system_is_chosen(lab, machine, monkeypatch, words, system):
     chosen = []
     monkeypatch.setattr(forward, "machine",
-                        lambda link, nic, kernel: chosen.append(kernel) or machine)
-    assert forward_once(lab, *words) == 0 and chosen == [kernel]
+                        lambda link, system: chosen.append(system) or machine)
+    assert forward_once(lab, *words) == 0 and chosen == [system]
+
+
+def test_work_is_spread_over_harts():
+    """Nothing is done where there is nothing to spread; each way undoes what the others do."""
+    assert System().commands() == []
+    names = {spread: System(harts=2, spread=spread).commands() for spread in SPREADS}
+    assert len({tuple(commands) for commands in names.values()}) == len(SPREADS)
+    assert len({len(commands) for commands in names.values()}) == 1
+    assert "echo 2 > /proc/irq" in names["pinned"][1]
 
 
 def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
@@ -58,7 +71,8 @@ def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
         asked.append(fields["max_cycles"]) if fields.get("text") == "MODERATO-BOOTED" else None,
         call(self, do, **fields))[1])
     for kernel in KERNELS:
-        state.booted(dataclasses.replace(machine, kernel=Choice(kernel), build_id=kernel))
+        state.booted(dataclasses.replace(machine, build_id=kernel,
+                                         system=System(kernel=Choice(kernel))))
     assert asked == [needs.boot_cycles for needs in KERNELS.values()]
     assert KERNELS[NORMAL.name].boot_cycles < KERNELS[DEBUG.name].boot_cycles
 
@@ -70,7 +84,9 @@ FIELDS = {
     "sys_clk_hz": int, "cycles": int, "window": dict, "offered_fps": float, "ports": list,
     "delivered": (int, type(None)), "dropped": dict, "interrupts_per_second": (float, type(None)),
     "frames_per_interrupt": (float, type(None)), "throughput": dict, "latency_ns": dict,
-    "probe_latency_ns": dict, "cpu_idle_percent": float, "conditions": dict, "simulation": dict,
+    "probe_latency_ns": dict, "cpu_idle_percent": float, "harts": int,
+    "spread": (str, type(None)), "cpu_idle_percent_per_hart": list, "interrupts_per_hart": list,
+    "conditions": dict, "simulation": dict,
 }
 PORT_FIELDS = {
     "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int,
@@ -334,7 +350,8 @@ def test_interrupt_ends_every_process(machine, tmp_path, signals):
                "from moderato.sim.lab.measure import forward\n"
                "from moderato.sim.lab.run.machine import Machine\n"
                "from moderato.soc.linux.kernel import Choice\n"
-               f"forward.machine = lambda link, nic, kernel: {machine!r}\n"
+               "from moderato.sim.lab.run.system import System\n"
+               f"forward.machine = lambda link, system: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     folder = tmp_path / "captures"
     lab = subprocess.Popen(

@@ -16,6 +16,7 @@ from moderato.sim.lab.measure import forward, trial
 from moderato.sim.lab.measure.results import Trial
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import LITEETH
 from moderato.sim.soc import SimConfig, SimSoC, soc_verilog
 from moderato.soc.linux import devicetree, kernel
@@ -23,7 +24,7 @@ from moderato.soc.linux import devicetree, kernel
 
 @pytest.fixture(scope="session")
 def lab():
-    return machine(nic=LITEETH)
+    return machine(system=System(LITEETH))
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from moderato.sim.lab.show.guest_output import GuestOutput
 
 @pytest.fixture
 def lab(machine, monkeypatch):
-    monkeypatch.setattr(forward, "machine", lambda link, nic, kernel: machine)
+    monkeypatch.setattr(forward, "machine", lambda *_, **__: machine)
     return lambda *words: cli.main(["forward", "--variant", "napi", "--frame-size", "64",
                                     "--frames", "2000", *words])
 

@@ -94,6 +94,7 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
         "from moderato.sim.lab.commands.published import Step\n"
         "from moderato.sim.lab.run.machine import Machine\n"
         "from moderato.soc.linux.kernel import Choice\n"
+        "from moderato.sim.lab.run.system import System\n"
         "from moderato.sim.lab.rfc2544 import command\n"
         f"published.machine = command.machine = lambda *_, **__: {machine!r}\n"
         f"plan, docs, results = {PLAN!r}, Path({str(docs)!r}), published.results\n"

@@ -179,7 +179,7 @@ def test_two_programs_may_write_into_one_file(tmp_path):
 @pytest.fixture
 def lab(machine, monkeypatch):
     from moderato.sim.lab import cli
-    monkeypatch.setattr(command, "machine", lambda link, nic: machine)
+    monkeypatch.setattr(command, "machine", lambda link, system: machine)
     return lambda *words: cli.main(["rfc2544", *words])
 
 
@@ -278,7 +278,8 @@ def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
                "from moderato.sim.lab import cli\nfrom moderato.sim.lab.rfc2544 import command\n"
                "from moderato.sim.lab.run.machine import Machine\n"
                "from moderato.soc.linux.kernel import Choice\n"
-               f"command.machine = lambda link, nic: {machine!r}\n"
+               "from moderato.sim.lab.run.system import System\n"
+               f"command.machine = lambda link, system: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     words = [sys.executable, "-c", program, "rfc2544", "--variant", "napi,original",
              "--frame-size", "64", "--results", str(file)]

@@ -20,7 +20,7 @@ def lab(machine, monkeypatch):
     """`moderato strategies` with the pretended machine; the kernels that it asked for."""
     kernels = []
     monkeypatch.setattr(command, "machine",
-                        lambda link, kernel: kernels.append(kernel) or machine)
+                        lambda link, system: kernels.append(system.kernel) or machine)
 
     def run(*words):
         return cli.main(["strategies", *map(str, words)])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, Choice
 
+from ..run.system import COMMON, SPREADS, System
 from ..run.variants import BEYOND, LITEETH, NICS, VARIANTS
 from ..show import outputs
 from ..show.errors import UsageError
@@ -39,6 +40,13 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                                  "switch on (default: normal)")
         parser.add_argument("--hz", type=int, choices=TICKS, default=NORMAL.hz,
                             help=f"rate of the kernel's tick (default: {NORMAL.hz})")
+    else:
+        parser.set_defaults(kernel=NORMAL.name, hz=NORMAL.hz)
+    parser.add_argument("--harts", type=int, choices=(1, 2), default=1,
+                        help="of the CPU, with a kernel for so many (default: 1)")
+    parser.add_argument("--spread", choices=list(SPREADS), help="of two harts: " + "; ".join(
+                        f"{name}: {what}" for name, what in SPREADS.items())
+                        + f" (default: {COMMON})")
 
 
 def add_frame_size(parser: ArgumentParser):
@@ -107,8 +115,11 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
         known.append((name, place))
 
 
-def kernel(options) -> Choice:
-    return Choice(options.kernel, options.hz)
+def system(options) -> System:
+    if options.harts == 1 and options.spread:
+        raise UsageError("--spread is about several harts; add --harts 2, or leave it out")
+    return System(options.nic, Choice(options.kernel, options.hz), options.harts,
+                  options.spread or COMMON)
 
 
 def variants(options) -> list[str]:

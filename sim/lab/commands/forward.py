@@ -24,5 +24,5 @@ def options(parser):
 def run(options) -> int:
     from ..measure.forward import forward
     return forward(common.variants(options), options.frame_size, options.load, options.frames,
-                   options.link, options.json, options.pcap, options.nic, common.kernel(options),
+                   options.link, options.json, options.pcap, common.system(options),
                    options.yes)

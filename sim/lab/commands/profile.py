@@ -28,5 +28,5 @@ def run(options) -> int:
     common.require_distinct([], [("--folded", options.folded), ("--json", options.json),
                                  ("--flame-graph", options.flame_graph)])
     return profile(common.variants(options), options.frame_size, options.load, options.seconds,
-                   options.link, options.folded, options.flame_graph, options.json, options.nic,
-                   common.kernel(options), options.yes)
+                   options.link, options.folded, options.flame_graph, options.json,
+                   common.system(options), options.yes)

@@ -22,6 +22,7 @@ from moderato.soc.toolchain.project import ROOT, cache_root
 from ..report import records
 from ..report.command import report
 from ..run.machine import machine
+from ..run.system import System
 from ..run.variants import NICS
 from ..show import outputs
 from ..show.errors import LabError
@@ -117,7 +118,7 @@ def clean_commit() -> str:
 
 def run_folder(commit: str) -> Path:
     """Where a run of these machines is kept; makes all that they are built from."""
-    machines = [machine(nic=nic).conditions["machine"] for nic in NICS]
+    machines = [machine(system=System(nic)).conditions["machine"] for nic in NICS]
     return cache_root() / "published" / "-".join([commit, *machines])
 
 

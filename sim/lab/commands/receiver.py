@@ -22,5 +22,5 @@ def run(options) -> int:
     from ..receiver.study import receiver
     common.require_distinct([], [("--json", options.json), ("--results", options.results)])
     chosen, *_ = common.variants(options)  # the first one is as the paper's driver
-    return receiver(chosen, options.nic, options.user_buffer, common.kernel(options), options.json,
+    return receiver(chosen, options.user_buffer, common.system(options), options.json,
                     options.results, options.scheduler)

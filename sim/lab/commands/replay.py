@@ -29,5 +29,5 @@ def run(options) -> int:
                             [("--out0", options.out0), ("--out1", options.out1),
                              ("--json", options.json)])
     return replay(common.variant(options), [options.in0, options.in1],
-                  [options.out0, options.out1], options.json, options.nic, common.kernel(options),
+                  [options.out0, options.out1], options.json, common.system(options),
                   options.yes, options.udp_echo)

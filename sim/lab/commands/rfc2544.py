@@ -35,7 +35,7 @@ def run(options) -> int:
     require_used(options)
     return rfc2544(options.test, common.variants(options), options.frame_size,
                    options.load or LOADS, options.phases or 1, options.resolution or 1.0,
-                   options.link, options.scheduler, options.results, options.nic,
+                   options.link, options.scheduler, options.results, common.system(options),
                    options.yes)
 
 

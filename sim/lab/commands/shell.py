@@ -19,4 +19,4 @@ def options(parser):
 def run(options) -> int:
     from ..run.shell import shell
     common.variants(options)
-    return shell(options.variant, options.command, options.nic, common.kernel(options), options.udp_echo)
+    return shell(options.variant, options.command, common.system(options), options.udp_echo)

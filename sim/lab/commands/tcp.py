@@ -61,10 +61,11 @@ def run(options) -> int:
     like = Transfer(options.direction[0], "", octets=options.bytes,
                     connections=options.connections, user_buffer=options.user_buffer,
                     socket=options.socket, window=options.window, check=options.check,
-                    program=options.program, kernel=options.kernel,
+                    program=options.program, kernel=options.kernel, harts=options.harts,
+                    spread=options.spread or Transfer.spread,
                     faults=tuple(options.faults), peer=options.peer, profile=options.profile,
                     pcap=options.pcap)
     gro = {direction: options.gro == "on" if options.gro else usual_gro(direction)
            for direction in options.direction}
-    return tcp(gro, common.variants(options), options.link, like, options.nic,
-               common.kernel(options), options.json, options.results, options.scheduler)
+    return tcp(gro, common.variants(options), options.link, like,
+               common.system(options), options.json, options.results, options.scheduler)

@@ -23,4 +23,4 @@ def options(parser):
 def run(options) -> int:
     from ..explain.timeline import timeline
     return timeline(common.variant(options), options.frame_size, options.frames, options.link,
-                    options.output, options.nic, common.kernel(options), options.yes)
+                    options.output, common.system(options), options.yes)

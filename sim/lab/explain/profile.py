@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..measure import estimate, forward, trial
 from ..measure.results import Trial, frames_for
 from ..run import pool, state
 from ..run.machine import machine
+from ..run.system import System
 from ..show import outputs
 from . import attribution, flame_graph, symbols
 from .stacks import Profile, fold, read
@@ -25,7 +25,7 @@ from .stacks import Profile, fold, read
 
 def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seconds: float,
             link_mbps: int, folded: Path | None, svg: Path | None, json: Path | None,
-            nic: str = "moderato", kernel: Choice = NORMAL, patient: bool = False) -> int:
+            system: System = System(), patient: bool = False) -> int:
     """Profile a trial of each variant; prints the table, returns the exit status.
 
     patient: also if that takes hours.
@@ -33,7 +33,7 @@ def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seco
     frames = frames_for(seconds, frame_bytes, load_percent, link_mbps)
     trials = [Trial(variant, frame_bytes, load_percent, frames, link_mbps) for variant in variants]
     estimate.announce([each.seconds for each in trials], patient)
-    of = machine(link_mbps, nic=nic, kernel=kernel)
+    of = machine(link_mbps, system)
     states = state.prepare(of, variants)
     functions = symbols.of_guest(states[variants[0]])
     profiles = pool.run_all([

@@ -40,7 +40,7 @@ def write(symbols: list[Symbol], file: Path):
 
 
 def of_kernel(of: Machine) -> list[Symbol]:
-    lines = kernel(of.soc["cpu"]["harts"], of.kernel).system_map.read_text().splitlines()
+    lines = kernel(of.soc["cpu"]["harts"], of.system.kernel).system_map.read_text().splitlines()
     return functions(line.split() for line in lines)
 
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..measure import estimate, forward, pcap, trial
 from ..measure.results import Result, Trial
 from ..run import pool, state
 from ..run.machine import machine
+from ..run.system import System
 from ..show import outputs
 from . import symbols
 from .perfetto_trace import Trace
@@ -80,14 +80,14 @@ class Burst:
 
 
 def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path,
-             nic: str = "moderato", kernel: Choice = NORMAL, patient: bool = False) -> int:
+             system: System = System(), patient: bool = False) -> int:
     """Forward a burst at the minimum gap and write its trace; returns the exit status.
 
     patient: also if that takes hours.
     """
     one = Trial(variant, frame_bytes, 100, frames, link_mbps)
     estimate.announce([one.seconds], patient)
-    of = machine(link_mbps, nic=nic, kernel=kernel)
+    of = machine(link_mbps, system)
     ready = state.prepare(of, [variant])[variant]
     job = functools.partial(run, one, ready, symbols.of_guest(ready))
     burst, = pool.run_all([(one.name, job)])

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..run import pool, state
 from ..run.machine import Machine, machine
+from ..run.system import System
 from ..show import outputs
 from . import estimate, trial, trial_tables
 from .results import Result, Trial, frames_for
@@ -21,7 +21,7 @@ DEFAULT_SECONDS = 0.2
 
 def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence[float],
             frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None,
-            nic: str = "moderato", kernel: Choice = NORMAL, patient: bool = False) -> int:
+            system: System = System(), patient: bool = False) -> int:
     """Run every variant with every frame size and load; prints the table, returns the exit status.
 
     `variants` are among those of `nic` (variants.NICS). patient: also if that takes hours.
@@ -34,7 +34,7 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence
         if each.captures:
             outputs.require_ours(each.captures, trial.CAPTURES)
     estimate.announce([each.seconds for each in trials], patient)
-    results = run(machine(link_mbps, nic=nic, kernel=kernel), trials)
+    results = run(machine(link_mbps, system), trials)
     print(trial_tables.render(results), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import NORMAL, Choice
 
 from ..run import guest, pool, state
 from ..run.machine import Machine, machine
+from ..run.system import System
 from ..run.variants import LITEETH
 from ..show import outputs
 from ..show.errors import UsageError
@@ -28,13 +28,13 @@ Frames = list[tuple[int, bytes]]  # as pcap.read gives them
 
 
 def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
-           json: Path | None, nic: str = "moderato", kernel: Choice = NORMAL,
+           json: Path | None, system: System = System(),
            patient: bool = False, udp_echo: bool = False) -> int:
     """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
     entered = [pcap.read(path) if path else [] for path in inputs]
     require_playable(inputs, entered)
     estimate.announce([span(entered) / 1e9], patient)
-    of = machine(LINK_MBPS, nic=nic, kernel=kernel)
+    of = machine(LINK_MBPS, system)
     state.ready(of, variant, static=False)
     job = functools.partial(run, of, variant, inputs, entered, captures, udp_echo)
     results = pool.run_all([(f"replay {variant}", job)], "replays")
@@ -111,11 +111,10 @@ def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence
             corrupted=beyond["bad_fcs"] + beyond["bad_preamble"],
             fps=len(forwarded) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6,
             **trial.of_the_mac(port)))
-    idle = reply["idle_cycles"]
     counts_all = ready.conditions["nic"] != LITEETH  # which has no counter for some frames
     return Result(trial=settings, sys_clk_hz=hz, cycles=clocks, ports=ports,
                   latency=dict.fromkeys(LATENCY),
-                  cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
+                  **trial.of_the_harts(reply["idle_cycles"], clocks, kernel),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   delivered=delivered, wall_seconds=wall_seconds,
                   problems=[*trial.damage(reply), *trial.disagreements(counters, hardware),

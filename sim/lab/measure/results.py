@@ -89,6 +89,8 @@ class Result:
     frames_per_interrupt:  float | None = None  # received, in the window; None: no Rx interrupt
     probe_latency:    dict[str, int | None] = field(  # of the marked frames
         default_factory=lambda: dict.fromkeys(LATENCY))
+    idle_per_hart:    list[float] = field(default_factory=list)  # in percent, of the window
+    interrupts_per_hart: list[int] = field(default_factory=list)  # of all ports, by the kernel
     delivered:        int | None = None      # to the guest itself (IPv4); None: nobody counted
     conditions:       dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
 
@@ -136,6 +138,10 @@ class Result:
             "latency_ns": self._nanoseconds(self.latency),
             "probe_latency_ns": self._nanoseconds(self.probe_latency),
             "cpu_idle_percent": round(self.cpu_idle_percent, 3),
+            "harts": len(self.idle_per_hart),
+            "spread": self.conditions.get("spread"),
+            "cpu_idle_percent_per_hart": [round(idle, 3) for idle in self.idle_per_hart],
+            "interrupts_per_hart": self.interrupts_per_hart,
             "conditions": self.conditions,
             "simulation": {"wall_seconds": round(self.wall_seconds, 3),
                            "cycles_per_second": round(self.cycles / self.wall_seconds)},

@@ -77,7 +77,7 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
                   cycles=reply["end_cycle"] - reply["start_cycle"], ports=ports,
                   latency=reply["latency_cycles"] or dict.fromkeys(LATENCY),
                   probe_latency=reply["probe_latency_cycles"] or dict.fromkeys(LATENCY),
-                  cpu_idle_percent=100 * sum(idle) / (len(idle) * clocks),
+                  **of_the_harts(idle, clocks, kernel),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,
                   problems=[*damage(reply), *disagreements(after, hardware)],
@@ -85,6 +85,15 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
                   interrupts_per_second=interrupts * sys_clk_hz / clocks,
                   frames_per_interrupt=events["rx_completed"] / events["rx_interrupt"]
                   if events["rx_interrupt"] else None)
+
+
+def of_the_harts(idle: list[int], clocks: int, kernel: guest.Counters) -> dict:
+    """What the harts did in a trial: fields of a Result. `idle`: cycles of each, of `clocks`."""
+    lines = kernel.rx_interrupts, kernel.tx_interrupts, kernel.shared_interrupts
+    return {"cpu_idle_percent": 100 * sum(idle) / (len(idle) * clocks),
+            "idle_per_hart": [100 * cycles / clocks for cycles in idle],
+            # A checkpoint of before had sums alone.
+            "interrupts_per_hart": kernel.per_hart or [sum(map(sum, lines))]}
 
 
 def of_the_mac(port: dict) -> dict[str, int]:

@@ -4,9 +4,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import Choice
-
 from ..run.machine import machine
+from ..run.system import System
 from ..show import outputs
 from ..tcp import command
 from ..tcp.transfer import IN, Transfer
@@ -18,14 +17,14 @@ FILLED = 3           # and enough to fill the user's buffer so often
 LINK_MBPS = 100      # the paper's
 
 
-def receiver(variant: str, nic: str, buffers: Sequence[int], kernel: Choice, json: Path | None,
+def receiver(variant: str, buffers: Sequence[int], system: System, json: Path | None,
              results: Path | None, scheduler: str | None) -> int:
     """Run the study; prints the paper's tables, returns the exit status.
 
     Each record is kept in `results` (by default in the build cache), and not made again.
     """
-    wanted = [transfer(variant, size, kernel) for size in buffers]
-    records = command.run(wanted, {LINK_MBPS: machine(LINK_MBPS, nic=nic, kernel=kernel)}, results,
+    wanted = [transfer(variant, size, system) for size in buffers]
+    records = command.run(wanted, {LINK_MBPS: machine(LINK_MBPS, system)}, results,
                           scheduler)
     print(tables.render(records), end="")
     if json:
@@ -34,6 +33,7 @@ def receiver(variant: str, nic: str, buffers: Sequence[int], kernel: Choice, jso
     return command.report_problems(records)
 
 
-def transfer(variant: str, user_buffer: int, kernel: Choice) -> Transfer:
+def transfer(variant: str, user_buffer: int, system: System) -> Transfer:
     return Transfer(IN, variant, LINK_MBPS, octets=max(LEAST, FILLED * user_buffer),
-                    user_buffer=user_buffer, socket=SOCKET, profile=True, kernel=kernel.name)
+                    user_buffer=user_buffer, socket=SOCKET, profile=True, kernel=system.kernel.name,
+                    harts=system.harts, spread=system.spread)

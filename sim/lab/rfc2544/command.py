@@ -9,13 +9,14 @@ from ..measure import estimate
 from ..measure.results import frame_rate
 from ..run import farm, state, store
 from ..run.machine import machine
+from ..run.system import System
 from . import search_tables, tests, trials
 from .tests import Cell
 
 
 def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence[int],
             loads: Sequence[float], phases: int, resolution: float, link_mbps: int,
-            scheduler: str | None, results: Path | None, nic: str = "moderato",
+            scheduler: str | None, results: Path | None, system: System = System(),
             patient: bool = False) -> int:
     """Run the tests named on every variant and frame size; prints tables, returns the status.
 
@@ -25,7 +26,7 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
     if "loss" in names:
         estimate.require_short(longest(variants, frame_sizes, loads, link_mbps, resolution), patient)
     kept = store.Store(results or store.default())
-    of = machine(link_mbps, nic=nic)
+    of = machine(link_mbps, system)
     states = state.prepare(of, variants)
     for each in states.values():
         each.open().end()  # a damaged checkpoint is made again now, not found by a worker

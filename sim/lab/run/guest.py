@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the guest's kernel says about its interfaces, read through its shell."""
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
@@ -29,6 +30,7 @@ class Counters:
     tx_dropped:      list[int]
     backlog_dropped: int  # by netif_rx(), the backlog of all interfaces being full
     shared_interrupts: list[int] = field(default_factory=list)
+    per_hart:          list[int] = field(default_factory=list)  # interrupts of all interfaces
 
     def since(self, before: "Counters") -> "Counters":
         """What was counted after `before`."""
@@ -41,8 +43,9 @@ class Counters:
 def parse(text: str) -> Counters:
     """The counters in the output of COMMAND."""
     shared = re.search(rf"\b{INTERFACES[0]}\s*$", text, re.MULTILINE)
-    interrupts = {line: [_interrupts(text, name + line) for name in INTERFACES]
-                  for line in ([""] if shared else ["-rx", "-tx"])}
+    lines = {line: [_interrupts(text, name + line) for name in INTERFACES]
+             for line in ([""] if shared else ["-rx", "-tx"])}
+    interrupts = {line: [sum(harts) for harts in each] for line, each in lines.items()}
     devices = [_device(text, name) for name in INTERFACES]
     backlog = re.findall(r"^[0-9a-f]{8} ([0-9a-f]{8})(?: [0-9a-f]{8})+\s*$", text, re.MULTILINE)
     if not backlog:
@@ -52,7 +55,8 @@ def parse(text: str) -> Counters:
         rx_packets=[words[1] for words in devices], rx_dropped=[words[3] for words in devices],
         tx_packets=[words[9] for words in devices], tx_dropped=[words[11] for words in devices],
         backlog_dropped=sum(int(drops, 16) for drops in backlog),
-        shared_interrupts=interrupts.get("", []))
+        shared_interrupts=interrupts.get("", []),
+        per_hart=[sum(counts) for counts in zip(*itertools.chain(*lines.values()))])
 
 
 def delivered(text: str) -> int:
@@ -61,12 +65,12 @@ def delivered(text: str) -> int:
     return int(dict(zip(names.split(), values.split()))["InDelivers"])
 
 
-def _interrupts(text: str, name: str) -> int:
-    """Interrupts of one line, all harts together; `  7:  123  SiFive PLIC  3 Level  eth0-rx`."""
+def _interrupts(text: str, name: str) -> list[int]:
+    """Interrupts of one line, by hart; `  7:  123  SiFive PLIC  3 Level  eth0-rx`."""
     line = re.search(rf"^ *\d+:((?: +\d+)+) +\D.*\b{name}\s*$", text, re.MULTILINE)
     if not line:
         raise LabError(f"the guest's /proc/interrupts shows no {name}: is the driver up?")
-    return sum(map(int, line[1].split()))
+    return list(map(int, line[1].split()))
 
 
 def _device(text: str, interface: str) -> list[int]:

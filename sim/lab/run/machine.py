@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """All that a simulation is made of: simulator, firmware, Linux, driver; built, or from the cache."""
 
+import dataclasses
 import functools
 import json
 import re
@@ -10,6 +11,9 @@ from pathlib import Path
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.linux.kernel import NORMAL, Choice
 from moderato.soc.toolchain import cache, project
+
+from .system import System
+from .variants import LITEETH, MODERATO
 
 # With the tick on an idle CPU, too. Else it starts when a device gets busy enough for its softirqs
 # to move to their daemon, tenths of a second into a trial, and takes 1.5 % of the CPU from then on.
@@ -46,7 +50,7 @@ class Machine:
     images:    list[tuple[Path, int]]  # loaded before reset, with their addresses
     mailbox:   int                     # address
     driver:    Path                    # the NIC's module
-    kernel:    Choice = NORMAL
+    system:    System = System()
 
     @property
     def sys_clk_hz(self) -> int:
@@ -60,7 +64,8 @@ class Machine:
             content += [file, hex(address)]
         return {"machine": cache.key("machine", content)[:12], "version": project.version(),
                 "nic": self.soc.get("nic", "moderato"), "kernel": self._release(),
-                "cpu": self.soc.get("cpu"), "memory_bytes": self.soc.get("memory", {}).get("size")}
+                "cpu": self.soc.get("cpu"), "memory_bytes": self.soc.get("memory", {}).get("size"),
+                **({"spread": self.system.spread} if self.system.harts > 1 else {})}
 
     def _release(self) -> str | None:
         """The kernel's release, as the kernel's own banner has it."""
@@ -72,12 +77,13 @@ class Machine:
 
 
 @functools.cache
-def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "moderato",
-            liteeth_slots: int = 2, kernel: Choice = NORMAL, bootargs: str = "") -> Machine:
-    """The SoC with two MACs of the kind `nic`, whose device tree says `link_mbps`.
+def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = CpuConfig(),
+            liteeth_slots: int = 2, bootargs: str = "") -> Machine:
+    """The SoC with two MACs, whose device tree says `link_mbps`.
 
-    Takes minutes the first time. `liteeth_slots`: of each direction; LiteX's default. `kernel`
-    decides how much RAM there is. `bootargs`: beside those that it needs.
+    Takes minutes the first time. `cpu`: all of it but the harts. `liteeth_slots`: of each
+    direction; LiteX's default. The kernel decides how much RAM there is. `bootargs`: beside those
+    that it needs.
     """
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.harness.build import simulator
@@ -85,14 +91,16 @@ def machine(link_mbps: int = 100, cpu: CpuConfig = CpuConfig(), nic: str = "mode
     from moderato.soc.linux.driver import driver, liteeth
     from moderato.soc.linux.memory_map import memory_map
 
-    verilog = soc_verilog(SimConfig(macs=2, nic=nic, liteeth_slots=liteeth_slots, cpu=cpu,
-                                    ram_bytes=KERNELS[kernel.name].ram_bytes))
+    verilog = soc_verilog(SimConfig(
+        macs=2, nic=system.nic, liteeth_slots=liteeth_slots,
+        cpu=dataclasses.replace(cpu, harts=system.harts),
+        ram_bytes=KERNELS[system.kernel.name].ram_bytes))
     soc = json.loads((verilog / "soc.json").read_text())
-    images = boot_images(soc, link_mbps, kernel, bootargs)
+    images = boot_images(soc, link_mbps, system.kernel, bootargs)
     binary = simulator(verilog, images)
-    module = {"moderato": driver, "liteeth": liteeth}[nic](soc["cpu"]["harts"], kernel)
+    module = {MODERATO: driver, LITEETH: liteeth}[system.nic](system.harts, system.kernel)
     return Machine(simulator=binary, build_id=binary.parent.name, soc=soc, images=images,
-                   mailbox=memory_map(soc).mailbox, driver=module, kernel=kernel)
+                   mailbox=memory_map(soc).mailbox, driver=module, system=system)
 
 
 def boot_images(soc: dict, link_mbps: int, kernel: Choice = NORMAL,

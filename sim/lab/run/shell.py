@@ -5,12 +5,11 @@ import os
 import sys
 import tempfile
 
-from moderato.soc.linux.kernel import NORMAL, Choice
-
 from ..show.guest_output import GuestOutput
 from . import state
 from .machine import machine
 from .session import PROMPT
+from .system import System
 
 PATIENCE = 20_000_000_000  # clocks that one command may take: 200 s of the guest's time
 
@@ -20,10 +19,10 @@ moderato: answers ping at 198.18.0.2 and 198.19.0.2. Ctrl-A x ends, Ctrl-C goes 
 """
 
 
-def shell(variant: str | None, command: str | None, nic: str = "moderato",
-          kernel: Choice = NORMAL, udp_echo: bool = False) -> int:
+def shell(variant: str | None, command: str | None, system: System = System(),
+          udp_echo: bool = False) -> int:
     """Returns the exit status: the command's, or the console's."""
-    ready = state.ready(machine(nic=nic, kernel=kernel), variant)
+    ready = state.ready(machine(system=system), variant)
     return console(ready, udp_echo) if command is None else run(ready, command, udp_echo)
 
 

@@ -68,7 +68,7 @@ class State:
 
 def booted(machine: Machine) -> State:
     """From reset to the shell."""
-    needs = KERNELS[machine.kernel.name]
+    needs = KERNELS[machine.system.kernel.name]
 
     def build(folder: Path):
         with Session(machine.simulator, load=machine.images,
@@ -103,10 +103,10 @@ def loaded(machine: Machine, static: bool) -> State:
 
 def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
     """One variant chosen; None, or one without a choice, leaves the driver's own default."""
-    before = loaded(machine, static)
+    spread = machine.system.commands()
     if variant in (None, LITEETH):
-        return before
-    return chosen(machine, variant, KNOWN[variant].commands(), static)
+        return chosen(machine, "default", spread, static) if spread else loaded(machine, static)
+    return chosen(machine, variant, [*KNOWN[variant].commands(), *spread], static)
 
 
 def chosen(machine: Machine, name: str, commands: Sequence[str], static: bool = True) -> State:

@@ -111,6 +111,6 @@ BEYOND = {variant.name: variant for variant in (
     Variant("adaptive-hw",  "NAPI, adaptive",    "polled, moderated"),
 )}
 KNOWN = {**VARIANTS, **BEYOND}
-LITEETH = "liteeth"
+MODERATO, LITEETH = "moderato", "liteeth"
 # The variants of each, without a choice.
-NICS = {"moderato": list(VARIANTS), "liteeth": [LITEETH]}
+NICS = {MODERATO: list(VARIANTS), LITEETH: [LITEETH]}

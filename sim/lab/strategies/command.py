@@ -10,6 +10,7 @@ from ..rfc2544 import metrics, tests
 from ..rfc2544 import trials as rfc2544_trials
 from ..run import farm, pool, state, store
 from ..run.machine import Machine, machine
+from ..run.system import System
 from ..run.state import State
 from ..show import outputs
 from ..show.errors import UsageError
@@ -55,7 +56,7 @@ def strategies(settings: Sequence[Setting], situations: Sequence[Situation], fra
 def prepare(settings: Sequence[Setting]) -> dict[Setting, State]:
     """The states that trials start from, made side by side where they are missing."""
     settings = list(dict.fromkeys(settings))
-    machines = {each.kernel: machine(LINK_MBPS, kernel=each.kernel) for each in settings}
+    machines = {each.kernel: machine(LINK_MBPS, System(kernel=each.kernel)) for each in settings}
     jobs = [(each.name, functools.partial(_ready, each, machines[each.kernel]))
             for each in settings]
     states = dict(zip(settings, pool.run_all(jobs, "settings ready")))

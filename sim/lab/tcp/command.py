@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from moderato.soc.linux.kernel import Choice
-
 from ..explain import symbols
 from ..measure.trial import CAPTURES
 from ..run import farm, state, store
 from ..run.machine import Machine, machine
 from ..run.state import State
+from ..run.system import System
 from ..run.variants import INTERFACES
 from ..show import outputs
 from . import exchange, tables, tracing
@@ -21,8 +20,7 @@ from .transfer import Transfer
 
 
 def tcp(directions: Mapping[str, bool], variants: Sequence[str], links: Sequence[int], like: Transfer,
-        nic: str, kernel: Choice, json: Path | None, results: Path | None,
-        scheduler: str | None) -> int:
+        system: System, json: Path | None, results: Path | None, scheduler: str | None) -> int:
     """Run a transfer `like` one in each direction, with each variant and link; prints a table.
 
     directions: with GRO in the guest, or without. Each record is kept in `results` (by default in
@@ -34,7 +32,7 @@ def tcp(directions: Mapping[str, bool], variants: Sequence[str], links: Sequence
     for each in wanted:
         if each.captures:
             outputs.require_ours(each.captures, CAPTURES)
-    records = run(wanted, {link: machine(link, nic=nic, kernel=kernel) for link in links},
+    records = run(wanted, {link: machine(link, system) for link in links},
                   results, scheduler)
     print(tables.render(records), end="")
     if json:

@@ -47,7 +47,7 @@ def run(transfer: Transfer, session: Session, sys_clk_hz: int,
     hardware = [port["events"] for port in session.call("counters")["ports"]]
     wanted = transfer.record()
     del wanted["profile"]
-    return {"name": transfer.name, "kind": KIND, **wanted, "harts": 1,
+    return {"name": transfer.name, "kind": KIND, **wanted,
             **figures(transfer, reply, sys_clk_hz), **profile, "guest": served,
             "problems": [*problems(transfer, reply, served), *disagreements(counters, hardware)],
             "simulation": {"wall_seconds": round(time.monotonic() - begun, 3)}}

@@ -42,6 +42,8 @@ class Transfer:
     program:     str = PROGRAMS[0]
     gro:         bool = False
     kernel:      str = "normal"        # of the machine's: a word for the reader
+    harts:       int = 1
+    spread:      str = "common"        # of the machine's, too
     faults:      tuple[str, ...] = ()  # what happens to one of FAULT_EVERY segments each way
     peer:        str | None = None     # of PEERS: what it does wrong
     profile:     bool = False
@@ -55,6 +57,7 @@ class Transfer:
         words += [f"{self.connections} connections"] * (self.connections > 1)
         words += filter(None, [gro_said(self.direction, self.gro)])
         words += [f"kernel {self.kernel}"] * (self.kernel != "normal")
+        words += [f"{self.harts} harts {self.spread}"] * (self.harts > 1)
         return " ".join([*words, *self.faults, *filter(None, [self.peer])])
 
     @property
