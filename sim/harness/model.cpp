@@ -61,32 +61,33 @@ uint64_t Model::still(uint64_t cycles) const {
 }
 
 // What holds back the oldest instruction counts: the last stage, then address translation, then the fetch.
-Cause Model::cause() const {
+Cause Model::cause(unsigned hart) const {
     const auto& root = *top_->rootp;
-    if (top_->wfi & 1) return Cause::kIdle;
-    if (top_->trace_valid) return Cause::kRetire;
-    if (root.SOC_HART(writeBack_arbitration_isValid)) return root.SOC_HART_DCACHE_FILLS ? Cause::kData : Cause::kStore;
-    if (root.SOC_HART_WALKS) return Cause::kTlb;
-    if (root.SOC_HART(IBusCachedPlugin_cache__DOT__lineLoader_valid)) return Cause::kFetch;
+    if (top_->wfi >> hart & 1) return Cause::kIdle;
+    if (top_->trace_valid >> hart & 1) return Cause::kRetire;
+    if (SOC_HART(hart, writeBack_arbitration_isValid))
+        return SOC_HART_DCACHE_FILLS(hart) ? Cause::kData : Cause::kStore;
+    if (SOC_HART_WALKS(hart)) return Cause::kTlb;
+    if (SOC_HART(hart, IBusCachedPlugin_cache__DOT__lineLoader_valid)) return Cause::kFetch;
     return Cause::kPipeline;
 }
 
-Hart Model::hart() const {
+Hart Model::hart(unsigned hart) const {
     const auto& root = *top_->rootp;
-    const auto& registers = root.SOC_HART(RegFilePlugin_regFile);
-    const auto privilege = static_cast<Privilege>(top_->trace_privilege);
+    const auto& registers = SOC_HART(hart, RegFilePlugin_regFile);
+    const auto privilege = static_cast<Privilege>(top_->trace_privilege[hart]);
     const bool machine = privilege == kMachine;
-    return {top_->trace_valid != 0,
-            cause(),
-            privilege == kUser || (privilege == kSupervisor && root.SOC_HART(CsrPlugin_sstatus_SIE)),
+    return {(top_->trace_valid >> hart & 1) != 0,
+            cause(hart),
+            privilege == kUser || (privilege == kSupervisor && SOC_HART(hart, CsrPlugin_sstatus_SIE)),
             privilege,
-            top_->trace_pc,
-            root.SOC_HART(memory_to_writeBack_INSTRUCTION),
+            top_->trace_pc[hart],
+            SOC_HART(hart, memory_to_writeBack_INSTRUCTION),
             registers[1],
             registers[2],
             registers[4],
-            (machine ? root.SOC_HART(CsrPlugin_mtvec_base) : root.SOC_HART(CsrPlugin_stvec_base)) << 2,
-            machine ? root.SOC_HART(CsrPlugin_mepc) : root.SOC_HART(CsrPlugin_sepc)};
+            (machine ? SOC_HART(hart, CsrPlugin_mtvec_base) : SOC_HART(hart, CsrPlugin_stvec_base)) << 2,
+            machine ? SOC_HART(hart, CsrPlugin_mepc) : SOC_HART(hart, CsrPlugin_sepc)};
 }
 
 void Model::load(uint32_t address, const std::vector<uint8_t>& bytes, const std::string& what) {

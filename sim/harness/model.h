@@ -63,8 +63,8 @@ public:
 
     Vtop& pads() { return *top_; }
 
-    // Of hart 0, read from the core's own registers: a pad would have to be evaluated in every cycle.
-    Hart hart() const;
+    // Of a hart, read from the core's own registers: a pad would have to be evaluated in every cycle.
+    Hart hart(unsigned hart) const;
 
     // Copies bytes into RAM or ROM; `what` names their origin in the error if they do not fit.
     void load(uint32_t address, const std::vector<uint8_t>& bytes, const std::string& what);
@@ -80,5 +80,5 @@ private:
     uint32_t ungated_ = 0;  // a bit per gated clock
     std::vector<uint8_t> remembered_;
 
-    Cause cause() const;
+    Cause cause(unsigned hart) const;
 };

@@ -17,7 +17,8 @@ template <bool profiled> void Simulation::loop() {
         model_.step();
         for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
         if (const uint64_t attention = model_.attention(); __builtin_expect(attention != 0, 0)) observe(attention);
-        if constexpr (profiled) profiler_.cycle(cycle_, model_.hart());
+        if constexpr (profiled)
+            for (unsigned hart = 0; hart < kHarts; ++hart) profiler_.cycle(cycle_, hart, model_.hart(hart));
         else if (__builtin_expect(model_.resting(), 0) && cycle_ >= look_) sleep();
     }
 }

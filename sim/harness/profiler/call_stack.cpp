@@ -17,8 +17,8 @@ Flow flow(uint32_t instruction) {
 
 }  // namespace
 
-CallStack::CallStack(const Symbols& symbols, CallTree& tree)
-    : symbols_(symbols), tree_(tree), switch_to_(symbols.named("__switch_to")) {}
+CallStack::CallStack(const Symbols& symbols, CallTree& tree, Tasks& tasks)
+    : symbols_(symbols), tree_(tree), tasks_(tasks), switch_to_(symbols.named("__switch_to")) {}
 
 void CallStack::retire(const Hart& hart) {
     if (!started_) task_ = hart.privilege == kSupervisor ? hart.tp : 0;
@@ -48,7 +48,7 @@ void CallStack::arrive(uint32_t pc, Privilege privilege, uint32_t sp) {
 }
 
 void CallStack::push(Function function, uint32_t return_address, uint32_t sp, bool trap) {
-    frames_.push_back({tree_.child(top(), function), function, return_address, sp, trap, ++serial_});
+    frames_.push_back({tree_.child(top(), function), function, return_address, sp, trap, ++tasks_.serial});
 }
 
 // A tail call: to the caller it is the same call.
@@ -80,10 +80,12 @@ void CallStack::return_from_trap() {
 
 // A task goes on where it left if sp and ra are those with which it called __switch_to; otherwise it is a new one.
 void CallStack::switch_task(const Hart& hart) {
-    waiting_[task_] = std::move(frames_);
+    tasks_.waiting[task_] = std::move(frames_);
     task_ = hart.tp;
-    frames_ = std::move(waiting_[task_]);
-    waiting_.erase(task_);
+    frames_ = std::move(tasks_.waiting[task_]);
+    tasks_.waiting.erase(task_);
+    for (Node node = kRoot; Frame & frame : frames_)
+        frame.node = node = tree_.child(node, frame.function);  // of this hart
     if (!frames_.empty()) {
         const Frame& left = frames_.back();
         if (left.function == switch_to_ && left.sp == hart.sp && left.return_address == hart.ra) return;

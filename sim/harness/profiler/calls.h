@@ -10,7 +10,7 @@ public:
     Calls(const Symbols& symbols, const std::vector<std::string>& functions);
 
     // A function was entered at the end of a cycle.
-    void entered(uint64_t cycle, const CallStack::Frame& frame) {
+    void entered(uint64_t cycle, const Frame& frame) {
         if (!wanted_.empty() && wanted_[frame.function]) rows_.push_back({cycle, frame.node});
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the profiler sees of hart 0 in a cycle.
+// What the profiler sees of a hart in a cycle.
 #pragma once
 
 #include <cstdint>

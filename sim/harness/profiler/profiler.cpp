@@ -16,48 +16,59 @@ void Profiler::require_running() const {
     if (!running()) throw Error("profile: none is under way; start one with symbols");
 }
 
+Profiler::Run::Run(const Files& files, bool windowed, uint64_t cycle)
+    : files(files), symbols(files.symbols), windowed(windowed) {
+    for (auto& hart : harts) hart = std::make_unique<Charged>(symbols, files, tasks, cycle);
+}
+
 void Profiler::open() {
-    run_->pending = {};
+    for (auto& hart : run_->harts) hart->pending = {};
     run_->open = true;
 }
 
 void Profiler::close() {
-    charge();
+    for (auto& hart : run_->harts) charge(*hart);
     run_->open = false;
 }
 
 namespace {
 
-void write_text(const std::string& path, const std::string& text) {
-    if (!path.empty()) write_file(path, text.data(), text.size());
+// Of hart n: the name that was given, with `.n` for all but the first.
+void write_text(const std::string& path, unsigned hart, const std::string& text) {
+    const std::string own = hart == 0 ? path : path + "." + std::to_string(hart);
+    if (!path.empty()) write_file(own, text.data(), text.size());
 }
 
 }  // namespace
 
-CallTree::Cost Profiler::stop(const std::string& path) {
+std::array<CallTree::Cost, kHarts> Profiler::stop(const std::string& path) {
     close();
-    write_text(path, run_->tree.text(run_->symbols));
-    write_text(run_->files.timeline, run_->timeline.text());
-    write_text(run_->files.calls, run_->calls.text(run_->tree));
-    const CallTree::Cost sum = run_->tree.sum();
-    run_.reset();
-    return sum;
-}
-
-void Profiler::retire(uint64_t cycle, const Hart& hart) {
-    run_->stack.retire(hart);
-    const auto& frames = run_->stack.frames();
-    for (auto frame = frames.rbegin(); frame != frames.rend() && frame->serial > run_->entered; ++frame) {
-        run_->calls.entered(run_->latest, *frame);
-        if (run_->open) ++run_->tree.cost(frame->node).entries;
+    std::array<CallTree::Cost, kHarts> sums;
+    for (unsigned hart = 0; hart < kHarts; ++hart) {
+        const Charged& own = *run_->harts[hart];
+        write_text(path, hart, own.tree.text(run_->symbols));
+        write_text(run_->files.timeline, hart, own.timeline.text());
+        write_text(run_->files.calls, hart, own.calls.text(own.tree));
+        sums[hart] = own.tree.sum();
     }
-    run_->latest = cycle;
-    run_->entered = std::max(run_->entered, frames.back().serial);
-    run_->timeline.retire(cycle, frames);
-    charge();
+    run_.reset();
+    return sums;
 }
 
-void Profiler::charge() {
-    if (run_->open) run_->tree.cost(run_->stack.top()) += run_->pending;
-    run_->pending = {};
+void Profiler::retire(uint64_t cycle, Charged& own, const Hart& hart) {
+    own.stack.retire(hart);
+    const auto& frames = own.stack.frames();
+    for (auto frame = frames.rbegin(); frame != frames.rend() && frame->serial > run_->entered; ++frame) {
+        own.calls.entered(own.latest, *frame);
+        if (run_->open) ++own.tree.cost(frame->node).entries;
+    }
+    own.latest = cycle;
+    run_->entered = std::max(run_->entered, frames.back().serial);
+    own.timeline.retire(cycle, frames);
+    charge(own);
+}
+
+void Profiler::charge(Charged& own) {
+    if (run_->open) own.tree.cost(own.stack.top()) += own.pending;
+    own.pending = {};
 }

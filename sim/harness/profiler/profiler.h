@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the time of hart 0 goes: every cycle is charged to one call stack, and to one cause.
+// Where the time of a hart goes: every cycle is charged to one call stack, and to one cause.
 //
 // The cycles between two instructions belong to the later one: the hart was working on it.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -30,39 +31,43 @@ public:
     void open();
     void close();
 
-    // Ends, and writes the files (README.md); the sum of what was charged.
-    CallTree::Cost stop(const std::string& path);
-    uint64_t lost() const { return run_->stack.lost(); }
+    // Ends, and writes the files (README.md); the sums of what was charged, by hart.
+    std::array<CallTree::Cost, kHarts> stop(const std::string& path);
+    uint64_t lost(unsigned hart) const { return run_->harts[hart]->stack.lost(); }
 
-    // Called in every cycle.
-    void cycle(uint64_t cycle, const Hart& hart) {
-        Run& run = *run_;
-        ++run.pending.cycles[static_cast<unsigned>(hart.cause)];
-        run.pending.interrupts += hart.interrupts;
-        if (hart.cause == Cause::kIdle) run.timeline.idle(cycle);
-        if (hart.retired) retire(cycle, hart);
+    // Called in every cycle, for each hart.
+    void cycle(uint64_t cycle, unsigned number, const Hart& hart) {
+        Charged& own = *run_->harts[number];
+        ++own.pending.cycles[static_cast<unsigned>(hart.cause)];
+        own.pending.interrupts += hart.interrupts;
+        if (hart.cause == Cause::kIdle) own.timeline.idle(cycle);
+        if (hart.retired) retire(cycle, own, hart);
     }
-    void event(uint64_t cycle, unsigned port, unsigned event) { run_->timeline.event(cycle, port, event); }
+    void event(uint64_t cycle, unsigned port, unsigned event) { run_->harts[0]->timeline.event(cycle, port, event); }
 
 private:
-    struct Run {
-        Run(const Files& files, bool windowed, uint64_t cycle)
-            : files(files), symbols(files.symbols), stack(symbols, tree),
-              timeline(symbols, !files.timeline.empty(), cycle), calls(symbols, files.functions), windowed(windowed),
-              latest(cycle) {}
-        Files files;
-        Symbols symbols;
+    struct Charged {  // to a hart
+        Charged(const Symbols& symbols, const Files& files, Tasks& tasks, uint64_t cycle)
+            : stack(symbols, tree, tasks), timeline(symbols, !files.timeline.empty(), cycle),
+              calls(symbols, files.functions), latest(cycle) {}
         CallTree tree;
         CallStack stack;
         Timeline timeline;
         Calls calls;
-        bool windowed, open = false;
         CallTree::Cost pending;  // since the latest instruction
-        uint64_t entered = 0;  // the newest frame counted
         uint64_t latest;  // cycle of the latest instruction
+    };
+    struct Run {
+        Run(const Files& files, bool windowed, uint64_t cycle);
+        Files files;
+        Symbols symbols;
+        Tasks tasks;
+        std::array<std::unique_ptr<Charged>, kHarts> harts;
+        bool windowed, open = false;
+        uint64_t entered = 0;  // the newest frame counted
     };
     std::unique_ptr<Run> run_;
 
-    void retire(uint64_t cycle, const Hart& hart);
-    void charge();
+    void retire(uint64_t cycle, Charged& own, const Hart& hart);
+    void charge(Charged& own);
 };

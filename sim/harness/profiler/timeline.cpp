@@ -11,7 +11,7 @@ constexpr uint32_t kIdle = ~0u;
 }  // namespace
 
 // Leaves what is no longer there, enters what is new; another task's stack is another stack.
-void Timeline::change(const std::vector<CallStack::Frame>& frames) {
+void Timeline::change(const Frames& frames) {
     const auto same = [](const auto& a, const auto& b) { return a.serial == b.serial; };
     const auto [gone, added] = std::mismatch(shown_.begin(), shown_.end(), frames.begin(), frames.end(), same);
     for (auto frame = gone; frame != shown_.end(); ++frame) rows_.push_back({since_, Kind::kLeave, 0});

@@ -11,7 +11,7 @@ public:
     Timeline(const Symbols& symbols, bool wanted, uint64_t start) : symbols_(symbols), wanted_(wanted), since_(start) {}
 
     // What happened in a cycle, in the order of the cycles.
-    void retire(uint64_t cycle, const std::vector<CallStack::Frame>& frames) {
+    void retire(uint64_t cycle, const Frames& frames) {
         if (wanted_ && (frames.back().serial != top_ || frames.size() != shown_.size() || idle_end_)) change(frames);
         since_ = cycle;
     }
@@ -36,9 +36,9 @@ private:
     const Symbols& symbols_;
     bool wanted_;
     std::vector<Row> rows_, events_;  // each in order
-    std::vector<CallStack::Frame> shown_;
+    Frames shown_;
     uint64_t top_ = 0, since_;  // the innermost frame shown; the latest instruction
     uint64_t idle_begin_ = 0, idle_end_ = 0;
 
-    void change(const std::vector<CallStack::Frame>& frames);
+    void change(const Frames& frames);
 };

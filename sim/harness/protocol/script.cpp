@@ -231,8 +231,10 @@ void Script::do_profile(const Json& command, Json& reply) {
         return;
     }
     profiler.require_running();
-    reply["lost"] = profiler.lost();
-    reply.update(cost_report(profiler.stop(text(command, "stop"))));
+    reply["harts"] = Json::array();
+    for (unsigned hart = 0; hart < kHarts; ++hart) reply["harts"].push_back({{"lost", profiler.lost(hart)}});
+    const auto costs = profiler.stop(text(command, "stop"));
+    for (unsigned hart = 0; hart < kHarts; ++hart) reply["harts"][hart].update(cost_report(costs[hart]));
 }
 
 void Script::do_save(const Json& command, Json& reply) { reply["bytes"] = simulation_.save(text(command, "file")); }

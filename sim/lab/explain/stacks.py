@@ -11,11 +11,12 @@ from ..measure.results import Result
 
 @dataclass(frozen=True)
 class Stack:
-    """Cycles in which hart 0 was in the last of some functions, called by the one before, ..."""
+    """Cycles in which a hart was in the last of some functions, called by the one before, ..."""
     functions: tuple[str, ...]
     causes:    Counter  # cycles by what they were spent on, as sim/harness/README.md names them
     enabled:   int      # cycles of these with interrupts enabled
     entries:   int = 0  # how often the last one was entered
+    hart:      int = 0
 
     @property
     def cycles(self) -> int:
@@ -31,13 +32,21 @@ class Profile:
 
 
 def read(file: Path) -> list[Stack]:
-    """The stacks that moderato-sim wrote, in its order: callers come before what they call."""
+    """The stacks that moderato-sim wrote, in its order: callers come before what they call.
+
+    Those of a second hart are in a file of its own, beside the first one's.
+    """
+    others = sorted(file.parent.glob(f"{file.name}.[0-9]"))
+    return [stack for hart, each in enumerate([file, *others]) for stack in _read(each, hart)]
+
+
+def _read(file: Path, hart: int) -> list[Stack]:
     head, *lines = (line.split() for line in file.read_text().splitlines())
     causes = head[:head.index("interrupts_enabled")]
     rows = [dict(zip(head, line)) for line in lines]
     return [Stack(tuple(row["stack"].split(";")),
                   Counter({name: int(row[name]) for name in causes}),
-                  int(row["interrupts_enabled"]), int(row["entries"])) for row in rows]
+                  int(row["interrupts_enabled"]), int(row["entries"]), hart) for row in rows]
 
 
 def fold(profiles: Sequence[Profile]) -> str:

@@ -145,7 +145,7 @@ def test_recovers_from_what_it_has_not_seen(profile):
         item(F, RETURN, 2), item(MAIN, CALL), item(G, RETURN, 4), item(MAIN + 0x40, NOP, 1),
         item(0xDEAD0000, NOP, 3), item(MAIN, NOP))
     assert costs(rows) == {"f": 3, "main": 1 + 2 + 1, "main;g": 5, "[unknown]": 4}
-    assert profile.reply["lost"] == 2
+    assert profile.reply["harts"][0]["lost"] == 2
 
 
 def test_causes(profile):
@@ -156,8 +156,8 @@ def test_causes(profile):
     assert rows["main"] == {
         "retire": 6, "pipeline": 3, "icache": 4, "lsu": 5, "dcache": 6, "tlb": 7, "idle": 8,
         "interrupts_enabled": 39 - 9, "entries": 1}
-    assert profile.reply["causes"] == {name: rows["main"][name] for name in HEAD[:7]}
-    assert profile.reply["interrupts_enabled"] == 30
+    assert profile.reply["harts"][0]["causes"] == {name: rows["main"][name] for name in HEAD[:7]}
+    assert profile.reply["harts"][0]["interrupts_enabled"] == 30
 
 
 @pytest.mark.parametrize("phase", range(4))
@@ -174,6 +174,7 @@ def test_window_of_a_trial(sim, tmp_path, phase):
         {"do": "profile", "stop": "out"})
     rows = read(tmp_path / "out")
     window = traced["window"]
+    stopped, = stopped["harts"]
     assert stopped["cycles"] == window["end_cycle"] - window["start_cycle"] > 1000
     assert sum(map(total, rows.values())) == stopped["cycles"]
     assert [stopped["causes"]["idle"]] == window["idle_cycles"]
