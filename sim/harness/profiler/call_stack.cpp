@@ -84,8 +84,8 @@ void CallStack::switch_task(const Hart& hart) {
     task_ = hart.tp;
     frames_ = std::move(tasks_.waiting[task_]);
     tasks_.waiting.erase(task_);
-    for (Node node = kRoot; Frame & frame : frames_)
-        frame.node = node = tree_.child(node, frame.function);  // of this hart
+    Node node = kRoot;  // it may have been another hart's, with a tree of its own
+    for (Frame& frame : frames_) frame.node = node = tree_.child(node, frame.function);
     if (!frames_.empty()) {
         const Frame& left = frames_.back();
         if (left.function == switch_to_ && left.sp == hart.sp && left.return_address == hart.ra) return;

@@ -43,7 +43,7 @@ def profile(sim, tmp_path):
                             {"do": "profile", "stop": "out"},
                             options=["--load", f"list@{LIST}"])
         rows = read(tmp_path / "out")
-        assert run.reply["cycles"] == sum(map(total, rows.values())) == cycles
+        assert run.reply["harts"][0]["cycles"] == sum(map(total, rows.values())) == cycles
         return rows
     return run
 

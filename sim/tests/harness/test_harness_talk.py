@@ -360,5 +360,5 @@ def test_profile_of_the_window(sim, tmp_path, windowed):
         {"do": "profile", "symbols": "symbols", "window": windowed}, talk(), COLLECT,
         {"do": "profile", "stop": "out"})
     window = report["window"]
-    assert (profile["cycles"] == window["end_cycle"] - window["start_cycle"]) == windowed
+    assert (profile["harts"][0]["cycles"] == window["end_cycle"] - window["start_cycle"]) == windowed
     assert ([profile["harts"][0]["causes"]["idle"]] == window["idle_cycles"]) == windowed
