@@ -125,6 +125,8 @@ def nothing_runs(monkeypatch):
     ("profile --variant napi --load 0.001", "add --yes"),
     ("profile --variant napi --seconds 60", "add --yes"),
     ("rfc2544 --test loss --variant napi --load 100,0.001", "add --yes"),
+    ("rfc2544 --resolution 0.1 --phases 16", "add --yes"),
+    ("rfc2544 --test loss --load 0.1,0.2,0.3", "add --yes"),
     ("rfc2544 --results -", "trials are kept to be read again"),
     ("rfc2544 --results /dev/null", "trials are kept to be read again"),
     ("strategies --results /dev/stdout", "trials are kept to be read again"),

@@ -143,6 +143,7 @@ def run(step: Step, folder: Path):
     options = parse([
         word.format(trials=folder / TRIALS, profiles=folder / PROFILES)
         for word in step.command.split()])
+    options.yes = True  # who publishes has been told how long each step takes
     with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):
         print(f"$ moderato {step.command}\n")
         status = options.run(options)

@@ -17,14 +17,22 @@ LONG = 3600     # seconds, from which on nobody should start without knowing
 def announce(simulated: Sequence[float], patient: bool):
     """Say how long trials of so many simulated seconds take here; what takes hours has to be
     wanted (`patient`), or it is a UsageError."""
-    seconds = [_wall(each) for each in simulated]
-    cores = len(os.sched_getaffinity(0))
-    total = max(sum(seconds) / cores, max(seconds))
+    total = _together(simulated)
     if total >= LONG and not patient:
         raise _long(sum(simulated), total)
     trials = f"{len(simulated)} trial{'s' * (len(simulated) != 1)}"
     print(f"moderato: {trials}, {sum(simulated):.3g} s of simulated time, about {duration(total)} "
           "once the machine is built", file=sys.stderr)
+
+
+def announce_searches(simulated: Sequence[float], patient: bool):
+    """As `announce`, of about so many trials, some of which may be kept from earlier runs."""
+    total = _together(simulated)
+    if total >= LONG and not patient:
+        raise _long(sum(simulated), total, "name fewer variants, frame sizes, tests or phases")
+    print(f"moderato: about {len(simulated)} trials, {sum(simulated):.3g} s of simulated time, about "
+          f"{duration(total)} once the machine is built; less if some are kept from earlier",
+          file=sys.stderr)
 
 
 def require_short(simulated: float, patient: bool):
@@ -38,6 +46,13 @@ def _wall(simulated: float) -> float:
     return EACH + SLOWNESS * simulated
 
 
-def _long(simulated: float, wall: float) -> UsageError:
+def _together(simulated: Sequence[float]) -> float:
+    """Seconds that trials take side by side on this machine's cores."""
+    seconds = [_wall(each) for each in simulated]
+    return max(sum(seconds) / len(os.sched_getaffinity(0)), max(seconds))
+
+
+def _long(simulated: float, wall: float,
+          instead: str = "offer fewer frames or a higher load") -> UsageError:
     return UsageError(f"this is {simulated:.3g} s of simulated time and takes about "
-                      f"{duration(wall)}; offer fewer frames or a higher load, or add --yes")
+                      f"{duration(wall)}; {instead}, or add --yes")

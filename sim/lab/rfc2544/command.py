@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato rfc2544`: RFC 2544's tests of variants and frame sizes, as tables."""
 
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,14 @@ from . import search_tables, tests, trials
 from .tests import Cell
 
 
+SEARCHES = {"throughput", "latency", "recovery", "reset"}  # they need a throughput
+
+# What make results took of each variant, within a factor of two: see expected().
+TRIALS = 3           # whole ones of a search to 1 %; those that fail give up early
+PORT_RATE = 3000     # frames/s of each port that the slower variants sustain
+BURST_SECONDS = 0.07  # simulated, of one of nine bursts, with what drains after it
+
+
 def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence[int],
             loads: Sequence[float], phases: int, resolution: float, link_mbps: int,
             scheduler: str | None, results: Path | None, system: System = System(),
@@ -21,11 +30,16 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
     """Run the tests named on every variant and frame size; prints tables, returns the status.
 
     Each trial is kept in `results` (by default in the build cache) and not run again.
-    patient: also if one trial takes hours.
+    patient: also if it takes hours.
     """
     if "loss" in names:
-        estimate.require_short(longest(variants, frame_sizes, loads, link_mbps, resolution), patient)
+        estimate.require_short(longest(frame_sizes, loads, link_mbps, resolution), patient)
     kept = store.Store(results or store.default())
+    if scheduler is None:  # else nobody knows how many work on it
+        estimate.announce_searches(
+            [seconds for size in frame_sizes
+             for seconds in expected(names, size, loads, phases, resolution, link_mbps)
+             for _ in variants], patient)
     of = machine(link_mbps, system)
     states = state.prepare(of, variants)
     for each in states.values():
@@ -40,7 +54,7 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
         def run(jobs: dict):
             found.update(workers.run(jobs, trials.run, lambda task: states[task.variant], kept))
 
-        if {"throughput", "latency", "recovery", "reset"} & set(names):
+        if SEARCHES & set(names):
             # The rate hardly depends on the size: the first size's answers are the others' guesses.
             first, *others = frame_sizes
             run({("throughput", cell): tests.throughput(cell, shares) for cell in cells([first])})
@@ -67,13 +81,37 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
     return 1 if unsound else 0
 
 
-def longest(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence[float],
-            link_mbps: int, resolution: float) -> float:
+def longest(frame_sizes: Sequence[int], loads: Sequence[float], link_mbps: int,
+            resolution: float) -> float:
     """Simulated seconds of the longest trial of the loss test: few frames at a low load."""
-    tasks = [trials.steady(variants[0], size, link_mbps, min(loads), 0, resolution)
-             for size in frame_sizes]
-    return max(task.frames / frame_rate(task.frame_bytes, task.load_percent, link_mbps)
-               for task in tasks)
+    return max(_steady(size, min(loads), link_mbps, resolution) for size in frame_sizes)
+
+
+def expected(names: Sequence[str], size: int, loads: Sequence[float], phases: int,
+             resolution: float, link_mbps: int) -> list[float]:
+    """Simulated seconds of about the trials that the tests make of one variant and frame size."""
+    most = frame_rate(size, 100, link_mbps)
+    load = min(100, 100 * PORT_RATE / most)
+    found = []
+    if SEARCHES & set(names):
+        finer = round(max(0, math.log2(1 / resolution)))
+        found += [_steady(size, load, link_mbps, resolution)] * (TRIALS + finer) * phases
+    if "loss" in names:
+        found += [_steady(size, each, link_mbps, resolution) for each in loads]
+    if "burst" in names:
+        found += [BURST_SECONDS] * 9
+    if "recovery" in names:
+        rate = most * min(100, 1.1 * load) / 100
+        found.append(tests.RECOVERY_FRAMES / rate + 2 * trials.FRAMES / rate)
+    if "reset" in names:
+        found.append(tests.RESET_SECONDS)
+    return found
+
+
+def _steady(size: int, load: float, link_mbps: int, resolution: float) -> float:
+    """Simulated seconds of a steady trial, of any variant."""
+    task = trials.steady("", size, link_mbps, load, 0, resolution)
+    return task.frames / frame_rate(size, load, link_mbps)
 
 
 def phase_shares(count: int) -> list[float]:
