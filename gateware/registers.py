@@ -71,8 +71,8 @@ def _counter(name, offset, description):
 def _urgent():
     """Up to two comparisons, each of four octets."""
     numbers = range(URGENT_COMPARISONS)
-    yield Register("URGENT", 0x040, "rw", "Which received frames raise an interrupt at once (subject to GAP), as the "
-        "INTERRUPT flag of their descriptor does: those for which a comparison holds that is on. Numbers count octets "
+    yield Register("URGENT", 0x040, "rw", "Which received frames raise an interrupt at once (subject to GAP), as if "
+        "their descriptor had the INTERRUPT flag: those for which a comparison that is on holds. Numbers count octets "
         "from the destination address. (Since 1.2, if CAPABILITY has URGENT.)", (
         *(field for n in numbers for field in (
             Field(f"ON_{n}",   8*n,     1, f"Comparison {n} is on."),
@@ -150,7 +150,7 @@ DIRECTION = (
         "follows; 0 = never for this reason.", width=TIMER_BITS),
     Register("GAP", 0x1C, "rw", "Shortest time in clocks between two interrupts.", width=TIMER_BITS),
     Register("REARM", 0x20, "wo", "Drops the line and arms the next interrupt. Completions at or beyond the index "
-        "count as unreported at once; up to 15 that memory shows before they count are let pass.", (
+        "count as unreported at once. The index may be up to 15 ahead of the count, as memory shows completions first.", (
         Field("INDEX", 0, INDEX_BITS, "Free-running consumer index: everything before it was seen."),
     )),
     Register("DISARM", 0x24, "wo", "Any write drops the line and raises nothing until REARM."),
@@ -172,7 +172,7 @@ TX_BASE = 0x200
 # What only reception has ---------------------------------------------------------------------------
 
 RX_ONLY = (
-    Register("RX_PACING_LONGEST", 0x148, "rw", "Other than 0, the hardware chooses how many clocks the first "
+    Register("RX_PACING_LONGEST", 0x148, "rw", "If not 0, the hardware chooses how many clocks the first "
         "unreported completion waits: RX_ABSOLUTE_TIMER, which must not be 0, while the time from interrupts to "
         "re-arms is less than half of all; an eighth of this, a quarter, a half for each eighth more; and all of this "
         "from seven eighths on. It decides every 32768 clocks. (Since 1.2, like the next one, if CAPABILITY has "
