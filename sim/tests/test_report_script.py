@@ -11,7 +11,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.by import By
-from test_report_page import report, strategies, trials  # noqa: F401 (fixtures)
+from test_report_page import report, strategies, transfers, trials  # noqa: F401 (fixtures)
 
 WIDTHS, HEIGHT = (1280, 800, 420), 900
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from moderato.sim.harness.top import HART, soc_config
+from moderato.sim.harness.top import CLUSTER, soc_config
 from moderato.sim.soc import SimConfig, soc_verilog
 from moderato.soc.cpu import CpuConfig
 
@@ -30,12 +30,14 @@ def test_equal_designs_are_equal_files(tmp_path):
 
 
 @pytest.mark.parametrize("harts", [1, 2])
-def test_the_profiler_finds_the_registers_of_hart_0(harts):
+def test_the_profiler_finds_the_registers_of_every_hart(harts):
     """Some names have a number that depends on how many harts there are."""
     folder = soc_verilog(SimConfig(macs=2, cpu=CpuConfig(harts=harts)))
     config = soc_config(json.loads((folder / "soc.json").read_text()), "")
-    cache, walks = re.findall(rf"{HART}(dataCache_\d|MmuPlugin_shared_state_\d)", config)
+    cache, walks = re.findall(r"SOC_HART\(hart, (dataCache_\d|MmuPlugin_shared_state_\d)", config)
     netlist = (folder / "ModeratoCluster.v").read_text()
-    module, = re.findall(r"(\w+) harts_0_cpu \(", netlist)
-    hart, = re.findall(rf"^module {module} \(.*?^endmodule", netlist, re.MULTILINE | re.DOTALL)
-    assert re.search(rf"DataCache {cache} \(", hart) and re.search(rf"reg .* {walks};", hart)
+    for number in range(harts):
+        assert f"{CLUSTER}harts_{number}_cpu__DOT__##name" in config
+        module, = re.findall(rf"(\w+) harts_{number}_cpu \(", netlist)
+        hart, = re.findall(rf"^module {module} \(.*?^endmodule", netlist, re.MULTILINE | re.DOTALL)
+        assert re.search(rf"DataCache {cache} \(", hart) and re.search(rf"reg .* {walks};", hart)
