@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Python of the whole project by the rules in pyproject.toml, C++ by those beside it."""
 
+import importlib.metadata
+import json
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from moderato.sim.harness import build
+from moderato.sim.harness.top import soc_config, top_verilog
+from moderato.soc.toolchain import verilator
+from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
+
+HARNESS = ROOT / "sim/harness"
 
 
 def test_ruff():
@@ -15,10 +25,63 @@ def test_ruff():
 
 
 def test_clang_format():
-    harness = ROOT / "sim/harness"
-    files = sorted(file for kind in ("*.h", "*.cpp") for file in harness.rglob(kind))
+    files = sorted(file for kind in ("*.h", "*.cpp") for file in HARNESS.rglob(kind))
     assert len(files) > 40
     program = Path(sys.executable).with_name("clang-format")
     found = subprocess.run([program, "--dry-run", "--Werror", *files], capture_output=True,
                            text=True)
     assert found.returncode == 0, found.stderr
+
+
+def test_clang_tidy():
+    """What was found to be clean is not looked at again, before it or a header changes."""
+    model = model_headers()
+    options = ["-std=c++17", "-Wall", "-Wextra", *(
+        word for kind, folders in {
+            "-I": [HARNESS, HARNESS / "tcp", ROOT / "soc/linux"],
+            "-isystem": [build.library("clang-19") / "include", model, verilator.root() / "include",
+                         verilator.root() / "include/vltstd"],
+        }.items() for folder in folders for word in (kind, folder)),
+        *(f"-DVM_{what}=0" for what in ("TRACE", "COVERAGE", "SC", "TIMING"))]
+    headers = [*sorted(HARNESS.rglob("*.h")), build.PATTERN, HARNESS / ".clang-tidy",
+               importlib.metadata.version("clang-tidy"), model.name, *map(str, options[:3])]
+    program = Path(sys.executable).with_name("clang-tidy")
+
+    def findings(file: Path) -> str:
+        def look(_):
+            found = subprocess.run([program, "--quiet", file, "--", *options], capture_output=True,
+                                   text=True)
+            if found.returncode:
+                raise Finding(found.stdout + found.stderr)
+        try:
+            artifact("clang-tidy", [file, *headers], look)
+            return ""
+        except Finding as finding:
+            return str(finding)
+
+    files = sorted(HARNESS.rglob("*.cpp"))
+    assert len(files) > 30
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as workers:
+        found = "".join(workers.map(findings, files))
+    assert not found, found
+
+
+class Finding(Exception):
+    """What clang-tidy says of a file."""
+
+
+def model_headers() -> Path:
+    """A folder with the headers that build.py makes, of the mock of the SoC."""
+    mock = ROOT / "sim/tests/harness/mock"
+    soc = json.loads((mock / "soc.json").read_text())
+    top, config = top_verilog(len(soc["macs"]), soc["cpu"]["harts"]), soc_config(soc, "0" * 32)
+    files = sorted(mock.glob("*.sv"))
+
+    def make(folder: Path):
+        (folder / "top.sv").write_text(top)
+        (folder / "soc_config.h").write_text(config)
+        run([verilator.command(), *build.VERILATOR, "--Mdir", folder, folder / "top.sv", *files],
+            env=verilator.environment())
+
+    return artifact("model-headers", [top, config, *files, *build.VERILATOR, verilator.version()],
+                    make)
