@@ -12,6 +12,7 @@
 #include <linux/io.h>
 #include <linux/netdevice.h>
 #include <linux/phylink.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
@@ -137,6 +138,7 @@ static inline void moderato_disarm(const struct moderato_ring *ring)
 
 /* A receive strategy: in which context frames are handed to the stack.
  * @pooled: buffers come from a page_pool, which only a softirq may use
+ * @shared: by polls on several CPUs, one after the other
  * @weight: frames that one call of the poll may receive; 0 without NAPI
  * @start: the ring runs from now on, interrupts are still off; may be NULL
  * @stop: the ring stands still and interrupts are off: hand over what is left
@@ -144,6 +146,7 @@ static inline void moderato_disarm(const struct moderato_ring *ring)
  */
 struct moderato_rx_ops {
 	bool pooled;
+	bool shared;
 	int weight;
 	void (*start)(struct moderato_rx *rx);
 	void (*stop)(struct moderato_rx *rx);
@@ -153,6 +156,7 @@ struct moderato_rx_ops {
 extern const struct moderato_rx_ops moderato_rx_irq_ops;
 extern const struct moderato_rx_ops moderato_rx_napi_ops;
 extern const struct moderato_rx_ops moderato_rx_timer_ops;
+extern const struct moderato_rx_ops moderato_rx_shared_ops;
 
 struct moderato_rx_buf {
 	void *data;
@@ -212,6 +216,9 @@ static inline u16 moderato_rx_next(struct moderato_rx *rx,
 
 bool moderato_rx_urgent(struct moderato_rx *rx, int budget);
 int moderato_napi_poll(struct napi_struct *napi, int budget);
+int moderato_shared_poll(struct moderato_rx *rx, int budget);
+void moderato_shared_init(struct moderato_priv *priv);
+void moderato_rx_napi_handle(struct moderato_rx *rx);
 void moderato_rx_napi_weigh(struct moderato_rx *rx);
 void moderato_rx_napi_up(struct moderato_rx *rx);
 void moderato_rx_napi_stop(struct moderato_rx *rx);
@@ -422,6 +429,7 @@ extern const char moderato_counter_names[][ETH_GSTRING_LEN];
  * @rx_timer, @tx_napi, @adaptive_rx, @adaptive_tx: have an effect with @rx_napi
  *	only, whose poll they use; the last one with @tx_napi
  * @rx_dim: adaptive Rx moderation is DIM's, also where the hardware could do it
+ * @rx_shared: the poll is helped by another CPU's, if there is one
  * @rx_cqe, @tx_cqe: ethtool's usecs and usecs-low have changed places
  */
 struct moderato_config {
@@ -436,6 +444,7 @@ struct moderato_config {
 	bool adaptive_rx;
 	bool adaptive_tx;
 	bool rx_dim;
+	bool rx_shared;
 	bool rx_cqe;
 	bool tx_cqe;
 	u32 poll_usecs;
@@ -457,11 +466,24 @@ enum {
 	MODERATO_RESET_TX,
 };
 
+/* The poll of rx_shared.c on a second CPU
+ * @lock: guards the ring, while polls share it
+ * @busy: it was woken, and has not ended since
+ */
+struct moderato_helper {
+	struct napi_struct napi;
+	/* see above */
+	spinlock_t lock;
+	call_single_data_t csd;
+	atomic_t busy;
+};
+
 /* @rx, @tx: exist while the interface is up
  * @speed: of the link in Mb/s; 0: none
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
  * @tick, @delay: of rx_timer.c
+ * @helper: of rx_shared.c
  * @has_urgent, @flows: see moderato_flow.c
  * @urgent: there is such a rule
  * @has_pacing: the hardware can adapt its moderation
@@ -511,6 +533,9 @@ struct moderato_priv {
 	unsigned long resets;
 	unsigned long reset_next;
 	u64 halts;
+#ifdef CONFIG_SMP
+	struct moderato_helper helper;
+#endif
 };
 
 static inline bool moderato_tx_polled(const struct moderato_config *config)
@@ -528,8 +553,11 @@ moderato_rx_ops(const struct moderato_config *config)
 {
 	if (!config->rx_napi)
 		return &moderato_rx_irq_ops;
-	return config->rx_timer ? &moderato_rx_timer_ops :
-				  &moderato_rx_napi_ops;
+	if (config->rx_timer)
+		return &moderato_rx_timer_ops;
+	return IS_ENABLED(CONFIG_SMP) && config->rx_shared ?
+		       &moderato_rx_shared_ops :
+		       &moderato_rx_napi_ops;
 }
 
 /* Whether the hardware adapts Rx moderation, or DIM does */
@@ -549,6 +577,11 @@ static inline bool moderato_rx_dim(const struct moderato_priv *priv)
 	       (config->rx_dim || !priv->has_pacing);
 }
 
+static inline bool moderato_rx_is_shared(const struct moderato_rx *rx)
+{
+	return IS_ENABLED(CONFIG_SMP) && rx->ops->shared;
+}
+
 void moderato_give_up(struct moderato_priv *priv);
 bool moderato_reset_if_halted(struct moderato_priv *priv,
 			      const struct moderato_ring *ring);
@@ -563,6 +596,21 @@ static inline void moderato_rearm_after(struct moderato_priv *priv,
 {
 	if (likely(taken) || !moderato_reset_if_halted(priv, ring))
 		moderato_rearm(ring);
+}
+
+void moderato_dim_rx_event(struct moderato_priv *priv);
+
+/* The poll has completed; @work, @freed: what it received and freed last */
+static inline void moderato_napi_end(struct moderato_rx *rx,
+				     struct moderato_tx *tx, int work,
+				     unsigned int freed)
+{
+	struct moderato_priv *priv = rx->priv;
+
+	moderato_rearm_after(priv, &rx->ring, work);
+	if (moderato_rx_dim(priv))
+		moderato_dim_rx_event(priv);
+	moderato_tx_poll_end(tx, freed);
 }
 
 int moderato_hw_init(struct moderato_priv *priv);
@@ -587,7 +635,6 @@ bool moderato_ring_halted(const struct moderato_priv *priv,
 
 void moderato_rx_moderate(struct moderato_priv *priv);
 void moderato_tx_moderate(struct moderato_priv *priv, bool irq);
-void moderato_dim_rx_event(struct moderato_priv *priv);
 void moderato_dim_tx_event(struct moderato_priv *priv);
 int moderato_dim_init(struct moderato_priv *priv);
 void moderato_dim_free(struct moderato_priv *priv);

@@ -207,15 +207,18 @@ enum {
 	MODERATO_FLAG_RX_TIMER,
 	MODERATO_FLAG_TX_NAPI,
 	MODERATO_FLAG_RX_DIM,
-	MODERATO_FLAGS,
+	MODERATO_FLAG_RX_SHARED,
+	/* The last one is offered where there are CPUs to share with */
+	MODERATO_FLAGS = MODERATO_FLAG_RX_SHARED + IS_ENABLED(CONFIG_SMP),
 };
 
-static const char moderato_flag_names[MODERATO_FLAGS][ETH_GSTRING_LEN] = {
+static const char moderato_flag_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_FLAG_RX_NAPI] = "rx-napi",
 	[MODERATO_FLAG_TX_RECLAIM_ON_XMIT] = "tx-reclaim-on-xmit",
 	[MODERATO_FLAG_RX_TIMER] = "rx-timer",
 	[MODERATO_FLAG_TX_NAPI] = "tx-napi",
 	[MODERATO_FLAG_RX_DIM] = "rx-dim",
+	[MODERATO_FLAG_RX_SHARED] = "rx-shared",
 };
 
 static u32 moderato_get_priv_flags(struct net_device *ndev)
@@ -234,6 +237,8 @@ static u32 moderato_get_priv_flags(struct net_device *ndev)
 		flags |= BIT(MODERATO_FLAG_TX_NAPI);
 	if (config->rx_dim)
 		flags |= BIT(MODERATO_FLAG_RX_DIM);
+	if (config->rx_shared)
+		flags |= BIT(MODERATO_FLAG_RX_SHARED);
 	return flags;
 }
 
@@ -266,6 +271,7 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 		flags & BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT);
 	config.tx_napi = flags & BIT(MODERATO_FLAG_TX_NAPI);
 	config.rx_dim = flags & BIT(MODERATO_FLAG_RX_DIM);
+	config.rx_shared = flags & BIT(MODERATO_FLAG_RX_SHARED);
 
 	err = moderato_set_rx_ops(priv, &config);
 	if (err)

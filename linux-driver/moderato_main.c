@@ -489,6 +489,8 @@ static int moderato_probe(struct platform_device *pdev)
 	moderato_tx_features(ndev);
 	netif_napi_add_weight(ndev, &priv->napi, moderato_napi_poll,
 			      MODERATO_NAPI_WEIGHT);
+	if (IS_ENABLED(CONFIG_SMP))
+		moderato_shared_init(priv);
 
 	netif_carrier_off(ndev);
 	err = register_netdev(ndev);

@@ -322,9 +322,10 @@ void moderato_rx_up(struct moderato_rx *rx)
 	moderato_doorbell(ring, ring->producer);
 
 	/* Skbs that are freed where they were polled put their page straight
-	 * back into the pool; see page_pool_disable_direct_recycling().
+	 * back into the pool; see page_pool_disable_direct_recycling(). Where
+	 * the polls are several, another one may be at the pool just then.
 	 */
-	if (rx->pool)
+	if (rx->pool && !moderato_rx_is_shared(rx))
 		WRITE_ONCE(rx->pool->p.napi, &priv->napi);
 	if (rx->ops->start)
 		rx->ops->start(rx);

@@ -10,7 +10,7 @@
 
 #include "moderato.h"
 
-static void moderato_rx_napi_handle(struct moderato_rx *rx)
+void moderato_rx_napi_handle(struct moderato_rx *rx)
 {
 	moderato_disarm(&rx->ring);
 	moderato_tx_poll_comes(READ_ONCE(rx->priv->tx));
@@ -30,6 +30,8 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	int work = 0;
 	u32 status;
 
+	if (moderato_rx_is_shared(rx))
+		return moderato_shared_poll(rx, budget);
 	/* Polled again, but after another port that may have urgent frames, too */
 	if (READ_ONCE(priv->urgent) && moderato_rx_urgent(rx, budget))
 		return budget;
@@ -59,12 +61,8 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	 */
 	freed = moderato_tx_poll(tx, budget);
 
-	if (work < budget && napi_complete_done(napi, work)) {
-		moderato_rearm_after(priv, &rx->ring, work);
-		if (moderato_rx_dim(priv))
-			moderato_dim_rx_event(priv);
-		moderato_tx_poll_end(tx, freed);
-	}
+	if (work < budget && napi_complete_done(napi, work))
+		moderato_napi_end(rx, tx, work, freed);
 	return work;
 }
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver on two harts: each way to spread its work, harts that go and come, under traffic."""
+
+import re
+
+import pytest
+from guests import collect, complaints, offer
+
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import IPI, PINNED, SPREADS, System
+
+ONLINE = "/sys/devices/system/cpu/cpu1/online"
+
+
+def guest_of(system: System):
+    return state.loaded(machine(system=system), True).open()
+
+
+@pytest.fixture
+def guest():
+    with guest_of(System(harts=2)) as session:
+        yield session
+
+
+def spread(guest, way: str):
+    for command in System(harts=2, spread=way).commands():
+        guest.type(command)  # ethtool's status is 80 where a flag is as it was
+
+
+def per_hart(guest, line: str) -> list[int]:
+    """Of each hart, from /proc/interrupts or /proc/softirqs."""
+    text = guest.check("cat /proc/interrupts /proc/softirqs")
+    row, = (row for row in text.splitlines() if line in row)
+    return list(map(int, re.findall(r"(?<=\s)\d+(?=\s|$)", row.split(":")[1])[:2]))
+
+
+def test_both_harts_take_frames_off_one_ring(guest):
+    """More than hart 0 can do: it wakes hart 1, whose frames overtake others."""
+    spread(guest, IPI)
+    before = per_hart(guest, "NET_RX")
+    offer(guest, 1500, frame_bytes=64, load=20)
+    ports = guest.call("collect")["ports"]
+    for port in ports:
+        assert port["corrupted"] == port["duplicated"] == port["left"]["bad_fcs"] == 0
+        assert port["events"]["rx_completed"] == port["forwarded"] > 512
+    assert sum(port["reordered"] for port in ports) > 0
+    assert all(after > some for after, some in zip(per_hart(guest, "NET_RX"), before))
+    assert per_hart(guest, "eth0-rx")[1] == per_hart(guest, "eth1-rx")[1] == 0
+    assert complaints(guest) == []
+
+
+def test_a_hart_goes_and_comes_back_under_traffic(guest):
+    """Its interrupts move to the one that stays, and come back when they are told to."""
+    spread(guest, PINNED)
+    offer(guest, 400, frame_bytes=64, load=2)
+    guest.check(f"echo 0 > {ONLINE}")
+    assert guest.check("nproc").strip() == "1"
+    guest.check(f"echo 1 > {ONLINE}")
+    spread(guest, PINNED)
+    ports = collect(guest)
+    assert all(port["lost"] == 0 for port in ports)
+    before = per_hart(guest, "eth1-rx")
+    offer(guest, 50)
+    assert all(port["lost"] == 0 for port in collect(guest))
+    after = per_hart(guest, "eth1-rx")
+    assert after[0] == before[0] and after[1] > before[1]
+    assert complaints(guest) == []
+
+
+def test_a_hart_that_is_not_there_is_refused(guest):
+    line = guest.check("grep eth0-rx /proc/interrupts").split(":")[0].strip()
+    status, says = guest.type(f"echo 4 > /proc/irq/{line}/smp_affinity")
+    assert status != 0 and "Value too large" in says
+    status, says = guest.type("pin 4 1")
+    assert status == 1 and "Invalid argument" in says
+
+
+@pytest.mark.slow
+def test_every_way_under_traffic(guest):
+    offer(guest, 1500)
+    for way in [*SPREADS, *reversed(SPREADS)]:
+        spread(guest, way)
+    guest.check("ip link set eth1 down; ip link set eth1 up")
+    ports = guest.call("collect")["ports"]
+    for port in ports:
+        assert port["corrupted"] == port["duplicated"] == port["left"]["bad_fcs"] == 0
+    assert complaints(guest) == []
+    guest.check("rmmod moderato")
+    assert complaints(guest) == []
