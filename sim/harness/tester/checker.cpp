@@ -23,7 +23,7 @@ bool Checker::check(uint32_t sequence, const Departure& departure) {
         return true;
     }
     seen_[sequence] = true;
-    uint32_t& highest = highest_[generator_.probe(sequence)];
+    uint32_t& highest = highest_[generator_.conversation(sequence)][generator_.probe(sequence)];
     if (sequence < highest) ++counts_.reordered;
     highest = std::max(highest, sequence);
     ++counts_.forwarded;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Judges the frames of one flow where they leave the device: each must be exactly what went in, as a router
-// (or a wire) passes it on. Frames of one class of service stay in order: a probe may overtake others.
+// (or a wire) passes it on. Frames of one conversation and class of service stay in order: a probe may overtake
+// others.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,7 +19,8 @@ std::vector<uint64_t> percentiles(std::vector<uint64_t> values);
 class Checker {
 public:
     Checker(const Generator& generator, Device device)
-        : generator_(generator), device_(device), seen_(generator.offer().all_frames()) {}
+        : generator_(generator), device_(device), seen_(generator.offer().all_frames()),
+          highest_(generator.offer().conversations) {}
 
     // A frame with good FCS that claims to be this one. False: no such frame was offered (yet).
     bool check(uint32_t sequence, const Departure& departure);
@@ -44,7 +47,7 @@ private:
     const Generator& generator_;
     Device device_;
     std::vector<bool> seen_;
-    uint32_t highest_[2] = {};  // of all others, of probes
+    std::vector<std::array<uint32_t, 2>> highest_;  // of each conversation: of all others, of probes
     Counts counts_;
     std::vector<uint64_t> latencies_, ends_;  // of forwarded frames as they left
     std::vector<uint64_t> probe_latencies_;

@@ -2,6 +2,7 @@
 #include "frame.h"
 
 #include "octets.h"
+#include "soc_config.h"
 
 namespace {
 
@@ -55,14 +56,14 @@ bool fcs_ok(const Octets& frame) {
 
 uint16_t ether_type(const Octets& frame) { return frame.size() >= kIp + kFcs ? get16(&frame[kEtherType]) : 0; }
 
-Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, uint8_t ds_field) {
+Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, Headers headers) {
     Octets frame(frame_bytes - kFcs, 0);
     put(frame, kDestination, guest(identity.flow).mac);
     put(frame, kSource, tester(identity.flow).mac);
     put16(&frame[kEtherType], kEtherTypeIp);
 
     frame[kIp] = kPlainIp;
-    frame[kIp + 1] = ds_field;
+    frame[kIp + 1] = headers.ds_field;
     put16(&frame[kIpLength], frame.size() - kIp);
     put16(&frame[kIp + 4], identity.sequence & 0xffff);  // identification
     frame[kTtl] = kFirstTtl;
@@ -71,7 +72,7 @@ Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uin
     put(frame, kIpDestination, tester(out_port).ip);
     finish_ip(frame);
 
-    put16(&frame[kUdp], kSourcePort + identity.flow);
+    put16(&frame[kUdp], kSourcePort + headers.conversation * kPorts + identity.flow);
     put16(&frame[kUdp + 2], kEchoPort);
     put16(&frame[kUdp + 4], frame.size() - kUdp);  // its checksum stays 0: not used (RFC 768)
 

@@ -38,7 +38,11 @@ struct TestFrame {
     uint16_t flow;  // the port where it enters
     uint32_t sequence;
 };
-Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, uint8_t ds_field);
+struct Headers {
+    uint8_t ds_field = 0;
+    uint16_t conversation = 0;  // a UDP source port for each
+};
+Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, Headers headers);
 // What a router makes of it at the port where it leaves (RFC 1812): addresses, TTL, checksum.
 Octets routed(Octets frame, unsigned out_port);
 // Whether a frame is UDP/IPv4 to port 7 by its headers, and which one it claims to be.

@@ -5,8 +5,8 @@ import pytest
 from harness_commands import offer, trial
 
 
-def faulty(sim, size=128, probe_every=0, **fault):
-    offered = offer(size, frames=50, probe_every=probe_every)
+def faulty(sim, size=128, probe_every=0, conversations=1, **fault):
+    offered = offer(size, frames=50, probe_every=probe_every, conversations=conversations)
     (reply,) = sim(trial(offered, None, faults=[{"port": 1, "frame": 7, **fault}]))
     return reply["ports"][0], reply["ports"][1]["left"]
 
@@ -72,6 +72,12 @@ def test_loss_duplication_and_reordering_are_noticed(sim):
 @pytest.mark.parametrize("probe_every, reordered", [(1, 1), (9, 0), (8, 0)])
 def test_a_probe_may_overtake_others_but_no_probe(sim, probe_every, reordered):
     flow = faulty(sim, kind="swap", probe_every=probe_every)[0]
+    assert (flow["forwarded"], flow["reordered"]) == (50, reordered)
+
+
+@pytest.mark.parametrize("conversations, reordered", [(1, 1), (2, 0), (50, 0)])
+def test_a_frame_may_overtake_those_of_other_conversations(sim, conversations, reordered):
+    flow = faulty(sim, kind="swap", conversations=conversations)[0]
     assert (flow["forwarded"], flow["reordered"]) == (50, reordered)
 
 

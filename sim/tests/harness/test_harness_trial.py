@@ -174,6 +174,20 @@ def test_probes(sim, tmp_path):
     assert reply["probe_latency_cycles"] is None
 
 
+def test_conversations(sim, tmp_path):
+    """Frames take turns in them, each with a UDP port of its own."""
+    (reply,) = sim(trial(None, offer(64, 10, 7, conversations=3), pcap=str(tmp_path)))
+    frames = PcapReader(str(tmp_path / "port1-in.pcap"))
+    assert [frame[UDP].sport - 49153 for frame in frames] == [0, 2, 4, 0, 2, 4, 0]
+    assert reply["ports"][1]["forwarded"] == 7 and "offered" not in reply["ports"][0]
+
+
+@pytest.mark.parametrize("conversations", [0, 4097])
+def test_impossible_conversations(sim, conversations):
+    (reply,) = sim(trial(offer(conversations=conversations)))
+    assert not reply["ok"] and "conversations" in reply["error"]
+
+
 def test_status_needs_a_trial(sim):
     (reply,) = sim({"do": "status"})
     assert not reply["ok"] and "offer one first" in reply["error"]
