@@ -193,6 +193,30 @@ static void test_interrupts(void)
 	REG(PLIC + 0x200004) = 3;
 }
 
+/* Both testers are done and stay so: each source is pending again once it is completed. */
+static void test_interrupts_take_turns(void)
+{
+	uint32_t order = 0;
+
+	for (int n = 0; n < 2; n++) {
+		TREG(n, BURSTS) = 0;
+		TREG(n, CONTROL) = WRITE;
+		while (TREG(n, CONTROL))
+			;
+	}
+	REG(PLIC + 0x2000) = 1 << 3 | 1 << 5;
+	REG(PLIC + 0x200004) = 3;  /* which was not enabled any more when it was completed above */
+	for (int i = 0; i < 6; i++) {
+		uint32_t source = REG(PLIC + 0x200004);
+
+		order = order << 4 | source;
+		REG(PLIC + 0x200004) = source;
+	}
+	REG(PLIC + 0x2000) = 0;
+	/* With one hart the lowest is always first. */
+	check("PLIC sources take turns", order, HARTS > 1 ? 0x353535 : 0x333333);
+}
+
 /* DMA ---------------------------------------------------------------------------------------- */
 
 static void set(int n, uint32_t address, uint32_t bursts, uint32_t beats, uint32_t stride,
@@ -479,6 +503,7 @@ void main(uint32_t hart)
 	test_core();
 	test_memory();
 	test_interrupts();
+	test_interrupts_take_turns();
 	test_dma();
 	if (HARTS > 1)
 		test_harts();

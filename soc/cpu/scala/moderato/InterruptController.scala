@@ -16,6 +16,10 @@ object InterruptController {
   *
   * The PLIC has one priority level (a priority is 0, "never", or 1) and takes active-high levels.
   * Its contexts: 2 x hart is machine mode, 2 x hart + 1 supervisor mode.
+  *
+  * Of several pending sources the lowest is claimed first, as the PLIC's specification has it. With
+  * several harts the gateways see to it that none starves: once a source was claimed, its next
+  * request waits until nothing is pending that the same context might claim instead.
   */
 class InterruptController(harts: Int, sources: Int) extends Component {
   val io = new Bundle {
@@ -77,10 +81,16 @@ class InterruptController(harts: Int, sources: Int) extends Component {
     val enable    = Vec(Reg(Bits(sources bits)) init 0, contexts)
     val threshold = Vec(RegInit(False), contexts)
 
-    val arrived = io.sources & ~claimed
+    val fair    = harts > 1
+    val served  = Vec(Reg(Bits(sources bits)) init 0, if (fair) contexts else 0)
+    val held    = served.foldLeft(B(0, sources bits))(_ | _)
+    val arrived = io.sources & ~claimed & ~held
     val urgent  = pending & priority
     pending := pending | arrived
     claimed := claimed | arrived
+
+    if (fair) for (context <- 0 until contexts)
+      when((urgent & enable(context)) === 0) { served(context) := 0 }
 
     when(access && io.bus.ADR(21)) {
       data := 0
@@ -108,6 +118,7 @@ class InterruptController(harts: Int, sources: Int) extends Component {
           } elsewhen (best =/= 0) {
             data := (OHToUInt(best) +^ U(1)).asBits.resized
             pending := (pending | arrived) & ~best
+            if (fair) served(context) := served(context) | best
           }
         }
       }
