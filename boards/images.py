@@ -26,7 +26,7 @@ MODULES    = "lib/modules"
 def inputs(soc: dict) -> list[Path]:
     """What the images are made from, for the build cache."""
     harts = soc["cpu"]["harts"]
-    return [rootfs(), kernel(harts).image, module(soc), firmware(soc).sbi]
+    return [rootfs(harts), kernel(harts).image, module(soc), firmware(soc).sbi]
 
 
 def module(soc: dict) -> Path:
@@ -54,7 +54,7 @@ def write_linux(soc: dict, directory: Path):
     loaded = module(soc)
 
     # The kernel unpacks one archive after the other.
-    initrd = rootfs().read_bytes() + archive([
+    initrd = rootfs(soc["cpu"]["harts"]).read_bytes() + archive([
         Entry("lib", stat.S_IFDIR | 0o755), Entry(MODULES, stat.S_IFDIR | 0o755),
         Entry(f"{MODULES}/{loaded.name}", stat.S_IFREG | 0o644, loaded.read_bytes())])
     options = devicetree.Options(initrd_size=len(initrd), phys=(phy(soc),) * len(soc["macs"]))

@@ -2,7 +2,6 @@
 """Records as `moderato rfc2544` makes them, of a device that takes a known time per frame."""
 
 import json
-from dataclasses import asdict
 
 from moderato.sim.lab.receiver.buffers import BUFFERS
 from moderato.sim.lab.rfc2544 import metrics, tests, trials
@@ -56,7 +55,7 @@ def record(task: trials.Task, conditions: dict | None = MACHINE, **changes) -> d
                          "idle_cycles": [0]},
               "latency_percentiles": latency}
     made = {} if conditions is None else {"conditions": conditions}
-    whole = {"name": task.name, "task": asdict(task), "sys_clk_hz": CLOCK, "passed": passed,
+    whole = {"name": task.name, "task": task.as_record(), "sys_clk_hz": CLOCK, "passed": passed,
              "why": "", "problems": [], "cycles": end + 1000 - begin, "report": report,
              "wall_seconds": 3.0, "key": f"{conditions}{task}", **made, **changes}
     return json.loads(json.dumps(whole))  # as read from a file
@@ -122,6 +121,19 @@ def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **ch
             "cpu_idle_percent": 12.4, "segments": 10, "acks_per_segment": 0.5,
             "mean_window_bytes": 31000.0, "problems": [], "conditions": MACHINE,
             "key": f"{variant} {direction} {link} {changes}", **changes}
+
+
+def two_harts(spread: str) -> dict:
+    """Conditions of a machine with so many."""
+    return MACHINE | {"cpu": MACHINE["cpu"] | {"harts": 2}, "spread": spread}
+
+
+def through_two_harts(spread: str, *per_hart: int) -> dict:
+    """A record of `moderato tcp --harts 2`; per_hart: interrupts."""
+    return transfer("napi", "through", harts=2, kernel="conntrack", conditions=two_harts(spread),
+                    goodput_mbps=90.0, interrupts_per_hart=list(per_hart), sys_clk_hz=CLOCK,
+                    transfer_cycles=2 * CLOCK,
+                    ports=[{"segments": {"in": 1000}}, {"segments": {"in": 500}}])
 
 
 def study(**changes) -> list[dict]:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from moderato.sim.lab.measure import forward, results, trial_tables
+from moderato.sim.lab.measure.trial import request
+from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.run import guest, state
 from moderato.sim.lab.run.machine import KERNELS
 from moderato.sim.lab.run.session import Session
@@ -59,8 +61,22 @@ def test_work_is_spread_over_harts():
     assert System().commands() == []
     names = {spread: System(harts=2, spread=spread).commands() for spread in SPREADS}
     assert len({tuple(commands) for commands in names.values()}) == len(SPREADS)
-    assert len({len(commands) for commands in names.values()}) == 1
-    assert "echo 2 > /proc/irq" in names["pinned"][1]
+    for spread, commands in names.items():
+        words = "; ".join(commands)
+        assert words.count("echo 2 > /proc/irq") == (spread == "pinned")
+        assert words.count("rx-shared on") == 2 * (spread == "ipi")
+        assert words.count("rx-shared off") == 2 * (spread != "ipi")
+        assert words.count("pin 2 $task") == (spread == "threaded")
+    assert not any("rx-shared" in command
+                   for command in System("liteeth", harts=2).commands())
+
+
+def test_traffic_of_several_flows_and_of_one_direction():
+    usual = request(results.Trial("napi", 64, 10, 1000, 100), 1000)["ports"]
+    assert len(usual) == 2 and not any("conversations" in port for port in usual)
+    one, = request(results.Trial("napi", 64, 10, 1000, 100, traffic=Traffic(8, True)),
+                         1000)["ports"]
+    assert one == usual[0] | {"conversations": 8}
 
 
 def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
@@ -81,7 +97,8 @@ def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
 
 FIELDS = {
     "variant": str, "frame_bytes": int, "load_percent": (int, float), "link_mbps": int,
-    "sys_clk_hz": int, "cycles": int, "window": dict, "offered_fps": float, "ports": list,
+    "flows": int, "one_way": bool, "sys_clk_hz": int, "cycles": int, "window": dict,
+    "offered_fps": float, "ports": list,
     "delivered": (int, type(None)), "dropped": dict, "interrupts_per_second": (float, type(None)),
     "frames_per_interrupt": (float, type(None)), "throughput": dict, "latency_ns": dict,
     "probe_latency_ns": dict, "cpu_idle_percent": float, "harts": int,
@@ -91,7 +108,7 @@ FIELDS = {
 PORT_FIELDS = {
     "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int,
     "dropped_at_ring": int, "dropped_at_fifo": int, "dropped_damaged": int, "dropped_filtered": int,
-    "corrupted": int, "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float),
+    "corrupted": int, "reordered": int, "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float),
     "mbps": (int, float),
 }
 

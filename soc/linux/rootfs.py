@@ -12,8 +12,11 @@ HERE = Path(__file__).parent
 FILES = HERE / "rootfs"
 
 
-def rootfs() -> Path:
-    """Build initramfs.cpio: our own programs, busybox, ip, ethtool, nuttcp, and rootfs/."""
+def rootfs(harts: int = 1) -> Path:
+    """Build initramfs.cpio: our own programs, busybox, ip, ethtool, nuttcp, and rootfs/.
+
+    With several `harts` there is also what chooses among them.
+    """
     programs = {
         "init": userspace.own("init"),
         "bin/busybox": userspace.busybox(),
@@ -24,6 +27,8 @@ def rootfs() -> Path:
         "bin/nuttcp": userspace.nuttcp(),
         "bin/roundtrip": userspace.own("roundtrip"),
     }
+    if harts > 1:
+        programs["bin/pin"] = userspace.own("pin")
 
     def build(directory: Path):
         folders = ("bin", "dev", "proc", "sys", "tmp")

@@ -23,6 +23,7 @@ MIN_LOAD = 0.001                 # percent: at 100 Mb/s 3 frames of 64 bytes in 
 MAX_FRAMES = 100_000_000         # at 100 Mb/s a day of simulation
 RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
 MAX_PHASES = 16
+MAX_FLOWS = 4096  # as moderato-sim has them
 MAX_OCTETS = 1 << 30             # of a transfer, or of a buffer
 MIN_WINDOW, MAX_WINDOW = 2048, 16 << 20  # octets
 MAX_CONNECTIONS = 64
@@ -171,6 +172,13 @@ def phases(word: str) -> int:
     count = _integer(word, "a number of phases")
     if not 1 <= count <= MAX_PHASES:
         raise argparse.ArgumentTypeError(f"{count}: a search is done with 1 to {MAX_PHASES} phases")
+    return count
+
+
+def flows(word: str) -> int:
+    count = _integer(word, "a number of flows")
+    if not 1 <= count <= MAX_FLOWS:
+        raise argparse.ArgumentTypeError(f"{count}: a port gets 1 to {MAX_FLOWS} flows")
     return count
 
 

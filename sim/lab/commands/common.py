@@ -7,8 +7,9 @@ from pathlib import Path
 
 from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, Choice
 
-from ..run.system import COMMON, SPREADS, System
-from ..run.variants import BEYOND, LITEETH, NICS, VARIANTS
+from ..measure.traffic import Traffic
+from ..run.system import COMMON, IPI, SPREADS, THREADED, System
+from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, RX_INTERRUPT, VARIANTS
 from ..show import outputs
 from ..show.errors import UsageError
 from . import arguments
@@ -84,6 +85,13 @@ def add_link(parser: ArgumentParser):
                         help="line rate: 10, 100 (default) or 1000 Mb/s")
 
 
+def add_traffic(parser: ArgumentParser):
+    parser.add_argument("--flows", type=arguments.flows, default=1, metavar="N",
+                        help="of UDP into each port, which take turns (default: 1)")
+    parser.add_argument("--one-way", action="store_true",
+                        help="frames enter at port 0 only, and leave at port 1")
+
+
 def add_json(parser: ArgumentParser):
     parser.add_argument("--json", type=arguments.output_file, metavar="FILE",
                         help="also write every figure here; - is standard output")
@@ -122,14 +130,32 @@ def system(options) -> System:
                   options.spread or COMMON)
 
 
+def bench(options) -> tuple[System, Traffic]:
+    """What is measured, and what the tester offers to it."""
+    chosen = system(options)
+    return chosen, Traffic(options.flows, options.one_way, chosen.in_order)
+
+
 def variants(options) -> list[str]:
     """The chosen variants; without a choice all that the NIC has."""
-    if not options.variant:
-        return NICS[options.nic]
-    if options.nic == LITEETH:
+    if options.variant and options.nic == LITEETH:
         raise UsageError("--variant is a strategy of Moderato's driver, LiteEth's has only one; "
                          "leave --variant or --nic out")
-    return [options.variant] if isinstance(options.variant, str) else options.variant
+    chosen = [options.variant] if isinstance(options.variant, str) else options.variant
+    chosen = chosen or NICS[options.nic]
+    if options.spread in (IPI, THREADED):
+        require_polled(chosen, options.spread)
+    return chosen
+
+
+def require_polled(names: Sequence[str], spread: str):
+    """Refuse to spread a poll where there is none to be spread."""
+    if LITEETH in names and spread == IPI:
+        raise UsageError(f"--spread {spread} is a way of Moderato's driver; LiteEth's has none")
+    fast = [name for name in names if name in KNOWN and KNOWN[name].rx == RX_INTERRUPT]
+    if fast:
+        raise UsageError(f"--spread {spread} is about polls, and {', '.join(fast)} receive in "
+                         "interrupts; choose a --variant with NAPI")
 
 
 def variant(options) -> str:

@@ -15,6 +15,7 @@ def options(parser):
     parser.add_argument("--frames", type=arguments.frames, metavar="N",
                         help="offered to each port (default: what the load gives in a fixed time)")
     common.add_link(parser)
+    common.add_traffic(parser)
     common.add_json(parser)
     parser.add_argument("--pcap", type=arguments.output_folder, metavar="DIR",
                         help="also write every frame of each trial here, in a folder for each")
@@ -24,5 +25,4 @@ def options(parser):
 def run(options) -> int:
     from ..measure.forward import forward
     return forward(common.variants(options), options.frame_size, options.load, options.frames,
-                   options.link, options.json, options.pcap, common.system(options),
-                   options.yes)
+                   options.link, options.json, options.pcap, *common.bench(options), options.yes)

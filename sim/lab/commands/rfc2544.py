@@ -26,6 +26,7 @@ def options(parser):
     add("--resolution", type=arguments.resolution, metavar="PERCENT",
         help="of the rate, to which a throughput is found (default: 1)")
     common.add_link(parser)
+    common.add_traffic(parser)
     common.add_farm(parser)
     common.add_yes(parser)
 
@@ -35,7 +36,7 @@ def run(options) -> int:
     require_used(options)
     return rfc2544(options.test, common.variants(options), options.frame_size,
                    options.load or LOADS, options.phases or 1, options.resolution or 1.0,
-                   options.link, options.scheduler, options.results, common.system(options),
+                   options.link, options.scheduler, options.results, *common.bench(options),
                    options.yes)
 
 

@@ -14,6 +14,7 @@ from ..run.system import System
 from ..show import outputs
 from . import estimate, trial, trial_tables
 from .results import Result, Trial, frames_for
+from .traffic import Traffic
 
 # Of simulated time in which a trial's frames are offered: NAPI forwards four rings of them.
 DEFAULT_SECONDS = 0.2
@@ -21,7 +22,7 @@ DEFAULT_SECONDS = 0.2
 
 def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence[float],
             frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None,
-            system: System = System(), patient: bool = False) -> int:
+            system: System = System(), traffic: Traffic = Traffic(), patient: bool = False) -> int:
     """Run every variant with every frame size and load; prints the table, returns the exit status.
 
     `variants` are among those of `nic` (variants.NICS). patient: also if that takes hours.
@@ -29,7 +30,8 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence
     trials = []
     for size, load in itertools.product(frame_sizes, loads):
         count = frames or frames_for(DEFAULT_SECONDS, size, load, link_mbps)
-        trials += [Trial(variant, size, load, count, link_mbps, pcap) for variant in variants]
+        trials += [Trial(variant, size, load, count, link_mbps, pcap, traffic=traffic)
+                   for variant in variants]
     for each in trials:
         if each.captures:
             outputs.require_ours(each.captures, trial.CAPTURES)

@@ -108,7 +108,7 @@ def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence
         octets = sum(len(frame) + FCS for frame in forwarded)
         ports.append(Port(
             offered=port["offered"], forwarded=len(forwarded),
-            corrupted=beyond["bad_fcs"] + beyond["bad_preamble"],
+            corrupted=beyond["bad_fcs"] + beyond["bad_preamble"], reordered=None,
             fps=len(forwarded) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6,
             **trial.of_the_mac(port)))
     counts_all = ready.conditions["nic"] != LITEETH  # which has no counter for some frames

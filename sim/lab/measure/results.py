@@ -5,6 +5,8 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .traffic import Traffic
+
 RING = 256             # descriptors of each ring, the driver's default
 MIN_FRAMES = 5 * RING  # beyond what rings and FIFOs hide
 OVERHEAD = 20          # octets of preamble, SFD and gap (IEEE 802.3)
@@ -22,16 +24,19 @@ class Trial:
     pcap:         Path | None = None  # folder
     burst:        int = 0             # so many frames at the minimum gap, then a pause; 0: evenly
     probe_every:  int = 0             # each so-many-th frame is marked as urgent; 0: none
+    traffic:      Traffic = Traffic()
 
     @property
     def name(self) -> str:
-        return f"{self.variant} {self.frame_bytes} bytes {self.load_percent:g} %"
+        return " ".join(filter(None, (f"{self.variant} {self.frame_bytes} bytes "
+                                      f"{self.load_percent:g} %", self.traffic.words)))
 
     @property
     def captures(self) -> Path | None:
         """The folder of this trial's captures, named after all that tells trials apart."""
-        return self.pcap and self.pcap / (f"{self.variant}-{self.frame_bytes}-"
-                                          f"{self.load_percent:g}percent-{self.link_mbps}mbps")
+        name = (f"{self.variant}-{self.frame_bytes}-{self.load_percent:g}percent-"
+                f"{self.link_mbps}mbps {self.traffic.words}")
+        return self.pcap and self.pcap / name.strip().replace(" ", "-")
 
     @property
     def seconds(self) -> float:
@@ -61,6 +66,7 @@ class Port:
     dropped_damaged:  int    # by the MAC: wrong FCS, too short, too long
     dropped_filtered: int    # by the MAC: for other stations
     corrupted:        int    # left at the other port, but not as they should
+    reordered:        int | None  # of the forwarded ones: behind a later one of their flow
     rx_interrupts:    int
     tx_interrupts:    int
     fps:              float  # forwarded, in the window of steady state
@@ -98,7 +104,7 @@ class Result:
     def offered_fps(self) -> float | None:
         """Frames per second offered to all ports; None for a replay, which has no rate."""
         trial = self.trial
-        return None if trial.load_percent is None else len(self.ports) * frame_rate(
+        return None if trial.load_percent is None else trial.traffic.ports * frame_rate(
             trial.frame_bytes, trial.load_percent, trial.link_mbps)
 
     def total(self, name: str) -> int | float:
@@ -115,13 +121,15 @@ class Result:
         """The object that --json writes. All but `simulation` is the same in every run."""
         counts = ("offered", "answers", "received", "forwarded", "lost", "dropped_at_ring",
                   "dropped_at_fifo", "dropped_damaged", "dropped_filtered", "corrupted",
-                  "rx_interrupts", "tx_interrupts")
+                  "reordered", "rx_interrupts", "tx_interrupts")
         rates = ("fps", "mbps")
         return {
             "variant": self.trial.variant,
             "frame_bytes": self.trial.frame_bytes,
             "load_percent": self.trial.load_percent,
             "link_mbps": self.trial.link_mbps,
+            "flows": self.trial.traffic.flows,
+            "one_way": self.trial.traffic.one_way,
             "sys_clk_hz": self.sys_clk_hz,
             "cycles": self.cycles,
             "window": self.window and dict(zip(("start_cycle", "end_cycle"), self.window)),

@@ -14,6 +14,7 @@ from .results import LATENCY, Port, Result, Trial
 SEED = 1
 QUIET = 1_000_000       # clocks without a frame or an event: the trial is over
 PATIENCE = 500_000_000  # clocks in which what is queued has to drain
+FRAMES = ("offered", "forwarded", "corrupted", "reordered")
 CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
 
 
@@ -44,16 +45,15 @@ def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: f
 def request(trial: Trial, clocks: int) -> dict:
     """The fields of moderato-sim's `trial`. `clocks`: how long frames are offered."""
     slot = clocks / trial.frames
-    # Two testers are never in step: the second port's frames start half a slot later.
     offer = {"frame_bytes": trial.frame_bytes, "load_percent": trial.load_percent,
              "frames": trial.frames}
     if trial.burst:
         offer["burst"] = {"load_percent": 100, "frames": trial.burst}
     if trial.probe_every:
         offer["probe_every"] = trial.probe_every
-    ports = [offer | {"phase": round(slot * port / 2)} for port in (0, 1)]
-    return {"ports": ports, "link_mbps": trial.link_mbps, "seed": SEED, "quiet_cycles": QUIET,
-            "max_cycles": clocks + PATIENCE}
+    # Two testers are never in step.
+    return {"ports": trial.traffic.offers(offer, slot / 2), "link_mbps": trial.link_mbps,
+            "seed": SEED, "quiet_cycles": QUIET, "max_cycles": clocks + PATIENCE}
 
 
 # Evaluation ---------------------------------------------------------------------------------------
@@ -64,11 +64,8 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
     window = reply["window"]
     clocks = max(1, window["end_cycle"] - window["start_cycle"])  # 0 if a single frame is offered
     kernel = after.since(before)
-    rates = [port["window"]["forwarded"] * sys_clk_hz / clocks for port in reply["ports"]]
-    ports = [Port(offered=port["offered"], forwarded=port["forwarded"],
-                  corrupted=port["corrupted"], fps=rate, mbps=rate * trial.frame_bytes * 8 / 1e6,
-                  **of_the_mac(port))
-             for port, rate in zip(reply["ports"], rates)]
+    ports = [Port(**of_the_frames(port, trial.frame_bytes * 8, sys_clk_hz / clocks),
+                  **of_the_mac(port)) for port in reply["ports"]]
     idle = window["idle_cycles"]
     events = {name: sum(port["window_events"][name] for port in reply["ports"])
               for name in ("rx_completed", "rx_interrupt", "tx_interrupt")}
@@ -80,11 +77,20 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
                   **of_the_harts(idle, clocks, kernel),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,
-                  problems=[*damage(reply), *disagreements(after, hardware)],
+                  problems=[*damage(reply, trial.traffic.in_order),
+                            *disagreements(after, hardware)],
                   window=(window["start_cycle"], window["end_cycle"]),
                   interrupts_per_second=interrupts * sys_clk_hz / clocks,
                   frames_per_interrupt=events["rx_completed"] / events["rx_interrupt"]
                   if events["rx_interrupt"] else None)
+
+
+def of_the_frames(port: dict, bits: int, per_second: float) -> dict:
+    """What became of those that the tester sent into a port, if any: fields of a Port."""
+    if "offered" not in port:
+        return dict.fromkeys(FRAMES, 0) | {"fps": 0.0, "mbps": 0.0}
+    rate = port["window"]["forwarded"] * per_second
+    return {name: port[name] for name in FRAMES} | {"fps": rate, "mbps": rate * bits / 1e6}
 
 
 def of_the_harts(idle: list[int], clocks: int, kernel: guest.Counters) -> dict:

@@ -36,21 +36,25 @@ def render_replay(result: Result) -> str:
 
 def _group(results: Sequence[Result]) -> str:
     trial = results[0].trial
+    into = "port 0" if trial.traffic.one_way else "each port"
+    flows = f", {trial.traffic.flows} flows" if trial.traffic.flows > 1 else ""
     title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
-             f"offered to each port: {trial.frames} frames per port in {trial.seconds:.3f} s of "
-             "simulated time")
+             f"offered to {into}: {trial.frames} frames per port in {trial.seconds:.3f} s of "
+             f"simulated time{flows}")
     return "\n".join([title, "", *_frames(results), "", *_costs(results)])
 
 
 def _frames(results: Sequence[Result]) -> list[str]:
     head = ["variant", "offered", "received", "forwarded", "lost", "at ring", "at FIFO", "backlog",
             "driver Tx", "elsewhere", "corrupted"]
+    loose = not results[0].trial.traffic.in_order
     rows = [[result.trial.variant, *(str(result.total(name)) for name in
                                      ("offered", "received", "forwarded", "lost", "dropped_at_ring",
                                       "dropped_at_fifo")),
              str(result.backlog_dropped), str(result.tx_dropped), str(result.dropped_elsewhere),
-             str(result.total("corrupted"))] for result in results]
-    return columns([head, *rows], group={5: "dropped:"})
+             str(result.total("corrupted")), *([str(result.total("reordered"))] * loose)]
+            for result in results]
+    return columns([head + ["reordered"] * loose, *rows], group={5: "dropped:"})
 
 
 def _costs(results: Sequence[Result]) -> list[str]:

@@ -89,7 +89,7 @@ def recovery(records: Records, found: Mapping[Cell, dict]) -> Table:
             task, rate = record["task"], metrics.offered(record)
             rows.append([str(cell[1]), cell[0], f"{rate:.0f}",
                          f"{rate * task['then'][0] / task['load_percent']:.0f}",
-                         str(sum(port["lost"] for port in record["report"]["ports"])),
+                         str(metrics.lost(record)),
                          f"{1e3 * metrics.recovery_seconds(record):.2f}",
                          str(metrics.frames(record))])
     return Table("recovery", "System recovery (RFC 2544, 26.5): from an overload to half of it",
@@ -100,7 +100,7 @@ def recovery(records: Records, found: Mapping[Cell, dict]) -> Table:
 def reset(records: Records, found: Mapping[Cell, dict]) -> Table:
     """RFC 2544, 26.6."""
     rows = [[str(cell[1]), cell[0], f"{metrics.offered(found[cell]):.0f}",
-             str(sum(port["lost"] for port in found[cell]["report"]["ports"])),
+             str(metrics.lost(found[cell])),
              f"{1e3 * metrics.reset_seconds(found[cell]):.2f}", str(metrics.frames(found[cell]))]
             for cell in cells(records) if cell in found]
     return Table("reset", "Reset of both interfaces under load (RFC 2544, 26.6)",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..measure import estimate
 from ..measure.results import frame_rate
+from ..measure.traffic import Traffic
 from ..run import farm, state, store
 from ..run.machine import machine
 from ..run.system import System
@@ -26,7 +27,7 @@ BURST_SECONDS = 0.07  # simulated, of one of nine bursts, with what drains after
 def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence[int],
             loads: Sequence[float], phases: int, resolution: float, link_mbps: int,
             scheduler: str | None, results: Path | None, system: System = System(),
-            patient: bool = False) -> int:
+            traffic: Traffic = Traffic(), patient: bool = False) -> int:
     """Run the tests named on every variant and frame size; prints tables, returns the status.
 
     Each trial is kept in `results` (by default in the build cache) and not run again.
@@ -47,7 +48,8 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
     shares = phase_shares(phases)
 
     def cells(sizes: Sequence[int]) -> list[Cell]:
-        return [Cell(variant, size, link_mbps, resolution) for size in sizes for variant in variants]
+        return [Cell(variant, size, link_mbps, resolution, traffic)
+                for size in sizes for variant in variants]
 
     found = {}
     with farm.farm(scheduler) as workers:

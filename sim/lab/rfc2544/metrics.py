@@ -2,13 +2,14 @@
 """Figures of a record, from moderato-sim's report in it. Rates are frames per second of all ports."""
 
 from ..measure.results import frame_rate
+from ..measure.traffic import entered
 from .search import Outcome
 
 
 def offered(record: dict) -> float:
     """The rate at which frames entered, both ports together."""
     task = record["task"]
-    ports = len(record["report"]["ports"])
+    ports = len(entered(record["report"]))
     return ports * frame_rate(task["frame_bytes"], task["load_percent"], task["link_mbps"])
 
 
@@ -21,33 +22,38 @@ def window_seconds(record: dict) -> float:
 
 def forwarded(record: dict) -> float:
     """The rate at which frames left intact, in the window."""
-    return _window(record, "window", "forwarded")
+    return _window(record, "window", "forwarded", entered(record["report"]))
 
 
 def received(record: dict) -> float:
     """The rate at which frames were handed to the kernel, in the window."""
-    return _window(record, "window_events", "rx_completed")
+    return _window(record, "window_events", "rx_completed", record["report"]["ports"])
 
 
 def interrupts(record: dict, direction: str) -> float:
     """Interrupts per second of one direction, `rx` or `tx`, in the window."""
-    return _window(record, "window_events", f"{direction}_interrupt")
+    return _window(record, "window_events", f"{direction}_interrupt", record["report"]["ports"])
 
 
-def _window(record: dict, part: str, name: str) -> float:
-    return sum(port[part][name] for port in record["report"]["ports"]) / window_seconds(record)
+def _window(record: dict, part: str, name: str, ports: list[dict]) -> float:
+    return sum(port[part][name] for port in ports) / window_seconds(record)
 
 
 def frames(record: dict) -> int:
     """Offered in the whole trial, both ports together."""
-    return sum(port["offered"] for port in record["report"]["ports"])
+    return sum(port["offered"] for port in entered(record["report"]))
+
+
+def lost(record: dict) -> int:
+    """Of these, how many were not forwarded intact."""
+    return sum(port["lost"] for port in entered(record["report"]))
 
 
 def loss_percent(record: dict) -> float:
     """RFC 2544's frame loss rate, of the steady state: what is inside at the end doesn't count."""
-    entered = sum(port["window"]["offered"] for port in record["report"]["ports"])
-    left = sum(port["window"]["forwarded"] for port in record["report"]["ports"])
-    return 100 * max(0, entered - left) / max(1, entered)
+    windows = [port["window"] for port in entered(record["report"])]
+    into, out = (sum(window[name] for window in windows) for name in ("offered", "forwarded"))
+    return 100 * max(0, into - out) / max(1, into)
 
 
 def mbps(record: dict) -> float:
@@ -73,18 +79,18 @@ def recovery_seconds(record: dict) -> float:
     task, report = record["task"], record["report"]
     slot = 1 / frame_rate(task["frame_bytes"], task["load_percent"], task["link_mbps"])
     reduced = report["start_cycle"] + task["frames"] * slot * record["sys_clk_hz"]
-    lost = max((port["last_lost_cycle"] or 0) for port in report["ports"])
+    lost = max((port["last_lost_cycle"] or 0) for port in entered(report))
     return max(0, lost - reduced) / record["sys_clk_hz"]
 
 
 def reset_seconds(record: dict) -> float:
     """RFC 2544, 26.6: from the last frame before the reset to the first one after, either way."""
-    pauses = [port["longest_pause"] for port in record["report"]["ports"]]
+    pauses = [port["longest_pause"] for port in entered(record["report"])]
     return max(pause["end_cycle"] - pause["start_cycle"] for pause in pauses) / record["sys_clk_hz"]
 
 
 def outcome(record: dict) -> Outcome:
     """For the search, whose rates are those of one port."""
-    ports = len(record["report"]["ports"])
+    ports = len(entered(record["report"]))
     rates = offered(record), forwarded(record), received(record)
     return Outcome(record["passed"], *(rate / ports for rate in rates))

@@ -71,9 +71,8 @@ def _recovery(found: Mapping[Cell, dict | None]) -> str:
             rows.append(_none(cell, len(head)))
             continue
         task, rate = record["task"], metrics.offered(record)
-        lost = sum(port["lost"] for port in record["report"]["ports"])
         rows.append([cell.variant, str(cell.frame_bytes), f"{rate:.0f}",
-                     f"{rate * task['then'][0] / task['load_percent']:.0f}", str(lost),
+                     f"{rate * task['then'][0] / task['load_percent']:.0f}", str(metrics.lost(record)),
                      f"{1e3 * metrics.recovery_seconds(record):.2f}", str(metrics.frames(record))])
     return _table("System recovery (RFC 2544, 26.5)", head, rows)
 
@@ -81,7 +80,7 @@ def _recovery(found: Mapping[Cell, dict | None]) -> str:
 def _reset(found: Mapping[Cell, dict | None]) -> str:
     head = ["variant", "bytes", "load/s", "lost", "reset, ms", "frames"]
     rows = [[cell.variant, str(cell.frame_bytes), f"{metrics.offered(record):.0f}",
-             str(sum(port["lost"] for port in record["report"]["ports"])),
+             str(metrics.lost(record)),
              f"{1e3 * metrics.reset_seconds(record):.2f}", str(metrics.frames(record))]
             if record else _none(cell, len(head)) for cell, record in found.items()]
     return _table("Reset of both interfaces under load (RFC 2544, 26.6)", head, rows)

@@ -5,6 +5,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from ..measure.results import frame_rate
+from ..measure.traffic import Traffic, entered
 from . import metrics, trials
 from .search import Grid, highest
 from .trials import Task
@@ -21,6 +22,7 @@ class Cell:
     frame_bytes: int
     link_mbps:   int
     resolution:  float  # percent of the rate
+    traffic:     Traffic = Traffic()
 
     @property
     def name(self) -> str:
@@ -38,7 +40,7 @@ class Cell:
 
     def steady(self, step: int, phase: float) -> Task:
         return trials.steady(self.variant, self.frame_bytes, self.link_mbps, self.load(step),
-                             phase, self.resolution)
+                             phase, self.resolution, self.traffic)
 
 
 Job = Generator[Task, dict, object]
@@ -60,7 +62,7 @@ class Throughput:
     @property
     def port_rate(self) -> float:
         """Frames per second offered to each port."""
-        return metrics.offered(self.sustained) / len(self.sustained["report"]["ports"])
+        return metrics.offered(self.sustained) / len(entered(self.sustained["report"]))
 
 
 def throughput(cell: Cell, phases: list[float],
@@ -105,7 +107,7 @@ def loss(cell: Cell, loads: list[float], phase: float) -> Generator[Task, dict, 
     records = []
     for load in loads:
         task = trials.steady(cell.variant, cell.frame_bytes, cell.link_mbps, load, phase,
-                             cell.resolution)
+                             cell.resolution, cell.traffic)
         records.append((yield trials.whole_window(task)))
     return records
 
@@ -118,7 +120,7 @@ def burst(cell: Cell, phase: float) -> Generator[Task, dict, dict | None]:
     frames = 256
     while high is None or high - low > max(1, low // 100):
         record = yield Task("burst", cell.variant, cell.frame_bytes, cell.link_mbps, 100, frames,
-                            phase)
+                            phase, traffic=cell.traffic)
         if record["passed"]:
             best, low = record, frames
             if frames >= BURST_MOST:
@@ -138,7 +140,8 @@ def recovery(cell: Cell, found: Throughput | None,
         return None
     load = min(100, round(1.1 * found.load, 4))
     return (yield Task("recovery", cell.variant, cell.frame_bytes, cell.link_mbps, load,
-                       RECOVERY_FRAMES, phase, then=(round(load / 2, 4), trials.FRAMES)))
+                       RECOVERY_FRAMES, phase, then=(round(load / 2, 4), trials.FRAMES),
+                       traffic=cell.traffic))
 
 
 def reset(cell: Cell, found: Throughput | None,
@@ -152,4 +155,5 @@ def reset(cell: Cell, found: Throughput | None,
     if found is None:
         return None
     return (yield Task("reset", cell.variant, cell.frame_bytes, cell.link_mbps,
-                       round(found.load / 4, 4), round(RESET_SECONDS * found.port_rate / 4), phase))
+                       round(found.load / 4, 4), round(RESET_SECONDS * found.port_rate / 4), phase,
+                       traffic=cell.traffic))

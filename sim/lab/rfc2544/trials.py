@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 from ..measure.results import frame_rate
+from ..measure.traffic import Traffic, entered
 from ..measure.trial import PATIENCE, QUIET, SEED, damage
 from ..run.session import Session
 from ..run.state import State
@@ -51,25 +52,35 @@ class Task:
     phase:        float = 0.5  # of a slot, by which the second port's frames start later
     resolution:   float = 1.0  # percent, of a steady trial's verdict
     then:         tuple[float, int] | None = None  # load and frames that follow
+    traffic:      Traffic = Traffic()
 
     @property
     def name(self) -> str:
-        return f"{self.variant} {self.frame_bytes} {self.kind} {self.load_percent:.4g} %"
+        return " ".join(filter(None, (f"{self.variant} {self.frame_bytes} {self.kind} "
+                                      f"{self.load_percent:.4g} %", self.traffic.words)))
+
+    def as_record(self) -> dict:
+        """Its fields; of the usual traffic nothing, for records were made before there was another."""
+        fields = asdict(self)
+        if self.traffic == Traffic():
+            del fields["traffic"]
+        return fields
 
     def key(self, ready: State) -> str:
         """What the record depends on, and nothing else: the checkpoint's content, and this."""
-        content = json.dumps([ready.folder.name, asdict(self)], sort_keys=True)
+        content = json.dumps([ready.folder.name, self.as_record()], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def steady(variant: str, frame_bytes: int, link_mbps: int, load_percent: float, phase: float,
-           resolution: float) -> Task:
+           resolution: float, traffic: Traffic = Traffic()) -> Task:
     """A steady trial that is long enough for its verdict."""
     rate = frame_rate(frame_bytes, load_percent, link_mbps)
     # A load that is too much by the resolution shows as more than the slack.
     enough = math.ceil(1.5 * SLACK / (resolution / 100) / (SPAN * WINDOW))
     frames = max(FRAMES, enough, math.ceil(rate * SECONDS))
-    return Task("steady", variant, frame_bytes, link_mbps, load_percent, frames, phase, resolution)
+    return Task("steady", variant, frame_bytes, link_mbps, load_percent, frames, phase, resolution,
+                traffic=traffic)
 
 
 def whole_window(task: Task) -> Task:
@@ -89,22 +100,23 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
         load, frames = task.then
         clocks += round(sys_clk_hz * frames / frame_rate(task.frame_bytes, load, task.link_mbps))
         offer["then"] = {"load_percent": load, "frames": frames}
-    ports = [offer | {"phase": round(slot * task.phase * number)} for number in (0, 1)]
     begun = time.monotonic()
     if task.kind == "reset":
         session.call("send", text=TYPE)
         session.call("run", cycles=round(TYPING * sys_clk_hz))
-    offered = session.call("offer", ports=ports, link_mbps=task.link_mbps, seed=SEED,
-                           quiet_cycles=QUIET, max_cycles=clocks + PATIENCE)
+    offered = session.call("offer", ports=task.traffic.offers(offer, slot * task.phase),
+                           link_mbps=task.link_mbps, seed=SEED, quiet_cycles=QUIET,
+                           max_cycles=clocks + PATIENCE)
     start, end = offered["start_cycle"], offered["start_cycle"] + clocks + 2 * QUIET
     session.progress = lambda done: progress(min(1.0, (done["cycle"] - start) / (end - start)))
     report, why = VERDICTS[task.kind](task, session, offered)
     # After a reset, frames that waited for their neighbour leave behind later ones.
-    problems = damage(report, ordered=task.kind != "reset") if report["quiet"] else []
+    ordered = task.traffic.in_order and task.kind != "reset"
+    problems = damage(report, ordered) if report["quiet"] else []
     if task.kind == "reset" and not reset_seen(report):
         problems.append("the interfaces were not reset while the load lasted")
     report = {name: value for name, value in report.items() if name not in ENVELOPE}
-    return {"name": task.name, "task": asdict(task), "sys_clk_hz": sys_clk_hz,
+    return {"name": task.name, "task": task.as_record(), "sys_clk_hz": sys_clk_hz,
             "passed": not why and not problems, "why": why or "; ".join(problems),
             "problems": problems, "cycles": report["cycle"] - start, "report": report,
             "wall_seconds": round(time.monotonic() - begun, 3)}
@@ -119,7 +131,7 @@ def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
         session.call("run", cycles=max(0, until - cycle))
         reply = session.call("status")
         cycle = reply["cycle"]
-        least = [port["window"]["least_outstanding"] for port in reply["ports"]]
+        least = [port["window"]["least_outstanding"] for port in entered(reply)]
         grown = max(flow[-1] - flow[0] for flow in least)
         if grown > HOPELESS and task.kind == "steady":
             return reply, f"{grown} frames more inside, or lost, after {part} parts of the window"
@@ -144,7 +156,7 @@ def growth(least_outstanding: list[int]) -> int:
 
 def _lossless(session: Session) -> tuple[dict, str]:
     reply = session.call("collect")
-    lost = sum(port["lost"] for port in reply["ports"])
+    lost = sum(port["lost"] for port in entered(reply))
     return reply, f"{lost} frames lost" if lost else ""
 
 

@@ -117,7 +117,7 @@ def boot_images(soc: dict, link_mbps: int, kernel: Choice = NORMAL,
     if where.kernel + built.size > where.dtb:
         raise cache.BuildError(f"the {kernel.name} kernel takes {built.size:#x} bytes, the memory map "
                                f"has {where.dtb - where.kernel:#x}; leave something out of it")
-    boot, files = firmware(soc), rootfs()
+    boot, files = firmware(soc), rootfs(soc["cpu"]["harts"])
     arguments = " ".join(filter(None, (BOOTARGS, KERNELS[kernel.name].bootargs, bootargs)))
     tree = dtb(soc, Options(bootargs=arguments, initrd_size=files.stat().st_size,
                             link_mbps=link_mbps))

@@ -7,7 +7,7 @@ from moderato.soc.linux.kernel import NORMAL, Choice
 
 from .variants import INTERFACES, MODERATO
 
-COMMON, PINNED, RPS, THREADED = "common", "pinned", "rps", "threaded"
+COMMON, IPI, PINNED, RPS, THREADED = "common", "ipi", "pinned", "rps", "threaded"
 _ALL = 0b11  # harts, as the kernel's masks have them
 
 
@@ -19,26 +19,39 @@ class System:
     harts:  int = 1
     spread: str = COMMON
 
+    @property
+    def in_order(self) -> bool:
+        """Whether frames of a flow keep their order: not if two polls take them off one ring."""
+        return self.harts == 1 or self.spread != IPI
+
     def commands(self) -> list[str]:
         """What the guest runs to spread the work of its ports over the harts."""
         if self.harts == 1:
             return []
-        masks = dict.fromkeys(INTERFACES, 1)
-        if self.spread == PINNED:
-            masks = {name: 1 << number % self.harts for number, name in enumerate(INTERFACES)}
-        commands = [_affinity(name, mask) for name, mask in masks.items()]
-        for name in INTERFACES:
+        own = {name: 1 << number % self.harts for number, name in enumerate(INTERFACES)}
+        commands = []
+        for name, mask in own.items():
             queue = f"/sys/class/net/{name}/queues/rx-0/rps_cpus"
-            commands += [f"echo {_ALL if self.spread == RPS else 0:x} > {queue}",
+            commands += [_affinity(name, mask if self.spread == PINNED else 1),
+                         f"echo {_ALL if self.spread == RPS else 0:x} > {queue}",
                          f"echo {int(self.spread == THREADED)} > /sys/class/net/{name}/threaded"]
+            if self.spread == THREADED:
+                commands.append(f"for task in $(grep -l ^napi/{name} /proc/[0-9]*/comm | "
+                                f"cut -d/ -f3); do pin {mask:x} $task; done")
+            if self.nic == MODERATO:
+                shared = "on" if self.spread == IPI else "off"
+                commands.append(f"ethtool --set-priv-flags {name} rx-shared {shared}")
         return commands
 
 
 SPREADS = {
-    COMMON:   "all interrupts at hart 0",
-    PINNED:   "each port's interrupts at a hart of its own",
-    RPS:      "all interrupts at hart 0, which hands flows to both harts (receive packet steering)",
-    THREADED: "a thread polls each port, on any hart (threaded NAPI)",
+    COMMON:   "all interrupts at hart 0, and all that follows",
+    IPI:      "the same, but hart 0 wakes hart 1 when more frames wait than it takes at once, and "
+              "both take frames off the same ring (mode 1 of Yao et al.)",
+    PINNED:   "each port's interrupts at a hart of its own (their mode 2)",
+    RPS:      "all interrupts at hart 0, which hands flows to both (receive packet steering)",
+    THREADED: "all interrupts at hart 0; a thread polls each port, at a hart of its own (threaded "
+              "NAPI)",
 }
 
 

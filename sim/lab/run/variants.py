@@ -43,9 +43,11 @@ def _words(pairs: dict[str, str]) -> str:
     return " ".join(" ".join(pair) for pair in pairs.items())
 
 
+RX_INTERRUPT = "interrupt per frame"  # all others poll
+
 # A NAPI driver gets one interrupt for the first frame, and polls from then on.
 RX = {
-    "interrupt per frame": _rx("", "", "an interrupt for each frame that is received"),
+    RX_INTERRUPT:          _rx("", "", "an interrupt for each frame that is received"),
     "NAPI":                _rx("", "rx-napi on",
                                "an interrupt for the first frame that is received, then the driver "
                                "polls until none is left"),

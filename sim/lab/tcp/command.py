@@ -53,6 +53,8 @@ def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path 
                  for folder, state in different.items()}
         states = {replace(each, symbols=names[state.folder]): state
                   for each, state in states.items()}
+    states = {replace(each, before=tuple(state.counters().per_hart)): state
+              for each, state in states.items()}
     # Captures are made in the transfers: those that are kept have none.
     kept = store.Store(results or store.default("tcp"), anew=any(each.pcap for each in wanted))
     with farm.farm(scheduler) as workers:

@@ -49,6 +49,8 @@ def run(transfer: Transfer, session: Session, sys_clk_hz: int,
     del wanted["profile"]
     return {"name": transfer.name, "kind": KIND, **wanted,
             **figures(transfer, reply, sys_clk_hz), **profile, "guest": served,
+            "interrupts_per_hart": [after - before for after, before
+                                    in zip(counters.per_hart, transfer.before)],
             "problems": [*problems(transfer, reply, served), *disagreements(counters, hardware)],
             "simulation": {"wall_seconds": round(time.monotonic() - begun, 3)}}
 

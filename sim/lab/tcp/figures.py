@@ -30,6 +30,8 @@ def figures(transfer, reply: dict, sys_clk_hz: int) -> dict:
         "goodput_mbps": round(window["octets"] * 8 / seconds / 1e6, 3),
         "cpu_idle_percent": round(
             100 * sum(window["idle_cycles"]) / (len(window["idle_cycles"]) * clocks), 3),
+        "cpu_idle_percent_per_hart": [round(100 * cycles / clocks, 3)
+                                      for cycles in window["idle_cycles"]],
         "rx_interrupts": events["rx_interrupt"], "tx_interrupts": events["tx_interrupt"],
         "interrupts_per_second": round(
             (events["rx_interrupt"] + events["tx_interrupt"]) / seconds, 3),

@@ -49,6 +49,7 @@ class Transfer:
     profile:     bool = False
     symbols:     str = field(default="", repr=False)  # for the profile, as the simulator reads them
     pcap:        Path | None = None    # folder
+    before:      tuple[int, ...] = field(default=(), repr=False)  # interrupts of each hart, so far
 
     @property
     def name(self) -> str:
@@ -72,4 +73,5 @@ class Transfer:
 
     def record(self) -> dict:
         """What changes the figures."""
-        return {name: value for name, value in asdict(self).items() if name not in ("symbols", "pcap")}
+        return {name: value for name, value in asdict(self).items()
+                if name not in ("symbols", "pcap", "before")}
