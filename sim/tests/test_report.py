@@ -524,7 +524,7 @@ def test_sections_without_data_say_so():
     of = chosen(search("napi", 64))
     sections = contents(Material(of, profiles.NONE))
     missing = {section.name for section in sections if not section.present}
-    assert missing == {"profile", "burst", "recovery", "strategies", "tcp"}
+    assert missing == {"profile", "burst", "recovery", "strategies", "tcp", "harts"}
     assert all(section.missing for section in sections if section.name in missing)
 
 

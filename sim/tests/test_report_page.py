@@ -94,7 +94,7 @@ def strategies() -> list[dict]:
 
 @pytest.fixture(scope="module")
 def transfers() -> list[dict]:
-    return [made_up.transfer(), *made_up.study()]
+    return [made_up.transfer(), *made_up.study(), made_up.through_two_harts("pinned", 200, 250)]
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,10 @@ def test_nothing_outside_is_referred_to(outline):
 
 
 def test_each_section_is_there_and_in_the_contents(outline, trials, strategies, transfers):
-    sections = contents(Material(records.Records(trials, [], strategies, transfers),
+    on_one, on_two = ([each for each in transfers if records.several(each) == several]
+                      for several in (False, True))
+    sections = contents(Material(records.Records(trials, [], strategies, on_one,
+                                                 hart_transfers=on_two),
                                  profiles.Profiles([PROFILE], {}, {})))
     assert [f"#section-{section.name}" for section in sections] == [
         link for link in outline.links if link.startswith("#section-")]
@@ -182,4 +185,4 @@ def test_missing_parts_and_notes_are_shown(tmp_path, trials):
                          ["2 line(s) of <x> are cut off"])
     text = page.render(contents(Material(of, profiles.NONE)), of.notes)
     assert "2 line(s) of &lt;x&gt; are cut off" in text
-    assert text.count("Not measured.") == 8 and "--test throughput" in text
+    assert text.count("Not measured.") == 9 and "--test throughput" in text

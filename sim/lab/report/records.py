@@ -30,6 +30,8 @@ class Records:
     notes:  list[str]  # what a reader has to know about them
     strategies: list[dict] = field(default_factory=list)  # trials of `moderato strategies`
     transfers:  list[dict] = field(default_factory=list)  # of `moderato tcp` and `receiver`
+    harts:      list[dict] = field(default_factory=list)  # trials to compare harts by
+    hart_transfers: list[dict] = field(default_factory=list)  # transfers on several harts
 
     @property
     def link_mbps(self) -> int:
@@ -68,7 +70,11 @@ def load(files: Sequence[Path]) -> Records:
                        "`./moderato rfc2544`, or name another file with --results")
     strategies = [record for record in found.values() if record.get("kind") == KIND]
     transfers = [record for record in found.values() if record.get("kind") == TCP]
+    hart_transfers = [record for record in transfers if several(record)]
+    transfers = [record for record in transfers if not several(record)]
     trials = [record for record in found.values() if record.get("kind") not in (KIND, TCP)]
+    harts = [trial for trial in trials if several(trial) or "traffic" in trial["task"]]
+    trials = [trial for trial in trials if trial not in harts]
     if not trials:
         raise LabError("there are only trials of `./moderato strategies`, `tcp` or `receiver`; the "
                        "report needs some of `./moderato rfc2544`, too")
@@ -76,7 +82,9 @@ def load(files: Sequence[Path]) -> Records:
     notes += left_out + no_single_run(chosen)
     notes += sorted({f"trial {trial['name']} is unsound: {problem}"
                      for trial in chosen for problem in trial["problems"]})
-    return Records(chosen, notes, latest(strategies), of_last_commit(transfers))
+    return Records(chosen, notes, latest(strategies), of_last_commit(transfers),
+                   [trial for trial in harts if _version(trial) == _version(harts[-1])],
+                   of_last_commit(hart_transfers))
 
 
 def latest(strategies: Sequence[dict]) -> list[dict]:
@@ -99,6 +107,12 @@ def of_last_commit(transfers: Sequence[dict]) -> list[dict]:
         return conditions(record)["nic"], record["kernel"]
     last = {kind(record): conditions(record)["version"] for record in transfers}
     return [record for record in transfers if conditions(record)["version"] == last[kind(record)]]
+
+
+def several(trial: dict) -> bool:
+    """Whether it ran on several harts."""
+    cpu = conditions(trial)["cpu"]
+    return bool(cpu) and cpu["harts"] > 1
 
 
 def conditions(trial: dict) -> dict:
@@ -138,6 +152,10 @@ def _around(trial: dict) -> tuple:
     made = conditions(trial)
     return (trial["task"]["link_mbps"], trial["sys_clk_hz"],
             *(made[name] for name in ("kernel", "cpu", "memory_bytes")))
+
+
+def _version(trial: dict) -> str:
+    return conditions(trial)["version"]
 
 
 def _nic(trial: dict) -> str:

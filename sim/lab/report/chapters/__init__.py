@@ -3,11 +3,11 @@
 
 from ..material import Material
 from ..section import Section
-from . import (burst, conditions, data, latency, model, overload, profile, recovery, story,
+from . import (burst, conditions, data, harts, latency, model, overload, profile, recovery, story,
                strategies, tcp, throughput)
 
 ORDER = (story, throughput, overload, model, profile, latency, burst, recovery, strategies, tcp,
-         conditions, data)
+         harts, conditions, data)
 
 
 def contents(material: Material) -> list[Section]:

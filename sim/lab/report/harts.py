@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two harts beside one: what each way to spread the work forwards, as Yao et al. (2014) compare."""
+
+import csv
+from collections.abc import Callable, Sequence
+
+from moderato.soc.toolchain.project import ROOT
+
+from ..measure.traffic import Traffic
+from ..run.system import SPREADS
+from ..tcp.transfer import DIRECTIONS
+from .answers import throughputs
+from .records import conditions, several
+from .table import MISSING, Table, number
+
+ONE = "one hart"
+RATIO_NOTE = ("In brackets: times what one hart does, with a kernel without SMP. "
+              + " ".join(f"{name}: {what}." for name, what in SPREADS.items()))
+
+
+def throughput(trials: Sequence[dict]) -> Table | None:
+    """A row for each variant and way, a column for each frame size and traffic."""
+    groups = {}
+    for trial in trials:
+        if trial["task"]["kind"] == "steady":
+            groups.setdefault((_way(trial), _traffic(trial)), []).append(trial)
+    cells = {(variant, way, (size, traffic)): answer.rate
+             for (way, traffic), group in groups.items()
+             for (variant, size), answer in throughputs(group).items()}
+    return _table("harts-throughput", "RFC 2544 throughput, frames/s of all ports together", cells,
+                  lambda column: ", ".join(filter(None, (f"{column[0]} octets", column[1]))), 0)
+
+
+def goodput(transfers: Sequence[dict]) -> Table | None:
+    """As throughput(), over TCP."""
+    cells = {(record["variant"], _way(record), _transfer(record)): record["goodput_mbps"]
+             for record in transfers if "profile" not in record}
+    return _table("harts-goodput", "Goodput over TCP, Mb/s", cells, _transfer_said, 1)
+
+
+def interrupts(transfers: Sequence[dict]) -> Table | None:
+    """Yao et al.'s tables 1 to 3, theirs beside ours: through the box, with connection tracking."""
+    ours = {_way(record): record for record in transfers
+            if record["direction"] == "through" and record["kernel"] == "conntrack"
+            and "interrupts_per_hart" in record}
+    if not ours:
+        return None
+    with open(ROOT / "docs" / "data" / "yao-2014.csv", newline="") as file:
+        theirs = {row["spread"]: row for row in csv.DictReader(file)}
+    rows = []
+    for way in sorted(ours, key=_place):
+        record, paper = ours[way], theirs.get(way)
+        seconds = record["transfer_cycles"] / record["sys_clk_hz"]
+        per_hart = [f"{count / seconds:.0f}" for count in record["interrupts_per_hart"]]
+        per_hart += [MISSING] * (2 - len(per_hart))
+        segments = sum(port["segments"]["in"] for port in record["ports"])
+        rows.append([way, *per_hart, f"{sum(record['interrupts_per_hart']) / segments:.3f}",
+                     *([f"{int(paper[f'hart{n}']) / float(paper['seconds']):.0f}" for n in (0, 1)]
+                       if paper else [MISSING] * 2)])
+    return Table("harts-interrupts", "Interrupts of each hart per second, while TCP goes through "
+                 "the box with connection tracking; beside tables 1 to 3 of Yao et al.",
+                 ["", "hart 0", "hart 1", "per segment", "hart 0, theirs", "hart 1, theirs"], rows)
+
+
+def _table(name: str, caption: str, cells: dict, said: Callable, digits: int) -> Table | None:
+    """cells: by variant, way and column."""
+    spread = [(variant, column) for variant, way, column in cells if way != ONE]
+    if not spread:
+        return None
+    variants, columns = (sorted(set(each)) for each in zip(*spread))
+    rows = sorted({(variant, way) for variant, way, _ in cells if variant in variants},
+                  key=lambda row: (row[0], _place(row[1])))
+
+    def cell(variant, way, column):
+        value, one = cells.get((variant, way, column)), cells.get((variant, ONE, column))
+        ratio = f" ({value / one:.2f})" if value and one and way != ONE else ""
+        return number(value, digits) + ratio
+    return Table(name, caption, ["variant", "", *map(said, columns)],
+                 [[*row, *(cell(*row, column) for column in columns)] for row in rows],
+                 [RATIO_NOTE], heads=2)
+
+
+def _way(record: dict) -> str:
+    return conditions(record)["spread"] if several(record) else ONE
+
+
+def _place(way: str) -> int:
+    return [ONE, *SPREADS].index(way)
+
+
+def _traffic(trial: dict) -> str:
+    """Whether frames of a flow may be reordered is not the traffic's, but the way's."""
+    return Traffic(**trial["task"].get("traffic", {})).words
+
+
+def _transfer(record: dict) -> tuple:
+    return (DIRECTIONS.index(record["direction"]), record["link_mbps"], record["connections"],
+            record["kernel"])
+
+
+def _transfer_said(column: tuple) -> str:
+    direction, link, connections, kernel = column
+    words = [DIRECTIONS[direction], f"{link} Mb/s"]
+    words += [f"{connections} connections"] * (connections > 1) + [kernel] * (kernel != "normal")
+    return ", ".join(words)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The chapter of two harts, of records that somebody made up."""
+
+import json
+
+import made_up_trials as made_up
+import pytest
+
+from moderato.sim.lab.measure.traffic import Traffic
+from moderato.sim.lab.report import harts, records
+from moderato.sim.lab.rfc2544 import tests
+
+
+def search(conditions: dict, traffic: Traffic = Traffic()) -> list[dict]:
+    cell = tests.Cell("napi-tx-off", 64, 100, 1.0, traffic)
+    return made_up.drive(tests.throughput(cell, [0.5]), conditions=conditions)
+
+
+@pytest.fixture
+def found(tmp_path) -> records.Records:
+    """One hart's come first and last: what was done on two is no part of their tables."""
+    file = tmp_path / "trials.jsonl"
+    many = Traffic(flows=16, one_way=True)
+    file.write_text("".join(json.dumps(record) + "\n" for record in [
+        *search(made_up.MACHINE), *search(made_up.two_harts("ipi"), Traffic(in_order=False)),
+        *search(made_up.two_harts("pinned")), *search(made_up.MACHINE, many),
+        *search(made_up.two_harts("pinned"), many),
+        made_up.transfer("napi", "through", kernel="conntrack"),
+        made_up.through_two_harts("common", 300, 0),
+        made_up.through_two_harts("pinned", 200, 250), made_up.transfer("napi", "in")]))
+    return records.load([file])
+
+
+def test_one_hart_s_tables_have_none_of_it(found):
+    assert {record["conditions"]["cpu"]["harts"] for record in found.trials} == {1}
+    assert not any("traffic" in record["task"] for record in found.trials)
+    assert len(found.transfers) == 2 and len(found.hart_transfers) == 2
+    assert not found.notes
+
+
+def test_throughput_beside_one_hart(found):
+    table = harts.throughput([*found.trials, *found.harts])
+    assert table.head == ["variant", "", "64 octets", "64 octets, 16 flows one way"]
+    assert [row[:2] for row in table.rows] == [
+        ["napi-tx-off", way] for way in ("one hart", "ipi", "pinned")]
+    one, ipi, pinned = table.rows
+    assert ipi[2] == f"{one[2]} (1.00)" and ipi[3] == "–"
+    assert pinned[2:] == [f"{rate} (1.00)" for rate in one[2:]]
+
+
+def test_goodput_beside_one_hart(found):
+    table = harts.goodput([*found.transfers, *found.hart_transfers])
+    assert table.head == ["variant", "", "through, 100 Mb/s, conntrack"]
+    assert [row[1:] for row in table.rows] == [
+        ["one hart", "50.0"], ["common", "90.0 (1.80)"], ["pinned", "90.0 (1.80)"]]
+
+
+def test_interrupts_beside_the_paper_s(found):
+    table = harts.interrupts([*found.transfers, *found.hart_transfers])
+    assert table.rows == [
+        ["common", "150", "0", "0.200", "569", "0"], ["pinned", "100", "125", "0.300", "436", "427"]]
+
+
+def test_nothing_without_two_harts():
+    assert harts.throughput(search(made_up.MACHINE)) is None
+    assert harts.goodput([made_up.transfer()]) is None and harts.interrupts([]) is None
