@@ -6,6 +6,7 @@ import re
 import pytest
 from guests import collect, complaints, offer
 
+from moderato.sim.lab.explain import symbols, terms
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import IPI, PINNED, SPREADS, System
@@ -74,6 +75,15 @@ def test_a_hart_that_is_not_there_is_refused(guest):
     assert status != 0 and "Value too large" in says
     status, says = guest.type("pin 4 1")
     assert status == 1 and "Invalid argument" in says
+
+
+def test_every_function_of_a_term_exists():
+    """Those of several harts; sim/tests/test_profile.py looks for all others."""
+    of = machine(system=System(harts=2))
+    known = {terms.base(symbol.name)
+             for symbol in [*symbols.of_kernel(of), *symbols.of_module(of.driver, 0)]}
+    assert {function for term in (*terms.SEVERAL, terms.SHARED)
+            for function in term.functions} - known == set()
 
 
 @pytest.mark.slow

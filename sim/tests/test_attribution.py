@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """From stacks to terms, tables and graphs, and from a log to calls: without a simulation."""
 
+import dataclasses
 from collections import Counter
 from xml.etree import ElementTree
 
@@ -63,6 +64,20 @@ def test_terms_and_causes_of_a_profile():
                                         "retire": 5, "tlb": 7}
     assert written["terms"]["scheduler"]["interrupts_enabled"] == 3
     assert written["other"] == {"nobody": 2} and written["interrupts_enabled"] == 5
+
+
+def test_two_harts_have_a_column_each():
+    one = profile()
+    two = dataclasses.replace(one, stacks=[*one.stacks, stacks.Stack(
+        ("ip_forward", "_raw_spin_lock"), Counter(dcache=20), 0, hart=1)])
+    assert attribution.by_term(two)["locks"].total() == 20 and "IPIs" not in attribution.by_term(two)
+    assert "locks" not in attribution.as_json(one)["terms"]
+    assert "harts" not in attribution.as_json(one)
+    assert [each["terms"]["idle"]["cycles"] for each in attribution.as_json(two)["harts"]] == [50, 0]
+    lines = [" ".join(line.split()) for line in attribution.render([two]).splitlines()]
+    for line in ("term napi 0 napi 1", "locks 0 10 of several harts: taken, and waited for",
+                 "sum 34 10", "napi 1: cycles per frame of functions by themselves"):
+        assert line in lines
 
 
 def test_table():

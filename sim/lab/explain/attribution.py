@@ -3,11 +3,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from ..show.columns import columns
 from .stacks import Profile
-from .terms import IDLE, OTHER, TERMS, term_of
+from .terms import IDLE, OTHER, SEVERAL, TERMS, term_of
 
 CAUSES = {
     "retire":   "an instruction retired",
@@ -23,12 +24,23 @@ SHOWN = 10  # functions of which a variant's cost is listed
 
 def by_term(profile: Profile) -> dict[str, Counter]:
     """The window's cycles, by term and cause: all of them, each once."""
-    found = {term.name: Counter() for term in TERMS}
+    found = {term.name: Counter() for term in (*TERMS, *SEVERAL)}
     for stack in profile.stacks:
         busy = Counter(stack.causes)
         found[IDLE][IDLE] += busy.pop(IDLE, 0)
         found[term_of(stack.functions)].update(busy)
-    return found
+    return {name: causes for name, causes in found.items()
+            if causes.total() or name not in {term.name for term in SEVERAL}}
+
+
+def by_hart(profile: Profile) -> list[tuple[str, Profile]]:
+    """Of each hart, with a name for its column."""
+    variant = profile.result.trial.variant
+    harts = sorted({stack.hart for stack in profile.stacks})
+    if len(harts) < 2:
+        return [(variant, profile)]
+    return [(f"{variant} {hart}", replace(profile, stacks=[
+        stack for stack in profile.stacks if stack.hart == hart])) for hart in harts]
 
 
 def enabled(profile: Profile) -> Counter:
@@ -74,29 +86,31 @@ def frames(profile: Profile) -> tuple[int, str]:
 # As text ------------------------------------------------------------------------------------------
 
 def render(profiles: Sequence[Profile]) -> str:
-    """Tables of terms and of causes, a column per variant; then each variant's costliest."""
+    """Tables of terms and of causes, a column per variant and hart; then each one's costliest."""
     trial = profiles[0].result.trial
-    variants = [each.result.trial.variant for each in profiles]
+    names, profiles = zip(*(part for each in profiles for part in by_hart(each)))
     title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
              f"offered to each port; cycles per frame in the window, "
              f"{profiles[0].result.sys_clk_hz // 1_000_000} cycles are 1 us")
     terms = [per_frame({term: causes.total() for term, causes in by_term(each).items()},
                        frames(each)[0]) for each in profiles]
     causes = [per_frame(by_cause(each), frames(each)[0]) for each in profiles]
+    meanings = {term.name: term.meaning for term in (*TERMS[:-2], *SEVERAL, *TERMS[-2:])
+                if term not in SEVERAL or any(term.name in each for each in terms)}
     tables = [
-        _table("term", variants, {term.name: term.meaning for term in TERMS}, terms),
-        _table("of these", variants, CAUSES, causes),
-        columns([["", *variants, ""], *_facts(profiles)], {}, left=True),
-        *(_costliest(each) for each in profiles)]
+        _table("term", names, meanings, terms),
+        _table("of these", names, CAUSES, causes),
+        columns([["", *names, ""], *_facts(profiles)], {}, left=True),
+        *(_costliest(*part) for part in zip(names, profiles))]
     return "\n\n".join("\n".join(lines) for lines in [[title], *tables]) + "\n"
 
 
-def _table(head: str, variants: list[str], meanings: dict[str, str],
+def _table(head: str, names: Sequence[str], meanings: dict[str, str],
            figures: list[dict[str, int]]) -> list[str]:
     rows = [[name, *(str(each.get(name, 0)) for each in figures), meaning]
             for name, meaning in meanings.items()]
     total = ["sum", *(str(sum(each.values())) for each in figures), ""]
-    return columns([[head, *variants, ""], *rows, total], {}, left=True)
+    return columns([[head, *names, ""], *rows, total], {}, left=True)
 
 
 def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
@@ -118,31 +132,36 @@ def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
             row("", lambda each: frames(each)[1], "")]
 
 
-def _costliest(profile: Profile) -> list[str]:
+def _costliest(name: str, profile: Profile) -> list[str]:
     """A line for each of the functions that take the most, and for those of no term."""
     divisor = frames(profile)[0]
     functions, others = by_function(profile), by_function(profile, OTHER)
     found = [f"{count / divisor:7.0f} {name}" for name, count in functions.most_common(SHOWN)]
     found += [f"{count / divisor:7.1f} {name} ({OTHER})"
               for name, count in others.most_common(SHOWN) if count]
-    return [f"{profile.result.trial.variant}: cycles per frame of functions by themselves", *found]
+    return [f"{name}: cycles per frame of functions by themselves", *found]
 
 
 # As JSON ------------------------------------------------------------------------------------------
 
 def as_json(profile: Profile) -> dict:
-    """Whole cycles of the window, so that every sum is exact."""
-    trial, open_to_interrupts = profile.result.trial, enabled(profile)
+    """Whole cycles of the window, so that every sum is exact; of all harts, and of each of several."""
+    trial, harts = profile.result.trial, by_hart(profile)
     return {
         "variant": trial.variant, "frame_bytes": trial.frame_bytes,
         "load_percent": trial.load_percent, "link_mbps": trial.link_mbps,
         "sys_clk_hz": profile.result.sys_clk_hz,
         "window": {"cycles": by_cause(profile).total(), **profile.counts},
-        "interrupts_enabled": open_to_interrupts.total(),
+        "interrupts_enabled": enabled(profile).total(),
         "causes": by_cause(profile),
-        "terms": {term: {"cycles": causes.total(),
-                         "interrupts_enabled": open_to_interrupts[term], **causes}
-                  for term, causes in by_term(profile).items()},
+        "terms": _terms(profile),
+        **({"harts": [{"terms": _terms(each)} for _, each in harts]} if len(harts) > 1 else {}),
         "functions": dict(by_function(profile).most_common()),
         "other": dict(by_function(profile, OTHER).most_common()),
     }
+
+
+def _terms(profile: Profile) -> dict[str, dict[str, int]]:
+    open_to_interrupts = enabled(profile)
+    return {term: {"cycles": causes.total(), "interrupts_enabled": open_to_interrupts[term],
+                   **causes} for term, causes in by_term(profile).items()}

@@ -68,6 +68,15 @@ SCHEDULER = """schedule schedule_idle __schedule preempt_schedule_irq try_to_wak
 # Programs, with their system calls and page faults; work queues.
 TASKS = "[user] do_trap_ecall_u do_page_fault worker_thread ret_from_fork"
 
+# What several harts have, and one has not: a kernel without SMP has none of these functions. Unlocks
+# that are one store are in their callers.
+LOCKS = """_raw_spin_lock _raw_spin_lock_irq _raw_spin_lock_irqsave _raw_spin_lock_bh
+    _raw_spin_trylock _raw_spin_trylock_bh _raw_spin_unlock_bh _raw_spin_unlock_irqrestore
+    _raw_read_lock _raw_read_lock_bh _raw_read_unlock_bh _raw_write_lock _raw_write_lock_bh"""
+IPIS = """handle_IPI sbi_ipi_handle arch_send_call_function_single_ipi ipi_mux_process
+    smp_call_function_single_async smp_call_function_single __smp_call_single_queue
+    generic_smp_call_function_single_interrupt flush_smp_call_function_queue"""
+
 TERMS = tuple(Term(name, meaning, tuple(functions.split())) for name, meaning, functions in (
     ("T_CS",      "into and out of interrupts",             T_CS),
     ("T_RX",      "driver, reception",                      T_RX),
@@ -89,7 +98,12 @@ def by_function(terms: Sequence[Term]) -> dict[str, str]:
     return {function: term.name for term in terms for function in term.functions}
 
 
-_TERM_OF = by_function(TERMS)
+SEVERAL = tuple(Term(name, meaning, tuple(functions.split())) for name, meaning, functions in (
+    ("locks", "of several harts: taken, and waited for", LOCKS),
+    ("IPIs",  "between harts: sent, and answered",       IPIS),
+))
+SHARED = Term("T_RX", "", ("moderato_shared_poll", "moderato_helper_poll"))  # of rx_shared.c
+_TERM_OF = by_function((*TERMS, *SEVERAL, SHARED))
 
 
 def base(function: str) -> str:
