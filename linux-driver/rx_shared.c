@@ -14,11 +14,6 @@
 
 #include "moderato.h"
 
-/* Taken with the ring locked. More of them share what a lock costs, and wait
- * longer for their turn in the stack.
- */
-#define MODERATO_SHARED_BATCH	8
-
 /* On the CPU that is woken */
 static void moderato_shared_ipi(void *data)
 {
@@ -40,63 +35,52 @@ static void moderato_shared_wake(struct moderato_helper *helper)
 		atomic_set(&helper->busy, false);
 }
 
-/* Return: how many descriptors were taken; @waiting: whether there are as many
- * for another CPU
+/* Up to @budget at once, so that each layer's code is fetched once for all of
+ * them
+ *
+ * Return: how many descriptors were taken
  */
-static unsigned int moderato_shared_take(struct moderato_rx *rx, int most,
-					 struct list_head *list, bool *waiting)
-{
-	struct moderato_helper *helper = &rx->priv->helper;
-	struct moderato_ring *ring = &rx->ring;
-	struct moderato_rx_done done = {};
-	u32 status;
-
-	spin_lock(&helper->lock);
-	while (done.taken < most && moderato_ring_completed(ring, &status)) {
-		u16 index = moderato_rx_next(rx, &done);
-		struct sk_buff *skb = moderato_rx_take(rx, index, status,
-						       &done);
-
-		if (likely(skb))
-			list_add_tail(&skb->list, list);
-	}
-	if (done.taken)
-		moderato_rx_finish(rx, &done);
-	*waiting = moderato_ring_completed_at(ring, ring->consumer +
-					      MODERATO_SHARED_BATCH, &status);
-	spin_unlock(&helper->lock);
-	return done.taken;
-}
-
 static int moderato_shared_receive(struct moderato_rx *rx,
 				   struct napi_struct *napi, int budget)
 {
+	struct moderato_helper *helper = &rx->priv->helper;
 	bool gro = napi->dev->features & NETIF_F_GRO;
-	int work = 0;
+	struct moderato_ring *ring = &rx->ring;
+	struct moderato_rx_done done = {};
+	struct sk_buff *skb, *next;
+	LIST_HEAD(list);
+	bool waiting;
+	u32 status;
 
-	while (work < budget) {
-		int most = min(budget - work, MODERATO_SHARED_BATCH);
-		struct sk_buff *skb, *next;
-		LIST_HEAD(list);
-		bool waiting;
-		int taken;
+	/* For netpoll */
+	if (!budget)
+		return 0;
 
-		taken = moderato_shared_take(rx, most, &list, &waiting);
-		if (waiting)
-			moderato_shared_wake(&rx->priv->helper);
-		list_for_each_entry_safe(skb, next, &list, list) {
-			skb_mark_napi_id(skb, napi);
-			if (gro) {
-				skb_list_del_init(skb);
-				napi_gro_receive(napi, skb);
-			}
-		}
-		netif_receive_skb_list(&list);
-		work += taken;
-		if (taken < most)
-			break;
+	spin_lock(&helper->lock);
+	while (done.taken < budget && moderato_ring_completed(ring, &status)) {
+		u16 index = moderato_rx_next(rx, &done);
+
+		skb = moderato_rx_take(rx, index, status, &done);
+		if (likely(skb))
+			list_add_tail(&skb->list, &list);
 	}
-	return work;
+	if (done.taken)
+		moderato_rx_finish(rx, &done);
+	waiting = moderato_ring_completed_at(ring, ring->consumer + budget,
+					     &status);
+	spin_unlock(&helper->lock);
+
+	if (waiting)
+		moderato_shared_wake(helper);
+	list_for_each_entry_safe(skb, next, &list, list) {
+		skb_mark_napi_id(skb, napi);
+		if (gro) {
+			skb_list_del_init(skb);
+			napi_gro_receive(napi, skb);
+		}
+	}
+	netif_receive_skb_list(&list);
+	return done.taken;
 }
 
 int moderato_shared_poll(struct moderato_rx *rx, int budget)

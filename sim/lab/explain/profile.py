@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..measure import estimate, forward, trial
 from ..measure.results import Trial, frames_for
+from ..measure.traffic import Traffic
 from ..run import pool, state
 from ..run.machine import machine
 from ..run.system import System
@@ -31,7 +32,8 @@ def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seco
     patient: also if that takes hours.
     """
     frames = frames_for(seconds, frame_bytes, load_percent, link_mbps)
-    trials = [Trial(variant, frame_bytes, load_percent, frames, link_mbps) for variant in variants]
+    trials = [Trial(variant, frame_bytes, load_percent, frames, link_mbps,
+                    traffic=Traffic(in_order=system.in_order)) for variant in variants]
     estimate.announce([each.seconds for each in trials], patient)
     of = machine(link_mbps, system)
     states = state.prepare(of, variants)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..measure import estimate, forward, pcap, trial
 from ..measure.results import Result, Trial
+from ..measure.traffic import Traffic
 from ..run import pool, state
 from ..run.machine import machine
 from ..run.system import System
@@ -85,7 +86,8 @@ def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output
 
     patient: also if that takes hours.
     """
-    one = Trial(variant, frame_bytes, 100, frames, link_mbps)
+    one = Trial(variant, frame_bytes, 100, frames, link_mbps,
+                traffic=Traffic(in_order=system.in_order))
     estimate.announce([one.seconds], patient)
     of = machine(link_mbps, system)
     ready = state.prepare(of, [variant])[variant]
