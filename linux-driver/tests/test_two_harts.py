@@ -14,13 +14,9 @@ from moderato.sim.lab.run.system import IPI, PINNED, System
 ONLINE = "/sys/devices/system/cpu/cpu1/online"
 
 
-def guest_of(system: System):
-    return state.loaded(machine(system=system), True).open()
-
-
 @pytest.fixture
 def guest():
-    with guest_of(System(harts=2)) as session:
+    with state.loaded(machine(system=System(harts=2)), True).open() as session:
         yield session
 
 

@@ -130,7 +130,7 @@ def system(options) -> System:
                   options.spread or COMMON)
 
 
-def bench(options) -> tuple[System, Traffic]:
+def system_and_traffic(options) -> tuple[System, Traffic]:
     """What is measured, and what the tester offers to it."""
     chosen = system(options)
     return chosen, Traffic(options.flows, options.one_way, chosen.in_order)
@@ -152,9 +152,9 @@ def require_polled(names: Sequence[str], spread: str):
     """Refuse to spread a poll where there is none to be spread."""
     if LITEETH in names and spread == IPI:
         raise UsageError(f"--spread {spread} is a way of Moderato's driver; LiteEth's has none")
-    fast = [name for name in names if name in KNOWN and KNOWN[name].rx == RX_INTERRUPT]
-    if fast:
-        raise UsageError(f"--spread {spread} is about polls, and {', '.join(fast)} receive in "
+    without = [name for name in names if name in KNOWN and KNOWN[name].rx == RX_INTERRUPT]
+    if without:
+        raise UsageError(f"--spread {spread} is about polls, and {', '.join(without)} receive in "
                          "interrupts; choose a --variant with NAPI")
 
 

@@ -25,4 +25,5 @@ def options(parser):
 def run(options) -> int:
     from ..measure.forward import forward
     return forward(common.variants(options), options.frame_size, options.load, options.frames,
-                   options.link, options.json, options.pcap, *common.bench(options), options.yes)
+                   options.link, options.json, options.pcap,
+                   *common.system_and_traffic(options), options.yes)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """RFC 2544's tests; a trial is never run twice."""
 
+from ..rfc2544 import SEARCHES
 from ..show.errors import UsageError
 from . import arguments, common
 
 LOADS = [100, 90, 80, 70, 60, 50, 40, 30, 20, 10]
-SEARCHES = {"throughput", "latency", "recovery", "reset"}  # they need a throughput
 
 EXAMPLES = ("",
             "--test loss --variant napi --frame-size 64 --load 100,50,10",
@@ -36,7 +36,7 @@ def run(options) -> int:
     require_used(options)
     return rfc2544(options.test, common.variants(options), options.frame_size,
                    options.load or LOADS, options.phases or 1, options.resolution or 1.0,
-                   options.link, options.scheduler, options.results, *common.bench(options),
+                   options.link, options.scheduler, options.results, *common.system_and_traffic(options),
                    options.yes)
 
 

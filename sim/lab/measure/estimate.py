@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from ..show.errors import UsageError
 from ..show.progress import duration
 
-SLOWNESS = 130  # seconds that one of simulated time takes on a core, when the CPU is busy
+SLOWNESS = 130  # seconds that one of simulated time takes on a core, for each hart that is busy
 EACH = 4        # seconds that a trial takes beside
 LONG = 3600     # seconds, from which on nobody should start without knowing
 
 
-def announce(simulated: Sequence[float], patient: bool):
+def announce(simulated: Sequence[float], patient: bool, harts: int = 1):
     """Say how long trials of so many simulated seconds take here; what takes hours has to be
     wanted (`patient`), or it is a UsageError."""
-    total = _together(simulated)
+    total = _together(simulated, harts)
     if total >= LONG and not patient:
         raise _long(sum(simulated), total)
     trials = f"{len(simulated)} trial{'s' * (len(simulated) != 1)}"
@@ -25,9 +25,9 @@ def announce(simulated: Sequence[float], patient: bool):
           "once the machine is built", file=sys.stderr)
 
 
-def announce_searches(simulated: Sequence[float], patient: bool):
+def announce_searches(simulated: Sequence[float], patient: bool, harts: int = 1):
     """As `announce`, of about so many trials, some of which may be kept from earlier runs."""
-    total = _together(simulated)
+    total = _together(simulated, harts)
     if total >= LONG and not patient:
         raise _long(sum(simulated), total, "name fewer variants, frame sizes, tests or phases")
     print(f"moderato: about {len(simulated)} trials, {sum(simulated):.3g} s of simulated time, about "
@@ -35,20 +35,21 @@ def announce_searches(simulated: Sequence[float], patient: bool):
           file=sys.stderr)
 
 
-def require_short(simulated: float, patient: bool):
+def require_short(simulated: float, patient: bool, harts: int = 1):
     """Of one among trials that may be known already: a UsageError if it alone takes hours."""
-    if _wall(simulated) >= LONG and not patient:
-        raise _long(simulated, _wall(simulated))
+    wall = _wall(simulated, harts)
+    if wall >= LONG and not patient:
+        raise _long(simulated, wall)
 
 
-def _wall(simulated: float) -> float:
+def _wall(simulated: float, harts: int) -> float:
     """Seconds that a trial of so many simulated ones takes."""
-    return EACH + SLOWNESS * simulated
+    return EACH + SLOWNESS * harts * simulated
 
 
-def _together(simulated: Sequence[float]) -> float:
+def _together(simulated: Sequence[float], harts: int) -> float:
     """Seconds that trials take side by side on this machine's cores."""
-    seconds = [_wall(each) for each in simulated]
+    seconds = [_wall(each, harts) for each in simulated]
     return max(sum(seconds) / len(os.sched_getaffinity(0)), max(seconds))
 
 

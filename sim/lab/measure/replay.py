@@ -33,7 +33,7 @@ def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path]
     """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
     entered = [pcap.read(path) if path else [] for path in inputs]
     require_playable(inputs, entered)
-    estimate.announce([span(entered) / 1e9], patient)
+    estimate.announce([span(entered) / 1e9], patient, system.harts)
     of = machine(LINK_MBPS, system)
     state.ready(of, variant, static=False)
     job = functools.partial(run, of, variant, inputs, entered, captures, udp_echo)

@@ -73,8 +73,8 @@ def load(files: Sequence[Path]) -> Records:
     hart_transfers = [record for record in transfers if several(record)]
     transfers = [record for record in transfers if not several(record)]
     trials = [record for record in found.values() if record.get("kind") not in (KIND, TCP)]
-    harts = [trial for trial in trials if several(trial) or "traffic" in trial["task"]]
-    trials = [trial for trial in trials if trial not in harts]
+    harts = [trial for trial in trials if _apart(trial)]
+    trials = [trial for trial in trials if not _apart(trial)]
     if not trials:
         raise LabError("there are only trials of `./moderato strategies`, `tcp` or `receiver`; the "
                        "report needs some of `./moderato rfc2544`, too")
@@ -113,6 +113,11 @@ def several(trial: dict) -> bool:
     """Whether it ran on several harts."""
     cpu = conditions(trial)["cpu"]
     return bool(cpu) and cpu["harts"] > 1
+
+
+def _apart(trial: dict) -> bool:
+    """Whether harts are compared by it, and nothing else: it ran on several, or had unusual traffic."""
+    return several(trial) or "traffic" in trial["task"]
 
 
 def conditions(trial: dict) -> dict:

@@ -12,11 +12,9 @@ from ..measure.traffic import Traffic
 from ..run import farm, state, store
 from ..run.machine import machine
 from ..run.system import System
-from . import search_tables, tests, trials
+from . import SEARCHES, search_tables, tests, trials
 from .tests import Cell
 
-
-SEARCHES = {"throughput", "latency", "recovery", "reset"}  # they need a throughput
 
 # What make results took of each variant, within a factor of two: see expected().
 TRIALS = 3           # whole ones of a search to 1 %; those that fail give up early
@@ -34,13 +32,14 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
     patient: also if it takes hours.
     """
     if "loss" in names:
-        estimate.require_short(longest(frame_sizes, loads, link_mbps, resolution), patient)
+        estimate.require_short(longest(frame_sizes, loads, link_mbps, resolution), patient,
+                               system.harts)
     kept = store.Store(results or store.default())
     if scheduler is None:  # else nobody knows how many work on it
         estimate.announce_searches(
             [seconds for size in frame_sizes
              for seconds in expected(names, size, loads, phases, resolution, link_mbps)
-             for _ in variants], patient)
+             for _ in variants], patient, system.harts)
     of = machine(link_mbps, system)
     states = state.prepare(of, variants)
     for each in states.values():
