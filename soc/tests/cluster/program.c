@@ -412,7 +412,7 @@ static void test_dma(void)
 
 /* Two harts ---------------------------------------------------------------------------------- */
 
-enum { GO, ATOMIC, RESERVED, DONE, DATA, IPIS, PING, PONG };
+enum { GO, ATOMIC, RESERVED, DONE, DATA, IPIS, PING, PONG, TOLD, STALE };
 
 static void contend(void)
 {
@@ -433,7 +433,7 @@ static void test_harts(void)
 {
 	uint32_t stale = 0;
 
-	for (int i = GO; i <= PONG; i++)
+	for (int i = GO; i <= STALE; i++)
 		LINE(i) = 0;
 	for (int i = 0; i < 16; i++)
 		REG(MEMORY + 64 * i) = 0;
@@ -494,10 +494,206 @@ static void second_hart(void)
 	}
 }
 
+/*
+ * Litmus tests: what a driver on two harts relies on, with the fences that Linux has there. The
+ * harts meet by TOLD, which the first writes, and DONE, which the second one answers with.
+ */
+
+#define fence_acquire() asm volatile("fence r, rw" ::: "memory") /* after smp_load_acquire() */
+#define fence_release() asm volatile("fence rw, w" ::: "memory") /* before smp_store_release() */
+#define fence_rmb() asm volatile("fence r, r" ::: "memory")      /* dma_rmb() */
+#define fence_writel() asm volatile("fence w, o" ::: "memory")   /* before writel() */
+
+static void tell(uint32_t what)
+{
+	fence_release();
+	LINE(TOLD) = what;
+}
+
+static void meet(volatile uint32_t *line, uint32_t what)
+{
+	while (*line != what)
+		;
+	fence_acquire();
+}
+
+static void answer(uint32_t what, uint32_t stale)
+{
+	LINE(STALE) += stale;
+	fence_release();
+	LINE(DONE) = what;
+}
+
+static void delay(uint32_t loops)
+{
+	while (loops--)
+		asm volatile("nop");
+}
+
+/* Status before data: whoever sees a device's flag n sees its data n, and so does who is told so. */
+static const uint32_t BURSTS_SEEN = 2000;
+static uint32_t flag_of(int n) { return n ? MEMORY + 64 : MEMORY + 16; } /* beside data, in its line */
+
+static void litmus_status(int n)
+{
+	uint32_t seen = 0, stale = 0;
+
+	REG(flag_of(n)) = 0;
+	REG(MEMORY) = 0;
+	tell(0);
+	meet(&LINE(DONE), 0);
+	TREG(n, SEED) = 1;
+	set(n, MEMORY, BURSTS_SEEN, 1, 0, flag_of(n));
+	TREG(n, PAUSE) = 20;
+	TREG(n, CONTROL) = WRITE;
+	while (seen != BURSTS_SEEN) {
+		seen = REG(flag_of(n));
+		fence_rmb();
+		stale += REG(MEMORY) < seen;
+		tell(seen);
+	}
+	meet(&LINE(DONE), BURSTS_SEEN);
+	wait(n);
+	check("data of a status that a hart saw", stale, 0);
+	check("data of a status that a hart was told of", LINE(STALE), 0);
+}
+
+static void second_status(int n)
+{
+	uint32_t told = 0, stale = 0;
+
+	meet(&LINE(TOLD), 0);
+	answer(0, 0);
+	while (told != BURSTS_SEEN) {
+		(void)REG(MEMORY); /* a refill is in flight as often as possible */
+		told = LINE(TOLD);
+		fence_acquire();
+		stale += REG(MEMORY) < told;
+		stale += REG(flag_of(n)) < told;
+	}
+	answer(BURSTS_SEEN, stale);
+}
+
+/* Doorbell after descriptor: one hart writes it, the other one rings. */
+#define RINGS 300
+
+static uint32_t descriptor(uint32_t round, int word)
+{
+	return (round << 8 | word) * 0x9e3779b9;
+}
+
+static void litmus_doorbell(int n)
+{
+	for (uint32_t round = 1; round <= RINGS; round++) {
+		for (int word = 0; word < 16; word++)
+			REG(MEMORY + 4 * word) = descriptor(round, word);
+		tell(round);
+		meet(&LINE(DONE), round);
+	}
+	check("descriptors that the device read", LINE(STALE), 0);
+}
+
+static void second_doorbell(int n)
+{
+	set(n, MEMORY, 1, 8, 0, 0);
+	for (uint32_t round = 1; round <= RINGS; round++) {
+		uint32_t sum = 0;
+
+		meet(&LINE(TOLD), round);
+		fence_writel();
+		TREG(n, CONTROL) = READ;
+		wait(n);
+		for (int word = 0; word < 16; word++)
+			sum += descriptor(round, word);
+		answer(round, TREG(n, SUM) != sum);
+	}
+}
+
+/*
+ * Interrupt after completion: the device interrupts once its last write was answered, so no hart
+ * that takes the interrupt finds old data, or has to look at the device. And a request that comes
+ * while the one before is not completed at the PLIC is not lost.
+ */
+#define SOURCE 3 /* of tester 0 */
+#define MEIP 0x800
+
+static uint32_t interrupted(uint32_t address)
+{
+	uint32_t mip;
+
+	do {
+		(void)REG(address);
+		asm volatile("csrr %0, mip" : "=r"(mip));
+	} while (!(mip & MEIP));
+	return REG(address);
+}
+
+static void litmus_interrupt(void)
+{
+	uint32_t stale = 0;
+
+	REG(PLIC + 0x2000) = REG(PLIC + 0x2100) = 1 << SOURCE;
+	while (REG(PLIC + 0x200004)) /* what earlier tests left stays claimed */
+		;
+	for (uint32_t round = 1; round <= RINGS; round++) {
+		/* The second burst comes after the pause, and writes 1000 * round + 8 and so on. */
+		TREG(0, SEED) = 1000 * round;
+		set(0, MEMORY, 2, 8, 0, 0);
+		TREG(0, PAUSE) = 300 + round % 64;
+		tell(round);
+		TREG(0, CONTROL) = WRITE;
+		REG(PLIC + 0x200004) = SOURCE; /* completed; the device asks for nothing just now */
+		stale += interrupted(MEMORY + 8 * (round % 8)) != 1000 * round + 8 + round % 8;
+		meet(&LINE(DONE), round);
+		stale += REG(PLIC + 0x200004) != SOURCE;
+	}
+	REG(PLIC + 0x2000) = REG(PLIC + 0x2100) = 0;
+	check("data after an interrupt", stale, 0);
+	check("data after the other hart's interrupt", LINE(STALE), 0);
+}
+
+static void second_interrupt(void)
+{
+	for (uint32_t round = 1; round <= RINGS; round++) {
+		uint32_t word;
+
+		meet(&LINE(TOLD), round);
+		delay(20); /* the claim of the round before is completed by now */
+		word = interrupted(MEMORY + 8 * (7 - round % 8));
+		answer(round, word != 1000 * round + 8 + 7 - round % 8);
+	}
+}
+
+/* Each has to find TOLD and DONE beyond what it waits for. */
+static void between_litmus_tests(int hart)
+{
+	if (hart) {
+		meet(&LINE(TOLD), ~0u);
+		answer(~0u, 0);
+		return;
+	}
+	tell(~0u);
+	meet(&LINE(DONE), ~0u);
+	LINE(STALE) = 0;
+}
+
+static void litmus(int hart)
+{
+	for (int n = 0; n < TESTERS; n++) {
+		between_litmus_tests(hart);
+		hart ? second_status(n) : litmus_status(n);
+		between_litmus_tests(hart);
+		hart ? second_doorbell(n) : litmus_doorbell(n);
+	}
+	between_litmus_tests(hart);
+	hart ? second_interrupt() : litmus_interrupt();
+}
+
 void main(uint32_t hart)
 {
 	if (hart) {
 		second_hart();
+		litmus(1);
 		return;
 	}
 	test_core();
@@ -505,7 +701,9 @@ void main(uint32_t hart)
 	test_interrupts();
 	test_interrupts_take_turns();
 	test_dma();
-	if (HARTS > 1)
+	if (HARTS > 1) {
 		test_harts();
+		litmus(0);
+	}
 	put(4);
 }
