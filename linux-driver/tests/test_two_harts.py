@@ -6,7 +6,9 @@ import re
 import pytest
 from guests import collect, complaints, offer
 
-from moderato.sim.lab.explain import symbols, terms
+from moderato.sim.lab.explain import profile, symbols, terms, timeline
+from moderato.sim.lab.measure.results import Trial
+from moderato.sim.lab.measure.trial import read_counters
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import IPI, PINNED, System
@@ -44,6 +46,7 @@ def test_both_harts_take_frames_off_one_ring(guest):
     assert sum(port["reordered"] for port in ports) > 0
     assert all(after > some for after, some in zip(per_hart(guest, "NET_RX"), before))
     assert per_hart(guest, "eth0-rx")[1] == per_hart(guest, "eth1-rx")[1] == 0
+    assert read_counters(guest)[1] == []
     assert complaints(guest) == []
 
 
@@ -62,6 +65,7 @@ def test_a_hart_goes_and_comes_back_under_traffic(guest):
     assert all(port["lost"] == 0 for port in collect(guest))
     after = per_hart(guest, "eth1-rx")
     assert after[0] == before[0] and after[1] > before[1]
+    assert read_counters(guest)[1] == []  # each hart took from the PLIC what the kernel says
     assert complaints(guest) == []
 
 
@@ -71,6 +75,33 @@ def test_a_hart_that_is_not_there_is_refused(guest):
     assert status != 0 and "Value too large" in says
     status, says = guest.type("pin 4 1")
     assert status == 1 and "Invalid argument" in says
+
+
+def test_each_hart_is_shown():
+    """With a port for each: a column of the profile, a track of the timeline, a user of the memory."""
+    ready = state.ready(machine(system=System(harts=2, spread=PINNED)), "napi")
+    functions = symbols.of_guest(ready)
+    found = profile.run(Trial("napi", 64, 10, 1500, 100), ready, functions, lambda done: None)
+    window = found.result.window
+    for hart in (0, 1):
+        own = [stack for stack in found.stacks if stack.hart == hart]
+        assert sum(stack.cycles for stack in own) == window[1] - window[0]
+        assert any(stack.functions[-1] == "moderato_napi_poll" for stack in own)
+    for client in ("hart 0, data", "hart 1, data", "hart 0, instructions", "hart 1, instructions",
+                   "MAC 0", "MAC 1"):
+        assert 0 < found.memory[client]["beats"] < window[1] - window[0]
+        assert found.memory[client]["behind"] > 0
+        assert found.memory[client]["stalled"] == 0  # the simulated memory takes a word in each cycle
+    assert found.result.problems == []
+
+    burst = timeline.run(Trial("napi", 64, 100, 16, 100), ready, functions, lambda done: None)
+    for port, calls in enumerate(burst.calls):
+        completed = next(event.time for event in burst.events
+                         if (event.port, event.name) == (port, "rx_completed"))
+        poll = next(call for call in calls if call.stack[-1] == "moderato_napi_poll")
+        assert completed < poll.end
+    assert len(burst.taken) == len(burst.sent) == 32
+    assert b"CPU 0" in timeline.trace(burst) and b"CPU 1" in timeline.trace(burst)
 
 
 def test_every_function_of_a_term_exists():

@@ -43,7 +43,7 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
     """
     files = sorted(verilog.glob("*.v")) + sorted(verilog.glob("*.sv"))
     soc = json.loads((verilog / "soc.json").read_text())
-    top = top_verilog(len(soc["macs"]), soc["cpu"]["harts"])
+    top = top_verilog(soc)
     sources = [path for path in sorted(HERE.rglob("*")) if path.suffix in (".cpp", ".h")]
     lwip = library(_compiler().replace("clang++", "clang"))
     inputs = [*files, top, soc_config(soc, ""), *sources, PATTERN, HERE / "Makefile",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is counted in hardware since reset: the MACs' event pulses, and cycles that harts wait in WFI.
+// What is counted in hardware since reset: the MACs' event pulses, the interrupts that each hart
+// took from each source of the PLIC, and the cycles that it waited in WFI.
 #pragma once
 
 #include <array>
@@ -9,13 +10,18 @@
 
 struct Counters {
     std::array<std::array<uint64_t, kEvents>, kPorts> events{};
+    std::array<std::array<uint64_t, kSources + 1>, kHarts> claims{};
     std::array<uint64_t, kHarts> idle{};
 
     Counters operator-(const Counters& earlier) const {
         Counters out = *this;
         for (unsigned port = 0; port < kPorts; ++port)
             for (unsigned event = 0; event < kEvents; ++event) out.events[port][event] -= earlier.events[port][event];
-        for (unsigned hart = 0; hart < kHarts; ++hart) out.idle[hart] -= earlier.idle[hart];
+        for (unsigned hart = 0; hart < kHarts; ++hart) {
+            out.idle[hart] -= earlier.idle[hart];
+            for (unsigned source = 0; source <= kSources; ++source)
+                out.claims[hart][source] -= earlier.claims[hart][source];
+        }
         return out;
     }
 };

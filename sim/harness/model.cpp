@@ -60,6 +60,13 @@ uint64_t Model::still(uint64_t cycles) const {
     return same ? until_timer(root) : 0;
 }
 
+Model::Uses Model::uses() const {
+    Uses out;
+    for (unsigned client = 0; client < kClients; ++client)
+        for (unsigned use = 0; use < kUses; ++use) out[client][use] = top_->hub_uses[client][use];
+    return out;
+}
+
 // What holds back the oldest instruction counts: the last stage, then address translation, then the fetch.
 Cause Model::cause(unsigned hart) const {
     const auto& root = *top_->rootp;

@@ -8,6 +8,7 @@
 // something may happen in them (`awake`): evaluating it costs more than the rest of a cycle, and mostly for nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -56,12 +57,17 @@ public:
     // Pass over so many of them, a multiple of those `cycles`.
     void pass(uint64_t cycles) { top_->rootp->SOC_TIME += cycles; }
 
-    // What needs the harness: bit 0 a byte was printed, bit 1 the guest powered off, bit 2 it asked for a reset, then a bit
-    // per port (word leaves), then kEvents bits per port. Zero in most cycles.
+    // What needs the harness: bit 0 a byte was printed, bit 1 the guest powered off, bit 2 it asked for a reset, bit 3 a
+    // hart took an interrupt, then a bit per port (word leaves), then kEvents bits per port. Zero in most cycles.
     uint64_t attention() const { return top_->attention; }
     uint32_t wfi() const { return top_->wfi; }  // a bit per hart
 
     Vtop& pads() { return *top_; }
+
+    // What the memory port's clients did, as kUseNames has it, in the cycles that meter(true) and meter(false) enclose.
+    using Uses = std::array<std::array<uint64_t, kUses>, kClients>;
+    void meter(bool on) { top_->metered = on; }
+    Uses uses() const;
 
     // Of a hart, read from the core's own registers: a pad would have to be evaluated in every cycle.
     Hart hart(unsigned hart) const;

@@ -95,14 +95,20 @@ void Simulation::drive() {
     plan();
 }
 
+void Simulation::charge(bool on) {
+    if (on) profiler_.open();
+    else profiler_.close();
+    model_.meter(on);
+}
+
 void Simulation::begin_window() {
     at_window_begin_ = counters_;
-    if (profiler_.windowed()) profiler_.open();
+    if (profiler_.windowed()) charge(true);
 }
 
 void Simulation::end_window() {
     at_window_end_ = counters_;
-    if (profiler_.windowed()) profiler_.close();
+    if (profiler_.windowed()) charge(false);
 }
 
 // After the lines had their turn: what lwIP sends starts in the next cycle at the earliest.
@@ -125,7 +131,8 @@ void Simulation::observe(uint64_t attention) {
         ending_ = attention & 2 ? "the guest powered off" : "the guest asked for a reset";
         limit_ = cycle_;
     }
-    attention >>= 3;
+    if (attention & 8) ++counters_.claims[pads.claim_hart][pads.claim_source];
+    attention >>= 4;
     if (!attention) return;
     active_ = cycle_;
     for (unsigned port = 0; port < kPorts; ++port, attention >>= 1) {
@@ -179,6 +186,20 @@ bool Simulation::run_until_quiet(uint64_t quiet, uint64_t limit) {
 void Simulation::set_link(unsigned mbps) {
     tester_.set_rate(LineRate(mbps, kSysClkHz));
     model_.pads().link_mbps = mbps;
+}
+
+void Simulation::start_profile(const Profiler::Files& files, bool windowed) {
+    profiler_.start(files, windowed, cycle_);
+    at_profile_start_ = model_.uses();
+    model_.meter(!windowed);
+}
+
+Simulation::Costs Simulation::stop_profile(const std::string& path) {
+    model_.meter(false);
+    Costs costs{profiler_.stop(path), model_.uses()};
+    for (unsigned client = 0; client < kClients; ++client)
+        for (unsigned use = 0; use < kUses; ++use) costs.memory[client][use] -= at_profile_start_[client][use];
+    return costs;
 }
 
 // Memory ---------------------------------------------------------------------------------------------
@@ -268,6 +289,8 @@ void Simulation::restore(const std::string& path) {
     const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
     Loader loader(bytes);
     state(loader);
+    model_.meter(profiler_.charging());
+    at_profile_start_ = model_.uses();
     ended_ = false;
     if (!loader.finished()) throw Error(path + ": its content makes no sense; delete it", kBadCheckpoint);
 }

@@ -18,7 +18,7 @@ class Simulation {
 public:
     uint64_t cycle() const { return cycle_; }
     Console& console() { return console_; }
-    Profiler& profiler() { return profiler_; }
+    const Profiler& profiler() const { return profiler_; }
     const Counters& counters() const { return counters_; }
     const Tester& tester() const { return tester_; }
     uint64_t slept() const { return slept_; }  // cycles that this process passed over
@@ -40,6 +40,14 @@ public:
     bool run_until_quiet(uint64_t quiet, uint64_t limit);
 
     void set_link(unsigned mbps);
+
+    // Profiles from the next cycle on, only the windows of traffic if `windowed`; ends it and writes its files.
+    struct Costs {
+        std::array<CallTree::Cost, kHarts> harts;
+        Model::Uses memory;
+    };
+    void start_profile(const Profiler::Files& files, bool windowed);
+    Costs stop_profile(const std::string& path);
 
     // Offers the frames of a trial, plays those of a replay, or opens TCP connections, from now on; one at a time.
     const Trial& offer(const TrialPlan& plan);
@@ -77,6 +85,7 @@ private:
     std::unique_ptr<Talk> talk_;
     Snapshot at_start_;
     Counters at_window_begin_, at_window_end_;
+    Model::Uses at_profile_start_{};
 
     uint64_t cycle_ = 0;
     uint64_t at_start_cycle_ = 0;  // of the latest traffic
@@ -98,6 +107,7 @@ private:
     template <bool profiled> void loop();
     void advance(uint64_t limit);
     void drive();
+    void charge(bool on);
     void begin_window();
     void end_window();
     void advance_talk();

@@ -8,13 +8,16 @@ What needs the harness is packed into one word, which is zero in most cycles.
 from moderato.gateware.mac import PARTS
 from moderato.gateware.registers import EVENTS
 
+from . import meters
+
 SOC = "sim"  # module of the SoC
 CLUSTER = "top__DOT__soc__DOT__ModeratoCluster__DOT__"  # in the model
 CLINT = f"{CLUSTER}controller__DOT__clint_"
 
 
-def top_verilog(macs: int, harts: int) -> str:
-    """Module `top`: arrays over ports outside, pads named by number inside."""
+def top_verilog(soc: dict) -> str:
+    """Module `top`: arrays over ports outside, pads named by number inside. `soc`: soc.json."""
+    macs, harts = len(soc["macs"]), soc["cpu"]["harts"]
     ports = max(macs, 1)  # an array has to have an element
     wide = len(EVENTS)
     events = [f"soc_events[{port}][{wide - 1}:0]" for port in reversed(range(ports))]
@@ -45,10 +48,11 @@ module top (
     output wire        tx_valid [{ports}], tx_last [{ports}],
     output wire [31:0] tx_data  [{ports}],
     output wire  [2:0] tx_bytes [{ports}],
-    // A byte was printed; the guest powered off, asked for a reset; words leave; events:
-    // {", ".join(EVENTS)}.
+    // A byte was printed; the guest powered off, asked for a reset; a hart took an interrupt; words leave;
+    // events: {", ".join(EVENTS)}.
     output wire [63:0] attention,
     // CPU.
+{meters.pads(soc)}
     output wire [{harts - 1}:0] wfi,
     output wire [{harts - 1}:0] trace_valid,
     output wire [31:0] trace_pc [{harts}],
@@ -56,7 +60,7 @@ module top (
 );
     reg        toggle = 0, typed = 0;
     reg  [7:0] typed_data = 0;
-    wire       taken, print_valid, off, reset;
+    wire       taken, print_valid, off, reset, claimed;
     reg  [9:0] mbps = 100;
     reg        valid [{ports}], last [{ports}], error [{ports}];
     reg [31:0] data  [{ports}];
@@ -78,7 +82,7 @@ module top (
         bytes <= rx_bytes;
     end
     assign type_ready = !typed;
-    assign attention  = {{{", ".join([*events, *valid, "reset", "off", "print_valid"])}}};
+    assign attention  = {{{", ".join([*events, *valid, "claimed", "reset", "off", "print_valid"])}}};
 
     {SOC} soc (
         .sys_clk(clk),
@@ -88,7 +92,8 @@ module top (
         .serial_source_ready(1'b1),
 {eth}{cpu}
     );
-{unused}endmodule
+{unused}
+{meters.counting(soc)}endmodule
 """
 
 
@@ -133,6 +138,7 @@ constexpr unsigned kPorts = {max(len(soc["macs"]), 1)}, kHarts = {harts};
 constexpr uint64_t kSysClkHz = {soc["sys_clk_hz"]};
 constexpr unsigned kEvents = {len(EVENTS)};
 constexpr const char* kEventNames[] = {{{names}}};
+{meters.constants(soc)}
 constexpr uint64_t kRamBase = {soc["memory"]["base"]:#x};
 constexpr uint64_t kRomBase = {soc["rom"]["base"]:#x};
 

@@ -72,6 +72,12 @@ class Guest:
                          "        0       0    0    0    0     0       0          0")
         return "\r\n".join(lines) + "\r\n"
 
+    def claims(self) -> list[list[int]]:
+        """Of its hart, by the sources that proc() names."""
+        raised = [[events["rx_interrupt"], events["tx_interrupt"]] for events in self.events]
+        lines = [[sum(port)] for port in raised] if setting("SHARED") else raised
+        return [[0, 0, 0, *(count for port in lines for count in port)]]
+
     def offer(self, request: dict) -> dict:
         self.offered = request["ports"][0]
         slot = (self.offered["frame_bytes"] + 20) * 8 * 100 / self.offered["load_percent"]
@@ -252,7 +258,7 @@ def main():
                     if request.get("stream"):
                         reply["printed"] = stream(reply["output"], guest.cycle)
             case "counters":
-                reply |= {"idle_cycles": [0],
+                reply |= {"idle_cycles": [0], "claims": guest.claims(),
                           "ports": [{"events": events} for events in guest.events]}
             case "trial":
                 if setting("STALL"):

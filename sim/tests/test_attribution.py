@@ -48,7 +48,9 @@ def profile(forwarded: int = 2, received: int = 4) -> stacks.Profile:
         stacks.Stack(("do_idle",), Counter(retire=4, idle=50), 3),
         stacks.Stack(("do_idle", "handle_exception"), Counter(retire=5, tlb=7), 0),
         stacks.Stack(("nobody",), Counter(retire=1, icache=1), 2),
-    ], Counter(forwarded=forwarded, received=received, rx_interrupts=1, tx_interrupts=2))
+    ], Counter(forwarded=forwarded, received=received, rx_interrupts=1, tx_interrupts=2),
+        {"hart 0, data": {"beats": 17, "behind": 3, "stalled": 0},
+         "MAC 0": {"beats": 0, "behind": 0, "stalled": 0}})
 
 
 def test_terms_and_causes_of_a_profile():
@@ -85,8 +87,12 @@ def test_table():
     for line in ("T_CS 6 into and out of interrupts", "idle 25 waiting for an interrupt", "sum 34",
                  "interrupts 1.500 of the MACs, per frame", "1.0 nobody (other)",
                  "enabled 27.8 % part of the busy time in which interrupts were enabled",
-                 "forwarded"):
+                 "memory 25.0 % part of the time in which its port took a word",
+                 "forwarded", "port: beats napi", "hart 0, data 8.5",
+                 "sum 8.5 words of 8 octets, a cycle each", "hart 0, data 1.5",
+                 "sum 0.0 cycles in which its word waited, and nobody's was taken"):
         assert line in lines
+    assert not any(line.startswith("MAC 0") for line in lines)  # it did nothing
 
 
 def test_without_a_forwarded_frame_those_received_count():

@@ -294,7 +294,7 @@ def test_slices_nest_and_time_goes_on():
 
 def test_calls_of_the_driver_lie_between_the_wires():
     """A frame is complete in the ring before the poll ends in which the driver takes it."""
-    calls, events = burst("napi").calls, burst("napi").events
+    (calls,), events = burst("napi").calls, burst("napi").events
     polls = [call for call in calls if call.stack[-1] == "moderato_napi_poll"]
     completed = [event.time for event in events if event.name == "rx_completed"]
     assert len(completed) == 32 and polls

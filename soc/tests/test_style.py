@@ -74,7 +74,7 @@ def model_headers() -> Path:
     """A folder with the headers that build.py makes, of the mock of the SoC."""
     mock = ROOT / "sim/tests/harness/mock"
     soc = json.loads((mock / "soc.json").read_text())
-    top, config = top_verilog(len(soc["macs"]), soc["cpu"]["harts"]), soc_config(soc, "0" * 32)
+    top, config = top_verilog(soc), soc_config(soc, "0" * 32)
     files = sorted(mock.glob("*.sv"))
 
     def make(folder: Path):

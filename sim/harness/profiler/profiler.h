@@ -25,6 +25,7 @@ public:
     void start(const Files& files, bool windowed, uint64_t cycle);
     bool running() const { return run_ != nullptr; }
     bool windowed() const { return running() && run_->windowed; }
+    bool charging() const { return running() && run_->open; }
     void require_running() const;
 
     // From the next cycle on, cycles are charged; from the next cycle on, they are not.

@@ -87,7 +87,14 @@ Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out, u
 Json counters_report(const Counters& counters) {
     Json ports = Json::array();
     for (unsigned port = 0; port < kPorts; ++port) ports.push_back({{"events", events_report(counters, port)}});
-    return {{"idle_cycles", counters.idle}, {"ports", ports}};
+    return {{"idle_cycles", counters.idle}, {"claims", counters.claims}, {"ports", ports}};
+}
+
+Json uses_report(const Model::Uses& uses) {
+    Json out = Json::object();
+    for (unsigned client = 0; client < kClients; ++client)
+        for (unsigned use = 0; use < kUses; ++use) out[kClientNames[client]][kUseNames[use]] = uses[client][use];
+    return out;
 }
 
 Json cost_report(const CallTree::Cost& cost) {
@@ -139,7 +146,10 @@ Json trial_report(const Simulation& simulation, bool quiet) {
             {"latency_percentiles", percentiles},
             {"probe_latency_cycles", order_statistics(percentiles_if_any(probes))},
             {"window",
-             {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}, {"idle_cycles", window.idle}}},
+             {{"start_cycle", trial.window_begin()},
+              {"end_cycle", trial.window_end()},
+              {"idle_cycles", window.idle},
+              {"claims", window.claims}}},
             {"idle_cycles", whole.idle}};
 }
 

@@ -14,6 +14,7 @@ std::vector<uint64_t> percentiles_if_any(const std::vector<uint64_t>& values);
 
 nlohmann::ordered_json counters_report(const Counters& counters);
 nlohmann::ordered_json cost_report(const CallTree::Cost& cost);
+nlohmann::ordered_json uses_report(const Model::Uses& uses);
 nlohmann::ordered_json trial_progress(const Trial& trial);
 nlohmann::ordered_json trial_report(const Simulation& simulation, bool quiet);
 nlohmann::ordered_json replay_report(const Simulation& simulation, bool quiet);

@@ -220,21 +220,22 @@ void Script::do_counters(const Json&, Json& reply) {
 }
 
 void Script::do_profile(const Json& command, Json& reply) {
-    Profiler& profiler = simulation_.profiler();
+    const Profiler& profiler = simulation_.profiler();
     if (!command.contains("stop")) {
         const auto file = [&](const char* field) { return command.contains(field) ? text(command, field) : ""; };
         const auto functions = command.value("functions", std::vector<std::string>());
         if (functions.empty() != file("calls").empty())
             throw Error("calls: a file, and the list of its functions, go together");
-        profiler.start({text(command, "symbols"), file("timeline"), file("calls"), functions}, flag(command, "window"),
-                       simulation_.cycle());
+        simulation_.start_profile({text(command, "symbols"), file("timeline"), file("calls"), functions},
+                                  flag(command, "window"));
         return;
     }
     profiler.require_running();
     reply["harts"] = Json::array();
     for (unsigned hart = 0; hart < kHarts; ++hart) reply["harts"].push_back({{"lost", profiler.lost(hart)}});
-    const auto costs = profiler.stop(text(command, "stop"));
-    for (unsigned hart = 0; hart < kHarts; ++hart) reply["harts"][hart].update(cost_report(costs[hart]));
+    const auto costs = simulation_.stop_profile(text(command, "stop"));
+    for (unsigned hart = 0; hart < kHarts; ++hart) reply["harts"][hart].update(cost_report(costs.harts[hart]));
+    reply["memory"] = uses_report(costs.memory);
 }
 
 void Script::do_save(const Json& command, Json& reply) { reply["bytes"] = simulation_.save(text(command, "file")); }

@@ -140,11 +140,9 @@ Json window_report(const Simulation& simulation) {
     const Talk& talk = *simulation.talk();
     Json parts = Json::array();
     for (unsigned part = 0; part <= Talk::kParts; ++part) parts.push_back(talk.part(part));
-    return {{"start_cycle", *talk.window_begin()},
-            {"end_cycle", *talk.window_end()},
-            {"octets", talk.window_octets()},
-            {"parts", parts},
-            {"idle_cycles", simulation.window().idle}};
+    return {{"start_cycle", *talk.window_begin()},     {"end_cycle", *talk.window_end()},
+            {"octets", talk.window_octets()},          {"parts", parts},
+            {"idle_cycles", simulation.window().idle}, {"claims", simulation.window().claims}};
 }
 
 }  // namespace

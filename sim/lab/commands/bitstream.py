@@ -7,6 +7,7 @@ from ..run.variants import NICS
 from . import arguments
 
 EXAMPLES = ("--board versa_ecp5",
+            "--board ecpix5 --harts 2",
             "--board ecpix5 --seed 1,2,3 --output out")
 
 
@@ -16,12 +17,15 @@ def options(parser):
     add("--nic", choices=list(NICS), default="moderato",
         help="liteeth: the same SoC with LiteEth's MACs, for comparison "
              "(default: moderato)")
+    add("--harts", type=int, choices=(1, 2), default=1,
+        help="of the CPU; two need a large FPGA (default: 1)")
     add("--seed", type=arguments.seeds, default=[1], metavar="N[,N...]",
         help="of place and route; the fastest one gives the bitstream (default: 1)")
     add("--output", type=arguments.output_folder, metavar="DIR",
-        help="a folder that is made anew (default: NAME-NIC in the current one)")
+        help="a folder that is made anew (default: NAME-NIC in the current one, and "
+             "NAME-NIC-2-harts for two)")
 
 
 def run(options) -> int:
     from moderato.boards.command import bitstream
-    return bitstream(options.board, options.nic, options.seed, options.output)
+    return bitstream(options.board, options.nic, options.seed, options.output, options.harts)

@@ -19,6 +19,11 @@ CAUSES = {
     "tlb":      "page-table walks",
     "idle":     "waiting for an interrupt",
 }
+USES = {  # of the memory port by a client, as sim/harness/README.md names them
+    "beats":   "words of 8 octets, a cycle each",
+    "behind":  "cycles in which its word waited for another client's",
+    "stalled": "cycles in which its word waited, and nobody's was taken",
+}
 SHOWN = 10  # functions of which a variant's cost is listed
 
 
@@ -77,6 +82,13 @@ def per_frame(cycles: dict[str, int], frames: int) -> dict[str, int]:
     return {name: count + (name in rounded_up) for name, count in whole.items()}
 
 
+def by_client(profile: Profile) -> dict[str, dict[str, float]]:
+    """Cycles of the memory port per frame: by what clients did, and by client."""
+    divisor = frames(profile)[0]
+    return {use: {client: uses[use] / divisor for client, uses in profile.memory.items()}
+            for use in USES}
+
+
 def frames(profile: Profile) -> tuple[int, str]:
     """What a window's cycles are divided by: frames forwarded, or received if there are none."""
     forwarded, received = profile.counts["forwarded"], profile.counts["received"]
@@ -88,6 +100,7 @@ def frames(profile: Profile) -> tuple[int, str]:
 def render(profiles: Sequence[Profile]) -> str:
     """Tables of terms and of causes, a column per variant and hart; then each one's costliest."""
     trial = profiles[0].result.trial
+    ports = [_memory_port(use, profiles) for use in USES]
     names, profiles = zip(*(part for each in profiles for part in by_hart(each)))
     title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
              f"offered to each port; cycles per frame in the window, "
@@ -101,6 +114,7 @@ def render(profiles: Sequence[Profile]) -> str:
         _table("term", names, meanings, terms),
         _table("of these", names, CAUSES, causes),
         columns([["", *names, ""], *_facts(profiles)], {}, left=True),
+        *ports,
         *(_costliest(*part) for part in zip(names, profiles))]
     return "\n\n".join("\n".join(lines) for lines in [[title], *tables]) + "\n"
 
@@ -111,6 +125,16 @@ def _table(head: str, names: Sequence[str], meanings: dict[str, str],
             for name, meaning in meanings.items()]
     total = ["sum", *(str(sum(each.values())) for each in figures), ""]
     return columns([[head, *names, ""], *rows, total], {}, left=True)
+
+
+def _memory_port(use: str, profiles: Sequence[Profile]) -> list[str]:
+    """A line for each client, a column per variant; only of clients that did it."""
+    figures = [by_client(each)[use] for each in profiles]
+    rows = [[client, *(f"{each.get(client, 0):.1f}" for each in figures), ""]
+            for client in figures[0] if any(each.get(client, 0) >= 0.05 for each in figures)]
+    total = ["sum", *(f"{sum(each.values()):.1f}" for each in figures), USES[use]]
+    names = [each.result.trial.variant for each in profiles]
+    return columns([[f"port: {use}", *names, ""], *rows, total], {}, left=True)
 
 
 def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
@@ -126,8 +150,13 @@ def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
         raised = each.counts["rx_interrupts"] + each.counts["tx_interrupts"]
         return f"{raised / frames(each)[0]:.3f}"
 
+    def port(each):
+        beats = sum(uses["beats"] for uses in each.memory.values())
+        return f"{100 * beats / by_cause(each).total():.1f} %"
+
     return [row("interrupts", interrupts, "of the MACs, per frame"),
             row("enabled", share, "part of the busy time in which interrupts were enabled"),
+            row("memory", port, "part of the time in which its port took a word"),
             row("frames", lambda each: str(frames(each)[0]), "in the window"),
             row("", lambda each: frames(each)[1], "")]
 
@@ -155,6 +184,7 @@ def as_json(profile: Profile) -> dict:
         "interrupts_enabled": enabled(profile).total(),
         "causes": by_cause(profile),
         "terms": _terms(profile),
+        "memory": profile.memory,
         **({"harts": [{"terms": _terms(each)} for _, each in harts]} if len(harts) > 1 else {}),
         "functions": dict(by_function(profile).most_common()),
         "other": dict(by_function(profile, OTHER).most_common()),

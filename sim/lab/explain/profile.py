@@ -68,9 +68,9 @@ def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
         symbols.write(functions, names)
         session.call("profile", symbols=str(names), window=True)
         reply = session.call("trial", **trial.request(one, clocks))
-        session.call("profile", stop=str(stacks))
+        stopped = session.call("profile", stop=str(stacks))
         result = trial.conclude(one, ready, session, reply, start)
-        return Profile(result, read(stacks), counts(reply))
+        return Profile(result, read(stacks), counts(reply), stopped["memory"])
 
 
 def counts(reply: dict) -> Counter:

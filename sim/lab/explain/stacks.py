@@ -29,6 +29,7 @@ class Profile:
     result:   Result
     stacks:   list[Stack]
     counts:   Counter  # in the window: forwarded, received, rx_interrupts, tx_interrupts
+    memory:   dict[str, dict[str, int]]  # cycles of its port by client, and what the client did
 
 
 def read(file: Path) -> list[Stack]:

@@ -74,7 +74,7 @@ class Frame:
 class Burst:
     result: Result
     events: list[Event]
-    calls:  list[Call]         # callers before what they call
+    calls:  list[list[Call]]   # of each hart; callers before what they call
     wires:  dict[str, list[Frame]]  # by "port0-in", "port0-out", ...
     taken:  list[int]          # ns: the driver took a received frame,
     sent:   list[int]          # ns: it was given one to send
@@ -96,8 +96,8 @@ def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output
     with outputs.replacing(output) as file:
         file.write_bytes(trace(burst))
     offered, forwarded = burst.result.total("offered"), burst.result.total("forwarded")
-    print(f"{one.name}: {forwarded} of {offered} frames forwarded, {len(burst.calls)} calls; "
-          f"open {output} in https://ui.perfetto.dev")
+    print(f"{one.name}: {forwarded} of {offered} frames forwarded, "
+          f"{sum(map(len, burst.calls))} calls; open {output} in https://ui.perfetto.dev")
     return forward.report_problems([burst.result])
 
 
@@ -116,13 +116,15 @@ def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
         octet = 8000 // one.link_mbps  # ns
         wires = {file.stem: [frame(begin, octets, octet) for begin, octets in pcap.read(file)]
                  for file in sorted(folder.glob("*.pcap"))}
-        rows = [line.split() for line in (folder / "timeline").read_text().splitlines()]
-    times = [(int(row[0]) * 1_000_000_000 // hertz, *row[1:]) for row in rows]
+        harts = [[line.split() for line in file.read_text().splitlines()]
+                 for file in sorted(folder.glob("timeline*"))]  # a second hart's ends in .1
+    harts = [[(int(row[0]) * 1_000_000_000 // hertz, *row[1:]) for row in rows] for rows in harts]
+    times = sorted(itertools.chain(*harts), key=lambda row: row[0])
     events = [Event(when, int(rest[1]), rest[2]) for when, *rest in times if rest[0] == "!"]
     last = max([event.time for event in events] + [each.end for frames in wires.values()
                                                   for each in frames])
     entries = [(when, rest[0]) for when, kind, *rest in times if kind == ">"]
-    return Burst(result, events, list(calls(times, last + TAIL)), wires,
+    return Burst(result, events, [list(calls(rows, last + TAIL)) for rows in harts], wires,
                  [when for when, name in entries if name == TAKEN],
                  [when for when, name in entries if name in SENT])
 
@@ -176,9 +178,10 @@ def trace(burst: Burst) -> bytes:
         track = made.track(name, group, counter=True)
         for moment, level in fill(came, went):
             made.count(track, moment, level)
-    track = made.track("CPU")
-    for call in burst.calls:
-        made.slice(track, call.begin, call.end, call.stack[-1], term=term_of(call.stack))
+    for hart, found in enumerate(burst.calls):
+        track = made.track(f"CPU {hart}" if len(burst.calls) > 1 else "CPU")
+        for call in found:
+            made.slice(track, call.begin, call.end, call.stack[-1], term=term_of(call.stack))
     return made.bytes()
 
 

@@ -78,11 +78,10 @@ def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Seque
         idle = session.call("counters")["idle_cycles"]
         left = [pcap.read(file) for file in files]
         delivered = guest.delivered(session.check(guest.SNMP)) - delivered
-        counters = guest.parse(session.check(guest.COMMAND))
-        hardware = [port["events"] for port in session.call("counters")["ports"]]
+        counters, problems = trial.read_counters(session)
     reply["idle_cycles"] = [new - old for new, old in zip(idle, before)]
     settings = Trial(variant, None, None, max(map(len, entered)), LINK_MBPS)
-    return evaluate(settings, ready, reply, entered, left, counters, hardware, delivered,
+    return evaluate(settings, ready, reply, entered, left, counters, problems, delivered,
                     time.monotonic() - start)
 
 
@@ -93,7 +92,7 @@ def span(entered: Sequence[Frames]) -> int:
 
 
 def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence[Frames],
-             left: Sequence[Frames], counters: guest.Counters, hardware: list[dict],
+             left: Sequence[Frames], counters: guest.Counters, problems: list[str],
              delivered: int, wall_seconds: float) -> Result:
     """Figures like a trial's, over the whole replay; latency is not measured."""
     hz = ready.machine.sys_clk_hz
@@ -117,7 +116,7 @@ def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence
                   **trial.of_the_harts(reply["idle_cycles"], clocks, kernel),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   delivered=delivered, wall_seconds=wall_seconds,
-                  problems=[*trial.damage(reply), *trial.disagreements(counters, hardware),
+                  problems=[*trial.damage(reply), *problems,
                             *(unaccounted(ports) if counts_all else [])],
                   conditions=ready.conditions)
 

@@ -35,11 +35,17 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
 
 def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: float) -> Result:
     """What came of it, with the guest's counters. `start`: time.monotonic() when it began."""
-    counters = guest.parse(session.check(guest.COMMAND))
-    hardware = [port["events"] for port in session.call("counters")["ports"]]
-    result = evaluate(trial, ready.machine.sys_clk_hz, reply, ready.counters(), counters, hardware,
-                      time.monotonic() - start)
+    result = evaluate(trial, ready.machine.sys_clk_hz, reply, ready.counters(),
+                      *read_counters(session), time.monotonic() - start)
     return dataclasses.replace(result, conditions=ready.conditions)
+
+
+def read_counters(session: Session) -> tuple[guest.Counters, list[str]]:
+    """The guest's, since it booted, and where they differ from the hardware's."""
+    text = session.check(guest.COMMAND)
+    kernel, hardware = guest.parse(text), session.call("counters")
+    return kernel, [*disagreements(kernel, [port["events"] for port in hardware["ports"]]),
+                    *strayed(guest.taken(text), hardware["claims"])]
 
 
 def request(trial: Trial, clocks: int) -> dict:
@@ -59,8 +65,8 @@ def request(trial: Trial, clocks: int) -> dict:
 # Evaluation ---------------------------------------------------------------------------------------
 
 def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
-             after: guest.Counters, hardware: list[dict], wall_seconds: float) -> Result:
-    """The figures of a trial. `reply`: moderato-sim's; `hardware`: its counts since reset."""
+             after: guest.Counters, problems: list[str], wall_seconds: float) -> Result:
+    """The figures of a trial. `reply`: moderato-sim's; `problems`: those of the counters."""
     window = reply["window"]
     clocks = max(1, window["end_cycle"] - window["start_cycle"])  # 0 if a single frame is offered
     kernel = after.since(before)
@@ -77,8 +83,7 @@ def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
                   **of_the_harts(idle, clocks, kernel),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
                   wall_seconds=wall_seconds,
-                  problems=[*damage(reply, trial.traffic.in_order),
-                            *disagreements(after, hardware)],
+                  problems=[*damage(reply, trial.traffic.in_order), *problems],
                   window=(window["start_cycle"], window["end_cycle"]),
                   interrupts_per_second=interrupts * sys_clk_hz / clocks,
                   frames_per_interrupt=events["rx_completed"] / events["rx_interrupt"]
@@ -139,3 +144,14 @@ def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
                 found.append(f"/proc/interrupts shows {seen[number]} {line} interrupts of "
                              f"port {number}, the hardware raised {raised}")
     return found
+
+
+def strayed(kernel: dict[int, list[int]], claims: list[list[int]]) -> list[str]:
+    """Where a hart took other interrupts at the PLIC than /proc/interrupts shows, both since reset.
+
+    kernel: of each hart, by source; claims: of each hart, a list with an entry per source, from 0.
+    """
+    return [f"/proc/interrupts shows {seen} interrupts of source {source} at hart {hart}, which took "
+            f"{claims[hart][source]} from the PLIC"
+            for source, harts in kernel.items() for hart, seen in enumerate(harts)
+            if seen != claims[hart][source]]

@@ -60,14 +60,20 @@ def _frames(results: Sequence[Result]) -> list[str]:
 def _costs(results: Sequence[Result]) -> list[str]:
     head = ["variant", "Rx 0", "Rx 1", "Tx 0", "Tx 1", "offered", "forwarded", "Mb/s",
             *LATENCY, "CPU idle"]
+    harts = range(len(results[0].idle_per_hart)) if len(results[0].idle_per_hart) > 1 else ()
+    hart_head = [f"{what} {hart}" for what in ("idle", "interrupts") for hart in harts]
     rows = [[result.trial.variant,
              *(str(port.rx_interrupts) for port in result.ports),
              *(str(port.tx_interrupts) for port in result.ports),
              f"{result.offered_fps:.0f}", f"{result.total('fps'):.0f}",
              f"{result.total('mbps'):.2f}",
              *(_microseconds(result, result.latency[name]) for name in LATENCY),
-             f"{result.cpu_idle_percent:.1f} %"] for result in results]
-    return columns([head, *rows], group={1: "interrupts:", 5: "frames/s:", 8: "latency, us:"})
+             f"{result.cpu_idle_percent:.1f} %",
+             *(f"{result.idle_per_hart[hart]:.1f} %" for hart in harts),
+             *(str(result.interrupts_per_hart[hart]) for hart in harts)] for result in results]
+    return columns([head + hart_head, *rows],
+                   group={1: "interrupts:", 5: "frames/s:", 8: "latency, us:"}
+                   | ({len(head): "hart by hart:"} if harts else {}))
 
 
 def _microseconds(result: Result, cycles: int | None) -> str:

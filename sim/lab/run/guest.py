@@ -59,6 +59,13 @@ def parse(text: str) -> Counters:
         per_hart=[sum(counts) for counts in zip(*itertools.chain(*lines.values()))])
 
 
+def taken(text: str) -> dict[int, list[int]]:
+    """Interrupts of the interfaces in the output of COMMAND: by source of the PLIC, of each hart."""
+    lines = re.findall(rf"^ *\d+:((?: +\d+)+) +SiFive PLIC +(\d+) .*\b(?:{'|'.join(INTERFACES)})"
+                       r"(?:-rx|-tx)?\s*$", text, re.MULTILINE)
+    return {int(source): list(map(int, counts.split())) for counts, source in lines}
+
+
 def delivered(text: str) -> int:
     """IPv4 packets that were for the guest itself, in the output of SNMP (RFC 4293)."""
     names, values = re.findall(r"^Ip: (.*?)\s*$", text, re.MULTILINE)

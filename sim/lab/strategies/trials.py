@@ -40,10 +40,8 @@ class Task:
         session.progress = lambda done: progress(
             min(1.0, done["cycles"] / (clocks + 2 * trial.QUIET)))
         reply = session.call("trial", **trial.request(self.trial, clocks))
-        counters = guest.parse(session.check(guest.COMMAND))
-        hardware = [port["events"] for port in session.call("counters")["ports"]]
-        result = trial.evaluate(self.trial, sys_clk_hz, reply, self.before, counters, hardware,
-                                time.monotonic() - begun)
+        result = trial.evaluate(self.trial, sys_clk_hz, reply, self.before,
+                                *trial.read_counters(session), time.monotonic() - begun)
         figures = result.as_json()
         del figures["conditions"]  # the farm knows them
         return {"name": self.name, "kind": KIND, "setting": self.setting,

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..explain.stacks import read
-from ..measure.trial import CAPTURES, QUIET, SEED, disagreements
-from ..run import guest
+from ..measure.trial import CAPTURES, QUIET, SEED, read_counters
 from ..run.session import Session
 from ..show import outputs
 from ..show.errors import LabError
@@ -43,15 +42,14 @@ def run(transfer: Transfer, session: Session, sys_clk_hz: int,
             profile = {"profile": costs.summary(read(files / "stacks")) | {
                 "receive_queue": receive_queue.figures(
                     (files / "calls").open(), window["start_cycle"], window["end_cycle"])}}
-    counters = guest.parse(session.check(guest.COMMAND))
-    hardware = [port["events"] for port in session.call("counters")["ports"]]
+    counters, disagreements = read_counters(session)
     wanted = transfer.record()
     del wanted["profile"]
     return {"name": transfer.name, "kind": KIND, **wanted,
             **figures(transfer, reply, sys_clk_hz), **profile, "guest": served,
             "interrupts_per_hart": [after - before for after, before
                                     in zip(counters.per_hart, transfer.before)],
-            "problems": [*problems(transfer, reply, served), *disagreements(counters, hardware)],
+            "problems": [*problems(transfer, reply, served), *disagreements],
             "simulation": {"wall_seconds": round(time.monotonic() - begun, 3)}}
 
 

@@ -160,6 +160,32 @@ def test_causes(profile):
     assert profile.reply["harts"][0]["interrupts_enabled"] == 30
 
 
+def test_who_uses_the_memory_port(sim, tmp_path):
+    """100 circles of the mock's, and no cycle more: what came before is not counted."""
+    (tmp_path / "symbols").write_text("")
+    *_, stopped = sim(
+        {"do": "run", "cycles": 77}, {"do": "profile", "symbols": "symbols"},
+        {"do": "run", "cycles": 801}, {"do": "profile", "stop": "out"})
+    assert stopped["memory"] == {
+        "hart 0, data":         {"beats": 200, "behind": 0,   "stalled": 200},
+        "hart 0, instructions": {"beats": 400, "behind": 100, "stalled": 0},
+        "MAC 0":                {"beats": 0,   "behind": 0,   "stalled": 100},
+        "MAC 1":                {"beats": 0,   "behind": 0,   "stalled": 0},
+    }
+
+
+def test_the_memory_port_in_a_trials_window(sim, tmp_path):
+    (tmp_path / "symbols").write_text("")
+    _, traced, stopped, _, after = sim(
+        {"do": "profile", "symbols": "symbols", "window": True}, trial(offer(frames=100)),
+        {"do": "profile", "stop": "out"},
+        {"do": "profile", "symbols": "symbols", "window": True}, {"do": "profile", "stop": "out"})
+    window = traced["window"]
+    cycles = window["end_cycle"] - window["start_cycle"]
+    assert abs(stopped["memory"]["hart 0, instructions"]["beats"] - cycles / 2) <= 2
+    assert not any(use for client in after["memory"].values() for use in client.values())
+
+
 @pytest.mark.parametrize("phase", range(4))
 def test_window_of_a_trial(sim, tmp_path, phase):
     """The mock's hart without a list: idle as the counters say, and the window's cycles exactly.

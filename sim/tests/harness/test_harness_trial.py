@@ -55,6 +55,14 @@ def test_load_and_window(sim):
     assert window["idle_cycles"] == [
         pytest.approx(length / 4, abs=1)
     ]  # the mock waits every fourth cycle
+    taken = [0, length * 3 / 128, length / 128]  # by source, in the mock's circles of 128
+    assert window["claims"] == [[pytest.approx(each, abs=2) for each in taken]]
+
+
+def test_interrupts_that_a_hart_took(sim):
+    """Ten circles of the mock's eight kinds of access, of which four are claims that find a source."""
+    *_, reply = sim({"do": "run", "cycles": 1280}, {"do": "counters"})
+    assert reply["claims"] == [[0, 30, 10]]
 
 
 def test_full_load_by_default(sim):
@@ -113,7 +121,8 @@ def test_frames_that_stay_inside_show_before_the_end(sim):
         {"do": "status"},
         {"do": "collect"},
     )
-    assert half["window"] == start["window"] | {"idle_cycles": half["window"]["idle_cycles"]}
+    assert half["window"] == start["window"] | {
+        name: half["window"][name] for name in ("idle_cycles", "claims")}
     length = half["cycle"] - half["window"]["start_cycle"]
     assert half["window"]["idle_cycles"] == [pytest.approx(length / 4, abs=1)]
     flow = half["ports"][0]["window"]

@@ -15,18 +15,37 @@ module mock_cluster (
 );
     wire used;
     mock_hart  harts_0_cpu (clk, wfi, retires, pc, privilege, used);
-    mock_clint controller (clk);
+    mock_controller controller (clk);
+    mock_hub hub (clk);
     assign keep = used ^ controller.keep;
 endmodule
 
 // Time, and when a hart wants to be woken. The mock's counters of cycles never stand still, so it never sleeps.
-module mock_clint (input wire clk);
+// And every 16th cycle an access to the PLIC, of eight kinds in turn: the claim of supervisor mode finds source 1, source 2,
+// nothing; it is written; then machine mode's claim, a threshold, and source 1 twice more.
+module mock_controller (input wire clk);
     reg [63:0] clint_time = 0, clint_compare_0 = 0;
     wire       keep = clint_compare_0 <= clint_time;
+    wire       ack = clint_time[3:0] == 5;
+    wire [2:0] what = clint_time[6:4];
+    wire       io_bus_WE = what == 3;
+    wire [31:0] data = what == 2 ? 0 : what == 1 ? 2 : 1;
+    wire [29:0] io_bus_ADR = 30'h3c300000 | (what == 4 ? 30'h80001 : what == 5 ? 30'h80400 : 30'h80401);
     always @(posedge clk) begin
         clint_time <= clint_time + 1;
         if (clint_time == 64'hffffffff) clint_compare_0 <= clint_time;
     end
+endmodule
+
+// The memory port, in circles of 8 cycles: two beats of the hart's data, each of which waits for a cycle in which none is
+// taken; then four of its instructions, of which the first waits for the hart's second; MAC 0 waits once with the hart.
+module mock_hub (input wire clk);
+    reg [2:0] cycle = 0;
+    always @(posedge clk) cycle <= cycle + 1;
+    wire io_hart_0_valid  = cycle < 4,                io_hart_0_ready  = cycle[0];
+    wire io_fetch_0_valid = cycle >= 3,               io_fetch_0_ready = cycle > 3;
+    wire io_dma_0_valid   = cycle == 0,               io_dma_0_ready   = 0;
+    wire io_dma_1_valid   = 0,                        io_dma_1_ready   = 1;
 endmodule
 
 module mock_hart (

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Verilog that counts in the CPU cluster what none of its pads shows: who uses the memory port, and
+which hart took an interrupt.
+
+It looks at nets of `Cluster.scala` by their names, so the cluster itself knows nothing of it.
+"""
+
+CLUSTER = "soc.ModeratoCluster"
+# Of a client of the memory port, in cycles: one of its beats was taken; a beat waited while another
+# client's was taken; a beat waited while nobody's was.
+USES = "beats", "behind", "stalled"
+
+
+def clients(soc: dict) -> dict[str, str]:
+    """Those of the memory port, in the hub's order: their names by their nets'."""
+    harts = range(soc["cpu"]["harts"])
+    ports = range(len(soc["macs"])) if soc["nic"] == "moderato" else []  # LiteEth has no DMA
+    return {f"io_hart_{hart}": f"hart {hart}, data" for hart in harts} \
+        | {f"io_fetch_{hart}": f"hart {hart}, instructions" for hart in harts} \
+        | {f"io_dma_{port}": f"MAC {port}" for port in ports}
+
+
+def pads(soc: dict) -> str:
+    """Ports of the top module."""
+    count = len(clients(soc))
+    return f"""\
+    // The hub's clients, counted in the cycles after those with `metered`: {", ".join(USES)}.
+    input  wire        metered,
+    output reg  [63:0] hub_uses [{count}][{len(USES)}],
+    // In the cycle with `claimed`, a hart took an interrupt from the PLIC.
+    output wire  [7:0] claim_hart,
+    output wire  [4:0] claim_source,"""
+
+
+def counting(soc: dict) -> str:
+    """What stands behind these ports; `claimed` is a wire of the top module."""
+    nets = list(clients(soc))
+    valid, ready = (", ".join(f"{CLUSTER}.hub.{net}_{name}" for net in reversed(nets))
+                    for name in ("valid", "ready"))
+    controller = f"{CLUSTER}.controller"
+    return f"""\
+    // A beat is taken when it is valid and ready. Nothing is counted while nobody looks.
+    wire [{len(nets) - 1}:0] asks = {{{valid}}};
+    wire [{len(nets) - 1}:0] gets = asks & {{{ready}}};
+    reg  meter = 0;
+    initial for (int client = 0; client < {len(nets)}; client++)
+        for (int kind = 0; kind < {len(USES)}; kind++) hub_uses[client][kind] = 0;
+    always @(posedge clk) begin
+        meter <= metered;
+        if (meter)
+            for (int client = 0; client < {len(nets)}; client++)
+                if (asks[client]) begin
+                    if (gets[client]) hub_uses[client][0] <= hub_uses[client][0] + 1;
+                    else if (|gets)   hub_uses[client][1] <= hub_uses[client][1] + 1;
+                    else              hub_uses[client][2] <= hub_uses[client][2] + 1;
+                end
+    end
+
+    // The read of a claim register that finds a source. Supervisor mode of hart h is context 2 h + 1;
+    // context c's register is at 0x200004 + 0x1000 c, and the address is that of a word.
+    wire [21:0] word = {controller}.io_bus_ADR[21:0];
+    assign claimed = {controller}.ack && !{controller}.io_bus_WE && {controller}.data != 0 &&
+                     word[21] && word[19] && word[10:0] == 11'h401;
+    assign claim_hart   = word[18:11];
+    assign claim_source = {controller}.data[4:0];
+"""
+
+
+def constants(soc: dict) -> str:
+    """For the C++."""
+    names = ", ".join(f'"{name}"' for name in clients(soc).values())
+    uses = ", ".join(f'"{use}"' for use in USES)
+    return f"""\
+constexpr unsigned kClients = {len(clients(soc))}, kUses = {len(USES)};
+constexpr const char* kClientNames[] = {{{names}}};
+constexpr const char* kUseNames[] = {{{uses}}};
+constexpr unsigned kSources = {soc["plic"]["sources"]};  // of the PLIC, numbered from 1"""
