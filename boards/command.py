@@ -21,7 +21,7 @@ OURS = (MARK, "report.md", "soc.json", "boot.json", "*.bit", "*.svf", "Image", "
         "*.dtb", "*.dts")
 
 
-def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> int:
+def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts: int = 1) -> int:
     """Build for `board` with `nic` (of boards.BOARDS and soc.NICS), and print the report.
 
     Each of `seeds` is placed and routed; the bitstream is that of the fastest. Raises BuildError,
@@ -32,10 +32,14 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
         raise WrongCommand(f"the memory of the {kind.title} is too small for Linux, and the "
                            "program that runs without it knows Moderato's MACs only; leave "
                            "--nic out")
-    output = output or Path(f"{board}-{nic}")
+    if not kind.linux and harts > 1:
+        raise WrongCommand(f"the memory of the {kind.title} is too small for Linux, and the "
+                           "program that runs without it knows one hart only; leave --harts out")
+    several = f"-{harts}-harts" if harts > 1 else ""
+    output = output or Path(f"{board}-{nic}{several}")
     clear(output)  # whatever happens now, nothing old is left to be mistaken for new
 
-    source  = gateware(board, nic)
+    source  = gateware(board, nic, harts)
     soc     = report.load(source, "soc.json")
     announce(soc)
     netlist = ecp5_tools.synthesis(source, kind.small)
@@ -51,8 +55,8 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
     areas = report.area(report.load(netlist, f"{TOP}.json"), code)
     used  = report.utilisation(results[best])
     ends  = report.blocks(results[best], code)
-    text  = report.markdown(f"{soc['board']}, {nic}", areas, used, clocks, ends,
-                            ecp5_tools.versions())
+    title = f"{soc['board']}, {nic}{several.replace('-', ' ')}"
+    text  = report.markdown(title, areas, used, clocks, ends, ecp5_tools.versions())
     temporary = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     try:
         made = ecp5_tools.bitstream(routed[best])
@@ -62,7 +66,7 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None) -> in
         images.write(soc, temporary)
         (temporary / "report.md").write_text(text)
         (temporary / MARK).write_text(json.dumps({
-            "board": board, "nic": nic, "seed": best, "versions": ecp5_tools.versions(),
+            "board": board, "nic": nic, "harts": harts, "seed": best, "versions": ecp5_tools.versions(),
             "area": areas, "utilisation": used, "blocks": ends,
             "clocks": {seed: [asdict(clock) for clock in run] for seed, run in clocks.items()},
         }, indent=2) + "\n")

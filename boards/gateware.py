@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -29,16 +30,16 @@ PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen",
             "pythondata-software-picolibc", "pythondata-software-compiler-rt")
 
 
-def gateware(board: str, nic: str) -> Path:
+def gateware(board: str, nic: str, harts: int = 1) -> Path:
     """A folder with top.v, top.lpf, the Verilog files of the CPU, soc.json and bios.bin."""
-    options = json.dumps({"nic": nic})
+    options = json.dumps({"nic": nic, "harts": harts})
 
     # In a process of its own: names in Verilog follow the call stack.
     def build(directory: Path):
         run([sys.executable, "-m", "moderato.boards.gateware", board, options, directory],
             cwd=directory, env=environment())
 
-    return artifact("board-gateware", [options, *sources(board, nic)], build, "1 minute")
+    return artifact("board-gateware", [options, *sources(board, nic, harts)], build, "1 minute")
 
 
 def board_class(board: str) -> type:
@@ -46,12 +47,12 @@ def board_class(board: str) -> type:
     return importlib.import_module(f"moderato.boards.{board}").Board
 
 
-def sources(board: str, nic: str) -> list:
+def sources(board: str, nic: str, harts: int = 1) -> list:
     """All that a board's Verilog and BIOS are made from, for the build cache."""
     kind   = board_class(board)
     soc    = [ROOT / "soc" / name for name in ("soc.py", "liteeth.py", "memory.py", "cpu")]
     shared = [ROOT / "boards" / name for name in ("soc.py", "ecp5.py", "gateware.py")]
-    netlist = cluster(kind.cpu_config, kind.ports if nic == "moderato" else 0,
+    netlist = cluster(replace(kind.cpu_config, harts=harts), kind.ports if nic == "moderato" else 0,
                       plic_sources(kind.ports))
     bios    = [NETBOOT, FIRMWARE / "include", ROOT / "linux-driver" / "moderato_regs.h"]
     return [netlist, *soc, *shared, *bios, ROOT / "gateware", ROOT / "boards" / f"{board}.py",

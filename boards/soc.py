@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """ModeratoSoC on a board: what the boards share. What differs is in the file of each board."""
 
+from dataclasses import replace
+
 from migen import ClockDomainsRenamer
 
 from litex.soc.cores.led import LedChaser
@@ -25,7 +27,7 @@ class BoardSoC(ModeratoSoC):
     phy_mode: of its PHYs, in the device tree: who delays the clocks of RGMII.
     phy_delays: what the FPGA adds to that, as LiteEth's PHY takes it.
     dram_masks: whether the DRAM has byte masks.
-    cpu_config: size of the cluster.
+    cpu_config: of the cluster; how many harts it has is asked for.
     rom_size: of LiteX's BIOS, which prepares the DRAM and loads the images of a boot.
     synchronous: clocks of one PLL with paths between them, as nextpnr names them.
     linux: whether its memory is large enough for Linux.
@@ -48,13 +50,13 @@ class BoardSoC(ModeratoSoC):
     csr_map = {**ModeratoSoC.csr_map, "identifier_mem": 1, "phy0": 5, "phy1": 7, "sdram": 8,
                "ddrphy": 9, "leds": 10, "spisdcard": 11}
 
-    def __init__(self, nic="moderato", uart_name="serial"):
+    def __init__(self, nic="moderato", uart_name="serial", harts=1):
         platform = self.make_platform()
         self.add_clocks(platform)
         ModeratoSoC.__init__(self, platform, self.sys_clk_freq,
             phys                 = [self.add_phy(platform, port) for port in range(self.ports)],
             nic                  = nic,
-            cpu                  = self.cpu_config,
+            cpu                  = replace(self.cpu_config, harts=harts),
             ident                = f"Moderato on {self.title}",
             integrated_rom_size  = self.rom_size,
             integrated_sram_size = SRAM_SIZE,

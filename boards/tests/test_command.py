@@ -28,7 +28,7 @@ def quick(monkeypatch, tmp_path):
     (made / "report.json").write_text(
         '{"utilization": {}, "fmax": {}, "detailed_net_timings": []}')
     state = {"clocks": {1: [GOOD]}, "images": lambda soc, folder: None}
-    monkeypatch.setattr(command, "gateware", lambda board, nic: made)
+    monkeypatch.setattr(command, "gateware", lambda board, nic, harts: made)
     monkeypatch.setattr(ecp5_tools, "synthesis", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "routing", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "bitstream", lambda routed: made)
@@ -130,6 +130,8 @@ def test_missing_tool(monkeypatch, tmp_path):
     ("--board versa_ecp5 --seed 1,-1", "a seed is 0 to"),
     ("--board versa_ecp5 --output /nowhere/at/all", "does not exist"),
     ("--board colorlight_5a_75b --nic liteeth", "leave --nic out"),
+    ("--board colorlight_5a_75b --harts 2", "leave --harts out"),
+    ("--board ecpix5 --harts 3", "invalid choice: 3"),
 ])
 def test_wrong_commands(monkeypatch, capsys, words, says):
     monkeypatch.setattr(gateware, "gateware", None)

@@ -18,10 +18,17 @@ SMALL = "colorlight_5a_75b"
 LINUX = [(board, nic) for board in BOARDS if board != SMALL for nic in NICS]
 
 
-@pytest.fixture(scope="module", params=[*LINUX, (SMALL, "moderato")], ids="-".join)
+LINUX.append(("ecpix5", "moderato", 2))  # harts
+
+
+def name(build: tuple) -> str:
+    return "-".join(map(str, build))
+
+
+@pytest.fixture(scope="module", params=[*LINUX, (SMALL, "moderato")], ids=name)
 def built(request):
-    board, nic = request.param
-    return board, nic, gateware(board, nic)
+    board, nic, *harts = request.param
+    return board, nic, gateware(board, nic, *harts)
 
 
 def ports(verilog: str) -> dict[str, tuple[str, int]]:
@@ -78,7 +85,7 @@ def test_the_bios_boots_from_the_network(built):
     assert b"Booting from network" in (folder / "bios.bin").read_bytes()
 
 
-@pytest.mark.parametrize("built", LINUX, indirect=True, ids="-".join)
+@pytest.mark.parametrize("built", LINUX, indirect=True, ids=name)
 def test_device_tree(built, tmp_path):
     board, nic, folder = built
     soc  = json.loads((folder / "soc.json").read_text())
@@ -90,6 +97,7 @@ def test_device_tree(built, tmp_path):
                             capture_output=True, text=True)
     assert answer.returncode == 0 and not answer.stderr
     assert len(soc["macs"]) == board_class(board).ports
+    assert text.count("cpu@") == soc["cpu"]["harts"]
     assert text.count("speed = <1000>") == (len(soc["macs"]) if nic == "moderato" else 0)
 
 
