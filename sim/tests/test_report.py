@@ -553,6 +553,21 @@ def test_strategies_are_the_latest_commit_s_in_their_order(tmp_path, trials):
     assert len(found.strategies) == len(made_up.strategies())
 
 
+def test_the_reference_of_strategies_is_no_row_of_its_own(tmp_path, trials):
+    def of_reference(frame_bytes):
+        return {**trials[0], "key": f"reference {frame_bytes}",
+                "task": {**trials[0]["task"], "variant": "napi-full", "frame_bytes": frame_bytes}}
+
+    found = records.load([tmp_file(tmp_path, [
+        *trials, of_reference(64), *made_up.strategies()])])
+    assert "napi-full" not in found.variants and found.variants
+    found = records.load([tmp_file(tmp_path, [
+        *trials, of_reference(64), of_reference(512), *made_up.strategies()])])
+    assert "napi-full" in found.variants
+    found = records.load([tmp_file(tmp_path, [*trials, of_reference(64)])])
+    assert "napi-full" in found.variants
+
+
 def test_strategies_alone_make_no_report(tmp_path):
     with pytest.raises(LabError, match="needs some of `./moderato rfc2544`, too"):
         records.load([tmp_file(tmp_path, made_up.strategies())])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..run import store
 from ..show.errors import LabError
-from ..strategies.settings import SETTINGS
+from ..strategies.settings import REFERENCE, SETTINGS
 from ..strategies.situations import KIND, SITUATIONS
 from ..tcp.transfer import KIND as TCP
 from .paper import VARIANTS
@@ -74,7 +74,7 @@ def load(files: Sequence[Path]) -> Records:
     transfers = [record for record in transfers if not several(record)]
     trials = [record for record in found.values() if record.get("kind") not in (KIND, TCP)]
     harts = [trial for trial in trials if _apart(trial)]
-    trials = [trial for trial in trials if not _apart(trial)]
+    trials = without_reference([trial for trial in trials if not _apart(trial)], strategies)
     if not trials:
         raise LabError("there are only trials of `./moderato strategies`, `tcp` or `receiver`; the "
                        "report needs some of `./moderato rfc2544`, too")
@@ -85,6 +85,16 @@ def load(files: Sequence[Path]) -> Records:
     return Records(chosen, notes, latest(strategies), of_last_commit(transfers),
                    [trial for trial in harts if _version(trial) == _version(harts[-1])],
                    of_last_commit(hart_transfers))
+
+
+def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> list[dict]:
+    """All but those with which `strategies` looked for the throughput that its loads are shares of:
+    a variant with their frame sizes and no other is no row of RFC 2544's tables."""
+    own = [trial for trial in trials if trial["task"]["variant"] == REFERENCE.variant]
+    sizes = {trial["task"]["frame_bytes"] for trial in own}
+    if sizes <= {record["frame_bytes"] for record in strategies}:
+        return [trial for trial in trials if trial not in own]
+    return list(trials)
 
 
 def latest(strategies: Sequence[dict]) -> list[dict]:

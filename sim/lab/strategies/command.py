@@ -15,10 +15,9 @@ from ..run.state import State
 from ..show import outputs
 from ..show.errors import UsageError
 from . import ping, tables, trials
-from .settings import SETTINGS, Setting
+from .settings import REFERENCE, SETTINGS, Setting
 from .situations import LINK_MBPS, PING, Situation
 
-REFERENCE = SETTINGS["napi-full"]  # shares of the throughput are shares of this one's
 RESOLUTION = 1.0                   # percent, to which that is found
 PHASE = 0.5                        # of a slot, by which the second port's frames are later
 

@@ -91,6 +91,7 @@ def _all():
 
 
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in _all()}
+REFERENCE = SETTINGS["napi-full"]  # shares of the throughput are shares of this one's
 VARIANTS = list(dict.fromkeys(setting.variant for setting in SETTINGS.values()))
 
 
