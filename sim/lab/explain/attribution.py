@@ -100,7 +100,8 @@ def frames(profile: Profile) -> tuple[int, str]:
 def render(profiles: Sequence[Profile]) -> str:
     """Tables of terms and of causes, a column per variant and hart; then each one's costliest."""
     trial = profiles[0].result.trial
-    ports = [_memory_port(use, profiles) for use in USES]
+    ports = [_memory_port(use, profiles) for use in USES
+             if any(uses[use] for each in profiles for uses in each.memory.values())]
     names, profiles = zip(*(part for each in profiles for part in by_hart(each)))
     title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
              f"offered to each port; cycles per frame in the window, "
