@@ -113,7 +113,7 @@ class DebugGuest:
 
     @property
     def built_kernel(self) -> kernel.Kernel:
-        return kernel.kernel(self.machine.soc["cpu"]["harts"], self.machine.kernel)
+        return kernel.kernel(self.machine.system.harts, self.machine.system.kernel)
 
     def send_module(self, source: Path, folder: Path):
         """Build a test's module for this kernel in `folder` and send it."""
