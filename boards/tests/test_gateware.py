@@ -15,10 +15,8 @@ from moderato.soc.soc import NICS
 
 # Without Linux nothing would drive LiteEth's MACs, and `moderato bitstream` refuses them.
 SMALL = "colorlight_5a_75b"
-LINUX = [(board, nic) for board in BOARDS if board != SMALL for nic in NICS]
-
-
-LINUX.append(("ecpix5", "moderato", 2))  # harts
+LINUX = [*((board, nic) for board in BOARDS if board != SMALL for nic in NICS),
+         ("ecpix5", "moderato", 2)]  # with two harts
 
 
 def name(build: tuple) -> str:

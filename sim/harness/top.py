@@ -11,7 +11,7 @@ from moderato.gateware.registers import EVENTS
 from . import meters
 
 SOC = "sim"  # module of the SoC
-CLUSTER = "top__DOT__soc__DOT__ModeratoCluster__DOT__"  # in the model
+CLUSTER = f"top.{meters.CLUSTER}.".replace(".", "__DOT__")  # in the model
 CLINT = f"{CLUSTER}controller__DOT__clint_"
 
 

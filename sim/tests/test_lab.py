@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from moderato.sim.lab.measure import forward, results, trial_tables
-from moderato.sim.lab.measure.trial import request
+from moderato.sim.lab.measure.trial import request, strayed
 from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.run import guest, state
 from moderato.sim.lab.run.machine import KERNELS
@@ -175,6 +175,36 @@ def test_table_columns_line_up():
         above, head, rule, body = block.splitlines()
         assert len(head) == len(rule) == len(body) >= len(above)
     assert body.split().count("-") == 4  # no latency was measured
+
+
+def test_table_of_two_harts():
+    """Each has its idle time and its interrupts; one hart has no such columns."""
+    trial = results.Trial("napi", 64, 100, 10, 100)
+    port = results.Port(**dict.fromkeys([field.name for field in dataclasses.fields(results.Port)], 1))
+    one = results.Result(trial, 100_000_000, 1000, [port, port], dict.fromkeys(results.LATENCY, 1),
+                         20.0, 0, 0, 1.0, [], idle_per_hart=[20.0], interrupts_per_hart=[7])
+    two = dataclasses.replace(one, idle_per_hart=[1.0, 39.0], interrupts_per_hart=[7, 5])
+    assert "hart by hart" not in trial_tables.render([one])
+    *_, head, _, body = trial_tables.render([two]).splitlines()
+    assert head.endswith("CPU idle  idle 0  idle 1  interrupts 0  interrupts 1")
+    assert body.split()[-8:] == ["20.0", "%", "1.0", "%", "39.0", "%", "7", "5"]
+
+
+def test_interrupts_by_source_and_hart():
+    text = ("           CPU0       CPU1\n"
+            "  1:        855          0  SiFive PLIC   1 Edge      liteuart\n"
+            "  2:         12          3  SiFive PLIC   3 Edge      eth0-rx\n"
+            "  5:         54         60  RISC-V INTC   5 Edge      riscv-timer\n"
+            "  6:          0          9  SiFive PLIC   6 Edge      eth1-tx\n")
+    found = guest.taken(text)
+    assert found == {3: [12, 3], 6: [0, 9]}
+    claims = [[0, 855, 0, 12, 0, 0, 0], [0, 0, 0, 3, 0, 0, 9]]
+    assert strayed(found, claims) == []
+    claims[1][3] = 2
+    complaint, = strayed(found, claims)
+    assert "3 interrupts of source 3 at hart 1, which took 2" in complaint
+    with pytest.raises(LabError, match="no source of the PLIC for eth0 or eth1"):
+        guest.taken("  1:  855  SiFive PLIC   1 Edge      liteuart\n")
 
 
 def test_default_number_of_frames_outlasts_the_rings():

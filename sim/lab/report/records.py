@@ -90,11 +90,12 @@ def load(files: Sequence[Path]) -> Records:
 def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> list[dict]:
     """All but those with which `strategies` looked for the throughput that its loads are shares of:
     a variant with their frame sizes and no other is no row of RFC 2544's tables."""
-    own = [trial for trial in trials if trial["task"]["variant"] == REFERENCE.variant]
-    sizes = {trial["task"]["frame_bytes"] for trial in own}
-    if sizes <= {record["frame_bytes"] for record in strategies}:
-        return [trial for trial in trials if trial not in own]
-    return list(trials)
+    def of_reference(trial):
+        return trial["task"]["variant"] == REFERENCE.variant
+
+    sizes = {trial["task"]["frame_bytes"] for trial in trials if of_reference(trial)}
+    alone = sizes <= {record["frame_bytes"] for record in strategies}
+    return [trial for trial in trials if not (alone and of_reference(trial))]
 
 
 def latest(strategies: Sequence[dict]) -> list[dict]:

@@ -60,9 +60,15 @@ def parse(text: str) -> Counters:
 
 
 def taken(text: str) -> dict[int, list[int]]:
-    """Interrupts of the interfaces in the output of COMMAND: by source of the PLIC, of each hart."""
+    """Interrupts of the interfaces in the output of COMMAND: by source of the PLIC, of each hart.
+
+    Raises LabError if there is no line of them, which would be no disagreement with anything.
+    """
     lines = re.findall(rf"^ *\d+:((?: +\d+)+) +SiFive PLIC +(\d+) .*\b(?:{'|'.join(INTERFACES)})"
                        r"(?:-rx|-tx)?\s*$", text, re.MULTILINE)
+    if not lines:
+        raise LabError("the guest's /proc/interrupts shows no source of the PLIC for "
+                       f"{' or '.join(INTERFACES)}")
     return {int(source): list(map(int, counts.split())) for counts, source in lines}
 
 

@@ -582,7 +582,7 @@ static uint32_t descriptor(uint32_t round, int word)
 	return (round << 8 | word) * 0x9e3779b9;
 }
 
-static void litmus_doorbell(int n)
+static void litmus_doorbell(void)
 {
 	for (uint32_t round = 1; round <= RINGS; round++) {
 		for (int word = 0; word < 16; word++)
@@ -683,7 +683,7 @@ static void litmus(int hart)
 		between_litmus_tests(hart);
 		hart ? second_status(n) : litmus_status(n);
 		between_litmus_tests(hart);
-		hart ? second_doorbell(n) : litmus_doorbell(n);
+		hart ? second_doorbell(n) : litmus_doorbell();
 	}
 	between_litmus_tests(hart);
 	hart ? second_interrupt() : litmus_interrupt();
