@@ -14,7 +14,7 @@ import made_up_trials as made_up
 import pytest
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.commands import published
+from moderato.sim.lab.commands import arguments, published
 from moderato.sim.lab.commands.published import Step
 from moderato.sim.lab.rfc2544 import command, tests
 from moderato.sim.lab.run import store
@@ -25,6 +25,7 @@ from moderato.soc.toolchain.project import ROOT
 COMMIT = "abc1234"
 PLAN = (Step(2, "rfc2544 --results {trials} --variant napi,original --frame-size 64"),
         Step(1, "rfc2544 --results {trials} --test burst --variant napi --frame-size 64"))
+STUDIES = {"trials": PLAN}
 TORN = 3  # trials that a stopped run has
 
 
@@ -59,7 +60,7 @@ def files(docs: Path) -> set[str]:
 
 
 def test_docs_are_made_anew(clean, docs, machine, capsys):
-    assert published.results(PLAN, docs) == 0
+    assert published.results(STUDIES, docs) == 0
     assert files(docs) >= {"data/trials.jsonl.gz", "data/profiles/napi.json", "tables.md",
                            "figures/figure-4.svg"}
     # Timelines are large, and made again in seconds: only the run's own page has them.
@@ -78,9 +79,29 @@ def test_docs_are_made_anew(clean, docs, machine, capsys):
     before = {name: (docs / name).read_bytes() for name in files(docs)}
     journal = machine.simulator.parent / "journal"
     simulations = journal.read_text()
-    assert published.results(PLAN, docs) == 0
+    assert published.results(STUDIES, docs) == 0
     assert {name: (docs / name).read_bytes() for name in files(docs)} == before
     assert journal.read_text() == simulations
+
+
+def test_one_study_leaves_the_others(clean, docs, machine, capsys):
+    """Records of another commit's study stay, and are in the report."""
+    published.results(STUDIES, docs)
+    before = {name: (docs / name).read_bytes() for name in files(docs)}
+    several = made_up.drive(tests.throughput(tests.Cell("napi", 64, 100, 1.0), [0.5]))
+    folder = published.run_folder(COMMIT)
+    (folder / "harts.jsonl").write_text("".join(json.dumps(each | {
+        "key": f"two {each['key']}", "conditions": made_up.MACHINE | {
+            "version": "later", "spread": "pinned",
+            "cpu": made_up.MACHINE["cpu"] | {"harts": 2}}}) + "\n" for each in several))
+    for profile in (folder / published.PROFILES).iterdir():
+        profile.unlink()
+    assert published.results({"harts": ()}, docs) == 0
+    after = {name: (docs / name).read_bytes() for name in files(docs)}
+    assert after.keys() - before.keys() == {"data/harts.jsonl.gz"}
+    assert {name for name in before if before[name] != after[name]} == {"tables.md"}
+    assert "pinned" in (docs / "tables.md").read_text()
+    assert "T_RX" in (docs / "tables.md").read_text()  # the profiles that docs have
 
 
 def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
@@ -97,13 +118,13 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
         "from moderato.sim.lab.run.system import System\n"
         "from moderato.sim.lab.rfc2544 import command\n"
         f"published.machine = command.machine = lambda *_, **__: {machine!r}\n"
-        f"plan, docs, results = {PLAN!r}, Path({str(docs)!r}), published.results\n"
-        "published.results = lambda: results(plan, docs)\n"
+        f"studies, docs, results = {STUDIES!r}, Path({str(docs)!r}), published.results\n"
+        "published.results = lambda _: results(studies, docs)\n"
         "sys.exit(cli.main(['results']))")
     words = [sys.executable, "-c", program]
     subprocess.run(words, check=True, capture_output=True)
     folder = published.run_folder(COMMIT)
-    trials = folder / published.TRIALS
+    trials = folder / "trials.jsonl"
     whole = trials.read_text().splitlines(keepends=True)
     made = (docs / "tables.md").read_text()
 
@@ -173,23 +194,25 @@ def other(**conditions):
 def test_a_mixture_is_not_published(docs, tmp_path, changes, says):
     trials = made_up.drive(tests.throughput(tests.Cell("napi", 64, 100, 1.0), [0.5]))
     mixed = [trials[0] | {"key": "x"} | changes, *trials]
-    (tmp_path / published.TRIALS).write_text("".join(f"{json.dumps(each)}\n" for each in mixed))
-    with pytest.raises(LabError, match=f"is no single run.*{says}"):
-        published.publish(tmp_path, docs)
+    (tmp_path / "trials.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in mixed))
+    with pytest.raises(LabError, match=f"are no single run.*{says}"):
+        published.publish(["trials"], tmp_path, docs)
     assert files(docs) == {"tables.md"} and (docs / "tables.md").read_text() == "old\n"
 
 
 def test_a_failing_step_publishes_nothing(clean, docs, monkeypatch):
     monkeypatch.setenv("FAKE_CORRUPTED", "2")
     with pytest.raises(LabError, match="ended with status 1: nothing is published"):
-        published.results(PLAN, docs)
+        published.results(STUDIES, docs)
     assert files(docs) == {"tables.md"}
 
 
-def test_the_plan_is_made_of_commands():
+def test_studies_are_made_of_commands():
     """Each can be run by hand; whole files only, so a name stands for what was made."""
-    for step in published.PLAN:
+    assert tuple(published.STUDIES) == arguments.STUDIES
+    steps = [step for plan in published.STUDIES.values() for step in plan]
+    for step in steps:
         words = step.command.format(trials="/tmp/trials", profiles="/tmp").split()
         assert cli.parse(words).run
-    assert sum(step.minutes for step in published.PLAN) <= 150
-    assert len({step.command for step in published.PLAN}) == len(published.PLAN)
+    assert sum(step.minutes for step in steps) <= 210
+    assert len({step.command for step in steps}) == len(steps)

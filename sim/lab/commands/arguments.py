@@ -17,6 +17,7 @@ from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
 from ..tcp.transfer import DIRECTIONS, FAULTS
 
+STUDIES = ("trials", "harts")    # of published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
 MIN_LOAD = 0.001                 # percent: at 100 Mb/s 3 frames of 64 bytes in 2 s
@@ -54,6 +55,11 @@ def strategy_list(words: str) -> list[str]:
 def situation_list(words: str) -> list[str]:
     """As `strategy_list`."""
     return _known_list(words, SITUATIONS, "situation", SITUATIONS)
+
+
+def study_list(words: str) -> list[str]:
+    """As `strategy_list`."""
+    return _known_list(words, STUDIES, "study", STUDIES)
 
 
 def board(word: str) -> str:

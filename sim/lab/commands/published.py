@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato results`: docs/data, docs/tables.md and docs/figures anew, on one clean commit.
 
-The steps are commands of moderato. What they make is kept in the build cache, in a folder for the
-commit and its machines: Ctrl-C loses the trials under way and nothing else, and what was made on
-another machine is never beside it. The files of docs are replaced when all of it is there.
+The steps are commands of moderato; each study can be made anew by itself. What they make is kept in
+the build cache, in a folder for the commit and its machines: Ctrl-C loses the trials under way and
+nothing else, and what was made on another machine is never beside it. The files of docs are
+replaced when all of it is there.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +23,13 @@ from moderato.soc.toolchain.project import ROOT, cache_root
 from ..report import records
 from ..report.command import report
 from ..run.machine import machine
-from ..run.system import System
+from ..run.system import SPREADS, System
 from ..run.variants import NICS
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.progress import duration
 
-TRIALS, PROFILES = "trials.jsonl", "profiles"
+PROFILES = "profiles"
 KEPT = "*.json"  # of PROFILES, in docs; timelines are in the run's report only
 
 
@@ -80,25 +81,44 @@ PLAN = (
 )
 
 
-def results(plan: Sequence[Step] = PLAN, docs: Path = ROOT / "docs") -> int:
-    """Run what is left of the plan, then replace the files of `docs`; returns the exit status."""
+def harts() -> Iterator[Step]:
+    """Two harts in each way, and one where PLAN does not have the same."""
+    udp = f"{RFC2544} --test throughput --variant napi-tx-off"
+    through = f"{TCP} --variant napi-full --link 1000 --direction through --kernel conntrack"
+    ways = [f" --harts 2 --spread {spread}" for spread in SPREADS]
+    for way in ways:
+        yield Step(3, f"{udp} --frame-size 64,512,1518{way}")
+        yield Step(2, f"{TCP} --variant napi-full --link 1000 --direction in,out{way}")
+    for way in ("", *ways):
+        for traffic in ("--flows 16", "--one-way", "--one-way --flows 16"):
+            yield Step(1, f"{udp} --frame-size 64 {traffic}{way}")
+        for connections in 1, 4:
+            yield Step(1, f"{through} --connections {connections}{way}")
+
+
+STUDIES = {"trials": PLAN, "harts": tuple(harts())}  # each has a file of records in docs/data
+
+
+def results(studies: Mapping[str, Sequence[Step]] = STUDIES, docs: Path = ROOT / "docs") -> int:
+    """Run what is left of some studies, then replace their files of `docs`; returns the exit status."""
     folder = run_folder(clean_commit())
     (folder / PROFILES).mkdir(parents=True, exist_ok=True)
     print(f"moderato: all is kept in {folder} until the end; Ctrl-C, and the same command goes on",
           file=sys.stderr)
     done = Done(folder / "done")
-    todo = [step for step in plan if step.command not in done]
+    plan = [(study, step) for study, steps in studies.items() for step in steps]
+    todo = [(study, step) for study, step in plan if step.command not in done]
     begun, planned = time.monotonic(), 0.0
-    for number, step in enumerate(todo):
+    for number, (study, step) in enumerate(todo):
         # As slow as the steps so far were, once they say something.
         pace = (time.monotonic() - begun) / planned if planned > 120 else 1
-        left = duration(60 * pace * sum(each.minutes for each in todo[number:]))
+        left = duration(60 * pace * sum(each.minutes for _, each in todo[number:]))
         print(f"moderato: step {len(plan) - len(todo) + number + 1} of {len(plan)}, about {left} "
               f"left: {step.command}", file=sys.stderr, flush=True)
-        run(step, folder)
+        run(step, folder / records_of(study), folder)
         done.add(step.command)
         planned += 60 * step.minutes
-    publish(folder, docs)
+    publish(studies, folder, docs)
     return 0
 
 
@@ -137,11 +157,15 @@ class Done:
             file.write(command + "\n")
 
 
-def run(step: Step, folder: Path):
+def records_of(study: str) -> str:
+    return f"{study}.jsonl"
+
+
+def run(step: Step, trials: Path, folder: Path):
     """Run a command of moderato; its tables go to log.txt."""
     from ..cli import parse
     options = parse([
-        word.format(trials=folder / TRIALS, profiles=folder / PROFILES)
+        word.format(trials=trials, profiles=folder / PROFILES)
         for word in step.command.split()])
     options.yes = True  # who publishes has been told how long each step takes
     with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):
@@ -154,16 +178,22 @@ def run(step: Step, folder: Path):
 
 # Publishing ---------------------------------------------------------------------------------------
 
-def publish(folder: Path, docs: Path):
-    """Replace what `docs` has: data, tables, figures. Raises LabError if it is no single run."""
-    trials, data = folder / TRIALS, docs / "data"
-    if notes := records.load([trials]).notes:
-        raise LabError(f"{trials} is no single run on one machine for each NIC, nothing is "
-                       f"published: {'; '.join(notes)}")
-    with outputs.replacing(data / "trials.jsonl.gz") as file:
-        file.write_bytes(gzip.compress(trials.read_bytes(), mtime=0))
-    with outputs.replacing_folder(data / PROFILES, [KEPT]) as profiles:
-        for file in (folder / PROFILES).glob(KEPT):
-            shutil.copy(file, profiles)
-    report([data / "trials.jsonl.gz"], folder / "report.html", docs / "figures",
-           docs / "tables.md", folder / PROFILES)
+def publish(studies: Iterable[str], folder: Path, docs: Path):
+    """Replace what `docs` has of them: data, tables, figures. Raises LabError if all of it together
+    is no single run."""
+    data = docs / "data"
+    made = {study: folder / records_of(study) for study in studies}
+    together = [made.get(study, data / f"{records_of(study)}.gz") for study in STUDIES]
+    if notes := records.load([file for file in together if file.exists()]).notes:
+        raise LabError(f"the records in {folder} are no single run on one machine for each NIC, "
+                       f"nothing is published: {'; '.join(notes)}")
+    for study, trials in made.items():
+        with outputs.replacing(data / f"{records_of(study)}.gz") as file:
+            file.write_bytes(gzip.compress(trials.read_bytes(), mtime=0))
+    profiled = any((folder / PROFILES).iterdir())
+    if profiled:
+        with outputs.replacing_folder(data / PROFILES, [KEPT]) as profiles:
+            for file in (folder / PROFILES).glob(KEPT):
+                shutil.copy(file, profiles)
+    report(sorted(data.glob("*.jsonl.gz")), folder / "report.html", docs / "figures",
+           docs / "tables.md", (folder if profiled else data) / PROFILES)

@@ -79,11 +79,11 @@ def load(files: Sequence[Path]) -> Records:
         raise LabError("there are only trials of `./moderato strategies`, `tcp` or `receiver`; the "
                        "report needs some of `./moderato rfc2544`, too")
     chosen, left_out = choose(trials)
+    harts = [trial for trial in harts if _version(trial) == _version(harts[-1])]
     notes += left_out + no_single_run(chosen)
     notes += sorted({f"trial {trial['name']} is unsound: {problem}"
-                     for trial in chosen for problem in trial["problems"]})
-    return Records(chosen, notes, latest(strategies), of_last_commit(transfers),
-                   [trial for trial in harts if _version(trial) == _version(harts[-1])],
+                     for trial in [*chosen, *harts] for problem in trial["problems"]})
+    return Records(chosen, notes, latest(strategies), of_last_commit(transfers), harts,
                    of_last_commit(hart_transfers))
 
 
