@@ -5,6 +5,7 @@
 """
 
 import contextlib
+import dataclasses
 import shutil
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from debug_guest import BUSY, DEBUGFS, HEAD, DebugGuest, Round
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
-from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.system import COMMON, IPI, PINNED, RPS, THREADED, System
 from moderato.sim.lab.run.variants import INTERFACES, KNOWN, TX
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain.project import ROOT
@@ -27,9 +28,9 @@ WARNING = ROOT / "sim/tests/warning"
 
 
 @contextlib.contextmanager
-def opened(bootargs: str = ""):
+def opened(bootargs: str = "", harts: int = 1):
     """A guest with both interfaces up, static neighbours, the driver's own settings."""
-    lab = machine(system=System(kernel=kernel.DEBUG), bootargs=bootargs)
+    lab = machine(system=System(kernel=kernel.DEBUG, harts=harts), bootargs=bootargs)
     with state.loaded(lab, True).open() as session:
         print(f"\n{HEAD}")
         yield DebugGuest(session, lab)
@@ -155,6 +156,39 @@ def finish(guest):
     guest.check("rmmod moderato")
     assert guest.mapped() == 0
     assert guest.last_words() == []
+
+
+# Two harts ----------------------------------------------------------------------------------------
+
+ONLINE = "/sys/devices/system/cpu/cpu1/online"
+
+
+def of_harts() -> list[Round]:
+    """Each way to spread the work; changes where both harts poll one ring, also while it overflows;
+    changes where each has a port."""
+    def chosen(way):
+        return Round(f"two harts: `{way}`", tuple(System(harts=2, spread=way).commands()))
+
+    shared = [dataclasses.replace(each, name=f"one ring for both: {each.name}", in_order=False)
+              for each in (
+                  *(Round(name, CHANGES[name]) for name in ("rings", "down and up", "reset",
+                                                            "Tx strategies")),
+                  Round("overload, rings", CHANGES["rings"], frames=1000, load_percent=100,
+                        quiet=BUSY))]
+    apart = [Round(f"a port for each: {name}", commands) for name, commands in (
+        ("rings", CHANGES["rings"]), ("interrupt per frame", MODES["interrupt per frame"]),
+        ("NAPI", MODES["NAPI"]), ("reset", CHANGES["reset"]),
+        ("hart 1 goes and comes", (f"echo 0 > {ONLINE}", f"echo 1 > {ONLINE}")))]
+    return [*map(chosen, (COMMON, RPS, THREADED, IPI)), *shared, chosen(PINNED), *apart]
+
+
+def test_two_harts(tmp_path):
+    with opened(harts=2) as guest:
+        guest.check("dmesg -c > /dev/null")
+        guest.send_module(TIMEOUT, tmp_path / "built")
+        for each in of_harts():
+            guest.round(each)
+        finish(guest)
 
 
 # Out of memory ------------------------------------------------------------------------------------
