@@ -20,6 +20,7 @@ from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.pacing import Pacing
+from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.gateware.receive import Receive, rx_frame_param
 from moderato.gateware.register_file import RegisterFile
@@ -370,16 +371,21 @@ class Synchronizer:
         return module
 
 
-def mac_rgmii():
+def mac_rgmii(kind=LiteEthPHYRGMII, **parameters):
     """On LiteEth's whole RGMII PHY for ECP5 as the boards use it: its I/O cells, clocks, resets."""
     clocks = Record([("rx_clk", 1), ("tx_clk", 1)])
     pads   = Record([("rx_ctl", 1), ("rx_data", 4), ("tx_ctl", 1), ("tx_data", 4)])
     wiring = Record([("rx", 1), ("tx", 1)])
-    phy    = LiteEthPHYRGMII(wiring, pads, tx_delay=0, rx_delay=0)
+    phy    = kind(wiring, pads, tx_delay=0, rx_delay=0, **parameters)
     device, ports = mac(phy, pads, ["sys"], "eth")
     device.comb += [wiring.rx.eq(clocks.rx_clk), clocks.tx_clk.eq(wiring.tx)]
     device.special_overrides = {**lattice_ecp5_trellis_special_overrides, MultiReg: Synchronizer}
     return device, ports | named(pads=clocks)
+
+
+def mac_rgmii_rates():
+    """On our own, at every rate."""
+    return mac_rgmii(RGMIIECP5, sys_clk_freq=75e6)
 
 
 # LiteEth's MAC, to be measured beside ours --------------------------------------------------------

@@ -6,11 +6,13 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.driver import END, Driver
 from bench.memory import Memory
-from bench.wire import GmiiWire, MiiWire, RgmiiWire, SimWire
+from bench.wire import GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, SimWire
 from moderato.gateware.registers import EVENTS
 
 WIRES = {"mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
-         "mac_gmii": GmiiWire, "mac_mii": MiiWire, "mac_rgmii": RgmiiWire}
+         "mac_gmii": GmiiWire, "mac_mii": MiiWire, "mac_rgmii": RgmiiWire,
+         "mac_rgmii_rates": RgmiiRatesWire}
+PACED = {SimWire, RgmiiRatesWire}  # at the rate that a test wants
 
 
 class Mac:
@@ -22,7 +24,8 @@ class Mac:
         mac = cls()
         mac.dut = dut
         kind = WIRES[dut._name]
-        mac.phy_clock = kind.clocks(dut)
+        rate = [link] if kind in PACED else []
+        mac.phy_clock = kind.clocks(dut, *rate)
         resets = [dut.sys_rst] + [getattr(dut, name) for name in kind.resets]
         for reset in resets:
             reset.value = 1
@@ -30,12 +33,12 @@ class Mac:
         mac.memory.slow(slow)
         mac.driver = Driver(dut, mac.memory, **driver or {})
         mac.regs = mac.driver.regs
-        mac.wire = kind(dut, link) if kind is SimWire else kind(dut)
+        mac.wire = kind(dut, *rate)
         mac.events = dict.fromkeys(EVENTS, 0)
-        await ClockCycles(dut.sys_clk, 30)
+        await ClockCycles(dut.sys_clk, mac.wire.held)
         for reset in resets:
             reset.value = 0
-        await ClockCycles(dut.sys_clk, kind.wake)
+        await ClockCycles(dut.sys_clk, mac.wire.wake)
         cocotb.start_soon(mac._count_events())
         if hasattr(dut, "differs"):
             cocotb.start_soon(mac._compare())

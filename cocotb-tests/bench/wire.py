@@ -4,7 +4,7 @@
 Every wire has `clocks(dut)` to start the clocks, `send(octets)` for a frame without preamble but
 with FCS (add_fcs makes it), `sent()` to wait until all of them are on the wire, and `receive()` for
 the next frame from the MAC, checked for preamble, gap and FCS, and without these. `resets` are the
-device's resets besides sys_rst; `wake` clocks after them the PHY is ready.
+device's resets besides sys_rst, which all last `held` clocks; `wake` clocks later the PHY is ready.
 """
 
 import zlib
@@ -16,6 +16,7 @@ from cocotb.triggers import Event, RisingEdge, with_timeout
 from cocotbext.eth import (GmiiFrame, GmiiSink, GmiiSource, MiiSink, MiiSource, RgmiiSink,
                           RgmiiSource)
 
+RESET = 30
 PREAMBLE = bytes(7 * [0x55] + [0xD5])
 GAP = 12
 SYS_PERIOD_NS = 10
@@ -35,7 +36,7 @@ def check_fcs(frame):
 
 class SimWire:
     """The simulation PHY's pads, in the system clock, paced to `link` Mb/s."""
-    resets, wake = (), 30
+    resets, held, wake = (), RESET, 30
 
     def __init__(self, dut, link=100):
         self.dut, self.link = dut, link
@@ -50,7 +51,7 @@ class SimWire:
         cocotb.start_soon(self._collect())
 
     @staticmethod
-    def clocks(dut):
+    def clocks(dut, link):
         Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
 
     def send(self, octets, error=False):
@@ -126,7 +127,7 @@ class SimWire:
 
 class _EthWire:
     """GMII and MII by cocotbext-eth. `waited`: octet times before the latest frame from the MAC."""
-    resets, wake = ("eth_rx_rst", "eth_tx_rst"), 30
+    resets, held, wake = ("eth_rx_rst", "eth_tx_rst"), RESET, 30
     unseen = 0  # octets of the preamble that are over when the sink wakes up
 
     def __init__(self, dut):
@@ -156,6 +157,9 @@ class _EthWire:
         frame = GmiiFrame.from_raw_payload(octets)
         if error:
             frame.error = [int(n == len(frame.data) // 2) for n in range(len(frame.data))]
+        self._put(frame)
+
+    def _put(self, frame):
         self.source.queue.put_nowait(frame)
         self.source.idle_event.clear()
         self.source.active_event.set()
@@ -209,3 +213,75 @@ class RgmiiWire(_EthWire):
         clock = Clock(dut.pads_rx_clk, cls.octet_ns, unit="ns")
         clock.start()
         return clock
+
+
+class RgmiiRatesWire(RgmiiWire):
+    """RGMII at `link` Mb/s, which can change. The PHY gives the clock of both directions."""
+
+    def __init__(self, dut, link=1000):
+        super().__init__(dut)
+        self._set(link)
+
+    @classmethod
+    def clocks(cls, dut, link=1000):
+        Clock(dut.sys_clk, cls.sys_period_ns, unit="ns").start()
+        clock = Clock(dut.pads_rx_clk, cls._period(link), unit="ns")
+        clock.start()
+        return clock
+
+    @staticmethod
+    def _period(link):
+        return {1000: 8, 100: 40, 10: 400}[link]
+
+    def _set(self, link):
+        self.octet_ns = 8000 // link
+        period = self._period(link) / self.sys_period_ns
+        self.held = RESET + int(4 * period)  # else the other side of the MAC's FIFO begins earlier
+        # LiteEth compares the PHY's clock with its own over 1024 clocks, and misses each second turn.
+        self.wake = 300 + int(3 * 1024 * period)
+        self.nibbles = self.sink.mii_mode = link < 1000
+        self.unseen = 0.5 if self.nibbles else 1
+        self.gap = GAP
+
+    def change(self, clock, link):
+        """Another rate, from now on: a new clock instead of `clock`. What is on the wire breaks."""
+        clock.stop()
+        self._set(link)
+        self.last_end = None
+        clock = Clock(self.dut.pads_rx_clk, self._period(link), unit="ns")
+        clock.start()
+        return clock
+
+    def send_raw(self, octets, skip=0, tail=()):
+        """Without a preamble of ours. Below 1000 Mb/s without the first `skip` nibbles, and with those
+        of `tail` behind it."""
+        frame = GmiiFrame(octets)
+        if self.nibbles:
+            frame = self._in_nibbles(frame)
+            frame.data = frame.data[skip:] + bytes(0x11 * nibble for nibble in tail)
+        super()._put(frame)
+
+    def _put(self, frame):
+        super()._put(self._in_nibbles(frame) if self.nibbles else frame)
+
+    @staticmethod
+    def _in_nibbles(frame):
+        """Each in both halves of an octet: what the pins carry in a clock."""
+        frame.data = bytes(0x11 * nibble for octet in frame.data for nibble in (octet & 15, octet >> 4))
+        marked = len(frame.data) // 2 % 2  # of an octet, its lower nibble or its upper one
+        frame.error = frame.error and [error * (half == marked) for error in frame.error
+                                       for half in range(2)]
+        return frame
+
+    def forget(self):
+        """What the MAC sent until now, whole or not."""
+        self.sink.clear()
+        self.last_end = None
+
+    @property
+    def gap(self):
+        return self.source.ifg // (1 + self.nibbles)
+
+    @gap.setter
+    def gap(self, octets):
+        self.source.ifg = octets * (1 + self.nibbles)  # in clocks
