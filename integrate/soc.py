@@ -37,8 +37,7 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
 
     mac = ModeratoMAC(phy, soc.sys_clk_freq, phy_cd=phy_cd, **options)
     soc.add_module(name=name, module=mac)
-    origin = soc.mem_map.get(name) if origin is None else origin
-    soc.bus.add_slave(name, mac.bus, SoCRegion(origin=origin, size=REGISTERS, cached=False))
+    soc.bus.add_slave(name, mac.bus, register_region(soc, name, origin))
 
     master = dma_master(bus, mac.dma, name, address_high, cache, prot)
     soc.add_module(name=f"{name}_dma", module=master)
@@ -67,6 +66,21 @@ def check(soc, phy, name):
     if getattr(phy, "with_preamble_crc", True) is False:
         raise ValueError(f"{name}: {type(phy).__name__} wants frames without preamble and FCS, which "
                          "the MAC always makes; in LiteX's simulator take LiteEthPHYGMII(model=True).")
+
+
+def register_region(soc, name, origin):
+    """Where the registers are. LiteX places its CSRs last, so room is kept for them here."""
+    origin = soc.mem_map.get(name) if origin is None else origin
+    if origin is not None:
+        return SoCRegion(origin=origin, size=REGISTERS, cached=False)
+    regions = soc.bus.regions
+    later = {} if "csr" in regions else {
+        "csr": SoCRegion(origin=soc.mem_map["csr"], size=4 << soc.csr.address_width, cached=False)}
+    regions.update(later)
+    region = soc.bus.alloc_region(name, REGISTERS, cached=False)
+    for kept in later:
+        del regions[kept]
+    return region
 
 
 def dma_bus(soc, coherent, name):

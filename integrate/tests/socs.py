@@ -54,6 +54,7 @@ class Stranger(SoCCore):
 
     def __init__(self, cpu="vexriscv", **kwargs):
         platform = LatticeECP5Platform("LFE5U-45F-8BG381C", IO, toolchain="trellis")
+        self.mem_map = dict(SoCCore.mem_map)  # LiteX changes that of the class
         self.crg = CRG(platform)
         SoCCore.__init__(self, platform, 50_000_000, cpu_type=cpu, integrated_rom_size=0x8000,
                          integrated_main_ram_size=0x8000, uart_name="stub", **kwargs)
