@@ -13,6 +13,7 @@ from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
 from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 
 from moderato.gateware.async_fifo import AsyncFIFO
+from moderato.gateware.axi_master import AXIMaster
 from moderato.gateware.descriptor import DescriptorFetcher
 from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.filter import AddressFilter
@@ -26,6 +27,7 @@ from moderato.gateware.receive import Receive, rx_frame_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.registers import counters, registers
 from moderato.gateware.statistics import Statistics
+from moderato.gateware.wishbone_master import WishboneMaster
 from moderato.soc.liteeth import LiteEth
 
 SYS_CLK_FREQ = 100e6
@@ -54,6 +56,12 @@ def axi_ports(prefix, bus):
         ports |= named(f"{prefix}_{channel}",
             **{field: getattr(endpoint, field) for field in ["valid", "ready", *fields.split()]})
     return ports
+
+
+def wishbone_ports(bus):
+    """The signals of a Wishbone bus that our master uses: wb_adr, ..."""
+    return named("wb_", **{name: getattr(bus, name)
+        for name in "adr dat_w dat_r sel cyc stb ack err we cti".split()})
 
 
 def clocked(device, *domains):
@@ -233,8 +241,11 @@ def register_file():
 OPTIONS = {"urgent": True, "pacing": True}
 
 
-def mac(phy_module, pads, domains, phy_cd, **parts):
-    """The MAC on a PHY, with pads named after their fields, and all options but those in `parts`."""
+def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
+    """The MAC on a PHY, with pads named after their fields, and all options but those in `parts`.
+
+    master: makes what stands between its DMA and another bus.
+    """
     device = Module()
     ports = clocked(device, *domains)
     device.submodules.phy = phy_module
@@ -242,7 +253,12 @@ def mac(phy_module, pads, domains, phy_cd, **parts):
         **OPTIONS | parts)
     bus = {name: getattr(top.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
-    ports |= axi_ports("dma", top.dma) | named("bus_", **bus) | named(pads=pads)
+    if master is None:
+        ports |= axi_ports("dma", top.dma)
+    else:
+        device.submodules.master = made = master(top.dma)
+        ports |= wishbone_ports(made.bus) if hasattr(made.bus, "cyc") else axi_ports("dma", made.bus)
+    ports |= named("bus_", **bus) | named(pads=pads)
     return device, ports | named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
 
 
@@ -259,6 +275,23 @@ def mac_deep():
     """On the simulation PHY, with the deepest Rx FIFO there is: 16 KiB."""
     pads = Record(SIM_PADS)
     return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", rx_fifo_order=14)
+
+
+def mac_sim_on(master):
+    pads = Record(SIM_PADS)
+    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", master)
+
+
+def mac_wishbone32():
+    return mac_sim_on(lambda dma: WishboneMaster(dma, data_width=32))
+
+
+def mac_wishbone64():
+    return mac_sim_on(lambda dma: WishboneMaster(dma, data_width=64))
+
+
+def mac_axi32():
+    return mac_sim_on(lambda dma: AXIMaster(dma, data_width=32))
 
 
 def mac_gated():

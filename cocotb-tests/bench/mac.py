@@ -7,11 +7,13 @@ from cocotb.triggers import ClockCycles, RisingEdge
 from bench.driver import END, Driver
 from bench.memory import Memory
 from bench.wire import GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, SimWire
+from bench.wishbone_memory import WishboneMemory
 from moderato.gateware.registers import EVENTS
 
 WIRES = {"mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
          "mac_gmii": GmiiWire, "mac_mii": MiiWire, "mac_rgmii": RgmiiWire,
-         "mac_rgmii_rates": RgmiiRatesWire}
+         "mac_rgmii_rates": RgmiiRatesWire,
+         "mac_wishbone32": SimWire, "mac_wishbone64": SimWire, "mac_axi32": SimWire}
 PACED = {SimWire, RgmiiRatesWire}  # at the rate that a test wants
 
 
@@ -29,7 +31,8 @@ class Mac:
         resets = [dut.sys_rst] + [getattr(dut, name) for name in kind.resets]
         for reset in resets:
             reset.value = 1
-        mac.memory = Memory(dut, size=END)
+        kind_of_memory = WishboneMemory if hasattr(dut, "wb_cyc") else Memory
+        mac.memory = kind_of_memory(dut, size=END)
         mac.memory.slow(slow)
         mac.driver = Driver(dut, mac.memory, **driver or {})
         mac.regs = mac.driver.regs

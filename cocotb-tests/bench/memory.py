@@ -8,7 +8,7 @@ from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiBus, AxiRam, AxiResp
 
 LINE = 64  # bytes: no burst is longer than a line of the CPU's cache, or crosses one
-BEAT = 8
+BEAT = 8   # bytes: of the MAC's own master
 
 # Payload that must hold still while valid waits for ready.
 STABLE = {"aw": ("addr", "len"), "ar": ("addr", "len"), "w": ("data", "strb", "last")}
@@ -25,6 +25,7 @@ class Memory:
         self.bursts = []
         self._dut = dut
         self._prefix = prefix
+        self.beat = len(self._signal("wdata")) // 8
         self._refused_reads = self._refused_writes = lambda address: False
         self._refusal = AxiResp.SLVERR
         self._inject()
@@ -70,10 +71,10 @@ class Memory:
             def wrap(name=name, access=getattr(interface, f"_{name}"), send=channel.send,
                      response=response):
                 async def beat(address, data):
-                    if not getattr(self, f"_refused_{name}s")(address & -BEAT):
+                    if not getattr(self, f"_refused_{name}s")(address & -self.beat):
                         return await access(address, data)
                     failed[name] = True
-                    return random.randbytes(BEAT)
+                    return random.randbytes(self.beat)
 
                 async def answer(transaction):
                     if failed.pop(name, False):
@@ -113,9 +114,10 @@ class Memory:
 
     def _accept(self, channel, address, last_beat):
         assert int(self._signal(channel + "burst").value) == 1, f"{channel}: not an INCR burst"
-        assert int(self._signal(channel + "size").value) == 3, f"{channel}: not 8 bytes a beat"
-        assert address % BEAT == 0, f"{channel}: {address:#x} is not aligned"
-        last = address + (last_beat + 1)*BEAT - 1
+        assert int(self._signal(channel + "size").value) == self.beat.bit_length() - 1, \
+            f"{channel}: not {self.beat} bytes a beat"
+        assert address % self.beat == 0, f"{channel}: {address:#x} is not aligned"
+        last = address + (last_beat + 1)*self.beat - 1
         assert address // LINE == last // LINE, f"{channel}: {address:#x}..{last:#x} leaves a line"
         self.bursts.append((channel, address, last_beat + 1))
 

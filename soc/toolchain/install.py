@@ -89,7 +89,7 @@ def make_environment(extras: list[str], log: Path):
         if not usable(python):
             call([sys.executable, "-m", "venv", "--clear", VENV], log, "cannot make .venv")
             PLACE.write_text(str(ROOT))
-        target = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
+        target = f"{ROOT}[{','.join(['lab', *extras])}]"
         call([python, "-m", "pip", "install", "--quiet", "--editable", target], log,
              "pip could not install the Python packages")
     STAMP.write_text(f"{environment_key(extras)}\n{environment_key([])}\n")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tests of the whole MAC on other buses than its own: test modules import them all."""
+
+import random
+
+import cocotb
+
+from bench.driver import RX_OFFSET, get
+from bench.frames import plain
+from bench.mac import Mac
+from bench.wire import add_fcs
+from mac_cases import (
+    MAX,
+    MIN,
+    invalid_lengths_are_refused,
+    keep_the_line_rate,
+    memory_may_be_reused_at_completion,
+    receives_lengths,
+    rings_wrap,
+    transmit,
+    transmits_every_alignment,
+)
+from test_mac_faults import one_refused_beat_of_a_sent_frame
+
+
+def width(dut):
+    """Bytes of the bus."""
+    return len(dut.wb_dat_w if hasattr(dut, "wb_dat_w") else dut.dma_wdata) // 8
+
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.3, 0.7])
+async def random_frames_both_ways(dut, slow):
+    mac = await Mac.start(dut, link=100, slow=slow, driver={"rx_order": 5, "tx_order": 5})
+    inward, outward = ([plain(random.randint(MIN, MAX)) for _ in range(40)] for _ in range(2))
+    for frame in inward:
+        mac.wire.send(add_fcs(frame))
+    sending = cocotb.start_soon(transmit(mac, [(frame, random.randrange(8)) for frame in outward]))
+    await mac.expect(inward)
+    await sending
+    assert await mac.regs.read("DMA_ERRORS") == 0
+
+
+@cocotb.test()
+async def each_refused_access_of_a_received_frame(dut):
+    """Every access of a burst in its turn, both halves of a beat: ERROR, its neighbours are good."""
+    mac = await Mac.start(dut, driver={"rx_order": 4})
+    length, errors = 70, 0
+    for at in range(0, RX_OFFSET + length, width(dut)):
+        frames = [plain(length) for _ in range(3)]
+        refused = mac.driver.rx.posted[1][0] + at
+        mac.memory.refuse(writes=lambda address, refused=refused: address == refused)
+        for frame in frames:
+            mac.wire.send(add_fcs(frame))
+        await mac.settle(3*length)
+        for n, frame in enumerate(frames):
+            status, (address, _) = mac.driver.rx.done()
+            error, told = get("STATUS", "ERROR", status), get("STATUS", "LENGTH", status)
+            assert (error, told) == ((1, 0) if n == 1 else (0, length)), f"frame {n}, byte {at}"
+            if not error:
+                assert mac.memory.ram.read(address + RX_OFFSET, length) == frame
+        mac.memory.refuse()
+        await mac.driver.post_buffers()
+        errors += 1
+        assert await mac.regs.read("DMA_ERRORS") == errors
+
+
+@cocotb.test()
+async def each_refused_access_of_a_sent_frame(dut):
+    mac = await Mac.start(dut)
+    for at in range(0, 128, width(dut)):
+        frames = [plain(128) for _ in range(3)]
+        for frame in frames:
+            mac.driver.queue(frame, 0)
+        refused = mac.driver.tx.posted[1] + at
+        mac.memory.refuse(reads=lambda address, refused=refused: address == refused)
+        await mac.driver.tx.doorbell()
+        assert await mac.driver.reclaim_all() == [False, True, False], f"byte {at}"
+        mac.memory.refuse()
+        for frame in (frames[0], frames[2]):
+            assert await mac.wire.receive() == frame
+
+
+@cocotb.test()
+@cocotb.parametrize(at=[0, 4, 8, 12])
+async def a_refused_descriptor_halts(dut, at):
+    """The ring stops and says so. What its first 8 bytes ask for is done if these came."""
+    mac = await Mac.start(dut)
+    byte, size = mac.driver.tx.address(0, "ADDRESS") + at, width(dut)
+    mac.memory.refuse(reads=lambda address: address <= byte < address + size)
+    mac.driver.queue(plain(100))
+    await mac.driver.tx.doorbell()
+    await mac.clocks(300)
+    assert await mac.regs.read("STATUS", "TX_HALTED") == 1
+    assert await mac.regs.read("DMA_ERRORS") == 1
+    assert bool(mac.wire.waiting()) == (at >= 8)
+
+
+@cocotb.test()
+async def keeps_gigabit_of_long_frames(dut):
+    """Both ways at once, none dropped."""
+    mac = await Mac.start(dut, driver={"rx_order": 6, "tx_order": 6})
+    await keep_the_line_rate(mac, [MAX]*20)
+    assert await mac.regs.read("RX_DROP_FIFO") == 0

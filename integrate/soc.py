@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Adds the MAC to a LiteX SoC, whichever its CPU and its bus are."""
+
+from litex.soc.integration.soc import SoCRegion
+
+from moderato.gateware.axi_master import NON_CACHEABLE, AXIMaster
+from moderato.gateware.mac import ModeratoMAC
+from moderato.gateware.wishbone_master import WishboneMaster
+
+from .clocks import constrain
+from .interrupts import InterruptLine
+
+REGISTERS = 0x1000  # bytes
+
+
+def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None,
+                 address_high=0, cache=NON_CACHEABLE, prot=0, with_timing_constraints=True,
+                 **options):
+    """Make the MAC a part of `soc`, and return it.
+
+    soc         a SoCCore (or SoC with a bus), before it is finalized.
+    phy         a LiteEth PHY. If it has registers, add it to the SoC yourself (`soc.ethphy = phy`).
+    name        of the module, of its region, and of what csr.json says of it.
+    phy_cd      prefix of the PHY's clock domains, as for `add_ethernet`; "sys" if it has none.
+    origin      address of its registers, 4 KiB, not cached; by default `soc.mem_map[name]`, or where
+                LiteX finds room.
+    coherent    True: the DMA must go through the CPU's coherent port, or this is an error. False: it
+                goes to the main bus though the CPU has such a port. None: it goes where it can.
+    address_high, cache, prot
+                on AXI: bits 32 and above of all addresses, AxCACHE, AxPROT.
+    options     of ModeratoMAC: rx_fifo_order, tx_fifo_order, max_frames, urgent, pacing.
+
+    Raises ValueError if the MAC cannot work in this SoC.
+    """
+    check(soc, phy, name)
+    bus = dma_bus(soc, coherent, name)
+
+    mac = ModeratoMAC(phy, soc.sys_clk_freq, phy_cd=phy_cd, **options)
+    soc.add_module(name=name, module=mac)
+    soc.bus.add_slave(name, mac.bus, register_region(soc, name, origin))
+
+    master = dma_master(bus, mac.dma, name, address_high, cache, prot)
+    soc.add_module(name=f"{name}_dma", module=master)
+    bus.add_master(name=f"{name}_dma", master=master.bus)
+
+    for direction in ("rx", "tx"):
+        line = InterruptLine(getattr(mac, f"irq_{direction}"), direction)
+        soc.add_module(name=f"{name}_{direction}", module=line)
+        if soc.irq.enabled:
+            soc.irq.add(f"{name}_{direction}", use_loc_if_exists=True)
+
+    soc.add_constant(f"{name}_dma_coherent", int(bus is not soc.bus))
+    if with_timing_constraints:
+        constrain(soc, phy)
+    return mac
+
+
+def check(soc, phy, name):
+    if soc.finalized:
+        raise ValueError(f"{name}: the SoC is finalized; call add_moderato before that.")
+    if hasattr(soc, name):
+        raise ValueError(f"{name}: the SoC has something of this name; give another one.")
+    if getattr(soc.cpu, "endianness", "little") != "little":
+        raise ValueError(f"{name}: the MAC's descriptors are little-endian, the CPU "
+                         f"{getattr(soc.cpu, 'human_name', soc.cpu.name)} is not.")
+    if getattr(phy, "with_preamble_crc", True) is False:
+        raise ValueError(f"{name}: {type(phy).__name__} wants frames without preamble and FCS, which "
+                         "the MAC always makes; in LiteX's simulator take LiteEthPHYGMII(model=True).")
+
+
+def register_region(soc, name, origin):
+    """Where the registers are. LiteX places its CSRs last, so room is kept for them here."""
+    origin = soc.mem_map.get(name) if origin is None else origin
+    if origin is not None:
+        return SoCRegion(origin=origin, size=REGISTERS, cached=False)
+    regions = soc.bus.regions
+    later = {} if "csr" in regions else {
+        "csr": SoCRegion(origin=soc.mem_map["csr"], size=4 << soc.csr.address_width, cached=False)}
+    regions.update(later)
+    region = soc.bus.alloc_region(name, REGISTERS, cached=False)
+    for kept in later:
+        del regions[kept]
+    return region
+
+
+def dma_bus(soc, coherent, name):
+    """The handler of the bus whose memory the CPU sees at once, or else of the main bus."""
+    port = getattr(soc, "dma_bus", None)
+    if coherent and port is None:
+        raise ValueError(f"{name}: coherent = True, but the SoC has no dma_bus: its CPU "
+                         f"({soc.cpu_type}) has no coherent port. Without, the driver must flush.")
+    return soc.bus if port is None or coherent is False else port
+
+
+def dma_master(bus, dma, name, address_high, cache, prot):
+    """A master with the bus's own width, so that none of LiteX's adapters stands behind it."""
+    kind = AXIMaster if bus.standard == "axi" else WishboneMaster  # LiteX's way to AXI-Lite keeps ERR
+    if bus.data_width not in (32, 64):
+        raise ValueError(f"{name}: the SoC's bus for DMA is {bus.data_width} bits wide; the MAC's "
+                         "masters are 32 or 64.")
+    if kind is AXIMaster:
+        return AXIMaster(dma, None, bus.data_width, bus.address_width, address_high, cache, prot)
+    if address_high:
+        raise ValueError(f"{name}: address_high is for AXI; this SoC's bus for DMA is {bus.standard}.")
+    return WishboneMaster(dma, None, bus.data_width, bus.address_width, bool(bus.bursting))

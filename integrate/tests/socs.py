@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""SoCs of LiteX that are not ours, small enough to be elaborated in a test."""
+
+from litex.build.generic_platform import Pins, Subsignal
+from litex.build.lattice import LatticeECP5Platform
+from litex.gen import LiteXModule
+from litex.soc.cores.cpu import CPUS
+from litex.soc.cores.cpu.vexriscv import VexRiscv
+from litex.soc.integration.builder import Builder
+from litex.soc.integration.soc_core import SoCCore
+from litex.soc.interconnect import axi, wishbone
+from migen import ClockDomain
+
+from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
+from moderato.soc.verilog import drop_stamps
+
+IO = [
+    ("clk", 0, Pins("A1")),
+    ("rst", 0, Pins("A2")),
+    ("eth_clocks", 0, Subsignal("tx", Pins("B1")), Subsignal("rx", Pins("B2"))),
+    ("eth", 0, Subsignal("rst_n", Pins("C1")), Subsignal("rx_ctl", Pins("C2")),
+     Subsignal("tx_ctl", Pins("C3")), Subsignal("rx_data", Pins("D1 D2 D3 D4")),
+     Subsignal("tx_data", Pins("E1 E2 E3 E4"))),
+]
+
+
+class CRG(LiteXModule):
+    def __init__(self, platform):
+        self.cd_sys = ClockDomain()
+        self.comb += [self.cd_sys.clk.eq(platform.request("clk")),
+                      self.cd_sys.rst.eq(platform.request("rst"))]
+
+
+class CoherentVexRiscv(VexRiscv):
+    """A CPU with a coherent port, in LiteX's sense: VexRiscv with whatever port a test wants."""
+    port = None
+
+    def __init__(self, platform, variant="standard"):
+        VexRiscv.__init__(self, platform, variant)
+        self.dma_bus = self.port()
+
+
+def coherent_cpu(kind, data_width):
+    make = {"wishbone": lambda: wishbone.Interface(data_width=data_width, address_width=32,
+                                                   addressing="word"),
+            "axi": lambda: axi.AXIInterface(data_width=data_width, address_width=32, id_width=4)}
+    name = f"coherent_{kind}{data_width}"
+    CPUS[name] = type(name, (CoherentVexRiscv,), {"port": staticmethod(make[kind])})
+    return name
+
+
+class Stranger(SoCCore):
+    """A SoC with an RGMII PHY, which a test adds the MAC to."""
+
+    def __init__(self, cpu="vexriscv", **kwargs):
+        platform = LatticeECP5Platform("LFE5U-45F-8BG381C", IO, toolchain="trellis")
+        self.mem_map = dict(SoCCore.mem_map)  # LiteX changes that of the class
+        self.crg = CRG(platform)
+        SoCCore.__init__(self, platform, 50_000_000, cpu_type=cpu, integrated_rom_size=0x8000,
+                         integrated_main_ram_size=0x8000, uart_name="stub", **kwargs)
+        self.ethphy = LiteEthPHYRGMII(platform.request("eth_clocks"), platform.request("eth"))
+
+
+def build(soc, folder):
+    """Writes what LiteX writes of a SoC, without compiling anything; returns its Verilog."""
+    builder = Builder(soc, output_dir=str(folder), compile_software=False, compile_gateware=False,
+                      csr_json=str(folder / "csr.json"))
+    builder.build(run=False, build_name="stranger")
+    file = folder / "gateware" / "stranger.v"
+    drop_stamps(file)
+    return file.read_text()
