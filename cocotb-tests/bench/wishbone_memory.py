@@ -68,12 +68,15 @@ class WishboneMemory:
         expected = None   # the address that a burst must have next
         offered  = None   # the access whose answer is on the bus
         was_cyc  = False
+        broken   = False  # an ERR inside of a burst: a slave that counts must see the cycle end
         while True:
             await clock
             if int(reset.value):
                 continue
             cycle, strobe = int(cyc.value), int(stb.value)
             assert cycle or not strobe, "STB without CYC"
+            assert not (broken and cycle), "a burst goes on after its ERR"
+            broken = False
             self.cycles += cycle and not was_cyc
             if was_cyc and not cycle:
                 assert expected is None, "CYC fell inside of a burst"
@@ -98,6 +101,7 @@ class WishboneMemory:
                 if we and not failed:
                     self._store(address, sel, data)
                 expected = address + self._width if cti == INCREMENTING and not failed else None
+                broken = cti == INCREMENTING and failed
                 asked = offered = None
                 ack.value = err.value = 0
                 # The next one of a burst need not be seen to be answered; a write's data must.
