@@ -9,7 +9,9 @@
 #include <linux/ip.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
+#ifndef MODERATO_LINUX_6_1
 #include <linux/unaligned.h>
+#endif
 #include <net/checksum.h>
 #include <net/ip.h>
 

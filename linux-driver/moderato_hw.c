@@ -3,7 +3,9 @@
 
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
+#ifndef MODERATO_LINUX_6_1
 #include <linux/unaligned.h>
+#endif
 
 #include "moderato.h"
 

@@ -370,6 +370,9 @@ static void moderato_mac_link_up(struct phylink_config *config,
 }
 
 static const struct phylink_mac_ops moderato_mac_ops = {
+#ifdef MODERATO_LINUX_6_1
+	.validate = phylink_generic_validate,
+#endif
 	.mac_config = moderato_mac_config,
 	.mac_link_down = moderato_mac_link_down,
 	.mac_link_up = moderato_mac_link_up,
@@ -605,7 +608,11 @@ static struct platform_driver moderato_driver = {
 		.pm = pm_sleep_ptr(&moderato_pm_ops),
 	},
 	.probe = moderato_probe,
+#ifdef MODERATO_LINUX_6_1
+	.remove_new = moderato_remove,
+#else
 	.remove = moderato_remove,
+#endif
 	.shutdown = moderato_shutdown,
 };
 module_platform_driver(moderato_driver);

@@ -6,7 +6,9 @@
 
 #include <linux/bitfield.h>
 #include <linux/slab.h>
+#ifndef MODERATO_LINUX_6_1
 #include <net/page_pool/helpers.h>
+#endif
 
 #include "moderato.h"
 
@@ -203,12 +205,18 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 		.pool_size = moderato_size(rx->ring.order),
 		.nid = NUMA_NO_NODE,
 		.dev = rx->priv->dev,
+#ifndef MODERATO_LINUX_6_1
 		.netdev = rx->priv->ndev,
+#endif
 		.dma_dir = DMA_FROM_DEVICE,
 		.max_len = PAGE_SIZE,
 	};
-	struct page_pool *pool = page_pool_create(&params);
+	struct page_pool *pool;
 
+#ifdef MODERATO_LINUX_6_1
+	params.flags |= MODERATO_POOL_PARTS;
+#endif
+	pool = page_pool_create(&params);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	rx->pool = pool;
@@ -325,8 +333,10 @@ void moderato_rx_up(struct moderato_rx *rx)
 	 * back into the pool; see page_pool_disable_direct_recycling(). Where
 	 * the polls are several, another one may be at the pool just then.
 	 */
+#ifndef MODERATO_LINUX_6_1
 	if (rx->pool && !moderato_rx_is_shared(rx))
 		WRITE_ONCE(rx->pool->p.napi, &priv->napi);
+#endif
 	if (rx->ops->start)
 		rx->ops->start(rx);
 	enable_irq(priv->rx_irq);
@@ -351,9 +361,11 @@ int moderato_rx_down(struct moderato_rx *rx)
 	cancel_work_sync(&rx->priv->rx_dim.work);
 	/* The strategy may have re-armed */
 	moderato_disarm(&rx->ring);
+#ifndef MODERATO_LINUX_6_1
 	/* Not for a later poll, of another ring */
 	if (rx->pool)
 		page_pool_disable_direct_recycling(rx->pool);
+#endif
 	return err;
 }
 
