@@ -139,20 +139,29 @@ void moderato_dim_tx_event(struct moderato_priv *priv)
 
 /* Hardware ---------------------------------------------------------------- */
 
-/* What the hardware may choose between, as ethtool(8) has it: rx-usecs-low at a
- * low rate, rx-usecs-high at a high one. Half a ring of frames is enough
+/* The hardware chooses the delay. Half a ring of frames is enough
  * whatever the delay. It must not be 0, which would be none at all.
  */
 static void moderato_pacing_start(struct moderato_priv *priv)
 {
+#ifndef MODERATO_CORE
 	const struct moderato_coalesce *rx = &priv->config.rx;
+#endif
 	struct moderato_coalesce least = {
 		.frames = moderato_size(priv->config.rx_order) / 2,
+#ifdef MODERATO_CORE
+		.usecs = 1,
+#else
 		.usecs = max(rx->usecs_low, 1U),
+#endif
 	};
 
 	moderato_hw_moderate(priv, &moderato_rx_direction, &least);
+#ifdef MODERATO_CORE
+	moderato_hw_pace(priv, MODERATO_PACING_USECS);
+#else
 	moderato_hw_pace(priv, rx->usecs_high ?: MODERATO_PACING_USECS);
+#endif
 }
 
 /* Settings ---------------------------------------------------------------- */

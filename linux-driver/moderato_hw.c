@@ -86,7 +86,9 @@ int moderato_hw_init(struct moderato_priv *priv)
 	priv->max_order = min_t(u8, MODERATO_MAX_RING_ORDER,
 				FIELD_GET(MODERATO_CAPABILITY_MAX_RING_ORDER,
 					  capability));
+#ifndef MODERATO_CORE
 	priv->has_urgent = capability & MODERATO_CAPABILITY_URGENT;
+#endif
 	priv->has_pacing = capability & MODERATO_CAPABILITY_PACING;
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)

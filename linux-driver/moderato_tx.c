@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Transmit ring: posting frames, and taking back one completed descriptor.
- * When and in which context skbs are freed is up to tx_irq.c, tx_count.c,
- * tx_none.c and tx_poll.c.
+ * When and in which context skbs are freed is up to the files of strategies.
  */
 
 #include <linux/bitfield.h>
@@ -94,8 +93,10 @@ moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 	}
 	if (busy || flush)
 		moderato_tx_ring_doorbell(tx);
+#ifndef MODERATO_CORE
 	if (tx->ops->posted)
 		tx->ops->posted(tx);
+#endif
 	return busy ? NETDEV_TX_BUSY : NETDEV_TX_OK;
 }
 
@@ -106,9 +107,11 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	bool flush = !netdev_xmit_more();
 	int len;
 
+#ifndef MODERATO_CORE
 	if (tx->ops->prepare)
 		tx->ops->prepare(tx);
 
+#endif
 	if (unlikely(moderato_tx_copies(skb)))
 		len = moderato_tx_copy(tx, skb);
 	else
@@ -138,8 +141,10 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	/* From the doorbell on, the skb may be gone */
 	if (flush)
 		moderato_tx_ring_doorbell(tx);
+#ifndef MODERATO_CORE
 	if (tx->ops->posted)
 		tx->ops->posted(tx);
+#endif
 	return NETDEV_TX_OK;
 }
 
@@ -239,6 +244,7 @@ void moderato_tx_netpoll(struct moderato_tx *tx)
 
 /* Strategy ----------------------------------------------------------------- */
 
+#ifndef MODERATO_CORE
 static const struct moderato_tx_ops * const moderato_tx_ops[] = {
 	[MODERATO_TX_IRQ] = &moderato_tx_irq_ops,
 	[MODERATO_TX_COUNT] = &moderato_tx_count_ops,
@@ -246,6 +252,7 @@ static const struct moderato_tx_ops * const moderato_tx_ops[] = {
 	[MODERATO_TX_POLL] = &moderato_tx_poll_ops,
 };
 
+#endif
 /* Chooses the strategy that the configuration asks for, on a running or a
  * stopped ring, with the interrupt disabled. Frames on the ring stay there:
  * whoever comes next frees them, so nothing is lost and nothing leaks.
@@ -253,18 +260,28 @@ static const struct moderato_tx_ops * const moderato_tx_ops[] = {
 static void moderato_tx_choose(struct moderato_tx *tx)
 {
 	const struct moderato_config *config = &tx->priv->config;
+#ifndef MODERATO_CORE
 	enum moderato_tx_strategy strategy;
 
 	strategy = moderato_tx_strategy(&config->tx,
 					config->tx_reclaim_on_xmit,
 					moderato_tx_polled(config));
+#endif
 
 	__netif_tx_lock_bh(tx->queue);
+#ifdef MODERATO_CORE
+	tx->prompt = moderato_tx_adapts(config) ||
+		     moderato_tx_prompt(&config->tx);
+#else
 	tx->ops = moderato_tx_ops[strategy];
 	tx->prompt = moderato_tx_adapts(config) ||
 		     moderato_tx_prompt(&config->tx, strategy);
+#endif
 	__netif_tx_unlock_bh(tx->queue);
 
+#ifdef MODERATO_CORE
+	moderato_tx_moderate(tx->priv, true);
+#else
 	/* The timer looks at the strategy under the lock, and so does not
 	 * take frames any more. An Rx interrupt that saw the old one may be
 	 * about to mask this ring, see moderato_tx_poll_comes().
@@ -272,6 +289,7 @@ static void moderato_tx_choose(struct moderato_tx *tx)
 	hrtimer_cancel(&tx->timer);
 	synchronize_irq(tx->priv->rx_irq);
 	moderato_tx_moderate(tx->priv, tx->ops->irq);
+#endif
 }
 
 /* With the interrupt disabled until the very end, see moderato_tx_choose().
@@ -281,11 +299,13 @@ static void moderato_tx_resume(struct moderato_tx *tx)
 {
 	enable_irq(tx->priv->tx_irq);
 	moderato_rearm(&tx->ring);
+#ifndef MODERATO_CORE
 	if (tx->ops->posted) {
 		__netif_tx_lock_bh(tx->queue);
 		tx->ops->posted(tx);
 		__netif_tx_unlock_bh(tx->queue);
 	}
+#endif
 }
 
 /* Under traffic */
@@ -310,8 +330,10 @@ struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order)
 	tx->priv = priv;
 	tx->queue = netdev_get_tx_queue(priv->ndev, 0);
 	tx->reserve = 1;
+#ifndef MODERATO_CORE
 	hrtimer_init(&tx->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	tx->timer.function = moderato_tx_none_timer;
+#endif
 
 	tx->buf = kvcalloc(moderato_size(order), sizeof(*tx->buf), GFP_KERNEL);
 	if (!tx->buf || moderato_ring_alloc(priv, &tx->ring,
@@ -434,7 +456,9 @@ int moderato_tx_down(struct moderato_tx *tx)
 	 */
 	disable_irq(tx->priv->tx_irq);
 	netif_tx_disable(tx->priv->ndev);
+#ifndef MODERATO_CORE
 	hrtimer_cancel(&tx->timer);
+#endif
 	cancel_work_sync(&tx->priv->tx_dim.work);
 	moderato_disarm(&tx->ring);
 	err = moderato_ring_stop(tx->priv, &tx->ring);

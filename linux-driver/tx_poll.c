@@ -6,16 +6,24 @@
 
 #include "moderato.h"
 
+#ifdef MODERATO_CORE
+void moderato_tx_poll_handle(struct moderato_tx *tx)
+#else
 static void moderato_tx_poll_handle(struct moderato_tx *tx)
+#endif
 {
 	struct moderato_priv *priv = tx->priv;
 
 	moderato_disarm(&tx->ring);
 	WRITE_ONCE(tx->masked, true);
+#ifdef MODERATO_CORE
+	napi_schedule_irqoff(&priv->napi);
+#else
 	if (READ_ONCE(priv->config.rx_timer))
 		moderato_rx_timer_schedule(priv);
 	else
 		napi_schedule_irqoff(&priv->napi);
+#endif
 }
 
 /* Asked again under the queue's lock, which keeps transmissions out, and a
@@ -23,8 +31,12 @@ static void moderato_tx_poll_handle(struct moderato_tx *tx)
  */
 static bool moderato_tx_is_polled(const struct moderato_tx *tx)
 {
+#ifdef MODERATO_CORE
+	return !READ_ONCE(tx->draining);
+#else
 	return READ_ONCE(tx->ops) == &moderato_tx_poll_ops &&
 	       !READ_ONCE(tx->draining);
+#endif
 }
 
 /* Frees all that was sent: no more than a ring, so that the budget, which is
@@ -76,6 +88,8 @@ void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed)
 	__netif_tx_unlock(tx->queue);
 }
 
+#ifndef MODERATO_CORE
 const struct moderato_tx_ops moderato_tx_poll_ops = {
 	.irq = moderato_tx_poll_handle,
 };
+#endif
