@@ -50,7 +50,8 @@ def test_what_no_module_may_call_is_noticed(tmp_path):
     (tmp_path / "Kbuild").write_text("obj-m := wrong.o\n")
     (tmp_path / "wrong.c").write_text(
         "#include <linux/module.h>\n#include <linux/netdevice.h>\n"
-        "void dev_shutdown(struct net_device *n);\nvoid wrong(struct net_device *n);\nvoid wrong(struct net_device *n) { dev_shutdown(n); }\n"
+        "void dev_shutdown(struct net_device *n);\nvoid wrong(struct net_device *n);\n"
+        "void wrong(struct net_device *n) { dev_shutdown(n); }\n"
         'MODULE_LICENSE("GPL");\n')
     call(tree.make(f"M={tmp_path}", "modules"), **UNLINKED)
     assert missing(tmp_path / "wrong.ko", tree) == {"dev_shutdown"}
