@@ -27,8 +27,18 @@ def guest(tmp_path: Path, *changes: tuple[str, str, str]):
         source = (work / file).read_text()
         assert source.count(good) == 1, f"{file} has no single {good!r}"
         (work / file).write_text(source.replace(good, bad))
+    with loaded(work) as session:
+        yield session
+
+
+@contextlib.contextmanager
+def loaded(work: Path, *words: str):
+    """A guest with both interfaces up, and the driver of the sources in `work`, built by make with
+    `words`.
+    """
     built = kernel.kernel()
-    run(kernel.make(built.source, built.build, f"M={work}", "modules"), log=work / "build.log")
+    run(kernel.make(built.source, built.build, f"M={work}", *words, "modules"),
+        log=work / "build.log")
 
     m = machine()
     with state.booted(m).open() as session:
