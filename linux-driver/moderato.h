@@ -198,7 +198,7 @@ struct moderato_rx {
 #endif
 };
 
-/* What one interrupt or poll received
+/* What was received in one go
  * @taken: descriptors, of these frames and of lost ones
  */
 struct moderato_rx_done {
@@ -288,8 +288,7 @@ struct moderato_tx_buf {
 	u8 *copy;
 };
 
-/* @prompt, @draining: change under the queue's lock only, as the strategy does
- * @in_irq: the hard interrupt is looking at the ring
+/* @prompt, @draining: change under the queue's lock only
  * @masked: an interrupt, of either direction, has left the ring to the poll
  * @prompt: sent skbs come back soon (see moderato_tx_prompt())
  * @draining: the queue stays stopped
@@ -301,6 +300,7 @@ struct moderato_tx {
 	struct moderato_ring ring;
 	struct moderato_priv *priv;
 #ifndef MODERATO_CORE
+	/* changes under the queue's lock only */
 	const struct moderato_tx_ops *ops;
 #endif
 	struct netdev_queue *queue;
@@ -311,13 +311,16 @@ struct moderato_tx {
 #endif
 	bool prompt;
 	bool draining;
+#ifndef MODERATO_CORE
+	/* the hard interrupt is looking at the ring */
 	bool in_irq;
+#endif
 	bool masked;
 	u16 rung;
 	u16 reserve;
 };
 
-/* What one interrupt, timer or transmission took off the ring
+/* What was taken off the ring in one go
  * @packets, @bytes: of these, what was sent without error
  * @accounted_frames, @accounted_bytes: of these, what byte queue limits know
  */
@@ -340,7 +343,9 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 				 struct moderato_tx_done *done);
 void moderato_tx_finish(struct moderato_tx *tx,
 			const struct moderato_tx_done *done);
+#ifndef MODERATO_CORE
 void moderato_tx_netpoll(struct moderato_tx *tx);
+#endif
 void moderato_copies_free(struct moderato_tx *tx);
 int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb);
 void moderato_tx_features(struct net_device *ndev);
@@ -370,7 +375,7 @@ static inline void moderato_tx_poll_comes(struct moderato_tx *tx)
 static inline u32 moderato_tx_space(const struct moderato_tx *tx)
 {
 	/* Pairs with the release in moderato_tx_take(): a slot that looks
-	 * free was left by the strategy that freed its skb.
+	 * free was left by whoever freed its skb.
 	 */
 	u16 consumer = smp_load_acquire(&tx->ring.consumer);
 
@@ -443,9 +448,9 @@ struct moderato_hw_stats {
 	struct delayed_work work;
 };
 
-/* Each is written by one context at a time, the strategy's: now in a hard
- * interrupt, now in a softirq, but always with interrupts off, which is how
- * the sequence counter in it is to be written then.
+/* Each is written by one context at a time: mostly a softirq, but also what
+ * comes with interrupts off. So they are off whenever the sequence counter in it
+ * is written.
  */
 struct moderato_rx_stats {
 	u64_stats_t packets;

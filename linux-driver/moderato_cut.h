@@ -32,8 +32,8 @@ static inline __wsum moderato_copy_sum(void *to, const void *from,
 				       unsigned int len)
 {
 	u64 total = 0;
-	bool odd;
 	__wsum sum;
+	bool odd;
 
 	if (((unsigned long)to ^ (unsigned long)from) % sizeof(u32) ||
 	    len < sizeof(u32))

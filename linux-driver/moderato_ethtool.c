@@ -380,8 +380,16 @@ static int moderato_replace_rings(struct moderato_priv *priv,
 
 	if (rx)
 		err = moderato_rx_install(priv, rx);
+#ifdef MODERATO_UPSTREAM
+	/* Nothing is started any more if the old Rx ring does not stop */
+	if (tx && err)
+		moderato_tx_destroy(tx);
+	else if (tx)
+		err = moderato_tx_install(priv, tx);
+#else
 	if (tx)
 		err = moderato_tx_install(priv, tx) ?: err;
+#endif
 	return err;
 }
 
@@ -486,9 +494,9 @@ static void moderato_get_ethtool_stats(struct net_device *ndev,
 static void moderato_get_eth_mac_stats(struct net_device *ndev,
 				       struct ethtool_eth_mac_stats *stats)
 {
-	struct moderato_priv *priv = netdev_priv(ndev);
 	/* IEEE 802.3 counts the octets of data and padding only */
 	const unsigned int header = ETH_HLEN + ETH_FCS_LEN;
+	struct moderato_priv *priv = netdev_priv(ndev);
 	u64 total[MODERATO_COUNTERS];
 
 	moderato_stats_read(priv, total);

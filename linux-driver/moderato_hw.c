@@ -66,8 +66,8 @@ int moderato_hw_reset(struct moderato_priv *priv)
 
 int moderato_hw_init(struct moderato_priv *priv)
 {
-	u32 version, capability;
 	u32 id = readl(priv->regs + MODERATO_ID);
+	u32 version, capability;
 
 	if (id != MODERATO_ID_VALUE)
 		return dev_err_probe(priv->dev, -ENODEV,

@@ -54,12 +54,13 @@ static irqreturn_t moderato_rx_interrupt(int irq, void *data)
 static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 {
 	struct moderato_priv *priv = data;
+#ifdef MODERATO_CORE
+
+	moderato_tx_poll_handle(priv->tx);
+#else
 	struct moderato_tx *tx = priv->tx;
 
 	WRITE_ONCE(tx->in_irq, true);
-#ifdef MODERATO_CORE
-	moderato_tx_poll_handle(tx);
-#else
 	/* Without the strategy's asking: the ring halted, or the strategy was
 	 * being changed to one without interrupts.
 	 */
@@ -67,8 +68,8 @@ static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 		moderato_rearm_after(priv, &tx->ring, 0);
 	else
 		tx->ops->irq(tx);
-#endif
 	WRITE_ONCE(tx->in_irq, false);
+#endif
 	return IRQ_HANDLED;
 }
 
@@ -344,6 +345,7 @@ static int moderato_eth_ioctl(struct net_device *ndev, struct ifreq *ifr,
 }
 
 #endif
+#ifndef MODERATO_CORE
 #ifdef CONFIG_NET_POLL_CONTROLLER
 static void moderato_poll_controller(struct net_device *ndev)
 {
@@ -353,6 +355,7 @@ static void moderato_poll_controller(struct net_device *ndev)
 }
 #endif
 
+#endif
 static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_open = moderato_open,
 	.ndo_stop = moderato_stop,
@@ -367,8 +370,10 @@ static const struct net_device_ops moderato_netdev_ops = {
 #endif
 	.ndo_get_stats64 = moderato_get_stats64,
 	.ndo_fix_features = moderato_fix_features,
+#ifndef MODERATO_CORE
 #ifdef CONFIG_NET_POLL_CONTROLLER
 	.ndo_poll_controller = moderato_poll_controller,
+#endif
 #endif
 };
 

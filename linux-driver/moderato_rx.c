@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Receive ring: buffers, and one completed descriptor turned into one skb.
- * When and in which context that happens is up to the files of strategies.
+ * When and in which context that happens is up to who calls: see rx_napi.c.
  */
 
 #include <linux/bitfield.h>
@@ -385,13 +385,13 @@ void moderato_rx_up(struct moderato_rx *rx)
 	moderato_doorbell(ring, ring->producer);
 
 	/* Skbs that are freed where they were polled put their page straight
-	 * back into the pool; see page_pool_disable_direct_recycling(). Not
-	 * where several polls may be at the pool.
+	 * back into the pool; see page_pool_disable_direct_recycling().
 	 */
 #ifndef MODERATO_LINUX_6_1
 #ifdef MODERATO_CORE
 	WRITE_ONCE(rx->pool->p.napi, &priv->napi);
 #else
+	/* Not where several polls may be at the pool */
 	if (rx->pool && !moderato_rx_is_shared(rx))
 		WRITE_ONCE(rx->pool->p.napi, &priv->napi);
 #endif
@@ -426,7 +426,7 @@ int moderato_rx_down(struct moderato_rx *rx)
 	rx->ops->stop(rx);
 #endif
 	cancel_work_sync(&rx->priv->rx_dim.work);
-	/* The strategy may have re-armed */
+	/* It may have been re-armed meanwhile */
 	moderato_disarm(&rx->ring);
 #ifndef MODERATO_LINUX_6_1
 	/* Not for a later poll, of another ring */

@@ -210,6 +210,7 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_rx_stats *rx = &priv->rx_stats;
+	u64 total[MODERATO_COUNTERS];
 	unsigned int start;
 
 	do {
@@ -218,6 +219,16 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 		stats->bytes = u64_stats_read(&rx->bytes);
 		stats->alloc_fail = u64_stats_read(&rx->alloc_failed);
 	} while (u64_stats_fetch_retry(&rx->syncp, start));
+
+	moderato_stats_read(priv, total);
+	stats->hw_drop_overruns = total[MODERATO_RX_DROP_FIFO] +
+				  total[MODERATO_RX_DROP_RING];
+	stats->hw_drops = stats->hw_drop_overruns +
+			  total[MODERATO_RX_DROP_BUFFER] +
+			  total[MODERATO_RX_FILTERED] +
+			  total[MODERATO_RX_FCS_ERRORS] +
+			  total[MODERATO_RX_UNDERSIZE] +
+			  total[MODERATO_RX_OVERSIZE];
 }
 
 static void moderato_get_queue_stats_tx(struct net_device *ndev, int queue,
@@ -242,6 +253,8 @@ static void moderato_get_base_stats(struct net_device *ndev,
 	rx->packets = 0;
 	rx->bytes = 0;
 	rx->alloc_fail = 0;
+	rx->hw_drops = 0;
+	rx->hw_drop_overruns = 0;
 	tx->packets = 0;
 	tx->bytes = 0;
 }

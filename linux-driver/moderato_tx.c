@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmit ring: posting frames, and taking back one completed descriptor.
- * When and in which context skbs are freed is up to the files of strategies.
+/* Transmit ring: posting frames, and taking back one completed descriptor. In
+ * which context skbs are freed is up to who calls: see tx_poll.c.
  */
 
 #include <linux/bitfield.h>
@@ -150,7 +150,7 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 
 /* Takes the oldest frame off the ring if the hardware is done with it.
  *
- * Return: its skb, for the strategy to free, or NULL
+ * Return: its skb, for the caller to free, or NULL
  */
 struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 				 struct moderato_tx_done *done)
@@ -222,6 +222,7 @@ static void moderato_tx_reclaim(struct moderato_tx *tx)
 	moderato_tx_finish(tx, &done);
 }
 
+#ifndef MODERATO_CORE
 /* netpoll sends with interrupts off, perhaps for ever, as in a panic: it looks
  * here when the queue is stopped. Whoever else takes frames off the ring is
  * locked out: a transmission and the timer by the queue's lock, a change of
@@ -244,7 +245,6 @@ void moderato_tx_netpoll(struct moderato_tx *tx)
 
 /* Strategy ----------------------------------------------------------------- */
 
-#ifndef MODERATO_CORE
 static const struct moderato_tx_ops * const moderato_tx_ops[] = {
 	[MODERATO_TX_IRQ] = &moderato_tx_irq_ops,
 	[MODERATO_TX_COUNT] = &moderato_tx_count_ops,
@@ -252,11 +252,17 @@ static const struct moderato_tx_ops * const moderato_tx_ops[] = {
 	[MODERATO_TX_POLL] = &moderato_tx_poll_ops,
 };
 
-#endif
 /* Chooses the strategy that the configuration asks for, on a running or a
  * stopped ring, with the interrupt disabled. Frames on the ring stay there:
  * whoever comes next frees them, so nothing is lost and nothing leaks.
  */
+#else
+/* Moderation ---------------------------------------------------------------- */
+
+/* As the configuration asks for it, on a running or a stopped ring, with the
+ * interrupt disabled
+ */
+#endif
 static void moderato_tx_choose(struct moderato_tx *tx)
 {
 	const struct moderato_config *config = &tx->priv->config;
@@ -279,21 +285,26 @@ static void moderato_tx_choose(struct moderato_tx *tx)
 #endif
 	__netif_tx_unlock_bh(tx->queue);
 
+#ifndef MODERATO_CORE
+	/* The timer looks at the strategy under the lock, and so does not
+	 * take frames any more.
+	 */
+	hrtimer_cancel(&tx->timer);
+#endif
+	/* An Rx interrupt that saw what was there before may be about to mask
+	 * this ring, which no poll would then arm again: see
+	 * moderato_tx_poll_comes().
+	 */
+	synchronize_irq(tx->priv->rx_irq);
 #ifdef MODERATO_CORE
 	moderato_tx_moderate(tx->priv, true);
 #else
-	/* The timer looks at the strategy under the lock, and so does not
-	 * take frames any more. An Rx interrupt that saw the old one may be
-	 * about to mask this ring, see moderato_tx_poll_comes().
-	 */
-	hrtimer_cancel(&tx->timer);
-	synchronize_irq(tx->priv->rx_irq);
 	moderato_tx_moderate(tx->priv, tx->ops->irq);
 #endif
 }
 
-/* With the interrupt disabled until the very end, see moderato_tx_choose().
- * Where no completion raises it, a ring that halts does.
+/* With the interrupt disabled until the very end, see moderato_tx_choose(). A
+ * ring that halts raises it, whatever else does.
  */
 static void moderato_tx_resume(struct moderato_tx *tx)
 {
@@ -451,8 +462,7 @@ int moderato_tx_down(struct moderato_tx *tx)
 	moderato_tx_drain(tx);
 
 	/* The interrupt may have woken the queue if it looked at @draining
-	 * just before it was set; now nobody does any more. Neither does a
-	 * transmission start the timer again.
+	 * just before it was set; now nobody does any more.
 	 */
 	disable_irq(tx->priv->tx_irq);
 	netif_tx_disable(tx->priv->ndev);
@@ -490,7 +500,7 @@ int moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx)
 		moderato_give_up(priv);
 	else
 		moderato_tx_up(tx);
-	/* netpoll may still look at it */
+	/* A poll may still look at it, as may netpoll */
 	synchronize_net();
 	moderato_tx_destroy(old);
 	return err;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Receive strategy with NAPI: the hard interrupt masks itself and schedules
+/* Reception with NAPI: the hard interrupt masks itself and schedules
  * the poll, which receives in a softirq until the ring is empty. Under
  * overload the poll never completes, interrupts stay off, and the surplus is
- * dropped by the hardware at the ring. The poll also frees what was sent, if
- * that is left to it.
+ * dropped by the hardware at the ring. The poll also frees what was sent: see
+ * tx_poll.c.
  */
 
 #include <net/busy_poll.h>
@@ -62,15 +62,16 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 #endif
 		work++;
 	}
+#ifndef MODERATO_UPSTREAM
 	/* The hardware has new buffers before the stack takes its time */
+#endif
 	if (done.taken)
 		moderato_rx_finish(rx, &done);
 #ifndef MODERATO_UPSTREAM
 	netif_receive_skb_list(&list);
 #endif
 	/* Behind, for what was sent can wait, and what was received cannot. With
-	 * a budget of 0 that is all; what else netpoll needs, also where NAPI is
-	 * off, is moderato_tx_netpoll().
+	 * a budget of 0, netpoll's, that is all.
 	 */
 	freed = moderato_tx_poll(tx, budget);
 

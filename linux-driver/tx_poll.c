@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmit strategy within NAPI: the hard interrupt masks itself and schedules
- * the poll, at once or by the clock, as the Rx interrupt does. The poll frees
- * what was sent after it received. Under load neither direction interrupts.
+/* Transmission within NAPI: the hard interrupt masks itself and schedules the
+ * poll, as the Rx interrupt does. The poll frees what was sent after it received.
+ * Under load neither direction interrupts.
  */
 
 #include "moderato.h"
@@ -27,7 +27,7 @@ static void moderato_tx_poll_handle(struct moderato_tx *tx)
 }
 
 /* Asked again under the queue's lock, which keeps transmissions out, and a
- * change of strategy or ring
+ * change of the ring or of who frees
  */
 static bool moderato_tx_is_polled(const struct moderato_tx *tx)
 {
