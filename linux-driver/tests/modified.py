@@ -22,13 +22,17 @@ def guest(tmp_path: Path, *changes: tuple[str, str, str]):
     """
     work = tmp_path / "modified"
     work.mkdir()
-    copy(work)
+    change(copy(work), *changes)
+    with loaded(work) as session:
+        yield session
+
+
+def change(work: Path, *changes: tuple[str, str, str]):
+    """Make `changes`, as guest() describes them, to the sources in `work`."""
     for file, good, bad in changes:
         source = (work / file).read_text()
         assert source.count(good) == 1, f"{file} has no single {good!r}"
         (work / file).write_text(source.replace(good, bad))
-    with loaded(work) as session:
-        yield session
 
 
 @contextlib.contextmanager

@@ -46,3 +46,26 @@ def test_core_forwards(tmp_path):
         assert not {"rx_drop_fifo", "rx_drop_ring", "rx_drop_buffer", "rx_alloc_failed"} & set(names)
         guest.check("ip link set eth0 down; ip link set eth1 down; rmmod moderato")
         assert complaints(guest) == []
+
+
+def test_core_netpoll(tmp_path):
+    """A poll without a budget frees frames and wakes the queue: netpoll needs nothing else."""
+    series.write_sources(tmp_path, core=True)
+    work = tmp_path / series.PLACE
+    modified.change(
+        work, ("moderato_tx_poll.c", "	if (!moderato_tx_is_polled(tx))\n		return 0;",
+               "	if (budget || !moderato_tx_is_polled(tx))\n		return 0;"),
+        ("moderato_stats.c", "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
+         "	if (priv->tx) {\n		local_irq_disable();\n		moderato_napi_poll(&priv->napi, 0);\n"
+         "		local_irq_enable();\n	}\n	moderato_stats_read(priv, total);\n	stats->rx_dropped"))
+    with modified.loaded(work, "CONFIG_MODERATO=m") as guest:
+        guest.check("ethtool -C eth1 tx-frames 0 tx-usecs 100000; ethtool -G eth1 tx 8")
+        guest.check("ip neigh flush dev eth0")  # nothing but the tester's frames
+        guest.check("/etc/moderato/up static")
+        offer(guest, 30)
+        guest.call("run", cycles=8_000_000)
+        assert guest.call("status")["ports"][0]["forwarded"] <= 9
+        guest.check("for i in 1 2 3 4 5 6 7 8; do ip -s link show eth1 >/dev/null; done")
+        assert collect(guest)[0]["lost"] == 0
+        guest.check("ip link set eth1 down; ip link set eth0 down; rmmod moderato")
+        assert complaints(guest) == []
