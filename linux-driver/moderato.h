@@ -6,24 +6,36 @@
 #include <linux/dim.h>
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
+#ifndef MODERATO_CORE
 #include <linux/hrtimer.h>
+#endif
 #include <linux/if_vlan.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/netdevice.h>
 #include <linux/phylink.h>
+#ifndef MODERATO_CORE
 #include <linux/smp.h>
+#endif
 #include <linux/spinlock.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
 
 #include "moderato_coalesce.h"
+#ifndef MODERATO_CORE
 #include "moderato_flow.h"
+#endif
 #include "moderato_regs.h"
 #include "moderato_ring.h"
 
+#ifndef MODERATO_CORE
+#ifdef MODERATO_UPSTREAM
+#define MODERATO_NAPI_WEIGHT	NAPI_POLL_WEIGHT
+#else
 #define MODERATO_NAPI_WEIGHT	32
+#endif
 #define MODERATO_URGENT_WEIGHT	8
+#endif
 #define MODERATO_DEFAULT_ORDER	8
 
 /* Octets around the payload of the longest frame, with one VLAN tag */
@@ -136,6 +148,7 @@ static inline void moderato_disarm(const struct moderato_ring *ring)
 
 /* Receive ------------------------------------------------------------------ */
 
+#ifndef MODERATO_CORE
 /* A receive strategy: in which context frames are handed to the stack.
  * @pooled: buffers come from a page_pool, which only a softirq may use
  * @shared: by polls on several CPUs, one after the other
@@ -157,6 +170,7 @@ extern const struct moderato_rx_ops moderato_rx_irq_ops;
 extern const struct moderato_rx_ops moderato_rx_napi_ops;
 extern const struct moderato_rx_ops moderato_rx_timer_ops;
 extern const struct moderato_rx_ops moderato_rx_shared_ops;
+#endif
 
 struct moderato_rx_buf {
 	void *data;
@@ -167,20 +181,24 @@ struct moderato_rx_buf {
  * always has a buffer: producer = consumer + size.
  * @truesize: bytes of each buffer, with headroom and struct skb_shared_info
  * @room: of these, what the hardware may write
- * @looked: frames before this index were looked at, whether they are urgent
  */
 struct moderato_rx {
 	struct moderato_ring ring;
 	struct moderato_priv *priv;
+#ifndef MODERATO_CORE
 	const struct moderato_rx_ops *ops;
+#endif
 	struct page_pool *pool;
 	struct moderato_rx_buf *buf;
 	unsigned int truesize;
 	unsigned int room;
+#ifndef MODERATO_CORE
+	/* frames before this index were looked at, whether they are urgent */
 	u16 looked;
+#endif
 };
 
-/* What one interrupt or poll received
+/* What was received in one go
  * @taken: descriptors, of these frames and of lost ones
  */
 struct moderato_rx_done {
@@ -191,9 +209,14 @@ struct moderato_rx_done {
 	unsigned int alloc_failed;
 };
 
+#ifdef MODERATO_CORE
+struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
+				       unsigned int mtu);
+#else
 struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 				       unsigned int mtu,
 				       const struct moderato_rx_ops *ops);
+#endif
 void moderato_rx_destroy(struct moderato_rx *rx);
 void moderato_rx_fill(struct moderato_rx *rx);
 void moderato_rx_up(struct moderato_rx *rx);
@@ -214,19 +237,28 @@ static inline u16 moderato_rx_next(struct moderato_rx *rx,
 	return rx->ring.consumer++;
 }
 
+#ifndef MODERATO_CORE
 bool moderato_rx_urgent(struct moderato_rx *rx, int budget);
+#endif
 int moderato_napi_poll(struct napi_struct *napi, int budget);
+#ifndef MODERATO_CORE
 int moderato_shared_poll(struct moderato_rx *rx, int budget);
 void moderato_shared_init(struct moderato_priv *priv);
+#endif
 void moderato_rx_napi_handle(struct moderato_rx *rx);
+#ifndef MODERATO_CORE
 void moderato_rx_napi_weigh(struct moderato_rx *rx);
+#endif
 void moderato_rx_napi_up(struct moderato_rx *rx);
 void moderato_rx_napi_stop(struct moderato_rx *rx);
+#ifndef MODERATO_CORE
 void moderato_rx_timer_init(struct moderato_priv *priv);
 void moderato_rx_timer_schedule(struct moderato_priv *priv);
+#endif
 
 /* Transmit ----------------------------------------------------------------- */
 
+#ifndef MODERATO_CORE
 /* A transmit strategy: in which context sent skbs are freed.
  * @irq: the hard interrupt; NULL if the strategy uses none
  * @prepare: before a frame is posted, under the queue's lock; may be NULL
@@ -242,6 +274,7 @@ extern const struct moderato_tx_ops moderato_tx_irq_ops;
 extern const struct moderato_tx_ops moderato_tx_count_ops;
 extern const struct moderato_tx_ops moderato_tx_none_ops;
 extern const struct moderato_tx_ops moderato_tx_poll_ops;
+#endif
 
 /* @dma: of the skb's data, or of @copy
  * @accounted: bytes known to byte queue limits, 0 if not told
@@ -255,32 +288,39 @@ struct moderato_tx_buf {
 	u8 *copy;
 };
 
-/* @ops, @prompt, @draining: change under the queue's lock only
- * @in_irq: the hard interrupt is looking at the ring
+/* @prompt, @draining: change under the queue's lock only
  * @masked: an interrupt, of either direction, has left the ring to the poll
  * @prompt: sent skbs come back soon (see moderato_tx_prompt())
  * @draining: the queue stays stopped
  * @rung: producer index that the hardware knows
- * @timer: for strategies without interrupts
  * @reserve: the queue stops when fewer descriptors are free: 1 as long as no skb
  *	     needed more
  */
 struct moderato_tx {
 	struct moderato_ring ring;
 	struct moderato_priv *priv;
+#ifndef MODERATO_CORE
+	/* changes under the queue's lock only */
 	const struct moderato_tx_ops *ops;
+#endif
 	struct netdev_queue *queue;
 	struct moderato_tx_buf *buf;
+#ifndef MODERATO_CORE
+	/* for strategies without interrupts */
 	struct hrtimer timer;
+#endif
 	bool prompt;
 	bool draining;
+#ifndef MODERATO_CORE
+	/* the hard interrupt is looking at the ring */
 	bool in_irq;
+#endif
 	bool masked;
 	u16 rung;
 	u16 reserve;
 };
 
-/* What one interrupt, timer or transmission took off the ring
+/* What was taken off the ring in one go
  * @packets, @bytes: of these, what was sent without error
  * @accounted_frames, @accounted_bytes: of these, what byte queue limits know
  */
@@ -303,22 +343,31 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 				 struct moderato_tx_done *done);
 void moderato_tx_finish(struct moderato_tx *tx,
 			const struct moderato_tx_done *done);
+#ifndef MODERATO_CORE
 void moderato_tx_netpoll(struct moderato_tx *tx);
+#endif
 void moderato_copies_free(struct moderato_tx *tx);
 int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb);
 void moderato_tx_features(struct net_device *ndev);
 netdev_features_t moderato_fix_features(struct net_device *ndev,
 					netdev_features_t features);
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev);
+#ifndef MODERATO_CORE
 enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer);
+#endif
 unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget);
 void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed);
+#ifdef MODERATO_CORE
+void moderato_tx_poll_handle(struct moderato_tx *tx);
+#endif
 
 /* From an Rx interrupt, whose poll frees what was sent, too */
 static inline void moderato_tx_poll_comes(struct moderato_tx *tx)
 {
+#ifndef MODERATO_CORE
 	if (READ_ONCE(tx->ops) != &moderato_tx_poll_ops)
 		return;
+#endif
 	moderato_disarm(&tx->ring);
 	WRITE_ONCE(tx->masked, true);
 }
@@ -326,7 +375,7 @@ static inline void moderato_tx_poll_comes(struct moderato_tx *tx)
 static inline u32 moderato_tx_space(const struct moderato_tx *tx)
 {
 	/* Pairs with the release in moderato_tx_take(): a slot that looks
-	 * free was left by the strategy that freed its skb.
+	 * free was left by whoever freed its skb.
 	 */
 	u16 consumer = smp_load_acquire(&tx->ring.consumer);
 
@@ -360,16 +409,25 @@ enum moderato_counter {
 	MODERATO_TX_INTERRUPTS_REQUEST,
 	MODERATO_TX_INTERRUPTS_HALTED,
 	MODERATO_RX_FILTERED,
+#ifndef MODERATO_UPSTREAM
 	MODERATO_RX_DROP_FIFO,
 	MODERATO_RX_DROP_RING,
 	MODERATO_RX_DROP_BUFFER,
+#endif
 	MODERATO_TX_DROP_LENGTH,
 	MODERATO_DMA_ERRORS,
 	/* The ones above are shown by ethtool -S, those below in the standard
 	 * groups only.
 	 */
 	MODERATO_PRIVATE_COUNTERS,
+#ifdef MODERATO_UPSTREAM
+	MODERATO_RX_DROP_FIFO = MODERATO_PRIVATE_COUNTERS,
+	MODERATO_RX_DROP_RING,
+	MODERATO_RX_DROP_BUFFER,
+	MODERATO_RX_FRAMES,
+#else
 	MODERATO_RX_FRAMES = MODERATO_PRIVATE_COUNTERS,
+#endif
 	MODERATO_RX_OCTETS,
 	MODERATO_RX_FCS_ERRORS,
 	MODERATO_RX_UNDERSIZE,
@@ -390,9 +448,9 @@ struct moderato_hw_stats {
 	struct delayed_work work;
 };
 
-/* Each is written by one context at a time, the strategy's: now in a hard
- * interrupt, now in a softirq, but always with interrupts off, which is how
- * the sequence counter in it is to be written then.
+/* Each is written by one context at a time: mostly a softirq, but also what
+ * comes with interrupts off. So they are off whenever the sequence counter in it
+ * is written.
  */
 struct moderato_rx_stats {
 	u64_stats_t packets;
@@ -420,16 +478,14 @@ u64 moderato_stats_alloc_failed(struct moderato_priv *priv);
 void moderato_get_stats64(struct net_device *ndev,
 			  struct rtnl_link_stats64 *stats);
 
+#ifdef MODERATO_UPSTREAM
+extern const struct netdev_stat_ops moderato_stat_ops;
+#endif
 extern const char moderato_counter_names[][ETH_GSTRING_LEN];
 
 /* Device ------------------------------------------------------------------- */
 
 /* What the user chose; kept while the interface is down
- * @poll_usecs: how long rx_timer.c waits; 0: until the next tick
- * @rx_timer, @tx_napi, @adaptive_rx, @adaptive_tx: have an effect with @rx_napi
- *	only, whose poll they use; the last one with @tx_napi
- * @rx_dim: adaptive Rx moderation is DIM's, also where the hardware could do it
- * @rx_shared: the poll is helped by another CPU's, if there is one
  * @rx_cqe, @tx_cqe: ethtool's usecs and usecs-low have changed places
  */
 struct moderato_config {
@@ -437,19 +493,34 @@ struct moderato_config {
 	struct moderato_coalesce tx;
 	u8 rx_order;
 	u8 tx_order;
+#ifndef MODERATO_CORE
+	/* @rx_timer, @tx_napi, @adaptive_rx, @adaptive_tx: have an effect with
+	 *	@rx_napi only, whose poll they use; the last one with @tx_napi
+	 */
 	bool rx_napi;
 	bool tx_reclaim_on_xmit;
 	bool rx_timer;
 	bool tx_napi;
+#endif
 	bool adaptive_rx;
 	bool adaptive_tx;
+#ifndef MODERATO_CORE
+	/* @rx_dim: adaptive Rx moderation is DIM's, also where the hardware
+	 *	    could do it
+	 * @rx_shared: the poll is helped by another CPU's, if there is one
+	 */
 	bool rx_dim;
 	bool rx_shared;
+#endif
 	bool rx_cqe;
 	bool tx_cqe;
+#ifndef MODERATO_CORE
+	/* how long moderato_rx_timer_schedule() waits; 0: until the next tick */
 	u32 poll_usecs;
+#endif
 };
 
+#ifndef MODERATO_CORE
 /* Rules of ethtool -N, and words that the hardware compares for all of them */
 #define MODERATO_FLOWS		2
 
@@ -460,13 +531,15 @@ struct moderato_flow {
 	int count;
 };
 
+#endif
 /* Rings that wait for being reset, see struct moderato_direction */
 enum {
 	MODERATO_RESET_RX,
 	MODERATO_RESET_TX,
 };
 
-/* The poll of rx_shared.c on a second CPU
+#ifndef MODERATO_CORE
+/* A second CPU's poll of a shared ring
  * @lock: guards the ring, while polls share it
  * @busy: it was woken, and has not ended since
  */
@@ -478,14 +551,11 @@ struct moderato_helper {
 	atomic_t busy;
 };
 
+#endif
 /* @rx, @tx: exist while the interface is up
  * @speed: of the link in Mb/s; 0: none
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
- * @tick, @delay: of rx_timer.c
- * @helper: of rx_shared.c
- * @has_urgent, @flows: see moderato_flow.c
- * @urgent: there is such a rule
  * @has_pacing: the hardware can adapt its moderation
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
@@ -519,25 +589,53 @@ struct moderato_priv {
 	struct phylink_config phylink_config;
 	struct moderato_hw_stats hw_stats;
 
+#ifndef MODERATO_CORE
+	/* of polls by the clock */
 	struct timer_list tick;
 	struct hrtimer delay;
+#endif
 	struct dim rx_dim;
 	struct dim tx_dim;
 
+#ifndef MODERATO_CORE
+	/* see moderato_flow.c; @urgent: there is such a rule */
 	bool has_urgent;
 	bool urgent;
+#endif
 	bool has_pacing;
+#ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
+#endif
 
 	struct delayed_work reset_task;
 	unsigned long resets;
 	unsigned long reset_next;
 	u64 halts;
+#ifndef MODERATO_CORE
 #ifdef CONFIG_SMP
+	/* of polls that share a ring */
 	struct moderato_helper helper;
+#endif
 #endif
 };
 
+#ifdef MODERATO_CORE
+static inline bool moderato_tx_adapts(const struct moderato_config *config)
+{
+	return READ_ONCE(config->adaptive_tx);
+}
+
+/* Whether the hardware adapts Rx moderation, or DIM does */
+static inline bool moderato_rx_paced(const struct moderato_priv *priv)
+{
+	return priv->config.adaptive_rx && priv->has_pacing;
+}
+
+static inline bool moderato_rx_dim(const struct moderato_priv *priv)
+{
+	return READ_ONCE(priv->config.adaptive_rx) && !priv->has_pacing;
+}
+#else
 static inline bool moderato_tx_polled(const struct moderato_config *config)
 {
 	return config->rx_napi && config->tx_napi;
@@ -581,6 +679,7 @@ static inline bool moderato_rx_is_shared(const struct moderato_rx *rx)
 {
 	return IS_ENABLED(CONFIG_SMP) && rx->ops->shared;
 }
+#endif
 
 void moderato_give_up(struct moderato_priv *priv);
 bool moderato_reset_if_halted(struct moderato_priv *priv,
@@ -639,10 +738,12 @@ void moderato_dim_tx_event(struct moderato_priv *priv);
 int moderato_dim_init(struct moderato_priv *priv);
 void moderato_dim_free(struct moderato_priv *priv);
 
+#ifndef MODERATO_CORE
 void moderato_flow_apply(struct moderato_priv *priv);
 int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 		       u32 *locations);
 int moderato_set_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd);
+#endif
 
 extern const struct ethtool_ops moderato_ethtool_ops;
 

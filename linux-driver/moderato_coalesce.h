@@ -42,6 +42,7 @@ enum moderato_coalesce_verdict {
 	MODERATO_COALESCE_TIMER,	/* beyond the width of the timers */
 };
 
+#ifndef MODERATO_CORE
 enum moderato_tx_strategy {
 	MODERATO_TX_IRQ,
 	MODERATO_TX_COUNT,
@@ -49,6 +50,7 @@ enum moderato_tx_strategy {
 	MODERATO_TX_POLL,
 };
 
+#endif
 /* Rounded up: a time that was asked for is never cut to "off" */
 static inline u32 moderato_usecs_to_clocks(u32 usecs, u32 clock_hz)
 {
@@ -98,6 +100,7 @@ static inline void moderato_coalesce_fit(struct moderato_coalesce *c, u8 order,
 		c->frames = 1;
 }
 
+#ifndef MODERATO_CORE
 /* Completions that one interrupt serves. The hardware counts what is beyond
  * the re-armed index, so serving exactly FRAMES gives one interrupt per
  * FRAMES. With a gap, interrupts are too few for that: serve everything.
@@ -120,9 +123,20 @@ moderato_tx_strategy(const struct moderato_coalesce *c, bool reclaim_on_xmit,
 	return MODERATO_TX_COUNT;
 }
 
+#endif
 /* Whether sent skbs come back promptly, however slow the traffic is: the last
  * frame waits for the shorter timer, or for the gap to pass.
  */
+#ifdef MODERATO_CORE
+static inline bool moderato_tx_prompt(const struct moderato_coalesce *c)
+{
+	u32 wait = min_not_zero(c->usecs, c->usecs_low);
+
+	if (c->frames == 1)
+		wait = 0;
+	return wait <= MODERATO_PROMPT_USECS;
+}
+#else
 static inline bool moderato_tx_prompt(const struct moderato_coalesce *c,
 				      enum moderato_tx_strategy strategy)
 {
@@ -141,5 +155,6 @@ static inline bool moderato_tx_prompt(const struct moderato_coalesce *c,
 		return false;
 	}
 }
+#endif
 
 #endif /* MODERATO_COALESCE_H */

@@ -9,7 +9,9 @@
 #include <linux/ip.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
+#ifndef MODERATO_LINUX_6_1
 #include <linux/unaligned.h>
+#endif
 #include <net/checksum.h>
 #include <net/ip.h>
 
@@ -30,8 +32,8 @@ static inline __wsum moderato_copy_sum(void *to, const void *from,
 				       unsigned int len)
 {
 	u64 total = 0;
-	bool odd;
 	__wsum sum;
+	bool odd;
 
 	if (((unsigned long)to ^ (unsigned long)from) % sizeof(u32) ||
 	    len < sizeof(u32))

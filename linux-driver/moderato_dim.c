@@ -30,6 +30,30 @@ moderato_tx_profile[NET_DIM_PARAMS_NUM_PROFILES] = {
 	{ .usec = 1000, .pkts = 128 },
 };
 
+#ifdef MODERATO_LINUX_6_1
+static struct dim_cq_moder
+moderato_dim_rx_profile(const struct moderato_priv *priv)
+{
+	return moderato_rx_profile[priv->rx_dim.profile_ix];
+}
+
+static struct dim_cq_moder
+moderato_dim_tx_profile(const struct moderato_priv *priv)
+{
+	return moderato_tx_profile[priv->tx_dim.profile_ix];
+}
+#else
+static struct dim_cq_moder moderato_dim_rx_profile(struct moderato_priv *priv)
+{
+	return net_dim_get_rx_irq_moder(priv->ndev, &priv->rx_dim);
+}
+
+static struct dim_cq_moder moderato_dim_tx_profile(struct moderato_priv *priv)
+{
+	return net_dim_get_tx_irq_moder(priv->ndev, &priv->tx_dim);
+}
+#endif
+
 /* As near to a profile, which may be a user's, as the hardware goes */
 static void moderato_dim_apply(struct moderato_priv *priv,
 			       const struct moderato_direction *dir,
@@ -47,8 +71,7 @@ static void moderato_dim_apply(struct moderato_priv *priv,
 
 static void moderato_dim_apply_rx(struct moderato_priv *priv)
 {
-	struct dim_cq_moder profile =
-		net_dim_get_rx_irq_moder(priv->ndev, &priv->rx_dim);
+	struct dim_cq_moder profile = moderato_dim_rx_profile(priv);
 
 	moderato_dim_apply(priv, &moderato_rx_direction, profile,
 			   priv->config.rx_order, priv->usecs_max);
@@ -57,8 +80,7 @@ static void moderato_dim_apply_rx(struct moderato_priv *priv)
 /* Skbs come back promptly with every profile: see moderato_tx_prompt() */
 static void moderato_dim_apply_tx(struct moderato_priv *priv)
 {
-	struct dim_cq_moder profile =
-		net_dim_get_tx_irq_moder(priv->ndev, &priv->tx_dim);
+	struct dim_cq_moder profile = moderato_dim_tx_profile(priv);
 
 	moderato_dim_apply(priv, &moderato_tx_direction, profile,
 			   priv->config.tx_order,
@@ -117,20 +139,29 @@ void moderato_dim_tx_event(struct moderato_priv *priv)
 
 /* Hardware ---------------------------------------------------------------- */
 
-/* What the hardware may choose between, as ethtool(8) has it: rx-usecs-low at a
- * low rate, rx-usecs-high at a high one. Half a ring of frames is enough
+/* The hardware chooses the delay. Half a ring of frames is enough
  * whatever the delay. It must not be 0, which would be none at all.
  */
 static void moderato_pacing_start(struct moderato_priv *priv)
 {
+#ifndef MODERATO_CORE
 	const struct moderato_coalesce *rx = &priv->config.rx;
+#endif
 	struct moderato_coalesce least = {
 		.frames = moderato_size(priv->config.rx_order) / 2,
+#ifdef MODERATO_CORE
+		.usecs = 1,
+#else
 		.usecs = max(rx->usecs_low, 1U),
+#endif
 	};
 
 	moderato_hw_moderate(priv, &moderato_rx_direction, &least);
+#ifdef MODERATO_CORE
+	moderato_hw_pace(priv, MODERATO_PACING_USECS);
+#else
 	moderato_hw_pace(priv, rx->usecs_high ?: MODERATO_PACING_USECS);
+#endif
 }
 
 /* Settings ---------------------------------------------------------------- */
@@ -169,6 +200,26 @@ void moderato_tx_moderate(struct moderato_priv *priv, bool irq)
 
 /* Life -------------------------------------------------------------------- */
 
+#ifdef MODERATO_LINUX_6_1
+static void moderato_dim_init_one(struct moderato_priv *priv, struct dim *dim,
+				  work_func_t work)
+{
+	INIT_WORK(&dim->work, work);
+	dim->priv = priv;
+	dim->profile_ix = NET_DIM_DEF_PROFILE_EQE;
+}
+
+int moderato_dim_init(struct moderato_priv *priv)
+{
+	moderato_dim_init_one(priv, &priv->rx_dim, moderato_rx_dim_work);
+	moderato_dim_init_one(priv, &priv->tx_dim, moderato_tx_dim_work);
+	return 0;
+}
+
+void moderato_dim_free(struct moderato_priv *priv)
+{
+}
+#else
 static void moderato_dim_init_one(struct moderato_priv *priv, struct dim *dim,
 				  bool is_tx)
 {
@@ -210,3 +261,4 @@ void moderato_dim_free(struct moderato_priv *priv)
 	net_dim_free_irq_moder(priv->ndev);
 	rtnl_unlock();
 }
+#endif

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ethtool: moderation and strategies (-c, --show-priv-flags), rings (-g),
- * statistics (-S)
- */
+/* ethtool: moderation (-c), rings (-g), statistics (-S), and what else there is */
 
+#ifndef MODERATO_UPSTREAM
 #include <linux/bitfield.h>
+#endif
 #include <linux/ethtool.h>
 
 #include "moderato.h"
 
+#ifdef MODERATO_CORE
+#define MODERATO_ETHTOOL_COALESCE					\
+	(ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |		\
+	 ETHTOOL_COALESCE_USE_ADAPTIVE | ETHTOOL_COALESCE_RX_PROFILE |	\
+	 ETHTOOL_COALESCE_TX_PROFILE | ETHTOOL_COALESCE_USE_CQE)
+#else
 #define MODERATO_ETHTOOL_COALESCE					\
 	(ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |		\
 	 ETHTOOL_COALESCE_USECS_LOW_HIGH | ETHTOOL_COALESCE_RX_USECS_IRQ | \
@@ -16,9 +22,11 @@
 
 /* The longest that rx-timer waits: what takes longer is no delay any more */
 #define MODERATO_POLL_USECS_MAX		USEC_PER_SEC
+#endif
 
 /* Link --------------------------------------------------------------------- */
 
+#ifndef MODERATO_UPSTREAM
 static void moderato_get_drvinfo(struct net_device *ndev,
 				 struct ethtool_drvinfo *info)
 {
@@ -32,6 +40,7 @@ static void moderato_get_drvinfo(struct net_device *ndev,
 		 FIELD_GET(MODERATO_VERSION_MINOR, version));
 }
 
+#endif
 static int moderato_get_link_ksettings(struct net_device *ndev,
 				       struct ethtool_link_ksettings *cmd)
 {
@@ -55,6 +64,25 @@ static int moderato_nway_reset(struct net_device *ndev)
 	return phylink_ethtool_nway_reset(priv->phylink);
 }
 
+#ifdef MODERATO_UPSTREAM
+static void moderato_get_pauseparam(struct net_device *ndev,
+				    struct ethtool_pauseparam *pause)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	phylink_ethtool_get_pauseparam(priv->phylink, pause);
+}
+
+/* The MAC neither sends nor obeys pause frames: phylink refuses them */
+static int moderato_set_pauseparam(struct net_device *ndev,
+				   struct ethtool_pauseparam *pause)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	return phylink_ethtool_set_pauseparam(priv->phylink, pause);
+}
+
+#endif
 /* Moderation --------------------------------------------------------------- */
 
 /* The kernel's name for a timer that restarts with each completion is CQE mode:
@@ -82,15 +110,19 @@ static int moderato_get_coalesce(struct net_device *ndev,
 
 	ec->rx_max_coalesced_frames = rx.frames;
 	ec->rx_coalesce_usecs = rx.usecs;
+#ifndef MODERATO_CORE
 	ec->rx_coalesce_usecs_low = rx.usecs_low;
 	ec->rx_coalesce_usecs_high = rx.usecs_high;
 	ec->rx_coalesce_usecs_irq = config->poll_usecs;
+#endif
 	ec->use_adaptive_rx_coalesce = config->adaptive_rx;
 	ec->use_adaptive_tx_coalesce = config->adaptive_tx;
 	ec->tx_max_coalesced_frames = tx.frames;
 	ec->tx_coalesce_usecs = tx.usecs;
+#ifndef MODERATO_CORE
 	ec->tx_coalesce_usecs_low = tx.usecs_low;
 	ec->tx_coalesce_usecs_high = tx.usecs_high;
+#endif
 	kernel_coal->use_cqe_mode_rx = config->rx_cqe;
 	kernel_coal->use_cqe_mode_tx = config->tx_cqe;
 	return 0;
@@ -104,12 +136,22 @@ static int moderato_check_coalesce(struct moderato_priv *priv,
 	case MODERATO_COALESCE_OK:
 		return 0;
 	case MODERATO_COALESCE_NEVER:
+#ifdef MODERATO_CORE
+		NL_SET_ERR_MSG_MOD(extack,
+				   "frames and usecs are 0: nothing would raise an interrupt");
+#else
 		NL_SET_ERR_MSG_MOD(extack,
 				   "frames, usecs and usecs-low are all 0: nothing would raise an interrupt");
+#endif
 		return -EINVAL;
 	case MODERATO_COALESCE_UNBOUNDED:
+#ifdef MODERATO_CORE
+		NL_SET_ERR_MSG_MOD(extack,
+				   "more than one frame per interrupt needs usecs, for the last ones");
+#else
 		NL_SET_ERR_MSG_MOD(extack,
 				   "more than one frame per interrupt needs usecs or usecs-low, for the last ones");
+#endif
 		return -EINVAL;
 	case MODERATO_COALESCE_RING:
 		NL_SET_ERR_MSG_FMT_MOD(extack,
@@ -148,14 +190,18 @@ static int moderato_set_coalesce(struct net_device *ndev,
 	struct moderato_coalesce rx = {
 		.frames = ec->rx_max_coalesced_frames,
 		.usecs = ec->rx_coalesce_usecs,
+#ifndef MODERATO_CORE
 		.usecs_low = ec->rx_coalesce_usecs_low,
 		.usecs_high = ec->rx_coalesce_usecs_high,
+#endif
 	};
 	struct moderato_coalesce tx = {
 		.frames = ec->tx_max_coalesced_frames,
 		.usecs = ec->tx_coalesce_usecs,
+#ifndef MODERATO_CORE
 		.usecs_low = ec->tx_coalesce_usecs_low,
 		.usecs_high = ec->tx_coalesce_usecs_high,
+#endif
 	};
 	bool rx_cqe = kernel_coal->use_cqe_mode_rx;
 	bool tx_cqe = kernel_coal->use_cqe_mode_tx;
@@ -176,6 +222,7 @@ static int moderato_set_coalesce(struct net_device *ndev,
 	if (err)
 		return err;
 
+#ifndef MODERATO_CORE
 	if (ec->rx_coalesce_usecs_irq > MODERATO_POLL_USECS_MAX) {
 		NL_SET_ERR_MSG_FMT_MOD(extack,
 				       "rx-usecs-irq must not exceed %lu",
@@ -183,13 +230,16 @@ static int moderato_set_coalesce(struct net_device *ndev,
 		return -ERANGE;
 	}
 
+#endif
 	moderato_round_coalesce(priv, &rx);
 	moderato_round_coalesce(priv, &tx);
 	config->rx = rx;
 	config->tx = tx;
 	config->rx_cqe = rx_cqe;
 	config->tx_cqe = tx_cqe;
+#ifndef MODERATO_CORE
 	WRITE_ONCE(config->poll_usecs, ec->rx_coalesce_usecs_irq);
+#endif
 	WRITE_ONCE(config->adaptive_rx, ec->use_adaptive_rx_coalesce);
 	WRITE_ONCE(config->adaptive_tx, ec->use_adaptive_tx_coalesce);
 	if (netif_running(ndev)) {
@@ -199,6 +249,7 @@ static int moderato_set_coalesce(struct net_device *ndev,
 	return 0;
 }
 
+#ifndef MODERATO_CORE
 /* Strategies --------------------------------------------------------------- */
 
 enum {
@@ -284,6 +335,7 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 	return 0;
 }
 
+#endif
 /* Rings -------------------------------------------------------------------- */
 
 static void
@@ -308,9 +360,14 @@ static int moderato_replace_rings(struct moderato_priv *priv,
 	int err = 0;
 
 	if (config->rx_order != priv->config.rx_order)
+#ifdef MODERATO_CORE
+		rx = moderato_rx_create(priv, config->rx_order,
+					priv->ndev->mtu);
+#else
 		rx = moderato_rx_create(priv, config->rx_order,
 					priv->ndev->mtu,
 					moderato_rx_ops(config));
+#endif
 	if (IS_ERR(rx))
 		return PTR_ERR(rx);
 	if (config->tx_order != priv->config.tx_order)
@@ -323,8 +380,16 @@ static int moderato_replace_rings(struct moderato_priv *priv,
 
 	if (rx)
 		err = moderato_rx_install(priv, rx);
+#ifdef MODERATO_UPSTREAM
+	/* Nothing is started any more if the old Rx ring does not stop */
+	if (tx && err)
+		moderato_tx_destroy(tx);
+	else if (tx)
+		err = moderato_tx_install(priv, tx);
+#else
 	if (tx)
 		err = moderato_tx_install(priv, tx) ?: err;
+#endif
 	return err;
 }
 
@@ -365,13 +430,17 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 
 /* The driver's own, after those of the hardware */
 enum {
+#ifndef MODERATO_UPSTREAM
 	MODERATO_OWN_RX_ALLOC_FAILED,
+#endif
 	MODERATO_OWN_HALTS,
 	MODERATO_OWN_COUNTERS,
 };
 
 static const char moderato_own_names[MODERATO_OWN_COUNTERS][ETH_GSTRING_LEN] = {
+#ifndef MODERATO_UPSTREAM
 	[MODERATO_OWN_RX_ALLOC_FAILED] = "rx_alloc_failed",
+#endif
 	[MODERATO_OWN_HALTS] = "ring_halts",
 };
 
@@ -380,8 +449,10 @@ static int moderato_get_sset_count(struct net_device *ndev, int sset)
 	switch (sset) {
 	case ETH_SS_STATS:
 		return MODERATO_PRIVATE_COUNTERS + MODERATO_OWN_COUNTERS;
+#ifndef MODERATO_CORE
 	case ETH_SS_PRIV_FLAGS:
 		return MODERATO_FLAGS;
+#endif
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -396,10 +467,12 @@ static void moderato_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 		for (int i = 0; i < MODERATO_OWN_COUNTERS; i++)
 			ethtool_puts(&data, moderato_own_names[i]);
 		break;
+#ifndef MODERATO_CORE
 	case ETH_SS_PRIV_FLAGS:
 		for (int i = 0; i < MODERATO_FLAGS; i++)
 			ethtool_puts(&data, moderato_flag_names[i]);
 		break;
+#endif
 	}
 }
 
@@ -412,16 +485,18 @@ static void moderato_get_ethtool_stats(struct net_device *ndev,
 	moderato_stats_read(priv, total);
 	memcpy(data, total, MODERATO_PRIVATE_COUNTERS * sizeof(*data));
 	data += MODERATO_PRIVATE_COUNTERS;
+#ifndef MODERATO_UPSTREAM
 	data[MODERATO_OWN_RX_ALLOC_FAILED] = moderato_stats_alloc_failed(priv);
+#endif
 	data[MODERATO_OWN_HALTS] = priv->halts;
 }
 
 static void moderato_get_eth_mac_stats(struct net_device *ndev,
 				       struct ethtool_eth_mac_stats *stats)
 {
-	struct moderato_priv *priv = netdev_priv(ndev);
 	/* IEEE 802.3 counts the octets of data and padding only */
 	const unsigned int header = ETH_HLEN + ETH_FCS_LEN;
+	struct moderato_priv *priv = netdev_priv(ndev);
 	u64 total[MODERATO_COUNTERS];
 
 	moderato_stats_read(priv, total);
@@ -451,7 +526,12 @@ moderato_get_rmon_stats(struct net_device *ndev,
 
 const struct ethtool_ops moderato_ethtool_ops = {
 	.supported_coalesce_params = MODERATO_ETHTOOL_COALESCE,
+#ifdef MODERATO_UPSTREAM
+	.get_pauseparam = moderato_get_pauseparam,
+	.set_pauseparam = moderato_set_pauseparam,
+#else
 	.get_drvinfo = moderato_get_drvinfo,
+#endif
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = moderato_get_link_ksettings,
 	.set_link_ksettings = moderato_set_link_ksettings,
@@ -459,12 +539,16 @@ const struct ethtool_ops moderato_ethtool_ops = {
 	.get_ts_info = ethtool_op_get_ts_info,
 	.get_coalesce = moderato_get_coalesce,
 	.set_coalesce = moderato_set_coalesce,
+#ifndef MODERATO_CORE
 	.get_priv_flags = moderato_get_priv_flags,
 	.set_priv_flags = moderato_set_priv_flags,
+#endif
 	.get_ringparam = moderato_get_ringparam,
 	.set_ringparam = moderato_set_ringparam,
+#ifndef MODERATO_CORE
 	.get_rxnfc = moderato_get_rxnfc,
 	.set_rxnfc = moderato_set_rxnfc,
+#endif
 	.get_sset_count = moderato_get_sset_count,
 	.get_strings = moderato_get_strings,
 	.get_ethtool_stats = moderato_get_ethtool_stats,

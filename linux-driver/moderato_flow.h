@@ -10,7 +10,9 @@
 #include <linux/if_ether.h>
 #include <linux/in.h>
 #include <linux/string.h>
+#ifndef MODERATO_LINUX_6_1
 #include <linux/unaligned.h>
+#endif
 
 #define MODERATO_FLOW_OCTETS	64
 

@@ -3,7 +3,9 @@
 
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
+#ifndef MODERATO_LINUX_6_1
 #include <linux/unaligned.h>
+#endif
 
 #include "moderato.h"
 
@@ -64,8 +66,8 @@ int moderato_hw_reset(struct moderato_priv *priv)
 
 int moderato_hw_init(struct moderato_priv *priv)
 {
-	u32 version, capability;
 	u32 id = readl(priv->regs + MODERATO_ID);
+	u32 version, capability;
 
 	if (id != MODERATO_ID_VALUE)
 		return dev_err_probe(priv->dev, -ENODEV,
@@ -84,7 +86,9 @@ int moderato_hw_init(struct moderato_priv *priv)
 	priv->max_order = min_t(u8, MODERATO_MAX_RING_ORDER,
 				FIELD_GET(MODERATO_CAPABILITY_MAX_RING_ORDER,
 					  capability));
+#ifndef MODERATO_CORE
 	priv->has_urgent = capability & MODERATO_CAPABILITY_URGENT;
+#endif
 	priv->has_pacing = capability & MODERATO_CAPABILITY_PACING;
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)

@@ -16,8 +16,10 @@ static const struct moderato_config moderato_default_config = {
 	.tx = { .frames = 32, .usecs = MODERATO_PROMPT_USECS },
 	.rx_order = MODERATO_DEFAULT_ORDER,
 	.tx_order = MODERATO_DEFAULT_ORDER,
+#ifndef MODERATO_CORE
 	.rx_napi = true,
 	.tx_napi = true,
+#endif
 };
 
 /* As far as the hardware goes */
@@ -41,13 +43,21 @@ static irqreturn_t moderato_rx_interrupt(int irq, void *data)
 {
 	struct moderato_priv *priv = data;
 
+#ifdef MODERATO_CORE
+	moderato_rx_napi_handle(priv->rx);
+#else
 	priv->rx->ops->irq(priv->rx);
+#endif
 	return IRQ_HANDLED;
 }
 
 static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 {
 	struct moderato_priv *priv = data;
+#ifdef MODERATO_CORE
+
+	moderato_tx_poll_handle(priv->tx);
+#else
 	struct moderato_tx *tx = priv->tx;
 
 	WRITE_ONCE(tx->in_irq, true);
@@ -59,6 +69,7 @@ static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 	else
 		tx->ops->irq(tx);
 	WRITE_ONCE(tx->in_irq, false);
+#endif
 	return IRQ_HANDLED;
 }
 
@@ -97,8 +108,12 @@ static int moderato_create_rings(struct moderato_priv *priv)
 	struct moderato_rx *rx;
 	struct moderato_tx *tx;
 
+#ifdef MODERATO_CORE
+	rx = moderato_rx_create(priv, config->rx_order, priv->ndev->mtu);
+#else
 	rx = moderato_rx_create(priv, config->rx_order, priv->ndev->mtu,
 				moderato_rx_ops(config));
+#endif
 	if (IS_ERR(rx))
 		return PTR_ERR(rx);
 	tx = moderato_tx_create(priv, config->tx_order);
@@ -276,7 +291,9 @@ static void moderato_restore(struct moderato_priv *priv)
 	netif_addr_lock_bh(ndev);
 	moderato_set_rx_mode(ndev);
 	netif_addr_unlock_bh(ndev);
+#ifndef MODERATO_CORE
 	moderato_flow_apply(priv);
+#endif
 	moderato_stats_resync(priv);
 }
 
@@ -301,8 +318,12 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 	if (netif_running(ndev)) {
 		struct moderato_rx *rx;
 
+#ifdef MODERATO_CORE
+		rx = moderato_rx_create(priv, config->rx_order, mtu);
+#else
 		rx = moderato_rx_create(priv, config->rx_order, mtu,
 					moderato_rx_ops(config));
+#endif
 		if (IS_ERR(rx))
 			return PTR_ERR(rx);
 		err = moderato_rx_install(priv, rx);
@@ -314,6 +335,17 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 	return 0;
 }
 
+#ifdef MODERATO_UPSTREAM
+static int moderato_eth_ioctl(struct net_device *ndev, struct ifreq *ifr,
+			      int cmd)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	return phylink_mii_ioctl(priv->phylink, ifr, cmd);
+}
+
+#endif
+#ifndef MODERATO_CORE
 #ifdef CONFIG_NET_POLL_CONTROLLER
 static void moderato_poll_controller(struct net_device *ndev)
 {
@@ -323,6 +355,7 @@ static void moderato_poll_controller(struct net_device *ndev)
 }
 #endif
 
+#endif
 static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_open = moderato_open,
 	.ndo_stop = moderato_stop,
@@ -332,10 +365,15 @@ static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_set_mac_address = moderato_set_mac_address,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = moderato_change_mtu,
+#ifdef MODERATO_UPSTREAM
+	.ndo_eth_ioctl = moderato_eth_ioctl,
+#endif
 	.ndo_get_stats64 = moderato_get_stats64,
 	.ndo_fix_features = moderato_fix_features,
+#ifndef MODERATO_CORE
 #ifdef CONFIG_NET_POLL_CONTROLLER
 	.ndo_poll_controller = moderato_poll_controller,
+#endif
 #endif
 };
 
@@ -370,6 +408,9 @@ static void moderato_mac_link_up(struct phylink_config *config,
 }
 
 static const struct phylink_mac_ops moderato_mac_ops = {
+#ifdef MODERATO_LINUX_6_1
+	.validate = phylink_generic_validate,
+#endif
 	.mac_config = moderato_mac_config,
 	.mac_link_down = moderato_mac_link_down,
 	.mac_link_up = moderato_mac_link_up,
@@ -470,7 +511,9 @@ static int moderato_probe(struct platform_device *pdev)
 	if (err)
 		return err;
 	moderato_set_defaults(priv);
+#ifndef MODERATO_CORE
 	moderato_flow_apply(priv);
+#endif
 	err = moderato_get_address(priv);
 	if (err)
 		return err;
@@ -478,19 +521,31 @@ static int moderato_probe(struct platform_device *pdev)
 	if (err)
 		return err;
 	moderato_stats_init(priv);
+#ifndef MODERATO_CORE
 	moderato_rx_timer_init(priv);
+#endif
 	err = moderato_dim_init(priv);
 	if (err)
 		goto err_phylink;
 
 	ndev->netdev_ops = &moderato_netdev_ops;
 	ndev->ethtool_ops = &moderato_ethtool_ops;
+#ifdef MODERATO_UPSTREAM
+	ndev->stat_ops = &moderato_stat_ops;
+#endif
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 	moderato_tx_features(ndev);
+#ifdef MODERATO_UPSTREAM
+	netif_napi_add(ndev, &priv->napi, moderato_napi_poll);
+	netif_napi_set_irq(&priv->napi, priv->rx_irq);
+#else
 	netif_napi_add_weight(ndev, &priv->napi, moderato_napi_poll,
 			      MODERATO_NAPI_WEIGHT);
+#endif
+#ifndef MODERATO_CORE
 	if (IS_ENABLED(CONFIG_SMP))
 		moderato_shared_init(priv);
+#endif
 
 	netif_carrier_off(ndev);
 	err = register_netdev(ndev);
@@ -605,7 +660,11 @@ static struct platform_driver moderato_driver = {
 		.pm = pm_sleep_ptr(&moderato_pm_ops),
 	},
 	.probe = moderato_probe,
+#ifdef MODERATO_LINUX_6_1
+	.remove_new = moderato_remove,
+#else
 	.remove = moderato_remove,
+#endif
 	.shutdown = moderato_shutdown,
 };
 module_platform_driver(moderato_driver);

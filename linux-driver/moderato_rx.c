@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Receive ring: buffers, and one completed descriptor turned into one skb.
- * When and in which context that happens is up to rx_irq.c, rx_napi.c
- * and rx_timer.c.
+ * When and in which context that happens is up to who calls: see rx_napi.c.
  */
 
 #include <linux/bitfield.h>
 #include <linux/slab.h>
+#ifndef MODERATO_LINUX_6_1
 #include <net/page_pool/helpers.h>
+#endif
 
 #include "moderato.h"
 
@@ -21,9 +22,14 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 {
 	rx->room = ALIGN(MODERATO_RX_OFFSET + mtu + MODERATO_OVERHEAD,
 			 MODERATO_RX_BUFFER_ALIGN);
+#ifdef MODERATO_UPSTREAM
+	rx->truesize =
+		roundup_pow_of_two(SKB_HEAD_ALIGN(NET_SKB_PAD + rx->room));
+#else
 	rx->truesize = PAGE_SIZE / 2;
 	if (NET_SKB_PAD + rx->room > SKB_WITH_OVERHEAD(rx->truesize))
 		rx->truesize = PAGE_SIZE;
+#endif
 }
 
 /* While a ring is filled, in process context. The memory may have to be waited
@@ -50,6 +56,7 @@ static bool moderato_rx_alloc_pooled(struct moderato_rx *rx,
 	return true;
 }
 
+#ifndef MODERATO_CORE
 /* A hard interrupt may not touch a page_pool: its lockless cache and its
  * ring's lock belong to softirqs. Page fragments are safe everywhere.
  */
@@ -72,19 +79,28 @@ static bool moderato_rx_map_frag(struct moderato_rx *rx,
 	return true;
 }
 
+#endif
+
 static bool moderato_rx_alloc(struct moderato_rx *rx,
 			      struct moderato_rx_buf *buf)
 {
+#ifdef MODERATO_CORE
+	return moderato_rx_alloc_pooled(rx, buf, MODERATO_RX_REFILL);
+#else
 	if (rx->pool)
 		return moderato_rx_alloc_pooled(rx, buf, MODERATO_RX_REFILL);
 	return moderato_rx_map_frag(rx, buf,
 				    netdev_alloc_frag_align(rx->truesize,
 							    SMP_CACHE_BYTES));
+#endif
 }
 
 static void moderato_rx_free(struct moderato_rx *rx,
 			     const struct moderato_rx_buf *buf)
 {
+#ifdef MODERATO_CORE
+	page_pool_free_va(rx->pool, buf->data, false);
+#else
 	if (rx->pool) {
 		page_pool_free_va(rx->pool, buf->data, false);
 	} else {
@@ -92,6 +108,7 @@ static void moderato_rx_free(struct moderato_rx *rx,
 				 DMA_FROM_DEVICE);
 		skb_free_frag(buf->data);
 	}
+#endif
 }
 
 static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
@@ -100,6 +117,13 @@ static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
 {
 	struct sk_buff *skb;
 
+#ifdef MODERATO_CORE
+	dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
+				MODERATO_RX_OFFSET + len, DMA_FROM_DEVICE);
+	skb = napi_build_skb(buf->data, rx->truesize);
+	if (likely(skb))
+		skb_mark_for_recycle(skb);
+#else
 	if (rx->pool) {
 		dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
 					MODERATO_RX_OFFSET + len,
@@ -113,6 +137,7 @@ static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
 			dma_unmap_single(rx->priv->dev, buf->dma, rx->room,
 					 DMA_FROM_DEVICE);
 	}
+#endif
 	return skb;
 }
 
@@ -122,7 +147,7 @@ static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
  * gets another buffer, and never stays empty: if there is no memory for one, the
  * frame is dropped and its own buffer is used again.
  *
- * Return: the frame, or NULL if it was dropped or taken before
+ * Return: the frame, or NULL if there is none
  */
 struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 				 struct moderato_rx_done *done)
@@ -134,13 +159,21 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	struct moderato_rx_buf fresh;
 	struct sk_buff *skb;
 
+#ifdef MODERATO_CORE
+	/* It did not fit, or memory refused some of it */
+#else
 	/* It did not fit, or memory refused some of it; or it was urgent, and
 	 * is gone
 	 */
+#endif
 	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
 		     len < ETH_HLEN || len > rx->room - MODERATO_RX_OFFSET)) {
+#ifdef MODERATO_CORE
+		done->errors++;
+#else
 		if (!(status & MODERATO_DESC_STATUS_URGENT))
 			done->errors++;
+#endif
 		return NULL;
 	}
 
@@ -203,12 +236,18 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 		.pool_size = moderato_size(rx->ring.order),
 		.nid = NUMA_NO_NODE,
 		.dev = rx->priv->dev,
+#ifndef MODERATO_LINUX_6_1
 		.netdev = rx->priv->ndev,
+#endif
 		.dma_dir = DMA_FROM_DEVICE,
 		.max_len = PAGE_SIZE,
 	};
-	struct page_pool *pool = page_pool_create(&params);
+	struct page_pool *pool;
 
+#ifdef MODERATO_LINUX_6_1
+	params.flags |= MODERATO_POOL_PARTS;
+#endif
+	pool = page_pool_create(&params);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	rx->pool = pool;
@@ -219,7 +258,9 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 static int moderato_rx_alloc_all(struct moderato_rx *rx)
 {
 	u32 size = moderato_size(rx->ring.order);
+#ifndef MODERATO_CORE
 	struct page_frag_cache frags = {};
+#endif
 	bool ok = true;
 
 	rx->buf = kvcalloc(size, sizeof(*rx->buf), GFP_KERNEL);
@@ -228,6 +269,10 @@ static int moderato_rx_alloc_all(struct moderato_rx *rx)
 
 	for (u32 slot = 0; ok && slot < size; slot++) {
 		struct moderato_rx_buf *buf = &rx->buf[slot];
+#ifdef MODERATO_CORE
+
+		ok = moderato_rx_alloc_pooled(rx, buf, MODERATO_RX_FILL);
+#else
 		void *data;
 
 		if (rx->pool) {
@@ -239,8 +284,11 @@ static int moderato_rx_alloc_all(struct moderato_rx *rx)
 						     SMP_CACHE_BYTES);
 			ok = moderato_rx_map_frag(rx, buf, data);
 		}
+#endif
 	}
+#ifndef MODERATO_CORE
 	page_frag_cache_drain(&frags);
+#endif
 	return ok ? 0 : -ENOMEM;
 }
 
@@ -257,9 +305,14 @@ void moderato_rx_fill(struct moderato_rx *rx)
 		};
 }
 
+#ifdef MODERATO_CORE
+struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
+				       unsigned int mtu)
+#else
 struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 				       unsigned int mtu,
 				       const struct moderato_rx_ops *ops)
+#endif
 {
 	struct moderato_rx *rx;
 	int err;
@@ -269,18 +322,26 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 		return ERR_PTR(-ENOMEM);
 
 	rx->priv = priv;
+#ifndef MODERATO_CORE
 	rx->ops = ops;
+#endif
 	moderato_rx_layout(rx, mtu);
 
 	err = moderato_ring_alloc(priv, &rx->ring, &moderato_rx_direction,
 				  order);
 	if (err)
 		goto err;
+#ifdef MODERATO_CORE
+	err = moderato_rx_create_pool(rx);
+	if (err)
+		goto err;
+#else
 	if (ops->pooled) {
 		err = moderato_rx_create_pool(rx);
 		if (err)
 			goto err;
 	}
+#endif
 	err = moderato_rx_alloc_all(rx);
 	if (err)
 		goto err;
@@ -317,18 +378,30 @@ void moderato_rx_up(struct moderato_rx *rx)
 
 	moderato_ring_start(priv, ring);
 	moderato_rx_moderate(priv);
+#ifndef MODERATO_CORE
 	rx->looked = 0;
+#endif
 	ring->producer = moderato_size(ring->order);
 	moderato_doorbell(ring, ring->producer);
 
 	/* Skbs that are freed where they were polled put their page straight
-	 * back into the pool; see page_pool_disable_direct_recycling(). Where
-	 * the polls are several, another one may be at the pool just then.
+	 * back into the pool; see page_pool_disable_direct_recycling().
 	 */
+#ifndef MODERATO_LINUX_6_1
+#ifdef MODERATO_CORE
+	WRITE_ONCE(rx->pool->p.napi, &priv->napi);
+#else
+	/* Not where several polls may be at the pool */
 	if (rx->pool && !moderato_rx_is_shared(rx))
 		WRITE_ONCE(rx->pool->p.napi, &priv->napi);
+#endif
+#endif
+#ifdef MODERATO_CORE
+	moderato_rx_napi_up(rx);
+#else
 	if (rx->ops->start)
 		rx->ops->start(rx);
+#endif
 	enable_irq(priv->rx_irq);
 	moderato_rearm(ring);
 }
@@ -347,13 +420,19 @@ int moderato_rx_down(struct moderato_rx *rx)
 
 	err = moderato_ring_stop(rx->priv, &rx->ring);
 	disable_irq(rx->priv->rx_irq);
+#ifdef MODERATO_CORE
+	moderato_rx_napi_stop(rx);
+#else
 	rx->ops->stop(rx);
+#endif
 	cancel_work_sync(&rx->priv->rx_dim.work);
-	/* The strategy may have re-armed */
+	/* It may have been re-armed meanwhile */
 	moderato_disarm(&rx->ring);
+#ifndef MODERATO_LINUX_6_1
 	/* Not for a later poll, of another ring */
 	if (rx->pool)
 		page_pool_disable_direct_recycling(rx->pool);
+#endif
 	return err;
 }
 

@@ -3,27 +3,31 @@
  * driver's own.
  */
 
+#ifdef MODERATO_UPSTREAM
+#include <net/netdev_queues.h>
+
+#endif
 #include "moderato.h"
 
 /* Octets at 1 Gb/s wrap in 34 s; see moderato_rx_finish(), too */
 #define MODERATO_STATS_PERIOD	(10 * HZ)
 
-#define RX(name)	(MODERATO_RX_BASE + MODERATO_DIR_##name)
-#define TX(name)	(MODERATO_TX_BASE + MODERATO_DIR_##name)
+#define MODERATO_RX_REG(name)	(MODERATO_RX_BASE + MODERATO_DIR_##name)
+#define MODERATO_TX_REG(name)	(MODERATO_TX_BASE + MODERATO_DIR_##name)
 
 static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
-	[MODERATO_RX_INTERRUPTS] = RX(INTERRUPTS),
-	[MODERATO_RX_INTERRUPTS_FRAMES] = RX(INTERRUPTS_FRAMES),
-	[MODERATO_RX_INTERRUPTS_PACKET] = RX(INTERRUPTS_PACKET),
-	[MODERATO_RX_INTERRUPTS_ABSOLUTE] = RX(INTERRUPTS_ABSOLUTE),
-	[MODERATO_RX_INTERRUPTS_REQUEST] = RX(INTERRUPTS_REQUEST),
-	[MODERATO_RX_INTERRUPTS_HALTED] = RX(INTERRUPTS_HALTED),
-	[MODERATO_TX_INTERRUPTS] = TX(INTERRUPTS),
-	[MODERATO_TX_INTERRUPTS_FRAMES] = TX(INTERRUPTS_FRAMES),
-	[MODERATO_TX_INTERRUPTS_PACKET] = TX(INTERRUPTS_PACKET),
-	[MODERATO_TX_INTERRUPTS_ABSOLUTE] = TX(INTERRUPTS_ABSOLUTE),
-	[MODERATO_TX_INTERRUPTS_REQUEST] = TX(INTERRUPTS_REQUEST),
-	[MODERATO_TX_INTERRUPTS_HALTED] = TX(INTERRUPTS_HALTED),
+	[MODERATO_RX_INTERRUPTS] = MODERATO_RX_REG(INTERRUPTS),
+	[MODERATO_RX_INTERRUPTS_FRAMES] = MODERATO_RX_REG(INTERRUPTS_FRAMES),
+	[MODERATO_RX_INTERRUPTS_PACKET] = MODERATO_RX_REG(INTERRUPTS_PACKET),
+	[MODERATO_RX_INTERRUPTS_ABSOLUTE] = MODERATO_RX_REG(INTERRUPTS_ABSOLUTE),
+	[MODERATO_RX_INTERRUPTS_REQUEST] = MODERATO_RX_REG(INTERRUPTS_REQUEST),
+	[MODERATO_RX_INTERRUPTS_HALTED] = MODERATO_RX_REG(INTERRUPTS_HALTED),
+	[MODERATO_TX_INTERRUPTS] = MODERATO_TX_REG(INTERRUPTS),
+	[MODERATO_TX_INTERRUPTS_FRAMES] = MODERATO_TX_REG(INTERRUPTS_FRAMES),
+	[MODERATO_TX_INTERRUPTS_PACKET] = MODERATO_TX_REG(INTERRUPTS_PACKET),
+	[MODERATO_TX_INTERRUPTS_ABSOLUTE] = MODERATO_TX_REG(INTERRUPTS_ABSOLUTE),
+	[MODERATO_TX_INTERRUPTS_REQUEST] = MODERATO_TX_REG(INTERRUPTS_REQUEST),
+	[MODERATO_TX_INTERRUPTS_HALTED] = MODERATO_TX_REG(INTERRUPTS_HALTED),
 	[MODERATO_RX_FILTERED] = MODERATO_STAT_RX_FILTERED,
 	[MODERATO_RX_DROP_FIFO] = MODERATO_STAT_RX_DROP_FIFO,
 	[MODERATO_RX_DROP_RING] = MODERATO_STAT_RX_DROP_RING,
@@ -53,9 +57,11 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_TX_INTERRUPTS_REQUEST] = "tx_interrupts_request",
 	[MODERATO_TX_INTERRUPTS_HALTED] = "tx_interrupts_halted",
 	[MODERATO_RX_FILTERED] = "rx_filtered",
+#ifndef MODERATO_UPSTREAM
 	[MODERATO_RX_DROP_FIFO] = "rx_drop_fifo",
 	[MODERATO_RX_DROP_RING] = "rx_drop_ring",
 	[MODERATO_RX_DROP_BUFFER] = "rx_drop_buffer",
+#endif
 	[MODERATO_TX_DROP_LENGTH] = "tx_drop_length",
 	[MODERATO_DMA_ERRORS] = "dma_errors",
 };
@@ -195,3 +201,67 @@ void moderato_get_stats64(struct net_device *ndev,
 	stats->rx_errors = stats->rx_fifo_errors + stats->rx_crc_errors +
 			   stats->rx_length_errors + rx_errors;
 }
+
+#ifdef MODERATO_UPSTREAM
+/* Per queue ---------------------------------------------------------------- */
+
+static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
+					struct netdev_queue_stats_rx *stats)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_rx_stats *rx = &priv->rx_stats;
+	u64 total[MODERATO_COUNTERS];
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&rx->syncp);
+		stats->packets = u64_stats_read(&rx->packets);
+		stats->bytes = u64_stats_read(&rx->bytes);
+		stats->alloc_fail = u64_stats_read(&rx->alloc_failed);
+	} while (u64_stats_fetch_retry(&rx->syncp, start));
+
+	moderato_stats_read(priv, total);
+	stats->hw_drop_overruns = total[MODERATO_RX_DROP_FIFO] +
+				  total[MODERATO_RX_DROP_RING];
+	stats->hw_drops = stats->hw_drop_overruns +
+			  total[MODERATO_RX_DROP_BUFFER] +
+			  total[MODERATO_RX_FILTERED] +
+			  total[MODERATO_RX_FCS_ERRORS] +
+			  total[MODERATO_RX_UNDERSIZE] +
+			  total[MODERATO_RX_OVERSIZE];
+}
+
+static void moderato_get_queue_stats_tx(struct net_device *ndev, int queue,
+					struct netdev_queue_stats_tx *stats)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_tx_stats *tx = &priv->tx_stats;
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&tx->syncp);
+		stats->packets = u64_stats_read(&tx->packets);
+		stats->bytes = u64_stats_read(&tx->bytes);
+	} while (u64_stats_fetch_retry(&tx->syncp, start));
+}
+
+/* The counters outlive the rings: nothing is counted elsewhere */
+static void moderato_get_base_stats(struct net_device *ndev,
+				    struct netdev_queue_stats_rx *rx,
+				    struct netdev_queue_stats_tx *tx)
+{
+	rx->packets = 0;
+	rx->bytes = 0;
+	rx->alloc_fail = 0;
+	rx->hw_drops = 0;
+	rx->hw_drop_overruns = 0;
+	tx->packets = 0;
+	tx->bytes = 0;
+}
+
+const struct netdev_stat_ops moderato_stat_ops = {
+	.get_queue_stats_rx = moderato_get_queue_stats_rx,
+	.get_queue_stats_tx = moderato_get_queue_stats_tx,
+	.get_base_stats = moderato_get_base_stats,
+};
+#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmit ring: posting frames, and taking back one completed descriptor.
- * When and in which context skbs are freed is up to tx_irq.c, tx_count.c,
- * tx_none.c and tx_poll.c.
+/* Transmit ring: posting frames, and taking back one completed descriptor. In
+ * which context skbs are freed is up to who calls: see tx_poll.c.
  */
 
 #include <linux/bitfield.h>
@@ -94,8 +93,10 @@ moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 	}
 	if (busy || flush)
 		moderato_tx_ring_doorbell(tx);
+#ifndef MODERATO_CORE
 	if (tx->ops->posted)
 		tx->ops->posted(tx);
+#endif
 	return busy ? NETDEV_TX_BUSY : NETDEV_TX_OK;
 }
 
@@ -106,9 +107,11 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	bool flush = !netdev_xmit_more();
 	int len;
 
+#ifndef MODERATO_CORE
 	if (tx->ops->prepare)
 		tx->ops->prepare(tx);
 
+#endif
 	if (unlikely(moderato_tx_copies(skb)))
 		len = moderato_tx_copy(tx, skb);
 	else
@@ -138,14 +141,16 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	/* From the doorbell on, the skb may be gone */
 	if (flush)
 		moderato_tx_ring_doorbell(tx);
+#ifndef MODERATO_CORE
 	if (tx->ops->posted)
 		tx->ops->posted(tx);
+#endif
 	return NETDEV_TX_OK;
 }
 
 /* Takes the oldest frame off the ring if the hardware is done with it.
  *
- * Return: its skb, for the strategy to free, or NULL
+ * Return: its skb, for the caller to free, or NULL
  */
 struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 				 struct moderato_tx_done *done)
@@ -217,6 +222,7 @@ static void moderato_tx_reclaim(struct moderato_tx *tx)
 	moderato_tx_finish(tx, &done);
 }
 
+#ifndef MODERATO_CORE
 /* netpoll sends with interrupts off, perhaps for ever, as in a panic: it looks
  * here when the queue is stopped. Whoever else takes frames off the ring is
  * locked out: a transmission and the timer by the queue's lock, a change of
@@ -250,42 +256,67 @@ static const struct moderato_tx_ops * const moderato_tx_ops[] = {
  * stopped ring, with the interrupt disabled. Frames on the ring stay there:
  * whoever comes next frees them, so nothing is lost and nothing leaks.
  */
+#else
+/* Moderation ---------------------------------------------------------------- */
+
+/* As the configuration asks for it, on a running or a stopped ring, with the
+ * interrupt disabled
+ */
+#endif
 static void moderato_tx_choose(struct moderato_tx *tx)
 {
 	const struct moderato_config *config = &tx->priv->config;
+#ifndef MODERATO_CORE
 	enum moderato_tx_strategy strategy;
 
 	strategy = moderato_tx_strategy(&config->tx,
 					config->tx_reclaim_on_xmit,
 					moderato_tx_polled(config));
+#endif
 
 	__netif_tx_lock_bh(tx->queue);
+#ifdef MODERATO_CORE
+	tx->prompt = moderato_tx_adapts(config) ||
+		     moderato_tx_prompt(&config->tx);
+#else
 	tx->ops = moderato_tx_ops[strategy];
 	tx->prompt = moderato_tx_adapts(config) ||
 		     moderato_tx_prompt(&config->tx, strategy);
+#endif
 	__netif_tx_unlock_bh(tx->queue);
 
+#ifndef MODERATO_CORE
 	/* The timer looks at the strategy under the lock, and so does not
-	 * take frames any more. An Rx interrupt that saw the old one may be
-	 * about to mask this ring, see moderato_tx_poll_comes().
+	 * take frames any more.
 	 */
 	hrtimer_cancel(&tx->timer);
+#endif
+	/* An Rx interrupt that saw what was there before may be about to mask
+	 * this ring, which no poll would then arm again: see
+	 * moderato_tx_poll_comes().
+	 */
 	synchronize_irq(tx->priv->rx_irq);
+#ifdef MODERATO_CORE
+	moderato_tx_moderate(tx->priv, true);
+#else
 	moderato_tx_moderate(tx->priv, tx->ops->irq);
+#endif
 }
 
-/* With the interrupt disabled until the very end, see moderato_tx_choose().
- * Where no completion raises it, a ring that halts does.
+/* With the interrupt disabled until the very end, see moderato_tx_choose(). A
+ * ring that halts raises it, whatever else does.
  */
 static void moderato_tx_resume(struct moderato_tx *tx)
 {
 	enable_irq(tx->priv->tx_irq);
 	moderato_rearm(&tx->ring);
+#ifndef MODERATO_CORE
 	if (tx->ops->posted) {
 		__netif_tx_lock_bh(tx->queue);
 		tx->ops->posted(tx);
 		__netif_tx_unlock_bh(tx->queue);
 	}
+#endif
 }
 
 /* Under traffic */
@@ -310,8 +341,10 @@ struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order)
 	tx->priv = priv;
 	tx->queue = netdev_get_tx_queue(priv->ndev, 0);
 	tx->reserve = 1;
+#ifndef MODERATO_CORE
 	hrtimer_init(&tx->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	tx->timer.function = moderato_tx_none_timer;
+#endif
 
 	tx->buf = kvcalloc(moderato_size(order), sizeof(*tx->buf), GFP_KERNEL);
 	if (!tx->buf || moderato_ring_alloc(priv, &tx->ring,
@@ -429,12 +462,13 @@ int moderato_tx_down(struct moderato_tx *tx)
 	moderato_tx_drain(tx);
 
 	/* The interrupt may have woken the queue if it looked at @draining
-	 * just before it was set; now nobody does any more. Neither does a
-	 * transmission start the timer again.
+	 * just before it was set; now nobody does any more.
 	 */
 	disable_irq(tx->priv->tx_irq);
 	netif_tx_disable(tx->priv->ndev);
+#ifndef MODERATO_CORE
 	hrtimer_cancel(&tx->timer);
+#endif
 	cancel_work_sync(&tx->priv->tx_dim.work);
 	moderato_disarm(&tx->ring);
 	err = moderato_ring_stop(tx->priv, &tx->ring);
@@ -466,7 +500,7 @@ int moderato_tx_install(struct moderato_priv *priv, struct moderato_tx *tx)
 		moderato_give_up(priv);
 	else
 		moderato_tx_up(tx);
-	/* netpoll may still look at it */
+	/* A poll may still look at it, as may netpoll */
 	synchronize_net();
 	moderato_tx_destroy(old);
 	return err;

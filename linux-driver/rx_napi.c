@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Receive strategy with NAPI: the hard interrupt masks itself and schedules
+/* Reception with NAPI: the hard interrupt masks itself and schedules
  * the poll, which receives in a softirq until the ring is empty. Under
  * overload the poll never completes, interrupts stay off, and the surplus is
- * dropped by the hardware at the ring. The poll also frees what was sent, if
- * that is left to it (tx_poll.c), and takes urgent frames first.
+ * dropped by the hardware at the ring. The poll also frees what was sent: see
+ * tx_poll.c.
  */
 
 #include <net/busy_poll.h>
@@ -23,23 +23,33 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 		container_of(napi, struct moderato_priv, napi);
 	struct moderato_rx *rx = priv->rx;
 	struct moderato_tx *tx = READ_ONCE(priv->tx);
+#ifndef MODERATO_UPSTREAM
 	bool gro = napi->dev->features & NETIF_F_GRO;
+#endif
 	struct moderato_rx_done done = {};
+#ifndef MODERATO_UPSTREAM
 	LIST_HEAD(list);
+#endif
 	unsigned int freed;
 	int work = 0;
 	u32 status;
 
+#ifndef MODERATO_CORE
 	if (moderato_rx_is_shared(rx))
 		return moderato_shared_poll(rx, budget);
 	/* Polled again, but after another port that may have urgent frames, too */
 	if (READ_ONCE(priv->urgent) && moderato_rx_urgent(rx, budget))
 		return budget;
+#endif
 	while (work < budget && moderato_ring_completed(&rx->ring, &status)) {
 		u16 index = moderato_rx_next(rx, &done);
 		struct sk_buff *skb = moderato_rx_take(rx, index, status,
 						       &done);
 
+#ifdef MODERATO_UPSTREAM
+		if (likely(skb))
+			napi_gro_receive(napi, skb);
+#else
 		if (likely(skb)) {
 			if (gro) {
 				napi_gro_receive(napi, skb);
@@ -49,15 +59,19 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 				list_add_tail(&skb->list, &list);
 			}
 		}
+#endif
 		work++;
 	}
+#ifndef MODERATO_UPSTREAM
 	/* The hardware has new buffers before the stack takes its time */
+#endif
 	if (done.taken)
 		moderato_rx_finish(rx, &done);
+#ifndef MODERATO_UPSTREAM
 	netif_receive_skb_list(&list);
+#endif
 	/* Behind, for what was sent can wait, and what was received cannot. With
-	 * a budget of 0 that is all; what else netpoll needs, also where NAPI is
-	 * off, is moderato_tx_netpoll().
+	 * a budget of 0, netpoll's, that is all.
 	 */
 	freed = moderato_tx_poll(tx, budget);
 
@@ -66,6 +80,7 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	return work;
 }
 
+#ifndef MODERATO_CORE
 /* Where frames are urgent, a poll takes few of the others: one that comes waits
  * for them, and for as many of another port.
  */
@@ -78,19 +93,32 @@ void moderato_rx_napi_weigh(struct moderato_rx *rx)
 				  rx->ops->weight);
 }
 
+#endif
 void moderato_rx_napi_up(struct moderato_rx *rx)
 {
 	struct moderato_priv *priv = rx->priv;
 	struct napi_struct *napi = &priv->napi;
 
+#ifndef MODERATO_CORE
 	moderato_rx_napi_weigh(rx);
+#endif
 	napi_enable(napi);
+#ifdef MODERATO_UPSTREAM
+	netif_queue_set_napi(priv->ndev, 0, NETDEV_QUEUE_TYPE_RX, napi);
+	netif_queue_set_napi(priv->ndev, 0, NETDEV_QUEUE_TYPE_TX, napi);
+#endif
 	/* A Tx interrupt may have come while the poll was disabled */
+#ifdef MODERATO_CORE
+	local_bh_disable();
+	napi_schedule(napi);
+	local_bh_enable();
+#else
 	if (priv->config.tx_napi) {
 		local_bh_disable();
 		napi_schedule(napi);
 		local_bh_enable();
 	}
+#endif
 }
 
 void moderato_rx_napi_stop(struct moderato_rx *rx)
@@ -103,6 +131,10 @@ void moderato_rx_napi_stop(struct moderato_rx *rx)
 	local_bh_enable();
 	napi_synchronize(napi);
 	napi_disable(napi);
+#ifdef MODERATO_UPSTREAM
+	netif_queue_set_napi(rx->priv->ndev, 0, NETDEV_QUEUE_TYPE_RX, NULL);
+	netif_queue_set_napi(rx->priv->ndev, 0, NETDEV_QUEUE_TYPE_TX, NULL);
+#endif
 
 	/* A poll that has completed may still be about to re-arm, on another
 	 * CPU: it may not find the ring freed, nor may its index reach the
@@ -112,6 +144,7 @@ void moderato_rx_napi_stop(struct moderato_rx *rx)
 	synchronize_net();
 }
 
+#ifndef MODERATO_CORE
 const struct moderato_rx_ops moderato_rx_napi_ops = {
 	.pooled = true,
 	.weight = MODERATO_NAPI_WEIGHT,
@@ -119,3 +152,4 @@ const struct moderato_rx_ops moderato_rx_napi_ops = {
 	.stop = moderato_rx_napi_stop,
 	.irq = moderato_rx_napi_handle,
 };
+#endif

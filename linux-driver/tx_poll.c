@@ -1,30 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmit strategy within NAPI: the hard interrupt masks itself and schedules
- * the poll, at once or by the clock, as the Rx interrupt does. The poll frees
- * what was sent after it received. Under load neither direction interrupts.
+/* Transmission within NAPI: the hard interrupt masks itself and schedules the
+ * poll, as the Rx interrupt does. The poll frees what was sent after it received.
+ * Under load neither direction interrupts.
  */
 
 #include "moderato.h"
 
+#ifdef MODERATO_CORE
+void moderato_tx_poll_handle(struct moderato_tx *tx)
+#else
 static void moderato_tx_poll_handle(struct moderato_tx *tx)
+#endif
 {
 	struct moderato_priv *priv = tx->priv;
 
 	moderato_disarm(&tx->ring);
 	WRITE_ONCE(tx->masked, true);
+#ifdef MODERATO_CORE
+	napi_schedule_irqoff(&priv->napi);
+#else
 	if (READ_ONCE(priv->config.rx_timer))
 		moderato_rx_timer_schedule(priv);
 	else
 		napi_schedule_irqoff(&priv->napi);
+#endif
 }
 
 /* Asked again under the queue's lock, which keeps transmissions out, and a
- * change of strategy or ring
+ * change of the ring or of who frees
  */
 static bool moderato_tx_is_polled(const struct moderato_tx *tx)
 {
+#ifdef MODERATO_CORE
+	return !READ_ONCE(tx->draining);
+#else
 	return READ_ONCE(tx->ops) == &moderato_tx_poll_ops &&
 	       !READ_ONCE(tx->draining);
+#endif
 }
 
 /* Frees all that was sent: no more than a ring, so that the budget, which is
@@ -76,6 +88,8 @@ void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed)
 	__netif_tx_unlock(tx->queue);
 }
 
+#ifndef MODERATO_CORE
 const struct moderato_tx_ops moderato_tx_poll_ops = {
 	.irq = moderato_tx_poll_handle,
 };
+#endif

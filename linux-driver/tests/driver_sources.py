@@ -8,6 +8,7 @@ DRIVER = Path(__file__).resolve().parents[1]
 BINDING = DRIVER / "moderato,mac.yaml"
 SOURCES = sorted([*DRIVER.glob("*.c"), *DRIVER.glob("*.h")])
 GENERATED = DRIVER / "moderato_regs.h"
+COMPAT = DRIVER / "compat.h"  # about other kernels, which is what no kernel's own source may be
 
 
 def copy(directory: Path) -> Path:

@@ -22,13 +22,27 @@ def guest(tmp_path: Path, *changes: tuple[str, str, str]):
     """
     work = tmp_path / "modified"
     work.mkdir()
-    copy(work)
+    change(copy(work), *changes)
+    with loaded(work) as session:
+        yield session
+
+
+def change(work: Path, *changes: tuple[str, str, str]):
+    """Make `changes`, as guest() describes them, to the sources in `work`."""
     for file, good, bad in changes:
         source = (work / file).read_text()
         assert source.count(good) == 1, f"{file} has no single {good!r}"
         (work / file).write_text(source.replace(good, bad))
+
+
+@contextlib.contextmanager
+def loaded(work: Path, *words: str):
+    """A guest with both interfaces up, and the driver of the sources in `work`, built by make with
+    `words`.
+    """
     built = kernel.kernel()
-    run(kernel.make(built.source, built.build, f"M={work}", "modules"), log=work / "build.log")
+    run(kernel.make(built.source, built.build, f"M={work}", *words, "modules"),
+        log=work / "build.log")
 
     m = machine()
     with state.booted(m).open() as session:

@@ -16,7 +16,7 @@ from moderato.soc.toolchain.cache import BuildError, artifact, run
 
 HERE = Path(__file__).parent
 PACKAGE = "linux-source-6.12"
-TARBALL = Path("/usr/src") / f"{PACKAGE}.tar.xz"
+TARBALLS = Path("/usr/src")
 COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
 KERNELS = {"normal": [], "debug": ["kernel-debug.config"],
@@ -85,16 +85,17 @@ REPRODUCIBLE = {
 }
 
 
-def source() -> Path:
-    """The kernel's source tree, without the drivers and architectures that are never built."""
+def source(package: str = PACKAGE) -> Path:
+    """The source tree of one of Debian's kernels, without what is never built here."""
     def extract(directory: Path):
-        if not TARBALL.is_file():
-            raise BuildError(f"{TARBALL} is missing: run `./moderato setup`")
+        tarball = TARBALLS / f"{package}.tar.xz"
+        if not tarball.is_file():
+            raise BuildError(f"{tarball} is missing: run `./moderato setup`")
         suffixes = ("c", "h", "S", "rst", "dts", "dtsi", "json")
-        excluded = [f"--exclude={PACKAGE}/{folder}/*.{suffix}"
+        excluded = [f"--exclude={package}/{folder}/*.{suffix}"
                     for folder in UNUSED for suffix in suffixes]
-        run(["tar", "-x", "-f", TARBALL, "-C", directory, "--strip-components=1", *excluded])
-    return artifact("linux-source", [debian.version(PACKAGE), " ".join(UNUSED)], extract,
+        run(["tar", "-x", "-f", tarball, "-C", directory, "--strip-components=1", *excluded])
+    return artifact("linux-source", [debian.version(package), " ".join(UNUSED)], extract,
                     "half a minute")
 
 

@@ -10,4 +10,4 @@ A command imports what it runs when it runs, so that a wrong one is refused at o
 
 # As `moderato --help` lists them.
 NAMES = ("forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
-         "shell", "profile", "timeline", "bench", "bitstream")
+         "shell", "profile", "timeline", "bench", "bitstream", "series")

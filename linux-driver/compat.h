@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What Linux 6.1 lacks of 6.12, so that one source builds out of both trees; the
+ * command line of each compilation includes this file. It is empty from 6.12 on,
+ * and is not part of what goes into the kernel, nor is what depends on
+ * MODERATO_LINUX_6_1.
+ */
+#ifndef MODERATO_COMPAT_H
+#define MODERATO_COMPAT_H
+
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) || \
+	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#error "moderato builds against Linux 6.1, and 6.12 or later"
+#endif
+
+#define MODERATO_LINUX_6_1
+
+#include <asm/unaligned.h>
+#include <linux/ethtool.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/netlink.h>
+#include <linux/string.h>
+#include <net/page_pool.h>
+
+/* Strings: without a size, that of the array */
+#define moderato_strscpy(dst, src, size, ...)	(strscpy)(dst, src, size)
+#define strscpy(dst, src, ...) \
+	moderato_strscpy(dst, src, ##__VA_ARGS__, sizeof(dst))
+
+#define ethtool_puts(data, string)	ethtool_sprintf(data, "%s", string)
+
+/* Netlink keeps a pointer to the message only. Each place has room for one;
+ * at worst, somebody who is refused at the same time reads the other's figure.
+ */
+#define NL_SET_ERR_MSG_FMT_MOD(extack, fmt, ...)			\
+	do {								\
+		static char moderato_text[80];				\
+									\
+		snprintf(moderato_text, sizeof(moderato_text),		\
+			 KBUILD_MODNAME ": " fmt, ##__VA_ARGS__);	\
+		if (extack)						\
+			(extack)->_msg = moderato_text;			\
+	} while (0)
+
+/* Profiles of DIM are the driver's own there, and stay as they are */
+#define NET_DIM_PARAMS_NUM_PROFILES	5
+#define NET_DIM_DEF_PROFILE_EQE		1
+#define ETHTOOL_COALESCE_RX_PROFILE	0
+#define ETHTOOL_COALESCE_TX_PROFILE	0
+
+/* Memory */
+static inline void page_frag_cache_drain(struct page_frag_cache *cache)
+{
+	if (!cache->va)
+		return;
+
+	__page_frag_cache_drain(virt_to_head_page(cache->va),
+				cache->pagecnt_bias);
+	cache->va = NULL;
+}
+
+/* Parts of pages need to be asked for, and room in struct page for their count:
+ * where there is none, a buffer takes a whole page.
+ */
+#define MODERATO_POOL_PARTS \
+	(PAGE_POOL_DMA_USE_PP_FRAG_COUNT ? 0 : PP_FLAG_PAGE_FRAG)
+
+static inline void *page_pool_alloc_va(struct page_pool *pool,
+				       unsigned int *size, gfp_t gfp)
+{
+	unsigned int offset = 0;
+	struct page *page;
+
+	if (pool->p.flags & PP_FLAG_PAGE_FRAG)
+		page = page_pool_alloc_frag(pool, &offset, *size, gfp);
+	else
+		page = page_pool_alloc_pages(pool, gfp);
+	return page ? page_address(page) + offset : NULL;
+}
+
+static inline void page_pool_free_va(struct page_pool *pool, void *va,
+				     bool allow_direct)
+{
+	page_pool_put_full_page(pool, virt_to_head_page(va), allow_direct);
+}
+
+#endif /* 6.1 */
+
+#endif /* MODERATO_COMPAT_H */

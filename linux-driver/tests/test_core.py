@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver that goes into the kernel, in the simulated SoC: only its own settings, and it works."""
+
+import modified
+import pytest
+from guests import collect, complaints, interrupts, offer, statistics
+
+from moderato.soc.linux import series
+
+pytestmark = pytest.mark.slow
+
+
+def refused(guest, command: str) -> bool:
+    return guest.check(f"{command} 2>/dev/null && echo done || echo refused").split()[-1] == "refused"
+
+
+def test_core_forwards(tmp_path):
+    """Frames come through while settings and rings change; what only the lab has is refused."""
+    series.write_sources(tmp_path, core=True)
+    with modified.loaded(tmp_path / series.PLACE, "CONFIG_MODERATO=m") as guest:
+        offer(guest, 20)
+        assert [port["lost"] for port in collect(guest)] == [0, 0]
+        assert interrupts(guest, "eth0-rx") > 0
+
+        for wrong in ("ethtool --set-priv-flags eth0 rx-napi off", "ethtool -C eth0 rx-usecs-low 10",
+                      "ethtool -C eth0 rx-usecs-high 10", "ethtool -A eth0 rx on",
+                      "ethtool -C eth0 adaptive-rx off rx-frames 0 rx-usecs 0"):
+            assert refused(guest, wrong), wrong
+        assert "RX:\t\toff" in guest.check("ethtool -a eth0")
+
+        # Half of these are received at once, since nothing else raises an interrupt for 50 ms.
+        guest.check("ethtool -C eth0 adaptive-rx off rx-frames 10 rx-usecs 50000")
+        before = interrupts(guest, "eth0-rx")
+        offer(guest, 20)
+        assert [port["lost"] for port in collect(guest)] == [0, 0]
+        assert interrupts(guest, "eth0-rx") - before == 2
+
+        guest.check("ethtool -G eth0 rx 64 tx 64; ethtool -C eth1 adaptive-tx on")
+        guest.check("ethtool -C eth0 cqe-mode-rx on")
+        guest.check("ip link set eth1 mtu 1000; ip link set eth1 mtu 1500")
+        offer(guest, 20)
+        assert [port["lost"] for port in collect(guest)] == [0, 0]
+
+        names = statistics(guest, "eth0")
+        assert "rx_interrupts" in names and "ring_halts" in names
+        assert not {"rx_drop_fifo", "rx_drop_ring", "rx_drop_buffer", "rx_alloc_failed"} & set(names)
+        guest.check("ip link set eth0 down; ip link set eth1 down; rmmod moderato")
+        assert complaints(guest) == []
+
+
+def test_core_netpoll(tmp_path):
+    """A poll without a budget frees frames and wakes the queue: netpoll needs nothing else."""
+    series.write_sources(tmp_path, core=True)
+    work = tmp_path / series.PLACE
+    modified.change(
+        work, ("moderato_tx_poll.c", "	if (!moderato_tx_is_polled(tx))\n		return 0;",
+               "	if (budget || !moderato_tx_is_polled(tx))\n		return 0;"),
+        ("moderato_stats.c", "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
+         "	if (priv->tx) {\n		local_irq_disable();\n		moderato_napi_poll(&priv->napi, 0);\n"
+         "		local_irq_enable();\n	}\n	moderato_stats_read(priv, total);\n	stats->rx_dropped"))
+    with modified.loaded(work, "CONFIG_MODERATO=m") as guest:
+        guest.check("ethtool -C eth1 tx-frames 0 tx-usecs 100000; ethtool -G eth1 tx 8")
+        guest.check("ip neigh flush dev eth0")  # nothing but the tester's frames
+        guest.check("/etc/moderato/up static")
+        offer(guest, 30)
+        guest.call("run", cycles=8_000_000)
+        assert guest.call("status")["ports"][0]["forwarded"] <= 9
+        guest.check("for i in 1 2 3 4 5 6 7 8; do ip -s link show eth1 >/dev/null; done")
+        assert collect(guest)[0]["lost"] == 0
+        guest.check("ip link set eth1 down; ip link set eth0 down; rmmod moderato")
+        assert complaints(guest) == []

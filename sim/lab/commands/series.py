@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Write the driver as patches for the kernel's developers."""
+
+from . import arguments
+
+EXAMPLES = ("--output patches",
+            "--output patches --author 'Ada Example <ada@example.org>'")
+
+
+def options(parser):
+    add = parser.add_argument
+    add("--output", type=arguments.output_folder, required=True, metavar="DIR",
+        help="a folder without mails, for these; `git am` applies them to Linux")
+    add("--author", metavar="'NAME <MAIL>'",
+        help="who signs them off and maintains the driver (default: of git's configuration)")
+
+
+def run(options) -> int:
+    import tempfile
+    from pathlib import Path
+
+    from moderato.soc.linux import series
+
+    who = series.author(options.author)
+    options.output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as work:
+        for mail in series.write(options.output, who, Path(work)):
+            print(mail)
+    return 0

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver as a series of patches for the kernel's network developers.
+
+The source holds both forms: what `MODERATO_CORE` encloses (or leaves out) differs where there is
+one strategy only, `MODERATO_UPSTREAM` where the published figures were measured otherwise. The
+kernel's own `unifdef` decides each, so that no reader of a patch sees these names.
+"""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.linux import kernel
+from moderato.soc.linux.driver import FOLDER
+from moderato.soc.toolchain import debian
+from moderato.soc.toolchain.cache import BuildError, artifact, run
+from moderato.soc.toolchain.project import ROOT
+
+TEXTS = FOLDER / "upstream"  # Kconfig, messages
+PLACE = Path("drivers/net/ethernet/moderato")
+BINDINGS = Path("Documentation/devicetree/bindings")
+BINDING = BINDINGS / "net/moderato,mac.yaml"
+NETWORK = Path("drivers/net/ethernet")
+
+CORE = ("moderato.h", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
+        "moderato_ethtool.c", "moderato_hw.c", "moderato_main.c", "moderato_regs.h",
+        "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c", "rx_napi.c",
+        "tx_copy.c", "tx_poll.c")
+STRATEGIES = ("moderato_flow.c", "moderato_flow.h", "rx_irq.c", "rx_shared.c", "rx_timer.c",
+              "rx_urgent.c", "tx_count.c", "tx_irq.c", "tx_none.c")
+SMP_ONLY = ("rx_shared.c",)
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who signs the patches off, and is to maintain the driver."""
+    name: str
+    mail: str
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.mail}>"
+
+
+def author(text: str | None = None) -> Author:
+    """From "Name <mail>", or of git's configuration. Raises BuildError."""
+    if text is None:
+        asked = (subprocess.run(["git", "-C", ROOT, "config", f"user.{key}"], text=True,
+                                capture_output=True).stdout.strip() for key in ("name", "email"))
+        text = "{} <{}>".format(*asked)
+    found = re.fullmatch(r"[ \t]*([^<>\s][^<>\n]*?)[ \t]*<([^<>@\s]+@[^<>@\s]+)>\s*", text)
+    if not found:
+        raise BuildError(f"{text!r} is no author: give --author 'NAME <MAIL>', "
+                         "or set git's user.name and user.email")
+    return Author(*found.groups())
+
+
+# Sources ------------------------------------------------------------------------------------------
+
+def name_upstream(name: str) -> str:
+    """Of a file: all of them begin with the driver's name."""
+    return name if name.startswith("moderato") else f"moderato_{name}"
+
+
+def unifdef() -> Path:
+    """The kernel's program that decides #ifdefs."""
+    def build(directory: Path):
+        run(["gcc", "-O1", "-o", directory / "unifdef", kernel.source() / "scripts/unifdef.c"])
+    return artifact("unifdef", [kernel.source().name, debian.version("gcc")], build) / "unifdef"
+
+
+def decided(path: Path, core: bool) -> str:
+    """A source of the driver as the patch has it."""
+    result = subprocess.run(
+        [unifdef(), "-DMODERATO_UPSTREAM", "-UMODERATO_LINUX_6_1",
+         f"-{'D' if core else 'U'}MODERATO_CORE", path], text=True, capture_output=True)
+    if result.returncode > 1:
+        raise BuildError(f"{path}: unifdef says {result.stderr.strip()}; mend its #ifdefs")
+    text = result.stdout
+    text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
+    for name in (*CORE, *STRATEGIES):  # as comments name them
+        text = re.sub(rf"(?<![\w/]){re.escape(name)}\b", name_upstream(name), text)
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+
+
+def write_sources(tree: Path, core: bool):
+    """The driver's folder: of its core only, or with the strategies."""
+    folder = tree / PLACE
+    folder.mkdir(parents=True, exist_ok=True)
+    names = CORE if core else CORE + STRATEGIES
+    for name in names:
+        (folder / name_upstream(name)).write_text(decided(FOLDER / name, core))
+    shutil.copy(TEXTS / "Kconfig", folder)
+    (folder / "Makefile").write_text(makefile(names))
+
+
+def makefile(names) -> str:
+    """Kbuild's, of these sources."""
+    def objects(which) -> str:
+        return " \\\n\t".join(name_upstream(name).replace(".c", ".o") for name in sorted(
+            which, key=name_upstream) if name.endswith(".c"))
+    smp = [name for name in names if name in SMP_ONLY]
+    return ("# SPDX-License-Identifier: GPL-2.0-only\n\nobj-$(CONFIG_MODERATO) += moderato.o\n"
+            f"moderato-y := {objects(set(names) - set(smp))}\n"
+            + (f"moderato-$(CONFIG_SMP) += {objects(smp)}\n" if smp else ""))
+
+
+# What is there already ----------------------------------------------------------------------------
+
+def insert(path: Path, text: str, before: str):
+    """Insert `text` before the only line that begins with `before`."""
+    content = path.read_text()
+    found = re.findall(rf"^{re.escape(before)}", content, re.MULTILINE)
+    if len(found) != 1:
+        raise BuildError(f"{path.name} has {len(found)} lines that begin with {before!r}; "
+                         "name another one in soc/linux/series.py")
+    path.write_text(re.sub(rf"^{re.escape(before)}", lambda _: text + before, content, count=1,
+                           flags=re.MULTILINE))
+
+
+def add_binding(tree: Path, who: Author):
+    text = (FOLDER / "moderato,mac.yaml").read_text()
+    (tree / BINDING).parent.mkdir(parents=True, exist_ok=True)
+    (tree / BINDING).write_text(re.sub(r"(?m)^  - Moderato maintainers <.*>$", f"  - {who}", text))
+    insert(tree / BINDINGS / "vendor-prefixes.yaml",
+           '  "^moderato,.*":\n    description: Moderato open Ethernet MAC\n', '  "^modtronix,.*"')
+
+
+def add_driver(tree: Path, who: Author):
+    write_sources(tree, core=True)
+    insert(tree / NETWORK / "Kconfig", 'source "drivers/net/ethernet/moderato/Kconfig"\n',
+           'source "drivers/net/ethernet/moxa/Kconfig"')
+    insert(tree / NETWORK / "Makefile", "obj-$(CONFIG_NET_VENDOR_MODERATO) += moderato/\n",
+           "obj-$(CONFIG_NET_VENDOR_MOXART)")
+    insert(tree / "MAINTAINERS",
+           f"MODERATO ETHERNET MAC DRIVER\nM:\t{who}\nL:\tnetdev@vger.kernel.org\nS:\tMaintained\n"
+           f"F:\t{BINDING}\nF:\t{PLACE}/\n\n", "MODULE SUPPORT\n")
+
+
+def add_strategies(tree: Path, who: Author):
+    write_sources(tree, core=False)
+
+
+STEPS = (("binding.txt", add_binding), ("core.txt", add_driver), ("strategies.txt", add_strategies))
+CHANGED = (BINDINGS / "vendor-prefixes.yaml", NETWORK / "Kconfig", NETWORK / "Makefile",
+           Path("MAINTAINERS"))
+
+
+# The series ---------------------------------------------------------------------------------------
+
+def write(output: Path, who: Author, work: Path) -> list[Path]:
+    """Write the mails into the existing `output`, through a repository in the empty `work`.
+
+    Returns their paths, the cover letter's first. Raises BuildError.
+    """
+    if left := sorted(output.glob("*.patch")):
+        raise BuildError(f"{left[0]} is there already; name an empty folder, or remove its mails")
+    for path in CHANGED:
+        (work / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(kernel.source() / path, work / path)
+    git(work, who, "init", "--quiet", "--initial-branch=base")
+    commit(work, who, "Linux")
+    for text, step in STEPS:
+        step(work, who)
+        commit(work, who, (TEXTS / text).read_text() + f"\nSigned-off-by: {who}\n")
+    cover = (TEXTS / "cover.txt").read_text()
+    subject, _, body = cover.partition("\n")
+    git(work, who, "format-patch", "--quiet", "--cover-letter", "--subject-prefix=PATCH net-next",
+        "--no-signature", "-o", output.absolute(), f"HEAD~{len(STEPS)}")
+    mails = sorted(output.glob("0*.patch"))
+    letter = mails[0].read_text()
+    mails[0].write_text(letter.replace("*** SUBJECT HERE ***", subject)
+                        .replace("*** BLURB HERE ***", body.strip()))
+    return mails
+
+
+def commit(work: Path, who: Author, message: str):
+    git(work, who, "add", "--all")
+    git(work, who, "commit", "--quiet", "-m", message)
+
+
+def git(work: Path, who: Author, *words):
+    """git with nothing of the user's own configuration, which could change the mails."""
+    run(["git", "-C", work, *words],
+        env={"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
+             "GIT_AUTHOR_NAME": who.name, "GIT_AUTHOR_EMAIL": who.mail,
+             "GIT_COMMITTER_NAME": who.name, "GIT_COMMITTER_EMAIL": who.mail})
