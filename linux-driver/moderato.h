@@ -487,6 +487,7 @@ struct moderato_helper {
  * @has_urgent, @flows: see moderato_flow.c
  * @urgent: there is such a rule
  * @has_pacing: the hardware can adapt its moderation
+ * @has_rates: RGMII works at 10 and 100 Mb/s
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
@@ -527,6 +528,7 @@ struct moderato_priv {
 	bool has_urgent;
 	bool urgent;
 	bool has_pacing;
+	bool has_rates;
 	struct moderato_flow flows[MODERATO_FLOWS];
 
 	struct delayed_work reset_task;
