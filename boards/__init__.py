@@ -3,3 +3,7 @@
 
 # What --board is called, and the module that it is.
 BOARDS = ("versa_ecp5", "ecpix5", "colorlight_5a_75b")
+
+# Who knows the speed of a port. Fixed: the PHY chip negotiates by itself, and 1000 Mb/s is all that
+# the FPGA can do. Negotiated: Linux asks the chip over MDIO, and the FPGA follows it.
+LINKS = ("fixed", "negotiated")

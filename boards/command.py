@@ -21,8 +21,10 @@ OURS = (MARK, "report.md", "soc.json", "boot.json", "*.bit", "*.svf", "Image", "
         "*.dtb", "*.dts")
 
 
-def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts: int = 1) -> int:
-    """Build for `board` with `nic` (of boards.BOARDS and soc.NICS), and print the report.
+def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts: int = 1,
+              link: str = "fixed") -> int:
+    """Build for `board` with `nic` (of boards.BOARDS and soc.NICS) and `link` (of boards.LINKS),
+    and print the report.
 
     Each of `seeds` is placed and routed; the bitstream is that of the fastest, and those that miss
     timing are told. Raises BuildError, and leaves no folder, if all of them do.
@@ -35,11 +37,16 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts
     if not kind.linux and harts > 1:
         raise WrongCommand(f"the memory of the {kind.title} is too small for Linux, and the "
                            "program that runs without it knows one hart only; leave --harts out")
-    several = f"-{harts}-harts" if harts > 1 else ""
+    if not kind.linux and link == "negotiated":
+        raise WrongCommand(f"the memory of the {kind.title} is too small for Linux, and the "
+                           "program that runs without it asks no PHY; leave --link out")
+    if nic == "liteeth" and link == "negotiated":
+        raise WrongCommand("the kernel's driver of LiteEth asks no PHY; leave --link or --nic out")
+    several = (f"-{harts}-harts" if harts > 1 else "") + ("-negotiated" if link == "negotiated" else "")
     output = output or Path(f"{board}-{nic}{several}")
     clear(output)  # whatever happens now, nothing old is left to be mistaken for new
 
-    source  = gateware(board, nic, harts)
+    source  = gateware(board, nic, harts, link)
     soc     = report.load(source, "soc.json")
     announce(soc)
     netlist = ecp5_tools.synthesis(source, kind.small)
@@ -67,8 +74,8 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts
         images.write(soc, temporary)
         (temporary / "report.md").write_text(text)
         (temporary / MARK).write_text(json.dumps({
-            "board": board, "nic": nic, "harts": harts, "seed": best, "versions": ecp5_tools.versions(),
-            "area": areas, "utilisation": used, "blocks": ends,
+            "board": board, "nic": nic, "harts": harts, "link": link, "seed": best,
+            "versions": ecp5_tools.versions(), "area": areas, "utilisation": used, "blocks": ends,
             "clocks": {seed: [asdict(clock) for clock in run] for seed, run in clocks.items()},
         }, indent=2) + "\n")
         temporary.chmod(0o755)

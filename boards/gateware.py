@@ -30,9 +30,9 @@ PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen",
             "pythondata-software-picolibc", "pythondata-software-compiler-rt")
 
 
-def gateware(board: str, nic: str, harts: int = 1) -> Path:
+def gateware(board: str, nic: str, harts: int = 1, link: str = "fixed") -> Path:
     """A folder with top.v, top.lpf, the Verilog files of the CPU, soc.json and bios.bin."""
-    options = json.dumps({"nic": nic, "harts": harts})
+    options = json.dumps({"nic": nic, "harts": harts, "link": link})
 
     # In a process of its own: names in Verilog follow the call stack.
     def build(directory: Path):

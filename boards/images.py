@@ -13,8 +13,8 @@ from pathlib import Path
 from moderato.soc.firmware.firmware import firmware
 from moderato.soc.firmware.forward import forwarder
 from moderato.soc.linux import devicetree
-from moderato.soc.linux.driver import driver, liteeth
-from moderato.soc.linux.kernel import kernel
+from moderato.soc.linux.driver import driver, liteeth, mdio
+from moderato.soc.linux.kernel import NORMAL, PHY, Choice, Kernel, kernel
 from moderato.soc.linux.memory_map import MIN_MEMORY, SBI_SIZE, memory_map
 from moderato.soc.linux.rootfs import Entry, archive, rootfs
 
@@ -25,14 +25,24 @@ MODULES    = "lib/modules"
 
 def inputs(soc: dict) -> list[Path]:
     """What the images are made from, for the build cache."""
-    harts = soc["cpu"]["harts"]
-    return [rootfs(harts), kernel(harts).image, module(soc), firmware(soc).sbi]
+    return [rootfs(soc["cpu"]["harts"]), linux(soc).image, *modules(soc), firmware(soc).sbi]
 
 
-def module(soc: dict) -> Path:
-    """The driver of the SoC's MACs."""
+def linux(soc: dict) -> Kernel:
+    """The kernel, which knows PHY chips where it has to ask them."""
+    return kernel(soc["cpu"]["harts"], choice(soc))
+
+
+def choice(soc: dict) -> Choice:
+    return PHY if soc["link"] == "negotiated" else NORMAL
+
+
+def modules(soc: dict) -> list[Path]:
+    """The drivers of the SoC's MACs and PHYs, in the order in which they are loaded."""
     harts = soc["cpu"]["harts"]
-    return driver(harts) if soc["nic"] == "moderato" else liteeth(harts)
+    if soc["nic"] == "liteeth":
+        return [liteeth(harts)]
+    return [*([mdio(harts)] if choice(soc) == PHY else []), driver(harts, choice(soc))]
 
 
 def has_linux(soc: dict) -> bool:
@@ -51,16 +61,18 @@ def write_linux(soc: dict, directory: Path):
     where  = memory_map(soc)
     start  = boot_address(soc)
     code   = firmware(soc, start)
-    loaded = module(soc)
+    loaded = modules(soc)
 
     # The kernel unpacks one archive after the other.
     initrd = rootfs(soc["cpu"]["harts"]).read_bytes() + archive([
         Entry("lib", stat.S_IFDIR | 0o755), Entry(MODULES, stat.S_IFDIR | 0o755),
-        Entry(f"{MODULES}/{loaded.name}", stat.S_IFREG | 0o644, loaded.read_bytes())])
-    options = devicetree.Options(initrd_size=len(initrd), phys=(phy(soc),) * len(soc["macs"]))
+        *(Entry(f"{MODULES}/{module.name}", stat.S_IFREG | 0o644, module.read_bytes())
+          for module in loaded)])
+    options = devicetree.Options(initrd_size=len(initrd),
+        phys=tuple(phy(soc, port) for port in range(len(soc["macs"]))))
     tree    = devicetree.dtb(soc, options)
     images = {
-        "Image":          (where.kernel, kernel(soc["cpu"]["harts"]).image),
+        "Image":          (where.kernel, linux(soc).image),
         "moderato.dtb":   (where.dtb, tree),
         "initramfs.cpio": (where.initrd, initrd),
         "sbi.bin":        (where.sbi, code.sbi),
@@ -98,10 +110,14 @@ def _write(images: dict, directory: Path):
     (directory / "boot.json").write_text(json.dumps(addresses, indent=4) + "\n")
 
 
-def phy(soc: dict) -> str:
-    """Properties of a MAC's PHY. It negotiates by itself; nobody asks it what came of that."""
+def phy(soc: dict, port: int) -> str:
+    """Properties of a MAC's PHY. It negotiates by itself; who wants a fixed link never asks it what
+    came of that."""
     if soc["nic"] == "liteeth":
         return ""  # its driver takes any rate
+    if soc["link"] == "negotiated":
+        return f"""phy-mode = "{soc["phy_mode"]}";
+            phy-handle = <&phy{port}>;"""
     return f"""phy-mode = "{soc["phy_mode"]}";
 
             fixed-link {{

@@ -9,6 +9,7 @@ from litex.soc.cores.led import LedChaser
 
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 
+from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.soc import ModeratoSoC
 
@@ -31,6 +32,7 @@ class BoardSoC(ModeratoSoC):
     rom_size: of LiteX's BIOS, which prepares the DRAM and loads the images of a boot.
     synchronous: clocks of one PLL with paths between them, as nextpnr names them.
     linux: whether its memory is large enough for Linux.
+    link: one of boards.LINKS, which is asked for.
     small: whether area matters more than speed to the tools, as the FPGA is nearly full.
     """
     title        = ""
@@ -50,7 +52,8 @@ class BoardSoC(ModeratoSoC):
     csr_map = {**ModeratoSoC.csr_map, "identifier_mem": 1, "phy0": 5, "phy1": 7, "sdram": 8,
                "ddrphy": 9, "leds": 10, "spisdcard": 11}
 
-    def __init__(self, nic="moderato", uart_name="serial", harts=1):
+    def __init__(self, nic="moderato", uart_name="serial", harts=1, link="fixed"):
+        self.link = link
         platform = self.make_platform()
         self.add_clocks(platform)
         ModeratoSoC.__init__(self, platform, self.sys_clk_freq,
@@ -68,10 +71,15 @@ class BoardSoC(ModeratoSoC):
 
     def add_phy(self, platform, port: int):
         """RGMII, in clock domains of its own."""
-        phy = LiteEthPHYRGMII(
-            clock_pads = platform.request("eth_clocks", port),
-            pads       = platform.request("eth", port),
-            **self.phy_delays)
+        options = {
+            "clock_pads": platform.request("eth_clocks", port),
+            "pads":       platform.request("eth", port),
+            **self.phy_delays,
+        }
+        if self.link == "fixed":
+            phy = LiteEthPHYRGMII(**options)
+        else:
+            phy = RGMIIECP5(sys_clk_freq=self.sys_clk_freq, **options)
         phy.cd  = f"eth{port}"
         domains = {f"eth_{side}": f"{phy.cd}_{side}" for side in ("rx", "tx")}
         self.add_module(name=f"phy{port}", module=ClockDomainsRenamer(domains)(phy))
@@ -90,5 +98,13 @@ class BoardSoC(ModeratoSoC):
         self.leds = LedChaser(platform.request_all("user_led"), self.sys_clk_freq)
 
     def describe(self):
-        return {**ModeratoSoC.describe(self), "board": self.title, "phy_mode": self.phy_mode,
+        description = ModeratoSoC.describe(self)
+        if self.link == "negotiated":
+            for port, mac in enumerate(description["macs"]):
+                mac["mdio"] = self._mdio(port)
+        return {**description, "board": self.title, "phy_mode": self.phy_mode, "link": self.link,
                 "device": self.platform.device, "baud_rate": self.baud_rate}
+
+    def _mdio(self, port: int) -> int:
+        """Address of a PHY's registers of MDIO: behind that of its reset."""
+        return self.mem_map["csr"] + self.csr.paging * self.csr.locs[f"phy{port}"] + 4

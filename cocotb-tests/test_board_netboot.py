@@ -61,7 +61,7 @@ async def boots_over_tftp(dut):
     MAC again.
     """
     box  = Box(dut)
-    soc  = json.loads((verilog(BOARD, "network") / "soc.json").read_text())
+    soc  = json.loads((verilog(BOARD, "network", "fixed") / "soc.json").read_text())
     data = random.randbytes(10 << 10)
     await box.console.expect("Booting from boot.json...", ms=100)
     await Timer(1, "ms")

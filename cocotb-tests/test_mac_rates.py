@@ -36,6 +36,12 @@ async def keeps_the_rate_of_the_line(dut, link):
 
 
 @cocotb.test()
+async def says_that_it_has_rates(dut):
+    mac = await Mac.start(dut, link=1000)
+    assert await mac.regs.read("CAPABILITY", "RATES") == 1
+
+
+@cocotb.test()
 @cocotb.parametrize(link=RATES)
 async def tells_what_the_phy_marks(dut, link):
     """RX_ER in the middle of a frame whose FCS is right."""

@@ -171,6 +171,7 @@ class ModeratoMAC(LiteXModule):
                 ("TX_FIFO_ORDER",  tx_fifo_order),
                 ("URGENT",         int(urgent)),
                 ("PACING",         int(pacing)),
+                ("RATES",          int(getattr(phy, "rates", False))),
             ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),

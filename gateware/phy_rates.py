@@ -32,6 +32,7 @@ class PHYRates(LiteXModule):
                    (1.3 ms at 10 Mb/s); frames until then are lost.
     """
     dw          = 8
+    rates       = True # For CAPABILITY.
     tx_clk_freq = 125e6
     rx_clk_freq = 125e6
 

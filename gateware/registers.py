@@ -101,6 +101,7 @@ GLOBAL = (
         Field("TX_FIFO_ORDER",  20,  4, "The Tx frame FIFO holds 2**n bytes."),
         Field("URGENT",         24,  1, "Frames can be urgent: the URGENT registers exist. (Since 1.2.)"),
         Field("PACING",         25,  1, "Rx moderation can adapt itself: the RX_PACING registers exist. (Since 1.2.)"),
+        Field("RATES",          26,  1, "On RGMII, the PHY interface works at 10 and 100 Mb/s, too. (Since 1.2.)"),
     )),
     Register("CTRL", 0x010, "rw", "Enables. Clearing an enable stops that direction at a frame boundary, and "
         "resets its ring indices once STATUS shows it idle; enable it again only then. Rx: what the FIFO holds is "

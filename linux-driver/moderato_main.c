@@ -417,12 +417,13 @@ static const struct phylink_mac_ops moderato_mac_ops = {
 };
 
 /* What the MAC can follow, of which phylink takes what the interface can carry.
- * RGMII has an octet per clock at 1000 Mb/s only, and a nibble below; the PHY
- * interfaces that come with the MAC know no nibbles.
+ * RGMII has an octet per clock at 1000 Mb/s only, and a nibble below, which not
+ * every interface between MAC and pins knows.
  */
-static unsigned long moderato_capabilities(phy_interface_t mode)
+static unsigned long moderato_capabilities(struct moderato_priv *priv,
+					   phy_interface_t mode)
 {
-	if (phy_interface_mode_is_rgmii(mode))
+	if (phy_interface_mode_is_rgmii(mode) && !priv->has_rates)
 		return MAC_1000FD;
 	return MAC_10FD | MAC_100FD | MAC_1000FD;
 }
@@ -440,7 +441,7 @@ static int moderato_create_phylink(struct moderato_priv *priv)
 
 	config->dev = &priv->ndev->dev;
 	config->type = PHYLINK_NETDEV;
-	config->mac_capabilities = moderato_capabilities(mode);
+	config->mac_capabilities = moderato_capabilities(priv, mode);
 	__set_bit(mode, config->supported_interfaces);
 
 	phylink = phylink_create(config, dev_fwnode(priv->dev), mode,

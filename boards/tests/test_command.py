@@ -12,7 +12,8 @@ from moderato.sim.lab import cli
 from moderato.soc.toolchain.cache import BuildError
 
 GOOD = Clock("sys", 75.0, 80.0, "9.9 ns: a (CPU) to b (DRAM)")
-SOC  = {"board": "Test", "device": "none", "nic": "moderato", "memory": {"size": 32 << 20}}
+SOC  = {"board": "Test", "device": "none", "nic": "moderato", "link": "fixed",
+        "memory": {"size": 32 << 20}}
 BAD  = dataclasses.replace(GOOD, reached=70.0)
 
 
@@ -28,7 +29,7 @@ def quick(monkeypatch, tmp_path):
     (made / "report.json").write_text(
         '{"utilization": {}, "fmax": {}, "detailed_net_timings": []}')
     state = {"clocks": {1: [GOOD]}, "images": lambda soc, folder: None}
-    monkeypatch.setattr(command, "gateware", lambda board, nic, harts: made)
+    monkeypatch.setattr(command, "gateware", lambda board, nic, harts, link: made)
     monkeypatch.setattr(ecp5_tools, "synthesis", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "routing", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "bitstream", lambda routed: made)
@@ -132,6 +133,9 @@ def test_missing_tool(monkeypatch, tmp_path):
     ("--board colorlight_5a_75b --nic liteeth", "leave --nic out"),
     ("--board colorlight_5a_75b --harts 2", "leave --harts out"),
     ("--board ecpix5 --harts 3", "invalid choice: 3"),
+    ("--board colorlight_5a_75b --link negotiated", "leave --link out"),
+    ("--board ecpix5 --link negotiated --nic liteeth", "leave --link or --nic out"),
+    ("--board ecpix5 --link auto", "invalid choice: 'auto'"),
 ])
 def test_wrong_commands(monkeypatch, capsys, words, says):
     monkeypatch.setattr(gateware, "gateware", None)

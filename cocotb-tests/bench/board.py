@@ -27,10 +27,11 @@ OPTIONS = ["--timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEM
 COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 
 
-def simulator(board: str, start: str) -> tuple[Path, Path]:
-    """The folder with the program, and the one with the contents of its memories."""
+def simulator(board: str, start: str, link: str = "fixed") -> tuple[Path, Path]:
+    """The folder with the program, and the one with the contents of its memories. `link`: one of
+    boards.LINKS."""
     loaded   = start in IMAGES
-    source   = verilog(board, "images" if loaded else start)
+    source   = verilog(board, "images" if loaded else start, link)
     modules  = sorted(source.glob("*.v"))
     includes = f"+incdir+{yowasp.cell_models()}"
     generics = parameters(json.loads((source / "soc.json").read_text()))
@@ -54,12 +55,12 @@ def parameters(soc: dict) -> list[str]:
     return [f"-G{name}={value}" for name, value in values.items()]
 
 
-def verilog(board: str, bios: str) -> Path:
+def verilog(board: str, bios: str, link: str) -> Path:
     """A folder with the Verilog, the BIOS (one of board_soc.BIOS), and soc.json."""
     def build(directory: Path):
-        run([sys.executable, "-m", "bench.board_soc", board, bios, directory],
+        run([sys.executable, "-m", "bench.board_soc", board, bios, link, directory],
             cwd=directory, env={**environment(), "PYTHONPATH": str(HERE.parent)})
 
     own = [HERE / "board_soc.py", HERE / "duts.py", Path(images.__file__)]
-    return artifact("board-verilog", [bios, *sources(board, "moderato"), *own], build,
+    return artifact("board-verilog", [bios, link, *sources(board, "moderato"), *own], build,
                     "a minute")

@@ -16,7 +16,7 @@ from migen import Module
 from migen.fhdl.specials import Tristate
 from migen.genlib.cdc import MultiReg
 
-from litex.build.generic_platform import GenericPlatform
+from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
 from litex.build.sim.common import sim_special_overrides
 
@@ -27,29 +27,37 @@ from moderato.boards.gateware import TOP, board_class, write
 from moderato.boards.images import boot_address
 from moderato.sim.soc import SimConfig, _CRG, pads
 
+PORTS    = 2
 PHY_PADS = "eth", "eth_clocks"
+MDIO     = [("mdc", 1), ("out", 1), ("in", 1)]
 
 
-class PulledUp:
-    """A Tristate that nobody else drives: MDIO. Verilator has none at the pins of a design."""
+class OpenDrain:
+    """Lowers a Tristate: MDIO, which is pulled up. Verilator has no such pins, so that what is driven
+    and what the chip drives are two of them; `lines` has these by pin."""
 
-    @staticmethod
-    def lower(pin):
-        module = Module()
-        module.comb += pin.i.eq(pin.o | ~pin.oe)
+    def __init__(self, lines: dict):
+        self.lines = lines
+
+    def lower(self, pin):
+        line, module = self.lines[pin.target], Module()
+        module.comb += line.out.eq(pin.o | ~pin.oe), pin.i.eq(line.out & getattr(line, "in"))
         return module
 
 
 class SimulatedPlatform(GenericPlatform):
     """Clock and console of the simulator, the pads of the board's PHYs; builds the Verilog only."""
-    overrides = {**sim_special_overrides, **lattice_ecp5_trellis_special_overrides,
-                 MultiReg: Synchronizer, Tristate: PulledUp}
 
     def __init__(self, real):
         self.device = "simulation"
         io  = [pad for pad in pads(SimConfig(), gated=False) if pad[0] in ("sys_clk", "serial")]
         io += [pad for pad in real.constraint_manager.available if pad[0] in PHY_PADS]
+        io += [("mdio", port, *(Subsignal(name, Pins(width)) for name, width in MDIO))
+               for port in range(PORTS)]
         GenericPlatform.__init__(self, self.device, io, name=TOP)
+        self.lines     = {}
+        self.overrides = {**sim_special_overrides, **lattice_ecp5_trellis_special_overrides,
+                          MultiReg: Synchronizer, Tristate: OpenDrain(self.lines)}
 
     def get_verilog(self, fragment, **kwargs):
         return GenericPlatform.get_verilog(
@@ -91,8 +99,8 @@ class PHYModel(SDRAMPHYModel):
 BIOS = ("test", "images", "network")  # what it does: tests the DRAM, or starts images, from where
 
 
-def simulated(kind: type, bios: str) -> type:
-    """The class of a board, simulated, with one of BIOS."""
+def simulated(kind: type, bios: str, seconds: float) -> type:
+    """The class of a board, simulated, with one of BIOS. Linux takes so many `seconds` for one."""
     class Simulated(kind):
         phy_delays = {"tx_delay": 0, "rx_delay": 0}  # the models at the pins delay both clocks
         baud_rate  = 1_000_000  # at 115200 the BIOS' text would take most of the time
@@ -102,6 +110,15 @@ def simulated(kind: type, bios: str) -> type:
 
         def add_clocks(self, platform):
             self.crg = _CRG(platform.request("sys_clk"))
+
+        def add_phy(self, platform, port):
+            phy  = super().add_phy(platform, port)
+            pins = platform.lookup_request("eth", port)
+            line = platform.request("mdio", port)
+            if hasattr(pins, "mdio"):
+                platform.lines[pins.mdio] = line
+                self.comb += line.mdc.eq(pins.mdc)
+            return phy
 
         def add_memory(self, platform):
             settings = self.make_dram_phy(kind.make_platform(self)).settings
@@ -119,13 +136,16 @@ def simulated(kind: type, bios: str) -> type:
             pass
 
         def describe(self):
-            return {**kind.describe(self), "dram": self.ddrphy.describe()}
+            return {**kind.describe(self), "dram": self.ddrphy.describe(),
+                    "timebase_hz": int(self.sys_clk_freq * seconds)}
 
     return Simulated
 
 
-def main(board: str, bios: str, directory: str):
-    soc = simulated(board_class(board), bios)(uart_name="sim")
+def main(board: str, bios: str, link: str, directory: str):
+    # A PHY is asked once in a second, which are minutes here.
+    seconds = 0.1 if link == "negotiated" else 1
+    soc = simulated(board_class(board), bios, seconds)(uart_name="sim", link=link)
     write(soc, Path(directory))
 
 

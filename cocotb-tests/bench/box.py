@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import cocotb
 from cocotb.triggers import Event, FallingEdge, RisingEdge, with_timeout
 
-from bench.wire import RgmiiWire
+from bench.wire import RgmiiRatesWire, RgmiiWire
 
 PORTS = 2
 PADS  = [f"{side}_{pad}" for side in ("rx", "tx") for pad in ("clk", "ctl", "data")]
@@ -63,16 +63,27 @@ class Console:
 
 
 class Box:
-    """`console`, and after `connect()` a RgmiiWire for each port in `wires`."""
+    """`console`, and after `connect()` a wire for each port in `wires`."""
 
     def __init__(self, dut):
         self.dut = dut
-        dut.link.value = 0
+        for port in range(PORTS):
+            self.rate(port, 1000)
+            getattr(dut, f"mdio{port}_in").value = 1  # nobody answers
+        self.clocks(False)
         self.console = Console(dut)
 
-    def connect(self):
-        """Plugs the cables in: from here on the PHYs have clocks, and Python is called at them."""
-        self.dut.link.value = 1
-        self.wires = [RgmiiWire(SimpleNamespace(**{
+    def clocks(self, run: bool):
+        """Whether the PHYs give any; while they do, Python is called at each wire's."""
+        self.dut.link.value = int(run)
+
+    def rate(self, port: int, link: int):
+        """The PHY's clock is the one of `link` Mb/s."""
+        getattr(self.dut, f"eth{port}_half_ps").value = RgmiiRatesWire.period(link) * 500
+
+    def connect(self, wire=RgmiiWire):
+        """Plugs the cables in."""
+        self.clocks(True)
+        self.wires = [wire(SimpleNamespace(**{
             f"pads_{pad}": getattr(self.dut, f"eth{port}_{pad}") for pad in PADS}))
             for port in range(PORTS)]

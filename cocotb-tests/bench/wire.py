@@ -220,22 +220,25 @@ class RgmiiRatesWire(RgmiiWire):
 
     def __init__(self, dut, link=1000):
         super().__init__(dut)
-        self._set(link)
+        self.rate(link)
 
     @classmethod
     def clocks(cls, dut, link=1000):
         Clock(dut.sys_clk, cls.sys_period_ns, unit="ns").start()
-        clock = Clock(dut.pads_rx_clk, cls._period(link), unit="ns")
+        clock = Clock(dut.pads_rx_clk, cls.period(link), unit="ns")
         clock.start()
         return clock
 
     @staticmethod
-    def _period(link):
+    def period(link):
+        """Of the clock, in ns."""
         return {1000: 8, 100: 40, 10: 400}[link]
 
-    def _set(self, link):
+    def rate(self, link):
+        """What the clock's rate is from now on."""
+        self.last_end = None
         self.octet_ns = 8000 // link
-        period = self._period(link) / self.sys_period_ns
+        period = self.period(link) / self.sys_period_ns
         self.held = RESET + int(4 * period)  # else the other side of the MAC's FIFO begins earlier
         # LiteEth compares the PHY's clock with its own over 1024 clocks, and misses each second turn.
         self.wake = 300 + int(3 * 1024 * period)
@@ -246,9 +249,8 @@ class RgmiiRatesWire(RgmiiWire):
     def change(self, clock, link):
         """Another rate, from now on: a new clock instead of `clock`. What is on the wire breaks."""
         clock.stop()
-        self._set(link)
-        self.last_end = None
-        clock = Clock(self.dut.pads_rx_clk, self._period(link), unit="ns")
+        self.rate(link)
+        clock = Clock(self.dut.pads_rx_clk, self.period(link), unit="ns")
         clock.start()
         return clock
 

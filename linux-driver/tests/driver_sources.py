@@ -6,6 +6,7 @@ from pathlib import Path
 
 DRIVER = Path(__file__).resolve().parents[1]
 BINDING = DRIVER / "moderato,mac.yaml"
+MDIO_BINDING = DRIVER / "litex,liteeth-mdio.yaml"
 SOURCES = sorted([*DRIVER.glob("*.c"), *DRIVER.glob("*.h")])
 GENERATED = DRIVER / "moderato_regs.h"
 COMPAT = DRIVER / "compat.h"  # about other kernels, which is what no kernel's own source may be

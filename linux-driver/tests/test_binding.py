@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The device tree binding: a valid schema, which our device trees and its own example pass."""
+"""The device tree bindings: valid schemas, which our device trees and their own examples pass."""
 
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from driver_sources import BINDING
+from driver_sources import BINDING, MDIO_BINDING
 
 from moderato.soc.linux import devicetree, kernel
 
 # What the binding refers to.
 KERNEL_SCHEMAS = ["ethernet-controller.yaml", "ethernet-phy.yaml", "mdio.yaml"]
+
+BINDINGS = [BINDING, MDIO_BINDING]
 
 SOC = {
     "sys_clk_hz": 100_000_000,
@@ -36,27 +38,29 @@ def run(*command) -> subprocess.CompletedProcess:
 
 @pytest.fixture
 def schemas(tmp_path) -> Path:
-    """A folder with the binding and what it refers to."""
+    """A folder with the bindings and what they refer to."""
     folder = tmp_path / "bindings" / "net"
     folder.mkdir(parents=True)
-    shutil.copy(BINDING, folder)
+    for binding in BINDINGS:
+        shutil.copy(binding, folder)
     for name in KERNEL_SCHEMAS:
         shutil.copy(kernel.source() / "Documentation/devicetree/bindings/net" / name, folder)
     return folder
 
 
 def complaints(schemas: Path, source: str) -> list[str]:
-    """What the binding says about the MACs in a device tree source."""
+    """What the bindings say about MACs and MDIO in a device tree source."""
     text, blob = schemas.parent / "test.dts", schemas.parent / "test.dtb"
     text.write_text(source)
     compiled = run("dtc", "-I", "dts", "-O", "dtb", "-o", blob, text)
     assert blob.is_file(), compiled.stdout
     output = run("dt-validate", "-s", schemas, blob).stdout
-    return [line for line in output.splitlines() if "ethernet@" in line]
+    return [line for line in output.splitlines() if "ethernet@" in line or "mdio@" in line]
 
 
-def test_schema_is_valid(schemas):
-    result = run("dt-doc-validate", "-u", schemas.parent, schemas / BINDING.name)
+@pytest.mark.parametrize("binding", BINDINGS, ids=lambda path: path.stem)
+def test_schema_is_valid(schemas, binding):
+    result = run("dt-doc-validate", "-u", schemas.parent, schemas / binding.name)
     assert result.stdout == ""
 
 
@@ -66,14 +70,25 @@ def test_invalid_schema_is_noticed(schemas):
     assert "maxitems" in run("dt-doc-validate", "-u", schemas.parent, bad).stdout
 
 
-def test_example_passes(schemas):
-    example = run("dt-extract-example", schemas / BINDING.name).stdout
-    assert "ethernet@" in example
+@pytest.mark.parametrize("binding, node", [(BINDING, "ethernet@"), (MDIO_BINDING, "mdio@")])
+def test_example_passes(schemas, binding, node):
+    example = run("dt-extract-example", schemas / binding.name).stdout
+    assert node in example
     assert complaints(schemas, example) == []
 
 
 def test_device_tree_of_the_soc_passes(schemas):
     assert complaints(schemas, devicetree.dts(SOC)) == []
+
+
+def test_device_tree_of_phys_that_are_asked(schemas):
+    """The kernel looks for a chip without an address; the kernel's own schemas want one."""
+    phys = tuple(f'phy-mode = "rgmii-id"; phy-handle = <&phy{port}>;' for port in range(2))
+    macs = [{**mac, "mdio": 0xF0002804 + 0x1000 * port} for port, mac in enumerate(SOC["macs"])]
+    source = devicetree.dts({**SOC, "macs": macs}, devicetree.Options(phys=phys))
+    source = source.replace("ethernet-phy {", "ethernet-phy@7 {\n reg = <7>;")
+    assert complaints(schemas, source) == []
+    assert complaints(schemas, source.replace("<0xf0002804 0x8>", "<0xf0002804 0x8>, <0 8>"))
 
 
 @pytest.mark.parametrize("good, bad, complaint", [

@@ -64,7 +64,7 @@ def dts(soc: dict, options: Options = Options()) -> str:
     cpus {{
         #address-cells = <1>;
         #size-cells = <0>;
-        timebase-frequency = <{clock}>;
+        timebase-frequency = <{soc.get("timebase_hz", clock)}>;
 {"".join(_cpu(soc, hart) for hart in harts)}
     }};
 
@@ -172,6 +172,7 @@ def _mac(mac: dict, port: int, options: Options) -> str:
                 speed = <{options.link_mbps}>;
                 full-duplex;
             }};"""
+    bus = _mdio(mac["mdio"], port) if "mdio" in mac else ""
     return f"""
         ethernet@{mac["base"]:x} {{
             compatible = "moderato,mac-1.0";
@@ -180,6 +181,21 @@ def _mac(mac: dict, port: int, options: Options) -> str:
             interrupt-names = "rx", "tx";
             local-mac-address = [02 4d 6f 64 00 {port:02x}];
             {phy}
+        }};
+{bus}"""
+
+
+def _mdio(base: int, port: int) -> str:
+    """The bus of one PHY chip. Which address that has is wired on the board: the kernel looks for it."""
+    return f"""
+        mdio@{base:x} {{
+            compatible = "litex,liteeth-mdio";
+            reg = <{base:#x} 0x8>;
+            #address-cells = <1>;
+            #size-cells = <0>;
+
+            phy{port}: ethernet-phy {{
+            }};
         }};
 """
 

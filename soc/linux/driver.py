@@ -27,10 +27,16 @@ def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
         # The map keeps this folder's name out of WARN's text: the module is the same everywhere.
         run(kernel.make(built.source, built.build, f"M={work}", f"-j{os.cpu_count()}",
                         f"KCFLAGS=-fmacro-prefix-map={work}/=", "modules"), env=kernel.REPRODUCIBLE)
-        shutil.move(work / "moderato.ko", directory)
+        for module in work.glob("*.ko"):
+            shutil.move(module, directory)
         shutil.rmtree(work)
 
     return artifact("driver", [built.build.name, *sources], build, "a few seconds") / "moderato.ko"
+
+
+def mdio(harts: int = 1) -> Path:
+    """mdio_litex.ko, by which the kernel reaches PHY chips; made for the kernel PHY only."""
+    return driver(harts, kernel.PHY).with_name("mdio_litex.ko")
 
 
 def liteeth(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:

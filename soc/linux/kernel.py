@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Debian's Linux 6.12, unpatched, configured by kernel.config, for rv32ima.
 
-`KERNELS` are the configurations by name: what each adds to kernel.config. `TICKS` are the rates of
-the tick, in Hz, that each can have.
+`KERNELS` are the lab's configurations by name, and what each adds to kernel.config; `FRAGMENTS` has
+that of boards whose PHYs are asked, too. `TICKS` are the rates of the tick, in Hz, that each can have.
 """
 
 import os
@@ -22,6 +22,7 @@ CROSS = "riscv64-linux-gnu-"
 KERNELS = {"normal": [], "debug": ["kernel-debug.config"],
            "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
            "traced": ["kernel-traced.config"]}
+FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"]}
 TICKS = (100, 250, 1000)  # the first one is that of kernel.config
 
 # Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
@@ -43,7 +44,7 @@ UNUSED = [
 
 @dataclass(frozen=True)
 class Choice:
-    """Which kernel: `name` of KERNELS, `hz` of TICKS."""
+    """Which kernel: `name` of FRAGMENTS, `hz` of TICKS."""
     name: str = "normal"
     hz:   int = TICKS[0]
 
@@ -55,7 +56,7 @@ class Choice:
                 f'CONFIG_LOCALVERSION="-moderato-{self.name}-{self.hz}hz"\n')
 
 
-NORMAL, DEBUG = Choice(), Choice("debug")
+NORMAL, DEBUG, PHY = Choice(), Choice("debug"), Choice("phy")
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def source(package: str = PACKAGE) -> Path:
 def kernel(harts: int = 1, choice: Choice = NORMAL) -> Kernel:
     """Build a kernel for `harts` harts (1: no SMP)."""
     fragments = ["kernel.config", *(["kernel-smp.config"] if harts > 1 else []),
-                 *KERNELS[choice.name]]
+                 *FRAGMENTS[choice.name]]
     wanted = "".join((HERE / fragment).read_text() for fragment in fragments) + choice.options()
     tree = source()
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Build the SoC for an FPGA board."""
 
-from moderato.boards import BOARDS
+from moderato.boards import BOARDS, LINKS
 
 from ..run.variants import NICS
 from . import arguments
 
 EXAMPLES = ("--board versa_ecp5",
             "--board ecpix5 --harts 2",
+            "--board versa_ecp5 --link negotiated",
             "--board ecpix5 --seed 1,2,3 --output out")
 
 
@@ -19,13 +20,17 @@ def options(parser):
              "(default: moderato)")
     add("--harts", type=int, choices=(1, 2), default=1,
         help="of the CPU; two need a large FPGA (default: 1)")
+    add("--link", choices=LINKS, default=LINKS[0],
+        help="negotiated: Linux asks the PHYs for the speed, which may be 10, 100 or 1000 Mb/s "
+             "(default: fixed, 1000 Mb/s only)")
     add("--seed", type=arguments.seeds, default=[1], metavar="N[,N...]",
         help="of place and route; the fastest one gives the bitstream (default: 1)")
     add("--output", type=arguments.output_folder, metavar="DIR",
         help="a folder that is made anew (default: NAME-NIC in the current one, and "
-             "NAME-NIC-2-harts for two)")
+             "NAME-NIC-2-harts for two; -negotiated is added likewise)")
 
 
 def run(options) -> int:
     from moderato.boards.command import bitstream
-    return bitstream(options.board, options.nic, options.seed, options.output, options.harts)
+    return bitstream(options.board, options.nic, options.seed, options.output, options.harts,
+                     options.link)
