@@ -71,6 +71,25 @@ def header():
     return "\n".join(out)
 
 
+# Verilog ------------------------------------------------------------------------------------------
+
+def constants():
+    """The same for Verilog's `include: an offset or a mask for each name."""
+    out = ["// Made from gateware/registers.py by moderato.gateware.export: do not edit."]
+
+    def item(name, offset, fields):
+        out.append(f"localparam MODERATO_{name} = 32'h{offset:08x};")
+        out.extend(f"localparam MODERATO_{name}_{f.name} = 32'h{f.mask:08x};" for f in fields)
+
+    for reg in r.registers():
+        item(reg.name, reg.offset, reg.fields)
+    for word in r.DESCRIPTOR:
+        item(f"DESC_{word.name}", word.offset, word.fields)
+    item("ID_VALUE", r.ID, ())
+    item("RX_OFFSET", r.RX_OFFSET, ())
+    return "\n".join([*out, ""])
+
+
 # Documentation ------------------------------------------------------------------------------------
 
 def docs():

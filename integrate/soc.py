@@ -3,6 +3,7 @@
 
 from litex.soc.integration.soc import SoCRegion
 
+from moderato.gateware.axi_lite import AXILiteSlave
 from moderato.gateware.axi_master import NON_CACHEABLE, AXIMaster
 from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.wishbone_master import WishboneMaster
@@ -37,7 +38,12 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
 
     mac = ModeratoMAC(phy, soc.sys_clk_freq, phy_cd=phy_cd, **options)
     soc.add_module(name=name, module=mac)
-    soc.bus.add_slave(name, mac.bus, register_region(soc, name, origin))
+    registers = mac.bus
+    if soc.bus.standard != "wishbone":
+        bridge = AXILiteSlave(mac.bus, soc.bus.address_width)
+        soc.add_module(name=f"{name}_registers", module=bridge)
+        registers = bridge.bus
+    soc.bus.add_slave(name, registers, register_region(soc, name, origin))
 
     master = dma_master(bus, mac.dma, name, address_high, cache, prot)
     soc.add_module(name=f"{name}_dma", module=master)

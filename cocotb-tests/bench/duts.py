@@ -13,6 +13,7 @@ from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
 from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 
 from moderato.gateware.async_fifo import AsyncFIFO
+from moderato.gateware.axi_lite import AXILiteSlave
 from moderato.gateware.axi_master import AXIMaster
 from moderato.gateware.descriptor import DescriptorFetcher
 from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
@@ -234,6 +235,25 @@ def register_file():
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
     return device, clocked(device) | named("bus_", **bus) | named(
         strobes=strobes, data=device.data, counting=device.counting)
+
+
+def axi_lite():
+    """The register file on AXI4-Lite: s_axi_awaddr, ...; `counting` and `strobes` as above."""
+    device  = Module()
+    device.submodules.file  = file = RegisterFile()
+    device.submodules.slave = AXILiteSlave(file.bus)
+    strobes = Signal(len(file.strobe))
+    device.comb += strobes.eq(Cat(*file.strobe.values()))
+    device.comb += [file.value[register.name].eq(register.offset) for register in registers()
+        if register.access == "ro" and not register.counter and not register.option]
+    device.sync += file.count.eq(256 + file.counter)
+    ports = clocked(device) | named(strobes=strobes, counting=file.counting)
+    for channel, fields in {"aw": "addr", "w": "data strb", "b": "resp", "ar": "addr",
+        "r": "data resp"}.items():
+        endpoint = getattr(device.slave.bus, channel)
+        ports |= named(f"s_axi_{channel}",
+            **{field: getattr(endpoint, field) for field in ["valid", "ready", *fields.split()]})
+    return device, ports
 
 
 # MAC ----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from .overlay import Mutant
 # Test modules by gateware file, those first that are likely to find a mutant, or are quick.
 TESTS = {
     "async_fifo.py":     ["test_async_fifo", "test_mac_gmii"],
+    "axi_lite.py":       ["test_axi_lite"],
     "axi_master.py":     ["test_mac_axi32"],
     "completions.py":    ["test_rings", "test_mac_faults", "test_mac_pressure", "test_mac_sim",
                           "test_mac_gated", "formal:completions"],
@@ -62,6 +63,22 @@ _TABLE = {
         ("last lost between the clocks",
          "write.dat_w.eq(words)", "write.dat_w.eq(words[:-1])",
          "frames have no end on the other side"),
+    ],
+    "axi_lite.py": [
+        ("a refusal is no answer", "answered.eq(registers.ack | registers.err)",
+         "answered.eq(registers.ack)",
+         "the bus waits for ever"),
+        ("refused is done", "Mux(registers.err, axi.RESP_SLVERR, axi.RESP_OKAY)", "axi.RESP_OKAY",
+         "software never hears that nothing was done"),
+        ("all bytes", "registers.sel.eq(bus.w.strb)", "registers.sel.eq(0b1111)",
+         "a write of one byte changes four"),
+        ("an address without data", "bus.aw.valid & bus.w.valid", "bus.aw.valid",
+         "what is written is not there yet"),
+        ("answers do not wait", "If(bus.r.ready, NextState(\"IDLE\"))", "NextState(\"IDLE\")",
+         "an answer that nobody took is gone"),
+        ("the address of the other way", "registers.adr.eq(bus.ar.addr[2:])",
+         "registers.adr.eq(bus.aw.addr[2:])",
+         "a read gives another register"),
     ],
     "axi_master.py": [
         ("upper half first", "Mux(second_w, dma.w.data[32:], dma.w.data[:32])",

@@ -30,6 +30,10 @@ def test_main_bus(tmp_path, standard, width):
     if standard != "axi-lite":  # for which LiteX has to adapt it
         assert soc.bus.masters["eth0_dma"] is master, "an adapter of LiteX stands between"
 
+    if standard == "axi-lite":  # to which LiteX converts AXI
+        assert soc.bus.slaves["eth0"] is soc.eth0_registers.bus, "an adapter of LiteX stands between"
+    assert hasattr(soc, "eth0_registers") == (standard != "wishbone")
+
     said = json.loads((tmp_path / "csr.json").read_text())
     assert said["memories"]["eth0"]["size"] == 4096
     assert soc.bus.regions["eth0"].cached is False

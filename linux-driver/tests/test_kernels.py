@@ -40,8 +40,9 @@ def test_compiles_without_a_warning(tmp_path, package, target):
     tree = kernels.tree(package, kernels.TARGETS[target])
     output = call(tree.make(f"M={copy(tmp_path)}", "W=1", "modules"), **UNLINKED)
     assert [line for line in complaints(output) if not unlinked(line)] == []
-    assert (tmp_path / "moderato.ko").is_file(), output
-    assert missing(tmp_path / "moderato.ko", tree) == set()
+    for module in "moderato.ko", "mdio_litex.ko":
+        assert (tmp_path / module).is_file(), output
+        assert missing(tmp_path / module, tree) == set()
 
 
 @pytest.mark.slow

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The MAC as one Verilog file, for designs without LiteX.
+
+    python -m moderato.integrate.standalone --phy gmii --sys-clk-freq 100e6 --output build
+
+It writes build/moderato.v, whose ports docs/integrate.md explains, and the registers as a C header,
+moderato_regs.h, and as constants for Verilog, moderato_regs.vh.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from litex.gen import LiteXModule
+from litex.gen.fhdl import verilog
+from migen import ClockDomain, ClockDomainsRenamer, Record
+from migen.genlib.cdc import MultiReg
+
+from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
+from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
+from moderato.gateware import export
+from moderato.gateware.axi_lite import AXILiteSlave
+from moderato.gateware.axi_master import AXIMaster
+from moderato.gateware.mac import ModeratoMAC
+from moderato.gateware.wishbone_master import WishboneMaster
+from moderato.soc.verilog import drop_stamps
+
+# By the name of a PHY's interface: LiteEth's stages, wires of data each way, Hz of its clocks.
+PHYS  = {"gmii": (LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, 125e6),
+         "mii":  (LiteEthPHYMIIRX, LiteEthPHYMIITX, 4, 25e6)}
+DMAS  = {f"{kind}{width}": (master, width) for kind, master in (
+    ("axi", AXIMaster), ("wishbone", WishboneMaster)) for width in (64, 32)}
+BUSES = ("axi-lite", "wishbone")
+
+# Of Wishbone, and of AXI's channels: what leaves a master.
+WISHBONE_OUT = "adr dat_w sel cyc stb we cti".split()
+AXI = {"aw": "addr burst len size cache prot", "w": "data strb last", "b": "resp",
+       "ar": "addr burst len size cache prot", "r": "data resp last"}
+AXI_LITE = {"aw": "addr", "w": "data strb", "b": "resp", "ar": "addr", "r": "data resp"}
+
+
+class PHY(LiteXModule):
+    """LiteEth's stages between the pads and the MAC; their clocks are ports."""
+    dw = 8
+
+    def __init__(self, kind, pads):
+        rx, tx, _width, self.rx_clk_freq = PHYS[kind]
+        self.tx_clk_freq = self.rx_clk_freq
+        self.rx = ClockDomainsRenamer("eth_rx")(rx(pads))
+        self.tx = ClockDomainsRenamer("eth_tx")(tx(pads))
+        self.sink, self.source = self.tx.sink, self.rx.source
+
+
+class Standalone(LiteXModule):
+    """The MAC with ports of its own, which are in `ports`.
+
+    phy, dma, bus   one of PHYS, DMAS and BUSES.
+    sys_clk_freq    Hz of `clk`.
+    options         of ModeratoMAC.
+    """
+    def __init__(self, phy, dma, bus, sys_clk_freq, **options):
+        self.ports = set()
+
+        # # #
+
+        # Clocks: `rst` lasts for some clocks of each.
+        self.cd_sys    = ClockDomain("sys")
+        self.cd_eth_rx = ClockDomain("eth_rx")
+        self.cd_eth_tx = ClockDomain("eth_tx")
+        self._name("", clk=self.cd_sys.clk, rst=self.cd_sys.rst)
+        for side, domain in ("rx", self.cd_eth_rx), ("tx", self.cd_eth_tx):
+            self._name(f"{phy}_{side}_", clk=domain.clk)
+            self.specials += MultiReg(self.cd_sys.rst, domain.rst, domain.name)
+
+        # PHY.
+        width = PHYS[phy][2]
+        pads  = Record([("rx_dv", 1), ("rx_data", width),
+                        ("tx_en", 1), ("tx_er", 1), ("tx_data", width)])
+        self._name(f"{phy}_", **{name: getattr(pads, name) for name, _ in pads.layout})
+        self.phy = PHY(phy, pads)
+
+        self.mac = mac = ModeratoMAC(self.phy, sys_clk_freq, **options)
+        self._name("", irq_rx=mac.irq_rx, irq_tx=mac.irq_tx)
+
+        # Registers.
+        if bus == "axi-lite":
+            self.slave = AXILiteSlave(mac.bus)
+            self._name_axi("s_axi_", self.slave.bus, AXI_LITE)
+        else:
+            self._name("s_wb_", **{name: getattr(mac.bus, name)
+                for name in "adr dat_w dat_r sel cyc stb we ack err".split()})
+
+        # DMA.
+        master, width = DMAS[dma]
+        self.master = master(mac.dma, data_width=width)
+        if master is AXIMaster:
+            self._name_axi("m_axi_", self.master.bus, AXI)
+        else:
+            self._name("m_wb_", **{name: getattr(self.master.bus, name)
+                for name in (*WISHBONE_OUT, "dat_r", "ack", "err")})
+
+    def _name(self, prefix, **signals):
+        for name, signal in signals.items():
+            signal.name_override = f"{prefix}{name}"
+            self.ports.add(signal)
+
+    def _name_axi(self, prefix, bus, fields):
+        for channel, names in fields.items():
+            endpoint = getattr(bus, channel)
+            self._name(f"{prefix}{channel}", **{name: getattr(endpoint, name)
+                for name in ("valid", "ready", *names.split())})
+
+
+def write(output: Path, name: str, **choices):
+    """The files in `output`, which is made. Raises ValueError if the MAC cannot be so."""
+    top = Standalone(**choices)
+    output.mkdir(parents=True, exist_ok=True)
+    file = output / f"{name}.v"
+    verilog.convert(top, top.ports, name=name).write(str(file))
+    drop_stamps(file)
+    (output / "moderato_regs.h").write_text(export.header())
+    (output / "moderato_regs.vh").write_text(export.constants())
+
+
+def main(words=None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m moderato.integrate.standalone",
+        description="Write the MAC as Verilog, for designs without LiteX.")
+    add = parser.add_argument
+    add("--phy", choices=PHYS, required=True, help="its interface to the PHY chip")
+    add("--sys-clk-freq", type=float, required=True, metavar="HZ", help="of clk, such as 100e6")
+    add("--dma", choices=DMAS, default="axi64", help="the master's bus (default: axi64)")
+    add("--bus", choices=BUSES, default="axi-lite", help="of the registers (default: axi-lite)")
+    add("--name", default="moderato", help="of the module and its file (default: moderato)")
+    add("--rx-fifo-order", type=int, default=13, metavar="N", help="2^N octets (default: 13)")
+    add("--tx-fifo-order", type=int, default=12, metavar="N", help="2^N octets (default: 12)")
+    add("--max-frames", type=int, default=64, metavar="N", help="in each of them (default: 64)")
+    add("--urgent", action="store_true", help="with urgent frames")
+    add("--pacing", action="store_true", help="with moderation that adapts itself")
+    add("--output", type=Path, required=True, metavar="DIR", help="a folder, made if it is not there")
+    options = vars(parser.parse_args(words))
+    if not (options["name"].isidentifier() and options["name"].isascii()):
+        parser.error(f"--name: {options['name']} is no name of a Verilog module")
+    output, name = options.pop("output"), options.pop("name")
+    try:
+        write(output, name, **options)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    print(f"{output / name}.v")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
