@@ -66,6 +66,11 @@ static void mdio_litex_free(void *bus)
 	free_mdio_bitbang(bus);
 }
 
+static void mdio_litex_unregister(void *bus)
+{
+	mdiobus_unregister(bus);
+}
+
 static int mdio_litex_probe(struct platform_device *pdev)
 {
 	struct device *dev = &pdev->dev;
@@ -91,10 +96,10 @@ static int mdio_litex_probe(struct platform_device *pdev)
 	bus->parent = dev;
 	snprintf(bus->id, sizeof(bus->id), "%s", dev_name(dev));
 
-	err = devm_of_mdiobus_register(dev, bus, dev->of_node);
+	err = of_mdiobus_register(bus, dev->of_node);
 	if (err)
-		return dev_err_probe(dev, err, "cannot register the MDIO bus\n");
-	return 0;
+		return dev_err_probe(dev, err, "cannot register the bus\n");
+	return devm_add_action_or_reset(dev, mdio_litex_unregister, bus);
 }
 
 static const struct of_device_id mdio_litex_match[] = {

@@ -557,7 +557,6 @@ struct moderato_helper {
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
  * @has_pacing: the hardware can adapt its moderation
- * @has_rates: RGMII works at 10 and 100 Mb/s
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
@@ -604,7 +603,6 @@ struct moderato_priv {
 	bool urgent;
 #endif
 	bool has_pacing;
-	bool has_rates;
 #ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
 #endif

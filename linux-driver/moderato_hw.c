@@ -90,7 +90,6 @@ int moderato_hw_init(struct moderato_priv *priv)
 	priv->has_urgent = capability & MODERATO_CAPABILITY_URGENT;
 #endif
 	priv->has_pacing = capability & MODERATO_CAPABILITY_PACING;
-	priv->has_rates = capability & MODERATO_CAPABILITY_RATES;
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)
 		return dev_err_probe(priv->dev, -ENODEV, "CLOCK_HZ reads 0\n");

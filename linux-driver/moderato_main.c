@@ -416,6 +416,15 @@ static const struct phylink_mac_ops moderato_mac_ops = {
 	.mac_link_up = moderato_mac_link_up,
 };
 
+/* Whether RGMII works at 10 and 100 Mb/s. Without MDIO, whose driver needs
+ * CONFIG_MDIO_BITBANG, nobody could say that this is the link's speed.
+ */
+static bool moderato_has_rates(struct moderato_priv *priv)
+{
+	return IS_ENABLED(CONFIG_MDIO_BITBANG) &&
+	       readl(priv->regs + MODERATO_CAPABILITY) & MODERATO_CAPABILITY_RATES;
+}
+
 /* What the MAC can follow, of which phylink takes what the interface can carry.
  * RGMII has an octet per clock at 1000 Mb/s only, and a nibble below, which not
  * every interface between MAC and pins knows.
@@ -423,7 +432,7 @@ static const struct phylink_mac_ops moderato_mac_ops = {
 static unsigned long moderato_capabilities(struct moderato_priv *priv,
 					   phy_interface_t mode)
 {
-	if (phy_interface_mode_is_rgmii(mode) && !priv->has_rates)
+	if (phy_interface_mode_is_rgmii(mode) && !moderato_has_rates(priv))
 		return MAC_1000FD;
 	return MAC_10FD | MAC_100FD | MAC_1000FD;
 }
