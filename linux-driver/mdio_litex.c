@@ -118,5 +118,4 @@ static struct platform_driver mdio_litex_driver = {
 module_platform_driver(mdio_litex_driver);
 
 MODULE_DESCRIPTION("MDIO of LiteEth's PHYs");
-MODULE_AUTHOR("Moderato maintainers");
 MODULE_LICENSE("GPL");

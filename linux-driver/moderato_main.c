@@ -416,13 +416,17 @@ static const struct phylink_mac_ops moderato_mac_ops = {
 	.mac_link_up = moderato_mac_link_up,
 };
 
-/* Whether RGMII works at 10 and 100 Mb/s. Without MDIO, whose driver needs
- * CONFIG_MDIO_BITBANG, nobody could say that this is the link's speed.
- */
+/* Whether RGMII works at 10 and 100 Mb/s */
 static bool moderato_has_rates(struct moderato_priv *priv)
 {
-	return IS_ENABLED(CONFIG_MDIO_BITBANG) &&
-	       readl(priv->regs + MODERATO_CAPABILITY) & MODERATO_CAPABILITY_RATES;
+#ifndef MODERATO_UPSTREAM
+	/* nobody could say that this is the link's speed */
+	if (!IS_ENABLED(CONFIG_MDIO_BITBANG))
+		return false;
+
+#endif
+	return readl(priv->regs + MODERATO_CAPABILITY) &
+	       MODERATO_CAPABILITY_RATES;
 }
 
 /* What the MAC can follow, of which phylink takes what the interface can carry.

@@ -19,7 +19,7 @@ from moderato.soc.toolchain.project import settings
 HERE = Path(__file__).parent
 WHO = series.Author("Ada Example", "ada@example.org")
 CORE, WHOLE = "HEAD~1", "HEAD"  # what the driver's first and last patch leave
-OPTIONS = kernels.OPTIONS + "CONFIG_NET_VENDOR_MODERATO=y\nCONFIG_MODERATO=m\n"
+OPTIONS = kernels.OPTIONS + "CONFIG_NET_VENDOR_MODERATO=y\nCONFIG_MODERATO=m\nCONFIG_MDIO_LITEX=m\n"
 # The driver's folder gets its entry in MAINTAINERS with the second patch, and it names the binding.
 EXPLAINED = {"FILE_PATH_CHANGES"}
 
@@ -58,7 +58,7 @@ def git(place: Path, *words) -> str:
 def test_mails(mails):
     """Nothing of how they are made shows, and files have the names that they are to have."""
     assert [re.search(r"Subject: (\[.*?\])", mail.read_text())[1] for mail in mails] == [
-        f"[PATCH net-next {number}/3]" for number in range(4)]
+        f"[PATCH net-next {number}/5]" for number in range(6)]
     for mail in mails:
         text = mail.read_text()
         assert "***" not in text
@@ -66,7 +66,7 @@ def test_mails(mails):
         made = re.findall(r"^\+\+\+ b/drivers/net/ethernet/moderato/(.*)$", text, re.MULTILINE)
         assert [name for name in made if not re.match(r"moderato[._]|Kconfig$|Makefile$", name)] == []
     assert all(f"\nSigned-off-by: {WHO}\n" in mail.read_text() for mail in mails[1:])
-    core = mails[2].read_text()
+    core = mails[4].read_text()
     assert "gateware" not in core
     assert "netif_queue_set_napi(" in core and "priv_flags(" not in core and "fw_version" not in core
     assert "_usecs_low" not in re.sub("(?m)^.*struct moderato_coalesce.*$", "", ethtool_part(core))
@@ -118,10 +118,10 @@ def build(tree, tmp_path_factory):
     def compile_at(commit: str) -> tuple[str, list[Path]]:
         git(tree, "checkout", "--quiet", "--detach", commit)
         make("olddefconfig")
-        objects = directory / series.PLACE
+        mdio = series.MDIO / "mdio-litex.o"
         output = make("prepare") + make("W=1", "C=1", f"CHECK={HERE / 'sparse-rv32'}",
-                                        f"{series.PLACE}/")
-        return output, sorted(objects.glob("*.o"))
+                                        f"{series.PLACE}/", mdio)
+        return output, sorted([*(directory / series.PLACE).glob("*.o"), directory / mdio])
 
     make(target.config)
     with open(directory / ".config", "a") as config:
@@ -137,7 +137,8 @@ def test_each_step_builds(build, commit):
     output, objects = build(commit)
     assert complaints(output) == []
     names = {path.name for path in objects}
-    assert "moderato_main.o" in names, output
+    assert {"moderato_main.o", "mdio-litex.o"} <= names, output
+    assert all(path.is_file() for path in objects), output
     assert ("moderato_rx_irq.o" in names) == (commit == WHOLE)
 
 

@@ -22,7 +22,9 @@ TEXTS = FOLDER / "upstream"  # Kconfig, messages
 PLACE = Path("drivers/net/ethernet/moderato")
 BINDINGS = Path("Documentation/devicetree/bindings")
 BINDING = BINDINGS / "net/moderato,mac.yaml"
+MDIO_BINDING = BINDINGS / "net/litex,liteeth-mdio.yaml"
 NETWORK = Path("drivers/net/ethernet")
+MDIO = Path("drivers/net/mdio")
 
 CORE = ("moderato.h", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
         "moderato_ethtool.c", "moderato_hw.c", "moderato_main.c", "moderato_regs.h",
@@ -119,12 +121,28 @@ def insert(path: Path, text: str, before: str):
                            flags=re.MULTILINE))
 
 
+def write_binding(place: Path, who: Author):
+    text = (FOLDER / place.name).read_text()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(re.sub(r"(?m)^  - Moderato maintainers <.*>$", f"  - {who}", text))
+
+
 def add_binding(tree: Path, who: Author):
-    text = (FOLDER / "moderato,mac.yaml").read_text()
-    (tree / BINDING).parent.mkdir(parents=True, exist_ok=True)
-    (tree / BINDING).write_text(re.sub(r"(?m)^  - Moderato maintainers <.*>$", f"  - {who}", text))
+    write_binding(tree / BINDING, who)
     insert(tree / BINDINGS / "vendor-prefixes.yaml",
            '  "^moderato,.*":\n    description: Moderato open Ethernet MAC\n', '  "^modtronix,.*"')
+
+
+def add_mdio_binding(tree: Path, who: Author):
+    write_binding(tree / MDIO_BINDING, who)
+
+
+def add_mdio(tree: Path, who: Author):
+    shutil.copyfile(FOLDER / "mdio_litex.c", tree / MDIO / "mdio-litex.c")
+    insert(tree / MDIO / "Kconfig", (TEXTS / "Kconfig.mdio").read_text() + "\n",
+           "config MDIO_MVUSB")
+    insert(tree / MDIO / "Makefile", "obj-$(CONFIG_MDIO_LITEX)\t\t+= mdio-litex.o\n",
+           "obj-$(CONFIG_MDIO_MOXART)")
 
 
 def add_driver(tree: Path, who: Author):
@@ -135,16 +153,18 @@ def add_driver(tree: Path, who: Author):
            "obj-$(CONFIG_NET_VENDOR_MOXART)")
     insert(tree / "MAINTAINERS",
            f"MODERATO ETHERNET MAC DRIVER\nM:\t{who}\nL:\tnetdev@vger.kernel.org\nS:\tMaintained\n"
-           f"F:\t{BINDING}\nF:\t{PLACE}/\n\n", "MODULE SUPPORT\n")
+           f"F:\t{MDIO_BINDING}\nF:\t{BINDING}\nF:\t{PLACE}/\nF:\t{MDIO}/mdio-litex.c\n\n",
+           "MODULE SUPPORT\n")
 
 
 def add_strategies(tree: Path, who: Author):
     write_sources(tree, core=False)
 
 
-STEPS = (("binding.txt", add_binding), ("core.txt", add_driver), ("strategies.txt", add_strategies))
+STEPS = (("binding.txt", add_binding), ("mdio-binding.txt", add_mdio_binding), ("mdio.txt", add_mdio),
+         ("core.txt", add_driver), ("strategies.txt", add_strategies))
 CHANGED = (BINDINGS / "vendor-prefixes.yaml", NETWORK / "Kconfig", NETWORK / "Makefile",
-           Path("MAINTAINERS"))
+           MDIO / "Kconfig", MDIO / "Makefile", Path("MAINTAINERS"))
 
 
 # The series ---------------------------------------------------------------------------------------
