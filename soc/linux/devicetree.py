@@ -191,8 +191,6 @@ def _mdio(base: int, port: int) -> str:
         mdio@{base:x} {{
             compatible = "litex,liteeth-mdio";
             reg = <{base:#x} 0x8>;
-            #address-cells = <1>;
-            #size-cells = <0>;
 
             phy{port}: ethernet-phy {{
             }};

@@ -49,14 +49,17 @@ def farm(scheduler: str | None = None) -> Iterator["Farm"]:
 
     scheduler: a dask scheduler's address; without one, this machine's cores are the workers.
     """
+    import dask
     import distributed  # takes a second
     for name in ("distributed", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if scheduler is None:
-        # Threads are enough: a trial spends its time in a simulator process.
-        place = distributed.LocalCluster(
-            n_workers=len(os.sched_getaffinity(0)), threads_per_worker=1, processes=False,
-            protocol="inproc", dashboard_address="127.0.0.1:0")
+        # Threads are enough: a trial spends its time in a simulator process. They are not given up
+        # when nothing is heard of them, as after Ctrl-Z, or when the machine slept.
+        with dask.config.set({"distributed.scheduler.worker-ttl": None}):
+            place = distributed.LocalCluster(
+                n_workers=len(os.sched_getaffinity(0)), threads_per_worker=1, processes=False,
+                protocol="inproc", dashboard_address="127.0.0.1:0")
     else:
         place = contextlib.nullcontext(scheduler)
     with place as address:
