@@ -3,6 +3,7 @@
 """A target of litex-boards as it is, with the MAC where LiteEth's would be.
 
     python target.py lambdaconcept_ecpix5 --with-ethernet --build
+    python target.py digilent_arty --with-ethernet --build --no-compile
 
 The first argument names the target; the others are its own.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The example as a user runs it: a board elaborates, and meets its timing.
+"""The example as a user runs it: a board of each vendor elaborates, and one meets its timing.
 
-What LiteX writes without tools is read by Yosys, which has the vendors' cells.
+What LiteX writes for the vendors' tools is read by Yosys, which has most of their cells.
 """
 
 import json
@@ -29,7 +29,22 @@ TARGETS = {
     ECPIX5: ("ecp5/cells_sim.v ecp5/cells_bb.v", "lpf", [
         'FREQUENCY PORT "eth_rx_clk" 125.0 MHz;',
         'FREQUENCY PORT "eth_tx_clk" 125.0 MHz;']),
+    "digilent_arty": ("xilinx/cells_sim.v xilinx/cells_xtra.v", "xdc", [
+        "create_clock -name eth_rx_clk -period 40.0 [get_nets eth_rx_clk]",
+        "create_clock -name eth_tx_clk -period 40.0 [get_nets eth_tx_clk]",
+        *("set_clock_groups -group [get_clocks -include_generated_clocks -of [get_nets sys_clk]] "
+          f"-group [get_clocks -include_generated_clocks -of [get_nets eth_{side}_clk]] -asynchronous"
+          for side in ("rx", "tx"))]),
+    "sipeed_tang_primer_20k": ("gowin/cells_sim.v gowin/cells_xtra_gw2a.v", "sdc", [
+        "create_clock -name eth_clocks_ref_clk -period 20.0 [get_ports {eth_clocks_ref_clk}]"]),
 }
+
+# A cell of Gowin's that Yosys does not have.
+MISSING = """
+(* blackbox *) module DLL(input CLKIN, STOP, RESET, UPDNCNTL, output LOCK, output [7:0] STEP);
+parameter SCAL_EN = "true";
+endmodule
+"""
 
 
 def write(target, folder):
@@ -47,9 +62,9 @@ def read(target, code, contents=()):
     """Lets Yosys read Verilog with the CPU's and the vendor's cells, and with the files in
     `contents`. Raises BuildError if there is no such module or port."""
     cells = " ".join(f"+/{name}" for name in TARGETS[target][0].split())
-    files = {"top.v": code, "cpu.v": Path(CPU, "VexRiscv.v").read_text(),
+    files = {"top.v": code, "cpu.v": Path(CPU, "VexRiscv.v").read_text(), "missing.v": MISSING,
              **{file.name: file.read_text() for file in contents}}
-    script = (f"read_verilog -lib {cells}; read_verilog cpu.v top.v; "
+    script = (f"read_verilog -lib {cells} missing.v; read_verilog cpu.v top.v; "
               f"hierarchy -check -top {target}; proc")
 
     def build(folder):
