@@ -19,6 +19,7 @@ LONGEST = (
     # Slow ones.
     "cocotb-tests/test_netlist_all.py",
     "boards/tests/test_bitstream.py",
+    "examples/litex-boards/test_target.py",
     "cocotb-tests/test_board_linux.py",
     "cocotb-tests/test_board_colorlight_load.py",
     "cocotb-tests/test_board_bios.py",

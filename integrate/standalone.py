@@ -13,6 +13,7 @@ from pathlib import Path
 
 from litex.gen import LiteXModule
 from litex.gen.fhdl import verilog
+from litex.gen.fhdl.verilog import _ieee_1800_2017_verilog_reserved_keywords as KEYWORDS
 from migen import ClockDomain, ClockDomainsRenamer, Record
 from migen.genlib.cdc import MultiReg
 
@@ -122,15 +123,32 @@ def write(output: Path, name: str, **choices):
     (output / "moderato_regs.vh").write_text(export.constants())
 
 
+def hertz(word: str) -> float:
+    try:
+        rate = float(word)
+    except ValueError:
+        rate = 0
+    if not 0 < rate < 2**32:
+        raise argparse.ArgumentTypeError(f"{word} is no rate in Hz that fits into CLOCK_HZ, 32 bits")
+    return rate
+
+
+def module_name(word: str) -> str:
+    if not (word.isidentifier() and word.isascii()) or word in KEYWORDS:
+        raise argparse.ArgumentTypeError(f"{word} is no name of a Verilog module")
+    return word
+
+
 def main(words=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m moderato.integrate.standalone",
         description="Write the MAC as Verilog, for designs without LiteX.")
     add = parser.add_argument
     add("--phy", choices=PHYS, required=True, help="its interface to the PHY chip")
-    add("--sys-clk-freq", type=float, required=True, metavar="HZ", help="of clk, such as 100e6")
+    add("--sys-clk-freq", type=hertz, required=True, metavar="HZ", help="of clk, such as 100e6")
     add("--dma", choices=DMAS, default="axi64", help="the master's bus (default: axi64)")
     add("--bus", choices=BUSES, default="axi-lite", help="of the registers (default: axi-lite)")
-    add("--name", default="moderato", help="of the module and its file (default: moderato)")
+    add("--name", type=module_name, default="moderato",
+        help="of the module and its file (default: moderato)")
     add("--rx-fifo-order", type=int, default=13, metavar="N", help="2^N octets (default: 13)")
     add("--tx-fifo-order", type=int, default=12, metavar="N", help="2^N octets (default: 12)")
     add("--max-frames", type=int, default=64, metavar="N", help="in each of them (default: 64)")
@@ -138,8 +156,6 @@ def main(words=None) -> int:
     add("--pacing", action="store_true", help="with moderation that adapts itself")
     add("--output", type=Path, required=True, metavar="DIR", help="a folder, made if it is not there")
     options = vars(parser.parse_args(words))
-    if not (options["name"].isidentifier() and options["name"].isascii()):
-        parser.error(f"--name: {options['name']} is no name of a Verilog module")
     output, name = options.pop("output"), options.pop("name")
     try:
         write(output, name, **options)

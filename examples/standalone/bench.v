@@ -91,6 +91,10 @@ module bench;
         at = memory[address[13:3]][32*address[2] +: 32];
     endfunction
 
+    // +spoil=1, 2, 3: an expectation is wrong, so that a test can see that the bench would tell.
+    integer spoil = 0;
+    initial if (!$value$plusargs("spoil=%d", spoil)) spoil = 0;
+
     // The octet at a place of the frame: to our own station, from there, and numbers.
     function automatic [7:0] octet(input integer place);
         octet = place < 12 ? STATION[8*(5 - place % 6) +: 8] : 7*place;
@@ -121,6 +125,24 @@ module bench;
         .m_axi_rdata(memory[read_at[13:3]]), .m_axi_rlast(reads == 1), .m_axi_rvalid(reads != 0),
         .m_axi_rresp(2'd0), .m_axi_rready(m_rready)
     );
+
+    // What the cable carries: preamble, frame, FCS. The FCS is computed here, bit by bit, and not by the
+    // MAC alone, which would forgive itself a wrong one (IEEE 802.3, 3.2.9).
+    reg     [31:0] crc = ~32'd0;
+    integer        sent = 0;
+    always @(posedge phy_clk) if (tx_en) begin
+        if (sent < 8) begin
+            if (tx_data != (sent < 7 ? 8'h55 : 8'hd5)) fail("the preamble");
+        end else if (sent < 8 + LENGTH) begin
+            if (tx_data != octet(sent - 8 + (spoil == 1))) fail("an octet on the cable");
+            crc = crc ^ tx_data;
+            repeat (8) crc = (crc >> 1) ^ (crc[0] ? 32'hedb88320 : 0);
+        end else if (sent < 8 + LENGTH + 4) begin
+            if (tx_data != ~crc[7:0] + (spoil == 2)) fail("the FCS");
+            crc = crc >> 8;
+        end else fail("the length on the cable");
+        sent = sent + 1;
+    end
 
     // What a driver does ---------------------------------------------------------------------------
 
@@ -162,8 +184,9 @@ module bench;
         if (value != (MODERATO_DESC_STATUS_PHASE | LENGTH)) fail("STATUS of the received frame");
         for (place = 0; place < LENGTH; place = place + 1) begin
             value = RX_BUFFER + MODERATO_RX_OFFSET + place;
-            if (memory[value[13:3]][8*value[2:0] +: 8] != octet(place)) fail("an octet");
+            if (memory[value[13:3]][8*value[2:0] +: 8] != octet(place + (spoil == 3))) fail("an octet in memory");
         end
+        if (sent != 8 + LENGTH + 4) fail("the length on the cable");
         if (at(TX_RING + MODERATO_DESC_STATUS) != MODERATO_DESC_STATUS_PHASE) fail("STATUS of the sent frame");
         set(MODERATO_RX_REARM, 1);
         if (irq_rx) fail("the interrupt stands after REARM");

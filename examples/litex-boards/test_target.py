@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The example as a user runs it: a board of each vendor elaborates, and one meets its timing.
+
+What LiteX writes for the vendors' tools is read by Yosys, which has most of their cells.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from pythondata_cpu_vexriscv import data_location as CPU
+
+from moderato.boards.gateware import COMPILER, environment
+from moderato.soc.toolchain import debian, yowasp
+from moderato.soc.toolchain.cache import LOG, BuildError, artifact, run
+from moderato.soc.toolchain.project import ROOT
+from moderato.soc.verilog import drop_stamps
+
+SCRIPT   = Path(__file__).with_name("target.py")
+PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen", "pythondata-cpu-vexriscv")
+ECPIX5   = "lambdaconcept_ecpix5"
+
+# Of a target: Yosys' files of the vendor's cells, and what the constraints say of Ethernet's clocks.
+TARGETS = {
+    ECPIX5: ("ecp5/cells_sim.v ecp5/cells_bb.v", "lpf", [
+        'FREQUENCY PORT "eth_rx_clk" 125.0 MHz;',
+        'FREQUENCY PORT "eth_tx_clk" 125.0 MHz;']),
+    "digilent_arty": ("xilinx/cells_sim.v xilinx/cells_xtra.v", "xdc", [
+        "create_clock -name eth_rx_clk -period 40.0 [get_nets eth_rx_clk]",
+        "create_clock -name eth_tx_clk -period 40.0 [get_nets eth_tx_clk]",
+        *("set_clock_groups -group [get_clocks -include_generated_clocks -of [get_nets sys_clk]] "
+          f"-group [get_clocks -include_generated_clocks -of [get_nets eth_{side}_clk]] -asynchronous"
+          for side in ("rx", "tx"))]),
+    "sipeed_tang_primer_20k": ("gowin/cells_sim.v gowin/cells_xtra_gw2a.v", "sdc", [
+        "create_clock -name eth_clocks_ref_clk -period 20.0 [get_ports {eth_clocks_ref_clk}]"]),
+}
+
+# A cell of Gowin's that Yosys does not have.
+MISSING = """
+(* blackbox *) module DLL(input CLKIN, STOP, RESET, UPDNCNTL, output LOCK, output [7:0] STEP);
+parameter SCAL_EN = "true";
+endmodule
+"""
+
+
+def write(target, folder):
+    """Runs the example as far as it goes without a vendor's tools; returns the folder of what it
+    wrote for them, and LiteX's csr.json."""
+    done = subprocess.run([sys.executable, SCRIPT, target, "--with-ethernet", "--build", "--no-compile",
+                           "--output-dir", folder, "--csr-json", folder / "csr.json"],
+                          capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    drop_stamps(folder / "gateware" / f"{target}.v")
+    return folder / "gateware", json.loads((folder / "csr.json").read_text())
+
+
+def read(target, code, contents=()):
+    """Lets Yosys read Verilog with the CPU's and the vendor's cells, and with the files in
+    `contents`. Raises BuildError if there is no such module or port."""
+    cells = " ".join(f"+/{name}" for name in TARGETS[target][0].split())
+    files = {"top.v": code, "cpu.v": Path(CPU, "VexRiscv.v").read_text(), "missing.v": MISSING,
+             **{file.name: file.read_text() for file in contents}}
+    script = (f"read_verilog -lib {cells} missing.v; read_verilog cpu.v top.v; "
+              f"hierarchy -check -top {target}; proc")
+
+    def build(folder):
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        run([yowasp.command("yosys"), "-q", "-p", script], cwd=folder)
+
+    artifact("litex-boards", [*files.values(), script, yowasp.version("yosys")], build)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_elaborates(target, tmp_path):
+    """The MAC is there, LiteEth's is not; Yosys reads it; Ethernet's clocks have their periods."""
+    gateware, said = write(target, tmp_path)
+    assert said["memories"]["eth0"]["size"] == 4096
+    assert {"eth0_rx_interrupt", "eth0_tx_interrupt"} <= set(said["constants"])
+    assert "ethphy" in said["csr_bases"] and "ethmac" not in said["csr_bases"]
+
+    constraints = (gateware / f"{target}.{TARGETS[target][1]}").read_text().splitlines()
+    assert [line for line in TARGETS[target][2] if constraints.count(line) != 1] == []
+
+    code = (gateware / f"{target}.v").read_text()
+    read(target, code, sorted(gateware.glob("*.init")))
+
+@pytest.mark.parametrize("cell, says", [
+    ("AnotherCPU cpu(.clk(a))", "AnotherCPU' .* is not part of the design"),
+    ("VexRiscv cpu(.another(a))", "does not have a port named 'another'"),
+    ("TRELLIS_FF cell(.another(a))", "does not have a port named 'another'"),
+])
+def test_yosys_would_tell(cell, says):
+    with pytest.raises(BuildError, match=says):
+        read(ECPIX5, f"module {ECPIX5}(input a); {cell}; endmodule\n")
+
+
+@pytest.mark.slow
+def test_ecpix5_meets_timing():
+    """LiteX's own flow, with its default options; `yosys` and the others are those of YoWASP."""
+    def build(folder):
+        tools = folder / "tools"
+        tools.mkdir()
+        for tool in "yosys", "nextpnr-ecp5", "ecppack":
+            (tools / tool).symlink_to(yowasp.command(tool))
+        settings = environment()
+        run([sys.executable, SCRIPT, ECPIX5, "--with-ethernet", "--build", "--output-dir", folder],
+            cwd=folder, env={**settings, "PATH": f"{tools}:{settings['PATH']}"})
+
+    inputs = [SCRIPT, ROOT / "gateware", ROOT / "integrate" / "soc.py", ROOT / "integrate" / "clocks.py",
+              ROOT / "integrate" / "interrupts.py", debian.version(COMPILER),
+              *(f"{package}={version(package)}" for package in PACKAGES),
+              *(yowasp.version(tool) for tool in ("yosys", "nextpnr-ecp5"))]
+    made = artifact("litex-boards-bitstream", inputs, build, "20 minutes")
+    # nextpnr tells the clocks twice: as it placed, and as it routed.
+    clocks = {name: (float(reached), float(wanted)) for name, reached, wanted in re.findall(
+        r"Max frequency for clock +'(\S+)': ([\d.]+) MHz \(\w+ at ([\d.]+) MHz\)",
+        (made / LOG).read_text())}
+    assert {75, 125} <= {round(wanted) for _, wanted in clocks.values()}, clocks
+    assert all(reached >= wanted for reached, wanted in clocks.values()), clocks
+    assert (made / "gateware" / f"{ECPIX5}.bit").stat().st_size > 100_000
