@@ -2,6 +2,7 @@
 """Tests of the whole MAC through its rings, for every kind of PHY: test modules import them all."""
 
 import random
+import struct
 
 import cocotb
 import pytest
@@ -12,7 +13,7 @@ from bench.frames import BROADCAST, TESTER, plain, udp
 from bench.hashing import hash_bit
 from bench.mac import Mac
 from bench.wire import add_fcs
-from moderato.gateware.registers import STATISTICS
+from moderato.gateware.registers import MAX_UNICAST, STATISTICS
 
 MIN, MAX = 60, 1514  # octets of a frame without FCS
 
@@ -89,6 +90,26 @@ async def filters_destinations(dut):
         await mac.expect([frame for frame in frames if frame[:6] in accepted])
         await mac.settle()
         assert await mac.regs.read("RX_FILTERED") - before == len(destinations) - len(accepted)
+
+
+@cocotb.test()
+async def takes_further_addresses(dut):
+    """Each address that is on, and no other; turned off, its frames are for others again."""
+    mac = await Mac.start(dut)
+    addresses = [bytes([2, *random.randbytes(5)]) for _ in range(MAX_UNICAST)]
+    for turned_on in (range(MAX_UNICAST), range(0, MAX_UNICAST, 3), ()):
+        for n, address in enumerate(addresses):
+            low, high = struct.unpack("<IH", address)
+            await mac.regs.write(f"UNICAST_LOW_{n}", low)
+            await mac.regs.write(f"UNICAST_HIGH_{n}", high | (n in turned_on) << 16)
+        frames = [udp(100, address) for address in [*addresses, TESTER, STATION]]
+        expected = [frames[n] for n in turned_on] + frames[-1:]
+        before = await mac.regs.read("RX_FILTERED")
+        for frame in frames:
+            mac.wire.send(add_fcs(frame))
+        await mac.expect(expected)
+        await mac.settle()
+        assert await mac.regs.read("RX_FILTERED") - before == len(frames) - len(expected)
 
 
 # Bad frames on the wire ---------------------------------------------------------------------------

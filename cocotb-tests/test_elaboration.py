@@ -4,6 +4,7 @@
 import pytest
 from migen import Record
 
+from moderato.gateware import registers
 from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 
@@ -32,3 +33,21 @@ def test_sys_clk_freq():
     with pytest.raises(ValueError, match="37.5 MHz at least for the rate of SimPHY, not 37.0 MHz"):
         mac(sys_clk_freq=37e6)
     mac(sys_clk_freq=38e6)
+
+
+def test_unicast():
+    for number in (-1, 9):
+        with pytest.raises(ValueError, match=f"unicast must be 0 to 8 addresses, not {number}"):
+            mac(unicast=number)
+    assert optional(mac(unicast=2)) == {f"UNICAST_{half}_{n}" for half in ("LOW", "HIGH")
+                                        for n in range(2)}
+
+
+def test_no_option_is_there_unasked():
+    assert optional(mac()) == set()
+
+
+def optional(made):
+    """The registers of a MAC that are there for an option."""
+    return {register.name for register in registers.registers()
+            if register.option and register.name in made.registers.value}

@@ -53,6 +53,7 @@ class ModeratoMAC(LiteXModule):
     max_frames     and so many frames each, more than four.
     urgent         frames that match a rule raise their interrupt at once (urgent.py).
     pacing         Rx moderation can adapt itself (pacing.py).
+    unicast        so many addresses beside the station's own are accepted, up to 8 (filter.py).
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -67,10 +68,12 @@ class ModeratoMAC(LiteXModule):
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
-        max_frames=64, urgent=False, pacing=False, datapath_cd="sys", moderation_cd="sys"):
+        max_frames=64, urgent=False, pacing=False, unicast=0, datapath_cd="sys", moderation_cd="sys"):
         for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
             if not 11 <= order <= 14:
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
+        if not 0 <= unicast <= registers.MAX_UNICAST:
+            raise ValueError(f"unicast must be 0 to {registers.MAX_UNICAST} addresses, not {unicast}.")
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")
@@ -88,8 +91,9 @@ class ModeratoMAC(LiteXModule):
 
         # Registers.
         # ----------
-        self.registers = regs = datapath(RegisterFile(
-            [option for option, wanted in (("urgent", urgent), ("pacing", pacing)) if wanted]))
+        self.registers = regs = datapath(RegisterFile([
+            *[option for option, wanted in (("urgent", urgent), ("pacing", pacing)) if wanted],
+            *[f"unicast_{n}" for n in range(unicast)]]))
         self.bus       = regs.bus
         value = regs.value
 
@@ -100,7 +104,8 @@ class ModeratoMAC(LiteXModule):
         # Receive.
         # --------
         self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_frame_param, max_frames))
-        self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0))
+        self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0,
+            unicast))
         self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
         self.comb += [
             core.source.connect(receive.sink),
@@ -111,6 +116,11 @@ class ModeratoMAC(LiteXModule):
             receive.filter.promiscuous.eq(self._field("CTRL", "PROMISCUOUS")),
             receive.filter.allmulti.eq(self._field("CTRL", "ALLMULTI")),
         ]
+        for n, further in enumerate(receive.filter.further):
+            self.comb += [
+                further.on.eq(self._field(f"UNICAST_HIGH_{n}", "ON")),
+                further.address.eq(Cat(value[f"UNICAST_LOW_{n}"], self._field(f"UNICAST_HIGH_{n}", "OCTETS"))),
+            ]
         if urgent:
             self.comb += receive.urgent.together.eq(self._field("URGENT", "TOGETHER"))
         for n, comparison in enumerate(receive.urgent.comparisons):
@@ -172,6 +182,9 @@ class ModeratoMAC(LiteXModule):
                 ("URGENT",         int(urgent)),
                 ("PACING",         int(pacing)),
                 ("RATES",          int(getattr(phy, "rates", False))),
+            ))),
+            value["FEATURES"].eq(sum(number << self._bits("FEATURES", field).lsb for field, number in (
+                ("UNICAST", unicast),
             ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),

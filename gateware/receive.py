@@ -28,16 +28,18 @@ class Receive(LiteXModule):
            but counts for nothing.
     comparisons
            so many masked comparisons make a frame urgent (urgent.py).
+    further
+           so many addresses beside the station's own (filter.py).
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full.
     """
-    def __init__(self, fifo, comparisons=0):
+    def __init__(self, fifo, comparisons=0, further=0):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
         self.max_frame = Signal(14)
-        self.filter    = AddressFilter()
+        self.filter    = AddressFilter(further)
         self.urgent    = Urgent(comparisons)
 
         # Results.

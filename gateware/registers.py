@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 2
+MINOR = 3
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
 # is the index modulo the ring's size.
@@ -24,6 +24,7 @@ MAX_RING_ORDER = 12  # 4096 descriptors.
 TIMER_BITS     = 24  # 167 ms at 100 MHz.
 FRAMES_BITS    = 16
 URGENT_COMPARISONS = 2
+MAX_UNICAST    = 8   # Further exact addresses.
 
 # Received frames start this many bytes into their buffer, so that the IP header is 4-byte aligned
 # (the kernel's NET_IP_ALIGN) while the bus only carries aligned bursts.
@@ -85,6 +86,17 @@ def _urgent():
         yield Register(f"URGENT_MASK_{n}", 0x048 + 8*n, "rw", "Bits that count of it.", option="urgent")
 
 
+def _unicast():
+    """Further exact addresses, each in registers of its own."""
+    for n in range(MAX_UNICAST):
+        yield Register(f"UNICAST_LOW_{n}", 0x060 + 8*n, "rw", f"Further address {n}: octets 0 (bits 7:0) to 3 (bits "
+            f"31:24). (Since 1.3, like the next one, if FEATURES has UNICAST of more than {n}.)", option=f"unicast_{n}")
+        yield Register(f"UNICAST_HIGH_{n}", 0x064 + 8*n, "rw", "The rest of it, and whether it counts.", (
+            Field("OCTETS", 0, 16, "Octets 4 (bits 7:0) and 5."),
+            Field("ON",    16,  1, "Frames to it are accepted, as those to the station address are."),
+        ), width=17, option=f"unicast_{n}")
+
+
 # Global registers ---------------------------------------------------------------------------------
 
 GLOBAL = (
@@ -128,7 +140,12 @@ GLOBAL = (
     Register("HASH_HIGH", 0x024, "rw", "Multicast hash filter, bits 63:32."),
     Register("MAX_FRAME", 0x028, "rw", "Longest frame accepted, in octets from destination address to "
         "FCS.", reset=1518, width=14),
+    Register("FEATURES", 0x02C, "ro", "What this instance was built with, besides CAPABILITY. (Since 1.3; read "
+        "VERSION first.)", (
+        Field("UNICAST", 8, 4, "So many further exact addresses: the UNICAST registers exist."),
+    )),
     *_urgent(),
+    *_unicast(),
 )
 
 # Ring and moderation registers, the same for both directions ---------------------------------------
@@ -253,6 +270,11 @@ def registers():
     out += [*RX_ONLY, *STATISTICS]
     assert len({r.name for r in out}) == len({r.offset for r in out}) == len(out)
     return sorted(out, key=lambda r: r.offset)
+
+
+def options():
+    """What the `option` of registers can be, all of it."""
+    return sorted({register.option for register in registers() if register.option})
 
 
 def counters():

@@ -557,6 +557,7 @@ struct moderato_helper {
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
  * @has_pacing: the hardware can adapt its moderation
+ * @features: what FEATURES reads
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
@@ -603,6 +604,9 @@ struct moderato_priv {
 	bool urgent;
 #endif
 	bool has_pacing;
+#ifdef MODERATO_OFFLOADS
+	u32 features;
+#endif
 #ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
 #endif
@@ -717,6 +721,9 @@ int moderato_hw_reset(struct moderato_priv *priv);
 void moderato_hw_ctrl(struct moderato_priv *priv, u32 clear, u32 set);
 void moderato_hw_set_address(struct moderato_priv *priv, const u8 *address);
 void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash);
+#ifdef MODERATO_OFFLOADS
+bool moderato_hw_set_unicast(struct moderato_priv *priv);
+#endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
 void moderato_hw_moderate(struct moderato_priv *priv,
 			  const struct moderato_direction *dir,

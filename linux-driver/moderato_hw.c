@@ -90,6 +90,10 @@ int moderato_hw_init(struct moderato_priv *priv)
 	priv->has_urgent = capability & MODERATO_CAPABILITY_URGENT;
 #endif
 	priv->has_pacing = capability & MODERATO_CAPABILITY_PACING;
+#ifdef MODERATO_OFFLOADS
+	/* Before 1.3 there is nothing, which reads 0 */
+	priv->features = readl(priv->regs + MODERATO_FEATURES);
+#endif
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)
 		return dev_err_probe(priv->dev, -ENODEV, "CLOCK_HZ reads 0\n");
@@ -133,6 +137,38 @@ void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash)
 	writel(upper_32_bits(hash), priv->regs + MODERATO_HASH_HIGH);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* The addresses that the interface has beside its own. One that stays where it
+ * is in the list is accepted all the time.
+ *
+ * Return: whether the hardware has room for all of them
+ */
+bool moderato_hw_set_unicast(struct moderato_priv *priv)
+{
+	unsigned int room = FIELD_GET(MODERATO_FEATURES_UNICAST,
+				      priv->features);
+	void __iomem *regs = priv->regs + MODERATO_UNICAST_LOW_0;
+	struct netdev_hw_addr *ha;
+	unsigned int used = 0;
+
+	if (netdev_uc_count(priv->ndev) > room)
+		return false;
+
+	netdev_for_each_uc_addr(ha, priv->ndev) {
+		writel(get_unaligned_le32(ha->addr), regs);
+		writel(get_unaligned_le16(ha->addr + 4) |
+		       MODERATO_UNICAST_HIGH_0_ON, regs + sizeof(u32));
+		regs += 2 * sizeof(u32);
+		used++;
+	}
+	for (; used < room; used++) {
+		writel(0, regs + sizeof(u32));
+		regs += 2 * sizeof(u32);
+	}
+	return true;
+}
+
+#endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu)
 {
 	writel(mtu + MODERATO_OVERHEAD, priv->regs + MODERATO_MAX_FRAME);

@@ -273,6 +273,10 @@ static void moderato_set_rx_mode(struct net_device *ndev)
 		set |= MODERATO_CTRL_PROMISCUOUS;
 	if (ndev->flags & IFF_ALLMULTI)
 		set |= MODERATO_CTRL_ALLMULTI;
+#ifdef MODERATO_OFFLOADS
+	if (!moderato_hw_set_unicast(priv))
+		set |= MODERATO_CTRL_PROMISCUOUS;
+#endif
 	netdev_for_each_mc_addr(ha, ndev)
 		hash |= BIT_ULL(ether_crc(ETH_ALEN, ha->addr) >> 26);
 
@@ -548,6 +552,9 @@ static int moderato_probe(struct platform_device *pdev)
 	ndev->stat_ops = &moderato_stat_ops;
 #endif
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+#ifdef MODERATO_OFFLOADS
+	ndev->priv_flags |= IFF_UNICAST_FLT;
+#endif
 	moderato_tx_features(ndev);
 #ifdef MODERATO_UPSTREAM
 	netif_napi_add(ndev, &priv->napi, moderato_napi_poll);

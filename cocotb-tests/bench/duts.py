@@ -26,7 +26,7 @@ from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.gateware.receive import Receive, rx_frame_param
 from moderato.gateware.register_file import RegisterFile
-from moderato.gateware.registers import counters, registers
+from moderato.gateware.registers import MAX_UNICAST, counters, options, registers
 from moderato.gateware.statistics import Statistics
 from moderato.gateware.wishbone_master import WishboneMaster
 from moderato.soc.liteeth import LiteEth
@@ -129,10 +129,14 @@ def frame_fifo():
 # Address filter -----------------------------------------------------------------------------------
 
 def address_filter():
-    device = AddressFilter()
+    """With two further addresses, other0_on, other0_address and so on."""
+    device = AddressFilter(2)
     names = ["station", "hash", "promiscuous", "allmulti", "start", "destination", "accept",
         "multicast", "broadcast"]
-    return device, clocked(device) | named(**{name: getattr(device, name) for name in names})
+    ports = clocked(device) | named(**{name: getattr(device, name) for name in names})
+    for n, other in enumerate(device.further):
+        ports |= named(f"other{n}_", **vars(other))
+    return device, ports
 
 
 # DMA ----------------------------------------------------------------------------------------------
@@ -225,7 +229,7 @@ def receive():
 def register_file():
     """Bit n of `strobes` is that of the nth register that has one. A register that only the user
     drives reads as its offset, counter n as 256 + n; `counting` as the user sees it."""
-    device  = RegisterFile(["urgent", "pacing"])
+    device  = RegisterFile(options())
     strobes = Signal(len(device.strobe))
     device.comb += strobes.eq(Cat(*device.strobe.values()))
     device.comb += [device.value[register.name].eq(register.offset)
@@ -258,7 +262,7 @@ def axi_lite():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-OPTIONS = {"urgent": True, "pacing": True}
+OPTIONS = {"urgent": True, "pacing": True, "unicast": MAX_UNICAST}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -394,17 +398,30 @@ def mac_gmii(**parts):
     return liteeth_mac(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, **parts)
 
 
+def mac_only(**options):
+    """With these options, and no others."""
+    return mac_gmii(**{option: False for option in OPTIONS} | options)
+
+
 def mac_plain():
     """As it is by default, without options."""
-    return mac_gmii(urgent=False, pacing=False)
+    return mac_only()
 
 
 def mac_urgent():
-    return mac_gmii(pacing=False)
+    return mac_only(urgent=True)
 
 
 def mac_pacing():
-    return mac_gmii(urgent=False)
+    return mac_only(pacing=True)
+
+
+def mac_both():
+    return mac_only(urgent=True, pacing=True)
+
+
+def mac_unicast():
+    return mac_only(unicast=4)
 
 
 def mac_mii():

@@ -16,7 +16,7 @@ class RegisterFileProof(Module):
     """The slave behind a master that keeps an access until it is answered."""
 
     def __init__(self):
-        self.submodules.dut = dut = RegisterFile(["urgent", "pacing"])
+        self.submodules.dut = dut = RegisterFile(registers.options())
         bus, table = dut.bus, {register.name: register for register in registers.registers()}
 
         # The master. An access lasts from its first clock to its answer; the next may follow at once.
