@@ -43,8 +43,31 @@ def test_unicast():
                                         for n in range(2)}
 
 
+def test_pause():
+    made = mac(pause=True)
+    assert {name.split("_")[0] for name in optional(made)} == {"PAUSE"}
+    assert {name for name in made.registers.counters if name not in registers.counters()} == {
+        "RX_PAUSE_FRAMES", "RX_CONTROL_UNKNOWN", "TX_PAUSE_FRAMES"}
+
+
+def test_rmon():
+    made = mac(rmon=True)
+    assert optional(made) == set()  # counters have no registers of their own
+    assert set(made.registers.counters) - set(registers.counters()) == {
+        register.name for register in registers.STATISTICS if register.option == "rmon"}
+
+
+def test_jumbo():
+    """The FIFOs grow to what is needed, and no further; a longer one stays."""
+    assert len(mac(jumbo=True).rx_fifo.space) == len(mac(rx_fifo_order=14).rx_fifo.space)
+    assert len(mac(jumbo=True).tx_fifo.space) == len(mac(tx_fifo_order=14).tx_fifo.space)
+    assert len(mac().rx_fifo.space) == 11
+
+
 def test_no_option_is_there_unasked():
-    assert optional(mac()) == set()
+    made = mac()
+    assert optional(made) == set()
+    assert made.registers.counters == registers.counters()
 
 
 def optional(made):

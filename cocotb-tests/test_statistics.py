@@ -9,10 +9,10 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.duts import BURSTS
 from bench.wishbone import Registers
-from moderato.gateware.registers import counters
+from moderato.gateware.registers import counters, options
 
 DUT   = "statistics"
-NAMES = counters()
+NAMES = counters(options())
 LAG   = 2*len(NAMES) + 4  # clocks in which every counter that waits has its turn, bus or not
 
 
@@ -35,7 +35,7 @@ class Bench:
         self.dut.sys_rst.value = 0
         self.sums = dict.fromkeys(NAMES, 0)
         self.past = [dict(self.sums)]
-        await ClockCycles(self.dut.sys_clk, 40)  # the memory is cleared
+        await ClockCycles(self.dut.sys_clk, len(NAMES) + 8)  # the memory is cleared
 
     async def clock(self, names=()):
         """One clock with these events."""

@@ -50,9 +50,9 @@ def status_beat(index, order, **fields):
 class DescriptorFetcher(LiteXModule):
     """Keeps up to two lines of descriptors ready on `source`.
 
-    Owns the indices in [completed, producer): reads none at or beyond `producer`. `starved`: every
-    descriptor handed over was delivered. A bus error while fetching stops it (what was read can't be
-    trusted) until the ring is disabled: `failed`.
+    Owns the indices in [completed, producer): reads none at or beyond `producer`. `available`: so
+    many are still to be read. `starved`: every descriptor handed over was delivered. A bus error
+    while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
     """
     def __init__(self):
         # Settings.
@@ -71,6 +71,7 @@ class DescriptorFetcher(LiteXModule):
         self.failed  = Signal()
         self.idle    = Signal() # No fetch under way.
         self.awake   = Signal()
+        self.available = available = Signal(INDEX_BITS)
 
         # # #
 
@@ -93,7 +94,6 @@ class DescriptorFetcher(LiteXModule):
         self.request = request = stream.Buffer(request_layout)
         self.comb += request.source.connect(port.request)
 
-        available = Signal(INDEX_BITS)
         in_line   = Signal(max=PER_LINE + 1)
         count     = Signal(max=PER_LINE + 1)
         self.comb += [

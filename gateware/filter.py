@@ -25,8 +25,8 @@ class AddressFilter(LiteXModule):
     further  so many exact addresses beside the station's own.
 
     `start` presents `destination` (first octet on the wire in bits 7:0); six clocks later `accept`
-    holds until the next start. `multicast` (group address, broadcast too) and `broadcast` describe
-    the destination.
+    holds until the next start. `multicast` (group address, broadcast too), `broadcast` and `unicast`
+    (an address of this station) describe the destination.
     """
     def __init__(self, further=0):
         # Settings.
@@ -69,10 +69,10 @@ class AddressFilter(LiteXModule):
 
         # Comparisons.
         # ------------
-        unicast  = Signal()
-        hash_hit = Signal()
+        self.unicast = Signal()
+        hash_hit     = Signal()
         self.sync += If(self.start,
-            unicast.eq(reduce(or_, [other.on & (self.destination == other.address)
+            self.unicast.eq(reduce(or_, [other.on & (self.destination == other.address)
                 for other in self.further], self.destination == self.station)),
             self.multicast.eq(self.destination[0]),
             self.broadcast.eq(self.destination == 2**48 - 1),
@@ -81,7 +81,7 @@ class AddressFilter(LiteXModule):
             hash_hit.eq((self.hash >> crc[26:32]) & 1),
             self.accept.eq(
                 self.promiscuous |
-                unicast          |
+                self.unicast     |
                 self.broadcast   |
                 (self.multicast & (self.allmulti | hash_hit))
             ),

@@ -11,6 +11,7 @@ from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_le
 
 from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
+from moderato.gateware.pause     import ControlFrame
 from moderato.gateware.registers import RX_OFFSET
 from moderato.gateware.urgent    import Urgent
 
@@ -30,17 +31,24 @@ class Receive(LiteXModule):
            so many masked comparisons make a frame urgent (urgent.py).
     further
            so many addresses beside the station's own (filter.py).
+    pause  with `obey`, MAC control frames are for the MAC alone (pause.py).
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
-    included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full.
+    included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
+    or unknown of MAC control. With them, `damaged`: its FCS is wrong, or the PHY said so.
     """
-    def __init__(self, fifo, comparisons=0, further=0):
+    def __init__(self, fifo, comparisons=0, further=0, pause=False):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
         self.max_frame = Signal(14)
         self.filter    = AddressFilter(further)
         self.urgent    = Urgent(comparisons)
+        if pause:
+            self.control = control = ControlFrame()
+            self.obey    = Signal()
+            self.paused  = Signal()
+            self.unknown = Signal()
 
         # Results.
         self.good      = Signal()
@@ -118,32 +126,42 @@ class Receive(LiteXModule):
             fifo.write.eq(upper & ~long),
             NextState("DECIDE"),
         )
+        self.damaged = damaged = error | (crc != RESIDUE)
+        # Each frame has one fate: length first, because the FCS of a fragment says nothing.
+        # -----------------------------------------------------------------------------------
+        fate = If(~wanted | ~self.enable,
+            fifo.abort.eq(1)
+        ).Elif(length < eth_min_frame_length,
+            fifo.abort.eq(1),
+            self.undersize.eq(1)
+        ).Elif(long,
+            fifo.abort.eq(1),
+            self.oversize.eq(1)
+        ).Elif(damaged,
+            fifo.abort.eq(1),
+            self.fcs_error.eq(1)
+        )
+        if pause:
+            fate = fate.Elif(self.obey & control.control & (control.group | self.filter.unicast),
+                fifo.abort.eq(1),
+                self.paused.eq(control.pause),
+                self.unknown.eq(~control.pause)
+            )
+        fate = fate.Elif(~self.filter.accept,
+            fifo.abort.eq(1),
+            self.filtered.eq(1)
+        ).Else(
+            fifo.commit.eq(1),
+            self.good.eq(fifo.accepted),
+            self.fifo_full.eq(~fifo.accepted)
+        )
         fsm.act("DECIDE",
             If(tail_octets != 0,
                 NextValue(tail_octets, tail_octets - 1),
                 NextValue(tail, tail[8:]),
                 NextValue(crc, crc32_step(crc, tail[:8])),
             ).Else(
-                # Each frame has one fate: length first, because the FCS of a fragment says nothing.
-                If(~wanted | ~self.enable,
-                    fifo.abort.eq(1)
-                ).Elif(length < eth_min_frame_length,
-                    fifo.abort.eq(1),
-                    self.undersize.eq(1)
-                ).Elif(long,
-                    fifo.abort.eq(1),
-                    self.oversize.eq(1)
-                ).Elif(error | (crc != RESIDUE),
-                    fifo.abort.eq(1),
-                    self.fcs_error.eq(1)
-                ).Elif(~self.filter.accept,
-                    fifo.abort.eq(1),
-                    self.filtered.eq(1)
-                ).Else(
-                    fifo.commit.eq(1),
-                    self.good.eq(fifo.accepted),
-                    self.fifo_full.eq(~fifo.accepted)
-                ),
+                fate,
                 NextValue(length, 0),
                 NextValue(upper, 0),
                 NextValue(carry, 0),
@@ -164,6 +182,12 @@ class Receive(LiteXModule):
             self.urgent.first.eq(~started),
             self.urgent.data.eq(sink.data),
         ]
+        if pause:
+            self.comb += [
+                control.take.eq(sink.valid & sink.ready),
+                control.first.eq(~started),
+                control.data.eq(sink.data),
+            ]
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)
 

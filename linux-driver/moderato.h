@@ -434,7 +434,23 @@ enum moderato_counter {
 	MODERATO_RX_OVERSIZE,
 	MODERATO_TX_FRAMES,
 	MODERATO_TX_OCTETS,
+#ifdef MODERATO_OFFLOADS
+	/* Those that only some hardware has */
+	MODERATO_RX_PAUSE,
+	MODERATO_RX_CONTROL_UNKNOWN,
+	MODERATO_TX_PAUSE,
+	MODERATO_RX_FRAGMENTS,
+	MODERATO_RX_JABBERS,
+	MODERATO_RX_MULTICAST,
+	MODERATO_RX_BROADCAST,
+	MODERATO_TX_MULTICAST,
+	MODERATO_TX_BROADCAST,
+	MODERATO_RX_LENGTHS,
+	MODERATO_TX_LENGTHS = MODERATO_RX_LENGTHS + MODERATO_RMON_RANGES,
+	MODERATO_COUNTERS = MODERATO_TX_LENGTHS + MODERATO_RMON_RANGES,
+#else
 	MODERATO_COUNTERS,
+#endif
 };
 
 /* Counters of the hardware, which are 32 bits wide and wrap
@@ -558,6 +574,7 @@ struct moderato_helper {
  * @ctrl_lock: guards @ctrl and the register
  * @has_pacing: the hardware can adapt its moderation
  * @features: what FEATURES reads
+ * @copy_mtu: the MTU that buffers of the Tx ring that is up are for
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
@@ -606,6 +623,7 @@ struct moderato_priv {
 	bool has_pacing;
 #ifdef MODERATO_OFFLOADS
 	u32 features;
+	unsigned int copy_mtu;
 #endif
 #ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
@@ -623,6 +641,13 @@ struct moderato_priv {
 #endif
 };
 
+#ifdef MODERATO_OFFLOADS
+static inline bool moderato_has_jumbo(const struct moderato_priv *priv)
+{
+	return priv->features & MODERATO_FEATURES_JUMBO;
+}
+
+#endif
 #ifdef MODERATO_CORE
 static inline bool moderato_tx_adapts(const struct moderato_config *config)
 {
@@ -723,6 +748,9 @@ void moderato_hw_set_address(struct moderato_priv *priv, const u8 *address);
 void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash);
 #ifdef MODERATO_OFFLOADS
 bool moderato_hw_set_unicast(struct moderato_priv *priv);
+void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
+			   bool rx);
+void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order);
 #endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
 void moderato_hw_moderate(struct moderato_priv *priv,

@@ -31,6 +31,11 @@ const struct moderato_direction moderato_tx_direction = {
 	.reset = MODERATO_RESET_TX,
 };
 
+#ifdef MODERATO_OFFLOADS
+/* What hardware with FEATURES_JUMBO keeps up with */
+#define MODERATO_JUMBO_MTU		9000
+#endif
+
 /* Frames of at most half a FIFO let the next one in while one leaves */
 static unsigned int moderato_hw_max_mtu(u32 capability)
 {
@@ -102,6 +107,10 @@ int moderato_hw_init(struct moderato_priv *priv)
 		moderato_usecs_max(FIELD_GET(MODERATO_CAPABILITY_TIMER_BITS,
 					     capability), priv->clock_hz);
 	priv->ndev->max_mtu = moderato_hw_max_mtu(capability);
+#ifdef MODERATO_OFFLOADS
+	if (priv->features & MODERATO_FEATURES_JUMBO)
+		priv->ndev->max_mtu = MODERATO_JUMBO_MTU;
+#endif
 	priv->ndev->min_mtu = ETH_MIN_MTU;
 	if (priv->max_order < MODERATO_MIN_RING_ORDER ||
 	    priv->ndev->max_mtu < ETH_MIN_MTU)
@@ -166,6 +175,38 @@ bool moderato_hw_set_unicast(struct moderato_priv *priv)
 		regs += 2 * sizeof(u32);
 	}
 	return true;
+}
+
+/* Whether pause frames are sent and obeyed on a link of @speed Mb/s. Without a
+ * link neither, so that no pause outlasts it.
+ */
+void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
+			   bool rx)
+{
+	if (!(priv->features & MODERATO_FEATURES_PAUSE))
+		return;
+
+	if (speed > 0)
+		writel(moderato_quantum(priv->clock_hz, speed),
+		       priv->regs + MODERATO_PAUSE_QUANTUM);
+	writel(FIELD_PREP(MODERATO_PAUSE_RX, rx) |
+	       FIELD_PREP(MODERATO_PAUSE_TX, tx), priv->regs + MODERATO_PAUSE);
+}
+
+/* When the other end is to pause, for an Rx ring of that order */
+void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order)
+{
+	u32 capability;
+
+	if (!(priv->features & MODERATO_FEATURES_PAUSE))
+		return;
+
+	capability = readl(priv->regs + MODERATO_CAPABILITY);
+	writel(moderato_pause_fifo(BIT(FIELD_GET(MODERATO_CAPABILITY_RX_FIFO_ORDER,
+						 capability)),
+				   priv->ndev->mtu + MODERATO_OVERHEAD),
+	       priv->regs + MODERATO_PAUSE_FIFO);
+	writel(moderato_pause_ring(order), priv->regs + MODERATO_PAUSE_RING);
 }
 
 #endif

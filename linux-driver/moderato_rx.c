@@ -22,7 +22,7 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 {
 	rx->room = ALIGN(MODERATO_RX_OFFSET + mtu + MODERATO_OVERHEAD,
 			 MODERATO_RX_BUFFER_ALIGN);
-#ifdef MODERATO_UPSTREAM
+#if defined(MODERATO_UPSTREAM) || defined(MODERATO_OFFLOADS)
 	rx->truesize =
 		roundup_pow_of_two(SKB_HEAD_ALIGN(NET_SKB_PAD + rx->room));
 #else
@@ -240,7 +240,13 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 		.netdev = rx->priv->ndev,
 #endif
 		.dma_dir = DMA_FROM_DEVICE,
+#ifdef MODERATO_OFFLOADS
+		/* Of jumbo frames, each has pages of its own */
+		.order = get_order(rx->truesize),
+		.max_len = PAGE_SIZE << get_order(rx->truesize),
+#else
 		.max_len = PAGE_SIZE,
+#endif
 	};
 	struct page_pool *pool;
 
@@ -376,6 +382,9 @@ void moderato_rx_up(struct moderato_rx *rx)
 	struct moderato_priv *priv = rx->priv;
 	struct moderato_ring *ring = &rx->ring;
 
+#ifdef MODERATO_OFFLOADS
+	moderato_hw_set_pause_marks(priv, ring->order);
+#endif
 	moderato_ring_start(priv, ring);
 	moderato_rx_moderate(priv);
 #ifndef MODERATO_CORE

@@ -364,10 +364,26 @@ void moderato_tx_destroy(struct moderato_tx *tx)
 	kfree(tx);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* What a ring's own buffers are for. Where frames may be long they have the size
+ * of the present ones, and a change of the MTU takes a new ring.
+ */
+static unsigned int moderato_tx_copy_mtu(const struct moderato_priv *priv)
+{
+	const struct net_device *ndev = priv->ndev;
+
+	return moderato_has_jumbo(priv) ? max(ndev->mtu, ETH_DATA_LEN) :
+					  ndev->max_mtu;
+}
+
+#endif
 void moderato_tx_up(struct moderato_tx *tx)
 {
 	struct moderato_ring *ring = &tx->ring;
 
+#ifdef MODERATO_OFFLOADS
+	tx->priv->copy_mtu = moderato_tx_copy_mtu(tx->priv);
+#endif
 	memset(ring->desc, 0, moderato_size(ring->order) * sizeof(*ring->desc));
 	moderato_ring_start(tx->priv, ring);
 	tx->rung = 0;

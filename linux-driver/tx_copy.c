@@ -38,7 +38,11 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 /* From the frame's first octet, wherever in a word that is */
 static unsigned int moderato_copy_bytes(const struct moderato_priv *priv)
 {
+#ifdef MODERATO_OFFLOADS
+	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + priv->copy_mtu;
+#else
 	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + priv->ndev->max_mtu;
+#endif
 }
 
 /* A slot gets its buffer when something is copied into it for the first time,

@@ -191,11 +191,12 @@ def statistics():
     With `twice`, an event of BURSTS comes twice in one clock.
     """
     device = Module()
-    pulses, octets, twice = Signal(len(counters())), Signal(14), Signal()
+    names  = counters(options())
+    pulses, octets, twice = Signal(len(names)), Signal(14), Signal()
     events = {name: (pulses[n], octets) if name.endswith("OCTETS") else
         pulses[n] + (pulses[n] & twice) if name in BURSTS else pulses[n]
-        for n, name in sorted(enumerate(counters()), key=lambda pair: pair[1] in BURSTS)}
-    device.submodules.registers  = registers = RegisterFile()
+        for n, name in sorted(enumerate(names), key=lambda pair: pair[1] in BURSTS)}
+    device.submodules.registers  = registers = RegisterFile(options())
     device.submodules.statistics = Statistics(registers, events, BURSTS)
     bus = {name: getattr(registers.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
@@ -262,7 +263,8 @@ def axi_lite():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-OPTIONS = {"urgent": True, "pacing": True, "unicast": MAX_UNICAST}
+OPTIONS = {"urgent": True, "pacing": True, "unicast": MAX_UNICAST, "pause": True,
+    "rmon": True}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -316,6 +318,27 @@ def mac_wishbone64():
 
 def mac_axi32():
     return mac_sim_on(lambda dma: AXIMaster(dma, data_width=32))
+
+
+def mac_pair():
+    """Two of them, `a` and `b`, at both ends of a cable; the ports of each begin with its name."""
+    device = Module()
+    ports  = clocked(device)
+    wires  = {}
+    for name in "ab":
+        wires[name] = pads = Record(SIM_PADS)
+        phy = SimPHY(pads, SYS_CLK_FREQ)
+        top = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **OPTIONS)
+        setattr(device.submodules, f"phy_{name}", phy)
+        setattr(device.submodules, f"mac_{name}", top)
+        device.comb += pads.link_mbps.eq(1000)
+        bus = {field: getattr(top.bus, field)
+            for field in "adr dat_w dat_r sel cyc stb ack err we".split()}
+        ports |= axi_ports(f"{name}_dma", top.dma) | named(f"{name}_bus_", **bus)
+    for one, other in ("ab", "ba"):
+        device.comb += [getattr(wires[other], f"rx_{field}").eq(getattr(wires[one], f"tx_{field}"))
+            for field in ("valid", "data", "last", "bytes")]
+    return device, ports
 
 
 def mac_gated():
@@ -400,7 +423,7 @@ def mac_gmii(**parts):
 
 def mac_only(**options):
     """With these options, and no others."""
-    return mac_gmii(**{option: False for option in OPTIONS} | options)
+    return mac_gmii(**dict.fromkeys(OPTIONS, False) | options)
 
 
 def mac_plain():
@@ -422,6 +445,19 @@ def mac_both():
 
 def mac_unicast():
     return mac_only(unicast=4)
+
+
+def mac_pause():
+    return mac_only(pause=True)
+
+
+def mac_jumbo():
+    """Also on the simulator's bench."""
+    return mac_only(jumbo=True)
+
+
+def mac_rmon():
+    return mac_only(rmon=True)
 
 
 def mac_mii():

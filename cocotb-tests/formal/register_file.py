@@ -57,7 +57,7 @@ class RegisterFileProof(Module):
             given.eq(counting),
             counted.eq((counted | dut.counting) & ~answer),
         ]
-        counters   = registers.counters()
+        counters   = registers.counters(registers.options())
         of_counter = Signal()
         number     = Signal(max=len(counters))
         for n, name in enumerate(counters):
