@@ -22,12 +22,14 @@ from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.pacing import Pacing
+from moderato.gateware.pause_source import PauseSource
 from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.gateware.receive import Receive, rx_frame_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.registers import MAX_UNICAST, counters, options, registers
 from moderato.gateware.statistics import Statistics
+from moderato.gateware.tx_ring import tx_frame_param
 from moderato.gateware.wishbone_master import WishboneMaster
 from moderato.soc.liteeth import LiteEth
 
@@ -208,11 +210,12 @@ def statistics():
 
 def receive():
     """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; two comparisons, compare0
-    and compare1."""
+    and compare1. A pause is for `quanta`."""
     device = Module()
     device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param, 4)
-    device.submodules.receive = top = Receive(fifo, 2)
-    results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full"]
+    device.submodules.receive = top = Receive(fifo, 2, pause=True)
+    results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full",
+        "paused", "unknown"]
     sink    = {name: getattr(top.sink, name)
         for name in ("valid", "ready", "last", "last_be", "data", "error")}
     device.comb += top.filter.promiscuous.eq(1)
@@ -221,8 +224,25 @@ def receive():
         ports |= named(f"compare{n}_", **vars(comparison))
     return device, ports | named(
         together=top.urgent.together, enable=top.enable, max_frame=top.max_frame,
+        obey=top.obey, quanta=top.control.quanta, station=top.filter.station,
         available=fifo.available, free=fifo.release, head=fifo.head, word=fifo.word, next=fifo.next,
         **{name: getattr(top, name) for name in results})
+
+
+# Pause --------------------------------------------------------------------------------------------
+
+def pause_source():
+    """Between a FIFO, fifo_available and so on, and a transmitter."""
+    fifo = Module()
+    fifo.available, fifo.next, fifo.release = Signal(), Signal(), Signal()
+    fifo.word, fifo.head = Signal(64), Record(tx_frame_param)
+    device = PauseSource(fifo)
+    names  = ["hold", "enable", "full", "roomy", "quanta", "quantum", "station", "own", "stopped"]
+    ports  = clocked(device) | named(**{name: getattr(device, name) for name in names})
+    for prefix, side in (("", device), ("fifo_", fifo)):
+        ports |= named(prefix, available=side.available, head=side.head, word=side.word,
+            next=side.next, free=side.release)
+    return device, ports
 
 
 # Registers ----------------------------------------------------------------------------------------
