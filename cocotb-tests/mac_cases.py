@@ -34,6 +34,8 @@ async def receive_lengths(dut, lengths):
     counters = await mac.regs.counters()
     assert counters.pop("RX_GOOD_FRAMES") == len(lengths)
     assert counters.pop("RX_GOOD_OCTETS") == sum(lengths) + 4*len(lengths)
+    by_length = [counters.pop(name) for name in list(counters) if name.startswith("RX_OCTETS_")]
+    assert sum(by_length) == len(lengths)
     assert not any(counters.values()), counters
 
 
