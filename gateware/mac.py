@@ -242,7 +242,7 @@ class ModeratoMAC(LiteXModule):
                 "RX_CONTROL_UNKNOWN": receive.unknown,
                 "TX_PAUSE_FRAMES":    transmit.sent & self.pause_source.own,
             } if pause else {}),
-            **(self._add_rmon(datapath) if rmon else {}),
+            **(self._add_rmon(datapath, pause) if rmon else {}),
             **self._interrupts("RX", self.rx_moderation),
             **self._interrupts("TX", self.tx_moderation),
             "RX_DROP_BUFFER": rx_ring.drop_buffer,
@@ -351,12 +351,12 @@ class ModeratoMAC(LiteXModule):
         ]
         return timer.running | source.awake
 
-    def _add_rmon(self, datapath):
+    def _add_rmon(self, datapath, pause):
         """What rmon.py makes counters of: names and pulses."""
         receive, transmit = self.receive, self.transmit
         self.tx_destination = to = datapath(Destination(transmit.source))
         fates = [receive.good, receive.fcs_error, receive.filtered, receive.fifo_full]
-        if hasattr(receive, "control"):
+        if pause:
             fates += [receive.paused, receive.unknown]
         counted = {
             "RX_FRAGMENTS": receive.undersize & receive.damaged,

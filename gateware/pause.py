@@ -6,10 +6,9 @@ from migen import *
 from litex.gen import *
 
 # Octets of a MAC control frame as they lie in words of 32 bits, the first octet in bits 7:0.
-GROUP      = bytes.fromhex("0180c2000001") # The address that bridges do not forward.
-CONTROL    = bytes.fromhex("8808")         # Its type,
-PAUSE      = bytes.fromhex("0001")         # and the opcode.
-QUANTUM_OCTETS = 64                        # Octet times of a quantum: 512 bit times.
+GROUP   = bytes.fromhex("0180c2000001") # The address that bridges do not forward.
+CONTROL = bytes.fromhex("8808")         # Its type,
+PAUSE   = bytes.fromhex("0001")         # and the opcode.
 
 
 def little(octets):
