@@ -10,9 +10,11 @@ from cocotb.triggers import ClockCycles, RisingEdge
 from bench.duts import BURSTS
 from bench.wishbone import Registers
 from moderato.gateware.registers import counters, options
+from moderato.gateware.statistics import BURST_BITS
 
 DUT   = "statistics"
 NAMES = counters(options())
+AT_ONCE = 2**BURST_BITS // 2 - 1  # clocks in a row with events of BURSTS, each of which may wait
 LAG   = 2*len(NAMES) + 4  # clocks in which every counter that waits has its turn, bus or not
 
 
@@ -73,7 +75,7 @@ async def counts_everything(dut):
         turn = {name: random.choice((0, random.randrange(LAG))) for name in NAMES}
         burst = random.sample(sorted(BURSTS), random.randrange(len(BURSTS) + 1))
         for clock in range(LAG):
-            at_once = burst if clock < LAG//2 else []
+            at_once = burst if clock < AT_ONCE else []
             await bench.clock([name for name in NAMES if name in at_once or
                                name not in BURSTS and turn[name] == clock])
         for _ in range(LAG):
