@@ -130,11 +130,12 @@ class Bench:
 async def asks_again_and_gives_up(dut):
     """255 times, whenever half of the pause is over; then not until there was room."""
     bench = await Bench.start(dut)
-    for rounds in range(2):
+    for rounds in range(3):
         await bench.clock(enable=1, full=1, roomy=0)
-        for _ in range(256 * 24):
+        for _ in range(256 * 24 if rounds else 120):
             await bench.clock(ends=0.5)
-        assert bench.told == [12] * 255, rounds
+        assert set(bench.told) == {12}
+        assert len(bench.told) == 255 if rounds else 2 < len(bench.told) < 10
         await bench.clock(full=0, roomy=1)
         for _ in range(30):
             await bench.clock(ends=0.5)
