@@ -750,7 +750,8 @@ void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash);
 bool moderato_hw_set_unicast(struct moderato_priv *priv);
 void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
 			   bool rx);
-void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order);
+void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
+				 unsigned int frame);
 #endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
 void moderato_hw_moderate(struct moderato_priv *priv,

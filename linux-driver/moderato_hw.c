@@ -193,8 +193,11 @@ void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
 	       FIELD_PREP(MODERATO_PAUSE_TX, tx), priv->regs + MODERATO_PAUSE);
 }
 
-/* When the other end is to pause, for an Rx ring of that order */
-void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order)
+/* When the other end is to pause: for an Rx ring of that order, and frames of so
+ * many octets
+ */
+void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
+				 unsigned int frame)
 {
 	u32 capability;
 
@@ -203,8 +206,7 @@ void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order)
 
 	capability = readl(priv->regs + MODERATO_CAPABILITY);
 	writel(moderato_pause_fifo(BIT(FIELD_GET(MODERATO_CAPABILITY_RX_FIFO_ORDER,
-						 capability)),
-				   priv->ndev->mtu + MODERATO_OVERHEAD),
+						 capability)), frame),
 	       priv->regs + MODERATO_PAUSE_FIFO);
 	writel(moderato_pause_ring(order), priv->regs + MODERATO_PAUSE_RING);
 }

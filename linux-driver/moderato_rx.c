@@ -383,7 +383,7 @@ void moderato_rx_up(struct moderato_rx *rx)
 	struct moderato_ring *ring = &rx->ring;
 
 #ifdef MODERATO_OFFLOADS
-	moderato_hw_set_pause_marks(priv, ring->order);
+	moderato_hw_set_pause_marks(priv, ring->order, rx->room);
 #endif
 	moderato_ring_start(priv, ring);
 	moderato_rx_moderate(priv);
