@@ -14,17 +14,18 @@ from litex.gen import *
 from litex.soc.interconnect import axi
 
 from moderato.gateware               import registers
+from moderato.gateware.checksum      import TxChecksum
 from moderato.gateware.dma           import DMAReader, DMAWriter
 from moderato.gateware.frame_fifo    import FrameFIFO
 from moderato.gateware.mac_core      import MACCore
 from moderato.gateware.moderation    import Moderation
 from moderato.gateware.pacing        import Pacing
-from moderato.gateware.receive       import Receive, rx_frame_param
+from moderato.gateware.receive       import Receive, rx_frame_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.rx_ring       import RxRing
 from moderato.gateware.statistics    import Statistics
 from moderato.gateware.transmit      import Transmit
-from moderato.gateware.tx_ring       import TxRing, tx_frame_param
+from moderato.gateware.tx_ring       import TxRing, tx_frame_param, tx_place_param
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
@@ -53,6 +54,8 @@ class ModeratoMAC(LiteXModule):
     max_frames     and so many frames each, more than four.
     urgent         frames that match a rule raise their interrupt at once (urgent.py).
     pacing         Rx moderation can adapt itself (pacing.py).
+    rx_checksum    received frames are summed (checksum.py).
+    tx_checksum    checksums are inserted into sent frames.
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -67,7 +70,8 @@ class ModeratoMAC(LiteXModule):
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
-        max_frames=64, urgent=False, pacing=False, datapath_cd="sys", moderation_cd="sys"):
+        max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
+        datapath_cd="sys", moderation_cd="sys"):
         for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
             if not 11 <= order <= 14:
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
@@ -99,8 +103,10 @@ class ModeratoMAC(LiteXModule):
 
         # Receive.
         # --------
-        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_frame_param, max_frames))
-        self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0))
+        rx_param     = rx_frame_param + (rx_sum_param if rx_checksum else [])
+        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_param, max_frames))
+        self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0,
+            rx_checksum))
         self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
         self.comb += [
             core.source.connect(receive.sink),
@@ -123,9 +129,13 @@ class ModeratoMAC(LiteXModule):
 
         # Transmit.
         # ---------
-        self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_frame_param, max_frames))
-        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames))
-        self.transmit = transmit = datapath(Transmit(self.tx_fifo))
+        tx_param, checksum, checksums = tx_frame_param, None, None
+        if tx_checksum:
+            self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
+            tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
+        self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
+        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        self.transmit = transmit = datapath(Transmit(self.tx_fifo, checksums))
         self.comb += transmit.source.connect(core.sink)
 
         # DMA: descriptors before data, so that a ring never waits for its next frame.
@@ -172,6 +182,10 @@ class ModeratoMAC(LiteXModule):
                 ("URGENT",         int(urgent)),
                 ("PACING",         int(pacing)),
                 ("RATES",          int(getattr(phy, "rates", False))),
+            ))),
+            value["FEATURES"].eq(sum(number << self._bits("FEATURES", field).lsb for field, number in (
+                ("RX_CHECKSUM", int(rx_checksum)),
+                ("TX_CHECKSUM", int(tx_checksum)),
             ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),

@@ -9,6 +9,7 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
+from moderato.gateware.checksum  import SUM_BITS, OnesComplementSum
 from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
 from moderato.gateware.registers import RX_OFFSET
@@ -17,6 +18,8 @@ from moderato.gateware.urgent    import Urgent
 # Parameters of a frame in the Rx FIFO: octets without FCS, what its destination is, and whether it
 # raises an interrupt at once.
 rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
+# And with checksums, the one's complement sum of what follows the Ethernet header.
+rx_sum_param = [("sum", SUM_BITS)]
 
 # Receive ------------------------------------------------------------------------------------------
 
@@ -28,11 +31,13 @@ class Receive(LiteXModule):
            but counts for nothing.
     comparisons
            so many masked comparisons make a frame urgent (urgent.py).
+    checksum
+           frames are summed; the FIFO has rx_sum_param, too.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full.
     """
-    def __init__(self, fifo, comparisons=0):
+    def __init__(self, fifo, comparisons=0, checksum=False):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
@@ -164,6 +169,24 @@ class Receive(LiteXModule):
         ]
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)
+
+        # Sum: a word late, for as many octets of a frame's last word as there are, so many of the word
+        # before are not of the FCS. The sum is there when the frame's fate is decided.
+        # ----------------------------------------------------------------------------------------------
+        if checksum:
+            self.sum = total = OnesComplementSum(32)
+            number   = Signal(13) # Of the current word.
+            previous = Signal(32)
+            self.comb += [
+                number.eq(length[2:]),
+                previous.eq(Cat(low[16:], carry)),
+                total.add.eq(sink.valid & sink.ready),
+                total.first.eq(~started),
+                # Its octets are 12 to 15 when word 4 is here.
+                [total.word[8*n:8*n + 8].eq(Mux(lanes[n] & (number > (4 if n < 2 else 3)),
+                    previous[8*n:8*n + 8], 0)) for n in range(4)],
+                fifo.param.sum.eq(total.sum),
+            ]
 
         # Destination: the first word and the lower half of the second.
         # -------------------------------------------------------------

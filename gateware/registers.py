@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 2
+MINOR = 3
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
 # is the index modulo the ring's size.
@@ -128,6 +128,11 @@ GLOBAL = (
     Register("HASH_HIGH", 0x024, "rw", "Multicast hash filter, bits 63:32."),
     Register("MAX_FRAME", 0x028, "rw", "Longest frame accepted, in octets from destination address to "
         "FCS.", reset=1518, width=14),
+    Register("FEATURES", 0x02C, "ro", "What this instance was built with, besides CAPABILITY. (Since 1.3; read "
+        "VERSION first.)", (
+        Field("RX_CHECKSUM", 0, 1, "Received frames are summed: RX_CHECKSUM of their descriptors."),
+        Field("TX_CHECKSUM", 1, 1, "Checksums are inserted into sent frames: TX_CHECKSUM of their descriptors."),
+    )),
     *_urgent(),
 )
 
@@ -223,7 +228,19 @@ DESCRIPTOR = (
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
     )),
-    Word("RESERVED", 0x8, "Written back as 0."),
+    Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
+        Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
+            "has RX_CHECKSUM. The first octet of each pair counts as bits 7:0, so that in memory the octets of SUM are "
+            "in the order of the frame's. 0 with ERROR. (Since 1.3.)"),
+    )),
+    Word("TX_CHECKSUM", 0x8, "Tx, what the driver asks for if FEATURES has TX_CHECKSUM; written back as 0. Whatever is "
+        "asked for, the frame's other octets are not changed.", (
+        Field("START",   0, 14, "Octet from which to sum, to the frame's end; bit 0 counts as 0. The sum is 0 if that "
+            "is beyond the end. (Since 1.3, like the next two.)"),
+        Field("PLACE",  16, 14, "First of the two octets in whose place the result is sent; bit 0 counts as 0. What "
+            "memory holds there counts in the sum. What is beyond the frame's end is not sent."),
+        Field("INSERT", 31,  1, "Insert the inverted sum, or 0xffff if that is 0."),
+    )),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),

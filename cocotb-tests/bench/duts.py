@@ -24,7 +24,7 @@ from moderato.gateware.moderation import Moderation
 from moderato.gateware.pacing import Pacing
 from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
-from moderato.gateware.receive import Receive, rx_frame_param
+from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.registers import counters, registers
 from moderato.gateware.statistics import Statistics
@@ -202,11 +202,11 @@ def statistics():
 # Receive ------------------------------------------------------------------------------------------
 
 def receive():
-    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; two comparisons, compare0
-    and compare1."""
+    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; sums, and two comparisons,
+    compare0 and compare1."""
     device = Module()
-    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param, 4)
-    device.submodules.receive = top = Receive(fifo, 2)
+    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param + rx_sum_param, 4)
+    device.submodules.receive = top = Receive(fifo, 2, True)
     results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full"]
     sink    = {name: getattr(top.sink, name)
         for name in ("valid", "ready", "last", "last_be", "data", "error")}
@@ -225,7 +225,7 @@ def receive():
 def register_file():
     """Bit n of `strobes` is that of the nth register that has one. A register that only the user
     drives reads as its offset, counter n as 256 + n; `counting` as the user sees it."""
-    device  = RegisterFile(["urgent", "pacing"])
+    device  = RegisterFile(OPTIONS)
     strobes = Signal(len(device.strobe))
     device.comb += strobes.eq(Cat(*device.strobe.values()))
     device.comb += [device.value[register.name].eq(register.offset)
@@ -258,7 +258,7 @@ def axi_lite():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-OPTIONS = {"urgent": True, "pacing": True}
+OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum"], True)
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -394,17 +394,29 @@ def mac_gmii(**parts):
     return liteeth_mac(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, **parts)
 
 
-def mac_plain():
-    """As it is by default, without options."""
-    return mac_gmii(urgent=False, pacing=False)
+def mac_plain(*wanted):
+    """As it is by default, without options, or with some."""
+    return mac_gmii(**{name: name in wanted for name in OPTIONS})
 
 
 def mac_urgent():
-    return mac_gmii(pacing=False)
+    return mac_plain("urgent")
 
 
 def mac_pacing():
-    return mac_gmii(urgent=False)
+    return mac_plain("pacing")
+
+
+def mac_rx_checksum():
+    return mac_plain("rx_checksum")
+
+
+def mac_tx_checksum():
+    return mac_plain("tx_checksum")
+
+
+def mac_checksums():
+    return mac_plain("rx_checksum", "tx_checksum")
 
 
 def mac_mii():
