@@ -51,7 +51,7 @@ struct page_pool;
 struct moderato_desc {
 	__le32 address;
 	__le32 control;
-	__le32 reserved;
+	__le32 checksum;
 	__le32 status;
 };
 
@@ -60,6 +60,10 @@ static_assert(offsetof(struct moderato_desc, address) ==
 	      MODERATO_DESC_ADDRESS);
 static_assert(offsetof(struct moderato_desc, control) ==
 	      MODERATO_DESC_CONTROL);
+static_assert(offsetof(struct moderato_desc, checksum) ==
+	      MODERATO_DESC_RX_CHECKSUM);
+static_assert(offsetof(struct moderato_desc, checksum) ==
+	      MODERATO_DESC_TX_CHECKSUM);
 static_assert(offsetof(struct moderato_desc, status) == MODERATO_DESC_STATUS);
 
 /* What differs between the directions
@@ -603,6 +607,10 @@ struct moderato_priv {
 	bool urgent;
 #endif
 	bool has_pacing;
+#ifdef MODERATO_OFFLOADS
+	/* FEATURES, 0 where the register map has none */
+	u32 features;
+#endif
 #ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
 #endif
@@ -619,6 +627,20 @@ struct moderato_priv {
 #endif
 };
 
+#ifdef MODERATO_OFFLOADS
+/* Whether the hardware inserts the checksum of a CHECKSUM_PARTIAL skb: not at an
+ * odd octet, which no protocol of the stack's own asks for
+ */
+static inline bool moderato_tx_inserts(const struct moderato_tx *tx,
+				       const struct sk_buff *skb)
+{
+	unsigned int odd = skb_checksum_start_offset(skb) | skb->csum_offset;
+
+	return tx->priv->features & MODERATO_FEATURES_TX_CHECKSUM &&
+	       !(odd & 1);
+}
+
+#endif
 #ifdef MODERATO_CORE
 static inline bool moderato_tx_adapts(const struct moderato_config *config)
 {

@@ -53,7 +53,8 @@ def run_module(tmp_path: Path) -> str:
     """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
     uml = user_mode_linux()
     (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\n"
-                                     "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o\n")
+                                     "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o\n"
+                                     "CFLAGS_kunit_cut.o := -DMODERATO_OFFLOADS\n")
     subprocess.run([str(word) for word in make(uml, f"M={tmp_path}", "modules")], check=True,
                    stdout=subprocess.DEVNULL)
     root = tmp_path / "root"
@@ -94,6 +95,10 @@ def test_arithmetic(tmp_path):
     ("moderato_cut.h", "flags &= ~TCP_FLAG_CWR", "flags &= ~TCP_FLAG_ECE", "cut_gso"),
     ("moderato_cut.h", "(TCP_FLAG_FIN | TCP_FLAG_PSH)", "TCP_FLAG_FIN", "cut_gso"),
     ("moderato_cut.h", "\t\t\t\t     done);", "\t\t\t\t     0);", "cut_gso"),
+    ("moderato_cut.h", "~(__force u16)check;", "(__force u16)check;", "cut_gso_inserts"),
+    ("moderato_cut.h", "start = skb_transport_offset(skb);", "start = skb_network_offset(skb);",
+     "cut_gso_inserts"),
+    ("moderato_ring.h", "_TX_CHECKSUM_PLACE, place)", "_TX_CHECKSUM_PLACE, start)", "cut_whole"),
     ("moderato_cut.h", "csum_shift(sum, odd)", "sum", "cut_copy_sum"),
     ("moderato_cut.h", "% sizeof(u32);", "* 0;", "cut_offset"),
     ("moderato_cut.h", "DIV_ROUND_UP(cut->rest, cut->size)", "cut->rest / cut->size + 1",
