@@ -9,7 +9,7 @@ import pytest
 from cocotb.triggers import RisingEdge, with_timeout
 
 from bench.driver import RX_OFFSET, STATION
-from bench.frames import BROADCAST, TESTER, plain, udp
+from bench.frames import BROADCAST, TESTER, inserted, padded, plain, udp
 from bench.hashing import hash_bit
 from bench.mac import Mac
 from bench.wire import add_fcs
@@ -234,20 +234,24 @@ async def rings_wrap(dut, rx_order):
 
 # Transmit -----------------------------------------------------------------------------------------
 
-def padded(frame):
-    return frame.ljust(MIN, b"\0")
+async def transmit(mac, frames, checksum=None):
+    """Sends (frame, offset) pairs through the ring and compares what comes on the wire.
 
+    checksum: the (START, PLACE) of each frame's; else some have one, anywhere.
+    """
+    places = [checksum or random.choice((None, (random.randrange(2*len(frame)),
+                                                random.randrange(2*len(frame)))))
+              for frame, _ in frames]
 
-async def transmit(mac, frames):
-    """Sends (frame, offset) pairs through the ring and compares what comes on the wire."""
     async def feed():
-        for frame, offset in frames:
-            await mac.driver.send(frame, offset)
+        for (frame, offset), place in zip(frames, places, strict=True):
+            await mac.driver.send(frame, offset, place)
 
     feeding = cocotb.start_soon(feed())
-    for frame, offset in frames:
+    for (frame, offset), place in zip(frames, places, strict=True):
         got = await mac.wire.receive()
-        assert got == padded(frame), f"{len(frame)} octets at {offset}: {len(got)} octets came"
+        sent = inserted(frame, *place) if place and mac.driver.inserts else frame
+        assert got == padded(sent), f"{len(frame)} octets at {offset}: {len(got)} octets came"
     await feeding
     assert not any(await mac.driver.reclaim_all())
 

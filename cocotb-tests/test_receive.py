@@ -7,7 +7,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, with_timeout
 
-from bench.driver import RX_OFFSET
+from bench.driver import RX_OFFSET, summed
 from bench.frames import plain
 from bench.wire import add_fcs
 
@@ -61,10 +61,10 @@ class Bench:
             await RisingEdge(dut.sys_clk)
 
     async def take(self):
-        """The oldest frame in the FIFO."""
+        """The oldest frame in the FIFO, which has its sum."""
         dut = self.dut
         assert int(dut.available.value)
-        length, words = int(dut.head_length.value), []
+        length, words, total = int(dut.head_length.value), [], int(dut.head_sum.value)
         while 8*len(words) < RX_OFFSET + length:
             words.append(int(dut.word.value).to_bytes(8, "little"))
             dut.next.value = 1
@@ -75,7 +75,9 @@ class Bench:
         await RisingEdge(dut.sys_clk)
         dut.free.value = 0
         await RisingEdge(dut.sys_clk)
-        return b"".join(words)[RX_OFFSET:RX_OFFSET + length]
+        frame = b"".join(words)[RX_OFFSET:RX_OFFSET + length]
+        assert total == summed(frame[14:])
+        return frame
 
 
 @cocotb.test()

@@ -17,6 +17,7 @@ from litex.gen import *
 from litex.soc.interconnect import axi
 
 from moderato.gateware               import registers
+from moderato.gateware.checksum      import TxChecksum
 from moderato.gateware.dma           import DMAReader, DMAWriter
 from moderato.gateware.frame_fifo    import FrameFIFO
 from moderato.gateware.mac_core      import MACCore
@@ -24,13 +25,13 @@ from moderato.gateware.moderation    import Moderation
 from moderato.gateware.pacing        import Pacing
 from moderato.gateware.pause         import PauseTimer
 from moderato.gateware.pause_source  import PauseSource
-from moderato.gateware.receive       import Receive, rx_frame_param
+from moderato.gateware.receive       import Receive, rx_frame_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.rmon          import Destination, lengths
 from moderato.gateware.rx_ring       import RxRing
 from moderato.gateware.statistics    import Statistics
 from moderato.gateware.transmit      import Transmit
-from moderato.gateware.tx_ring       import TxRing, tx_frame_param
+from moderato.gateware.tx_ring       import TxRing, tx_frame_param, tx_place_param
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
@@ -63,6 +64,8 @@ class ModeratoMAC(LiteXModule):
     max_frames     and so many frames each, more than four.
     urgent         frames that match a rule raise their interrupt at once (urgent.py).
     pacing         Rx moderation can adapt itself (pacing.py).
+    rx_checksum    received frames are summed (checksum.py).
+    tx_checksum    checksums are inserted into sent frames.
     unicast        so many addresses beside the station's own are accepted, up to 8 (filter.py).
     pause          pause frames can be obeyed and sent (pause.py, pause_source.py).
     rmon           frames are counted by length and destination, too (rmon.py).
@@ -80,7 +83,8 @@ class ModeratoMAC(LiteXModule):
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
-        max_frames=64, urgent=False, pacing=False, unicast=0, pause=False, jumbo=False, rmon=False,
+        max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
+        unicast=0, pause=False, jumbo=False, rmon=False,
         datapath_cd="sys", moderation_cd="sys"):
         if jumbo:
             rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
@@ -119,9 +123,10 @@ class ModeratoMAC(LiteXModule):
 
         # Receive.
         # --------
-        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_frame_param, max_frames))
+        rx_param     = rx_frame_param + (rx_sum_param if rx_checksum else [])
+        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_param, max_frames))
         self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0,
-            unicast, pause))
+            rx_checksum, unicast, pause))
         self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
         self.comb += [
             core.source.connect(receive.sink),
@@ -149,12 +154,17 @@ class ModeratoMAC(LiteXModule):
 
         # Transmit.
         # ---------
-        self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_frame_param, max_frames))
-        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames))
+        tx_param, checksum, checksums = tx_frame_param, None, None
+        if tx_checksum:
+            self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
+            tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
+        self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
+        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
         tx_frames = self.tx_fifo
         if pause:
-            self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo))
-        self.transmit = transmit = datapath(Transmit(tx_frames))
+            self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, tx_param, checksums))
+            checksums = tx_frames.checksums
+        self.transmit = transmit = datapath(Transmit(tx_frames, checksums))
         self.comb += transmit.source.connect(core.sink)
 
         # Pause.
@@ -209,10 +219,12 @@ class ModeratoMAC(LiteXModule):
                 ("RATES",          int(getattr(phy, "rates", False))),
             ))),
             value["FEATURES"].eq(sum(number << self._bits("FEATURES", field).lsb for field, number in (
-                ("PAUSE",   int(pause)),
-                ("JUMBO",   int(jumbo)),
-                ("RMON",    int(rmon)),
-                ("UNICAST", unicast),
+                ("RX_CHECKSUM", int(rx_checksum)),
+                ("TX_CHECKSUM", int(tx_checksum)),
+                ("PAUSE",       int(pause)),
+                ("JUMBO",       int(jumbo)),
+                ("RMON",        int(rmon)),
+                ("UNICAST",     unicast),
             ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),

@@ -5,8 +5,11 @@ from migen import *
 
 from litex.gen import *
 
-from moderato.gateware.pause   import CONTROL, GROUP, PAUSE, PauseTimer, little
-from moderato.gateware.tx_ring import tx_frame_param
+from litex.soc.interconnect import stream
+
+from moderato.gateware.checksum import SUM_BITS
+from moderato.gateware.pause    import CONTROL, GROUP, PAUSE, PauseTimer, little
+from moderato.gateware.tx_ring  import tx_frame_param
 
 OCTETS   = 18  # Of a pause frame, without padding and FCS.
 PATIENCE = 255 # Pause frames in a row that ask for the same.
@@ -23,10 +26,13 @@ class PauseSource(LiteXModule):
     waits for none but the one under way: two ends that hold each other can always let go. What asks
     for the same PATIENCE times in a row gives up, for then nobody makes room any more.
 
+    param      layout of the FIFO's records.
+    checksums  as Transmit has it, of the FIFO's frames; `self.checksums` is its, of all that it sends.
+
     own      the frame under way is a pause frame;
     stopped  the other end was told to pause, the last time that it was told something.
     """
-    def __init__(self, fifo):
+    def __init__(self, fifo, param=tx_frame_param, checksums=None):
         # Settings.
         self.hold    = Signal()
         self.enable  = Signal()
@@ -43,10 +49,11 @@ class PauseSource(LiteXModule):
 
         # The read side of a frame FIFO.
         self.available = Signal()
-        self.head      = Record(tx_frame_param)
+        self.head      = Record(param)
         self.word      = Signal(64)
         self.next      = Signal()
         self.release   = Signal()
+        self.checksums = None if checksums is None else stream.Endpoint([("checksum", SUM_BITS)])
 
         # # #
 
@@ -109,10 +116,17 @@ class PauseSource(LiteXModule):
                 self.head.length.eq(OCTETS),
                 Case(number, {n: self.word.eq(content[64*n:64*n + 64]) for n in range(3)}),
             ).Else(
-                [getattr(self.head, name).eq(getattr(fifo.head, name)) for name, _ in tx_frame_param],
+                [getattr(self.head, name).eq(getattr(fifo.head, name)) for name, _ in param],
                 self.word.eq(fifo.word),
             ),
             fifo.next.eq(self.next & ~self.own),
             fifo.release.eq(self.release & ~self.own),
             self.awake.eq(begin | busy | timer.running | stop | (self.enable & self.full)),
         ]
+        if checksums is not None:
+            # A pause frame has none, and waits for none.
+            self.comb += [
+                self.checksums.valid.eq(self.own | checksums.valid),
+                self.checksums.checksum.eq(checksums.checksum),
+                checksums.ready.eq(self.checksums.ready & ~self.own),
+            ]

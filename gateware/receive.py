@@ -9,6 +9,7 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
+from moderato.gateware.checksum  import SUM_BITS, OnesComplementSum
 from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
 from moderato.gateware.pause     import ControlFrame
@@ -18,6 +19,8 @@ from moderato.gateware.urgent    import Urgent
 # Parameters of a frame in the Rx FIFO: octets without FCS, what its destination is, and whether it
 # raises an interrupt at once.
 rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
+# And with checksums, the one's complement sum of what follows the Ethernet header.
+rx_sum_param = [("sum", SUM_BITS)]
 
 # Receive ------------------------------------------------------------------------------------------
 
@@ -29,6 +32,8 @@ class Receive(LiteXModule):
            but counts for nothing.
     comparisons
            so many masked comparisons make a frame urgent (urgent.py).
+    checksum
+           frames are summed; the FIFO has rx_sum_param, too.
     further
            so many addresses beside the station's own (filter.py).
     pause  with `obey`, MAC control frames are for the MAC alone (pause.py).
@@ -37,7 +42,7 @@ class Receive(LiteXModule):
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
     or unknown of MAC control. With them, `damaged`: its FCS is wrong, or the PHY said so.
     """
-    def __init__(self, fifo, comparisons=0, further=0, pause=False):
+    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
@@ -190,6 +195,24 @@ class Receive(LiteXModule):
             ]
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)
+
+        # Sum: a word late, for as many octets of a frame's last word as there are, so many of the word
+        # before are not of the FCS. The sum is there when the frame's fate is decided.
+        # ----------------------------------------------------------------------------------------------
+        if checksum:
+            self.sum = total = OnesComplementSum(32)
+            number   = Signal(13) # Of the current word.
+            previous = Signal(32)
+            self.comb += [
+                number.eq(length[2:]),
+                previous.eq(Cat(low[16:], carry)),
+                total.add.eq(sink.valid & sink.ready),
+                total.first.eq(~started),
+                # Its octets are 12 to 15 when word 4 is here.
+                [total.word[8*n:8*n + 8].eq(Mux(lanes[n] & (number > (4 if n < 2 else 3)),
+                    previous[8*n:8*n + 8], 0)) for n in range(4)],
+                fifo.param.sum.eq(total.sum),
+            ]
 
         # Destination: the first word and the lower half of the second.
         # -------------------------------------------------------------

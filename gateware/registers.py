@@ -173,10 +173,12 @@ GLOBAL = (
         "FCS.", reset=1518, width=14),
     Register("FEATURES", 0x02C, "ro", "What this instance was built with, besides CAPABILITY. (Since 1.3; read "
         "VERSION first.)", (
-        Field("PAUSE",   2, 1, "Pause frames can be obeyed and sent: the PAUSE registers exist."),
-        Field("JUMBO",   3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
-        Field("RMON",    4, 1, "The counters from 0x38C on exist."),
-        Field("UNICAST", 8, 4, "So many further exact addresses: the UNICAST registers exist."),
+        Field("RX_CHECKSUM", 0, 1, "Received frames are summed: RX_CHECKSUM of their descriptors."),
+        Field("TX_CHECKSUM", 1, 1, "Checksums are inserted into sent frames: TX_CHECKSUM of their descriptors."),
+        Field("PAUSE",       2, 1, "Pause frames can be obeyed and sent: the PAUSE registers exist."),
+        Field("JUMBO",       3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
+        Field("RMON",        4, 1, "The counters from 0x38C on exist."),
+        Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
     )),
     *_urgent(),
     *_unicast(),
@@ -309,7 +311,19 @@ DESCRIPTOR = (
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
     )),
-    Word("RESERVED", 0x8, "Written back as 0."),
+    Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
+        Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
+            "has RX_CHECKSUM. The first octet of each pair counts as bits 7:0, so that in memory the octets of SUM are "
+            "in the order of the frame's. 0 with ERROR. (Since 1.3.)"),
+    )),
+    Word("TX_CHECKSUM", 0x8, "Tx, what the driver asks for if FEATURES has TX_CHECKSUM; written back as 0. Whatever is "
+        "asked for, the frame's other octets are not changed.", (
+        Field("START",   0, 14, "Octet from which to sum, to the frame's end; bit 0 counts as 0. The sum is 0 if that "
+            "is beyond the end. (Since 1.3, like the next two.)"),
+        Field("PLACE",  16, 14, "First of the two octets in whose place the result is sent; bit 0 counts as 0. What "
+            "memory holds there counts in the sum. What is beyond the frame's end is not sent."),
+        Field("INSERT", 31,  1, "Insert the inverted sum, or 0xffff if that is 0."),
+    )),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),

@@ -51,7 +51,7 @@ struct page_pool;
 struct moderato_desc {
 	__le32 address;
 	__le32 control;
-	__le32 reserved;
+	__le32 checksum;
 	__le32 status;
 };
 
@@ -60,6 +60,10 @@ static_assert(offsetof(struct moderato_desc, address) ==
 	      MODERATO_DESC_ADDRESS);
 static_assert(offsetof(struct moderato_desc, control) ==
 	      MODERATO_DESC_CONTROL);
+static_assert(offsetof(struct moderato_desc, checksum) ==
+	      MODERATO_DESC_RX_CHECKSUM);
+static_assert(offsetof(struct moderato_desc, checksum) ==
+	      MODERATO_DESC_TX_CHECKSUM);
 static_assert(offsetof(struct moderato_desc, status) == MODERATO_DESC_STATUS);
 
 /* What differs between the directions
@@ -622,6 +626,7 @@ struct moderato_priv {
 #endif
 	bool has_pacing;
 #ifdef MODERATO_OFFLOADS
+	/* FEATURES, 0 where the register map has none */
 	u32 features;
 	unsigned int copy_mtu;
 #endif
@@ -645,6 +650,18 @@ struct moderato_priv {
 static inline bool moderato_has_jumbo(const struct moderato_priv *priv)
 {
 	return priv->features & MODERATO_FEATURES_JUMBO;
+}
+
+/* Whether the hardware inserts the checksum of a CHECKSUM_PARTIAL skb: not at an
+ * odd octet, which no protocol of the stack's own asks for
+ */
+static inline bool moderato_tx_inserts(const struct moderato_tx *tx,
+				       const struct sk_buff *skb)
+{
+	unsigned int odd = skb_checksum_start_offset(skb) | skb->csum_offset;
+
+	return tx->priv->features & MODERATO_FEATURES_TX_CHECKSUM &&
+	       !(odd & 1);
 }
 
 #endif

@@ -13,6 +13,11 @@
 #define MODERATO_STOP_POLL_US		10
 #define MODERATO_STOP_TIMEOUT_US	20000
 
+#ifdef MODERATO_OFFLOADS
+/* Register map 1.x that has the register */
+#define MODERATO_FEATURES_SINCE		3
+
+#endif
 const struct moderato_direction moderato_rx_direction = {
 	.name = "Rx",
 	.base = MODERATO_RX_BASE,
@@ -96,8 +101,9 @@ int moderato_hw_init(struct moderato_priv *priv)
 #endif
 	priv->has_pacing = capability & MODERATO_CAPABILITY_PACING;
 #ifdef MODERATO_OFFLOADS
-	/* Before 1.3 there is nothing, which reads 0 */
-	priv->features = readl(priv->regs + MODERATO_FEATURES);
+	if (FIELD_GET(MODERATO_VERSION_MINOR, version) >=
+	    MODERATO_FEATURES_SINCE)
+		priv->features = readl(priv->regs + MODERATO_FEATURES);
 #endif
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)

@@ -5,6 +5,9 @@
 #ifndef MODERATO_RING_H
 #define MODERATO_RING_H
 
+#ifdef MODERATO_OFFLOADS
+#include <linux/bitfield.h>
+#endif
 #include <linux/bits.h>
 #include <linux/log2.h>
 #ifdef MODERATO_OFFLOADS
@@ -67,6 +70,18 @@ static inline u32 moderato_tso_segs(u8 order)
 	return min(MODERATO_TSO_SEGS, moderato_size(order) / 2);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* The word of a Tx descriptor that asks for a checksum, of all from octet @start
+ * on, at octet @place: both are even
+ */
+static inline u32 moderato_insertion(unsigned int start, unsigned int place)
+{
+	return MODERATO_DESC_TX_CHECKSUM_INSERT |
+	       FIELD_PREP(MODERATO_DESC_TX_CHECKSUM_START, start) |
+	       FIELD_PREP(MODERATO_DESC_TX_CHECKSUM_PLACE, place);
+}
+
+#endif
 /* Octet times that each frame takes on the wire beyond its own octets: preamble
  * and the gap between two
  */

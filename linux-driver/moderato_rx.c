@@ -5,6 +5,9 @@
 
 #include <linux/bitfield.h>
 #include <linux/slab.h>
+#ifdef MODERATO_OFFLOADS
+#include <net/checksum.h>
+#endif
 #ifndef MODERATO_LINUX_6_1
 #include <net/page_pool/helpers.h>
 #endif
@@ -196,6 +199,15 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
 	skb_put(skb, len);
 	skb->protocol = eth_type_trans(skb, rx->priv->ndev);
+#ifdef MODERATO_OFFLOADS
+	if (rx->priv->ndev->features & NETIF_F_RXCSUM) {
+		u32 sum = le32_to_cpu(ring->desc[slot].checksum);
+
+		/* In memory it has the order of the frame's octets */
+		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(sum));
+		skb->ip_summed = CHECKSUM_COMPLETE;
+	}
+#endif
 	return skb;
 }
 

@@ -25,7 +25,7 @@ from moderato.gateware.pacing import Pacing
 from moderato.gateware.pause_source import PauseSource
 from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
-from moderato.gateware.receive import Receive, rx_frame_param
+from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.registers import MAX_UNICAST, counters, options, registers
 from moderato.gateware.statistics import Statistics
@@ -209,11 +209,11 @@ def statistics():
 # Receive ------------------------------------------------------------------------------------------
 
 def receive():
-    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; two comparisons, compare0
-    and compare1. A pause is for `quanta`."""
+    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; sums, and two comparisons,
+    compare0 and compare1. A pause is for `quanta`."""
     device = Module()
-    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param, 4)
-    device.submodules.receive = top = Receive(fifo, 2, pause=True)
+    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param + rx_sum_param, 4)
+    device.submodules.receive = top = Receive(fifo, 2, checksum=True, pause=True)
     results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full",
         "paused", "unknown"]
     sink    = {name: getattr(top.sink, name)
@@ -283,8 +283,8 @@ def axi_lite():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-OPTIONS = {"urgent": True, "pacing": True, "unicast": MAX_UNICAST, "pause": True,
-    "rmon": True}
+OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon"], True) | \
+    {"unicast": MAX_UNICAST}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -461,6 +461,18 @@ def mac_pacing():
 
 def mac_both():
     return mac_only(urgent=True, pacing=True)
+
+
+def mac_rx_checksum():
+    return mac_only(rx_checksum=True)
+
+
+def mac_tx_checksum():
+    return mac_only(tx_checksum=True)
+
+
+def mac_checksums():
+    return mac_only(rx_checksum=True, tx_checksum=True)
 
 
 def mac_unicast():

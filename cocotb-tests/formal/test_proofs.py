@@ -3,6 +3,7 @@
 
 import functools
 import re
+from functools import partial
 
 import pytest
 
@@ -21,8 +22,10 @@ PROOFS = {
     "moderation":    ModerationProof,
     "pacing":        PacingProof,
     "descriptor":    DescriptorProof,
+    "descriptor_checksum": partial(DescriptorProof, checksum=True),
     "completions":   CompletionsProof,
     "tx_ring":       TxRingProof,
+    "tx_ring_checksum": partial(TxRingProof, checksum=True),
     "rx_ring":       RxRingProof,
     "reader":        DMAReaderProof,
     "writer":        DMAWriterProof,
