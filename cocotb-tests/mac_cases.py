@@ -2,17 +2,18 @@
 """Tests of the whole MAC through its rings, for every kind of PHY: test modules import them all."""
 
 import random
+import struct
 
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge, with_timeout
 
 from bench.driver import RX_OFFSET, STATION
-from bench.frames import BROADCAST, TESTER, plain, udp
+from bench.frames import BROADCAST, TESTER, inserted, padded, plain, udp
 from bench.hashing import hash_bit
 from bench.mac import Mac
 from bench.wire import add_fcs
-from moderato.gateware.registers import STATISTICS
+from moderato.gateware.registers import MAX_UNICAST, STATISTICS
 
 MIN, MAX = 60, 1514  # octets of a frame without FCS
 
@@ -33,6 +34,8 @@ async def receive_lengths(dut, lengths):
     counters = await mac.regs.counters()
     assert counters.pop("RX_GOOD_FRAMES") == len(lengths)
     assert counters.pop("RX_GOOD_OCTETS") == sum(lengths) + 4*len(lengths)
+    by_length = [counters.pop(name) for name in list(counters) if name.startswith("RX_OCTETS_")]
+    assert sum(by_length) == len(lengths)
     assert not any(counters.values()), counters
 
 
@@ -89,6 +92,26 @@ async def filters_destinations(dut):
         await mac.expect([frame for frame in frames if frame[:6] in accepted])
         await mac.settle()
         assert await mac.regs.read("RX_FILTERED") - before == len(destinations) - len(accepted)
+
+
+@cocotb.test()
+async def takes_further_addresses(dut):
+    """Each address that is on, and no other; turned off, its frames are for others again."""
+    mac = await Mac.start(dut)
+    addresses = [bytes([2, *random.randbytes(5)]) for _ in range(MAX_UNICAST)]
+    for turned_on in (range(MAX_UNICAST), range(0, MAX_UNICAST, 3), ()):
+        for n, address in enumerate(addresses):
+            low, high = struct.unpack("<IH", address)
+            await mac.regs.write(f"UNICAST_LOW_{n}", low)
+            await mac.regs.write(f"UNICAST_HIGH_{n}", high | (n in turned_on) << 16)
+        frames = [udp(100, address) for address in [*addresses, TESTER, STATION]]
+        expected = [frames[n] for n in turned_on] + frames[-1:]
+        before = await mac.regs.read("RX_FILTERED")
+        for frame in frames:
+            mac.wire.send(add_fcs(frame))
+        await mac.expect(expected)
+        await mac.settle()
+        assert await mac.regs.read("RX_FILTERED") - before == len(frames) - len(expected)
 
 
 # Bad frames on the wire ---------------------------------------------------------------------------
@@ -211,20 +234,24 @@ async def rings_wrap(dut, rx_order):
 
 # Transmit -----------------------------------------------------------------------------------------
 
-def padded(frame):
-    return frame.ljust(MIN, b"\0")
+async def transmit(mac, frames, checksum=None):
+    """Sends (frame, offset) pairs through the ring and compares what comes on the wire.
 
+    checksum: the (START, PLACE) of each frame's; else some have one, anywhere.
+    """
+    places = [checksum or random.choice((None, (random.randrange(2*len(frame)),
+                                                random.randrange(2*len(frame)))))
+              for frame, _ in frames]
 
-async def transmit(mac, frames):
-    """Sends (frame, offset) pairs through the ring and compares what comes on the wire."""
     async def feed():
-        for frame, offset in frames:
-            await mac.driver.send(frame, offset)
+        for (frame, offset), place in zip(frames, places, strict=True):
+            await mac.driver.send(frame, offset, place)
 
     feeding = cocotb.start_soon(feed())
-    for frame, offset in frames:
+    for (frame, offset), place in zip(frames, places, strict=True):
         got = await mac.wire.receive()
-        assert got == padded(frame), f"{len(frame)} octets at {offset}: {len(got)} octets came"
+        sent = inserted(frame, *place) if place and mac.driver.inserts else frame
+        assert got == padded(sent), f"{len(frame)} octets at {offset}: {len(got)} octets came"
     await feeding
     assert not any(await mac.driver.reclaim_all())
 

@@ -4,6 +4,7 @@
 import pytest
 from migen import Record
 
+from moderato.gateware import registers
 from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 
@@ -32,3 +33,44 @@ def test_sys_clk_freq():
     with pytest.raises(ValueError, match="37.5 MHz at least for the rate of SimPHY, not 37.0 MHz"):
         mac(sys_clk_freq=37e6)
     mac(sys_clk_freq=38e6)
+
+
+def test_unicast():
+    for number in (-1, 9):
+        with pytest.raises(ValueError, match=f"unicast must be 0 to 8 addresses, not {number}"):
+            mac(unicast=number)
+    assert optional(mac(unicast=2)) == {f"UNICAST_{half}_{n}" for half in ("LOW", "HIGH")
+                                        for n in range(2)}
+
+
+def test_pause():
+    made = mac(pause=True)
+    assert {name.split("_")[0] for name in optional(made)} == {"PAUSE"}
+    assert {name for name in made.registers.counters if name not in registers.counters()} == {
+        "RX_PAUSE_FRAMES", "RX_CONTROL_UNKNOWN", "TX_PAUSE_FRAMES"}
+
+
+def test_rmon():
+    made = mac(rmon=True)
+    assert optional(made) == set()  # counters have no registers of their own
+    assert set(made.registers.counters) - set(registers.counters()) == {
+        register.name for register in registers.STATISTICS if register.option == "rmon"}
+
+
+def test_jumbo():
+    """The FIFOs grow to what is needed, and no further; a longer one stays."""
+    assert len(mac(jumbo=True).rx_fifo.space) == len(mac(rx_fifo_order=14).rx_fifo.space)
+    assert len(mac(jumbo=True).tx_fifo.space) == len(mac(tx_fifo_order=14).tx_fifo.space)
+    assert len(mac().rx_fifo.space) == 11
+
+
+def test_no_option_is_there_unasked():
+    made = mac()
+    assert optional(made) == set()
+    assert made.registers.counters == registers.counters()
+
+
+def optional(made):
+    """The registers of a MAC that are there for an option."""
+    return {register.name for register in registers.registers()
+            if register.option and register.name in made.registers.value}

@@ -11,6 +11,7 @@ from bench.hashing import hash_bit
 
 DUT = "address_filter"
 STATION = bytes.fromhex("024d6f640000")
+OTHERS = [bytes.fromhex("024d6f640030"), bytes.fromhex("06a5c3960f01")]
 BROADCAST = bytes(6 * [0xFF])
 
 
@@ -27,6 +28,9 @@ class Bench:
         dut.sys_rst.value = 1
         dut.start.value = 0
         dut.station.value = as_port(STATION)
+        for number, other in enumerate(OTHERS):
+            getattr(dut, f"other{number}_address").value = as_port(other)
+            getattr(dut, f"other{number}_on").value = 0
         dut.hash.value, dut.promiscuous.value, dut.allmulti.value = hash, promiscuous, allmulti
         await ClockCycles(dut.sys_clk, 2)
         dut.sys_rst.value = 0
@@ -61,7 +65,7 @@ def groups(count):
 async def station_and_broadcast_only(dut):
     bench = await Bench.start(dut)
     assert await bench.ask(STATION) and await bench.ask(BROADCAST)
-    for other in near(STATION) + near(BROADCAST):
+    for other in near(STATION) + near(BROADCAST) + OTHERS:
         assert not await bench.ask(other), other.hex()
 
 
@@ -71,6 +75,21 @@ async def station_address_is_live(dut):
     other = bytes.fromhex("025473740000")
     dut.station.value = as_port(other)
     assert await bench.ask(other) and not await bench.ask(STATION)
+
+
+@cocotb.test()
+async def further_addresses_count_while_they_are_on(dut):
+    bench = await Bench.start(dut)
+    for on in ([], [0], [1], [0, 1]):
+        for number in range(len(OTHERS)):
+            getattr(dut, f"other{number}_on").value = int(number in on)
+        for number, other in enumerate(OTHERS):
+            assert await bench.ask(other) == (number in on)
+            for wrong in near(other):
+                assert not await bench.ask(wrong), wrong.hex()
+        assert await bench.ask(STATION)
+    dut.other1_address.value = as_port(STATION)
+    assert await bench.ask(STATION) and not await bench.ask(OTHERS[1])
 
 
 @cocotb.test()

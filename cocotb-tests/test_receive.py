@@ -7,12 +7,12 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, with_timeout
 
-from bench.driver import RX_OFFSET
+from bench.driver import RX_OFFSET, summed
 from bench.frames import plain
 from bench.wire import add_fcs
 
 DUT = "receive"
-FATES = ("good", "fcs_error", "undersize", "oversize", "filtered", "fifo_full")
+FATES = ("good", "fcs_error", "undersize", "oversize", "filtered", "fifo_full", "paused", "unknown")
 FRAMES = 4  # that the FIFO of bench.duts.receive() holds
 
 
@@ -24,7 +24,7 @@ class Bench:
         bench = cls()
         bench.dut, bench.fates = dut, []
         Clock(dut.sys_clk, 10, unit="ns").start()
-        for name in ("sink_valid", "sink_error", "free", "next", "compare0_on", "compare1_on"):
+        for name in ("sink_valid", "sink_error", "free", "next", "obey", "compare0_on", "compare1_on"):
             getattr(dut, name).value = 0
         dut.enable.value, dut.max_frame.value = 1, 1518
         dut.sys_rst.value = 1
@@ -61,10 +61,10 @@ class Bench:
             await RisingEdge(dut.sys_clk)
 
     async def take(self):
-        """The oldest frame in the FIFO."""
+        """The oldest frame in the FIFO, which has its sum."""
         dut = self.dut
         assert int(dut.available.value)
-        length, words = int(dut.head_length.value), []
+        length, words, total = int(dut.head_length.value), [], int(dut.head_sum.value)
         while 8*len(words) < RX_OFFSET + length:
             words.append(int(dut.word.value).to_bytes(8, "little"))
             dut.next.value = 1
@@ -75,7 +75,9 @@ class Bench:
         await RisingEdge(dut.sys_clk)
         dut.free.value = 0
         await RisingEdge(dut.sys_clk)
-        return b"".join(words)[RX_OFFSET:RX_OFFSET + length]
+        frame = b"".join(words)[RX_OFFSET:RX_OFFSET + length]
+        assert total == summed(frame[14:])
+        return frame
 
 
 @cocotb.test()
@@ -119,6 +121,35 @@ async def every_frame_has_one_fate(dut):
         assert count == len(octets) or kind == "oversize"  # which is not counted to its end
         while held and random.random() < 0.3:
             assert await with_timeout(bench.take(), 100, "us") == held.pop(0)
+
+
+@cocotb.test()
+async def control_frames_have_fates_of_their_own(dut):
+    """By destination, type and opcode, each of which is wrong by a bit at times; if they are wanted."""
+    bench = await Bench.start(dut)
+    station = bytes.fromhex("024d6f640000")
+    dut.station.value = int.from_bytes(station, "little")
+    for _ in range(400):
+        quanta, obey = random.getrandbits(16), random.random() < 0.9
+        dut.obey.value = int(obey)
+        frame = bytearray(random.choice((station, bytes.fromhex("0180c2000001"))) +
+                          random.randbytes(6) + bytes.fromhex("88080001") +
+                          quanta.to_bytes(2, "big") + random.randbytes(random.choice((42, 43, 100))))
+        wrong = random.choice((None, None, 0, 5, 1, 4, 12, 13, 14, 15))
+        if wrong is not None:
+            frame[wrong] ^= 1 << random.randrange(8)
+        if random.random() < 0.2:  # what was there before does not count
+            await bench.send(add_fcs(bytes.fromhex("0180c2000001") + bytes(6) + b"\x88\x08\0\1")[:40])
+            assert bench.fates.pop()[0] == "undersize"
+        await bench.send(add_fcs(bytes(frame)))
+        fate, _ = bench.fates.pop()
+        assert not bench.fates
+        if not obey or wrong is not None and wrong < 14:
+            assert fate == "good"
+            assert await bench.take() == frame
+        else:
+            assert fate == ("paused" if wrong is None else "unknown")
+            assert int(dut.quanta.value) == quanta
 
 
 def compare(dut, number, word, value, mask):

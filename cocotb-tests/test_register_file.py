@@ -8,7 +8,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.wishbone import TABLE, Registers
-from moderato.gateware.registers import counters
+from moderato.gateware.registers import counters, options
 
 DUT = "register_file"
 STROBES = [name for name, register in TABLE.items() if register.access != "ro"]
@@ -47,7 +47,7 @@ class Bench:
         """What a read gives."""
         register = TABLE[name]
         if register.counter:
-            return 256 + counters().index(name)
+            return 256 + counters(options()).index(name)
         driven = register.offset % 2**register.width if register.access == "ro" else 0
         return self.values.get(name, driven)
 

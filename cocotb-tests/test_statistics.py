@@ -9,10 +9,12 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.duts import BURSTS
 from bench.wishbone import Registers
-from moderato.gateware.registers import counters
+from moderato.gateware.registers import counters, options
+from moderato.gateware.statistics import BURST_BITS
 
 DUT   = "statistics"
-NAMES = counters()
+NAMES = counters(options())
+AT_ONCE = 2**BURST_BITS // 2 - 1  # clocks in a row with events of BURSTS, each of which may wait
 LAG   = 2*len(NAMES) + 4  # clocks in which every counter that waits has its turn, bus or not
 
 
@@ -35,7 +37,7 @@ class Bench:
         self.dut.sys_rst.value = 0
         self.sums = dict.fromkeys(NAMES, 0)
         self.past = [dict(self.sums)]
-        await ClockCycles(self.dut.sys_clk, 40)  # the memory is cleared
+        await ClockCycles(self.dut.sys_clk, len(NAMES) + 8)  # the memory is cleared
 
     async def clock(self, names=()):
         """One clock with these events."""
@@ -73,7 +75,7 @@ async def counts_everything(dut):
         turn = {name: random.choice((0, random.randrange(LAG))) for name in NAMES}
         burst = random.sample(sorted(BURSTS), random.randrange(len(BURSTS) + 1))
         for clock in range(LAG):
-            at_once = burst if clock < LAG//2 else []
+            at_once = burst if clock < AT_ONCE else []
             await bench.clock([name for name in NAMES if name in at_once or
                                name not in BURSTS and turn[name] == clock])
         for _ in range(LAG):

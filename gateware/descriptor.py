@@ -15,12 +15,16 @@ from moderato.gateware.registers import DESCRIPTOR, DESCRIPTOR_BYTES, INDEX_BITS
 BEATS_PER_DESCRIPTOR = DESCRIPTOR_BYTES//DATA_BYTES
 PER_LINE             = LINE_BYTES//DESCRIPTOR_BYTES
 
-words   = {word.name: word for word in DESCRIPTOR}
-control = {field.name: field for field in words["CONTROL"].fields}
-status  = {field.name: field for field in words["STATUS"].fields}
+words       = {word.name: word for word in DESCRIPTOR}
+control     = {field.name: field for field in words["CONTROL"].fields}
+rx_checksum = {field.name: field for field in words["RX_CHECKSUM"].fields}
+tx_checksum = {field.name: field for field in words["TX_CHECKSUM"].fields}
+status      = {field.name: field for field in words["STATUS"].fields}
 
-# A descriptor as the rings see it.
+# A descriptor as the rings see it, and what it says besides with a checksum to be inserted: START,
+# PLACE in units of two octets.
 descriptor_layout = [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
+checksum_layout   = [("start", 13), ("place", 13), ("insert", 1)]
 
 
 def descriptor_address(base, order, index, half=0):
@@ -34,27 +38,32 @@ def descriptor_address(base, order, index, half=0):
 
 
 def status_address(base, order, index):
-    """Of the half that is written back: RESERVED, STATUS."""
-    return descriptor_address(base, order, index, half=words["RESERVED"].offset//DATA_BYTES)
+    """Of the half that is written back: RX_CHECKSUM or TX_CHECKSUM, then STATUS."""
+    return descriptor_address(base, order, index, half=words["RX_CHECKSUM"].offset//DATA_BYTES)
 
 
-def status_beat(index, order, **fields):
-    """The 8 bytes written back: STATUS with its PHASE and the given fields, RESERVED 0."""
+def status_beat(index, order, sum=None, **fields):
+    """The 8 bytes written back: STATUS with its PHASE and the given fields, a sum or 0 before it."""
     value  = (~(index >> order) & 1) << status["PHASE"].lsb
     for name, bits in fields.items():
         value = value | (bits << status[name.upper()].lsb)
-    return value << 8*(words["STATUS"].offset - words["RESERVED"].offset)
+    value = value << 8*(words["STATUS"].offset - words["RX_CHECKSUM"].offset)
+    return value if sum is None else value | (sum << rx_checksum["SUM"].lsb)
 
 # Fetcher ------------------------------------------------------------------------------------------
 
 class DescriptorFetcher(LiteXModule):
     """Keeps up to two lines of descriptors ready on `source`.
 
-    Owns the indices in [completed, producer): reads none at or beyond `producer`. `starved`: every
-    descriptor handed over was delivered. A bus error while fetching stops it (what was read can't be
-    trusted) until the ring is disabled: `failed`.
+    Owns the indices in [completed, producer): reads none at or beyond `producer`. `available`: so
+    many are still to be read. `starved`: every descriptor handed over was delivered. A bus error
+    while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
+
+    checksum  it delivers checksum_layout, too.
     """
-    def __init__(self):
+    def __init__(self, checksum=False):
+        layout = descriptor_layout + (checksum_layout if checksum else [])
+
         # Settings.
         self.enable = Signal()
         self.base   = Signal(32)
@@ -66,11 +75,12 @@ class DescriptorFetcher(LiteXModule):
 
         # Results.
         self.port    = port = ReadPort()
-        self.source  = source = stream.Endpoint(descriptor_layout)
+        self.source  = source = stream.Endpoint(layout)
         self.starved = Signal()
         self.failed  = Signal()
         self.idle    = Signal() # No fetch under way.
         self.awake   = Signal()
+        self.available = available = Signal(INDEX_BITS)
 
         # # #
 
@@ -79,7 +89,7 @@ class DescriptorFetcher(LiteXModule):
         busy     = Signal()
         failed   = self.failed
 
-        self.fifo = fifo = ResetInserter()(stream.SyncFIFO(descriptor_layout, 2*PER_LINE))
+        self.fifo = fifo = ResetInserter()(stream.SyncFIFO(layout, 2*PER_LINE))
         self.comb += [
             fifo.reset.eq(~self.enable),
             fifo.source.connect(source),
@@ -93,7 +103,6 @@ class DescriptorFetcher(LiteXModule):
         self.request = request = stream.Buffer(request_layout)
         self.comb += request.source.connect(port.request)
 
-        available = Signal(INDEX_BITS)
         in_line   = Signal(max=PER_LINE + 1)
         count     = Signal(max=PER_LINE + 1)
         self.comb += [
@@ -121,19 +130,29 @@ class DescriptorFetcher(LiteXModule):
             ),
         ]
 
-        # Answers: the first beat of a descriptor holds all that the rings need.
-        # ----------------------------------------------------------------------
+        # Answers: the first beat of a descriptor holds all that the rings need, but for a checksum.
+        # ------------------------------------------------------------------------------------------
         even = Signal(reset=1)
         self.sync += If(port.valid, even.eq(port.last | ~even))
 
-        def bits(field):
-            lsb = 8*(words["CONTROL"].offset - words["ADDRESS"].offset) + field.lsb
+        def bits(word, field):
+            lsb = 8*(words[word].offset % DATA_BYTES) + field.lsb
             return port.data[lsb:lsb + field.width]
 
+        first = Record(descriptor_layout) if checksum else fifo.sink
         self.comb += [
-            fifo.sink.valid.eq(port.valid & even & ~port.error & ~failed),
-            fifo.sink.address.eq(port.data[:32]),
-            fifo.sink.length.eq(bits(control["LENGTH"])),
-            fifo.sink.request.eq(bits(control["INTERRUPT"])),
-            fifo.sink.silent.eq(bits(control["NO_INTERRUPT"])),
+            fifo.sink.valid.eq(port.valid & (~even if checksum else even) & ~port.error & ~failed),
+            first.address.eq(port.data[:32]),
+            first.length.eq(bits("CONTROL", control["LENGTH"])),
+            first.request.eq(bits("CONTROL", control["INTERRUPT"])),
+            first.silent.eq(bits("CONTROL", control["NO_INTERRUPT"])),
         ]
+        if checksum:
+            kept = Record(descriptor_layout)
+            self.sync += If(port.valid & even, kept.eq(first))
+            self.comb += [
+                [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in descriptor_layout],
+                fifo.sink.start.eq(bits("TX_CHECKSUM", tx_checksum["START"])[1:]),
+                fifo.sink.place.eq(bits("TX_CHECKSUM", tx_checksum["PLACE"])[1:]),
+                fifo.sink.insert.eq(bits("TX_CHECKSUM", tx_checksum["INSERT"])),
+            ]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Destination address filter: station address, broadcast, multicast hash, all."""
+"""Destination address filter: station address, further ones, broadcast, multicast hash, all."""
+
+from functools import reduce
+from operator  import or_
 
 from migen import *
 
@@ -9,16 +12,26 @@ from moderato.gateware.crc import INIT, crc32_step
 
 # Filter -------------------------------------------------------------------------------------------
 
+class Further:
+    """An `address` of this station beside its own, if it is `on`."""
+    def __init__(self):
+        self.on      = Signal()
+        self.address = Signal(48)
+
+
 class AddressFilter(LiteXModule):
     """Decides on a destination address.
 
+    further  so many exact addresses beside the station's own.
+
     `start` presents `destination` (first octet on the wire in bits 7:0); six clocks later `accept`
-    holds until the next start. `multicast` (group address, broadcast too) and `broadcast` describe
-    the destination.
+    holds until the next start. `multicast` (group address, broadcast too), `broadcast` and `unicast`
+    (an address of this station) describe the destination.
     """
-    def __init__(self):
+    def __init__(self, further=0):
         # Settings.
         self.station     = Signal(48)
+        self.further     = [Further() for _ in range(further)]
         self.hash        = Signal(64)
         self.promiscuous = Signal()
         self.allmulti    = Signal()
@@ -56,10 +69,11 @@ class AddressFilter(LiteXModule):
 
         # Comparisons.
         # ------------
-        unicast  = Signal()
-        hash_hit = Signal()
+        self.unicast = Signal()
+        hash_hit     = Signal()
         self.sync += If(self.start,
-            unicast.eq(self.destination == self.station),
+            self.unicast.eq(reduce(or_, [other.on & (self.destination == other.address)
+                for other in self.further], self.destination == self.station)),
             self.multicast.eq(self.destination[0]),
             self.broadcast.eq(self.destination == 2**48 - 1),
         )
@@ -67,7 +81,7 @@ class AddressFilter(LiteXModule):
             hash_hit.eq((self.hash >> crc[26:32]) & 1),
             self.accept.eq(
                 self.promiscuous |
-                unicast          |
+                self.unicast     |
                 self.broadcast   |
                 (self.multicast & (self.allmulti | hash_hit))
             ),

@@ -7,6 +7,9 @@
         gap, clocks  padding, FCS              └─ completions ─ Moderation ─ interrupt lines
 """
 
+from functools import reduce
+from operator  import or_
+
 from migen import *
 
 from litex.gen import *
@@ -14,17 +17,21 @@ from litex.gen import *
 from litex.soc.interconnect import axi
 
 from moderato.gateware               import registers
+from moderato.gateware.checksum      import TxChecksum
 from moderato.gateware.dma           import DMAReader, DMAWriter
 from moderato.gateware.frame_fifo    import FrameFIFO
 from moderato.gateware.mac_core      import MACCore
 from moderato.gateware.moderation    import Moderation
 from moderato.gateware.pacing        import Pacing
-from moderato.gateware.receive       import Receive, rx_frame_param
+from moderato.gateware.pause         import PauseTimer
+from moderato.gateware.pause_source  import PauseSource
+from moderato.gateware.receive       import Receive, rx_frame_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
+from moderato.gateware.rmon          import Destination, lengths
 from moderato.gateware.rx_ring       import RxRing
 from moderato.gateware.statistics    import Statistics
 from moderato.gateware.transmit      import Transmit
-from moderato.gateware.tx_ring       import TxRing, tx_frame_param
+from moderato.gateware.tx_ring       import TxRing, tx_frame_param, tx_place_param
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
@@ -32,6 +39,9 @@ from moderato.gateware.tx_ring       import TxRing, tx_frame_param
 # octets, and less for longer ones. transmit.py makes up to four without a word shortly before a
 # frame's end: that many octets must wait in mac_core.py's FIFO by then, or the frame would break off.
 CLOCKS_PER_OCTET = 0.3
+
+# Of FIFOs with room for a jumbo frame, and for what comes or leaves until it has moved on.
+JUMBO_ORDER = 14
 
 
 def min_sys_clk_freq(phy):
@@ -50,9 +60,15 @@ class ModeratoMAC(LiteXModule):
     phy_cd         prefix of the PHY's clock domains (phy_cd_rx, phy_cd_tx); "sys" puts all in sys.
     rx_fifo_order, tx_fifo_order
                    the frame FIFOs hold 2**order bytes; a frame must fit.
+    jumbo          they hold 16 KiB each: enough for the line rate with frames of up to 9022 octets.
     max_frames     and so many frames each, more than four.
     urgent         frames that match a rule raise their interrupt at once (urgent.py).
     pacing         Rx moderation can adapt itself (pacing.py).
+    rx_checksum    received frames are summed (checksum.py).
+    tx_checksum    checksums are inserted into sent frames.
+    unicast        so many addresses beside the station's own are accepted, up to 8 (filter.py).
+    pause          pause frames can be obeyed and sent (pause.py, pause_source.py).
+    rmon           frames are counted by length and destination, too (rmon.py).
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -67,10 +83,16 @@ class ModeratoMAC(LiteXModule):
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
-        max_frames=64, urgent=False, pacing=False, datapath_cd="sys", moderation_cd="sys"):
+        max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
+        unicast=0, pause=False, jumbo=False, rmon=False,
+        datapath_cd="sys", moderation_cd="sys"):
+        if jumbo:
+            rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
         for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
             if not 11 <= order <= 14:
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
+        if not 0 <= unicast <= registers.MAX_UNICAST:
+            raise ValueError(f"unicast must be 0 to {registers.MAX_UNICAST} addresses, not {unicast}.")
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")
@@ -88,8 +110,10 @@ class ModeratoMAC(LiteXModule):
 
         # Registers.
         # ----------
-        self.registers = regs = datapath(RegisterFile(
-            [option for option, wanted in (("urgent", urgent), ("pacing", pacing)) if wanted]))
+        self.registers = regs = datapath(RegisterFile([
+            *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
+                ("rmon", rmon)) if wanted],
+            *[f"unicast_{n}" for n in range(unicast)]]))
         self.bus       = regs.bus
         value = regs.value
 
@@ -99,8 +123,10 @@ class ModeratoMAC(LiteXModule):
 
         # Receive.
         # --------
-        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_frame_param, max_frames))
-        self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0))
+        rx_param     = rx_frame_param + (rx_sum_param if rx_checksum else [])
+        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_param, max_frames))
+        self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0,
+            rx_checksum, unicast, pause))
         self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
         self.comb += [
             core.source.connect(receive.sink),
@@ -111,6 +137,11 @@ class ModeratoMAC(LiteXModule):
             receive.filter.promiscuous.eq(self._field("CTRL", "PROMISCUOUS")),
             receive.filter.allmulti.eq(self._field("CTRL", "ALLMULTI")),
         ]
+        for n, further in enumerate(receive.filter.further):
+            self.comb += [
+                further.on.eq(self._field(f"UNICAST_HIGH_{n}", "ON")),
+                further.address.eq(Cat(value[f"UNICAST_LOW_{n}"], self._field(f"UNICAST_HIGH_{n}", "OCTETS"))),
+            ]
         if urgent:
             self.comb += receive.urgent.together.eq(self._field("URGENT", "TOGETHER"))
         for n, comparison in enumerate(receive.urgent.comparisons):
@@ -123,10 +154,24 @@ class ModeratoMAC(LiteXModule):
 
         # Transmit.
         # ---------
-        self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_frame_param, max_frames))
-        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames))
-        self.transmit = transmit = datapath(Transmit(self.tx_fifo))
+        tx_param, checksum, checksums = tx_frame_param, None, None
+        if tx_checksum:
+            self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
+            tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
+        self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
+        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        tx_frames = self.tx_fifo
+        if pause:
+            self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, tx_param, checksums))
+            checksums = tx_frames.checksums
+        self.transmit = transmit = datapath(Transmit(tx_frames, checksums))
         self.comb += transmit.source.connect(core.sink)
+
+        # Pause.
+        # ------
+        transmit_awake = transmit.awake
+        if pause:
+            transmit_awake = transmit.awake | self._add_pause(datapath, max_frames)
 
         # DMA: descriptors before data, so that a ring never waits for its next frame.
         # ----------------------------------------------------------------------------
@@ -173,11 +218,25 @@ class ModeratoMAC(LiteXModule):
                 ("PACING",         int(pacing)),
                 ("RATES",          int(getattr(phy, "rates", False))),
             ))),
+            value["FEATURES"].eq(sum(number << self._bits("FEATURES", field).lsb for field, number in (
+                ("RX_CHECKSUM", int(rx_checksum)),
+                ("TX_CHECKSUM", int(tx_checksum)),
+                ("PAUSE",       int(pause)),
+                ("JUMBO",       int(jumbo)),
+                ("RMON",        int(rmon)),
+                ("UNICAST",     unicast),
+            ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
             self._field("STATUS", "RX_HALTED").eq(rx_ring.halted),
             self._field("STATUS", "TX_HALTED").eq(tx_ring.halted),
         ]
+        if pause:
+            self.comb += [
+                self._field("STATUS", "TX_PAUSED").eq(self.pause_timer.running),
+                self._field("STATUS", "RX_PAUSED").eq(self.pause_source.stopped),
+            ]
+
         # Statistics: what can't wait stands first.
         # -----------------------------------------
         self.statistics = statistics = datapath(Statistics(regs, {
@@ -190,6 +249,12 @@ class ModeratoMAC(LiteXModule):
             "RX_GOOD_OCTETS": (receive.good, receive.octets),
             "TX_GOOD_FRAMES": transmit.sent,
             "TX_GOOD_OCTETS": (transmit.sent, transmit.octets),
+            **({
+                "RX_PAUSE_FRAMES":    receive.paused,
+                "RX_CONTROL_UNKNOWN": receive.unknown,
+                "TX_PAUSE_FRAMES":    transmit.sent & self.pause_source.own,
+            } if pause else {}),
+            **(self._add_rmon(datapath, pause) if rmon else {}),
             **self._interrupts("RX", self.rx_moderation),
             **self._interrupts("TX", self.tx_moderation),
             "RX_DROP_BUFFER": rx_ring.drop_buffer,
@@ -216,7 +281,7 @@ class ModeratoMAC(LiteXModule):
         # -----------------------------------
         self.comb += [
             self.datapath_awake.eq(ResetSignal() | regs.awake | core.awake |
-                receive.awake | rx_ring.awake | transmit.awake | tx_ring.awake |
+                receive.awake | rx_ring.awake | transmit_awake | tx_ring.awake |
                 self.reader.awake | self.writer.awake | statistics.awake |
                 self.rx_moderation.raised | self.tx_moderation.raised),
             self.moderation_awake.eq(ResetSignal() |
@@ -270,6 +335,54 @@ class ModeratoMAC(LiteXModule):
             self._field(f"{prefix}_MODERATION", "LINE").eq(moderation.line),
         ]
         return moderation
+
+    def _add_pause(self, datapath, max_frames):
+        """Connects both sides of pause to the registers; returns when it is awake."""
+        value, ring, fifo, source = self.registers.value, self.rx_ring, self.rx_fifo, self.pause_source
+        self.pause_timer = timer = datapath(PauseTimer())
+        low  = [self._field("PAUSE_FIFO", edge)[3:] for edge in ("STOP", "GO")]
+        left = [self._field("PAUSE_RING", edge)     for edge in ("STOP", "GO")]
+        self.comb += [
+            # Those of the other end.
+            self.receive.obey.eq(self._field("PAUSE", "RX")),
+            timer.enable.eq(self._field("PAUSE", "RX")),
+            timer.quantum.eq(value["PAUSE_QUANTUM"]),
+            timer.start.eq(self.receive.paused),
+            timer.quanta.eq(self.receive.control.quanta),
+            source.hold.eq(timer.running),
+
+            # Ours. A ring that is stopped or halted drops what comes: no pause would help.
+            source.enable.eq(self._field("PAUSE", "TX") & self._field("CTRL", "RX_ENABLE") & ~ring.halted),
+            source.full.eq((fifo.space < low[0]) | (fifo.frames >= max_frames//3) |
+                (ring.fetcher.available < left[0])),
+            source.roomy.eq((fifo.space >= low[1]) & (fifo.frames <= max_frames//6) &
+                (ring.fetcher.available >= left[1])),
+            source.quanta.eq(value["PAUSE_QUANTA"]),
+            source.quantum.eq(value["PAUSE_QUANTUM"]),
+            source.station.eq(Cat(value["MAC_LOW"], value["MAC_HIGH"])),
+        ]
+        return timer.running | source.awake
+
+    def _add_rmon(self, datapath, pause):
+        """What rmon.py makes counters of: names and pulses."""
+        receive, transmit = self.receive, self.transmit
+        self.tx_destination = to = datapath(Destination(transmit.source))
+        fates = [receive.good, receive.fcs_error, receive.filtered, receive.fifo_full]
+        if pause:
+            fates += [receive.paused, receive.unknown]
+        counted = {
+            "RX_FRAGMENTS": receive.undersize & receive.damaged,
+            "RX_JABBERS":   receive.oversize & receive.damaged,
+            "RX_MULTICAST": receive.good & receive.filter.multicast & ~receive.filter.broadcast,
+            "RX_BROADCAST": receive.good & receive.filter.broadcast,
+            "TX_MULTICAST": transmit.sent & to.multicast,
+            "TX_BROADCAST": transmit.sent & to.broadcast,
+        }
+        for direction, pulse, octets in (
+                ("RX", reduce(or_, fates), receive.octets), ("TX", transmit.sent, transmit.octets)):
+            for (first, _), hit in zip(registers.RMON_RANGES, lengths(octets)):
+                counted[f"{direction}_OCTETS_{first}"] = pulse & hit
+        return counted
 
     @staticmethod
     def _interrupts(prefix, moderation):

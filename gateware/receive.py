@@ -9,14 +9,18 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
+from moderato.gateware.checksum  import SUM_BITS, OnesComplementSum
 from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
+from moderato.gateware.pause     import ControlFrame
 from moderato.gateware.registers import RX_OFFSET
 from moderato.gateware.urgent    import Urgent
 
 # Parameters of a frame in the Rx FIFO: octets without FCS, what its destination is, and whether it
 # raises an interrupt at once.
 rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
+# And with checksums, the one's complement sum of what follows the Ethernet header.
+rx_sum_param = [("sum", SUM_BITS)]
 
 # Receive ------------------------------------------------------------------------------------------
 
@@ -28,17 +32,28 @@ class Receive(LiteXModule):
            but counts for nothing.
     comparisons
            so many masked comparisons make a frame urgent (urgent.py).
+    checksum
+           frames are summed; the FIFO has rx_sum_param, too.
+    further
+           so many addresses beside the station's own (filter.py).
+    pause  with `obey`, MAC control frames are for the MAC alone (pause.py).
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
-    included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full.
+    included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
+    or unknown of MAC control. With them, `damaged`: its FCS is wrong, or the PHY said so.
     """
-    def __init__(self, fifo, comparisons=0):
+    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
         self.max_frame = Signal(14)
-        self.filter    = AddressFilter()
+        self.filter    = AddressFilter(further)
         self.urgent    = Urgent(comparisons)
+        if pause:
+            self.control = control = ControlFrame()
+            self.obey    = Signal()
+            self.paused  = Signal()
+            self.unknown = Signal()
 
         # Results.
         self.good      = Signal()
@@ -116,32 +131,42 @@ class Receive(LiteXModule):
             fifo.write.eq(upper & ~long),
             NextState("DECIDE"),
         )
+        self.damaged = damaged = error | (crc != RESIDUE)
+        # Each frame has one fate: length first, because the FCS of a fragment says nothing.
+        # -----------------------------------------------------------------------------------
+        fate = If(~wanted | ~self.enable,
+            fifo.abort.eq(1)
+        ).Elif(length < eth_min_frame_length,
+            fifo.abort.eq(1),
+            self.undersize.eq(1)
+        ).Elif(long,
+            fifo.abort.eq(1),
+            self.oversize.eq(1)
+        ).Elif(damaged,
+            fifo.abort.eq(1),
+            self.fcs_error.eq(1)
+        )
+        if pause:
+            fate = fate.Elif(self.obey & control.control & (control.group | self.filter.unicast),
+                fifo.abort.eq(1),
+                self.paused.eq(control.pause),
+                self.unknown.eq(~control.pause)
+            )
+        fate = fate.Elif(~self.filter.accept,
+            fifo.abort.eq(1),
+            self.filtered.eq(1)
+        ).Else(
+            fifo.commit.eq(1),
+            self.good.eq(fifo.accepted),
+            self.fifo_full.eq(~fifo.accepted)
+        )
         fsm.act("DECIDE",
             If(tail_octets != 0,
                 NextValue(tail_octets, tail_octets - 1),
                 NextValue(tail, tail[8:]),
                 NextValue(crc, crc32_step(crc, tail[:8])),
             ).Else(
-                # Each frame has one fate: length first, because the FCS of a fragment says nothing.
-                If(~wanted | ~self.enable,
-                    fifo.abort.eq(1)
-                ).Elif(length < eth_min_frame_length,
-                    fifo.abort.eq(1),
-                    self.undersize.eq(1)
-                ).Elif(long,
-                    fifo.abort.eq(1),
-                    self.oversize.eq(1)
-                ).Elif(error | (crc != RESIDUE),
-                    fifo.abort.eq(1),
-                    self.fcs_error.eq(1)
-                ).Elif(~self.filter.accept,
-                    fifo.abort.eq(1),
-                    self.filtered.eq(1)
-                ).Else(
-                    fifo.commit.eq(1),
-                    self.good.eq(fifo.accepted),
-                    self.fifo_full.eq(~fifo.accepted)
-                ),
+                fate,
                 NextValue(length, 0),
                 NextValue(upper, 0),
                 NextValue(carry, 0),
@@ -162,8 +187,32 @@ class Receive(LiteXModule):
             self.urgent.first.eq(~started),
             self.urgent.data.eq(sink.data),
         ]
+        if pause:
+            self.comb += [
+                control.take.eq(sink.valid & sink.ready),
+                control.first.eq(~started),
+                control.data.eq(sink.data),
+            ]
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)
+
+        # Sum: a word late, for as many octets of a frame's last word as there are, so many of the word
+        # before are not of the FCS. The sum is there when the frame's fate is decided.
+        # ----------------------------------------------------------------------------------------------
+        if checksum:
+            self.sum = total = OnesComplementSum(32)
+            number   = Signal(13) # Of the current word.
+            previous = Signal(32)
+            self.comb += [
+                number.eq(length[2:]),
+                previous.eq(Cat(low[16:], carry)),
+                total.add.eq(sink.valid & sink.ready),
+                total.first.eq(~started),
+                # Its octets are 12 to 15 when word 4 is here.
+                [total.word[8*n:8*n + 8].eq(Mux(lanes[n] & (number > (4 if n < 2 else 3)),
+                    previous[8*n:8*n + 8], 0)) for n in range(4)],
+                fifo.param.sum.eq(total.sum),
+            ]
 
         # Destination: the first word and the lower half of the second.
         # -------------------------------------------------------------

@@ -24,8 +24,9 @@ class RegisterFile(LiteXModule):
     strobe[name]  "wo" and "rw": one-clock pulse when the register was written; `data` holds the
                   written word in that clock.
     options       of the registers that exist only with one (registers.py), those that are wanted.
-    counting      a counter is asked for: `counter` says which one of registers.counters(), and in
-                  the next clock the user gives its `count`.
+    counters      names of those that there are.
+    counting      a counter is asked for: `counter` says which one of them, and in the next clock the
+                  user gives its `count`.
     """
     def __init__(self, options=()):
         self.bus    = wishbone.Interface(data_width=32, adr_width=30, addressing="word")
@@ -34,7 +35,7 @@ class RegisterFile(LiteXModule):
         self.data   = Signal(32)
         self.awake  = Signal()
 
-        counters = registers.counters()
+        self.counters = counters = registers.counters(options)
         self.counting = Signal()
         self.counter  = Signal(max=len(counters))
         self.count    = Signal(32)

@@ -10,11 +10,11 @@ Offsets are stable: a register never moves and a field never changes its meaning
 version; new ones take free space and raise the minor version.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 2
+MINOR = 3
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
 # is the index modulo the ring's size.
@@ -24,6 +24,10 @@ MAX_RING_ORDER = 12  # 4096 descriptors.
 TIMER_BITS     = 24  # 167 ms at 100 MHz.
 FRAMES_BITS    = 16
 URGENT_COMPARISONS = 2
+MAX_UNICAST    = 8   # Further exact addresses.
+
+# Octets of a frame that RFC 2819 counts together, first and last; 0: up to MAX_FRAME.
+RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
 
 # Received frames start this many bytes into their buffer, so that the IP header is 4-byte aligned
 # (the kernel's NET_IP_ALIGN) while the bus only carries aligned bursts.
@@ -64,8 +68,8 @@ class Register:
     option:      str   = ""
 
 
-def _counter(name, offset, description):
-    return Register(name, offset, "ro", f"Counter, wraps at 2**32: {description}", counter=True)
+def _counter(name, offset, description, option=""):
+    return Register(name, offset, "ro", f"Counter, wraps at 2**32: {description}", counter=True, option=option)
 
 
 def _urgent():
@@ -83,6 +87,43 @@ def _urgent():
         yield Register(f"URGENT_VALUE_{n}", 0x044 + 8*n, "rw", f"What comparison {n} expects, the first octet in bits "
             "7:0.", option="urgent")
         yield Register(f"URGENT_MASK_{n}", 0x048 + 8*n, "rw", "Bits that count of it.", option="urgent")
+
+
+def _unicast():
+    """Further exact addresses, each in registers of its own."""
+    for n in range(MAX_UNICAST):
+        yield Register(f"UNICAST_LOW_{n}", 0x060 + 8*n, "rw", f"Further address {n}: octets 0 (bits 7:0) to 3 (bits "
+            f"31:24). (Since 1.3, like the next one, if FEATURES has UNICAST of more than {n}.)", option=f"unicast_{n}")
+        yield Register(f"UNICAST_HIGH_{n}", 0x064 + 8*n, "rw", "The rest of it, and whether it counts.", (
+            Field("OCTETS", 0, 16, "Octets 4 (bits 7:0) and 5."),
+            Field("ON",    16,  1, "Frames to it are accepted, as those to the station address are."),
+        ), width=17, option=f"unicast_{n}")
+
+
+def _pause():
+    """Pause frames of IEEE 802.3 annex 31B."""
+    yield from (replace(register, option="pause") for register in (
+        Register("PAUSE", 0x0A0, "rw", "Pause frames. (Since 1.3, like the next four, if FEATURES has PAUSE.)", (
+            Field("RX", 0, 1, "Obey them: no frame begins while a pause lasts. They, and other MAC control frames to "
+                "this station or to their group address, are not delivered then. Cleared, a pause ends."),
+            Field("TX", 1, 1, "Send them, as PAUSE_FIFO and PAUSE_RING say, while reception is enabled and its ring is "
+                "not halted. Cleared, a pause of the other end is ended."),
+        ), width=2),
+        Register("PAUSE_QUANTUM", 0x0A4, "rw", "512 bit times of the link, in clocks, rounded up: the unit of a pause.",
+            reset=52, width=16),
+        Register("PAUSE_QUANTA", 0x0A8, "rw", "How long the other end is told to pause, from 16 on. It is told again "
+            "when half of that is over, up to 255 times in a row: then nobody seems to make room.", reset=0xFFFF,
+            width=16),
+        Register("PAUSE_FIFO", 0x0AC, "rw", "When the Rx FIFO, of 2**RX_FIFO_ORDER octets, makes the other end pause. "
+            "It also does when it holds a third of the frames that it has records for, until it holds a sixth.", (
+            Field("STOP", 0, 16, "Fewer octets than this are free; counted in units of 8. 0: never."),
+            Field("GO",  16, 16, "It may go on when so many are free."),
+        )),
+        Register("PAUSE_RING", 0x0B0, "rw", "When the Rx ring makes the other end pause.", (
+            Field("STOP", 0, 16, "Fewer descriptors than this are left to be fetched. 0: never."),
+            Field("GO",  16, 16, "It may go on when so many are left."),
+        )),
+    ))
 
 
 # Global registers ---------------------------------------------------------------------------------
@@ -120,6 +161,8 @@ GLOBAL = (
         Field("RX_HALTED", 2, 1, "Memory refused to give descriptors or to take a status: the Rx ring takes no "
             "further descriptor, and drops what it receives, until it is disabled. (Since 1.1.)"),
         Field("TX_HALTED", 3, 1, "Likewise, the Tx ring: it sends nothing more until it is disabled. (Since 1.1.)"),
+        Field("TX_PAUSED", 4, 1, "A pause frame of the other end is obeyed. (Since 1.3.)"),
+        Field("RX_PAUSED", 5, 1, "The other end was told to pause. (Since 1.3.)"),
     )),
     Register("MAC_LOW", 0x018, "rw", "Station address, octets 0 (bits 7:0) to 3 (bits 31:24)."),
     Register("MAC_HIGH", 0x01C, "rw", "Station address, octets 4 (bits 7:0) and 5.", width=16),
@@ -128,7 +171,18 @@ GLOBAL = (
     Register("HASH_HIGH", 0x024, "rw", "Multicast hash filter, bits 63:32."),
     Register("MAX_FRAME", 0x028, "rw", "Longest frame accepted, in octets from destination address to "
         "FCS.", reset=1518, width=14),
+    Register("FEATURES", 0x02C, "ro", "What this instance was built with, besides CAPABILITY. (Since 1.3; read "
+        "VERSION first.)", (
+        Field("RX_CHECKSUM", 0, 1, "Received frames are summed: RX_CHECKSUM of their descriptors."),
+        Field("TX_CHECKSUM", 1, 1, "Checksums are inserted into sent frames: TX_CHECKSUM of their descriptors."),
+        Field("PAUSE",       2, 1, "Pause frames can be obeyed and sent: the PAUSE registers exist."),
+        Field("JUMBO",       3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
+        Field("RMON",        4, 1, "The counters from 0x38C on exist."),
+        Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
+    )),
     *_urgent(),
+    *_unicast(),
+    *_pause(),
 )
 
 # Ring and moderation registers, the same for both directions ---------------------------------------
@@ -198,7 +252,41 @@ STATISTICS = (
     _counter("TX_GOOD_OCTETS", 0x344, "their octets, destination address to FCS."),
     _counter("TX_DROP_LENGTH", 0x348, "descriptors whose length was 0 or beyond the FIFO; completed with ERROR."),
     _counter("DMA_ERRORS", 0x360, "bus errors answered to the DMA."),
+    _counter("RX_PAUSE_FRAMES", 0x380, "pause frames that were obeyed. (Since 1.3, like the next two, if FEATURES has "
+        "PAUSE.)", option="pause"),
+    _counter("RX_CONTROL_UNKNOWN", 0x384, "MAC control frames with another opcode, dropped.", option="pause"),
+    _counter("TX_PAUSE_FRAMES", 0x388, "pause frames handed to the wire; they count in TX_GOOD_FRAMES, too.",
+        option="pause"),
 )
+
+
+
+def _rmon():
+    """Frames by length and destination, from 0x38C on."""
+    counted = {
+        "RX_FRAGMENTS": "of RX_UNDERSIZE, those with a wrong FCS. (Since 1.3, like all that follow, if FEATURES has "
+            "RMON.)",
+        "RX_JABBERS":   "of RX_OVERSIZE, those with a wrong FCS or a PHY error.",
+        "RX_MULTICAST": "of RX_GOOD_FRAMES, those to a group, without broadcasts.",
+        "RX_BROADCAST": "of RX_GOOD_FRAMES, broadcasts.",
+        "TX_MULTICAST": "of TX_GOOD_FRAMES, those to a group, without broadcasts.",
+        "TX_BROADCAST": "of TX_GOOD_FRAMES, broadcasts.",
+    }
+    for direction, which in (("RX", "frames received, whatever became of them,"), ("TX", "frames handed to the wire")):
+        for first, last in RMON_RANGES:
+            counted[f"{direction}_OCTETS_{first}"] = f"{which} of {rmon_range(first, last)}."
+    for n, (name, description) in enumerate(counted.items()):
+        yield _counter(name, 0x38C + 4*n, description, option="rmon")
+
+
+def rmon_range(first, last):
+    """In words."""
+    if not last:
+        return f"{first} octets up to MAX_FRAME"
+    return f"{first} octets" if first == last else f"{first} to {last} octets"
+
+
+STATISTICS += (*_rmon(),)
 
 # Descriptors --------------------------------------------------------------------------------------
 
@@ -223,7 +311,19 @@ DESCRIPTOR = (
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
     )),
-    Word("RESERVED", 0x8, "Written back as 0."),
+    Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
+        Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
+            "has RX_CHECKSUM. The first octet of each pair counts as bits 7:0, so that in memory the octets of SUM are "
+            "in the order of the frame's. 0 with ERROR. (Since 1.3.)"),
+    )),
+    Word("TX_CHECKSUM", 0x8, "Tx, what the driver asks for if FEATURES has TX_CHECKSUM; written back as 0. Whatever is "
+        "asked for, the frame's other octets are not changed.", (
+        Field("START",   0, 14, "Octet from which to sum, to the frame's end; bit 0 counts as 0. The sum is 0 if that "
+            "is beyond the end. (Since 1.3, like the next two.)"),
+        Field("PLACE",  16, 14, "First of the two octets in whose place the result is sent; bit 0 counts as 0. What "
+            "memory holds there counts in the sum. What is beyond the frame's end is not sent."),
+        Field("INSERT", 31,  1, "Insert the inverted sum, or 0xffff if that is 0."),
+    )),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
@@ -255,6 +355,12 @@ def registers():
     return sorted(out, key=lambda r: r.offset)
 
 
-def counters():
-    """Names of the counters, in address order."""
-    return [register.name for register in registers() if register.counter]
+def options():
+    """What the `option` of registers can be, all of it."""
+    return sorted({register.option for register in registers() if register.option})
+
+
+def counters(options=()):
+    """Names of the counters that there are with these options, in address order."""
+    return [register.name for register in registers()
+        if register.counter and (not register.option or register.option in options)]

@@ -13,7 +13,7 @@ from moderato.gateware.registers   import RX_OFFSET
 # Rx Ring ------------------------------------------------------------------------------------------
 
 class RxRing(LiteXModule):
-    """Moves the oldest frame of `fifo` (rx_frame_param) to the next descriptor's buffer.
+    """Moves the oldest frame of `fifo` (rx_frame_param, rx_sum_param) to the next descriptor's buffer.
 
     A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
     too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
@@ -37,9 +37,9 @@ class RxRing(LiteXModule):
         # DMA.
         self.fetcher     = fetcher     = DescriptorFetcher()
         self.data        = data        = WritePort(note_width=1) # Noted: a frame's last burst.
-        self.completions = completions = Completions([("length", 14), ("multicast", 1), ("broadcast", 1),
-            ("urgent", 1), ("error", 1), ("request", 1), ("silent", 1)],
-            fields=["length", "multicast", "broadcast", "urgent"])
+        known = [name for name, _ in fifo.head.layout] # What goes into the status.
+        self.completions = completions = Completions(
+            fifo.head.layout + [("error", 1), ("request", 1), ("silent", 1)], fields=known)
 
         # # #
 
@@ -80,8 +80,7 @@ class RxRing(LiteXModule):
         fsm.act("WAIT",
             NextValue(address, fetcher.source.address[log2_int(DATA_BYTES):]),
             NextValue(remaining, words),
-            [NextValue(getattr(job, name), getattr(fifo.head, name))
-                for name in ("length", "multicast", "broadcast", "urgent")],
+            [NextValue(getattr(job, name), getattr(fifo.head, name)) for name in known],
             NextValue(job.error, ~fits),
             NextValue(job.request, fetcher.source.request | fifo.head.urgent),
             NextValue(job.silent, fetcher.source.silent),

@@ -12,8 +12,6 @@ from migen import *
 
 from litex.gen import *
 
-from moderato.gateware import registers
-
 BURST_BITS = 6 # Width of the number of events that wait to be counted.
 
 # Statistics ---------------------------------------------------------------------------------------
@@ -36,7 +34,7 @@ class Statistics(LiteXModule):
 
         # # #
 
-        names = registers.counters()
+        names = regs.counters
         assert set(names) == set(events)
         events = {name: event if isinstance(event, tuple) else (event, None)
             for name, event in events.items()}

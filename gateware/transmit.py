@@ -19,9 +19,13 @@ class Transmit(LiteXModule):
     Frames shorter than IEEE 802.3's minimum are padded with zeros. The CRC takes a word a clock and
     the octets of an incomplete last word one a clock: up to three clocks without a word, which the
     MAC core's FIFO hides, since frames reach it faster than they leave for the wire.
+
+    checksums  a stream of a `checksum` for each frame, to be put at the frame's `place` if its parameters
+               (tx_place_param) have `insert`; or None.
+
     `sent` pulses when a frame's last word was taken, with its `octets` on the wire, FCS included.
     """
-    def __init__(self, fifo):
+    def __init__(self, fifo, checksums=None):
         self.source = source = stream.Endpoint(eth_phy_description(32))
         self.sent   = Signal()
         self.octets = Signal(14)
@@ -54,7 +58,7 @@ class Transmit(LiteXModule):
             NextValue(remaining, fifo.head.length),
             NextValue(length, Mux(fifo.head.length < min_length, min_length, fifo.head.length)),
             NextValue(padding, Mux(fifo.head.length < min_length, min_length - fifo.head.length, 0)),
-            If(fifo.available,
+            If(fifo.available if checksums is None else fifo.available & checksums.valid,
                 If(fifo.head.error,
                     fifo.release.eq(1)
                 ).Elif(fifo.head.offset[:2] != 0,
@@ -69,20 +73,35 @@ class Transmit(LiteXModule):
             NextState("SEND"),
         )
 
-        # The word: aligned, cut at the frame's end, zeros beyond.
-        # ---------------------------------------------------------
+        # The word: aligned, with a checksum in its place, cut at the frame's end, zeros beyond.
+        # ---------------------------------------------------------------------------------------
         aligned = Signal(32)
         mask    = Signal(4)
         word    = Signal(32)
         total   = Signal(15) # Octets to be sent before the FCS.
+        filled  = aligned if checksums is None else Signal(32)
         self.comb += [
             Case(shift, {0: aligned.eq(half)} |
                 {n: aligned.eq(Cat(previous, half)[8*n:8*n + 32]) for n in range(1, 4)}),
             mask.eq(0b1111),
             Case(remaining, {n: mask.eq(2**n - 1) for n in range(4)}),
-            [word[8*n:8*n + 8].eq(Mux(mask[n], aligned[8*n:8*n + 8], 0)) for n in range(4)],
+            [word[8*n:8*n + 8].eq(Mux(mask[n], filled[8*n:8*n + 8], 0)) for n in range(4)],
             total.eq(remaining + padding),
         ]
+        place_next = []
+        if checksums is not None:
+            # Pairs of octets from this word to the place. Behind it the count goes on, and would be back
+            # after 2**14 octets: no frame is that long.
+            pairs = Signal(13)
+            here  = Signal()
+            fsm.act("IDLE", NextValue(pairs, fifo.head.place))
+            place_next = [NextValue(pairs, pairs - 2)]
+            self.comb += [
+                here.eq(fifo.head.insert & (pairs[1:] == 0)),
+                filled[:16].eq(Mux(here & ~pairs[0], checksums.checksum, aligned[:16])),
+                filled[16:].eq(Mux(here & pairs[0], checksums.checksum, aligned[16:])),
+                checksums.ready.eq(fifo.release),
+            ]
 
         crc         = Signal(32, reset=INIT)
         tail        = Signal(32) # The incomplete last word,
@@ -102,6 +121,7 @@ class Transmit(LiteXModule):
                 If(source.ready,
                     # Never beyond the frame: what is read of it counts as room for the next.
                     If(remaining > 4, *step),
+                    *place_next,
                     NextValue(crc, crc32_step(crc, word)),
                     If(remaining >= 4,
                         NextValue(remaining, remaining - 4)

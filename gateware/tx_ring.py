@@ -12,6 +12,8 @@ from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, ReadPort
 # Parameters of a frame in the Tx FIFO: its octets without FCS, the byte of the first word that it
 # starts at, and whether the bus failed while it was read.
 tx_frame_param = [("length", 14), ("offset", 3), ("error", 1)]
+# And with checksums, whether one is to be inserted, and at which pair of octets.
+tx_place_param = [("place", 13), ("insert", 1)]
 
 # Tx Ring ------------------------------------------------------------------------------------------
 
@@ -20,13 +22,14 @@ class TxRing(LiteXModule):
 
     fifo_order  size of the FIFO, 2**order bytes.
     max_frames  how many frames the FIFO can hold.
+    checksum    a TxChecksum that is to sum each frame on its way, for a FIFO with tx_place_param, too; or None.
 
     A descriptor completes when its frame is whole in the FIFO, for then its memory may be reused; the
     frame will be sent, whatever becomes of the ring. A length of 0, or beyond the FIFO
     (`drop_length`), and one that memory refuses to give all of complete with ERROR and send nothing.
     Memory that refuses descriptors or their status leaves the ring `halted` until it is disabled.
     """
-    def __init__(self, fifo, fifo_order, max_frames):
+    def __init__(self, fifo, fifo_order, max_frames, checksum=None):
         if max_frames <= IN_FLIGHT:
             raise ValueError(f"max_frames must be more than the {IN_FLIGHT} frames that may be under "
                 f"way, not {max_frames}: nothing would ever be sent.")
@@ -42,10 +45,11 @@ class TxRing(LiteXModule):
         self.awake       = Signal()
 
         # DMA.
-        self.fetcher     = fetcher     = DescriptorFetcher()
+        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None)
         self.data        = data        = ReadPort()
+        wanted = [("start", 15)] + tx_place_param if checksum else [] # `start` in memory, as `offset`.
         self.completions = completions = Completions([("words", 12), ("length", 14), ("offset", 3),
-            ("error", 1), ("request", 1), ("silent", 1)])
+            ("error", 1), ("request", 1), ("silent", 1)] + wanted)
 
         # # #
 
@@ -164,5 +168,32 @@ class TxRing(LiteXModule):
             ),
         ]
 
-        self.comb += self.awake.eq(fetcher.awake | fetcher.source.valid | ~completions.idle |
-            ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED")))
+        awake = fetcher.awake | fetcher.source.valid | ~completions.idle | \
+            ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED"))
+
+        # Checksums.
+        # ----------
+        if checksum:
+            start = Signal(13)
+            fsm.act("WAIT",
+                NextValue(start, fetcher.source.start),
+                NextValue(job.place, fetcher.source.place),
+                NextValue(job.insert, fetcher.source.insert),
+            )
+            self.comb += [
+                job.start.eq(Cat(C(0, 1), start) + offset),
+                checksum.write.eq(data.valid),
+                checksum.data.eq(data.data),
+                checksum.number.eq(arrived),
+                checksum.last.eq(completions.finish),
+                checksum.start.eq(oldest.start),
+                checksum.end.eq(oldest.offset + oldest.length),
+                checksum.odd.eq(oldest.offset[0]),
+            ]
+            self.sync += If(completions.finish,
+                fifo.param.place.eq(oldest.place),
+                fifo.param.insert.eq(oldest.insert),
+            )
+            awake = awake | checksum.awake
+
+        self.comb += self.awake.eq(awake)

@@ -154,6 +154,11 @@ def main(words=None) -> int:
     add("--max-frames", type=int, default=64, metavar="N", help="in each of them (default: 64)")
     add("--urgent", action="store_true", help="with urgent frames")
     add("--pacing", action="store_true", help="with moderation that adapts itself")
+    add("--unicast", type=int, default=0, metavar="N",
+        help="further exact addresses, 0 to 8 (default: 0)")
+    add("--pause", action="store_true", help="with pause frames")
+    add("--jumbo", action="store_true", help="with FIFOs for frames of 9018 octets")
+    add("--rmon", action="store_true", help="with counters by length and destination")
     add("--output", type=Path, required=True, metavar="DIR", help="a folder, made if it is not there")
     options = vars(parser.parse_args(words))
     output, name = options.pop("output"), options.pop("name")

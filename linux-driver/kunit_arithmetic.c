@@ -117,6 +117,29 @@ static void ring_drain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_drain_usecs(longest, 0), 0);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* A quantum is 51.2 clocks at 1000 Mb/s */
+static void ring_pause(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_quantum(HZ_SIM, 1000), 52);
+	KUNIT_EXPECT_EQ(test, moderato_quantum(HZ_SIM, 100), 512);
+	KUNIT_EXPECT_EQ(test, moderato_quantum(HZ_SIM, 10), 5120);
+	KUNIT_EXPECT_EQ(test, moderato_quantum(75000000, 1000), 39);
+	KUNIT_EXPECT_EQ(test, moderato_quantum(U32_MAX, 10), U16_MAX);
+
+	/* The hardware fetches up to eight ahead: both marks are in reach */
+	KUNIT_EXPECT_EQ(test, moderato_pause_ring(4), 0);
+	KUNIT_EXPECT_EQ(test, moderato_pause_ring(5), 16 << 16 | 8);
+	KUNIT_EXPECT_EQ(test, moderato_pause_ring(8), 128 << 16 | 64);
+	KUNIT_EXPECT_EQ(test, moderato_pause_ring(12), 2048 << 16 | 1024);
+
+	KUNIT_EXPECT_EQ(test, moderato_pause_fifo(8192, 1522),
+			5120 << 16 | 4096);
+	KUNIT_EXPECT_EQ(test, moderato_pause_fifo(16384, 9022),
+			6144 << 16 | 4096);
+}
+#endif
+
 /* Moderation --------------------------------------------------------------- */
 
 static void coalesce_clocks(struct kunit *test)
@@ -454,6 +477,9 @@ static struct kunit_case moderato_ring_cases[] = {
 	KUNIT_CASE(ring_order),
 	KUNIT_CASE(ring_wake),
 	KUNIT_CASE(ring_drain),
+#ifdef MODERATO_OFFLOADS
+	KUNIT_CASE(ring_pause),
+#endif
 	{}
 };
 

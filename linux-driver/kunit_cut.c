@@ -155,11 +155,28 @@ static struct sk_buff *cut_tcp(struct kunit *test,
 	return skb;
 }
 
-/* The next frame, in @frame at @offset, and nothing around it */
+/* What the hardware does with the word of a descriptor */
+static void cut_insert(u8 *frame, unsigned int len, u32 word)
+{
+	unsigned int start, place;
+	__sum16 check;
+
+	if (!(word & MODERATO_DESC_TX_CHECKSUM_INSERT))
+		return;
+	start = FIELD_GET(MODERATO_DESC_TX_CHECKSUM_START, word);
+	place = FIELD_GET(MODERATO_DESC_TX_CHECKSUM_PLACE, word);
+	check = csum_fold(csum_partial(frame + start, len - start, 0));
+	put_unaligned(check ?: CSUM_MANGLED_0, (__sum16 *)(frame + place));
+}
+
+/* The next frame, in @frame at @offset, with what is inserted into it, and
+ * nothing around it
+ */
 static unsigned int cut_next(struct kunit *test, struct moderato_cut *cut,
 			     u8 *frame, unsigned int *offset)
 {
 	unsigned int len = moderato_cut_len(cut);
+	u32 word = moderato_cut_insertion(cut);
 
 	*offset = 4 + moderato_cut_offset(cut);
 	KUNIT_ASSERT_LE(test, *offset + len + 4, CUT_FRAME);
@@ -167,10 +184,12 @@ static unsigned int cut_next(struct kunit *test, struct moderato_cut *cut,
 	moderato_cut_next(cut, frame + *offset);
 	KUNIT_EXPECT_EQ(test, frame[*offset - 1], CUT_GUARD);
 	KUNIT_EXPECT_EQ(test, frame[*offset + len], CUT_GUARD);
+	cut_insert(frame + *offset, len, word);
 	return len;
 }
 
-static void cut_compare_gso(struct kunit *test, int layout, int shape)
+static void cut_compare_gso(struct kunit *test, int layout, int shape,
+			    bool inserts)
 {
 	u8 *frames = kunit_kmalloc(test, 64 * CUT_FRAME, GFP_KERNEL);
 	unsigned int offset[64], len[64], count, i = 0;
@@ -181,7 +200,8 @@ static void cut_compare_gso(struct kunit *test, int layout, int shape)
 	KUNIT_ASSERT_NOT_NULL(test, frames);
 	prandom_seed_state(&rnd, layout * 100 + shape);
 	skb = cut_tcp(test, &cut_layouts[layout], &cut_shapes[shape], &rnd);
-	count = moderato_cut_start(&cut, skb);
+	count = moderato_cut_start(&cut, skb, inserts);
+	KUNIT_EXPECT_EQ(test, !!moderato_cut_insertion(&cut), inserts);
 	KUNIT_ASSERT_EQ(test, count, skb_shinfo(skb)->gso_segs);
 	KUNIT_ASSERT_LE(test, count, ARRAY_SIZE(len));
 	for (i = 0; i < count; i++)
@@ -216,7 +236,14 @@ static void cut_gso(struct kunit *test)
 {
 	for (int layout = 0; layout < ARRAY_SIZE(cut_layouts); layout++)
 		for (int shape = 0; shape < ARRAY_SIZE(cut_shapes); shape++)
-			cut_compare_gso(test, layout, shape);
+			cut_compare_gso(test, layout, shape, false);
+}
+
+static void cut_gso_inserts(struct kunit *test)
+{
+	for (int layout = 0; layout < ARRAY_SIZE(cut_layouts); layout++)
+		for (int shape = 0; shape < ARRAY_SIZE(cut_shapes); shape++)
+			cut_compare_gso(test, layout, shape, true);
 }
 
 /* A payload of exactly so many frames, and one octet more or less */
@@ -232,7 +259,7 @@ static void cut_gso_boundary(struct kunit *test)
 		struct sk_buff *skb;
 
 		skb = cut_tcp(test, &layout, shape, &rnd);
-		KUNIT_EXPECT_EQ(test, moderato_cut_start(&cut, skb),
+		KUNIT_EXPECT_EQ(test, moderato_cut_start(&cut, skb, false),
 				more > 0 ? 4 : 3);
 	}
 }
@@ -247,15 +274,16 @@ static void cut_gso_refused(struct kunit *test)
 	prandom_seed_state(&rnd, 2);
 	skb = cut_tcp(test, &cut_layouts[0], &cut_shapes[0], &rnd);
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
-	KUNIT_EXPECT_EQ(test, moderato_cut_start(&cut, skb), 0);
+	KUNIT_EXPECT_EQ(test, moderato_cut_start(&cut, skb, false), 0);
 
 	/* Headers that are not all in the linear part */
 	skb = cut_tcp(test, &cut_layouts[2], &cut_shapes[0], &rnd);
 	tcp_hdr(skb)->doff = 15;
-	KUNIT_EXPECT_EQ(test, moderato_cut_start(&cut, skb), 0);
+	KUNIT_EXPECT_EQ(test, moderato_cut_start(&cut, skb, false), 0);
 }
 
-static void cut_compare_whole(struct kunit *test, struct sk_buff *skb)
+static void cut_compare_whole(struct kunit *test, struct sk_buff *skb,
+			      bool inserts)
 {
 	u8 *frame = kunit_kmalloc(test, CUT_FRAME, GFP_KERNEL);
 	struct sk_buff *copy = skb_copy(skb, GFP_KERNEL);
@@ -266,7 +294,7 @@ static void cut_compare_whole(struct kunit *test, struct sk_buff *skb)
 	KUNIT_ASSERT_NOT_NULL(test, copy);
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		KUNIT_EXPECT_EQ(test, 0, skb_checksum_help(copy));
-	KUNIT_EXPECT_EQ(test, moderato_cut_start(&cut, skb), 1);
+	KUNIT_EXPECT_EQ(test, moderato_cut_start(&cut, skb, inserts), 1);
 	KUNIT_EXPECT_EQ(test, cut_next(test, &cut, frame, &offset), skb->len);
 	KUNIT_EXPECT_MEMEQ(test, copy->data, frame + offset, skb->len);
 	kfree_skb(copy);
@@ -284,7 +312,7 @@ static const struct cut_layout cut_short_layouts[] = {
 };
 
 /* Checksums that start anywhere, also in a fragment's middle and at odd octets;
- * with 1 at the end, none at all
+ * with 1 at the end, none at all. The hardware inserts at even octets only.
  */
 static void cut_whole(struct kunit *test)
 {
@@ -304,7 +332,9 @@ static void cut_whole(struct kunit *test)
 				skb->csum_start = skb_headroom(skb) + start;
 				skb->csum_offset = 2;
 			}
-			cut_compare_whole(test, skb);
+			cut_compare_whole(test, skb, false);
+			if (start % 2 == 0)
+				cut_compare_whole(test, skb, true);
 		}
 }
 
@@ -325,17 +355,18 @@ static void cut_udp_zero(struct kunit *test)
 	skb->csum_start = skb_headroom(skb) + start;
 	skb->csum_offset = 6;
 	memset(skb->data + start + 8, 0, 2);
-	moderato_cut_start(&cut, skb);
+	moderato_cut_start(&cut, skb, false);
 	offset = 4 + moderato_cut_offset(&cut);
 	moderato_cut_next(&cut, frame + offset);
 
 	/* What was missing to all ones */
 	memcpy(skb->data + start + 8, frame + offset + check, 2);
-	moderato_cut_start(&cut, skb);
+	moderato_cut_start(&cut, skb, false);
 	moderato_cut_next(&cut, frame + offset);
 	KUNIT_EXPECT_EQ(test, get_unaligned_be16(frame + offset + check),
 			0xffff);
-	cut_compare_whole(test, skb);
+	cut_compare_whole(test, skb, false);
+	cut_compare_whole(test, skb, true);
 }
 
 static void cut_copy_sum(struct kunit *test)
@@ -381,10 +412,10 @@ static void cut_offset(struct kunit *test)
 		struct sk_buff *skb;
 
 		skb = cut_tcp(test, &layout, &cut_shapes[0], &rnd);
-		moderato_cut_start(&cut, skb);
+		moderato_cut_start(&cut, skb, false);
 		KUNIT_EXPECT_EQ(test, (moderato_cut_offset(&cut) + 66) % 4, at);
 		skb_shinfo(skb)->gso_size = 0;
-		moderato_cut_start(&cut, skb);
+		moderato_cut_start(&cut, skb, false);
 		KUNIT_EXPECT_EQ(test, (moderato_cut_offset(&cut) + 66) % 4, at);
 	}
 }
@@ -393,6 +424,7 @@ static struct kunit_case moderato_cut_cases[] = {
 	KUNIT_CASE(cut_copy_sum),
 	KUNIT_CASE(cut_offset),
 	KUNIT_CASE(cut_gso),
+	KUNIT_CASE(cut_gso_inserts),
 	KUNIT_CASE(cut_gso_boundary),
 	KUNIT_CASE(cut_gso_refused),
 	KUNIT_CASE(cut_whole),

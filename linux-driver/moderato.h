@@ -51,7 +51,7 @@ struct page_pool;
 struct moderato_desc {
 	__le32 address;
 	__le32 control;
-	__le32 reserved;
+	__le32 checksum;
 	__le32 status;
 };
 
@@ -60,6 +60,10 @@ static_assert(offsetof(struct moderato_desc, address) ==
 	      MODERATO_DESC_ADDRESS);
 static_assert(offsetof(struct moderato_desc, control) ==
 	      MODERATO_DESC_CONTROL);
+static_assert(offsetof(struct moderato_desc, checksum) ==
+	      MODERATO_DESC_RX_CHECKSUM);
+static_assert(offsetof(struct moderato_desc, checksum) ==
+	      MODERATO_DESC_TX_CHECKSUM);
 static_assert(offsetof(struct moderato_desc, status) == MODERATO_DESC_STATUS);
 
 /* What differs between the directions
@@ -434,7 +438,23 @@ enum moderato_counter {
 	MODERATO_RX_OVERSIZE,
 	MODERATO_TX_FRAMES,
 	MODERATO_TX_OCTETS,
+#ifdef MODERATO_OFFLOADS
+	/* Those that only some hardware has */
+	MODERATO_RX_PAUSE,
+	MODERATO_RX_CONTROL_UNKNOWN,
+	MODERATO_TX_PAUSE,
+	MODERATO_RX_FRAGMENTS,
+	MODERATO_RX_JABBERS,
+	MODERATO_RX_MULTICAST,
+	MODERATO_RX_BROADCAST,
+	MODERATO_TX_MULTICAST,
+	MODERATO_TX_BROADCAST,
+	MODERATO_RX_LENGTHS,
+	MODERATO_TX_LENGTHS = MODERATO_RX_LENGTHS + MODERATO_RMON_RANGES,
+	MODERATO_COUNTERS = MODERATO_TX_LENGTHS + MODERATO_RMON_RANGES,
+#else
 	MODERATO_COUNTERS,
+#endif
 };
 
 /* Counters of the hardware, which are 32 bits wide and wrap
@@ -557,6 +577,8 @@ struct moderato_helper {
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
  * @has_pacing: the hardware can adapt its moderation
+ * @features: what FEATURES reads
+ * @copy_mtu: the MTU that buffers of the Tx ring that is up are for
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
@@ -603,6 +625,11 @@ struct moderato_priv {
 	bool urgent;
 #endif
 	bool has_pacing;
+#ifdef MODERATO_OFFLOADS
+	/* FEATURES, 0 where the register map has none */
+	u32 features;
+	unsigned int copy_mtu;
+#endif
 #ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
 #endif
@@ -619,6 +646,25 @@ struct moderato_priv {
 #endif
 };
 
+#ifdef MODERATO_OFFLOADS
+static inline bool moderato_has_jumbo(const struct moderato_priv *priv)
+{
+	return priv->features & MODERATO_FEATURES_JUMBO;
+}
+
+/* Whether the hardware inserts the checksum of a CHECKSUM_PARTIAL skb: not at an
+ * odd octet, which no protocol of the stack's own asks for
+ */
+static inline bool moderato_tx_inserts(const struct moderato_tx *tx,
+				       const struct sk_buff *skb)
+{
+	unsigned int odd = skb_checksum_start_offset(skb) | skb->csum_offset;
+
+	return tx->priv->features & MODERATO_FEATURES_TX_CHECKSUM &&
+	       !(odd & 1);
+}
+
+#endif
 #ifdef MODERATO_CORE
 static inline bool moderato_tx_adapts(const struct moderato_config *config)
 {
@@ -717,6 +763,13 @@ int moderato_hw_reset(struct moderato_priv *priv);
 void moderato_hw_ctrl(struct moderato_priv *priv, u32 clear, u32 set);
 void moderato_hw_set_address(struct moderato_priv *priv, const u8 *address);
 void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash);
+#ifdef MODERATO_OFFLOADS
+bool moderato_hw_set_unicast(struct moderato_priv *priv);
+void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
+			   bool rx);
+void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
+				 unsigned int frame);
+#endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
 void moderato_hw_moderate(struct moderato_priv *priv,
 			  const struct moderato_direction *dir,

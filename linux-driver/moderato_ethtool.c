@@ -64,7 +64,7 @@ static int moderato_nway_reset(struct net_device *ndev)
 	return phylink_ethtool_nway_reset(priv->phylink);
 }
 
-#ifdef MODERATO_UPSTREAM
+#if defined(MODERATO_UPSTREAM) || defined(MODERATO_OFFLOADS)
 static void moderato_get_pauseparam(struct net_device *ndev,
 				    struct ethtool_pauseparam *pause)
 {
@@ -73,13 +73,29 @@ static void moderato_get_pauseparam(struct net_device *ndev,
 	phylink_ethtool_get_pauseparam(priv->phylink, pause);
 }
 
-/* The MAC neither sends nor obeys pause frames: phylink refuses them */
+/* Refused by phylink where the hardware knows no pause frames */
 static int moderato_set_pauseparam(struct net_device *ndev,
 				   struct ethtool_pauseparam *pause)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
 	return phylink_ethtool_set_pauseparam(priv->phylink, pause);
+}
+
+#endif
+#ifdef MODERATO_OFFLOADS
+static void moderato_get_pause_stats(struct net_device *ndev,
+				     struct ethtool_pause_stats *stats)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u64 total[MODERATO_COUNTERS];
+
+	if (!(priv->features & MODERATO_FEATURES_PAUSE))
+		return;
+
+	moderato_stats_read(priv, total);
+	stats->tx_pause_frames = total[MODERATO_TX_PAUSE];
+	stats->rx_pause_frames = total[MODERATO_RX_PAUSE];
 }
 
 #endif
@@ -509,8 +525,62 @@ static void moderato_get_eth_mac_stats(struct net_device *ndev,
 	stats->FrameCheckSequenceErrors = total[MODERATO_RX_FCS_ERRORS];
 	stats->FramesLostDueToIntMACRcvError = total[MODERATO_RX_DROP_FIFO];
 	stats->FrameTooLongErrors = total[MODERATO_RX_OVERSIZE];
+#ifdef MODERATO_OFFLOADS
+	if (priv->features & MODERATO_FEATURES_PAUSE) {
+		/* What the hardware keeps for itself was received, too; pause
+		 * frames are of the shortest length.
+		 */
+		u64 control = total[MODERATO_RX_PAUSE] +
+			      total[MODERATO_RX_CONTROL_UNKNOWN];
+
+		stats->FramesReceivedOK += control;
+		stats->OctetsReceivedOK += control * (ETH_ZLEN - ETH_HLEN);
+	}
+	if (priv->features & MODERATO_FEATURES_RMON) {
+		stats->MulticastFramesReceivedOK = total[MODERATO_RX_MULTICAST];
+		stats->BroadcastFramesReceivedOK = total[MODERATO_RX_BROADCAST];
+		stats->MulticastFramesXmittedOK = total[MODERATO_TX_MULTICAST];
+		stats->BroadcastFramesXmittedOK = total[MODERATO_TX_BROADCAST];
+	}
+#endif
 }
 
+#ifdef MODERATO_OFFLOADS
+static void moderato_get_eth_ctrl_stats(struct net_device *ndev,
+					struct ethtool_eth_ctrl_stats *stats)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u64 total[MODERATO_COUNTERS];
+
+	if (!(priv->features & MODERATO_FEATURES_PAUSE))
+		return;
+
+	moderato_stats_read(priv, total);
+	stats->MACControlFramesTransmitted = total[MODERATO_TX_PAUSE];
+	stats->MACControlFramesReceived = total[MODERATO_RX_PAUSE] +
+					  total[MODERATO_RX_CONTROL_UNKNOWN];
+	stats->UnsupportedOpcodesReceived = total[MODERATO_RX_CONTROL_UNKNOWN];
+}
+
+#endif
+#ifdef MODERATO_OFFLOADS
+/* Of the counters from MODERATO_RX_LENGTHS and MODERATO_TX_LENGTHS on; the last
+ * range ends with the longest frame that MAX_FRAME can allow.
+ */
+static const struct ethtool_rmon_hist_range moderato_rmon_ranges[] = {
+	{ 64, 64 },
+	{ 65, 127 },
+	{ 128, 255 },
+	{ 256, 511 },
+	{ 512, 1023 },
+	{ 1024, 1518 },
+	{ 1519, 16383 },
+	{}
+};
+
+static_assert(ARRAY_SIZE(moderato_rmon_ranges) == MODERATO_RMON_RANGES + 1);
+
+#endif
 static void
 moderato_get_rmon_stats(struct net_device *ndev,
 			struct ethtool_rmon_stats *stats,
@@ -522,14 +592,33 @@ moderato_get_rmon_stats(struct net_device *ndev,
 	moderato_stats_read(priv, total);
 	stats->undersize_pkts = total[MODERATO_RX_UNDERSIZE];
 	stats->oversize_pkts = total[MODERATO_RX_OVERSIZE];
+#ifdef MODERATO_OFFLOADS
+	if (!(priv->features & MODERATO_FEATURES_RMON))
+		return;
+
+	stats->fragments = total[MODERATO_RX_FRAGMENTS];
+	stats->jabbers = total[MODERATO_RX_JABBERS];
+	stats->undersize_pkts -= stats->fragments;
+	stats->oversize_pkts -= stats->jabbers;
+	for (int i = 0; i < MODERATO_RMON_RANGES; i++) {
+		stats->hist[i] = total[MODERATO_RX_LENGTHS + i];
+		stats->hist_tx[i] = total[MODERATO_TX_LENGTHS + i];
+	}
+	*ranges = moderato_rmon_ranges;
+#endif
 }
 
 const struct ethtool_ops moderato_ethtool_ops = {
 	.supported_coalesce_params = MODERATO_ETHTOOL_COALESCE,
-#ifdef MODERATO_UPSTREAM
+#if defined(MODERATO_UPSTREAM) || defined(MODERATO_OFFLOADS)
 	.get_pauseparam = moderato_get_pauseparam,
 	.set_pauseparam = moderato_set_pauseparam,
-#else
+#endif
+#ifdef MODERATO_OFFLOADS
+	.get_pause_stats = moderato_get_pause_stats,
+	.get_eth_ctrl_stats = moderato_get_eth_ctrl_stats,
+#endif
+#ifndef MODERATO_UPSTREAM
 	.get_drvinfo = moderato_get_drvinfo,
 #endif
 	.get_link = ethtool_op_get_link,

@@ -13,6 +13,11 @@
 #define MODERATO_STOP_POLL_US		10
 #define MODERATO_STOP_TIMEOUT_US	20000
 
+#ifdef MODERATO_OFFLOADS
+/* Register map 1.x that has the register */
+#define MODERATO_FEATURES_SINCE		3
+
+#endif
 const struct moderato_direction moderato_rx_direction = {
 	.name = "Rx",
 	.base = MODERATO_RX_BASE,
@@ -30,6 +35,11 @@ const struct moderato_direction moderato_tx_direction = {
 	.halted = MODERATO_STATUS_TX_HALTED,
 	.reset = MODERATO_RESET_TX,
 };
+
+#ifdef MODERATO_OFFLOADS
+/* What hardware with FEATURES_JUMBO keeps up with */
+#define MODERATO_JUMBO_MTU		9000
+#endif
 
 /* Frames of at most half a FIFO let the next one in while one leaves */
 static unsigned int moderato_hw_max_mtu(u32 capability)
@@ -90,6 +100,11 @@ int moderato_hw_init(struct moderato_priv *priv)
 	priv->has_urgent = capability & MODERATO_CAPABILITY_URGENT;
 #endif
 	priv->has_pacing = capability & MODERATO_CAPABILITY_PACING;
+#ifdef MODERATO_OFFLOADS
+	if (FIELD_GET(MODERATO_VERSION_MINOR, version) >=
+	    MODERATO_FEATURES_SINCE)
+		priv->features = readl(priv->regs + MODERATO_FEATURES);
+#endif
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)
 		return dev_err_probe(priv->dev, -ENODEV, "CLOCK_HZ reads 0\n");
@@ -98,6 +113,10 @@ int moderato_hw_init(struct moderato_priv *priv)
 		moderato_usecs_max(FIELD_GET(MODERATO_CAPABILITY_TIMER_BITS,
 					     capability), priv->clock_hz);
 	priv->ndev->max_mtu = moderato_hw_max_mtu(capability);
+#ifdef MODERATO_OFFLOADS
+	if (priv->features & MODERATO_FEATURES_JUMBO)
+		priv->ndev->max_mtu = MODERATO_JUMBO_MTU;
+#endif
 	priv->ndev->min_mtu = ETH_MIN_MTU;
 	if (priv->max_order < MODERATO_MIN_RING_ORDER ||
 	    priv->ndev->max_mtu < ETH_MIN_MTU)
@@ -133,6 +152,72 @@ void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash)
 	writel(upper_32_bits(hash), priv->regs + MODERATO_HASH_HIGH);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* The addresses that the interface has beside its own. One that stays where it
+ * is in the list is accepted all the time.
+ *
+ * Return: whether the hardware has room for all of them
+ */
+bool moderato_hw_set_unicast(struct moderato_priv *priv)
+{
+	unsigned int room = FIELD_GET(MODERATO_FEATURES_UNICAST,
+				      priv->features);
+	void __iomem *regs = priv->regs + MODERATO_UNICAST_LOW_0;
+	struct netdev_hw_addr *ha;
+	unsigned int used = 0;
+
+	if (netdev_uc_count(priv->ndev) > room)
+		return false;
+
+	netdev_for_each_uc_addr(ha, priv->ndev) {
+		writel(get_unaligned_le32(ha->addr), regs);
+		writel(get_unaligned_le16(ha->addr + 4) |
+		       MODERATO_UNICAST_HIGH_0_ON, regs + sizeof(u32));
+		regs += 2 * sizeof(u32);
+		used++;
+	}
+	for (; used < room; used++) {
+		writel(0, regs + sizeof(u32));
+		regs += 2 * sizeof(u32);
+	}
+	return true;
+}
+
+/* Whether pause frames are sent and obeyed on a link of @speed Mb/s. Without a
+ * link neither, so that no pause outlasts it.
+ */
+void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
+			   bool rx)
+{
+	if (!(priv->features & MODERATO_FEATURES_PAUSE))
+		return;
+
+	if (speed > 0)
+		writel(moderato_quantum(priv->clock_hz, speed),
+		       priv->regs + MODERATO_PAUSE_QUANTUM);
+	writel(FIELD_PREP(MODERATO_PAUSE_RX, rx) |
+	       FIELD_PREP(MODERATO_PAUSE_TX, tx), priv->regs + MODERATO_PAUSE);
+}
+
+/* When the other end is to pause: for an Rx ring of that order, and frames of so
+ * many octets
+ */
+void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
+				 unsigned int frame)
+{
+	u32 capability;
+
+	if (!(priv->features & MODERATO_FEATURES_PAUSE))
+		return;
+
+	capability = readl(priv->regs + MODERATO_CAPABILITY);
+	writel(moderato_pause_fifo(BIT(FIELD_GET(MODERATO_CAPABILITY_RX_FIFO_ORDER,
+						 capability)), frame),
+	       priv->regs + MODERATO_PAUSE_FIFO);
+	writel(moderato_pause_ring(order), priv->regs + MODERATO_PAUSE_RING);
+}
+
+#endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu)
 {
 	writel(mtu + MODERATO_OVERHEAD, priv->regs + MODERATO_MAX_FRAME);

@@ -273,6 +273,10 @@ static void moderato_set_rx_mode(struct net_device *ndev)
 		set |= MODERATO_CTRL_PROMISCUOUS;
 	if (ndev->flags & IFF_ALLMULTI)
 		set |= MODERATO_CTRL_ALLMULTI;
+#ifdef MODERATO_OFFLOADS
+	if (!moderato_hw_set_unicast(priv))
+		set |= MODERATO_CTRL_PROMISCUOUS;
+#endif
 	netdev_for_each_mc_addr(ha, ndev)
 		hash |= BIT_ULL(ether_crc(ETH_ALEN, ha->addr) >> 26);
 
@@ -313,6 +317,9 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	const struct moderato_config *config = &priv->config;
+#ifdef MODERATO_OFFLOADS
+	struct moderato_tx *tx = NULL;
+#endif
 	int err;
 
 	if (netif_running(ndev)) {
@@ -326,12 +333,29 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 #endif
 		if (IS_ERR(rx))
 			return PTR_ERR(rx);
+#ifdef MODERATO_OFFLOADS
+		/* For the buffers that it has */
+		if (moderato_has_jumbo(priv))
+			tx = moderato_tx_create(priv, config->tx_order);
+		if (IS_ERR(tx)) {
+			moderato_rx_destroy(rx);
+			return PTR_ERR(tx);
+		}
+#endif
 		err = moderato_rx_install(priv, rx);
+#ifdef MODERATO_OFFLOADS
+		if (err && tx)
+			moderato_tx_destroy(tx);
+#endif
 		if (err)
 			return err;
 		moderato_hw_set_mtu(priv, mtu);
 	}
 	WRITE_ONCE(ndev->mtu, mtu);
+#ifdef MODERATO_OFFLOADS
+	if (tx)
+		return moderato_tx_install(priv, tx);
+#endif
 	return 0;
 }
 
@@ -381,7 +405,7 @@ static const struct net_device_ops moderato_netdev_ops = {
 
 /* The MAC follows its PHY's clock and knows neither speed nor duplex, so that
  * phylink has nothing to set here: it tracks the link and the carrier. The
- * speed says how long frames take to leave.
+ * speed says how long frames take to leave, and pauses last.
  */
 static void moderato_mac_config(struct phylink_config *config,
 				unsigned int mode,
@@ -394,6 +418,9 @@ static void moderato_mac_link_down(struct phylink_config *config,
 {
 	struct moderato_priv *priv = netdev_priv(to_net_dev(config->dev));
 
+#ifdef MODERATO_OFFLOADS
+	moderato_hw_set_pause(priv, 0, false, false);
+#endif
 	WRITE_ONCE(priv->speed, 0);
 }
 
@@ -404,6 +431,9 @@ static void moderato_mac_link_up(struct phylink_config *config,
 {
 	struct moderato_priv *priv = netdev_priv(to_net_dev(config->dev));
 
+#ifdef MODERATO_OFFLOADS
+	moderato_hw_set_pause(priv, speed, tx_pause, rx_pause);
+#endif
 	WRITE_ONCE(priv->speed, speed);
 }
 
@@ -455,6 +485,10 @@ static int moderato_create_phylink(struct moderato_priv *priv)
 	config->dev = &priv->ndev->dev;
 	config->type = PHYLINK_NETDEV;
 	config->mac_capabilities = moderato_capabilities(priv, mode);
+#ifdef MODERATO_OFFLOADS
+	if (priv->features & MODERATO_FEATURES_PAUSE)
+		config->mac_capabilities |= MAC_SYM_PAUSE | MAC_ASYM_PAUSE;
+#endif
 	__set_bit(mode, config->supported_interfaces);
 
 	phylink = phylink_create(config, dev_fwnode(priv->dev), mode,
@@ -548,6 +582,9 @@ static int moderato_probe(struct platform_device *pdev)
 	ndev->stat_ops = &moderato_stat_ops;
 #endif
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+#ifdef MODERATO_OFFLOADS
+	ndev->priv_flags |= IFF_UNICAST_FLT;
+#endif
 	moderato_tx_features(ndev);
 #ifdef MODERATO_UPSTREAM
 	netif_napi_add(ndev, &priv->napi, moderato_napi_poll);

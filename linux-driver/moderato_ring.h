@@ -5,8 +5,14 @@
 #ifndef MODERATO_RING_H
 #define MODERATO_RING_H
 
+#ifdef MODERATO_OFFLOADS
+#include <linux/bitfield.h>
+#endif
 #include <linux/bits.h>
 #include <linux/log2.h>
+#ifdef MODERATO_OFFLOADS
+#include <linux/math.h>
+#endif
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -64,6 +70,18 @@ static inline u32 moderato_tso_segs(u8 order)
 	return min(MODERATO_TSO_SEGS, moderato_size(order) / 2);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* The word of a Tx descriptor that asks for a checksum, of all from octet @start
+ * on, at octet @place: both are even
+ */
+static inline u32 moderato_insertion(unsigned int start, unsigned int place)
+{
+	return MODERATO_DESC_TX_CHECKSUM_INSERT |
+	       FIELD_PREP(MODERATO_DESC_TX_CHECKSUM_START, start) |
+	       FIELD_PREP(MODERATO_DESC_TX_CHECKSUM_PLACE, place);
+}
+
+#endif
 /* Octet times that each frame takes on the wire beyond its own octets: preamble
  * and the gap between two
  */
@@ -82,4 +100,37 @@ static inline u32 moderato_drain_usecs(u32 octets, u32 mbps)
 	return usecs + usecs / 8 + 1000;
 }
 
+#ifdef MODERATO_OFFLOADS
+/* Clocks of @hz in 512 bit times at @mbps, which pauses are counted in: rounded
+ * up, so that none is too short
+ */
+static inline u32 moderato_quantum(u32 hz, u32 mbps)
+{
+	return min_t(u32, DIV_ROUND_UP_ULL(512ULL * hz, mbps * 1000000U),
+		     U16_MAX);
+}
+
+/* What PAUSE_RING reads: the other end pauses when a quarter of the ring is
+ * left, until half of it is. A ring that is hardly longer than what the hardware
+ * fetches ahead says nothing.
+ */
+static inline u32 moderato_pause_ring(u8 order)
+{
+	u32 size = moderato_size(order);
+
+	return order < 5 ? 0 : (size / 2) << 16 | size / 4;
+}
+
+/* What PAUSE_FIFO reads, with a FIFO of so many bytes: at half of it. Frames of
+ * more than a quarter would come to that mark all the time, so that they have
+ * one at three quarters; it leaves less room than may be needed.
+ */
+static inline u32 moderato_pause_fifo(u32 fifo, u32 frame)
+{
+	u32 stop = frame > fifo / 4 ? fifo / 4 : fifo / 2;
+
+	return (stop + fifo / 8) << 16 | stop;
+}
+
+#endif
 #endif /* MODERATO_RING_H */

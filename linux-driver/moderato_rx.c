@@ -5,6 +5,9 @@
 
 #include <linux/bitfield.h>
 #include <linux/slab.h>
+#ifdef MODERATO_OFFLOADS
+#include <net/checksum.h>
+#endif
 #ifndef MODERATO_LINUX_6_1
 #include <net/page_pool/helpers.h>
 #endif
@@ -22,7 +25,7 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 {
 	rx->room = ALIGN(MODERATO_RX_OFFSET + mtu + MODERATO_OVERHEAD,
 			 MODERATO_RX_BUFFER_ALIGN);
-#ifdef MODERATO_UPSTREAM
+#if defined(MODERATO_UPSTREAM) || defined(MODERATO_OFFLOADS)
 	rx->truesize =
 		roundup_pow_of_two(SKB_HEAD_ALIGN(NET_SKB_PAD + rx->room));
 #else
@@ -196,6 +199,15 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
 	skb_put(skb, len);
 	skb->protocol = eth_type_trans(skb, rx->priv->ndev);
+#ifdef MODERATO_OFFLOADS
+	if (rx->priv->ndev->features & NETIF_F_RXCSUM) {
+		u32 sum = le32_to_cpu(ring->desc[slot].checksum);
+
+		/* In memory it has the order of the frame's octets */
+		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(sum));
+		skb->ip_summed = CHECKSUM_COMPLETE;
+	}
+#endif
 	return skb;
 }
 
@@ -240,7 +252,13 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 		.netdev = rx->priv->ndev,
 #endif
 		.dma_dir = DMA_FROM_DEVICE,
+#ifdef MODERATO_OFFLOADS
+		/* Of jumbo frames, each has pages of its own */
+		.order = get_order(rx->truesize),
+		.max_len = PAGE_SIZE << get_order(rx->truesize),
+#else
 		.max_len = PAGE_SIZE,
+#endif
 	};
 	struct page_pool *pool;
 
@@ -376,6 +394,9 @@ void moderato_rx_up(struct moderato_rx *rx)
 	struct moderato_priv *priv = rx->priv;
 	struct moderato_ring *ring = &rx->ring;
 
+#ifdef MODERATO_OFFLOADS
+	moderato_hw_set_pause_marks(priv, ring->order, rx->room);
+#endif
 	moderato_ring_start(priv, ring);
 	moderato_rx_moderate(priv);
 #ifndef MODERATO_CORE

@@ -22,6 +22,18 @@ static void moderato_tx_ring_doorbell(struct moderato_tx *tx)
 	moderato_doorbell(&tx->ring, tx->rung);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* What the hardware is to insert into an skb that is posted as it is */
+static u32 moderato_tx_insertion(const struct sk_buff *skb)
+{
+	unsigned int start = skb_checksum_start_offset(skb);
+
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		return 0;
+	return moderato_insertion(start, start + skb->csum_offset);
+}
+
+#endif
 static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 			     dma_addr_t dma)
 {
@@ -38,6 +50,9 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 	desc->address = cpu_to_le32(dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 					       skb->len));
+#ifdef MODERATO_OFFLOADS
+	desc->checksum = cpu_to_le32(moderato_tx_insertion(skb));
+#endif
 	ring->producer++;
 }
 
@@ -50,10 +65,16 @@ static void moderato_tx_stop_when_full(struct moderato_tx *tx)
 /* Whether the hardware cannot send it as it is. The stack has just looked at
  * gso_size, too; one branch is for all three.
  */
-static bool moderato_tx_copies(const struct sk_buff *skb)
+static bool moderato_tx_copies(const struct moderato_tx *tx,
+			       const struct sk_buff *skb)
 {
-	return skb->data_len | skb_shinfo(skb)->gso_size |
-	       (skb->ip_summed == CHECKSUM_PARTIAL);
+	bool sums = skb->ip_summed == CHECKSUM_PARTIAL;
+
+#ifdef MODERATO_OFFLOADS
+	if (sums && moderato_tx_inserts(tx, skb))
+		sums = false;
+#endif
+	return skb->data_len | skb_shinfo(skb)->gso_size | sums;
 }
 
 /* Posts @skb as it is. Return: its octets, or a negative error */
@@ -112,7 +133,7 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 		tx->ops->prepare(tx);
 
 #endif
-	if (unlikely(moderato_tx_copies(skb)))
+	if (unlikely(moderato_tx_copies(tx, skb)))
 		len = moderato_tx_copy(tx, skb);
 	else
 		len = moderato_tx_map(tx, skb);
@@ -364,10 +385,26 @@ void moderato_tx_destroy(struct moderato_tx *tx)
 	kfree(tx);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* What a ring's own buffers are for. Where frames may be long they have the size
+ * of the present ones, and a change of the MTU takes a new ring.
+ */
+static unsigned int moderato_tx_copy_mtu(const struct moderato_priv *priv)
+{
+	const struct net_device *ndev = priv->ndev;
+
+	return moderato_has_jumbo(priv) ? max(ndev->mtu, ETH_DATA_LEN) :
+					  ndev->max_mtu;
+}
+
+#endif
 void moderato_tx_up(struct moderato_tx *tx)
 {
 	struct moderato_ring *ring = &tx->ring;
 
+#ifdef MODERATO_OFFLOADS
+	tx->priv->copy_mtu = moderato_tx_copy_mtu(tx->priv);
+#endif
 	memset(ring->desc, 0, moderato_size(ring->order) * sizeof(*ring->desc));
 	moderato_ring_start(tx->priv, ring);
 	tx->rung = 0;

@@ -17,9 +17,19 @@
 /* Before register_netdev(). Without NETIF_F_HIGHDMA, as moderato_cut.h wants it */
 void moderato_tx_features(struct net_device *ndev)
 {
+#ifdef MODERATO_OFFLOADS
+	const struct moderato_priv *priv = netdev_priv(ndev);
+
+#endif
 	ndev->hw_features |= MODERATO_TX_FEATURES;
 	ndev->features |= MODERATO_TX_FEATURES;
 	ndev->vlan_features |= MODERATO_TX_FEATURES;
+#ifdef MODERATO_OFFLOADS
+	if (priv->features & MODERATO_FEATURES_RX_CHECKSUM) {
+		ndev->hw_features |= NETIF_F_RXCSUM;
+		ndev->features |= NETIF_F_RXCSUM;
+	}
+#endif
 	netif_set_tso_max_segs(ndev, MODERATO_TSO_SEGS);
 }
 
@@ -38,7 +48,11 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 /* From the frame's first octet, wherever in a word that is */
 static unsigned int moderato_copy_bytes(const struct moderato_priv *priv)
 {
+#ifdef MODERATO_OFFLOADS
+	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + priv->copy_mtu;
+#else
 	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + priv->ndev->max_mtu;
+#endif
 }
 
 /* A slot gets its buffer when something is copied into it for the first time,
@@ -90,6 +104,9 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 	desc->address = cpu_to_le32(buf->dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 					       len));
+#ifdef MODERATO_OFFLOADS
+	desc->checksum = cpu_to_le32(moderato_cut_insertion(cut));
+#endif
 	return len;
 }
 
@@ -121,7 +138,11 @@ int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb)
 	unsigned int frames;
 	int octets = 0;
 
+#ifdef MODERATO_OFFLOADS
+	frames = moderato_cut_start(&cut, skb, moderato_tx_inserts(tx, skb));
+#else
 	frames = moderato_cut_start(&cut, skb);
+#endif
 	/* The stack knows how many it becomes, and how long they are, unless it
 	 * comes from a packet socket or a virtual machine.
 	 */

@@ -30,16 +30,19 @@ from moderato.soc.verilog import drop_stamps
 
 TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
+OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
+            "rmon": True}
 
 
 @dataclass(frozen=True)
 class SimConfig:
     """`ram_latency`: cycles from a read command to its first word (soc/memory.py).
 
-    `nic`, `liteeth_slots`: as for ModeratoSoC.
+    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS, too.
     """
     macs: int = 2
     nic: str = "moderato"
+    offloads: bool = False
     liteeth_slots: int = 2
     cpu: CpuConfig = field(default_factory=CpuConfig)
     sys_clk_hz: int = 100_000_000
@@ -124,6 +127,7 @@ class SimSoC(ModeratoSoC):
         self.crg = _CRG(platform.request("sys_clk"))
         self.eth_pads = [platform.request("eth", port) for port in range(config.macs)]
         self.gated_macs = config.nic == "moderato"  # LiteEth's parts do not say when they sleep
+        self.offloads = config.offloads
         ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
             phys                 = self._phys(config.sys_clk_hz),
             nic                  = config.nic,
@@ -163,7 +167,7 @@ class SimSoC(ModeratoSoC):
     def mac_options(self, number):
         parts = PARTS if self._gated(self.eth_pads[number]) else ()
         domains = {f"{part}_cd": f"mac{number}_{part}" for part in parts}
-        return {"urgent": True, "pacing": True, **domains}
+        return {"urgent": True, "pacing": True, **(OFFLOADS if self.offloads else {}), **domains}
 
     def _add_gated_clocks(self, number, mac, pads):
         for part in PARTS:

@@ -2,14 +2,17 @@
 """A model of the driver: rings, buffers, doorbells and phases, all from the register table.
 
 It learns completions from memory only, as the driver does, and fills every Rx buffer with a known
-pattern first, so that a byte written where none belongs is found.
+pattern first, so that a byte written where none belongs is found. It compares the sum of each frame
+that it receives.
 """
 
+import random
 import struct
 from collections import deque
 from dataclasses import dataclass
 
 from cocotb.triggers import RisingEdge
+from scapy.utils import checksum
 
 from bench.wishbone import Registers, field
 from moderato.gateware import registers
@@ -38,6 +41,11 @@ def put(word, **values):
 def get(word, name, value):
     f = FIELDS[word, name]
     return (value & f.mask) >> f.lsb
+
+
+def summed(octets):
+    """The one's complement sum of pairs of octets, the first one of each in bits 7:0."""
+    return int.from_bytes((checksum(octets) ^ 0xFFFF).to_bytes(2, "big"), "little")
 
 
 @dataclass
@@ -71,10 +79,11 @@ class Ring:
     def address(self, index, word):
         return self.base + index % self.size * DESCRIPTOR_BYTES + WORDS[word].offset
 
-    def post(self, address, item, **control):
+    def post(self, address, item, checksum, **control):
         """Writes the next descriptor; STATUS keeps the phase of the pass before."""
         assert self.room, f"{self.prefix} ring is full"
-        for word, value in (("ADDRESS", address), ("CONTROL", put("CONTROL", **control))):
+        for word, value in (("ADDRESS", address), ("CONTROL", put("CONTROL", **control)),
+                            (f"{self.prefix}_CHECKSUM", checksum)):
             self.driver.ram.write(self.address(self.producer, word), struct.pack("<I", value))
         self.posted.append(item)
         self.producer = (self.producer + 1) % MODULO
@@ -83,11 +92,12 @@ class Ring:
         await self.driver.regs.write(f"{self.prefix}_DOORBELL", self.producer)
 
     def done(self):
-        """(status, item) of the next completed descriptor, or None; takes it off the ring."""
+        """(status, item) of the next completed descriptor, or None; takes it off the ring. What was
+        written back with the status is `checksum` then."""
         if not self.posted:
             return None
-        raw = self.driver.ram.read(self.address(self.consumer, "STATUS"), 4)
-        status = struct.unpack("<I", raw)[0]
+        raw = self.driver.ram.read(self.address(self.consumer, f"{self.prefix}_CHECKSUM"), 8)
+        self.checksum, status = struct.unpack("<II", raw)
         if get("STATUS", "PHASE", status) != (self.consumer >> self.order & 1) ^ 1:
             return None
         self.consumer = (self.consumer + 1) % MODULO
@@ -133,6 +143,8 @@ class Driver:
         for name, value in setup.items():
             await self.regs.write(name, value)
         await self.enable(rx, tx)
+        self.sums, self.inserts = [await self.regs.read("FEATURES", f"{prefix}_CHECKSUM")
+                                   for prefix in ("RX", "TX")]
         if rx and post:
             await self.post_buffers()
         if rx:
@@ -162,12 +174,12 @@ class Driver:
         for _ in range(self.rx.room if count is None else count):
             address = self.allocate(size)
             self.ram.write(address - GUARD, bytes([CANARY]) * (size + 2*GUARD))
-            self.rx.post(address, (address, size), LENGTH=size, **flags)
+            self.rx.post(address, (address, size), random.getrandbits(32), LENGTH=size, **flags)
         if ring_doorbell:
             await self.rx.doorbell()
 
     def receive(self):
-        """The next received frame, or None; checks that nothing else was written."""
+        """The next received frame, or None; checks its sum, and that nothing else was written."""
         done = self.rx.done()
         if done is None:
             return None
@@ -181,7 +193,10 @@ class Driver:
         around = around[:GUARD] + around[GUARD + end:]
         assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
         flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST", "URGENT")]
-        return Frame(self.ram.read(address + RX_OFFSET, length), *flags, error)
+        data = self.ram.read(address + RX_OFFSET, length)
+        assert self.rx.checksum == (summed(data[14:]) if self.sums else 0), \
+            f"the sum of {length} octets is {self.rx.checksum:#x}"
+        return Frame(data, *flags, error)
 
     async def poll(self, count, clocks=200_000, repost=True):
         """`count` frames, as they come; their descriptors are posted again."""
@@ -202,19 +217,24 @@ class Driver:
 
     # Transmit -------------------------------------------------------------------------------------
 
-    def queue(self, data, offset=0, **flags):
-        """Posts a frame that starts `offset` bytes after a multiple of 64; rings no doorbell."""
+    def queue(self, data, offset=0, checksum=None, **flags):
+        """Posts a frame that starts `offset` bytes after a multiple of 64; rings no doorbell.
+
+        checksum: the (START, PLACE) of the one that is to be inserted.
+        """
         address = self.allocate(len(data), offset)
         self.ram.write(address - GUARD, bytes([CANARY]) * (len(data) + 2*GUARD))
         self.ram.write(address, data)
-        self.tx.post(address, address, LENGTH=len(data), **flags)
+        start, place = checksum or (random.getrandbits(14), random.getrandbits(14))
+        self.tx.post(address, address, put("TX_CHECKSUM", START=start, PLACE=place,
+                     INSERT=checksum is not None), LENGTH=len(data), **flags)
 
-    async def send(self, data, offset=0, **flags):
+    async def send(self, data, offset=0, checksum=None, **flags):
         """Posts a frame, waiting for room, and rings the doorbell."""
         while not self.tx.room:
             self.reclaim()
             await RisingEdge(self.dut.sys_clk)
-        self.queue(data, offset, **flags)
+        self.queue(data, offset, checksum, **flags)
         await self.tx.doorbell()
 
     def reclaim(self):
@@ -222,6 +242,7 @@ class Driver:
         errors = []
         while (done := self.tx.done()) is not None:
             errors.append(bool(get("STATUS", "ERROR", done[0])))
+            assert self.tx.checksum == 0
         return errors
 
     async def reclaim_all(self, clocks=200_000):

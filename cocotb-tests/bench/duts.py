@@ -22,12 +22,14 @@ from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.pacing import Pacing
+from moderato.gateware.pause_source import PauseSource
 from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
-from moderato.gateware.receive import Receive, rx_frame_param
+from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
-from moderato.gateware.registers import counters, registers
+from moderato.gateware.registers import MAX_UNICAST, counters, options, registers
 from moderato.gateware.statistics import Statistics
+from moderato.gateware.tx_ring import tx_frame_param
 from moderato.gateware.wishbone_master import WishboneMaster
 from moderato.soc.liteeth import LiteEth
 
@@ -129,10 +131,14 @@ def frame_fifo():
 # Address filter -----------------------------------------------------------------------------------
 
 def address_filter():
-    device = AddressFilter()
+    """With two further addresses, other0_on, other0_address and so on."""
+    device = AddressFilter(2)
     names = ["station", "hash", "promiscuous", "allmulti", "start", "destination", "accept",
         "multicast", "broadcast"]
-    return device, clocked(device) | named(**{name: getattr(device, name) for name in names})
+    ports = clocked(device) | named(**{name: getattr(device, name) for name in names})
+    for n, other in enumerate(device.further):
+        ports |= named(f"other{n}_", **vars(other))
+    return device, ports
 
 
 # DMA ----------------------------------------------------------------------------------------------
@@ -187,11 +193,12 @@ def statistics():
     With `twice`, an event of BURSTS comes twice in one clock.
     """
     device = Module()
-    pulses, octets, twice = Signal(len(counters())), Signal(14), Signal()
+    names  = counters(options())
+    pulses, octets, twice = Signal(len(names)), Signal(14), Signal()
     events = {name: (pulses[n], octets) if name.endswith("OCTETS") else
         pulses[n] + (pulses[n] & twice) if name in BURSTS else pulses[n]
-        for n, name in sorted(enumerate(counters()), key=lambda pair: pair[1] in BURSTS)}
-    device.submodules.registers  = registers = RegisterFile()
+        for n, name in sorted(enumerate(names), key=lambda pair: pair[1] in BURSTS)}
+    device.submodules.registers  = registers = RegisterFile(options())
     device.submodules.statistics = Statistics(registers, events, BURSTS)
     bus = {name: getattr(registers.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
@@ -202,12 +209,13 @@ def statistics():
 # Receive ------------------------------------------------------------------------------------------
 
 def receive():
-    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; two comparisons, compare0
-    and compare1."""
+    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; sums, and two comparisons,
+    compare0 and compare1. A pause is for `quanta`."""
     device = Module()
-    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param, 4)
-    device.submodules.receive = top = Receive(fifo, 2)
-    results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full"]
+    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param + rx_sum_param, 4)
+    device.submodules.receive = top = Receive(fifo, 2, checksum=True, pause=True)
+    results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full",
+        "paused", "unknown"]
     sink    = {name: getattr(top.sink, name)
         for name in ("valid", "ready", "last", "last_be", "data", "error")}
     device.comb += top.filter.promiscuous.eq(1)
@@ -216,8 +224,25 @@ def receive():
         ports |= named(f"compare{n}_", **vars(comparison))
     return device, ports | named(
         together=top.urgent.together, enable=top.enable, max_frame=top.max_frame,
+        obey=top.obey, quanta=top.control.quanta, station=top.filter.station,
         available=fifo.available, free=fifo.release, head=fifo.head, word=fifo.word, next=fifo.next,
         **{name: getattr(top, name) for name in results})
+
+
+# Pause --------------------------------------------------------------------------------------------
+
+def pause_source():
+    """Between a FIFO, fifo_available and so on, and a transmitter."""
+    fifo = Module()
+    fifo.available, fifo.next, fifo.release = Signal(), Signal(), Signal()
+    fifo.word, fifo.head = Signal(64), Record(tx_frame_param)
+    device = PauseSource(fifo)
+    names  = ["hold", "enable", "full", "roomy", "quanta", "quantum", "station", "own", "stopped"]
+    ports  = clocked(device) | named(**{name: getattr(device, name) for name in names})
+    for prefix, side in (("", device), ("fifo_", fifo)):
+        ports |= named(prefix, available=side.available, head=side.head, word=side.word,
+            next=side.next, free=side.release)
+    return device, ports
 
 
 # Registers ----------------------------------------------------------------------------------------
@@ -225,7 +250,7 @@ def receive():
 def register_file():
     """Bit n of `strobes` is that of the nth register that has one. A register that only the user
     drives reads as its offset, counter n as 256 + n; `counting` as the user sees it."""
-    device  = RegisterFile(["urgent", "pacing"])
+    device  = RegisterFile(options())
     strobes = Signal(len(device.strobe))
     device.comb += strobes.eq(Cat(*device.strobe.values()))
     device.comb += [device.value[register.name].eq(register.offset)
@@ -258,7 +283,8 @@ def axi_lite():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-OPTIONS = {"urgent": True, "pacing": True}
+OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon"], True) | \
+    {"unicast": MAX_UNICAST}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -312,6 +338,27 @@ def mac_wishbone64():
 
 def mac_axi32():
     return mac_sim_on(lambda dma: AXIMaster(dma, data_width=32))
+
+
+def mac_pair():
+    """Two of them, `a` and `b`, at both ends of a cable; the ports of each begin with its name."""
+    device = Module()
+    ports  = clocked(device)
+    wires  = {}
+    for name in "ab":
+        wires[name] = pads = Record(SIM_PADS)
+        phy = SimPHY(pads, SYS_CLK_FREQ)
+        top = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **OPTIONS)
+        setattr(device.submodules, f"phy_{name}", phy)
+        setattr(device.submodules, f"mac_{name}", top)
+        device.comb += pads.link_mbps.eq(1000)
+        bus = {field: getattr(top.bus, field)
+            for field in "adr dat_w dat_r sel cyc stb ack err we".split()}
+        ports |= axi_ports(f"{name}_dma", top.dma) | named(f"{name}_bus_", **bus)
+    for one, other in ("ab", "ba"):
+        device.comb += [getattr(wires[other], f"rx_{field}").eq(getattr(wires[one], f"tx_{field}"))
+            for field in ("valid", "data", "last", "bytes")]
+    return device, ports
 
 
 def mac_gated():
@@ -394,17 +441,55 @@ def mac_gmii(**parts):
     return liteeth_mac(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, **parts)
 
 
+def mac_only(**options):
+    """With these options, and no others."""
+    return mac_gmii(**dict.fromkeys(OPTIONS, False) | options)
+
+
 def mac_plain():
     """As it is by default, without options."""
-    return mac_gmii(urgent=False, pacing=False)
+    return mac_only()
 
 
 def mac_urgent():
-    return mac_gmii(pacing=False)
+    return mac_only(urgent=True)
 
 
 def mac_pacing():
-    return mac_gmii(urgent=False)
+    return mac_only(pacing=True)
+
+
+def mac_both():
+    return mac_only(urgent=True, pacing=True)
+
+
+def mac_rx_checksum():
+    return mac_only(rx_checksum=True)
+
+
+def mac_tx_checksum():
+    return mac_only(tx_checksum=True)
+
+
+def mac_checksums():
+    return mac_only(rx_checksum=True, tx_checksum=True)
+
+
+def mac_unicast():
+    return mac_only(unicast=4)
+
+
+def mac_pause():
+    return mac_only(pause=True)
+
+
+def mac_jumbo():
+    """Also on the simulator's bench."""
+    return mac_only(jumbo=True)
+
+
+def mac_rmon():
+    return mac_only(rmon=True)
 
 
 def mac_mii():

@@ -3,17 +3,21 @@
 
 from migen import *
 
-from moderato.gateware.descriptor import BEATS_PER_DESCRIPTOR, DescriptorFetcher
+from moderato.gateware.descriptor import (BEATS_PER_DESCRIPTOR, DescriptorFetcher,
+                                          descriptor_layout)
 from moderato.gateware.registers import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
 from formal.prover import internal
 
 
 class DescriptorProof(Module):
-    """The fetcher between a driver that plays by the rules and a bus that answers when it likes."""
+    """The fetcher between a driver that plays by the rules and a bus that answers when it likes.
 
-    def __init__(self):
-        self.submodules.dut = dut = DescriptorFetcher()
+    checksum: it delivers what is in a descriptor's second beat, too.
+    """
+
+    def __init__(self, checksum=False):
+        self.submodules.dut = dut = DescriptorFetcher(checksum)
         request, source = dut.port.request, dut.source
         producer, busy = internal(dut, "producer"), internal(dut, "busy")
 
@@ -87,11 +91,12 @@ class DescriptorProof(Module):
             payload.eq(Cat(request.address, request.last_beat)),
         ]
 
-        # Under way: of the burst being answered, the descriptors whose first beat is still to come.
+        # Under way: of the burst being answered, the descriptors whose first beat is still to come, or
+        # their last one.
         coming = Signal(INDEX_BITS)
         waits  = Signal(INDEX_BITS)
         self.comb += [
-            coming.eq((beats_left >> 1) + Mux(request.valid, count, 0)),
+            coming.eq(((beats_left + checksum) >> 1) + Mux(request.valid, count, 0)),
             waits.eq(dut.fifo.level),
         ]
         total = Signal(INDEX_BITS)
@@ -140,6 +145,19 @@ class DescriptorProof(Module):
             "lemma_room": ~busy | (room <= 8),
             "lemma_level": dut.fifo.level <= 8,
         }
+        if checksum:
+            first  = Signal(64)
+            second = dut.port.data
+            sink   = dut.fifo.sink
+            self.sync += If(dut.port.valid & ~beats_left[0], first.eq(dut.port.data))
+            self.promises |= {
+                "delivers_what_it_read": ~sink.valid | (
+                    (Cat(sink.address, sink.length, sink.request, sink.silent) == first[:50]) &
+                    (Cat(sink.start, sink.place, sink.insert) ==
+                        Cat(second[1:14], second[17:30], second[31]))),
+                "lemma_kept": first[:50] ==
+                    Cat(*[internal(dut, f"kept_{name}") for name, _ in descriptor_layout]),
+            }
         self.reachable = {
             "short_burst": accepted & (count == 3),
             "ring_wrapped": accepted & (fetched == 4) & (dut.order == 2),

@@ -16,7 +16,7 @@ class RegisterFileProof(Module):
     """The slave behind a master that keeps an access until it is answered."""
 
     def __init__(self):
-        self.submodules.dut = dut = RegisterFile(["urgent", "pacing"])
+        self.submodules.dut = dut = RegisterFile(registers.options())
         bus, table = dut.bus, {register.name: register for register in registers.registers()}
 
         # The master. An access lasts from its first clock to its answer; the next may follow at once.
@@ -57,7 +57,7 @@ class RegisterFileProof(Module):
             given.eq(counting),
             counted.eq((counted | dut.counting) & ~answer),
         ]
-        counters   = registers.counters()
+        counters   = registers.counters(registers.options())
         of_counter = Signal()
         number     = Signal(max=len(counters))
         for n, name in enumerate(counters):

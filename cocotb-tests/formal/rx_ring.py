@@ -7,7 +7,7 @@ from migen import *
 
 from moderato.gateware             import rx_ring
 from moderato.gateware.completions import IN_FLIGHT
-from moderato.gateware.receive     import rx_frame_param
+from moderato.gateware.receive     import rx_frame_param, rx_sum_param
 from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET
 from moderato.gateware.rx_ring     import RxRing
 
@@ -17,17 +17,20 @@ from formal.environment import (OUTSTANDING, AnyIndex, Descriptors, Driver, Writ
 from formal.prover      import internal
 
 
+PARAM = rx_frame_param + rx_sum_param
+
+
 class _FIFO(Module):
     """In place of the frame FIFO: shows any frame, when it likes, until it is released."""
     def __init__(self):
         self.available = Signal(name_override="available")
-        self.head      = Record(rx_frame_param)
+        self.head      = Record(PARAM)
         self.word      = Signal(64, name_override="word")
         self.next      = Signal()
         self.release   = Signal()
 
         stands, same_word, word = Signal(), Signal(), Signal(64)
-        head = Signal(layout_len(rx_frame_param))
+        head = Signal(layout_len(PARAM))
         self.sync += [
             stands.eq(self.available & ~self.release),
             head.eq(self.head.raw_bits()),
@@ -147,6 +150,7 @@ class RxRingProof(Module):
             "job_is_the_frame": ~job.valid | (
                 (job.length == fifo.head.length) & (job.multicast == fifo.head.multicast) &
                 (job.broadcast == fifo.head.broadcast) & (job.urgent == fifo.head.urgent) &
+                (job.sum == fifo.head.sum) &
                 (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "drops_are_told": ~(fifo.release & dut.enable) | job.valid | dut.drop_ring | at("STOPPED"),
@@ -191,6 +195,7 @@ class RxRingProof(Module):
             "lemma_at_hand": ~busy | (fifo.available & completions.room &
                 (job.length == fifo.head.length) & (job.multicast == fifo.head.multicast) &
                 (job.broadcast == fifo.head.broadcast) & (job.urgent == fifo.head.urgent) &
+                (job.sum == fifo.head.sum) &
                 (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "lemma_place": Mux(busy,

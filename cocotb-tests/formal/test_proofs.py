@@ -3,6 +3,7 @@
 
 import functools
 import re
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,7 @@ from formal.descriptor import DescriptorProof
 from formal.dma import DMAReaderProof, DMAWriterProof
 from formal.moderation import ModerationProof
 from formal.pacing import PacingProof
+from formal.pause import PauseSourceProof, PauseTimerProof
 from formal.prover import breaks, broken_promises, reaches, text
 from formal.register_file import RegisterFileProof
 from formal.rx_ring import RxRingProof
@@ -20,12 +22,16 @@ PROOFS = {
     "moderation":    ModerationProof,
     "pacing":        PacingProof,
     "descriptor":    DescriptorProof,
+    "descriptor_checksum": partial(DescriptorProof, checksum=True),
     "completions":   CompletionsProof,
     "tx_ring":       TxRingProof,
+    "tx_ring_checksum": partial(TxRingProof, checksum=True),
     "rx_ring":       RxRingProof,
     "reader":        DMAReaderProof,
     "writer":        DMAWriterProof,
     "register_file": RegisterFileProof,
+    "pause_source":  PauseSourceProof,
+    "pause_timer":   PauseTimerProof,
 }
 
 
@@ -98,6 +104,13 @@ MUTANTS = {
          r"\1\2(\1octets - 3'd7) <= \3);", "writes_nothing_beyond_the_buffer"),
     "an illegal length does not wait for those before":
         ("tx_ring", r"if \(\(~\w+_completions_waiting\)\)", "if (1)", "data_meet_their_job"),
+    "what ends a pause is held by one":
+        ("pause_source", r"(dut_available = )\((\w+dut_own) \| (.*)\);", r"\1((\2 & ~hold) | \3);",
+         "tells_at_once"),
+    "a pause frame breaks into a frame":
+        ("pause_source", r"(dut_own = )\(\w+busy \? \w+ours : (\w+)\)", r"\1\2", "frames_are_whole"),
+    "a quantum never ends":
+        ("pause_timer", r"(clocks <= )\((\w+clocks) - 1'd1\)", r"\1\2", "comes_nearer"),
     "an access is answered twice":
         ("register_file", r"(request = \(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
          "answers_what_is_asked"),

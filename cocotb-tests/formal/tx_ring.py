@@ -8,7 +8,7 @@ from migen import *
 from moderato.gateware            import tx_ring
 from moderato.gateware.completions import IN_FLIGHT
 from moderato.gateware.registers   import INDEX_BITS
-from moderato.gateware.tx_ring     import TxRing, tx_frame_param
+from moderato.gateware.tx_ring     import TxRing, tx_frame_param, tx_place_param
 
 from formal.completions import levels
 from formal.environment import (AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of,
@@ -22,11 +22,11 @@ DEPTH      = 2**FIFO_ORDER//8
 
 class _FIFO(Module):
     """In place of the frame FIFO: its transmitter takes frames and words when it likes."""
-    def __init__(self):
+    def __init__(self, param):
         self.write  = Signal()
         self.data   = Signal(64)
         self.commit = Signal()
-        self.param  = Record(tx_frame_param)
+        self.param  = Record(param)
         self.space  = Signal(max=DEPTH + 1, reset=DEPTH)
         self.frames = Signal(max=MAX_FRAMES + 1)
 
@@ -43,13 +43,30 @@ class _FIFO(Module):
         self.inputs = {self.freed, self.release}
 
 
-class TxRingProof(Module):
-    """The ring between a driver that plays by the rules and a bus that answers when it likes."""
-
+class _Checksum(Module):
+    """In place of what sums the frames."""
     def __init__(self):
-        self.submodules.fifo = fifo = _FIFO()
+        self.write  = Signal()
+        self.data   = Signal(64)
+        self.number = Signal(12)
+        self.last   = Signal()
+        self.start  = Signal(15)
+        self.end    = Signal(3)
+        self.odd    = Signal()
+        self.awake  = Signal(name_override="summing")
+
+
+class TxRingProof(Module):
+    """The ring between a driver that plays by the rules and a bus that answers when it likes.
+
+    checksum: with checksums to be inserted.
+    """
+
+    def __init__(self, checksum=False):
+        checksums = _Checksum() if checksum else None
+        self.submodules.fifo = fifo = _FIFO(tx_frame_param + (tx_place_param if checksum else []))
         with mock.patch.object(tx_ring, "DescriptorFetcher", Descriptors):
-            self.submodules.dut = dut = TxRing(fifo, FIFO_ORDER, MAX_FRAMES)
+            self.submodules.dut = dut = TxRing(fifo, FIFO_ORDER, MAX_FRAMES, checksums)
         fetcher, data, completions = dut.fetcher, dut.data, dut.completions
         source, job, oldest = fetcher.source, completions.job, completions.oldest
         self.submodules.driver = driver = Driver(dut)
@@ -162,6 +179,26 @@ class TxRingProof(Module):
                     completions.port.request.valid | completions.port.data.valid),
             "disabled_comes_to_an_end": ~disabled | Mux(happened, measure < before, measure <= before),
         }
+        if checksum:
+            self.promises |= {
+                "job_asks_for_a_checksum_as_the_descriptor": ~job.valid | (
+                    (job.start == Cat(C(0, 1), taken.start) + taken.address[:3]) &
+                    (job.place == taken.place) & (job.insert == taken.insert)),
+                "sums_what_goes_into_the_fifo":
+                    (checksums.write == fifo.write) & (checksums.data == fifo.data),
+                "sums_a_frame_from_its_first_word_on": ~checksums.write | (
+                    (checksums.number == internal(dut, "arrived")) &
+                    (checksums.last == (checksums.number + 1 == oldest.words))),
+                "sums_what_was_asked_for": ~checksums.write | (ended != index) | (
+                    (checksums.start == known.start) &
+                    (checksums.end == (known.offset + known.length)[:3]) &
+                    (checksums.odd == known.offset[0])),
+                "place_is_told_as_it_was": ~commits |
+                    ((fifo.param.place == known.place) & (fifo.param.insert == known.insert)),
+                "lemma_asked": ~(at("RESERVE") | at("REQUEST")) | (
+                    (internal(dut, "start") == taken.start) & (job.place == taken.place) &
+                    (job.insert == taken.insert)),
+            }
         # What the induction leans on.
         # ----------------------------
         jobs     = slots(self, completions.jobs)
@@ -242,6 +279,8 @@ class TxRingProof(Module):
         }
         self.inputs = driver.inputs | fetcher.inputs | fifo.inputs | reads.inputs | writes.inputs | \
             any_index.inputs
+        if checksum:
+            self.inputs |= {checksums.awake}
 
     def _bits(self, width, expression):
         """An expression in a signal, so that it has its place in a Cat."""

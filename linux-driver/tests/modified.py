@@ -12,18 +12,21 @@ from driver_sources import copy
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain.cache import run
 
 
 @contextlib.contextmanager
-def guest(tmp_path: Path, *changes: tuple[str, str, str]):
+def guest(tmp_path: Path, *changes: tuple[str, str, str], words=(), system: System = System()):
     """A guest with both interfaces up, and a driver with `changes`: (file, text, its replacement).
+
+    words: of make. system: what the guest runs on.
     """
     work = tmp_path / "modified"
     work.mkdir()
     change(copy(work), *changes)
-    with loaded(work) as session:
+    with loaded(work, *words, system=system) as session:
         yield session
 
 
@@ -36,15 +39,15 @@ def change(work: Path, *changes: tuple[str, str, str]):
 
 
 @contextlib.contextmanager
-def loaded(work: Path, *words: str):
+def loaded(work: Path, *words: str, system: System = System()):
     """A guest with both interfaces up, and the driver of the sources in `work`, built by make with
-    `words`.
+    `words`. `system`: what it runs on.
     """
     built = kernel.kernel()
     run(kernel.make(built.source, built.build, f"M={work}", *words, "modules"),
         log=work / "build.log")
 
-    m = machine()
+    m = machine(system=system)
     with state.booted(m).open() as session:
         session.call("mailbox", file=str(work / "moderato.ko"), address=m.mailbox)
         session.check("mailbox > /tmp/moderato.ko; insmod /tmp/moderato.ko")

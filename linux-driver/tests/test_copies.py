@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the driver copies, sums and cuts (tx_copy.c), in the simulated SoC, as it leaves the wire."""
+"""What the driver copies, sums and cuts (tx_copy.c), in the simulated SoC, as it leaves the wire; and
+with a MAC that inserts checksums, so that the driver sums nothing.
+"""
 
 import shlex
 import struct
@@ -13,9 +15,9 @@ from moderato.sim.lab.measure import pcap
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
-from moderato.sim.lab.run.variants import KNOWN
+from moderato.sim.lab.run.variants import KNOWN, OFFLOAD
 from moderato.soc.linux import userspace
-from moderato.soc.linux.kernel import DEBUG, NORMAL
+from moderato.soc.linux.kernel import DEBUG
 
 HERE = Path(__file__).parent
 FIRST = 0xfffff000  # sequence number
@@ -23,10 +25,11 @@ CWR, PSH, FIN = 0x80, 0x08, 0x01
 STATISTICS = "(cd /sys/class/net/eth0/statistics; cat tx_packets tx_bytes tx_dropped tx_errors)"
 
 
-@pytest.fixture(params=[pytest.param(NORMAL, id="normal"),
-                        pytest.param(DEBUG, marks=pytest.mark.slow, id="debug")])
+@pytest.fixture(params=[pytest.param(System(), id="normal"),
+                        pytest.param(System(nic=OFFLOAD), marks=pytest.mark.slow, id="offload"),
+                        pytest.param(System(kernel=DEBUG), marks=pytest.mark.slow, id="debug")])
 def guest(request, tmp_path):
-    m = machine(system=System(kernel=request.param))
+    m = machine(system=request.param)
     program = tmp_path / "send_tcp"
     subprocess.run([userspace.toolchain().cc, "-O2", "-o", program, HERE / "send_tcp.c"],
                    check=True)

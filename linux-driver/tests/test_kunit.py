@@ -52,7 +52,7 @@ def user_mode_linux() -> Path:
 def run_module(tmp_path: Path) -> str:
     """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
     uml = user_mode_linux()
-    (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\n"
+    (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\nccflags-y := -DMODERATO_OFFLOADS\n"
                                      "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o\n")
     subprocess.run([str(word) for word in make(uml, f"M={tmp_path}", "modules")], check=True,
                    stdout=subprocess.DEVNULL)
@@ -89,11 +89,16 @@ def test_arithmetic(tmp_path):
     ("moderato_flow.h", "also.mask &= ~word.mask", "(void)0", "flow_vlan"),
     ("moderato_ring.h", "moderato_size(order) / 4, reserve)", "moderato_size(order) / 4, 1U)",
      "ring_wake"),
+    ("moderato_ring.h", "DIV_ROUND_UP_ULL(512ULL * hz", "div_u64(512ULL * hz", "ring_pause"),
     ("moderato_coalesce.h", "? c->frames : moderato_size(order)", "? 256 : 256", "coalesce_budget"),
     ("moderato_cut.h", "cut->id++", "(void)0", "cut_gso"),
     ("moderato_cut.h", "flags &= ~TCP_FLAG_CWR", "flags &= ~TCP_FLAG_ECE", "cut_gso"),
     ("moderato_cut.h", "(TCP_FLAG_FIN | TCP_FLAG_PSH)", "TCP_FLAG_FIN", "cut_gso"),
     ("moderato_cut.h", "\t\t\t\t     done);", "\t\t\t\t     0);", "cut_gso"),
+    ("moderato_cut.h", "~(__force u16)check;", "(__force u16)check;", "cut_gso_inserts"),
+    ("moderato_cut.h", "start = skb_transport_offset(skb);", "start = skb_network_offset(skb);",
+     "cut_gso_inserts"),
+    ("moderato_ring.h", "_TX_CHECKSUM_PLACE, place)", "_TX_CHECKSUM_PLACE, start)", "cut_whole"),
     ("moderato_cut.h", "csum_shift(sum, odd)", "sum", "cut_copy_sum"),
     ("moderato_cut.h", "% sizeof(u32);", "* 0;", "cut_offset"),
     ("moderato_cut.h", "DIV_ROUND_UP(cut->rest, cut->size)", "cut->rest / cut->size + 1",

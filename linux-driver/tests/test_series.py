@@ -62,7 +62,7 @@ def test_mails(mails):
     for mail in mails:
         text = mail.read_text()
         assert "***" not in text
-        assert not re.search("MODERATO_(CORE|UPSTREAM|LINUX)|maintainers@", text)
+        assert not re.search("MODERATO_(CORE|UPSTREAM|OFFLOADS|LINUX)|maintainers@", text)
         made = re.findall(r"^\+\+\+ b/drivers/net/ethernet/moderato/(.*)$", text, re.MULTILINE)
         assert [name for name in made if not re.match(r"moderato[._]|Kconfig$|Makefile$", name)] == []
     assert all(f"\nSigned-off-by: {WHO}\n" in mail.read_text() for mail in mails[1:])

@@ -15,11 +15,11 @@ HERE = Path(__file__).parent
 IGNORED = "UNDOCUMENTED_DT_STRING"
 
 
-def compile_module(directory: Path, harts: int = 1) -> str:
-    """Everything that make, gcc and sparse say about the module in `directory`."""
+def compile_module(directory: Path, harts: int = 1, *options: str) -> str:
+    """Everything that make, with `options`, gcc and sparse say about the module in `directory`."""
     built = kernel.kernel(harts)
     command = kernel.make(built.source, built.build, f"M={directory}", "W=1", "C=2",
-                          f"CHECK={HERE / 'sparse-rv32'}", "modules")
+                          f"CHECK={HERE / 'sparse-rv32'}", *options, "modules")
     return subprocess.run([str(word) for word in command], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
@@ -28,10 +28,10 @@ def complaints(output: str) -> list[str]:
     return [line for line in output.splitlines() if "warning:" in line or "error:" in line.lower()]
 
 
-@pytest.mark.parametrize("harts", [1, 2])
-def test_compiles_without_a_warning(tmp_path, harts):
-    """Some of it is there with several harts only."""
-    output = compile_module(copy(tmp_path), harts)
+@pytest.mark.parametrize("harts, options", [(1, []), (2, []), (1, ["MODERATO_OFFLOADS=y"])])
+def test_compiles_without_a_warning(tmp_path, harts, options):
+    """Some of it is there with several harts only, some with offloads."""
+    output = compile_module(copy(tmp_path), harts, *options)
     assert complaints(output) == []
     assert (tmp_path / "moderato.ko").is_file(), output
 

@@ -2,8 +2,9 @@
 """The driver as a series of patches for the kernel's network developers.
 
 The source holds both forms: what `MODERATO_CORE` encloses (or leaves out) differs where there is
-one strategy only, `MODERATO_UPSTREAM` where the published figures were measured otherwise. The
-kernel's own `unifdef` decides each, so that no reader of a patch sees these names.
+one strategy only, `MODERATO_UPSTREAM` where the published figures were measured otherwise,
+`MODERATO_OFFLOADS` where the hardware that they were measured with lacks something. The kernel's own
+`unifdef` decides each, so that no reader of a patch sees these names.
 """
 
 import re
@@ -75,7 +76,7 @@ def unifdef() -> Path:
 def decided(path: Path, core: bool) -> str:
     """A source of the driver as the patch has it."""
     result = subprocess.run(
-        [unifdef(), "-DMODERATO_UPSTREAM", "-UMODERATO_LINUX_6_1",
+        [unifdef(), "-DMODERATO_UPSTREAM", "-DMODERATO_OFFLOADS", "-UMODERATO_LINUX_6_1",
          f"-{'D' if core else 'U'}MODERATO_CORE", path], text=True, capture_output=True)
     if result.returncode > 1:
         raise BuildError(f"{path}: unifdef says {result.stderr.strip()}; mend its #ifdefs")

@@ -3,7 +3,7 @@
 
 from moderato.boards import BOARDS, LINKS
 
-from ..run.variants import NICS
+from ..run.variants import LITEETH, MODERATO
 from . import arguments
 
 EXAMPLES = ("--board versa_ecp5",
@@ -15,7 +15,7 @@ EXAMPLES = ("--board versa_ecp5",
 def options(parser):
     add = parser.add_argument
     add("--board", type=arguments.board, required=True, metavar="NAME", help=", ".join(BOARDS))
-    add("--nic", choices=list(NICS), default="moderato",
+    add("--nic", choices=(MODERATO, LITEETH), default=MODERATO,
         help="liteeth: the same SoC with LiteEth's MACs, for comparison "
              "(default: moderato)")
     add("--harts", type=int, choices=(1, 2), default=1,

@@ -9,7 +9,7 @@ from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, Choice
 
 from ..measure.traffic import Traffic
 from ..run.system import COMMON, IPI, SPREADS, THREADED, System
-from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, RX_INTERRUPT, VARIANTS
+from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, OFFLOAD, RX_INTERRUPT, VARIANTS
 from ..show import outputs
 from ..show.errors import UsageError
 from . import arguments
@@ -18,9 +18,10 @@ NAMES = ", ".join((*VARIANTS, *BEYOND))
 
 
 def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = True,
-                without: str = "needed with --nic moderato"):
+                offload: bool = True, without: str = "needed but with --nic liteeth"):
     """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen.
 
+    offload: whether the NIC may be the one with checksums in hardware; reports know variants only.
     without: what help says of leaving the one variant out.
     """
     if several:
@@ -30,8 +31,10 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
     else:
         parser.add_argument("--variant", type=arguments.variant, metavar="V",
                             help=f"{NAMES} ({without})")
-    parser.add_argument("--nic", choices=list(NICS), default="moderato",
-                        help="liteeth: with LiteEth's MAC and the kernel's own driver, for "
+    parser.add_argument("--nic", choices=[nic for nic in NICS if offload or nic != OFFLOAD],
+                        default="moderato",
+                        help="offload: Moderato with checksums in hardware; " * offload +
+                             "liteeth: with LiteEth's MAC and the kernel's own driver, for "
                              "comparison; it has no variants (default: moderato)")
     if kernel:
         parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL.name,

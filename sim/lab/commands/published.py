@@ -22,9 +22,9 @@ from moderato.soc.toolchain.project import ROOT, cache_root
 
 from ..report import records
 from ..report.command import report
+from ..run import variants
 from ..run.machine import machine
 from ..run.system import SPREADS, System
-from ..run.variants import NICS
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.progress import duration
@@ -145,7 +145,8 @@ def clean_commit() -> str:
 
 def run_folder(commit: str) -> Path:
     """Where a run of these machines is kept; makes all that they are built from."""
-    machines = [machine(system=System(nic)).conditions["machine"] for nic in NICS]
+    machines = [machine(system=System(nic)).conditions["machine"]
+                for nic in (variants.MODERATO, variants.LITEETH)]
     return cache_root() / "published" / "-".join([commit, *machines])
 
 

@@ -4,6 +4,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from ..run.variants import LITEETH, MODERATO
 from ..tcp.transfer import Transfer, gro_said
 from .records import DIRTY, Records, conditions
 
@@ -23,7 +24,8 @@ def commands(records: Records) -> list[str]:
         tests = defaultdict(list)  # options → tests
         for kind in _each(task["kind"] for task in tasks):
             for variants, options in _asked([task for task in tasks if task["kind"] == kind]):
-                machine = f"--variant {variants}" if nic == "moderato" else f"--nic {nic}"
+                machine = " ".join([f"--nic {nic}"] * (nic != MODERATO) +
+                                   [f"--variant {variants}"] * (nic != LITEETH))
                 tests[f"{machine} {options}"] += TESTS.get(kind, (kind,))
         lines += [f"./moderato rfc2544 --test {','.join(names)} {options}"
                   for options, names in tests.items()]
@@ -52,7 +54,7 @@ def _transfers(found: list[dict]) -> list[str]:
     for record in found:
         if "profile" not in record:
             nic = conditions(record)["nic"]
-            options = [f"--nic {nic}"] * (nic != "moderato")
+            options = [f"--nic {nic}"] * (nic != MODERATO)
             options += [f"--bytes {record['octets']} --user-buffer {record['user_buffer']}"]
             options += [f"--socket {record['socket']}"] * bool(record["socket"])
             options += [f"--window {record['window']}"] * (record["window"] != Transfer.window)
@@ -63,7 +65,7 @@ def _transfers(found: list[dict]) -> list[str]:
     for options, records in others.items():
         directions, links = (_list(_each(record[name] for record in records))
                              for name in ("direction", "link_mbps"))
-        chosen = "" if "--nic" in options else \
+        chosen = "" if f"--nic {LITEETH}" in options else \
             f"--variant {_list(_each(record['variant'] for record in records))} "
         lines.append(f"./moderato tcp {chosen}--direction {directions} --link {links} {options}")
     return lines

@@ -13,7 +13,7 @@ from moderato.soc.linux.kernel import NORMAL, Choice
 from moderato.soc.toolchain import cache, project
 
 from .system import System
-from .variants import LITEETH, MODERATO
+from .variants import LITEETH, MODERATO, OFFLOAD
 
 # With the tick on an idle CPU, too. Else it starts when a device gets busy enough for its softirqs
 # to move to their daemon, tenths of a second into a trial, and takes 1.5 % of the CPU from then on.
@@ -63,7 +63,7 @@ class Machine:
         for file, address in self.images:
             content += [file, hex(address)]
         return {"machine": cache.key("machine", content)[:12], "version": project.version(),
-                "nic": self.soc.get("nic", "moderato"), "kernel": self._release(),
+                "nic": self.system.nic, "kernel": self._release(),
                 "cpu": self.soc.get("cpu"), "memory_bytes": self.soc.get("memory", {}).get("size"),
                 **({"spread": self.system.spread} if self.system.harts > 1 else {})}
 
@@ -92,13 +92,15 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
     from moderato.soc.linux.memory_map import memory_map
 
     verilog = soc_verilog(SimConfig(
-        macs=2, nic=system.nic, liteeth_slots=liteeth_slots,
+        macs=2, nic=LITEETH if system.nic == LITEETH else MODERATO,
+        offloads=system.nic == OFFLOAD, liteeth_slots=liteeth_slots,
         cpu=dataclasses.replace(cpu, harts=system.harts),
         ram_bytes=KERNELS[system.kernel.name].ram_bytes))
     soc = json.loads((verilog / "soc.json").read_text())
     images = boot_images(soc, link_mbps, system.kernel, bootargs)
     binary = simulator(verilog, images)
-    module = {MODERATO: driver, LITEETH: liteeth}[system.nic](system.harts, system.kernel)
+    module = liteeth(system.harts, system.kernel) if system.nic == LITEETH else \
+        driver(system.harts, system.kernel, system.nic == OFFLOAD)
     return Machine(simulator=binary, build_id=binary.parent.name, soc=soc, images=images,
                    mailbox=memory_map(soc).mailbox, driver=module, system=system)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from moderato.soc.linux.kernel import NORMAL, Choice
 
-from .variants import INTERFACES, MODERATO
+from .variants import INTERFACES, LITEETH, MODERATO
 
 COMMON, IPI, PINNED, RPS, THREADED = "common", "ipi", "pinned", "rps", "threaded"
 _ALL = 0b11  # harts, as the kernel's masks have them
@@ -38,7 +38,7 @@ class System:
             if self.spread == THREADED:
                 commands.append(f"for task in $(grep -l ^napi/{name} /proc/[0-9]*/comm | "
                                 f"cut -d/ -f3); do pin {mask:x} $task; done")
-            if self.nic == MODERATO:
+            if self.nic != LITEETH:
                 shared = "on" if self.spread == IPI else "off"
                 commands.append(f"ethtool --set-priv-flags {name} rx-shared {shared}")
         return commands

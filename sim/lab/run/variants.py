@@ -113,6 +113,6 @@ BEYOND = {variant.name: variant for variant in (
     Variant("adaptive-hw",  "NAPI, adaptive",    "polled, moderated"),
 )}
 KNOWN = {**VARIANTS, **BEYOND}
-MODERATO, LITEETH = "moderato", "liteeth"
+MODERATO, OFFLOAD, LITEETH = "moderato", "offload", "liteeth"
 # The variants of each, without a choice.
-NICS = {MODERATO: list(VARIANTS), LITEETH: [LITEETH]}
+NICS = {MODERATO: list(VARIANTS), OFFLOAD: list(VARIANTS), LITEETH: [LITEETH]}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What RFC 2819 (RMON) and IEEE 802.3's MAC groups count beside the MAC's own counters: lengths, destinations."""
+
+from migen import *
+
+from litex.gen import *
+
+from moderato.gateware.registers import RMON_RANGES
+
+# Rmon ---------------------------------------------------------------------------------------------
+
+def lengths(octets):
+    """For each of RMON_RANGES, whether a frame of so many octets is in it."""
+    return [(octets >= first) & (octets <= last) if last else octets >= first for first, last in RMON_RANGES]
+
+
+class Destination(LiteXModule):
+    """What the destination of the frame is that passes on `endpoint`, from its second word on: a group
+    address (`multicast`), or that of all (`broadcast`)."""
+    def __init__(self, endpoint):
+        self.multicast = Signal()
+        self.broadcast = Signal()
+
+        # # #
+
+        first  = Signal(reset=1)
+        second = Signal()
+        group  = Signal()
+        self.sync += If(endpoint.valid & endpoint.ready,
+            first.eq(endpoint.last),
+            second.eq(first),
+            If(first,
+                group.eq(endpoint.data[0]),
+                self.broadcast.eq(endpoint.data == 2**32 - 1),
+            ),
+            If(second,
+                self.broadcast.eq(self.broadcast & (endpoint.data[:16] == 2**16 - 1)),
+            ),
+        )
+        self.comb += self.multicast.eq(group & ~self.broadcast)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `ethtool -S INTERFACE --all-groups` (stats) and `ethtool -I -a INTERFACE` (pause) ask the
+ * kernel for, which need netlink: prints the attributes of the answer, in hexadecimal.
+ *
+ *     groups INTERFACE stats|pause
+ */
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static _Alignas(NLMSG_ALIGNTO) unsigned char buffer[8192];
+static struct nlmsghdr *const message = (void *)buffer;
+static int netlink;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void begin(uint16_t family, uint8_t command)
+{
+	struct genlmsghdr *header = NLMSG_DATA(message);
+
+	memset(buffer, 0, sizeof(buffer));
+	message->nlmsg_len = NLMSG_LENGTH(sizeof(*header));
+	message->nlmsg_type = family;
+	message->nlmsg_flags = NLM_F_REQUEST;
+	header->cmd = command;
+	header->version = 1;
+}
+
+static struct nlattr *put(uint16_t type, const void *data, size_t length)
+{
+	struct nlattr *attribute = (void *)(buffer + message->nlmsg_len);
+
+	attribute->nla_type = type;
+	attribute->nla_len = NLA_HDRLEN + length;
+	if (length)
+		memcpy((char *)attribute + NLA_HDRLEN, data, length);
+	message->nlmsg_len += NLA_ALIGN(attribute->nla_len);
+	return attribute;
+}
+
+static void end_nest(struct nlattr *attribute)
+{
+	attribute->nla_len = buffer + message->nlmsg_len - (unsigned char *)attribute;
+}
+
+/* Leaves the answer in the buffer. Return: its attributes, and their length */
+static unsigned char *ask(size_t *length)
+{
+	if (send(netlink, buffer, message->nlmsg_len, 0) < 0 ||
+	    recv(netlink, buffer, sizeof(buffer), 0) < 0)
+		die("netlink");
+	if (message->nlmsg_type == NLMSG_ERROR) {
+		fprintf(stderr, "error %d\n", ((struct nlmsgerr *)NLMSG_DATA(message))->error);
+		exit(1);
+	}
+	*length = message->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN);
+	return buffer + NLMSG_LENGTH(GENL_HDRLEN);
+}
+
+static uint16_t ethtool_family(void)
+{
+	size_t length;
+	struct nlattr *attribute;
+
+	begin(GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
+	put(CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME, sizeof(ETHTOOL_GENL_NAME));
+	attribute = (void *)ask(&length);
+	while (attribute->nla_type != CTRL_ATTR_FAMILY_ID)
+		attribute = (void *)((char *)attribute + NLA_ALIGN(attribute->nla_len));
+	return *(uint16_t *)((char *)attribute + NLA_HDRLEN);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	int stats = argc == 3 && !strcmp(argv[2], "stats");
+	uint32_t groups = 1 << ETHTOOL_STATS_ETH_MAC | 1 << ETHTOOL_STATS_ETH_CTRL |
+			  1 << ETHTOOL_STATS_RMON;
+	uint32_t size = ETHTOOL_STATS_RMON + 1, flags = ETHTOOL_FLAG_STATS;
+	struct nlattr *nest;
+	unsigned char *octets;
+	size_t length;
+
+	netlink = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+	if (netlink < 0 || connect(netlink, (struct sockaddr *)&kernel, sizeof(kernel)))
+		die("netlink");
+	begin(ethtool_family(), stats ? ETHTOOL_MSG_STATS_GET : ETHTOOL_MSG_PAUSE_GET);
+	nest = put((stats ? ETHTOOL_A_STATS_HEADER : ETHTOOL_A_PAUSE_HEADER) | NLA_F_NESTED, NULL, 0);
+	put(ETHTOOL_A_HEADER_DEV_NAME, argv[1], strlen(argv[1]) + 1);
+	if (!stats)
+		put(ETHTOOL_A_HEADER_FLAGS, &flags, sizeof(flags));
+	end_nest(nest);
+	if (stats) {
+		nest = put(ETHTOOL_A_STATS_GROUPS | NLA_F_NESTED, NULL, 0);
+		put(ETHTOOL_A_BITSET_NOMASK, NULL, 0);
+		put(ETHTOOL_A_BITSET_SIZE, &size, sizeof(size));
+		put(ETHTOOL_A_BITSET_VALUE, &groups, sizeof(groups));
+		end_nest(nest);
+	}
+	octets = ask(&length);
+	while (length--)
+		printf("%02x", *octets++);
+	puts("");
+	return 0;
+}
