@@ -7,6 +7,7 @@ from bench.frames import plain
 from bench.mac import Mac
 from bench.wire import add_fcs
 from mac_cases import MIN, transmit
+from moderato.gateware.registers import PLAIN_MINOR
 
 DUT = "mac_plain"
 
@@ -17,6 +18,7 @@ async def options_are_not_there(dut):
     for name in ("URGENT", "PACING"):
         assert await mac.regs.read("CAPABILITY", name) == 0
     assert await mac.regs.read("FEATURES") == 0
+    assert await mac.regs.read("VERSION", "MINOR") == PLAIN_MINOR
 
 
 @cocotb.test()

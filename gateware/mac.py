@@ -110,9 +110,17 @@ class ModeratoMAC(LiteXModule):
 
         # Registers.
         # ----------
+        features = sum(number << self._bits("FEATURES", field).lsb for field, number in (
+            ("RX_CHECKSUM", int(rx_checksum)),
+            ("TX_CHECKSUM", int(tx_checksum)),
+            ("PAUSE",       int(pause)),
+            ("JUMBO",       int(jumbo)),
+            ("RMON",        int(rmon)),
+            ("UNICAST",     unicast),
+        ))
         self.registers = regs = datapath(RegisterFile([
             *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
-                ("rmon", rmon)) if wanted],
+                ("rmon", rmon), ("features", features)) if wanted],
             *[f"unicast_{n}" for n in range(unicast)]]))
         self.bus       = regs.bus
         value = regs.value
@@ -207,7 +215,7 @@ class ModeratoMAC(LiteXModule):
         # --------------------
         self.comb += [
             value["ID"].eq(registers.ID),
-            value["VERSION"].eq((registers.MAJOR << 16) | registers.MINOR),
+            value["VERSION"].eq((registers.MAJOR << 16) | (registers.MINOR if features else registers.PLAIN_MINOR)),
             value["CLOCK_HZ"].eq(int(sys_clk_freq)),
             value["CAPABILITY"].eq(sum(number << self._bits("CAPABILITY", field).lsb for field, number in (
                 ("MAX_RING_ORDER", registers.MAX_RING_ORDER),
@@ -218,19 +226,13 @@ class ModeratoMAC(LiteXModule):
                 ("PACING",         int(pacing)),
                 ("RATES",          int(getattr(phy, "rates", False))),
             ))),
-            value["FEATURES"].eq(sum(number << self._bits("FEATURES", field).lsb for field, number in (
-                ("RX_CHECKSUM", int(rx_checksum)),
-                ("TX_CHECKSUM", int(tx_checksum)),
-                ("PAUSE",       int(pause)),
-                ("JUMBO",       int(jumbo)),
-                ("RMON",        int(rmon)),
-                ("UNICAST",     unicast),
-            ))),
             self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
             self._field("STATUS", "RX_HALTED").eq(rx_ring.halted),
             self._field("STATUS", "TX_HALTED").eq(tx_ring.halted),
         ]
+        if features:
+            self.comb += value["FEATURES"].eq(features)
         if pause:
             self.comb += [
                 self._field("STATUS", "TX_PAUSED").eq(self.pause_timer.running),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
 MINOR = 3
+PLAIN_MINOR = 2  # Of an instance that has none of FEATURES: it is the hardware of 1.2, to the gate.
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
 # is the index modulo the ring's size.
@@ -132,7 +133,7 @@ GLOBAL = (
     Register("ID", 0x000, "ro", "Identifies the block: reads 0x%08x." % ID),
     Register("VERSION", 0x004, "ro", "Version of this register map.", (
         Field("MAJOR", 16, 16, "Incompatible changes."),
-        Field("MINOR",  0, 16, "Additions."),
+        Field("MINOR",  0, 16, f"Additions; {PLAIN_MINOR} in an instance without FEATURES."),
     )),
     Register("CLOCK_HZ", 0x008, "ro", "Frequency of the clock that moderation timers count, in Hz."),
     Register("CAPABILITY", 0x00C, "ro", "What this instance was built with.", (
@@ -179,7 +180,7 @@ GLOBAL = (
         Field("JUMBO",       3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
         Field("RMON",        4, 1, "The counters from 0x38C on exist."),
         Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
-    )),
+    ), option="features"),
     *_urgent(),
     *_unicast(),
     *_pause(),

@@ -17,7 +17,7 @@ from moderato.sim.lab.report.table import Table
 from moderato.soc.toolchain.project import ROOT
 
 VARIANT = "napi"
-SAMPLE = (  # of published.PLAN
+SAMPLE = (  # of published.RFC2544_STUDY
     Step(0.7, f"{RFC2544} --variant {VARIANT} --frame-size 64"),
     Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 512 --test loss --load 100"),
     Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 64 --test loss --load 100"),
@@ -100,7 +100,7 @@ def test_docs_say_what_this_commit_does(tmp_path):
         published.run(step, made, tmp_path)
     data = ROOT / "docs" / "data"
     trials = records.load([made]).trials
-    were = alike(records.load([data / "trials.jsonl.gz"]).trials, trials)
+    were = alike(records.load([data / "rfc2544.jsonl.gz"]).trials, trials)
     before = tables(were, profiled(data / "profiles"))
     now = tables(trials, profiled(tmp_path / published.PROFILES))
     assert before.keys() == now.keys() == TABLES
