@@ -83,6 +83,7 @@ class PauseSourceProof(Module):
             # What the induction leans on.
             "lemma_under_way": internal(dut, "busy") == under_way,
             "lemma_own": ~under_way | (internal(dut, "ours") == own),
+            "lemma_asked": dut.stopped | (asked == 0),
         }
         self.reachable = {
             "stopped": dut.stopped & ~under_way,

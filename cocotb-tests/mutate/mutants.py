@@ -23,7 +23,7 @@ TESTS = {
     "filter.py":         ["test_filter", "test_mac_sim", "test_mac_gated"],
     "frame_fifo.py":     ["test_frame_fifo", "test_mac_sim"],
     "gap.py":            ["test_mac_gmii", "test_mac_mii", "test_mac_rgmii"],
-    "mac.py":            ["test_mac_sim", "test_rings", "test_mac_faults", "test_pause", "test_rmon",
+    "mac.py":            ["test_rmon", "test_pause", "test_mac_sim", "test_rings", "test_mac_faults",
                           "test_mac_gated", "test_pause_gated", "test_mac_plain"],
     "mac_core.py":       ["test_mac_sim", "test_mac_gmii", "test_mac_mii", "test_mac_rgmii",
                           "test_mac_gated"],

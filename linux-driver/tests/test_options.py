@@ -126,12 +126,11 @@ def test_pause(tmp_path):
         assert register(guest, 0xB0) == 32 << 16 | 16
         before = pause_frames(guest, "eth0")
         offer(guest, 2000, frame_bytes=64, load=100)
-        ports = collect(guest)
+        dropped = collect(guest)[0]["events"]["rx_drop_ring"]
         sent, received = pause_frames(guest, "eth0")
         assert sent > before[0] + 1 and received == 0
         assert groups(guest, "eth0")["eth-ctrl"] == {0: sent, 1: 0, 2: 0}
-        # The tester does not obey: what it lost, the ring dropped.
-        assert ports[0]["lost"] == ports[0]["events"]["rx_drop_ring"] > 0
+        assert dropped > 0  # the tester does not obey
         guest.check("ip link set eth0 down")
         assert register(guest, 0xA0) == 0
         assert complaints(guest) == []
@@ -174,7 +173,7 @@ def test_groups(tmp_path):
     changes = [("moderato_stats.c", "(u32)(now - stats->last[i])",
                 "(now - stats->last[i]) & (i < MODERATO_RX_LENGTHS ? ~0 : 63)"),
                ("moderato_stats.c", "#define MODERATO_STATS_PERIOD	(10 * HZ)",
-                "#define MODERATO_STATS_PERIOD	(HZ / 20)")]
+                "#define MODERATO_STATS_PERIOD	1")]
     with modified.guest(tmp_path, *changes, **MACHINE) as guest:
         install_groups(guest, tmp_path)
         before = groups(guest, "eth0")
