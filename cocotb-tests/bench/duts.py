@@ -463,6 +463,10 @@ def mac_both():
     return mac_only(urgent=True, pacing=True)
 
 
+def mac_both():
+    return mac_plain("urgent", "pacing")
+
+
 def mac_rx_checksum():
     return mac_only(rx_checksum=True)
 
