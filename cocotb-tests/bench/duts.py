@@ -463,10 +463,6 @@ def mac_both():
     return mac_only(urgent=True, pacing=True)
 
 
-def mac_both():
-    return mac_plain("urgent", "pacing")
-
-
 def mac_rx_checksum():
     return mac_only(rx_checksum=True)
 
