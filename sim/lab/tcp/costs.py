@@ -24,7 +24,7 @@ LAYERS = tuple(Term(name, meaning, tuple(functions.split())) for name, (meaning,
     "checksum":   ("sums over payloads", """do_csum csum_partial skb_checksum_help
         skb_checksum __skb_checksum __skb_checksum_complete csum_ipv6_magic"""),
     "copy, sum":  ("the driver's copy of what is sent, summed meanwhile", """moderato_copy_sum
-        moderato_cut_take/memcpy"""),
+        moderato_cut_take/memcpy moderato_tx_copy/memcpy"""),
     "copy":       ("between user and kernel", "fallback_scalar_usercopy _copy_to_iter _copy_from_iter"),
     "buffers":    ("socket buffers and pages, taken and freed", """build_skb napi_build_skb
         __netdev_alloc_skb __alloc_skb __page_frag_alloc_align page_frag_free
