@@ -18,8 +18,6 @@ import pytest
 LONGEST = (
     # Slow ones.
     "cocotb-tests/test_netlist_all.py",
-    "cocotb-tests/test_mac_rmii_all.py",
-    "cocotb-tests/test_mac_1000basex_all.py",
     "boards/tests/test_bitstream.py",
     "examples/litex-boards/test_target.py",
     "cocotb-tests/test_board_linux.py",
