@@ -4,6 +4,7 @@
 import cocotb
 
 from bench.wire import GAP
+from clock_cases import survives_stopped_clocks
 from mac_cases import *
 
 DUT = "mac_gmii"

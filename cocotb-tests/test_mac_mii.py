@@ -1,6 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC on LiteEth's MII, 25 MHz: 100 Mb/s."""
+"""The MAC on LiteEth's MII, 25 MHz: 100 Mb/s; and 2.5 MHz: 10 Mb/s."""
 
+import cocotb
+
+from clock_cases import survives_stopped_clocks
 from mac_cases import *
+from rate_cases import follow_the_rate, keep_the_rate_of_the_line
 
 DUT = "mac_mii"
+
+
+@cocotb.test()
+async def keeps_the_rate_of_the_line(dut):
+    await keep_the_rate_of_the_line(dut, 10)
+
+
+@cocotb.test()
+async def follows_the_rate(dut):
+    await follow_the_rate(dut, 100, 10, 100)

@@ -12,12 +12,15 @@ import cocotb
 from bench.frames import plain
 from bench.mac import Mac
 from bench.wire import PREAMBLE, add_fcs
-from mac_cases import (MAX, MIN, both_directions_at_once, drops_runs_of_fragments, drops_runts,
-                       drops_wrong_fcs, keep_the_line_rate, receives_lengths,
-                       receives_minimum_gap_bursts, transmits_every_alignment)
+from clock_cases import survives_stopped_clocks
+from mac_cases import (MIN, both_directions_at_once, drops_runs_of_fragments, drops_runts,
+                       drops_wrong_fcs, receives_lengths, receives_minimum_gap_bursts,
+                       transmits_every_alignment)
+from rate_cases import follow_the_rate, keep_the_rate_of_the_line
 
 __all__ = ["both_directions_at_once", "drops_runs_of_fragments", "drops_runts", "drops_wrong_fcs",
-           "receives_lengths", "receives_minimum_gap_bursts", "transmits_every_alignment"]
+           "receives_lengths", "receives_minimum_gap_bursts", "survives_stopped_clocks",
+           "transmits_every_alignment"]
 DUT = "mac_rgmii_rates"
 RATES = (10, 100, 1000)
 
@@ -25,14 +28,7 @@ RATES = (10, 100, 1000)
 @cocotb.test()
 @cocotb.parametrize(link=RATES)
 async def keeps_the_rate_of_the_line(dut, link):
-    """Short and long frames with the shortest gap, both ways at once: nothing is lost."""
-    mac = await Mac.start(dut, link=link, driver={"rx_order": 5, "tx_order": 5})
-    short = 40 if link == 1000 else 8
-    octets = await keep_the_line_rate(mac, [MIN] * short + [MAX, 61, 62, 63, 64, 65])
-    took = (mac.wire.last_end - mac.wire.first_start) / 1000 / mac.wire.octet_ns
-    assert octets - 20 <= took <= octets * 1.02, f"{took} octet times for {octets}"
-    counters = await mac.regs.counters()
-    assert counters["RX_GOOD_FRAMES"] == counters["TX_GOOD_FRAMES"] == short + 6
+    await keep_the_rate_of_the_line(dut, link)
 
 
 @cocotb.test()
@@ -83,39 +79,4 @@ async def drops_half_an_octet_at_the_end(dut):
 
 @cocotb.test()
 async def follows_the_rate(dut):
-    """It changes under load: what is on the wire may be lost, none of it arrives damaged, and from
-    then on all of it arrives."""
-    mac = await Mac.start(dut, link=1000, driver={"rx_order": 6, "tx_order": 6})
-    for link in (100, 1000, 10, 1000, 100, 10, 100):
-        inward, outward = ([plain(random.randrange(MIN, 200)) for _ in range(30)] for _ in range(2))
-        for frame in inward:
-            mac.wire.send(add_fcs(frame))
-        for frame in outward:
-            mac.driver.queue(frame)
-        await mac.driver.tx.doorbell()
-        await mac.clocks(random.randrange(500, 1500))
-        mac.phy_clock = mac.wire.change(mac.phy_clock, link)
-        await mac.wire.sent()
-        await mac.driver.reclaim_all()
-        await mac.clocks(mac.wire.wake)
-        while (frame := mac.driver.receive()) is not None:
-            assert frame.data in inward, "damaged, and nobody saw it"
-        mac.wire.forget()
-        await keep_the_line_rate(mac, [MIN, 100, MIN + 1])
-
-
-@cocotb.test()
-async def survives_a_stopped_clock(dut):
-    """Between two frames and in the middle of one."""
-    mac = await Mac.start(dut, link=100, driver={"tx_order": 5})
-    for wait in (0, 300, 700):
-        mac.wire.send(add_fcs(plain(300)))
-        await mac.clocks(wait)
-        mac.phy_clock.stop()
-        await mac.clocks(3000)
-        mac.phy_clock.start()
-        await mac.wire.sent()
-        await mac.clocks(mac.wire.wake)
-        while mac.driver.receive() is not None:
-            pass
-        await keep_the_line_rate(mac, [MIN, 100, MIN + 1])
+    await follow_the_rate(dut, 1000, 100, 1000, 10, 1000, 100, 10, 100)

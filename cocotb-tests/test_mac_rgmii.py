@@ -10,6 +10,7 @@ import cocotb
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 
 from bench.wire import RgmiiWire
+from clock_cases import survives_stopped_clocks
 from mac_cases import *
 from moderato.gateware.mac import min_sys_clk_freq
 
@@ -34,33 +35,3 @@ async def line_rate(dut):
     octets = await keep_the_line_rate(mac, lengths)
     took = (mac.wire.last_end - mac.wire.first_start) / 1000 / mac.wire.octet_ns
     assert octets - 20 <= took <= octets * 1.01, f"{took} octet times for {octets}"
-
-
-@cocotb.test()
-async def survives_a_stopped_phy_clock(dut):
-    """The PHY's clock is both directions': without it nothing moves, but disabling ends idle."""
-    mac = await Mac.start(dut, driver={"tx_order": 5})
-    for _ in range(5):
-        for _ in range(32):
-            mac.driver.queue(plain(1000))
-        await mac.driver.tx.doorbell()
-        mac.wire.send(add_fcs(plain(1000)))
-        await mac.clocks(random.randrange(2000, 3000))
-        mac.phy_clock.stop()
-        await mac.clocks(5000)
-        assert mac.driver.tx.posted
-        await mac.driver.stop()
-        mac.phy_clock.start()
-        await mac.wire.sent()
-        await mac.clocks(20_000)  # what was in the FIFOs
-        while mac.wire.waiting():
-            await mac.wire.receive()
-        await mac.driver.start()
-        sent, received = plain(100), plain(100)
-        mac.wire.send(add_fcs(received))
-        await mac.expect([received])
-        await mac.driver.send(sent)
-        assert await mac.wire.receive() == sent
-        await mac.driver.reclaim_all()
-        await mac.driver.stop()
-        await mac.driver.start()

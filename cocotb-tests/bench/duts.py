@@ -4,6 +4,7 @@
 from migen import *
 
 from migen.genlib.cdc import MultiReg
+from migen.genlib.resetsync import AsyncResetSynchronizer
 
 from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
 from litex.soc.interconnect import axi, csr_bus
@@ -11,6 +12,8 @@ from litex.soc.interconnect import axi, csr_bus
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
 from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
+from liteeth.phy.pcs_1000basex import PCS
+from liteeth.phy.rmii import LiteEthPHYRMII
 
 from moderato.gateware.async_fifo import AsyncFIFO
 from moderato.gateware.axi_lite import AXILiteSlave
@@ -524,6 +527,44 @@ def mac_rgmii(kind=LiteEthPHYRGMII, **parameters):
 def mac_rgmii_rates():
     """On our own, at every rate."""
     return mac_rgmii(RGMIIECP5, sys_clk_freq=75e6)
+
+
+def mac_rmii():
+    """On LiteEth's whole RMII PHY. `speed` is the field of its register: 1 for 100 Mb/s."""
+    clocks = Record([("ref_clk", 1)])
+    pads   = Record([("crs_dv", 1), ("rx_data", 2), ("tx_en", 1), ("tx_data", 2)])
+    phy    = LiteEthPHYRMII(clocks, pads, refclk_cd=None)
+    device, ports = mac(phy, pads, ["sys"], "eth")
+    device.special_overrides = {MultiReg: Synchronizer, AsyncResetSynchronizer:
+        lattice_ecp5_trellis_special_overrides[AsyncResetSynchronizer]}
+    return device, ports | named(pads=clocks) | named(speed=phy._control.fields.speed)
+
+
+class PCSPHY(Module):
+    """LiteEth's 1000BASE-X without a transceiver, as its PHYs have it: pads are its ten bits each way.
+
+    Its waits of milliseconds last microseconds here.
+    """
+    dw          = 8
+    tx_clk_freq = 125e6
+    rx_clk_freq = 125e6
+
+    def __init__(self, pads):
+        self.submodules.pcs = pcs = PCS(lsb_first=True, check_period=50e-6, breaklink_time=5e-6,
+            more_ack_time=5e-6)
+        self.sink, self.source = pcs.sink, pcs.source
+        self.comb += [
+            pads.tx.eq(pcs.tbi_tx),
+            pcs.tbi_rx.eq(pads.rx),
+            pads.link_up.eq(pcs.link_up),
+        ]
+
+
+def mac_1000basex():
+    pads = Record([("rx", 10), ("tx", 10), ("link_up", 1)])
+    device, ports = mac(PCSPHY(pads), pads, ["sys", "eth_rx", "eth_tx"], "eth")
+    device.special_overrides = {MultiReg: Synchronizer}
+    return device, ports
 
 
 # LiteEth's MAC, to be measured beside ours --------------------------------------------------------

@@ -6,29 +6,29 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.driver import END, Driver
 from bench.memory import Memory
-from bench.wire import GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, SimWire
+from bench.wire import GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, RmiiWire, SimWire, TbiWire
 from bench.wishbone_memory import WishboneMemory
 from moderato.gateware.registers import EVENTS
 
 WIRES = {"mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
          "mac_gmii": GmiiWire, "mac_plain": GmiiWire, "mac_jumbo": GmiiWire, "mac_mii": MiiWire,
-         "mac_rgmii": RgmiiWire,
-         "mac_rgmii_rates": RgmiiRatesWire,
+         "mac_rgmii": RgmiiWire, "mac_rgmii_rates": RgmiiRatesWire, "mac_rmii": RmiiWire,
+         "mac_1000basex": TbiWire,
          "mac_wishbone32": SimWire, "mac_wishbone64": SimWire, "mac_axi32": SimWire}
-PACED = {SimWire, RgmiiRatesWire}  # at the rate that a test wants
 
 
 class Mac:
     """`wire`, `driver`, `memory` and `regs` around the device; `events` counts its event pulses."""
 
     @classmethod
-    async def start(cls, dut, link=1000, slow=0.0, enable=True, driver=None, **settings):
-        """Resets the device. `driver`: options of Driver; `settings`: those of Driver.start()."""
+    async def start(cls, dut, link=None, slow=0.0, enable=True, driver=None, **settings):
+        """Resets the device. `link`: Mb/s, where the wire has rates; `driver`: options of Driver;
+        `settings`: those of Driver.start()."""
         mac = cls()
         mac.dut = dut
         kind = WIRES[dut._name]
-        rate = [link] if kind in PACED else []
-        mac.phy_clock = kind.clocks(dut, *rate)
+        rate = [] if link is None else [link]
+        mac.phy_clocks = kind.clocks(dut, *rate)
         resets = [dut.sys_rst] + [getattr(dut, name) for name in kind.resets]
         for reset in resets:
             reset.value = 1

@@ -33,10 +33,16 @@ SEED = 1  # of cocotb's random numbers: a failure comes back when the test is ru
 
 def text(name: str) -> str:
     """The Verilog of bench.duts.<name>(), without the comments that hold its date."""
+    return converted(name)[0]
+
+
+def converted(name: str) -> tuple[str, dict]:
+    """That, and the files with what its memories hold at first."""
     device, ports = getattr(duts, name)()
-    code = verilog.convert(device, ports, name=name,
-        special_overrides=getattr(device, "special_overrides", {})).main_source
-    return "".join(line for line in code.splitlines(keepends=True) if not line.startswith("//"))
+    output = verilog.convert(device, ports, name=name,
+        special_overrides=getattr(device, "special_overrides", {}))
+    code = output.main_source.splitlines(keepends=True)
+    return "".join(line for line in code if not line.startswith("//")), output.data_files
 
 
 def netlist(name: str) -> str:
@@ -50,9 +56,10 @@ def netlist(name: str) -> str:
 
 def build(name: str, cells: bool = False) -> Path:
     """The folder with the simulator of bench.duts.<name>(), of its netlist if `cells`."""
-    code  = netlist(name) if cells else text(name)
+    code, memories = (netlist(name), {}) if cells else converted(name)
     waves = bool(os.environ.get("WAVES"))
     inputs = [code, *FLAGS, *COMPILE, verilator.version(), version("cocotb"), f"waves {waves}"]
+    inputs += [f"{file}: {content}" for file, content in memories.items()]
     extra, public = [], ""
     if re.search(r"\b(LUT4|DELAYG|synchronizer)\b", code):
         extra   = [CELLS, f"+incdir+{yowasp.cell_models()}"]
@@ -63,11 +70,14 @@ def build(name: str, cells: bool = False) -> Path:
                          for port in ports(text(name)))
         inputs.append(public)
     return artifact(f"cocotb/{name}-netlist" if cells else f"cocotb/{name}", inputs,
-                    lambda folder: _build(folder, name, code, public, extra, waves),
+                    lambda folder: _build(folder, name, code, memories, public, extra, waves),
                     note="a minute" if cells else "20 seconds")
 
 
-def _build(folder: Path, name: str, code: str, public: str, extra: list, waves: bool):
+def _build(folder: Path, name: str, code: str, memories: dict, public: str, extra: list,
+           waves: bool):
+    for file, content in memories.items():
+        (folder / file).write_text(content)
     source = folder / f"{name}.v"
     source.write_text(code)
     verilate(folder, name, [*extra, source], public, waves)
@@ -132,11 +142,11 @@ def simulate(module: str, name: str, cases: list[str], cells: bool = False,
     """Runs `cases` of a test module on a device; returns what came of each.
 
     `make` returns the folder with the simulator of a device that bench.duts does not have, and that
-    with the contents of its memories.
+    with the contents of its memories, or None.
     """
     simulator, memories = make() if make else (build(name, cells), None)
     with run_folder(module) as folder:
-        for content in memories.glob("*.init") if memories else ():
+        for content in (memories or simulator).glob("*.init"):
             (folder / content.name).unlink(missing_ok=True)
             (folder / content.name).symlink_to(content)
         return _simulate(folder, simulator, module, name, cases)

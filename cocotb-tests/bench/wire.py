@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The wire behind each kind of PHY: sends raw frames, collects those that the MAC sends.
 
-Every wire has `clocks(dut)` to start the clocks, `send(octets)` for a frame without preamble but
-with FCS (add_fcs makes it), `sent()` to wait until all of them are on the wire, and `receive()` for
-the next frame from the MAC, checked for preamble, gap and FCS, and without these. `resets` are the
-device's resets besides sys_rst, which all last `held` clocks; `wake` clocks later the PHY is ready.
+Every wire has `clocks(dut)` to start the clocks (it returns those of the PHY that can be stopped, the
+one that receives first), `send(octets)` for a frame without preamble but with FCS (add_fcs makes it),
+`sent()` to wait until all of them are on the wire, and `receive()` for the next frame from the MAC,
+checked for preamble, gap and FCS, and without these. `resets` are the device's resets besides
+sys_rst, which all last `held` clocks; `wake` clocks later the PHY is ready.
 """
 
 import zlib
@@ -15,6 +16,9 @@ from cocotb.clock import Clock
 from cocotb.triggers import Event, RisingEdge, with_timeout
 from cocotbext.eth import (GmiiFrame, GmiiSink, GmiiSource, MiiSink, MiiSource, RgmiiSink,
                           RgmiiSource)
+
+from bench.rmii import RmiiSink, RmiiSource
+from bench.tbi import TbiPartner, TbiSource
 
 RESET = 30
 PREAMBLE = bytes(7 * [0x55] + [0xD5])
@@ -38,7 +42,7 @@ class SimWire:
     """The simulation PHY's pads, in the system clock, paced to `link` Mb/s."""
     resets, held, wake = (), RESET, 30
 
-    def __init__(self, dut, link=100):
+    def __init__(self, dut, link=1000):
         self.dut, self.link = dut, link
         self.queue, self.frames = deque(), deque()
         self.idle, self.arrived = Event(), Event()
@@ -51,8 +55,9 @@ class SimWire:
         cocotb.start_soon(self._collect())
 
     @staticmethod
-    def clocks(dut, link):
+    def clocks(dut, link=1000):
         Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
+        return []
 
     def send(self, octets, error=False):
         """error: the PHY marks all words, or the one of this number, the preamble's two included."""
@@ -129,6 +134,8 @@ class _EthWire:
     """GMII and MII by cocotbext-eth. `waited`: octet times before the latest frame from the MAC."""
     resets, held, wake = ("eth_rx_rst", "eth_tx_rst"), RESET, 30
     unseen = 0  # octets of the preamble that are over when the sink wakes up
+    lines = "stands", "is cut", "is joined"  # what the line may do while the clock stands (`cut`)
+    finds_rate = False  # what stands on the wire breaks until the PHY has measured its clock
 
     def __init__(self, dut):
         self.dut = dut
@@ -136,14 +143,22 @@ class _EthWire:
         self.source = self.Source(*pads, dut.eth_rx_clk, dut.eth_rx_rst)
         pads = [getattr(dut, f"pads_{name}") for name in ("tx_data", "tx_er", "tx_en")]
         self.sink = self.Sink(*pads, dut.eth_tx_clk, dut.eth_tx_rst)
+        self.valid = dut.pads_rx_dv
         self.last_end = None
 
     @classmethod
     def clocks(cls, dut):
         Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
-        Clock(dut.eth_rx_clk, cls.period, unit="ns").start()
+        return cls.phy_clocks(dut, cls.period)
+
+    @staticmethod
+    def phy_clocks(dut, period):
+        receiving = Clock(dut.eth_rx_clk, period, unit="ns")
+        receiving.start()
         # Not in phase with the other end's clock, and 0.2 % slower: IEEE 802.3 allows 100 ppm.
-        Clock(dut.eth_tx_clk, cls.period * 1.002, unit="ns").start(start_high=False)
+        sending = Clock(dut.eth_tx_clk, period * 1.002, unit="ns")
+        sending.start(start_high=False)
+        return [receiving, sending]
 
     @property
     def gap(self):
@@ -165,7 +180,18 @@ class _EthWire:
         self.source.active_event.set()
 
     async def sent(self):
-        await self.source.wait()
+        await with_timeout(self.source.wait(), int(200_000 * self.octet_ns), "ns")
+
+    def cut(self, joined):
+        """The clock stands, and the line goes on without it: the rest of the frame is lost. If `joined`,
+        so is all up to the next one's preamble, and nothing shows where one ends."""
+        self.source.assert_reset()
+        self.valid.value = joined
+
+    def forget(self):
+        """What the MAC sent until now, whole or not."""
+        self.sink.clear()
+        self.last_end = None
 
     async def receive(self, us=2000):
         frame = await with_timeout(self.sink.recv(), us, "us")
@@ -188,7 +214,71 @@ class GmiiWire(_EthWire):
 
 
 class MiiWire(_EthWire):
-    Source, Sink, period, octet_ns = MiiSource, MiiSink, 40, 80
+    """MII at `link` Mb/s, which can change: the PHY's clocks tell."""
+    Source, Sink = MiiSource, MiiSink
+
+    def __init__(self, dut, link=100):
+        super().__init__(dut)
+        self.octet_ns = 8000 // link
+        self.wake = self.held = RESET * 100 // link
+
+    @classmethod
+    def clocks(cls, dut, link=100):
+        Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
+        return cls.phy_clocks(dut, 4000 // link)
+
+    def change(self, clocks, link):
+        """Another rate, from now on; the new clocks instead of `clocks`."""
+        for clock in clocks:
+            clock.stop()
+        self.octet_ns = 8000 // link
+        return self.phy_clocks(self.dut, 4000 // link)
+
+
+class RmiiWire(_EthWire):
+    """RMII at `link` Mb/s, which can change. One clock for both directions, unrelated to sys."""
+    resets, wake = (), 300  # LiteEth holds its PHY in reset for 256 clocks
+
+    def __init__(self, dut, link=100):
+        self.dut = dut
+        clock = dut.pads_ref_clk
+        self.source = RmiiSource(dut.pads_rx_data, dut.pads_crs_dv, clock, 1)
+        self.sink = RmiiSink(dut.pads_tx_data, dut.pads_tx_en, clock, 1)
+        self.cut = self.source.cut
+        self.rate(link)
+
+    @classmethod
+    def clocks(cls, dut, link=100):
+        Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
+        clock = Clock(dut.pads_ref_clk, 20.002, unit="ns")
+        clock.start()
+        return [clock]
+
+    def rate(self, link):
+        """What both ends are told."""
+        self.last_end = None
+        self.octet_ns = 8000 / link * 1.0001
+        self.source.clocks = self.sink.clocks = 100 // link
+        self.dut.speed.value = link == 100
+
+    def change(self, clocks, link):
+        """Another rate, from now on. What is on the wire breaks."""
+        self.rate(link)
+        return clocks
+
+
+class TbiWire(_EthWire):
+    """1000BASE-X at the ten bits of its PCS, with a partner that negotiates."""
+    octet_ns = period = 8
+    wake = 3000  # until the link is up
+
+    def __init__(self, dut):
+        self.dut = dut
+        self.source = TbiSource(dut.pads_rx, dut.eth_rx_clk)
+        self.partner = TbiPartner(self.source, dut.pads_tx, dut.eth_tx_clk, dut.eth_tx_rst, 5000)
+        self.sink = self.partner.sink
+        self.cut = self.source.cut
+        self.last_end = None
 
 
 class RgmiiWire(_EthWire):
@@ -199,24 +289,30 @@ class RgmiiWire(_EthWire):
     resets, wake = (), 300  # LiteEth holds its PHY in reset for 256 clocks
     octet_ns, sys_period_ns = 8, 13.334
     unseen = 1
+    lines = "stands", "is cut"  # the source begins with a clock without RX_DV
 
     def __init__(self, dut):
         self.dut = dut
         self.source = RgmiiSource(dut.pads_rx_data, dut.pads_rx_ctl, dut.pads_rx_clk)
         self.sink = RgmiiSink(dut.pads_tx_data, dut.pads_tx_ctl, dut.pads_tx_clk)
+        self.valid = dut.pads_rx_ctl
         self.last_end = None
 
     @classmethod
     def clocks(cls, dut):
-        """Returns the PHY's clock, which can be stopped."""
         Clock(dut.sys_clk, cls.sys_period_ns, unit="ns").start()
-        clock = Clock(dut.pads_rx_clk, cls.octet_ns, unit="ns")
+        return cls.phy_clocks(dut, cls.octet_ns)
+
+    @staticmethod
+    def phy_clocks(dut, period):
+        clock = Clock(dut.pads_rx_clk, period, unit="ns")
         clock.start()
-        return clock
+        return [clock]
 
 
 class RgmiiRatesWire(RgmiiWire):
     """RGMII at `link` Mb/s, which can change. The PHY gives the clock of both directions."""
+    finds_rate = True
 
     def __init__(self, dut, link=1000):
         super().__init__(dut)
@@ -225,9 +321,7 @@ class RgmiiRatesWire(RgmiiWire):
     @classmethod
     def clocks(cls, dut, link=1000):
         Clock(dut.sys_clk, cls.sys_period_ns, unit="ns").start()
-        clock = Clock(dut.pads_rx_clk, cls.period(link), unit="ns")
-        clock.start()
-        return clock
+        return cls.phy_clocks(dut, cls.period(link))
 
     @staticmethod
     def period(link):
@@ -246,13 +340,12 @@ class RgmiiRatesWire(RgmiiWire):
         self.unseen = 0.5 if self.nibbles else 1
         self.gap = GAP
 
-    def change(self, clock, link):
-        """Another rate, from now on: a new clock instead of `clock`. What is on the wire breaks."""
-        clock.stop()
+    def change(self, clocks, link):
+        """Another rate, from now on: new clocks instead of `clocks`. What is on the wire breaks."""
+        for clock in clocks:
+            clock.stop()
         self.rate(link)
-        clock = Clock(self.dut.pads_rx_clk, self.period(link), unit="ns")
-        clock.start()
-        return clock
+        return self.phy_clocks(self.dut, self.period(link))
 
     def send_raw(self, octets, skip=0, tail=()):
         """Without a preamble of ours. Below 1000 Mb/s without the first `skip` nibbles, and with those
@@ -274,11 +367,6 @@ class RgmiiRatesWire(RgmiiWire):
         frame.error = frame.error and [error * (half == marked) for error in frame.error
                                        for half in range(2)]
         return frame
-
-    def forget(self):
-        """What the MAC sent until now, whole or not."""
-        self.sink.clear()
-        self.last_end = None
 
     @property
     def gap(self):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from driver_sources import BINDING, MDIO_BINDING
 
+from moderato.integrate import device_tree
 from moderato.soc.linux import devicetree, kernel
 
 # What the binding refers to.
@@ -91,6 +92,44 @@ def test_device_tree_of_phys_that_are_asked(schemas):
                     r"\1: ethernet-phy@7 { reg = <7>;", source)
     assert complaints(schemas, source) == []
     assert complaints(schemas, source.replace("<0xf0002804 0x8>", "<0xf0002804 0x8>, <0 8>"))
+
+
+@pytest.mark.parametrize("choices", [
+    {"speed": 100, "mac_address": "02:4d:6f:64:00:00"},
+    {"phy": "ethphy", "phy_mode": "rgmii-id", "phy_address": 7},
+])
+@pytest.mark.parametrize("coherent", [0, 1])
+def test_node_for_other_socs_passes(schemas, choices, coherent):
+    """In a tree of nothing else, where another SoC's csr.json says the rest."""
+    csr = {"constants": {"eth0_dma_coherent": coherent, "eth0_rx_interrupt": 2,
+                         "eth0_tx_interrupt": 3},
+           "memories": {"eth0": {"base": 0x80000000, "size": 4096}},
+           "csr_registers": {"ethphy_mdio_w": {"addr": 0xF0002804},
+                             "ethphy_mdio_r": {"addr": 0xF0002808}}}
+    around = """/dts-v1/;
+/ {
+    #address-cells = <1>;
+    #size-cells = <1>;
+    compatible = "litex,soc";
+    model = "a SoC";
+
+    soc {
+        #address-cells = <1>;
+        #size-cells = <1>;
+        compatible = "simple-bus";
+        interrupt-parent = <&intc0>;
+        ranges;
+
+        intc0: interrupt-controller {
+            #interrupt-cells = <1>;
+            interrupt-controller;
+        };
+    };
+};
+"""
+    source = around + device_tree.node(csr, **choices)
+    assert complaints(schemas, source) == []
+    assert complaints(schemas, source.replace('phy-mode = "', 'phy-mode = "not '))
 
 
 @pytest.mark.parametrize("good, bad, complaint", [

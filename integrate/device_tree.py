@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The MAC's node of a device tree, from the csr.json that LiteX's builder writes.
+
+    litex_json2dts_linux csr.json > soc.dts
+    python -m moderato.integrate.device_tree csr.json >> soc.dts
+
+LiteX's tool has no place for a MAC that it does not know. What this prints goes behind what that
+prints, and dtc puts the node into `soc`, where its interrupts are those of the SoC's controller. It
+follows linux-driver/moderato,mac.yaml and litex,liteeth-mdio.yaml.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+SPEEDS = (10, 100, 1000)  # Mb/s of a fixed link
+MDIO_BYTES = 8
+SUFFIX = "_dma_coherent"  # of the constant that add_moderato adds for each MAC
+
+
+def macs(csr: dict) -> list[str]:
+    """The names of the MACs in a SoC."""
+    return [name.removesuffix(SUFFIX) for name in csr["constants"] if name.endswith(SUFFIX)]
+
+
+def chosen(csr: dict, name: str | None) -> str:
+    """The MAC that is called so, or the only one."""
+    names = macs(csr)
+    if not names:
+        raise ValueError("no MAC of add_moderato() is in this SoC")
+    if name is None and len(names) > 1:
+        raise ValueError(f"there are {', '.join(names)}: name one of them with --mac")
+    if name is not None and name not in names:
+        raise ValueError(f"there is no MAC {name}, but {', '.join(names)}")
+    return name or names[0]
+
+
+def interrupts(csr: dict, name: str) -> list[int]:
+    """Of Rx and Tx, as the SoC's interrupt controller counts."""
+    constants = csr["constants"]
+    first = 1 if constants.get("config_cpu_name") == "rocket" else 0  # its PLIC's source of line 0
+    try:
+        return [constants[f"{name}_{line}_interrupt"] + first for line in ("rx", "tx")]
+    except KeyError as missing:
+        raise ValueError(f"{name} has no interrupts ({missing}): is there a CPU?") from None
+
+
+def mdio(csr: dict, phy: str) -> int:
+    """Where the MDIO registers of a LiteEth PHY are."""
+    try:
+        write, read = (csr["csr_registers"][f"{phy}_mdio_{way}"]["addr"] for way in "wr")
+    except KeyError:
+        having = sorted(found[1] for register in csr["csr_registers"]
+                        if (found := re.fullmatch(r"(\w+)_mdio_w", register)))
+        raise ValueError(f"no PHY {phy} with MDIO is in this SoC; those that have it: "
+                         f"{', '.join(having) or 'none'}") from None
+    if read != write + 4:
+        raise ValueError(f"mdio_r of {phy} does not follow mdio_w: the driver knows no such layout")
+    return write
+
+
+def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: int = 1000,
+         phy: str | None = None, phy_address: int | None = None,
+         mac_address: str | None = None) -> str:
+    """The node of a MAC, and that of its MDIO.
+
+    csr          what csr.json holds.
+    name         of the MAC; the only one if None.
+    phy_mode     the binding's phy-mode.
+    speed        of a fixed link, in Mb/s, which there is without `phy`.
+    phy          LiteEth's PHY whose MDIO leads to the chip, by its name in csr.json.
+    phy_address  of the chip on its MDIO; the kernel looks for it if None.
+    mac_address  six octets in hexadecimal, with colons.
+
+    Raises ValueError if csr.json does not say what the node needs.
+    """
+    if missing := {"constants", "memories", "csr_registers"} - csr.keys():
+        raise ValueError("LiteX's builder wrote no such csr.json: it has no "
+                         f"{', '.join(sorted(missing))}")
+    name = chosen(csr, name)
+    region = csr["memories"].get(name)
+    if region is None:
+        raise ValueError(f"{name} has no region in memories")
+    if region["base"] + region["size"] > 1 << 32:
+        raise ValueError(f"{name} lies beyond 4 GiB, but LiteX's device tree has addresses of 32 bits")
+    rx, tx = interrupts(csr, name)
+    optional = ""
+    if mac_address is not None:
+        optional += f"\n            local-mac-address = [{mac_address.replace(':', ' ')}];"
+    if not csr["constants"][name + SUFFIX]:
+        optional += "\n            dma-noncoherent;"
+    if phy is None:
+        link, bus = f"""
+
+            fixed-link {{
+                speed = <{speed}>;
+                full-duplex;
+            }};""", ""
+    else:
+        link = f"\n            phy-handle = <&{name}_phy>;"
+        bus = mdio_node(mdio(csr, phy), f"{name}_phy", phy_address)
+    return f"""
+/ {{
+    soc {{
+        {name}: ethernet@{region["base"]:x} {{
+            compatible = "moderato,mac-1.0";
+            reg = <{region["base"]:#x} {region["size"]:#x}>;
+            interrupts = <{rx}>, <{tx}>;
+            interrupt-names = "rx", "tx";{optional}
+            phy-mode = "{phy_mode}";{link}
+        }};
+{bus}    }};
+}};
+"""
+
+
+def mdio_node(base: int, label: str, address: int | None) -> str:
+    cells, at, reg = "", "", ""
+    if address is not None:
+        cells = """
+            #address-cells = <1>;
+            #size-cells = <0>;"""
+        at, reg = f"@{address:x}", f"""
+                reg = <{address}>;"""
+    return f"""
+        mdio@{base:x} {{
+            compatible = "litex,liteeth-mdio";
+            reg = <{base:#x} {MDIO_BYTES:#x}>;{cells}
+
+            {label}: ethernet-phy{at} {{{reg}
+            }};
+        }};
+"""
+
+
+def mac_address(word: str) -> str:
+    if not re.fullmatch(r"[\da-fA-F]{2}(:[\da-fA-F]{2}){5}", word) or int(word[:2], 16) & 1:
+        raise argparse.ArgumentTypeError(f"{word} is no address of a station, such as 02:4d:6f:64:00:00")
+    return word.lower()
+
+
+def main(words=None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m moderato.integrate.device_tree",
+        description="Print the MAC's node, to put behind what litex_json2dts_linux prints.")
+    add = parser.add_argument
+    add("csr_json", type=Path, help="csr.json of LiteX's builder")
+    add("--mac", dest="name", metavar="NAME", help="add_moderato()'s name (default: the only one)")
+    add("--phy-mode", default="internal", metavar="MODE",
+        help="interface to the PHY, as the kernel calls it: mii, rgmii-id, ... (default: internal)")
+    link = parser.add_mutually_exclusive_group()
+    link.add_argument("--speed", type=int, choices=SPEEDS, default=1000,
+        help="of a fixed link, Mb/s (default: 1000)")
+    link.add_argument("--phy", metavar="NAME",
+        help="LiteEth's PHY in the SoC, such as ethphy, whose MDIO leads to the chip")
+    add("--phy-address", type=int, choices=range(32), metavar="N",
+        help="of the chip on its MDIO (default: the kernel looks for it)")
+    add("--mac-address", type=mac_address, metavar="XX:XX:XX:XX:XX:XX")
+    options = vars(parser.parse_args(words))
+    file = options.pop("csr_json")
+    if options["phy_address"] is not None and options["phy"] is None:
+        parser.error("--phy-address wants --phy")
+    try:
+        csr = json.loads(file.read_text())
+        if not isinstance(csr, dict):
+            raise ValueError("it holds no object")
+        print(node(csr, **options), end="")
+    except OSError as error:
+        parser.error(str(error))
+    except ValueError as error:
+        parser.error(f"{file}: {error}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

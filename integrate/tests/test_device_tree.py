@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The MAC's node behind the device tree that LiteX's own tool makes of the same csr.json."""
+
+import json
+import subprocess
+
+import pytest
+from litex.soc.integration.soc import SoCRegion
+from litex.tools.litex_json2dts_linux import generate_dts
+from socs import Stranger, build, coherent_cpu
+
+from moderato import add_moderato
+from moderato.integrate import device_tree
+
+PLIC = SoCRegion(origin=0xF0C0_0000, size=0x40_0000, cached=False)
+
+
+@pytest.fixture(scope="module")
+def csr_json(tmp_path_factory):
+    """Of a SoC with two MACs that LiteX's tool takes for one with Linux. eth0 is coherent."""
+    soc = Stranger(cpu=coherent_cpu("wishbone", 32), cpu_variant="linux")
+    # What LiteX's CPUs for Linux say, and this one does not.
+    soc.bus.add_region("plic", PLIC)
+    soc.add_config("CPU_ISA", "rv32ima")
+    soc.add_config("CPU_MMU", "sv32")
+    for name, coherent in ("eth0", True), ("eth1", False):
+        add_moderato(soc, phy=soc.ethphy, name=name, coherent=coherent,
+                     with_timing_constraints=False)
+    folder = tmp_path_factory.mktemp("soc")
+    build(soc, folder)
+    said = json.loads((folder / "csr.json").read_text())
+    # LiteEth's MDIO, for which this SoC's PHY has no pads.
+    said["csr_registers"] |= {"ethphy_mdio_w": {"addr": 0xF000_2804, "size": 1, "type": "rw"},
+                              "ethphy_mdio_r": {"addr": 0xF000_2808, "size": 1, "type": "ro"}}
+    file = folder / "csr.json"
+    file.write_text(json.dumps(said))
+    return file
+
+
+def printed(capsys, *words) -> str:
+    assert device_tree.main([str(word) for word in words]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys, *words) -> str:
+    with pytest.raises(SystemExit) as end:
+        device_tree.main([str(word) for word in words])
+    assert end.value.code == 2
+    return capsys.readouterr().err
+
+
+def compiled(tmp_path, csr_json, nodes: str):
+    """What fdtget reads in LiteX's tree with these nodes behind it; dtc must not say a word of them."""
+    source, blob = tmp_path / "soc.dts", tmp_path / "soc.dtb"
+    source.write_text(generate_dts(json.loads(csr_json.read_text())) + nodes)
+    dtc = subprocess.run(["dtc", "-I", "dts", "-O", "dtb", "-o", blob, source], text=True,
+                         capture_output=True)
+    assert dtc.returncode == 0, dtc.stderr
+    assert not any(word in dtc.stderr for word in ("ethernet", "mdio")), dtc.stderr
+
+    def get(node, name, kind):
+        return subprocess.run(["fdtget", "-t", kind, blob, node, name], text=True, check=True,
+                              capture_output=True).stdout.split()
+    return get
+
+
+def test_in_litex_tree(tmp_path, capsys, csr_json):
+    """Both MACs, one with a fixed link and one with a chip that MDIO asks."""
+    nodes = printed(capsys, csr_json, "--mac", "eth0", "--speed", 100,
+                    "--mac-address", "02:4D:6f:64:00:00")
+    nodes += printed(capsys, csr_json, "--mac", "eth1", "--phy", "ethphy", "--phy-mode", "rgmii-id",
+                     "--phy-address", 7)
+    get = compiled(tmp_path, csr_json, nodes)
+    said = json.loads(csr_json.read_text())
+    for name, region in said["memories"].items():
+        if not name.startswith("eth"):
+            continue
+        node = f"/soc/ethernet@{region['base']:x}"
+        assert get(node, "compatible", "s") == ["moderato,mac-1.0"]
+        assert [int(cell, 16) for cell in get(node, "reg", "x")] == [region["base"], region["size"]]
+        assert [int(cell) for cell in get(node, "interrupts", "u")] == [
+            said["constants"][f"{name}_{line}_interrupt"] for line in ("rx", "tx")]
+        assert get(node, "interrupt-names", "s") == ["rx", "tx"]
+    eth0, eth1 = (f"/soc/ethernet@{said['memories'][name]['base']:x}" for name in ("eth0", "eth1"))
+    assert get(eth0, "local-mac-address", "bx") == "2 4d 6f 64 0 0".split()
+    assert get(f"{eth0}/fixed-link", "speed", "u") == ["100"]
+    assert get(eth1, "phy-mode", "s") == ["rgmii-id"]
+    assert get(eth1, "phy-handle", "x") == get("/soc/mdio@f0002804/ethernet-phy@7", "phandle", "x")
+    assert get(eth1, "dma-noncoherent", "x") == []
+    with pytest.raises(subprocess.CalledProcessError):
+        get(eth0, "dma-noncoherent", "x")
+
+
+def test_the_chip_may_be_looked_for(tmp_path, capsys, csr_json):
+    nodes = printed(capsys, csr_json, "--mac", "eth1", "--phy", "ethphy")
+    get = compiled(tmp_path, csr_json, nodes)
+    assert get("/soc/mdio@f0002804", "compatible", "s") == ["litex,liteeth-mdio"]
+    with pytest.raises(subprocess.CalledProcessError):
+        get("/soc/mdio@f0002804/ethernet-phy", "reg", "x")
+
+
+def test_rocket_counts_from_one(csr_json):
+    said = json.loads(csr_json.read_text())
+    before = device_tree.interrupts(said, "eth0")
+    said["constants"]["config_cpu_name"] = "rocket"
+    assert device_tree.interrupts(said, "eth0") == [line + 1 for line in before]
+
+
+def without(key, *path):
+    def change(said):
+        for step in path:
+            said = said[step]
+        del said[key]
+    return change
+
+
+def far(said):
+    said["memories"]["eth0"]["base"] = 1 << 32
+
+
+@pytest.mark.parametrize("change, words, says", [
+    (None, [], "there are eth0, eth1: name one of them with --mac"),
+    (None, ["--mac", "eth2"], "there is no MAC eth2, but eth0, eth1"),
+    (None, ["--mac", "eth0", "--phy", "other"],
+     "no PHY other with MDIO is in this SoC; those that have it: ethphy"),
+    (None, ["--mac", "eth0", "--phy-address", "1"], "--phy-address wants --phy"),
+    (None, ["--mac", "eth0", "--mac-address", "03:00:00:00:00:00"], "is no address of a station"),
+    (without("eth0_rx_interrupt", "constants"), ["--mac", "eth0"], "is there a CPU?"),
+    (without("memories"), ["--mac", "eth0"], "it has no memories"),
+    (without("eth0", "memories"), ["--mac", "eth0"], "eth0 has no region"),
+    (lambda said: said["constants"].clear(), [], "no MAC of add_moderato() is in this SoC"),
+    (far, ["--mac", "eth0"], "beyond 4 GiB"),
+])
+def test_refusals(tmp_path, capsys, csr_json, change, words, says):
+    said = json.loads(csr_json.read_text())
+    if change:
+        change(said)
+    file = tmp_path / "csr.json"
+    file.write_text(json.dumps(said))
+    assert says in refused(capsys, file, *words)
+
+
+@pytest.mark.parametrize("content, says", [("addr,", "Expecting value"), ("[]", "it holds no object"),
+                                           ("{}", "wrote no such csr.json"), (None, "No such file")])
+def test_no_csr_json(tmp_path, capsys, content, says):
+    file = tmp_path / "csr.json"
+    if content is not None:
+        file.write_text(content)
+    assert says in refused(capsys, file)

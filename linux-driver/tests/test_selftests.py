@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A program of the kernel's own tools/testing/selftests/net, in the simulated SoC, at eth0.
+
+Its sender runs in the guest. The peer that reflects what leaves the wire is this: the frames enter
+again with their addresses exchanged, and the same program's receiver judges them.
+"""
+
+import struct
+from pathlib import Path
+
+import pytest
+from guests import complaints
+
+from moderato.sim.lab.measure import pcap
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.soc.linux import kernel, userspace
+from moderato.soc.toolchain import debian
+from moderato.soc.toolchain.cache import artifact, run
+
+pytestmark = pytest.mark.slow
+
+HERE = Path(__file__).parent
+PROGRAMS = {"csum": "net/lib/csum.c"}
+GUEST, TESTER = "198.18.0.1", "198.18.0.2"
+GUEST_MAC, TESTER_MAC = "02:4d:6f:64:00:00", "02:54:73:74:00:00"
+COUNT = 20
+FOREIGN = bytes.fromhex("0200000000ff02000000000088b5") + bytes(46)  # to nobody
+READY_US = 200_000  # after which a receiver that was started has its sockets
+
+
+def programs() -> Path:
+    """A folder with them, as Debian's source of the kernel has them."""
+    tools, shim = userspace.toolchain(), HERE / "selftests"
+
+    def build(folder: Path):
+        root = f"{kernel.PACKAGE}/tools/testing/selftests"
+        run(["tar", "-x", "-f", kernel.TARBALLS / f"{kernel.PACKAGE}.tar.xz", "-C", folder,
+             "--strip-components=4", f"{root}/kselftest.h",
+             *(f"{root}/{source}" for source in PROGRAMS.values())])
+        for name, source in PROGRAMS.items():
+            # musl's header has to come before the kernel's, which then says nothing twice.
+            run([tools.cc, "-O2", "-s", "-w", "-D_GNU_SOURCE", "-include", "netinet/if_ether.h",
+                 "-I", shim, "-I", folder, "-o", folder / name, folder / source])
+
+    return artifact("selftests", [debian.version(kernel.PACKAGE), tools.root.name, shim,
+                                  *PROGRAMS.values()], build, "half a minute")
+
+
+@pytest.fixture(scope="module")
+def guest():
+    m = machine()
+    with state.loaded(m, True).open() as session:
+        for name in PROGRAMS:
+            session.call("mailbox", file=str(programs() / name), address=m.mailbox)
+            session.check(f"mailbox > /tmp/{name}; chmod +x /tmp/{name}")
+        session.check(f"ip neigh replace {TESTER} lladdr {TESTER_MAC} dev eth0 nud permanent")
+        yield session
+        assert complaints(session) == []
+
+
+def wrote(file: Path, frames: list[bytes]) -> Path:
+    """A capture of one to nobody, and of them, 200 us apart, when a receiver is ready."""
+    records = (struct.pack("<4I", 0, at, len(frame), len(frame)) + frame for at, frame in
+               [(0, FOREIGN), *((READY_US + 200 * n, frame) for n, frame in enumerate(frames))])
+    file.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(records))
+    return file
+
+
+def during(guest, tmp_path: Path, command: str, inward: list[bytes] = ()) -> list[bytes]:
+    """IPv4 frames that left port 0 while a command that has to succeed ran, and these entered."""
+    into, out = wrote(tmp_path / "in.pcap", inward), tmp_path / "out.pcap"
+    guest.check(f"rm -f /tmp/log /tmp/status; (sleep 0.05; /tmp/{command} > /tmp/log 2>&1; "
+                "echo $? > /tmp/status) &")
+    guest.call("replay", **{"in": [str(into), None]}, out=[str(out), str(tmp_path / "1.pcap")],
+               quiet_cycles=20_000_000, max_cycles=400_000_000)
+    status, said = guest.type("while [ ! -s /tmp/status ]; do sleep 0.1; done; cat /tmp/log; "
+                              "(exit $(cat /tmp/status))")
+    assert status == 0, said
+    return [frame for _, frame in pcap.read(out) if frame[12:14] == b"\x08\x00"]
+
+
+def reflected(frame: bytes) -> bytes:
+    """As its receiver would send it back. The sum of the addresses stays, and with it each checksum."""
+    return (bytes.fromhex(GUEST_MAC.replace(":", "") + TESTER_MAC.replace(":", "")) + frame[12:26]
+            + frame[30:34] + frame[26:30] + frame[34:])
+
+
+@pytest.mark.parametrize("options, receiver", [
+    ("-U", ""),          # a UDP socket
+    ("-U -r 7", ""),     # lengths, headers and payload at random
+    ("-U -Z", "-Z -U"),  # 0xffff in the place of a checksum that is 0
+])
+def test_csum(guest, tmp_path, options, receiver):
+    """Checksums that the driver makes, and those of what is received."""
+    there = f"-4 -n {COUNT} -T -S {GUEST} -D {TESTER}"
+    frames = during(guest, tmp_path, f"csum {there} {options}")
+    assert len(frames) == COUNT
+    back = f"-4 -n {COUNT} -R -L 1 -S {TESTER} -D {GUEST}"
+    during(guest, tmp_path, f"csum {back} {receiver}", [reflected(frame) for frame in frames])
