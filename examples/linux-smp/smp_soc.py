@@ -13,7 +13,6 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from litex.gen import LiteXModule
 from litex.soc.cores.cpu.vexriscv_smp import VexRiscvSMP
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
@@ -33,11 +32,11 @@ PLIC_SOURCES = 31  # that the cluster always has
 PACKAGES     = "litex", "liteeth", "litedram", "migen", "pythondata-cpu-vexriscv"
 
 
-class NativeRAM(LiteXModule):
+class NativeRAM(IntegratedRAM):
     """The lab's RAM behind two of LiteDRAM's native ports: a command a cycle, in turns if both ask."""
     def __init__(self, ports, size, latency):
         memory = MemoryPort()
-        self.ram = IntegratedRAM(memory, size, latency)
+        IntegratedRAM.__init__(self, memory, size, latency)
 
         # # #
 
@@ -72,7 +71,7 @@ class LinuxSoC(Simulated, SoCCore):
                          cpu_variant="linux", integrated_rom_size=config.rom_bytes,
                          integrated_sram_size=0, uart_name="sim")
         self.cpu.add_memory_buses(address_width=32, data_width=WORD)
-        self.memory = NativeRAM(self.cpu.memory_buses, config.ram_bytes, config.ram_latency)
+        self.ram = NativeRAM(self.cpu.memory_buses, config.ram_bytes, config.ram_latency)
         self.bus.add_region("main_ram", SoCRegion(
             origin=self.mem_map["main_ram"], size=config.ram_bytes, mode="rwx"))
 
