@@ -120,46 +120,33 @@ class _CRG(LiteXModule):
 
 # SoC ----------------------------------------------------------------------------------------------
 
-class SimSoC(ModeratoSoC):
-    """`platform`: another one with the same pads."""
-    def __init__(self, config: SimConfig = SimConfig(), platform=None):
-        platform = platform or SimPlatform(config)
+class Simulated:
+    """What a SoC has for the harness, whichever SoC it is: its pads, and clocks for parts of a MAC.
+
+    A class takes it before LiteX's SoCCore, and calls `take_pads` first, `connect` last. Between them
+    it makes a MAC for each of `make_phys`, with `mac_options`.
+    """
+    gated_macs = True
+    offloads   = False
+    settled    = True  # see `settle`
+
+    def take_pads(self, platform, macs: int):
         self.crg = _CRG(platform.request("sys_clk"))
-        self.eth_pads = [platform.request("eth", port) for port in range(config.macs)]
-        self.gated_macs = config.nic == "moderato"  # LiteEth's parts do not say when they sleep
-        self.offloads = config.offloads
-        ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
-            phys                 = self._phys(config.sys_clk_hz),
-            nic                  = config.nic,
-            liteeth_slots        = config.liteeth_slots,
-            cpu                  = config.cpu,
-            ram_size             = config.ram_bytes,
-            ram_latency          = config.ram_latency,
-            integrated_rom_size  = config.rom_bytes,
-            integrated_sram_size = 0,
-            uart_name            = "sim",
-            with_timer           = False,
-        )
+        self.eth_pads = [platform.request("eth", port) for port in range(macs)]
+
+    def connect(self, macs):
         self.rom.mem.init = None  # the harness fills it, as it does the RAM
-        for number, (mac, pads) in enumerate(zip(self.macs, self.eth_pads)):
+        for number, (mac, pads) in enumerate(zip(macs, self.eth_pads)):
             self.comb += pads.events.eq(mac.events)
             if self._gated(pads):
                 self._add_gated_clocks(number, mac, pads)
             elif hasattr(pads, "datapath_awake"):
                 self.comb += [getattr(pads, f"{part}_awake").eq(0) for part in PARTS]
-        ended = platform.request("ended")
+        ended = self.platform.request("ended")
         self.comb += [
             ended.off.eq(self.ctrl._scratch.storage == POWERED_OFF),
             ended.reset.eq(self.ctrl.soc_rst),
         ]
-        for hart, trace in enumerate(self.cpu.trace):
-            pads = platform.request("cpu", hart)
-            self.comb += [
-                pads.wfi.eq(trace["wfi"]),
-                pads.trace_valid.eq(trace["valid"]),
-                pads.trace_pc.eq(trace["pc"]),
-                pads.trace_privilege.eq(trace["privilege"]),
-            ]
 
     def _gated(self, pads):
         return self.gated_macs and hasattr(pads, "datapath_clk")
@@ -180,13 +167,45 @@ class SimSoC(ModeratoSoC):
                 getattr(pads, f"{part}_awake").eq(getattr(mac, f"{part}_awake")),
             ]
 
-    def _phys(self, sys_clk_hz):
+    def make_phys(self, sys_clk_hz):
         phys = []
         for port, pads in enumerate(self.eth_pads):
             phy = SimPHY(pads, sys_clk_hz, self.mac_options(port).get("datapath_cd", "sys"))
             self.add_module(name=f"phy{port}", module=phy)
             phys.append(phy)
         return phys
+
+
+class SimSoC(Simulated, ModeratoSoC):
+    """`platform`: another one with the same pads."""
+    settled = False  # nothing in it needs that
+
+    def __init__(self, config: SimConfig = SimConfig(), platform=None):
+        platform = platform or SimPlatform(config)
+        self.take_pads(platform, config.macs)
+        self.gated_macs = config.nic == "moderato"  # LiteEth's parts do not say when they sleep
+        self.offloads = config.offloads
+        ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
+            phys                 = self.make_phys(config.sys_clk_hz),
+            nic                  = config.nic,
+            liteeth_slots        = config.liteeth_slots,
+            cpu                  = config.cpu,
+            ram_size             = config.ram_bytes,
+            ram_latency          = config.ram_latency,
+            integrated_rom_size  = config.rom_bytes,
+            integrated_sram_size = 0,
+            uart_name            = "sim",
+            with_timer           = False,
+        )
+        self.connect(self.macs)
+        for hart, trace in enumerate(self.cpu.trace):
+            pads = platform.request("cpu", hart)
+            self.comb += [
+                pads.wfi.eq(trace["wfi"]),
+                pads.trace_valid.eq(trace["valid"]),
+                pads.trace_pc.eq(trace["pc"]),
+                pads.trace_privilege.eq(trace["privilege"]),
+            ]
 
     def describe(self):
         return {**ModeratoSoC.describe(self), "gated_clocks": self.gated_macs}
@@ -211,7 +230,7 @@ def soc_verilog(config: SimConfig = SimConfig()) -> Path:
     return artifact("soc-verilog", inputs, build, "10 s")
 
 
-def write(soc: SimSoC, directory: Path):
+def write(soc: Simulated, directory: Path):
     """Write the SoC's Verilog files and soc.json."""
     soc.finalize()
     description = soc.describe()
@@ -219,14 +238,22 @@ def write(soc: SimSoC, directory: Path):
     soc.platform.finalize(fragment)
     # An always block for each signal, as LiteX's own simulator has it, breaks the loop that LiteEth's
     # CRC checker is in block by block; the harness evaluates once, which would be wrong in a loop.
-    verilog = soc.platform.get_verilog(fragment, name=TOP, regular_comb=soc.nic != "liteeth",
+    verilog = soc.platform.get_verilog(fragment, name=TOP, regular_comb=description["nic"] != "liteeth",
                                        ios=soc.platform.constraint_manager.get_io_signals())
     with contextlib.chdir(directory):  # memory contents are written beside the Verilog
         verilog.write(f"{TOP}.v")
         drop_stamps(Path(f"{TOP}.v"))
+        if soc.settled:
+            settle(Path(f"{TOP}.v"))
         for file, _language, _library, *_ in soc.platform.sources:
             shutil.copy(file, ".")
     (directory / "soc.json").write_text(json.dumps(description, indent=2) + "\n")
+
+
+def settle(file: Path):
+    """Lets blocks of combinational logic run once at the beginning, as nothing else lets those run that
+    depend on nothing. LiteX writes one for the decoder of a bus with several masters and one slave."""
+    file.write_text(file.read_text().replace("always @(*)", "always_comb"))
 
 
 if __name__ == "__main__":

@@ -159,23 +159,31 @@ class ModeratoSoC(SoCCore):
 
     def describe(self) -> dict:
         """What software and the lab have to know; the device tree is made from it."""
-        def region(name):
-            return {"base": self.bus.regions[name].origin, "size": self.bus.regions[name].size}
-
         describe_mac = self._describe_mac if self.nic == "moderato" else self._describe_liteeth
+        return describe(self, self.cpu.config.describe(), self.plic_sources, self.nic,
+                        [describe_mac(number) for number in range(len(self.macs))])
 
-        def csr(name):
-            return self.mem_map["csr"] + self.csr.paging * self.csr.locs[name]
 
-        return {
-            "sys_clk_hz": int(self.sys_clk_freq),
-            "cpu": self.cpu.config.describe(),
-            "memory": region("main_ram"),
-            "rom": region("rom"),
-            "clint": region("clint"),
-            "plic": {**region("plic"), "sources": self.plic_sources},
-            "soc_controller": {"base": csr("ctrl"), "powered_off": POWERED_OFF},
-            "uart": {"base": csr("uart"), "irq": self.irq.locs["uart"]},
-            "nic": self.nic,
-            "macs": [describe_mac(number) for number in range(len(self.macs))],
-        }
+def describe(soc: SoCCore, cpu: dict, plic_sources: int, nic: str, macs: list[dict]) -> dict:
+    """The description of any SoC with main memory, CLINT and PLIC: what soc.json holds.
+
+    soc: finalized; its SoC controller is `ctrl`, its UART `uart`. cpu: as CpuConfig describes it.
+    """
+    def region(name):
+        return {"base": soc.bus.regions[name].origin, "size": soc.bus.regions[name].size}
+
+    def csr(name):
+        return soc.mem_map["csr"] + soc.csr.paging * soc.csr.locs[name]
+
+    return {
+        "sys_clk_hz": int(soc.sys_clk_freq),
+        "cpu": cpu,
+        "memory": region("main_ram"),
+        "rom": region("rom"),
+        "clint": region("clint"),
+        "plic": {**region("plic"), "sources": plic_sources},
+        "soc_controller": {"base": csr("ctrl"), "powered_off": POWERED_OFF},
+        "uart": {"base": csr("uart"), "irq": soc.irq.locs["uart"]},
+        "nic": nic,
+        "macs": macs,
+    }

@@ -1,28 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Verilog that counts in the CPU cluster what none of its pads shows: who uses the memory port, and
-which hart took an interrupt.
-
-It looks at nets of `Cluster.scala` by their names, so the cluster itself knows nothing of it.
+"""Verilog that counts in the CPU what none of its pads shows: who uses the memory port, and which
+hart took an interrupt.
 """
 
-CLUSTER = "soc.ModeratoCluster"
+from .cores import core
+
 # Of a client of the memory port, in cycles: one of its beats was taken; a beat waited while another
 # client's was taken; a beat waited while nobody's was.
 USES = "beats", "behind", "stalled"
 
 
-def clients(soc: dict) -> dict[str, str]:
-    """Those of the memory port, in the hub's order: their names by their nets'."""
-    harts = range(soc["cpu"]["harts"])
-    ports = range(len(soc["macs"])) if soc["nic"] == "moderato" else []  # LiteEth has no DMA
-    return {f"io_hart_{hart}": f"hart {hart}, data" for hart in harts} \
-        | {f"io_fetch_{hart}": f"hart {hart}, instructions" for hart in harts} \
-        | {f"io_dma_{port}": f"MAC {port}" for port in ports}
-
-
 def pads(soc: dict) -> str:
     """Ports of the top module."""
-    count = len(clients(soc))
+    count = len(core(soc).clients)
     return f"""\
     // The hub's clients, counted in the cycles after those with `metered`: {", ".join(USES)}.
     input  wire        metered,
@@ -34,10 +24,10 @@ def pads(soc: dict) -> str:
 
 def counting(soc: dict) -> str:
     """What stands behind these ports; `claimed` is a wire of the top module."""
-    nets = list(clients(soc))
-    valid, ready = (", ".join(f"{CLUSTER}.hub.{net}_{name}" for net in reversed(nets))
-                    for name in ("valid", "ready"))
-    controller = f"{CLUSTER}.controller"
+    cpu  = core(soc)
+    nets = list(cpu.clients.values())
+    valid, ready = map(", ".join, zip(*reversed(nets)))
+    address, taken, write, source = cpu.claims
     return f"""\
     // A beat is taken when it is valid and ready. Nothing is counted while nobody looks.
     wire [{len(nets) - 1}:0] asks = {{{valid}}};
@@ -58,20 +48,21 @@ def counting(soc: dict) -> str:
 
     // The read of a claim register that finds a source. Supervisor mode of hart h is context 2 h + 1;
     // context c's register is at 0x200004 + 0x1000 c, and the address is that of a word.
-    wire [21:0] word = {controller}.io_bus_ADR[21:0];
-    assign claimed = {controller}.ack && !{controller}.io_bus_WE && {controller}.data != 0 &&
+    wire [21:0] word = {address};
+    assign claimed = {taken} && !{write} && {source} != 0 &&
                      word[21] && word[19] && word[10:0] == 11'h401;
     assign claim_hart   = word[18:11];
-    assign claim_source = {controller}.data[4:0];
+    assign claim_source = {source}[4:0];
 """
 
 
 def constants(soc: dict) -> str:
     """For the C++."""
-    names = ", ".join(f'"{name}"' for name in clients(soc).values())
+    clients = core(soc).clients
+    names = ", ".join(f'"{name}"' for name in clients)
     uses = ", ".join(f'"{use}"' for use in USES)
     return f"""\
-constexpr unsigned kClients = {len(clients(soc))}, kUses = {len(USES)};
+constexpr unsigned kClients = {len(clients)}, kUses = {len(USES)};
 constexpr const char* kClientNames[] = {{{names}}};
 constexpr const char* kUseNames[] = {{{uses}}};
 constexpr unsigned kSources = {soc["plic"]["sources"]};  // of the PLIC, numbered from 1"""

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from moderato.sim.harness.top import CLUSTER, soc_config
+from moderato.sim.harness.cores import core
+from moderato.sim.harness.top import model_name, soc_config
 from moderato.sim.soc import SimConfig, soc_verilog
 from moderato.soc.cpu import CpuConfig
 
@@ -33,11 +34,12 @@ def test_equal_designs_are_equal_files(tmp_path):
 def test_the_profiler_finds_the_registers_of_every_hart(harts):
     """Some names have a number that depends on how many harts there are."""
     folder = soc_verilog(SimConfig(macs=2, cpu=CpuConfig(harts=harts)))
-    config = soc_config(json.loads((folder / "soc.json").read_text()), "")
+    soc = json.loads((folder / "soc.json").read_text())
+    config = soc_config(soc, "")
     cache, walks = re.findall(r"SOC_HART\(hart, (dataCache_\d|MmuPlugin_shared_state_\d)", config)
     netlist = (folder / "ModeratoCluster.v").read_text()
     for number in range(harts):
-        assert f"{CLUSTER}harts_{number}_cpu__DOT__##name" in config
+        assert f"root.{model_name(core(soc).harts[number])}__DOT__##name" in config
         module, = re.findall(rf"(\w+) harts_{number}_cpu \(", netlist)
         hart, = re.findall(rf"^module {module} \(.*?^endmodule", netlist, re.MULTILINE | re.DOTALL)
         assert re.search(rf"DataCache {cache} \(", hart) and re.search(rf"reg .* {walks};", hart)

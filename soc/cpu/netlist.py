@@ -29,16 +29,15 @@ def cluster(config: CpuConfig, dma_ports: int, plic_sources: int, dma_id_width: 
         "prediction": config.prediction, "debug": str(config.debug).lower(),
     }
     words = [f"{name}={value}" for name, value in arguments.items()]
-    generator = _generator()
+    made = generator("cpu-generator", VEXRISCV, HERE / "scala")
 
     def build(directory: Path):
-        classpath = f"{generator}/classes:{generator}/jars/*"
-        run([*JAVA, "-cp", classpath, "moderato.Generate", directory, *words])
+        run_java(made, "moderato.Generate", [directory, *words], directory)
         verilog = directory / f"{MODULE}.v"
         header, body = verilog.read_text().split("`timescale", 1)  # the header names a commit
         verilog.write_text(f"// {' '.join(words)}\n`timescale{body}")
 
-    inputs = [Path(__file__), generator.name, *words]
+    inputs = [Path(__file__), made.name, *words]
     return artifact("cpu-netlist", inputs, build, "5 s") / f"{MODULE}.v"
 
 
@@ -48,15 +47,19 @@ def _vexriscv() -> Path:
     return root / "ext" / "VexRiscv" / "src" / "main" / "scala" / "vexriscv"
 
 
-def _generator() -> Path:
-    """A folder with the compiled classes, and with the jars that they need."""
+def generator(name: str, files: list[str], own: Path | None = None) -> Path:
+    """A folder with the compiled `classes`, and with the `jars` that they need.
+
+    files: patterns of those of VexRiscv's sources that are compiled. own: a folder with more.
+    """
     maven = settings()["maven"]
     sources = _vexriscv()
 
     def build(directory: Path):
         tree = directory / "scala"
-        shutil.copytree(HERE / "scala", tree)
-        for pattern in VEXRISCV:
+        if own:
+            shutil.copytree(own, tree)
+        for pattern in files:
             for file in sources.glob(pattern):
                 if file.name not in NOT_NEEDED:
                     target = tree / "vexriscv" / file.relative_to(sources)
@@ -74,5 +77,11 @@ def _generator() -> Path:
              "compile", "dependency:copy-dependencies"])
         shutil.rmtree(tree)
 
-    inputs = [HERE / "scala", HERE / "pom.xml", sources, *(f"{k}={v}" for k, v in maven.items())]
-    return artifact("cpu-generator", inputs, build, "1 minute")
+    inputs = [*([own] if own else []), HERE / "pom.xml", sources, *files,
+              *(f"{k}={v}" for k, v in maven.items())]
+    return artifact(name, inputs, build, "1 minute")
+
+
+def run_java(made: Path, main: str, words: list, directory: Path):
+    """Run a class of what `generator` made, in `directory`."""
+    run([*JAVA, "-cp", f"{made}/classes:{made}/jars/*", main, *words], cwd=directory)

@@ -86,16 +86,23 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
     that it needs.
     """
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
-    from moderato.sim.harness.build import simulator
     from moderato.sim.soc import SimConfig, soc_verilog
-    from moderato.soc.linux.driver import driver, liteeth
-    from moderato.soc.linux.memory_map import memory_map
 
     verilog = soc_verilog(SimConfig(
         macs=2, nic=LITEETH if system.nic == LITEETH else MODERATO,
         offloads=system.nic == OFFLOAD, liteeth_slots=liteeth_slots,
         cpu=dataclasses.replace(cpu, harts=system.harts),
         ram_bytes=KERNELS[system.kernel.name].ram_bytes))
+    return around(verilog, link_mbps, system, bootargs)
+
+
+def around(verilog: Path, link_mbps: int = 100, system: System = System(),
+           bootargs: str = "") -> Machine:
+    """The machine around any SoC: a folder that sim/soc.py's `write` made, as `system` has it."""
+    from moderato.sim.harness.build import simulator
+    from moderato.soc.linux.driver import driver, liteeth
+    from moderato.soc.linux.memory_map import memory_map
+
     soc = json.loads((verilog / "soc.json").read_text())
     images = boot_images(soc, link_mbps, system.kernel, bootargs)
     binary = simulator(verilog, images)

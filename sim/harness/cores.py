@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The CPUs that the harness can look into: nets and registers of their Verilog, by their names.
+
+A CPU knows nothing of it. `cpu` of soc.json says which `core` it is, one of CORES; without, ours.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Core:
+    """Paths are those of Verilog, from module `top` on.
+
+    cluster: the CPU's instance. harts: the VexRiscv of each hart in it.
+    clients: of the memory port, by their names: what is high while one asks, and when it gets.
+    claims: of the PLIC's registers: address (of a word, bits 21:0; bit 21 tells them from others'),
+        acknowledgement, write, data read.
+    watched: what of a hart is wfi, trace_valid, trace_pc, trace_privilege; the SoC has pads of
+        those that are not here.
+    time, compares: what the harts see as the time, and what each compares it with.
+    dcache, walker: instance of a hart's D-cache, state of its page-table walker.
+    """
+    cluster:  str
+    harts:    list[str]
+    clients:  dict[str, tuple[str, str]]
+    claims:   tuple[str, str, str, str]
+    watched:  dict[str, str]
+    time:     str
+    compares: list[str]
+    dcache:   str
+    walker:   str
+
+
+def core(soc: dict) -> Core:
+    """That of the SoC described by `soc` (the dict that soc.json holds)."""
+    return CORES[soc["cpu"].get("core", "moderato")](soc)
+
+
+def _moderato(soc: dict) -> Core:
+    """Our own cluster (soc/cpu/scala/Cluster.scala)."""
+    harts, cluster = soc["cpu"]["harts"], "soc.ModeratoCluster"
+    ports = range(len(soc["macs"])) if soc["nic"] == "moderato" else []  # LiteEth has no DMA
+    controller = f"{cluster}.controller"
+
+    def client(net):
+        return f"{cluster}.hub.{net}_valid", f"{cluster}.hub.{net}_ready"
+
+    return Core(
+        cluster  = cluster,
+        harts    = [f"{cluster}.harts_{hart}_cpu" for hart in range(harts)],
+        clients  = {f"hart {hart}, data": client(f"io_hart_{hart}") for hart in range(harts)}
+                 | {f"hart {hart}, instructions": client(f"io_fetch_{hart}")
+                    for hart in range(harts)}
+                 | {f"MAC {port}": client(f"io_dma_{port}") for port in ports},
+        claims   = (f"{controller}.io_bus_ADR[21:0]", f"{controller}.ack", f"{controller}.io_bus_WE",
+                    f"{controller}.data"),
+        watched  = {},
+        time     = f"{controller}.clint_time",
+        compares = [f"{controller}.clint_compare_{hart}" for hart in range(harts)],
+        # Some names end in the number of harts: SpinalHDL numbers what is made several times.
+        dcache   = f"dataCache_{harts}",
+        walker   = f"MmuPlugin_shared_state_{harts}",
+    )
+
+
+def _vexriscv_smp(soc: dict) -> Core:
+    """LiteX's VexRiscv-SMP with a coherent DMA port (VexRiscvSmpLitexCluster.scala)."""
+    harts, cluster = soc["cpu"]["harts"], f"soc.{soc['cpu']['netlist']}"
+    plic = f"{cluster}.plicWishbone"
+    return Core(
+        cluster  = cluster,
+        harts    = [f"{cluster}.cores_{hart}_cpu_logic_cpu" for hart in range(harts)],
+        clients  = {"DMA": (f"{cluster}.dma_wishbone_CYC", f"{cluster}.dma_wishbone_ACK")},
+        claims   = (f"{{2'b11, {plic}_ADR}}", f"{plic}_ACK", f"{plic}_WE", f"{plic}_DAT_MISO"),
+        watched  = {"wfi": "CsrPlugin_inWfi", "trace_valid": "lastStageIsFiring",
+                    "trace_pc": "lastStagePc", "trace_privilege": "CsrPlugin_privilege"},
+        time     = f"{cluster}.clint_logic.logic_time",
+        compares = [f"{cluster}.clint_logic.logic_harts_{hart}_cmp" for hart in range(harts)],
+        dcache   = f"dataCache_{harts}",
+        walker   = f"MmuPlugin_shared_state_{harts}",
+    )
+
+
+CORES = {"moderato": _moderato, "vexriscv_smp": _vexriscv_smp}
