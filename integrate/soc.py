@@ -96,7 +96,18 @@ def dma_bus(soc, coherent, name):
     if coherent and port is None:
         raise ValueError(f"{name}: coherent = True, but the SoC has no dma_bus: its CPU "
                          f"({soc.cpu_type}) has no coherent port. Without, the driver must flush.")
-    return soc.bus if port is None or coherent is False else port
+    if port is None or coherent is False:
+        return soc.bus
+    for region in port.regions.values():
+        if region.size_pow2 == 2**port.address_width:
+            region.decoder = lambda bus: everywhere
+    return port
+
+
+def everywhere(address):
+    """That a slave is at any address. LiteX has a constant for it, in an always block that waits for
+    nothing as soon as there are two masters: simulators never run it, and no access comes through."""
+    return address == address
 
 
 def dma_master(bus, dma, name, address_high, cache, prot):

@@ -64,6 +64,16 @@ def test_coherent_port(tmp_path, kind, width):
     assert "eth0_dma" in soc.bus.masters and not soc.dma_bus.masters
 
 
+def test_two_at_the_coherent_port(tmp_path):
+    """LiteX arbitrates, and no block of its Verilog waits for nothing: a simulator would not run it."""
+    soc = Stranger(cpu=coherent_cpu("wishbone", 64))
+    for name in ("eth0", "eth1"):
+        add_moderato(soc, phy=soc.ethphy, name=name, with_timing_constraints=False)
+    assert list(soc.dma_bus.masters) == ["eth0_dma", "eth1_dma"]
+    text = build(soc, tmp_path)
+    assert re.findall(r"always @\(\*\) begin\n(?:\s+\w+ <= \d+'d\d+;\n)+end", text) == []
+
+
 def test_long_addresses(tmp_path):
     """Memory beyond 4 GiB, on AXI."""
     soc = Stranger(bus_standard="axi", bus_data_width=64, bus_address_width=64)
