@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Everything in docs/data, docs/tables.md and docs/figures anew (200 minutes)."""
+"""Everything in docs/data, docs/tables.md and docs/figures anew (180 minutes)."""
 
 from . import arguments
 
@@ -10,7 +10,7 @@ EXAMPLES = ("",
 def options(parser):
     parser.add_argument("--study", type=arguments.study_list, default=list(arguments.STUDIES),
                         metavar="S[,S]", help="only some of: trials (one hart, 140 minutes), harts "
-                                              "(two, 60 minutes); default: all")
+                                              "(two, 30 minutes); default: all")
 
 
 def run(options) -> int:
