@@ -128,12 +128,18 @@ def two_harts(spread: str) -> dict:
     return MACHINE | {"cpu": MACHINE["cpu"] | {"harts": 2}, "spread": spread}
 
 
-def through_two_harts(spread: str, *per_hart: int) -> dict:
-    """A record of `moderato tcp --harts 2`; per_hart: interrupts."""
-    return transfer("napi", "through", harts=2, kernel="conntrack", conditions=two_harts(spread),
-                    goodput_mbps=90.0, interrupts_per_hart=list(per_hart), sys_clk_hz=CLOCK,
-                    transfer_cycles=2 * CLOCK,
-                    ports=[{"segments": {"in": 1000}}, {"segments": {"in": 500}}])
+def through(**changes) -> dict:
+    """A record of `moderato tcp --direction through --kernel conntrack`."""
+    return transfer("napi", "through", kernel="conntrack", sys_clk_hz=CLOCK,
+                    transfer_cycles=2 * CLOCK, ports=[
+                        {"segments": {"in": segments}, "events": {"rx_interrupt": 20, "tx_interrupt": 7}}
+                        for segments in (1000, 500)], **changes)
+
+
+def through_two_harts(spread: str, *per_hart: int, **changes) -> dict:
+    """... --harts 2; per_hart: interrupts."""
+    return through(harts=2, conditions=two_harts(spread), goodput_mbps=90.0,
+                   interrupts_per_hart=list(per_hart), **changes)
 
 
 def study(**changes) -> list[dict]:

@@ -25,16 +25,17 @@ def found(tmp_path) -> records.Records:
         *search(made_up.MACHINE), *search(made_up.two_harts("ipi"), Traffic(in_order=False)),
         *search(made_up.two_harts("pinned")), *search(made_up.MACHINE, many),
         *search(made_up.two_harts("pinned"), many),
-        made_up.transfer("napi", "through", kernel="conntrack"),
+        made_up.through(),
         made_up.through_two_harts("common", 300, 0),
-        made_up.through_two_harts("pinned", 200, 250), made_up.transfer("napi", "in")]))
+        made_up.through_two_harts("pinned", 200, 250),
+        made_up.through_two_harts("pinned", 80, 100, connections=4), made_up.transfer("napi", "in")]))
     return records.load([file])
 
 
 def test_one_hart_s_tables_have_none_of_it(found):
     assert {record["conditions"]["cpu"]["harts"] for record in found.trials} == {1}
     assert not any("traffic" in record["task"] for record in found.trials)
-    assert len(found.transfers) == 2 and len(found.hart_transfers) == 2
+    assert len(found.transfers) == 2 and len(found.hart_transfers) == 3
     assert not found.notes
 
 
@@ -50,17 +51,21 @@ def test_throughput_beside_one_hart(found):
 
 def test_goodput_beside_one_hart(found):
     table = harts.goodput([*found.transfers, *found.hart_transfers])
-    assert table.head == ["variant", "", "through, 100 Mb/s, conntrack"]
+    assert table.head == ["variant", "", "through, 100 Mb/s, conntrack",
+                          "through, 100 Mb/s, 4 connections, conntrack"]
     assert [row[1:] for row in table.rows] == [
-        ["one hart", "50.0"], ["common", "90.0 (1.80)"], ["pinned", "90.0 (1.80)"]]
+        ["one hart", "50.0", "–"], ["common", "90.0 (1.80)", "–"], ["pinned", "90.0 (1.80)", "90.0"]]
 
 
 def test_interrupts_beside_the_paper_s(found):
     table = harts.interrupts([*found.transfers, *found.hart_transfers])
     assert table.rows == [
-        ["common", "150", "0", "0.200", "569", "0"], ["pinned", "100", "125", "0.300", "436", "427"]]
+        ["1", "one hart", "27", "–", "0.036", "–", "–"],
+        ["1", "common", "150", "0", "0.200", "569", "0"],
+        ["1", "pinned", "100", "125", "0.300", "436", "427"],
+        ["4", "pinned", "40", "50", "0.120", "436", "427"]]
 
 
 def test_nothing_without_two_harts():
     assert harts.throughput(search(made_up.MACHINE)) is None
-    assert harts.goodput([made_up.transfer()]) is None and harts.interrupts([]) is None
+    assert harts.goodput([made_up.transfer()]) is None and harts.interrupts([made_up.through()]) is None

@@ -40,26 +40,34 @@ def goodput(transfers: Sequence[dict]) -> Table | None:
 
 def interrupts(transfers: Sequence[dict]) -> Table | None:
     """Yao et al.'s tables 1 to 3, theirs beside ours: through the box, with connection tracking."""
-    ours = {_way(record): record for record in transfers
+    ours = {(record["connections"], _place(_way(record))): record for record in transfers
             if record["direction"] == "through" and record["kernel"] == "conntrack"
-            and "interrupts_per_hart" in record}
-    if not ours:
+            and "profile" not in record}
+    if not any(map(several, ours.values())):
         return None
     with open(ROOT / "docs" / "data" / "yao-2014.csv", newline="") as file:
         theirs = {row["spread"]: row for row in csv.DictReader(file)}
     rows = []
-    for way in sorted(ours, key=_place):
-        record, paper = ours[way], theirs.get(way)
+    for (connections, _), record in sorted(ours.items()):
+        paper = theirs.get(_way(record))
         seconds = record["transfer_cycles"] / record["sys_clk_hz"]
-        per_hart = [f"{count / seconds:.0f}" for count in record["interrupts_per_hart"]]
-        per_hart += [MISSING] * (2 - len(per_hart))
+        per_hart = _per_hart(record)
         segments = sum(port["segments"]["in"] for port in record["ports"])
-        rows.append([way, *per_hart, f"{sum(record['interrupts_per_hart']) / segments:.3f}",
+        rows.append([str(connections), _way(record), *(f"{count / seconds:.0f}" for count in per_hart),
+                     *[MISSING] * (2 - len(per_hart)), f"{sum(per_hart) / segments:.3f}",
                      *([f"{int(paper[f'hart{n}']) / float(paper['seconds']):.0f}" for n in (0, 1)]
                        if paper else [MISSING] * 2)])
     return Table("harts-interrupts", "Interrupts of each hart per second, while TCP goes through "
                  "the box with connection tracking; beside tables 1 to 3 of Yao et al.",
-                 ["", "hart 0", "hart 1", "per segment", "hart 0, theirs", "hart 1, theirs"], rows)
+                 ["connections", "", "hart 0", "hart 1", "per segment", "hart 0, theirs",
+                  "hart 1, theirs"], rows, heads=2)
+
+
+def _per_hart(record: dict) -> list[int]:
+    """Interrupts of each hart while a transfer lasted; of one hart as the hardware counted them."""
+    if several(record):
+        return record["interrupts_per_hart"]
+    return [sum(port["events"][f"{way}_interrupt"] for port in record["ports"] for way in ("rx", "tx"))]
 
 
 def _table(name: str, caption: str, cells: dict, said: Callable, digits: int) -> Table | None:
