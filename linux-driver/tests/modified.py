@@ -43,7 +43,7 @@ def loaded(work: Path, *words: str, system: System = System()):
     """A guest with both interfaces up, and the driver of the sources in `work`, built by make with
     `words`. `system`: what it runs on.
     """
-    built = kernel.kernel()
+    built = kernel.kernel(system.harts, system.kernel)
     run(kernel.make(built.source, built.build, f"M={work}", *words, "modules"),
         log=work / "build.log")
 

@@ -5,6 +5,8 @@ import modified
 import pytest
 from guests import collect, complaints, offer, statistics
 
+from moderato.sim.lab.run.system import PINNED, System
+
 pytestmark = pytest.mark.slow
 
 
@@ -103,3 +105,28 @@ def test_counters_when_nothing_but_reception_runs(tmp_path):
         raised = guest.call("counters")["ports"][0]["events"]["rx_interrupt"]
         assert raised >= 200
         assert statistics(guest, "eth0")["rx_interrupts"] == raised
+
+
+def test_a_ring_outlives_the_poll_that_rearms_it(tmp_path):
+    """A poll of hart 1 has completed, and is late to re-arm, when hart 0 replaces the ring."""
+    changes = [("rx_napi.c", "	if (work < budget && napi_complete_done(napi, work))\n"
+                "		moderato_napi_end(rx, tx, work, freed);",
+                "	if (work < budget && napi_complete_done(napi, work)) {\n"
+                "		if (raw_smp_processor_id())\n			mdelay(50);\n"
+                "		WARN_ON(rx == READ_ONCE(moderato_freed));\n"
+                "		moderato_napi_end(rx, tx, work, freed);\n	}"),
+               ("moderato_rx.c", "	kfree(rx);\n",
+                "	WRITE_ONCE(moderato_freed, rx);\n	kfree(rx);\n"),
+               ("moderato_rx.c", "void moderato_rx_destroy(",
+                "void *moderato_freed;\n\nvoid moderato_rx_destroy("),
+               ("moderato.h", "struct moderato_rx_ops {",
+                "extern void *moderato_freed;\n\nstruct moderato_rx_ops {")]
+    system = System(harts=2, spread=PINNED)
+    with modified.guest(tmp_path, *changes, system=system) as guest:
+        for command in system.commands():
+            guest.type(command)
+        guest.check("pin 1 $$")
+        offer(guest, 200)
+        guest.check("ethtool -G eth1 rx 64")
+        collect(guest)
+        assert complaints(guest) == []
