@@ -22,7 +22,7 @@ CROSS = "riscv64-linux-gnu-"
 KERNELS = {"normal": [], "debug": ["kernel-debug.config"],
            "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
            "traced": ["kernel-traced.config"]}
-FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"]}
+FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"], "rv64": ["kernel-rv64.config"]}
 TICKS = (100, 250, 1000)  # the first one is that of kernel.config
 
 # Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
@@ -56,7 +56,7 @@ class Choice:
                 f'CONFIG_LOCALVERSION="-moderato-{self.name}-{self.hz}hz"\n')
 
 
-NORMAL, DEBUG, PHY = Choice(), Choice("debug"), Choice("phy")
+NORMAL, DEBUG, PHY, RV64 = Choice(), Choice("debug"), Choice("phy"), Choice("rv64")
 
 
 @dataclass(frozen=True)

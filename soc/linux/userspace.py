@@ -2,7 +2,8 @@
 """The guest's programs, static, for rv32ima: a C library and compiler for it, then the programs.
 
 Debian 12 has no rv32 C library, but all its parts: musl's source (rv32 since 1.2.5), a RISC-V
-cross compiler that can emit rv32, and a bare-metal one whose libgcc is for rv32im.
+cross compiler that can emit rv32, and a bare-metal one whose libgcc is for rv32im. The same parts
+make one for rv64 without an FPU, which Debian's has.
 """
 
 import inspect
@@ -18,18 +19,31 @@ from moderato.soc.toolchain.cache import BuildError, artifact, run
 
 HERE = Path(__file__).parent
 CROSS = "riscv64-linux-gnu-"
-TARGET = ["-march=rv32ima", "-mabi=ilp32"]
-LIBGCC = "/usr/lib/gcc/riscv64-unknown-elf/*/rv32im/ilp32/libgcc.a"
+LIBGCC = "/usr/lib/gcc/riscv64-unknown-elf/*/{}/libgcc.a"
 JOBS = f"-j{os.cpu_count()}"
 DATE = {"SOURCE_DATE_EPOCH": "1767225600"}  # busybox prints it; see kernel.REPRODUCIBLE
 DROP_UNUSED = "LDFLAGS=-Wl,--gc-sections"
 SMALL = "-Os -ffunction-sections -fdata-sections -include sys/types.h"
 
-# bin/cc: links programs against musl, found beside itself, instead of the compiler's glibc.
-WRAPPER = f"""\
+
+@dataclass(frozen=True)
+class Target:
+    """What programs are compiled for: musl's name, the compiler's flags, who has its libgcc."""
+    name:   str
+    flags:  tuple[str, ...]
+    libgcc: str
+
+
+RV32 = Target("riscv32", ("-march=rv32ima", "-mabi=ilp32"), "rv32im/ilp32")
+RV64 = Target("riscv64", ("-march=rv64imac", "-mabi=lp64"), "rv64imac/lp64")
+
+
+def wrapper(target: Target) -> str:
+    """bin/cc: links programs against musl, found beside itself, instead of the compiler's glibc."""
+    return f"""\
 #!/bin/sh
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
-cc="{CROSS}gcc {" ".join(TARGET)} -fno-pie -nostdinc -isystem $root/include"
+cc="{CROSS}gcc {" ".join(target.flags)} -fno-pie -nostdinc -isystem $root/include"
 cc="$cc -isystem $({CROSS}gcc -print-file-name=include)"
 for word; do
     case $word in
@@ -43,7 +57,7 @@ exec $cc -nostdlib -static -no-pie $root/lib/crt1.o $root/lib/crti.o "$@" -L$roo
 
 @dataclass(frozen=True)
 class Toolchain:
-    """A C compiler for static rv32ima programs, with musl and the kernel's headers."""
+    """A C compiler for static programs, with musl and the kernel's headers."""
     root: Path
 
     @property
@@ -51,19 +65,20 @@ class Toolchain:
         return self.root / "bin/cc"
 
 
-def toolchain() -> Toolchain:
+def toolchain(target: Target = RV32) -> Toolchain:
     """musl 1.2.5, the kernel's user-space headers, libgcc, and bin/cc that puts them together."""
-    tree = kernel.source()
+    tree, script = kernel.source(), wrapper(target)
 
     def build(directory: Path):
-        libgcc = sorted(Path("/").glob(LIBGCC[1:]))
+        pattern = LIBGCC.format(target.libgcc)
+        libgcc = sorted(Path("/").glob(pattern[1:]))
         if not libgcc:
-            raise BuildError(f"{LIBGCC} is missing: run `./moderato setup`")
+            raise BuildError(f"{pattern} is missing: run `./moderato setup`")
         work = directory / "work"
         work.mkdir()
         sources.unpack("musl", work)
-        run(["./configure", "--target=riscv32-linux-musl", "--prefix=/", "--disable-shared"],
-            cwd=work, env={"CC": shlex.join([f"{CROSS}gcc", *TARGET]), "AR": f"{CROSS}ar",
+        run(["./configure", f"--target={target.name}-linux-musl", "--prefix=/", "--disable-shared"],
+            cwd=work, env={"CC": shlex.join([f"{CROSS}gcc", *target.flags]), "AR": f"{CROSS}ar",
                  "RANLIB": f"{CROSS}ranlib", "LIBCC": str(libgcc[-1])})
         run(["make", JOBS, f"DESTDIR={directory}", "install"], cwd=work)
         run(kernel.make(tree, work / "headers", f"INSTALL_HDR_PATH={directory}", "headers_install"))
@@ -71,10 +86,10 @@ def toolchain() -> Toolchain:
         shutil.rmtree(work)
         cc = directory / "bin/cc"
         cc.parent.mkdir(exist_ok=True)
-        cc.write_text(WRAPPER)
+        cc.write_text(script)
         cc.chmod(0o755)
 
-    made = artifact("musl", [sources.tarball("musl"), tree.name, WRAPPER,
+    made = artifact("musl", [sources.tarball("musl"), tree.name, script,
                              debian.version("gcc-riscv64-linux-gnu"),
                              debian.version("gcc-riscv64-unknown-elf")], build, "half a minute")
     return Toolchain(made)
@@ -153,8 +168,11 @@ def program(name: str, build_one, inputs: tuple = ()) -> Path:
 
 def own(name: str) -> Path:
     """One of our own programs: soc/linux/<name>/<name>.c, and the headers beside it."""
-    tools = toolchain()
-    source = HERE / name / f"{name}.c"
+    return compiled(name, HERE / name / f"{name}.c", toolchain())
+
+
+def compiled(name: str, source: Path, tools: Toolchain) -> Path:
+    """The program `name` from a file of its own, and the headers beside it."""
     headers = sorted(source.parent.glob("*.h"))
 
     def build(directory: Path):
