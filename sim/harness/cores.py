@@ -11,14 +11,15 @@ from dataclasses import dataclass
 class Core:
     """Paths are those of Verilog, from module `top` on.
 
-    cluster: the CPU's instance. harts: the VexRiscv of each hart in it.
+    cluster: the CPU's instance. harts: the core of each hart in it.
     clients: of the memory port, by their names: what is high while one asks, and when it gets.
     claims: of the PLIC's registers: address (of a word, bits 21:0; bit 21 tells them from others'),
         acknowledgement, write, data read.
     watched: what of a hart is wfi, trace_valid, trace_pc, trace_privilege; the SoC has pads of
         those that are not here.
     time, compares: what the harts see as the time, and what each compares it with.
-    dcache, walker: instance of a hart's D-cache, state of its page-table walker.
+    dcache, walker: instance of a hart's D-cache, state of its page-table walker. A CPU that is no
+        VexRiscv has none: it is not profiled, and no cycle of its sleep is passed over.
     """
     cluster:  str
     harts:    list[str]
@@ -81,4 +82,25 @@ def _vexriscv_smp(soc: dict) -> Core:
     )
 
 
-CORES = {"moderato": _moderato, "vexriscv_smp": _vexriscv_smp}
+def _rocket(soc: dict) -> Core:
+    """LiteX's Rocket, one hart (PyPI's netlists). Its timer counts each hundredth cycle."""
+    cluster = "soc.ExampleRocketSystem"
+    plic = f"{cluster}.plicDomainWrapper.plic"
+    dma = f"{cluster}.l2_frontend_bus_axi4_0"
+    return Core(
+        cluster  = cluster,
+        harts    = [f"{cluster}.tile_prci_domain.tile_reset_domain_tile.core"],
+        clients  = {"DMA, writes": (f"{dma}_aw_valid", f"{dma}_aw_ready"),
+                    "DMA, reads": (f"{dma}_ar_valid", f"{dma}_ar_ready")},
+        # A claim of supervisor mode has a net of its own; the address is that of its register.
+        claims   = ("22'h280401", f"{plic}.out_f_roready_22", "1'b0", f"{plic}.maxDevs_1"),
+        watched  = {"wfi": "csr_io_csr_stall", "trace_valid": "coreMonitorBundle_valid",
+                    "trace_pc": "coreMonitorBundle_pc[31:0]", "trace_privilege": "csr.reg_mstatus_prv"},
+        time     = f"{cluster}.clint.time_",
+        compares = [],
+        dcache   = "",
+        walker   = "",
+    )
+
+
+CORES = {"moderato": _moderato, "vexriscv_smp": _vexriscv_smp, "rocket": _rocket}

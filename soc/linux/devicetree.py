@@ -44,7 +44,7 @@ def dts(soc: dict, options: Options = Options()) -> str:
             raise ValueError(f"the initrd of {options.initrd_size} bytes does not fit between "
                              f"{where.initrd:#x} and {where.mailbox:#x}; make it smaller")
     uart = soc["uart"]
-    node = {"moderato": _mac, "liteeth": _liteeth}[soc["nic"]]
+    node = {"moderato": mac_node, "liteeth": _liteeth}[soc["nic"]]
     return f"""\
 /dts-v1/;
 
@@ -162,7 +162,8 @@ def _cpu(soc: dict, hart: int) -> str:
 """
 
 
-def _mac(mac: dict, port: int, options: Options) -> str:
+def mac_node(mac: dict, port: int, options: Options) -> str:
+    """Our MAC, one of `macs` of the SoC's description."""
     if options.phys:
         phy = options.phys[port]
     else:
