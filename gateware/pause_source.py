@@ -121,7 +121,8 @@ class PauseSource(LiteXModule):
             ),
             fifo.next.eq(self.next & ~self.own),
             fifo.release.eq(self.release & ~self.own),
-            self.awake.eq(begin | busy | timer.running | stop | (self.enable & self.full)),
+            self.awake.eq(begin | (self.available & ~busy) | (ours != self.own) | self.next | self.release |
+                timer.running | stop | (self.enable & self.full)),
         ]
         if checksums is not None:
             # A pause frame has none, and waits for none.
