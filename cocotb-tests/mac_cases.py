@@ -16,6 +16,7 @@ from bench.wire import add_fcs
 from moderato.gateware.registers import MAX_UNICAST, STATISTICS
 
 MIN, MAX = 60, 1514  # octets of a frame without FCS
+PLACE_BITS = 14      # of START and PLACE in a descriptor
 
 
 def some_lengths():
@@ -239,9 +240,11 @@ async def transmit(mac, frames, checksum=None):
 
     checksum: the (START, PLACE) of each frame's; else some have one, anywhere.
     """
-    places = [checksum or random.choice((None, (random.randrange(2*len(frame)),
-                                                random.randrange(2*len(frame)))))
-              for frame, _ in frames]
+    def anywhere(frame):
+        beyond = min(2*len(frame), 2**PLACE_BITS)
+        return random.randrange(beyond), random.randrange(beyond)
+
+    places = [checksum or random.choice((None, anywhere(frame))) for frame, _ in frames]
 
     async def feed():
         for (frame, offset), place in zip(frames, places, strict=True):

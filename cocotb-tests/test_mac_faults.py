@@ -119,7 +119,7 @@ async def every_offered_frame_has_one_fate(dut, lengths):
     all that came, and nothing is in two of these counts."""
     mac = await Mac.start(dut, driver={"rx_order": 4}, post=False)
     await mac.driver.post_buffers(12)
-    offered, starved = (400, 6000) if lengths == (MIN,) else (80, 15_000)
+    offered, starved = (400, 6000) if lengths == (MIN,) else (200, 15_000)
     arrived = 0
     frames = [plain(random.choice(lengths)) for _ in range(offered)]
     for frame in frames:
