@@ -870,7 +870,7 @@ _TABLE = {
          "If(self.release, number.eq(0)).Elif(self.next,", "If(self.next,",
          "it is no pause frame"),
         ("asleep while the other end is stopped",
-         "self.awake.eq(begin | busy | timer.running | stop |", "self.awake.eq(begin | busy |",
+         "timer.running | stop | (self.enable", "timer.running | (self.enable",
          "behind a clock gate it is not told again"),
         ("asleep when there is no room left",
          "timer.running | stop | (self.enable & self.full))", "timer.running | stop)",
