@@ -128,7 +128,6 @@ class Simulated:
     """
     gated_macs = True
     offloads   = False
-    settled    = True  # see `settle`
 
     def take_pads(self, platform, macs: int):
         self.crg = _CRG(platform.request("sys_clk"))
@@ -178,8 +177,6 @@ class Simulated:
 
 class SimSoC(Simulated, ModeratoSoC):
     """`platform`: another one with the same pads."""
-    settled = False  # nothing in it needs that
-
     def __init__(self, config: SimConfig = SimConfig(), platform=None):
         platform = platform or SimPlatform(config)
         self.take_pads(platform, config.macs)
@@ -243,17 +240,9 @@ def write(soc: Simulated, directory: Path):
     with contextlib.chdir(directory):  # memory contents are written beside the Verilog
         verilog.write(f"{TOP}.v")
         drop_stamps(Path(f"{TOP}.v"))
-        if soc.settled:
-            settle(Path(f"{TOP}.v"))
         for file, _language, _library, *_ in soc.platform.sources:
             shutil.copy(file, ".")
     (directory / "soc.json").write_text(json.dumps(description, indent=2) + "\n")
-
-
-def settle(file: Path):
-    """Lets blocks of combinational logic run once at the beginning, as nothing else lets those run that
-    depend on nothing. LiteX writes one for the decoder of a bus with several masters and one slave."""
-    file.write_text(file.read_text().replace("always @(*)", "always_comb"))
 
 
 if __name__ == "__main__":
