@@ -13,6 +13,8 @@ from cocotb.triggers import ClockCycles, Event, RisingEdge
 from cocotb.utils import get_sim_time
 from cocotbext.eth import GmiiFrame
 
+from bench.sink import Sink
+
 CARRIER = 8  # pairs before the preamble at most, for which the carrier is there and no data are
 TOGGLES = 4  # nibbles at the end at most that come after the carrier is gone
 
@@ -70,23 +72,13 @@ class RmiiSource:
             await ClockCycles(self.clock, self.clocks - 1)
 
 
-class RmiiSink:
+class RmiiSink(Sink):
     """What the PHY is given to send: frames in `queue`, one that is not whole with an error."""
 
     def __init__(self, data, en, clock, clocks):
+        Sink.__init__(self)
         self.data, self.en, self.clock, self.clocks = data, en, clock, clocks
-        self.queue = Queue()
         cocotb.start_soon(self._run())
-
-    async def recv(self):
-        return await self.queue.get()
-
-    def count(self):
-        return self.queue.qsize()
-
-    def clear(self):
-        while not self.queue.empty():
-            self.queue.get_nowait()
 
     async def _run(self):
         while True:

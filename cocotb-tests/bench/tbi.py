@@ -15,6 +15,8 @@ from cocotb.utils import get_sim_time
 from cocotbext.eth import GmiiFrame
 from encdec8b10b import EncDec8B10B
 
+from bench.sink import Sink
+
 CONTROL, DATA = 1, 0
 COMMA, START, END, EXTEND, ERROR = ((CONTROL, y << 5 | x) for x, y in
                                     ((28, 5), (27, 7), (29, 7), (23, 7), (30, 7)))
@@ -104,7 +106,7 @@ class TbiSource:
             short = behind - self.ifg
 
 
-class TbiSink:
+class TbiSink(Sink):
     """Takes what a PCS sends; each code-group must be one that may follow those before it.
 
     `heard` gets each word of a /C/, and None for an /I/. `idles`: how many /I/ ended with a negative
@@ -113,21 +115,11 @@ class TbiSink:
     """
 
     def __init__(self, data, clock, reset, heard):
+        Sink.__init__(self)
         self.data, self.clock, self.reset, self.heard = data, clock, reset, heard
-        self.queue = Queue()
         self.idles = [0, 0]
         self._disparity = None
         cocotb.start_soon(self._run())
-
-    async def recv(self):
-        return await self.queue.get()
-
-    def count(self):
-        return self.queue.qsize()
-
-    def clear(self):
-        while not self.queue.empty():
-            self.queue.get_nowait()
 
     async def _next(self):
         await RisingEdge(self.clock)
