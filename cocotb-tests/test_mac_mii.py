@@ -3,9 +3,8 @@
 
 import cocotb
 
-from clock_cases import survives_stopped_clocks
-from mac_cases import *
 from rate_cases import follow_the_rate, keep_the_rate_of_the_line
+from wire_cases import *
 
 DUT = "mac_mii"
 

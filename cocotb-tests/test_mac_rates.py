@@ -12,15 +12,10 @@ import cocotb
 from bench.frames import plain
 from bench.mac import Mac
 from bench.wire import PREAMBLE, add_fcs
-from clock_cases import survives_stopped_clocks
-from mac_cases import (MIN, both_directions_at_once, drops_runs_of_fragments, drops_runts,
-                       drops_wrong_fcs, receives_lengths, receives_minimum_gap_bursts,
-                       transmits_every_alignment)
+from mac_cases import MIN
 from rate_cases import follow_the_rate, keep_the_rate_of_the_line
+from wire_cases import *
 
-__all__ = ["both_directions_at_once", "drops_runs_of_fragments", "drops_runts", "drops_wrong_fcs",
-           "receives_lengths", "receives_minimum_gap_bursts", "survives_stopped_clocks",
-           "transmits_every_alignment"]
 DUT = "mac_rgmii_rates"
 RATES = (10, 100, 1000)
 

@@ -88,7 +88,9 @@ def expect(frames: list[bytes], mss: int, lengths: list[int]):
 LENGTHS = [1448, 1449, 46336, 1, 30000, 2 * 1448, 333, 46335]  # 46336: 32 segments of 1448
 
 
-@pytest.mark.parametrize("variant", ["original", "napi-tx-128", "napi-tx-off", "napi-full"])
+@pytest.mark.parametrize("variant", ["napi-full", *(
+    pytest.param(variant, marks=pytest.mark.slow)
+    for variant in ("original", "napi-tx-128", "napi-tx-off"))])
 def test_cut_with_each_strategy(guest, tmp_path, variant):
     for command in KNOWN[variant].commands():
         guest.type(command)
@@ -109,6 +111,7 @@ def test_more_segments_than_announced(guest, tmp_path):
     assert complaints(guest) == []
 
 
+@pytest.mark.slow
 def test_short_rings_and_switches(guest, tmp_path):
     """A ring that is too short for the longest skb is given none; everything can be turned off."""
     features = "ethtool -k eth0 | grep -E '^(tx-checksumming|scatter-gather|tcp-seg)'"

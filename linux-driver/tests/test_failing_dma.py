@@ -28,6 +28,12 @@ TX = {"interrupt": f"{FLAGS} tx-napi off; ethtool -C eth1 tx-frames 1 tx-usecs 0
       "polled": "ethtool -C eth1 tx-frames 1 tx-usecs 0"}
 
 
+def each(named: dict):
+    """The first one always, the others in the slow set."""
+    return [pytest.param(value, id=name, marks=pytest.mark.slow if number else ())
+            for number, (name, value) in enumerate(named.items())]
+
+
 @pytest.fixture
 def guest():
     with state.loaded(machine(), True).open() as session:
@@ -60,13 +66,13 @@ def halt_and_recover(guest, base: int, interface: str, direction: str, least: in
     assert complaints(guest) == []
 
 
-@pytest.mark.parametrize("flag", RX.values(), ids=RX)
+@pytest.mark.parametrize("flag", each(RX))
 def test_halted_rx(guest, flag):
     guest.check(f"ethtool --set-priv-flags eth0 {flag}")
     halt_and_recover(guest, RX_RING_BASE, "eth0", "rx")
 
 
-@pytest.mark.parametrize("command", TX.values(), ids=TX)
+@pytest.mark.parametrize("command", each(TX))
 def test_halted_tx(guest, command):
     guest.check(command)
     halt_and_recover(guest, TX_RING_BASE + PORT, "eth1", "tx", 0 if command == TX["polled"] else 1)

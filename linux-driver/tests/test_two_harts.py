@@ -34,6 +34,7 @@ def per_hart(guest, line: str) -> list[int]:
     return list(map(int, re.findall(r"(?<=\s)\d+(?=\s|$)", row.split(":")[1])[:2]))
 
 
+@pytest.mark.slow
 def test_both_harts_take_frames_off_one_ring(guest):
     """More than hart 0 can do: it wakes hart 1, whose frames overtake others."""
     spread(guest, IPI)
@@ -77,6 +78,7 @@ def test_every_way_in_turn_under_traffic(guest, tmp_path):
     assert complaints(guest) == []
 
 
+@pytest.mark.slow
 def test_a_hart_goes_and_comes_back_under_traffic(guest):
     """Its interrupts move to the one that stays, and come back when they are told to."""
     spread(guest, PINNED)

@@ -59,6 +59,7 @@ def test_rings_and_mtu_change_under_traffic(guest):
     assert complaints(guest) == []
 
 
+@pytest.mark.slow
 def test_rules_change_under_traffic(guest):
     """Urgent frames leave the ring before their descriptors do, whatever becomes of both then."""
     rule, none = "ethtool -N eth0 flow-type ip4 tos 184", "ethtool -N eth0 delete 0"

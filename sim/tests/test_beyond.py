@@ -149,6 +149,7 @@ def test_a_socket_that_polls_does_not_wait(guest):
     assert returned == 10 and polling["median"] < 1_000_000
 
 
+@pytest.mark.slow
 def test_cqe_mode_exchanges_the_timers(guest):
     """PACKET_TIMER and ABSOLUTE_TIMER of eth0's receive side, in clocks."""
     timers = "devmem 0xf1000114; devmem 0xf1000118"
@@ -179,6 +180,7 @@ def test_the_mac_paces_a_busy_cpu_only(guest, tmp_path):
         assert 100 <= max(busy) <= 1000.1 and len(busy) < 300
 
 
+@pytest.mark.slow
 def test_dim_chooses_among_profiles(guest):
     session = guest("adaptive-dim")
     before = session.check("coalesce eth0 rx profile")

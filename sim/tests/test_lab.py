@@ -441,6 +441,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_a_farm_outlives_a_suspended_machine():
     """Ctrl-Z, or a laptop's lid: what was under way goes on. dask gives its workers up after a time
     without a sign of life, here a second, in which nobody could give one."""
