@@ -110,6 +110,18 @@ def test_timing_constraints(tmp_path):
     assert constraints.count("125.0 MHz") == 2, constraints
 
 
+def test_system_clock_of_the_soc_itself():
+    """Where the SoC has no clock and reset generator, but the domain; without one, it is said."""
+    soc = Stranger()
+    soc.cd_sys = soc.crg.cd_sys
+    del soc.crg
+    add_moderato(soc, phy=soc.ethphy)
+    assert soc.platform.toolchain.false_paths
+    del soc.cd_sys
+    with pytest.raises(ValueError, match="with_timing_constraints=False"):
+        add_moderato(soc, phy=soc.ethphy, name="eth1")
+
+
 def test_two(tmp_path):
     """Each has its own name, place and interrupts."""
     soc = Stranger()
