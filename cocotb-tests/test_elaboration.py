@@ -64,6 +64,12 @@ def test_vlan():
     assert set(made.registers.counters) - set(registers.counters()) == {"RX_VLAN_FILTERED"}
 
 
+def test_timestamp():
+    made = mac(timestamp=True)
+    assert {name.split("_")[0] for name in optional(made)} == {"FEATURES", "TIME"}
+    assert made.registers.counters == registers.counters()
+
+
 def test_jumbo():
     """The FIFOs grow to what is needed, and no further; a longer one stays."""
     assert len(mac(jumbo=True).rx_fifo.space) == len(mac(rx_fifo_order=14).rx_fifo.space)

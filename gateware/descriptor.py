@@ -45,7 +45,7 @@ def status_address(base, order, index):
 
 
 def status_beat(index, order, sum=None, tci=None, **fields):
-    """The 8 bytes written back: STATUS with its PHASE and the given fields, a sum and a tag or 0 before it."""
+    """The 8 bytes written back: STATUS with its PHASE and the given fields; before it a sum and a tag, a stamp, or 0."""
     value  = (~(index >> order) & 1) << status["PHASE"].lsb
     for name, bits in fields.items():
         value = value | (bits << status[name.upper()].lsb)
@@ -63,11 +63,13 @@ class DescriptorFetcher(LiteXModule):
     while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
 
     checksum  it delivers checksum_layout, too;
-    tag       and tag_layout.
+    tag       and tag_layout;
+    stamp     and whether a time stamp is asked for.
     """
-    def __init__(self, checksum=False, tag=False):
-        layout = descriptor_layout + (checksum_layout if checksum else []) + (tag_layout if tag else [])
-        whole  = checksum or tag # Both beats of a descriptor are needed.
+    def __init__(self, checksum=False, tag=False, stamp=False):
+        first_layout = descriptor_layout + ([("stamp", 1)] if stamp else []) # Of the first beat.
+        layout       = first_layout + (checksum_layout if checksum else []) + (tag_layout if tag else [])
+        whole        = checksum or tag # Both beats of a descriptor are needed.
 
         # Settings.
         self.enable = Signal()
@@ -144,7 +146,7 @@ class DescriptorFetcher(LiteXModule):
             lsb = 8*(words[word].offset % DATA_BYTES) + field.lsb
             return port.data[lsb:lsb + field.width]
 
-        first = Record(descriptor_layout) if whole else fifo.sink
+        first = Record(first_layout) if whole else fifo.sink
         self.comb += [
             fifo.sink.valid.eq(port.valid & (~even if whole else even) & ~port.error & ~failed),
             first.address.eq(port.data[:32]),
@@ -152,10 +154,12 @@ class DescriptorFetcher(LiteXModule):
             first.request.eq(bits("CONTROL", control["INTERRUPT"])),
             first.silent.eq(bits("CONTROL", control["NO_INTERRUPT"])),
         ]
+        if stamp:
+            self.comb += first.stamp.eq(bits("CONTROL", control["TIMESTAMP"]))
         if whole:
-            kept = Record(descriptor_layout)
+            kept = Record(first_layout)
             self.sync += If(port.valid & even, kept.eq(first))
-            self.comb += [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in descriptor_layout]
+            self.comb += [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in first_layout]
         if checksum:
             self.comb += [
                 fifo.sink.start.eq(bits("TX_CHECKSUM", tx_checksum["START"])[1:]),

@@ -22,6 +22,8 @@ from moderato.gateware.vlan      import TCI_BITS, VID_BITS, Membership, Tag
 rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
 # And with checksums, the one's complement sum of what follows the Ethernet header.
 rx_sum_param = [("sum", SUM_BITS)]
+# And with time stamps, whether the frame's first word is its own.
+rx_stamp_param = [("stamped", 1)]
 # With VLANs, the tag that was taken out.
 rx_tag_param = [("tagged", 1), ("tci", TCI_BITS)]
 
@@ -47,13 +49,15 @@ class Receive(LiteXModule):
     pause  with `obey`, MAC control frames are for the MAC alone (pause.py).
     vlan   a VLAN tag may be taken out, and goes into the frame's record (rx_tag_param); with `select`,
            frames of VLANs that are not among `members` are dropped (vlan.py).
+    stamp  the time at which the frame started whose first word is here (timestamp.py), or None. With
+           `stamping` it goes into the FIFO ahead of the frame; the FIFO has rx_stamp_param, too.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS and tag
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
     or unknown of MAC control; foreign of other VLANs. With them, `damaged`: its FCS is wrong, or the
     PHY said so.
     """
-    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, vlan=False):
+    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, vlan=False, stamp=None):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
@@ -248,6 +252,16 @@ class Receive(LiteXModule):
                     previous[8*n:8*n + 8], 0)) for n in range(4)],
                 fifo.param.sum.eq(total.sum),
             ]
+
+        # Time stamp: in the clock of the first word, which writes none by itself.
+        # ------------------------------------------------------------------------
+        if stamp is not None:
+            self.stamping = Signal()
+            fsm.act("RECEIVE", If(sink.valid & ~started,
+                NextValue(fifo.param.stamped, self.stamping),
+                fifo.write.eq(self.stamping),
+            ))
+            self.comb += If(~started, fifo.data.eq(stamp))
 
         # Destination: the first word and the lower half of the second.
         # -------------------------------------------------------------

@@ -26,6 +26,8 @@ TIMER_BITS     = 24  # 167 ms at 100 MHz.
 FRAMES_BITS    = 16
 URGENT_COMPARISONS = 2
 MAX_UNICAST    = 8   # Further exact addresses.
+STAMP_BITS     = 32  # Of a sent frame's time, what goes into its descriptor,
+STAMP_OCTETS   = 8   # and of a received frame's what comes ahead of it.
 
 # Octets of a frame that RFC 2819 counts together, first and last; 0: up to MAX_FRAME.
 RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
@@ -146,6 +148,37 @@ def _vlan():
     ))
 
 
+def _time():
+    """The clock that frames are stamped with (ptp_clock.py)."""
+    yield from (replace(register, option="timestamp") for register in (
+        Register("TIME_CTRL", 0x400, "rw", "Time stamps. (Since 1.4, like all TIME registers, if FEATURES has "
+            "TIMESTAMP.)", (
+            Field("RX",     0, 1, f"Of each received frame, {STAMP_OCTETS} octets come first in the buffer: the time at which the "
+                f"octet after its start-of-frame delimiter came, in ns, little endian. The frame follows {RX_OFFSET} "
+                "bytes behind them. STATUS of its descriptor has STAMPED."),
+            Field("OUTPUT", 1, 1, "The periodic output is on. Off, it is low."),
+        ), width=2),
+        Register("TIME_COMMAND", 0x404, "wo", "Each bit does something at once, in the same clock for both words of "
+            "the time. One of them at a time.", (
+            Field("SET",   0, 1, "The time becomes TIME_HIGH, TIME_LOW."),
+            Field("STEP",  1, 1, "TIME_HIGH, TIME_LOW is added to the time, a signed number of ns."),
+            Field("READ",  2, 1, "The time goes to TIME_NOW_HIGH, TIME_NOW_LOW."),
+            Field("START", 3, 1, "The periodic output is to rise at TIME_HIGH, TIME_LOW; after it was off, and after "
+                "SET or STEP."),
+        )),
+        Register("TIME_LOW",  0x408, "rw", "For TIME_COMMAND: ns, bits 31:0."),
+        Register("TIME_HIGH", 0x40C, "rw", "Bits 63:32."),
+        Register("TIME_NOW_LOW",  0x410, "ro", "The time that READ found: ns, bits 31:0."),
+        Register("TIME_NOW_HIGH", 0x414, "ro", "Bits 63:32."),
+        Register("TIME_INCREMENT_NS", 0x418, "rw", "By how much the time grows in each clock: whole ns. Taken with "
+            "TIME_INCREMENT.", width=8),
+        Register("TIME_INCREMENT", 0x41C, "rw", "The rest of it, in units of 2**-32 ns; a write takes both. Until "
+            "then the clock stands still."),
+        Register("TIME_PERIOD", 0x420, "rw", "Of the periodic output, in ns."),
+        Register("TIME_WIDTH",  0x424, "rw", "So much of each period it is high, in ns; less than TIME_PERIOD."),
+    ))
+
+
 # Global registers ---------------------------------------------------------------------------------
 
 GLOBAL = (
@@ -201,11 +234,14 @@ GLOBAL = (
         Field("VLAN",        5, 1, "VLAN tags can be taken out and put in: the VLAN registers exist. (Since 1.4.)"),
         Field("VLAN_FILTER", 6, 1, "Tagged frames can be filtered by their VLAN. (Since 1.4.)"),
         Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
+        Field("TIMESTAMP",  14, 1, "There is a clock, and frames can be stamped with it: the TIME registers exist. "
+            "(Since 1.4.)"),
     ), option="features"),
     *_urgent(),
     *_unicast(),
     *_pause(),
     *_vlan(),
+    *_time(),
 )
 
 # Ring and moderation registers, the same for both directions ---------------------------------------
@@ -336,6 +372,8 @@ DESCRIPTOR = (
             f"a multiple of {RX_BUFFER_ALIGN} is not used."),
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
+        Field("TIMESTAMP",    19,  1, "Tx: complete when the frame's start was sent, with TX_STAMP, if FEATURES has "
+            "TIMESTAMP. (Since 1.4.)"),
     )),
     Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
         Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
@@ -358,12 +396,16 @@ DESCRIPTOR = (
         Field("TAGGED", 30,  1, "A VLAN tag with it is sent behind the frame's addresses. LENGTH, START and PLACE are "
             "those of the frame in memory, without it. (Since 1.4.)"),
     )),
+    Word("TX_STAMP", 0x8, "Tx, written back if STATUS has STAMPED: bits 31:0 of the time in ns at which the octet after "
+        "the frame's start-of-frame delimiter left. (Since 1.4.)"),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
         Field("BROADCAST", 17,  1, "Rx: the destination is the broadcast address."),
         Field("URGENT",    18,  1, "Rx: a comparison of the URGENT registers held. (Since 1.2.)"),
         Field("TAGGED",    19,  1, "Rx: a VLAN tag was taken out of the frame; TCI tells which. (Since 1.4.)"),
+        Field("STAMPED",   20,  1, f"Rx: {STAMP_OCTETS} octets of time come ahead of the frame (TIME_CTRL). Tx: there is TX_STAMP, "
+            "which was asked for; not if the ring was disabled before. (Since 1.4.)"),
         Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
             "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0."),
         Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "

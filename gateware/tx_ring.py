@@ -16,6 +16,8 @@ tx_frame_param = [("length", 14), ("offset", 3), ("error", 1)]
 tx_place_param = [("place", 13), ("insert", 1)]
 # With VLANs, whether one with this tag is to be inserted.
 tx_tag_param = [("tag", 16), ("tagged", 1)]
+# And with time stamps, whether its completion waits for one.
+tx_stamp_param = [("stamp", 1)]
 
 # Tx Ring ------------------------------------------------------------------------------------------
 
@@ -26,13 +28,14 @@ class TxRing(LiteXModule):
     max_frames  how many frames the FIFO can hold.
     checksum    a TxChecksum that is to sum each frame on its way, for a FIFO with tx_place_param, too; or None.
     tag         frames get VLAN tags if `insert`; the FIFO has tx_tag_param, too.
+    stamps      the TxStamps of frames that ask for one, for a FIFO with tx_stamp_param, too; or None.
 
     A descriptor completes when its frame is whole in the FIFO, for then its memory may be reused; the
-    frame will be sent, whatever becomes of the ring. A length of 0, or beyond the FIFO
+    frame will be sent, whatever becomes of the ring; one with a stamp, when that is known. A length of 0, or beyond the FIFO
     (`drop_length`), and one that memory refuses to give all of complete with ERROR and send nothing.
     Memory that refuses descriptors or their status leaves the ring `halted` until it is disabled.
     """
-    def __init__(self, fifo, fifo_order, max_frames, checksum=None, tag=False):
+    def __init__(self, fifo, fifo_order, max_frames, checksum=None, tag=False, stamps=None):
         if max_frames <= IN_FLIGHT:
             raise ValueError(f"max_frames must be more than the {IN_FLIGHT} frames that may be under "
                 f"way, not {max_frames}: nothing would ever be sent.")
@@ -48,12 +51,12 @@ class TxRing(LiteXModule):
         self.awake       = Signal()
 
         # DMA.
-        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, tag)
+        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, tag, stamps is not None)
         self.data        = data        = ReadPort()
         wanted = [("start", 15)] + tx_place_param if checksum else [] # `start` in memory, as `offset`.
-        wanted = wanted + (tx_tag_param if tag else [])
+        wanted = wanted + (tx_tag_param if tag else []) + (tx_stamp_param if stamps else [])
         self.completions = completions = Completions([("words", 12), ("length", 14), ("offset", 3),
-            ("error", 1), ("request", 1), ("silent", 1)] + wanted)
+            ("error", 1), ("request", 1), ("silent", 1)] + wanted, stamped=stamps is not None)
 
         # # #
 
@@ -212,5 +215,15 @@ class TxRing(LiteXModule):
                 fifo.param.tag.eq(oldest.tag),
                 fifo.param.tagged.eq(oldest.tagged),
             )
+        # Time stamps. A ring that stops does not wait for them: the link may be down.
+        # ----------------------------------------------------------------------------
+        if stamps:
+            fsm.act("WAIT", NextValue(job.stamp, fetcher.source.stamp))
+            self.comb += [
+                stamps.source.connect(completions.stamps),
+                stamps.give_up.eq(~self.enable),
+            ]
+            self.sync += If(completions.finish, fifo.param.stamp.eq(oldest.stamp))
+            awake = awake | stamps.awake
 
         self.comb += self.awake.eq(awake)

@@ -16,7 +16,7 @@ from scapy.utils import checksum
 
 from bench.wishbone import Registers, field
 from moderato.gateware import registers
-from moderato.gateware.registers import DESCRIPTOR_BYTES, RX_OFFSET
+from moderato.gateware.registers import DESCRIPTOR_BYTES, RX_OFFSET, STAMP_OCTETS
 
 MODULO = 1 << registers.INDEX_BITS
 WORDS = {word.name: word for word in registers.DESCRIPTOR}
@@ -57,6 +57,7 @@ class Frame:
     urgent:    bool = False
     error:     bool = False
     tci:       int | None = None  # of the tag that was taken out
+    stamp:     int | None = None  # ns
 
 
 class Ring:
@@ -125,6 +126,8 @@ class Driver:
         self.tx = Ring(self, "TX", TX_RING, tx_order)
         self.buffer = buffer
         self._next = BUFFERS
+        self.asks = deque()  # whether frames on the Tx ring ask for a stamp
+        self.stamps = []     # of those that came off it: ns, or None
 
     def allocate(self, size, offset=0):
         """An address at `offset` from a multiple of 64, guarded on both sides."""
@@ -143,6 +146,7 @@ class Driver:
         setup = {"MAC_LOW": low, "MAC_HIGH": high, **settings}
         for ring in (self.rx, self.tx):
             ring.reset()
+            self.asks.clear()
             setup[f"{ring.prefix}_RING_BASE"] = ring.base
             setup[f"{ring.prefix}_RING_ORDER"] = ring.order
         for name, value in setup.items():
@@ -151,6 +155,7 @@ class Driver:
         self.sums, self.inserts = [await self.regs.read("FEATURES", f"{prefix}_CHECKSUM")
                                    for prefix in ("RX", "TX")]
         self.tags = await self.regs.read("VLAN", "INSERT")
+        self.stamping = await self.regs.read("FEATURES", "TIMESTAMP")
         if rx and post:
             await self.post_buffers()
         if rx:
@@ -191,21 +196,23 @@ class Driver:
             return None
         status, (address, size) = done
         length = get("STATUS", "LENGTH", status)
-        error = bool(get("STATUS", "ERROR", status))
-        assert not error or length == 0
-        end = (RX_OFFSET + length + 7) & ~7 if not error else 0
+        error, stamped = (bool(get("STATUS", name, status)) for name in ("ERROR", "STAMPED"))
+        assert not error or (length == 0 and not stamped)
+        start = RX_OFFSET + STAMP_OCTETS * stamped
+        end = (start + length + 7) & ~7 if not error else 0
         assert end <= size, f"frame of {length} octets in a buffer of {size} bytes"
         around = self.ram.read(address - GUARD, size + 2*GUARD)
         around = around[:GUARD] + around[GUARD + end:]
         assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
         flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST", "URGENT")]
-        data = self.ram.read(address + RX_OFFSET, length)
+        data = self.ram.read(address + start, length)
         tagged = get("STATUS", "TAGGED", status)
         tci = get("RX_CHECKSUM", "TCI", self.rx.checksum)
         assert tagged or tci == 0
         assert get("RX_CHECKSUM", "SUM", self.rx.checksum) == (summed(data[14:]) if self.sums else 0), \
             f"the sum of {length} octets is {self.rx.checksum:#x}"
-        return Frame(data, *flags, error, tci if tagged else None)
+        stamp = int.from_bytes(self.ram.read(address, STAMP_OCTETS), "little") if stamped else None
+        return Frame(data, *flags, error, tci if tagged else None, stamp)
 
     async def poll(self, count, clocks=200_000, repost=True):
         """`count` frames, as they come; their descriptors are posted again."""
@@ -237,6 +244,7 @@ class Driver:
         start, place = checksum or (random.getrandbits(14), random.getrandbits(14))
         self.tx.post(address, address, put("TX_CHECKSUM", START=start, PLACE=place,
                      INSERT=checksum is not None), self._tag(tci), LENGTH=len(data), **flags)
+        self.asks.append(bool(flags.get("TIMESTAMP")))
 
     def _tag(self, tci):
         if not self.tags:
@@ -257,8 +265,13 @@ class Driver:
         """Takes completed frames off the Tx ring; returns their ERROR flags."""
         errors = []
         while (done := self.tx.done()) is not None:
-            errors.append(bool(get("STATUS", "ERROR", done[0])))
-            assert self.tx.checksum == 0
+            error, stamped = (bool(get("STATUS", name, done[0])) for name in ("ERROR", "STAMPED"))
+            errors.append(error)
+            if self.asks.popleft() and not error:
+                self.stamps.append(self.tx.checksum if stamped else None)
+            else:
+                assert not stamped
+            assert stamped or self.tx.checksum == 0
         return errors
 
     async def reclaim_all(self, clocks=200_000):

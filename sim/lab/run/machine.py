@@ -40,6 +40,7 @@ KERNELS = {  # as soc/linux/kernel.py has them
                        f"{BENCH_BOOTARGS} nf_conntrack.enable_hooks=1"),
     "traced":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "vlan":      Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "ptp":       Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
 }
 
 
