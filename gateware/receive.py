@@ -14,6 +14,7 @@ from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
 from moderato.gateware.pause     import ControlFrame
 from moderato.gateware.registers import RX_OFFSET
+from moderato.gateware.rss       import RSS
 from moderato.gateware.urgent    import Urgent
 from moderato.gateware.vlan      import TCI_BITS, VID_BITS, Membership, Tag
 
@@ -24,6 +25,8 @@ rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent",
 rx_sum_param = [("sum", SUM_BITS)]
 # And with time stamps, whether the frame's first word is its own.
 rx_stamp_param = [("stamped", 1)]
+# With several queues, the one that it is for.
+rx_queue_param = [("queue", 1)]
 # With VLANs, the tag that was taken out.
 rx_tag_param = [("tagged", 1), ("tci", TCI_BITS)]
 
@@ -51,13 +54,16 @@ class Receive(LiteXModule):
            frames of VLANs that are not among `members` are dropped (vlan.py).
     stamp  the time at which the frame started whose first word is here (timestamp.py), or None. With
            `stamping` it goes into the FIFO ahead of the frame; the FIFO has rx_stamp_param, too.
+    rss    each frame is for one of two queues (rss.py), if that takes frames; the FIFO has
+           rx_queue_param, too.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS and tag
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
     or unknown of MAC control; foreign of other VLANs. With them, `damaged`: its FCS is wrong, or the
     PHY said so.
     """
-    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, vlan=False, stamp=None):
+    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, vlan=False, stamp=None,
+        rss=False):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
@@ -74,6 +80,8 @@ class Receive(LiteXModule):
             self.members = members = Membership()
             self.select  = Signal()
             self.foreign = Signal()
+        if rss:
+            self.rss = RSS()
 
         # Results.
         self.good      = Signal()
@@ -158,7 +166,10 @@ class Receive(LiteXModule):
         octets = length + tag.octets if vlan else length # As they came.
         # Each frame has one fate: length first, because the FCS of a fragment says nothing.
         # -----------------------------------------------------------------------------------
-        fate = If(~wanted | ~self.enable,
+        unwanted = ~wanted | ~self.enable
+        if rss:
+            unwanted = unwanted | ~self.rss.taken
+        fate = If(unwanted,
             fifo.abort.eq(1)
         ).Elif(octets < eth_min_frame_length,
             fifo.abort.eq(1),
@@ -231,6 +242,14 @@ class Receive(LiteXModule):
                 members.vid.eq(tag.tci[:VID_BITS]),
                 fifo.param.tagged.eq(tag.stripped),
                 fifo.param.tci.eq(Mux(tag.stripped, tag.tci, 0)),
+            ]
+
+        if rss:
+            self.comb += [
+                self.rss.take.eq(sink.valid & sink.ready),
+                self.rss.first.eq(~started),
+                self.rss.data.eq(sink.data),
+                fifo.param.queue.eq(self.rss.queue),
             ]
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)

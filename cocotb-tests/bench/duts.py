@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The devices under test: each function returns a Migen module and the set of its ports."""
 
+from unittest import mock
+
 from migen import *
 
 from migen.genlib.cdc import MultiReg
@@ -15,6 +17,7 @@ from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 from liteeth.phy.pcs_1000basex import PCS
 from liteeth.phy.rmii import LiteEthPHYRMII
 
+from moderato.gateware import rss as rss_module
 from moderato.gateware.async_fifo import AsyncFIFO
 from moderato.gateware.axi_lite import AXILiteSlave
 from moderato.gateware.axi_master import AXIMaster
@@ -31,7 +34,8 @@ from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.gateware.ptp_clock import PeriodicOutput, PTPClock
 from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param, rx_tag_param
 from moderato.gateware.register_file import RegisterFile
-from moderato.gateware.registers import MAX_UNICAST, counters, options, registers
+from moderato.gateware.registers import MAX_QUEUES, MAX_UNICAST, counters, options, registers
+from moderato.gateware.rss import RSS, Toeplitz
 from moderato.gateware.statistics import Statistics
 from moderato.gateware.tx_ring import tx_frame_param
 from moderato.gateware.vlan import Membership
@@ -270,6 +274,25 @@ def pause_source():
     return device, ports
 
 
+# Receive-side scaling -----------------------------------------------------------------------------
+
+def toeplitz():
+    """The whole hash."""
+    device = Toeplitz()
+    names  = ["restart", "add", "word", "hash", "key_write", "key_word", "key_data"]
+    return device, clocked(device) | named(**{name: getattr(device, name) for name in names})
+
+
+def rss():
+    """With a hash of all 32 bits, to be compared: `hash`."""
+    with mock.patch.object(rss_module, "Toeplitz", lambda bits: Toeplitz()):
+        device = RSS()
+    names = ["take", "first", "data", "types", "indirection", "on", "queue", "taken", "key_write", "key_word",
+        "key_data"]
+    return device, clocked(device) | named(hash=device.hash.hash,
+        **{name: getattr(device, name) for name in names})
+
+
 # Registers ----------------------------------------------------------------------------------------
 
 def register_file():
@@ -308,8 +331,10 @@ def axi_lite():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon", "vlan",
-    "timestamp"], True) | {"unicast": MAX_UNICAST}
+OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon", "vlan", "timestamp"],
+    True) | {"unicast": MAX_UNICAST}
+# What goes without time stamps only.
+QUEUES = {"queues": MAX_QUEUES, "timestamp": False}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -330,9 +355,10 @@ def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
         device.submodules.master = made = master(top.dma)
         ports |= wishbone_ports(made.bus) if hasattr(made.bus, "cyc") else axi_ports("dma", made.bus)
     ports |= named("bus_", **bus) | named(pads=pads)
+    irqs = {f"irq_{name}": irq for name, irq in top.irqs.items()}
     if hasattr(top, "clock"):
         ports |= named(now=top.clock.time, time_output=top.time_output)
-    return device, ports | named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
+    return device, ports | named(**irqs, events=top.events)
 
 
 SIM_PADS = [field for field in sim_phy_pads(8) if field[0] != "events"]
@@ -439,7 +465,7 @@ def outputs(mac, pads):
         return Cat(valid, Mux(valid, Cat(*payload), 0))
 
     aw, w, ar = mac.dma.aw, mac.dma.w, mac.dma.ar
-    return Cat(mac.irq_rx, mac.irq_tx, mac.events, *mac.registers.value.values(),
+    return Cat(*mac.irqs.values(), mac.events, *mac.registers.value.values(),
         offered(mac.bus.ack, mac.bus.dat_r), mac.bus.err,
         offered(aw.valid, aw.addr, aw.len),
         offered(w.valid, w.data, w.strb, w.last),
@@ -470,7 +496,7 @@ def mac_gmii(**parts):
 
 def mac_only(**options):
     """With these options, and no others."""
-    return mac_gmii(**dict.fromkeys(OPTIONS, False) | options)
+    return mac_gmii(**dict.fromkeys(OPTIONS, False) | {"queues": 1} | options)
 
 
 def mac_plain():
@@ -529,6 +555,10 @@ def mac_vlan_jumbo():
 
 def mac_timestamp():
     return mac_only(timestamp=True)
+
+
+def mac_queues():
+    return mac_only(queues=2)
 
 
 def mac_mii():
