@@ -31,7 +31,7 @@ PHY = {
     ("mac_mii", 100): (40, 0),
     ("mac_mii", 10): (400, 0),
     ("mac_rmii", 100): (80, 40),
-    ("mac_1000basex", None): (0, 0),
+    ("mac_1000basex", None): (8, 0),
 }
 LATE_BITS = "mac_rgmii", "mac_rmii", "mac_1000basex"  # where the model of a crossing is as above
 

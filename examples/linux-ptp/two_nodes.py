@@ -10,7 +10,6 @@ ppm too slowly, as a crystal would. A witness beside both reads them in the same
 differences: what nobody in the guest knows.
 """
 
-import json
 import re
 import statistics
 import sys
