@@ -3,4 +3,4 @@
 
 from queue_cases import *
 
-DUT = "mac_sim"
+DUT = "mac_queues_sim"

@@ -3,4 +3,4 @@
 
 from queue_cases import *
 
-DUT = "mac_gated"
+DUT = "mac_queues_gated"

@@ -113,7 +113,7 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 					       len));
 #ifdef MODERATO_OFFLOADS
 	desc->checksum = cpu_to_le32(moderato_cut_insertion(cut));
-	moderato_tx_ask(&tx->ring, index, skb);
+	moderato_tx_put_tag(&tx->ring, index, skb);
 #endif
 	return len;
 }

@@ -337,7 +337,7 @@ OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "paus
 QUEUES = {"queues": MAX_QUEUES, "timestamp": False}
 
 
-def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
+def mac(phy_module, pads, domains, phy_cd, master=None, sys_clk_freq=SYS_CLK_FREQ, **parts):
     """The MAC on a PHY, with pads named after their fields, and all options but those in `parts`.
 
     master: makes what stands between its DMA and another bus.
@@ -345,7 +345,7 @@ def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
     device = Module()
     ports = clocked(device, *domains)
     device.submodules.phy = phy_module
-    device.submodules.mac = top = ModeratoMAC(phy_module, SYS_CLK_FREQ, phy_cd,
+    device.submodules.mac = top = ModeratoMAC(phy_module, sys_clk_freq, phy_cd,
         **OPTIONS | parts)
     bus = {name: getattr(top.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
@@ -364,16 +364,29 @@ def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
 SIM_PADS = [field for field in sim_phy_pads(8) if field[0] != "events"]
 
 
-def mac_sim():
+def mac_sim(**options):
     """On the simulation PHY."""
     pads = Record(SIM_PADS)
-    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys")
+    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", **options)
+
+
+def mac_queues_sim():
+    return mac_sim(**QUEUES)
 
 
 def mac_deep():
     """On the simulation PHY, with the deepest Rx FIFO there is: 16 KiB."""
     pads = Record(SIM_PADS)
     return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", rx_fifo_order=14)
+
+
+def mac_sim_2500():
+    """On the simulation PHY at 2.5 Gb/s, with a clock of 125 MHz."""
+    sys_clk_freq = 125e6
+    pads = Record([("link_mbps", 12) if field[0] == "link_mbps" else field for field in SIM_PADS])
+    phy  = SimPHY(pads, sys_clk_freq)
+    phy.rx_clk_freq = 2.5e9/phy.dw
+    return mac(phy, pads, ["sys"], "sys", sys_clk_freq=sys_clk_freq)
 
 
 def mac_sim_on(master):
@@ -414,7 +427,7 @@ def mac_pair():
     return device, ports
 
 
-def mac_gated():
+def mac_gated(**options):
     """As mac_sim, its parts behind clock gates: datapath_clk, moderation_clk.
 
     Beside it a twin without gates that gets the same inputs. `differs` is set, and stays so, when
@@ -422,11 +435,11 @@ def mac_gated():
     """
     pads, twin_pads = (Record(SIM_PADS) for _ in range(2))
     device, ports = mac(SimPHY(pads, SYS_CLK_FREQ, rx_cd="datapath"), pads, ["sys"], "sys",
-        **{f"{part}_cd": part for part in PARTS})
+        **options, **{f"{part}_cd": part for part in PARTS})
     for part in PARTS:
         ports.add(clock_gate(device, part, getattr(device.mac, f"{part}_awake")))
     device.submodules.twin_phy = phy = SimPHY(twin_pads, SYS_CLK_FREQ)
-    device.submodules.twin = twin = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **OPTIONS)
+    device.submodules.twin = twin = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **OPTIONS | options)
     device.comb += [getattr(twin_pads, name).eq(getattr(pads, name))
         for name in ("rx_valid", "rx_data", "rx_last", "rx_bytes", "rx_error", "link_mbps")]
     device.comb += [getattr(twin.bus, name).eq(getattr(device.mac.bus, name))
@@ -438,6 +451,10 @@ def mac_gated():
     differs = Signal(name_override="differs")
     device.sync += If(outputs(device.mac, pads) != outputs(twin, twin_pads), differs.eq(1))
     return device, ports | {differs}
+
+
+def mac_queues_gated():
+    return mac_gated(**QUEUES)
 
 
 def clock_gate(device, name, awake):
@@ -496,12 +513,17 @@ def mac_gmii(**parts):
 
 def mac_only(**options):
     """With these options, and no others."""
-    return mac_gmii(**dict.fromkeys(OPTIONS, False) | {"queues": 1} | options)
+    return mac_gmii(**dict.fromkeys(OPTIONS, False) | options)
 
 
 def mac_plain():
     """As it is by default, without options."""
     return mac_only()
+
+
+def mac_gmii_2500():
+    """Eight bits at 312.5 MHz, as LiteEth's 2500BASE-X PHYs have them, with a clock of 125 MHz."""
+    return mac_only(sys_clk_freq=125e6)
 
 
 def mac_urgent():

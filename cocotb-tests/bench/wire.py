@@ -44,6 +44,7 @@ def check_fcs(frame):
 class SimWire:
     """The simulation PHY's pads, in the system clock, paced to `link` Mb/s."""
     resets, held, wake = (), RESET, 30
+    sys_period_ns = SYS_PERIOD_NS
 
     def __init__(self, dut, link=1000):
         self.dut, self.link = dut, link
@@ -57,9 +58,9 @@ class SimWire:
         cocotb.start_soon(self._drive())
         cocotb.start_soon(self._collect())
 
-    @staticmethod
-    def clocks(dut, link=1000):
-        Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
+    @classmethod
+    def clocks(cls, dut, link=1000):
+        Clock(dut.sys_clk, cls.sys_period_ns, unit="ns").start()
         return []
 
     def send(self, octets, error=False):
@@ -75,7 +76,7 @@ class SimWire:
         """A word when its last octet has arrived; octets take 8*1000/link ns."""
         dut = self.dut
         now = wire = 0  # clocks since the start; when the wire is free, in clocks*link
-        cost = 8 * 1000 // SYS_PERIOD_NS
+        cost = 8 * 1000 // self.sys_period_ns
         while True:
             await RisingEdge(dut.sys_clk)
             now += 1
@@ -105,7 +106,7 @@ class SimWire:
     async def _collect(self):
         """Assembles words into frames; the PHY must keep to the pace of the link and to the gap."""
         dut, frame, now, free = self.dut, bytearray(), 0, 0
-        cost = 8 * 1000 // SYS_PERIOD_NS
+        cost = 8 * 1000 // self.sys_period_ns
         while True:
             await RisingEdge(dut.sys_clk)
             now += 1
@@ -136,6 +137,14 @@ class SimWire:
 
     def waiting(self):
         return len(self.frames)
+
+
+class Sim2500Wire(SimWire):
+    """At 2.5 Gb/s, or another rate, with a clock of 125 MHz."""
+    sys_period_ns = 8
+
+    def __init__(self, dut, link=2500):
+        super().__init__(dut, link)
 
 
 class _EthWire:
@@ -229,9 +238,24 @@ class GmiiWire(_EthWire):
     Source, Sink, period, octet_ns = GmiiSource, GmiiSink, 8, 8
 
 
+class Gmii2500Wire(GmiiWire):
+    """At 2.5 Gb/s: eight bits at 312.5 MHz, beside a system clock of 125 MHz."""
+    period, octet_ns = 3.2, 3.2
+
+    @classmethod
+    def clocks(cls, dut):
+        Clock(dut.sys_clk, 8, unit="ns").start()
+        receiving = Clock(dut.eth_rx_clk, 3.2, unit="ns")
+        receiving.start()
+        sending = Clock(dut.eth_tx_clk, 3.206, unit="ns")  # 0.2 % slower, as in phy_clocks
+        sending.start(start_high=False)
+        return [receiving, sending]
+
+
 class MiiWire(_EthWire):
     """MII at `link` Mb/s, which can change: the PHY's clocks tell."""
     Source, Sink = MiiSource, MiiSink
+    looks = 0.5, 0
 
     def __init__(self, dut, link=100):
         super().__init__(dut)
@@ -356,6 +380,7 @@ class RgmiiRatesWire(RgmiiWire):
         self.wake = 300 + int(3 * 1024 * period)
         self.nibbles = self.sink.mii_mode = link < 1000
         self.unseen = 0.5 if self.nibbles else 1
+        self.looks = (0.5, -0.25) if self.nibbles else (1, -0.5)
         self.gap = GAP
 
     def change(self, clocks, link):

@@ -78,7 +78,7 @@ class PeriodicOutputProof(Module):
         self.comb += since.eq(before["time"] - next_change)
         self.promises = {
             "is_low_when_off": before["on"] | ~dut.level,
-            "starts_low": ~before["start"] | (~dut.level & (change == before["begin"])),
+            "starts_low": ~before["start"] | (~dut.level & ~due & (change == before["begin"])),
             "is_never_early": ~due | (before["on"] & ~since[-1]),
             "is_never_missed": before["start"] | was_due | due | ~before["on"] | since[-1],
             "changes_when_it_is_due": before["start"] | ~before["on"] | (dut.level == level ^ was_due),
