@@ -166,8 +166,8 @@ async def registers_are_as_in_the_table(dut):
     assert [await regs.read("FEATURES", name) for name in ("PAUSE", "JUMBO", "RMON", "VLAN",
             "VLAN_FILTER")] == [1, 0, 1, 1, 1]
     assert await regs.read("FEATURES", "UNICAST") == registers.MAX_UNICAST
-    assert await regs.read("FEATURES", "QUEUES") == registers.MAX_QUEUES - 1
-    table = {register.offset: register for register in registers.registers()}
+    table = {register.offset: register for register in registers.registers()
+             if not register.option.startswith("queues")}
     stored = {}
     for offset, register in table.items():
         if register.access == "rw":
