@@ -51,6 +51,7 @@ class SimWire:
         self.queue, self.frames, self.starts = deque(), deque(), []
         self.idle, self.arrived = Event(), Event()
         self.gap = GAP
+        self.octet_ns = 8000 / link
         self.first_sent = self.last_sent = None  # clocks of the MAC's first and latest word
         for name in ("valid", "last", "error", "bytes", "data"):
             getattr(dut, f"pads_rx_{name}").value = 0

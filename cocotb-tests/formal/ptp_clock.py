@@ -3,7 +3,8 @@
 
 from migen import *
 
-from moderato.gateware.ptp_clock import FRACTION_BITS, INCREMENT_BITS, TIME_BITS, PeriodicOutput, PTPClock
+from moderato.gateware.ptp_clock import (FRACTION_BITS, INCREMENT_BITS, TIME_BITS, PeriodicOutput,
+                                          PTPClock)
 
 from formal.prover import internal
 

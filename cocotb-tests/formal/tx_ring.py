@@ -59,7 +59,8 @@ class _Checksum(Module):
 
 
 class _Stamps(Module):
-    """In place of what stamps frames: it does so, or cannot, when it likes; at once for a ring that stops."""
+    """In place of what stamps frames: it does, or says that it can't, when it likes; a ring that stops
+    does not wait."""
     def __init__(self):
         self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
         self.give_up = Signal()
