@@ -38,7 +38,7 @@ def chosen(csr: dict, name: str | None) -> str:
 
 
 def interrupts(csr: dict, name: str) -> dict[str, int]:
-    """By the binding's names, as the SoC's interrupt controller counts; those of queue 1 if it has one."""
+    """By the binding's names, as the SoC's controller counts; those of queue 1 if there is one."""
     constants = csr["constants"]
     first = 1 if constants.get("config_cpu_name") == "rocket" else 0  # its PLIC's source of line 0
     lines = [line for line in ("rx", "tx", "rx1", "tx1")

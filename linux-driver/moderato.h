@@ -702,20 +702,23 @@ moderato_tx_dir(const struct moderato_priv *priv)
 	return &moderato_tx_directions[priv->queue];
 }
 
-/* @q: of each queue that is used */
-#define moderato_for_each_queue(q, priv)				\
-	for ((q) = (priv)->first;					\
-	     (q) < (priv)->first + (priv)->first->queues; (q)++)
+/* One beyond the last queue that is used, and beyond the last one */
+static inline struct moderato_priv *
+moderato_used_end(const struct moderato_priv *priv)
+{
+	return priv->first + priv->first->queues;
+}
+
+static inline struct moderato_priv *
+moderato_queues_end(const struct moderato_priv *priv)
+{
+	return priv->first + priv->first->max_queues;
+}
 
 static inline bool moderato_is_used(const struct moderato_priv *priv)
 {
 	return priv->queue < priv->first->queues;
 }
-
-/* ... that there is */
-#define moderato_for_each_possible_queue(q, priv)			\
-	for ((q) = (priv)->first;					\
-	     (q) < (priv)->first + (priv)->first->max_queues; (q)++)
 
 #else
 static inline struct moderato_priv *
@@ -736,10 +739,17 @@ moderato_tx_dir(const struct moderato_priv *priv)
 	return &moderato_tx_direction;
 }
 
-#define moderato_for_each_queue(q, priv)				\
-	for ((q) = (priv); (q) < (priv) + 1; (q)++)
+static inline struct moderato_priv *
+moderato_used_end(struct moderato_priv *priv)
+{
+	return priv + 1;
+}
 
-#define moderato_for_each_possible_queue	moderato_for_each_queue
+static inline struct moderato_priv *
+moderato_queues_end(struct moderato_priv *priv)
+{
+	return priv + 1;
+}
 
 #endif
 #ifdef MODERATO_OFFLOADS

@@ -308,7 +308,7 @@ static int moderato_set_coalesce(struct net_device *ndev,
 	struct moderato_priv *q;
 	int err;
 
-	moderato_for_each_possible_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
 		err = moderato_set_coalesce_of(ndev, q, ec, kernel_coal,
 					       extack);
 		if (err)
@@ -439,7 +439,7 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 	priv->config = config;
 #ifdef MODERATO_OFFLOADS
 	moderato_queues_configure(priv);
-	moderato_for_each_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 		if (netif_running(ndev)) {
 			moderato_rx_moderate(q);
 			moderato_tx_switch(q->tx);

@@ -49,7 +49,7 @@ void moderato_flow_apply(struct moderato_priv *priv)
 		}
 	}
 	writel(urgent, priv->regs + MODERATO_URGENT);
-	moderato_for_each_possible_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
 		WRITE_ONCE(q->urgent, urgent);
 		if (q->rx)
 			moderato_rx_napi_weigh(q->rx);

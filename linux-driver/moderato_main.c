@@ -171,7 +171,7 @@ static int moderato_create_queues(struct moderato_priv *priv)
 	struct moderato_priv *q;
 	int err;
 
-	moderato_for_each_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 		err = moderato_create_queue(q);
 		if (!err)
 			continue;
@@ -186,7 +186,7 @@ static void moderato_destroy_queues(struct moderato_priv *priv)
 {
 	struct moderato_priv *q;
 
-	moderato_for_each_queue(q, priv)
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
 		moderato_destroy_queue(q);
 }
 
@@ -195,7 +195,7 @@ static void moderato_up(struct moderato_priv *priv)
 {
 	struct moderato_priv *q;
 
-	moderato_for_each_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 		moderato_rx_up(q->rx);
 		moderato_tx_up(q->tx);
 	}
@@ -208,7 +208,7 @@ static int moderato_down(struct moderato_priv *priv)
 	struct moderato_priv *q;
 	int err = 0;
 
-	moderato_for_each_queue(q, priv)
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
 		err = moderato_tx_down(q->tx) ?: moderato_rx_down(q->rx) ?: err;
 	return err;
 #else
@@ -348,7 +348,7 @@ static void moderato_reset_task(struct work_struct *work)
 	WRITE_ONCE(priv->reset_next, jiffies + MODERATO_RESET_INTERVAL);
 	if (netif_running(priv->ndev) && netif_device_present(priv->ndev)) {
 #ifdef MODERATO_OFFLOADS
-		moderato_for_each_queue(q, priv) {
+		for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 			if (!err && moderato_reset_wanted(q, &q->tx->ring))
 				err = moderato_tx_reset(q->tx);
 			if (!err && moderato_reset_wanted(q, &q->rx->ring))
@@ -379,7 +379,7 @@ void moderato_give_up(struct moderato_priv *priv)
 	netdev_err(priv->ndev, "out of order until the hardware is reset\n");
 	netif_device_detach(priv->ndev);
 #ifdef MODERATO_OFFLOADS
-	moderato_for_each_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 		moderato_tx_down(q->tx);
 		moderato_rx_down(q->rx);
 	}
@@ -505,7 +505,7 @@ static void moderato_poll_controller(struct net_device *ndev)
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_priv *q;
 
-	moderato_for_each_queue(q, priv)
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
 		moderato_tx_netpoll(q->tx);
 }
 #endif
@@ -718,7 +718,7 @@ static int moderato_probe(struct platform_device *pdev)
 		return err;
 	moderato_stats_init(priv);
 #ifndef MODERATO_CORE
-	moderato_for_each_possible_queue(q, priv)
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
 		moderato_rx_timer_init(q);
 #endif
 	err = moderato_dim_init(priv);
@@ -738,17 +738,17 @@ static int moderato_probe(struct platform_device *pdev)
 #endif
 	moderato_tx_features(ndev);
 #ifdef MODERATO_UPSTREAM
-	moderato_for_each_possible_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
 		netif_napi_add(ndev, &q->napi, moderato_napi_poll);
 		netif_napi_set_irq(&q->napi, q->rx_irq);
 	}
 #else
-	moderato_for_each_possible_queue(q, priv)
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
 		netif_napi_add_weight(ndev, &q->napi, moderato_napi_poll,
 				      MODERATO_NAPI_WEIGHT);
 #endif
 #ifndef MODERATO_CORE
-	moderato_for_each_possible_queue(q, priv)
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
 		if (IS_ENABLED(CONFIG_SMP))
 			moderato_shared_init(q);
 #endif
@@ -826,7 +826,7 @@ static int moderato_wake(struct moderato_priv *priv)
 
 	moderato_restore(priv);
 	if (netif_running(priv->ndev)) {
-		moderato_for_each_queue(q, priv)
+		for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
 			moderato_rx_fill(q->rx);
 		moderato_up(priv);
 		moderato_stats_start(priv);

@@ -12,8 +12,8 @@
 
 #include "moderato.h"
 
-static_assert(MODERATO_RSS_TABLE_1 == MODERATO_RSS_TABLE_0 + 4);
-static_assert(MODERATO_RSS_KEY_1 == MODERATO_RSS_KEY_0 + 4);
+static_assert(MODERATO_RSS_TABLE_1 - MODERATO_RSS_TABLE_0 == 4);
+static_assert(MODERATO_RSS_KEY_1 - MODERATO_RSS_KEY_0 == 4);
 
 /* Spreading ----------------------------------------------------------------- */
 
@@ -251,7 +251,7 @@ int moderato_spare_create(struct moderato_priv *priv,
 	struct moderato_tx *tx;
 
 	memset(spare, 0, sizeof(*spare));
-	moderato_for_each_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 		if (with_rx) {
 #ifdef MODERATO_CORE
 			rx = moderato_rx_create(q, config->rx_order, mtu);
@@ -286,7 +286,7 @@ int moderato_spare_install_rx(struct moderato_priv *priv,
 	struct moderato_priv *q;
 	int err = 0;
 
-	moderato_for_each_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 		struct moderato_rx *rx = spare->rx[q->queue];
 
 		spare->rx[q->queue] = NULL;
@@ -306,7 +306,7 @@ int moderato_spare_install_tx(struct moderato_priv *priv,
 	struct moderato_priv *q;
 	int err = 0;
 
-	moderato_for_each_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 		struct moderato_tx *tx = spare->tx[q->queue];
 
 		spare->tx[q->queue] = NULL;
@@ -323,7 +323,7 @@ void moderato_queues_configure(struct moderato_priv *priv)
 {
 	struct moderato_priv *q;
 
-	moderato_for_each_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
 		struct moderato_config config = priv->config;
 
 		if (q == priv)

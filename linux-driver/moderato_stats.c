@@ -151,7 +151,7 @@ void moderato_stats_init(struct moderato_priv *priv)
 
 	spin_lock_init(&stats->lock);
 	INIT_DELAYED_WORK(&stats->work, moderato_stats_work);
-	moderato_for_each_possible_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
 		u64_stats_init(&q->rx_stats.syncp);
 		u64_stats_init(&q->tx_stats.syncp);
 	}
@@ -245,7 +245,7 @@ u64 moderato_stats_alloc_failed(struct moderato_priv *priv)
 	struct moderato_priv *q;
 	u64 failed = 0;
 
-	moderato_for_each_possible_queue(q, priv)
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
 		failed += moderato_rx_totals(&q->rx_stats).alloc_failed;
 	return failed;
 }
@@ -280,7 +280,7 @@ void moderato_get_stats64(struct net_device *ndev,
 
 #ifdef MODERATO_OFFLOADS
 	rx_errors = 0;
-	moderato_for_each_possible_queue(q, priv) {
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
 		struct moderato_rx_totals rx = moderato_rx_totals(&q->rx_stats);
 		struct moderato_tx_totals tx = moderato_tx_totals(&q->tx_stats);
 

@@ -11,7 +11,8 @@ NICS = ("moderato", "liteeth")
 
 MAC_BASE      = 0xf100_0000
 MAC_SIZE      = 0x1000
-MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next; of queue 1 likewise
+MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next; then
+                            # those of their second queues
 
 POWERED_OFF = 0xff  # in the scratch register, from the SBI: there is no power switch
 
