@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two queues in each direction, for a MAC with clock gates and one without: test modules import them all.
+"""Two queues in each direction, for a MAC with clock gates and one without: test modules import them
+all.
 
-A scoreboard knows from a model (bench/rss_model.py) at which queue each frame must arrive; frames of a
-queue come in order, each once, and nothing else comes.
+A scoreboard knows from a model (bench/rss_model.py) at which queue each frame must arrive; frames of
+a queue come in order, each once, and nothing else comes.
 """
 
 import ipaddress
@@ -44,7 +45,8 @@ class Queues:
     async def start(cls, dut, slow=0.0, enable=(True, True), order=5, post=True, **settings):
         """`settings`: of both queues, without the number: RX_FRAMES."""
         both = cls()
-        both.mac = mac = await Mac.start(dut, slow=slow, enable=False, driver={"rx_order": order, "tx_order": order})
+        both.mac = mac = await Mac.start(dut, slow=slow, enable=False,
+                                         driver={"rx_order": order, "tx_order": order})
         both.drivers = [mac.driver, Driver(dut, mac.memory, order, order, first=mac.driver)]
         both.regs, both.wire = mac.regs, mac.wire
         both.due = [[], []]
@@ -105,7 +107,7 @@ class Queues:
 async def each_frame_arrives_at_its_queue(dut, slow):
     """Shortest frames back to back, and others in between: flows of all kinds, and what is no flow."""
     both = await Queues.start(dut, slow)
-    for n in range(200):
+    for _ in range(200):
         both.send(random.choice((flow(), flow(), flow(random.randrange(MIN, 400)), plain(MIN))))
     assert all(len(due) > 50 for due in both.due)
     await both.expect_all()
@@ -217,7 +219,8 @@ async def stopped_and_started_in_turn(dut, slow):
         await both.expect(1 - queue)
         await both.mac.settle()
         start, end = driver.rx.base, driver.end
-        assert not any(start <= address < end for _, address, _ in both.mac.memory.bursts), "it used the bus"
+        assert not any(start <= address < end
+                       for _, address, _ in both.mac.memory.bursts), "it used the bus"
         both.due[queue] = []
         await driver.start()
         for _ in range(4):
@@ -261,9 +264,10 @@ def as_sent(frame):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def both_send(dut, slow):
-    """Frames of any length from any address, with checksums and without: each queue's in order, whole."""
+    """Frames of any length from any address, with checksums and without: each queue's in order."""
     both = await Queues.start(dut, slow)
-    frames = [[marked(queue, random.choice((MIN, 61, 64, 300, 1514))) for _ in range(60)] for queue in range(2)]
+    frames = [[marked(queue, random.choice((MIN, 61, 64, 300, 1514))) for _ in range(60)]
+              for queue in range(2)]
     for queue in range(2):
         cocotb.start_soon(feed(both.drivers[queue], frames[queue]))
     for _ in range(120):
@@ -387,7 +391,7 @@ async def one_halts(dut, halted, direction):
         await both.wire.receive()
     frames = [marked(1 - halted, random.choice((MIN, 900))) for _ in range(40)]
     sending = cocotb.start_soon(feed(other, frames))
-    for n in range(60):
+    for _ in range(60):
         both.send(both.for_queue(1 - halted))
         if direction == "rx":
             both.wire.send(add_fcs(both.for_queue(halted)))
@@ -445,7 +449,7 @@ async def each_has_its_interrupts(dut):
     lines = [dut.irq_rx, dut.irq_rx1]
     for queue, frames in ((0, 4), (1, 7)):
         for _ in range(2):
-            for n in range(frames):
+            for _ in range(frames):
                 assert [int(line.value) for line in lines] == [0, 0]
                 both.send(both.for_queue(queue))
                 await both.mac.settle()
@@ -542,7 +546,8 @@ async def urgent_frames_raise_their_queue(dut, urgent):
 async def each_ring_asks_for_a_pause(dut, queue):
     """One that runs dry makes the other end pause; one that is off does not."""
     both = await Queues.start(dut, order=6)
-    for name, value in {"PAUSE_QUANTUM": 52, "PAUSE_QUANTA": 40, "PAUSE_RING": 16 | 32 << 16, "PAUSE": 2}.items():
+    settings = {"PAUSE_QUANTUM": 52, "PAUSE_QUANTA": 40, "PAUSE_RING": 16 | 32 << 16, "PAUSE": 2}
+    for name, value in settings.items():
         await both.regs.write(name, value)
     driver = both.drivers[queue]
     for _ in range(54):
@@ -585,7 +590,8 @@ async def each_adapts_its_moderation(dut):
 @cocotb.parametrize(slow=[0.0, 0.4])
 async def both_queues_both_ways(dut, slow):
     both = await Queues.start(dut, slow, order=6)
-    outward = [[marked(queue, random.choice((MIN, 61, 300, 1514))) for _ in range(50)] for queue in range(2)]
+    outward = [[marked(queue, random.choice((MIN, 61, 300, 1514))) for _ in range(50)]
+               for queue in range(2)]
     for _ in range(160):
         both.send(flow(random.choice((MIN, MIN, 300))))
     sending = [cocotb.start_soon(feed(both.drivers[queue], outward[queue])) for queue in range(2)]

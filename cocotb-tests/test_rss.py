@@ -97,7 +97,8 @@ def some_packet():
         source, destination = (str(ipaddress.IPv4Address(random.randbytes(4))) for _ in range(2))
         network = IP(src=source, dst=destination, tos=random.getrandbits(8), id=random.getrandbits(16),
                      options=[IPOption_NOP()] * 4*random.choice((0, 0, 1, 7)),
-                     flags=random.choice((0, 2, 2, 1, 4)), frag=random.choice((0, 0, 0, 1, 0x100, 0x1f00)))
+                     flags=random.choice((0, 2, 2, 1, 4)),
+                     frag=random.choice((0, 0, 0, 1, 0x100, 0x1f00)))
     else:
         source, destination = (str(ipaddress.IPv6Address(random.randbytes(16))) for _ in range(2))
         network = IPv6(src=source, dst=destination, tc=random.getrandbits(8), fl=random.getrandbits(20))

@@ -47,6 +47,18 @@ class RxQueues(LiteXModule):
 
 # Transmit -----------------------------------------------------------------------------------------
 
+class Turns(LiteXModule):
+    """Whose `turn` it is of two. Who has it keeps it while it `wants` it; then the other one gets it, if that
+    wants it."""
+    def __init__(self):
+        self.wants = Signal(2)
+        self.turn  = Signal()
+
+        # # #
+
+        self.sync += Case(self.wants, {0b01: self.turn.eq(0), 0b10: self.turn.eq(1)})
+
+
 class TxQueue:
     """The write side of the FIFO as a ring sees it, and the TxChecksum's, if there is one."""
     def __init__(self, fifo, param, checksum):
@@ -89,16 +101,14 @@ class TxQueues(LiteXModule):
 
         # # #
 
-        # Turns: the other one's, as soon as it wants it and the frame at hand is asked for.
-        # ----------------------------------------------------------------------------------
-        turn  = Signal()
-        wants = Signal(2)
+        # From when a ring has a frame until all of it is asked for.
+        # ----------------------------------------------------------
+        self.turns = turns = Turns()
         for n, ring in enumerate(rings):
             self.comb += [
-                wants[n].eq(ring.fsm.ongoing("RESERVE") | ring.fsm.ongoing("REQUEST")),
-                If(turn == n, queues[n].space.eq(fifo.space - rings[1 - n].reserved)),
+                turns.wants[n].eq(ring.fsm.ongoing("RESERVE") | ring.fsm.ongoing("REQUEST")),
+                If(turns.turn == n, queues[n].space.eq(fifo.space - rings[1 - n].reserved)),
             ]
-        self.sync += Case(wants, {0b01: turn.eq(0), 0b10: turn.eq(1), "default": turn.eq(turn)})
 
         # What they write: in a clock only one of them does, and in the clock behind it tells of a frame.
         # -----------------------------------------------------------------------------------------------

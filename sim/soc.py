@@ -31,24 +31,35 @@ from moderato.soc.verilog import drop_stamps
 TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
 OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
-            "rmon": True, "vlan": True, "timestamp": True}
+            "rmon": True, "vlan": True}
+STAMPS   = {"timestamp": True}
+QUEUES   = {"queues": 2}  # stamps do not go with them
 
 
 @dataclass(frozen=True)
 class SimConfig:
     """`ram_latency`: cycles from a read command to its first word (soc/memory.py).
 
-    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS, too.
+    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS, too, and STAMPS if
+    `stamps`, else a queue for each hart.
     """
     macs: int = 2
     nic: str = "moderato"
     offloads: bool = False
+    stamps: bool = False
     liteeth_slots: int = 2
     cpu: CpuConfig = field(default_factory=CpuConfig)
     sys_clk_hz: int = 100_000_000
     ram_bytes: int = 32 << 20
     rom_bytes: int = 64 << 10
     ram_latency: int = 8
+
+    @property
+    def mac_options(self) -> dict:
+        """What the MACs have that those of the published figures have not."""
+        if not self.offloads:
+            return {}
+        return OFFLOADS | (STAMPS if self.stamps else QUEUES if self.cpu.harts == 2 else {})
 
     @classmethod
     def from_dict(cls, values: dict) -> "SimConfig":
@@ -127,7 +138,7 @@ class Simulated:
     it makes a MAC for each of `make_phys`, with `mac_options`.
     """
     gated_macs = True
-    offloads   = False
+    options    = {}  # of the MACs, beside those of the published figures
 
     def take_pads(self, platform, macs: int):
         self.crg = _CRG(platform.request("sys_clk"))
@@ -153,7 +164,7 @@ class Simulated:
     def mac_options(self, number):
         parts = PARTS if self._gated(self.eth_pads[number]) else ()
         domains = {f"{part}_cd": f"mac{number}_{part}" for part in parts}
-        return {"urgent": True, "pacing": True, **(OFFLOADS if self.offloads else {}), **domains}
+        return {"urgent": True, "pacing": True, **self.options, **domains}
 
     def _add_gated_clocks(self, number, mac, pads):
         for part in PARTS:
@@ -181,7 +192,7 @@ class SimSoC(Simulated, ModeratoSoC):
         platform = platform or SimPlatform(config)
         self.take_pads(platform, config.macs)
         self.gated_macs = config.nic == "moderato"  # LiteEth's parts do not say when they sleep
-        self.offloads = config.offloads
+        self.options = config.mac_options
         ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
             phys                 = self.make_phys(config.sys_clk_hz),
             nic                  = config.nic,
@@ -213,7 +224,8 @@ class SimSoC(Simulated, ModeratoSoC):
 def soc_verilog(config: SimConfig = SimConfig()) -> Path:
     """A folder with the Verilog files of the SoC (top module `TOP`), and soc.json."""
     dma_ports = config.macs if config.nic == "moderato" else 0
-    netlist = cluster(config.cpu, dma_ports, plic_sources(config.macs))
+    netlist = cluster(config.cpu, dma_ports,
+                      plic_sources(config.macs, config.mac_options.get("queues", 1)))
     parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
     inputs = [parameters, netlist, SOC / "cpu", Path(__file__)]
     inputs += [SOC / name for name in ("soc.py", "liteeth.py", "memory.py")]

@@ -276,19 +276,12 @@ def pause_source():
 
 # Receive-side scaling -----------------------------------------------------------------------------
 
-def toeplitz():
-    """The whole hash."""
-    device = Toeplitz()
-    names  = ["restart", "add", "word", "hash", "key_write", "key_word", "key_data"]
-    return device, clocked(device) | named(**{name: getattr(device, name) for name in names})
-
-
 def rss():
     """With a hash of all 32 bits, to be compared: `hash`."""
     with mock.patch.object(rss_module, "Toeplitz", lambda bits: Toeplitz()):
         device = RSS()
-    names = ["take", "first", "data", "types", "indirection", "on", "queue", "taken", "key_write", "key_word",
-        "key_data"]
+    names = ["take", "first", "data", "types", "indirection", "on", "queue", "taken", "key_write",
+        "key_word", "key_data"]
     return device, clocked(device) | named(hash=device.hash.hash,
         **{name: getattr(device, name) for name in names})
 

@@ -15,6 +15,7 @@ from formal.pacing import PacingProof
 from formal.pause import PauseSourceProof, PauseTimerProof
 from formal.prover import breaks, broken_promises, reaches, text
 from formal.ptp_clock import PeriodicOutputProof, PTPClockProof
+from formal.queues import OneByOneProof, TurnsProof
 from formal.register_file import RegisterFileProof
 from formal.rx_ring import RxRingProof
 from formal.tx_ring import TxRingProof
@@ -37,6 +38,8 @@ PROOFS = {
     "pause_timer":   PauseTimerProof,
     "ptp_clock":     PTPClockProof,
     "periodic_output": PeriodicOutputProof,
+    "turns":         TurnsProof,
+    "one_by_one":    OneByOneProof,
 }
 
 
@@ -121,6 +124,10 @@ MUTANTS = {
          "a_step_is_added_to_the_increment"),
     "the output changes until it has caught up":
         ("periodic_output", r"( & \(~\w+due\)\)) & \(~in_start\)\)", r"\1)", "starts_low"),
+    "the turn goes whenever it is wanted":
+        ("turns", r"2'd2: begin", "2'd3, 2'd2: begin", "who_wants_it_keeps_it"),
+    "two interrupts at once are one":
+        ("one_by_one", r"(late <= )\(\(.*;", r"\g<1>1'd0;", "what_is_owed_comes_next"),
     "an access is answered twice":
         ("register_file", r"(request = \(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
          "answers_what_is_asked"),

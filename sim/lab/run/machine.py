@@ -92,7 +92,8 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
 
     verilog = soc_verilog(SimConfig(
         macs=2, nic=LITEETH if system.nic == LITEETH else MODERATO,
-        offloads=system.nic == OFFLOAD, liteeth_slots=liteeth_slots,
+        offloads=system.nic == OFFLOAD, stamps=system.kernel.name == "ptp",
+        liteeth_slots=liteeth_slots,
         cpu=dataclasses.replace(cpu, harts=system.harts),
         ram_bytes=KERNELS[system.kernel.name].ram_bytes))
     return around(verilog, link_mbps, system, bootargs)
