@@ -19,14 +19,20 @@ words       = {word.name: word for word in DESCRIPTOR}
 control     = {field.name: field for field in words["CONTROL"].fields}
 rx_checksum = {field.name: field for field in words["RX_CHECKSUM"].fields}
 tx_checksum = {field.name: field for field in words["TX_CHECKSUM"].fields}
+tx_segment  = {field.name: field for field in words["TX_SEGMENT"].fields}
 tx_tag      = {field.name: field for field in words["TX_TAG"].fields}
+tx_mss      = {field.name: field for field in words["TX_MSS"].fields}
 status      = {field.name: field for field in words["STATUS"].fields}
 
 # A descriptor as the rings see it, and what it says besides with a checksum to be inserted: START,
-# PLACE in units of two octets; and with a VLAN tag.
+# PLACE in units of two octets; with a VLAN tag; with a time stamp, whether one is asked for; with frames
+# in pieces, whether another one follows; with segments, what they are made by: NETWORK in units of two octets.
 descriptor_layout = [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
 checksum_layout   = [("start", 13), ("place", 13), ("insert", 1)]
 tag_layout        = [("tag", 16), ("tagged", 1)]
+stamp_layout      = [("stamp", 1)]
+more_layout       = [("more", 1)]
+segment_layout    = [("segment", 1), ("network", 7), ("octets", 16), ("mss", 14)]
 
 
 def descriptor_address(base, order, index, half=0):
@@ -63,12 +69,16 @@ class DescriptorFetcher(LiteXModule):
     while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
 
     checksum  it delivers checksum_layout, too;
-    tag       and tag_layout;
-    stamp     and whether a time stamp is asked for.
+    tag       tag_layout;
+    stamp     stamp_layout;
+    gather    more_layout;
+    segment   and with a checksum, segment_layout.
     """
-    def __init__(self, checksum=False, tag=False, stamp=False):
-        first_layout = descriptor_layout + ([("stamp", 1)] if stamp else []) # Of the first beat.
-        layout       = first_layout + (checksum_layout if checksum else []) + (tag_layout if tag else [])
+    def __init__(self, checksum=False, tag=False, stamp=False, gather=False, segment=False):
+        first_layout = descriptor_layout + (stamp_layout if stamp else []) + (more_layout if gather else []) + \
+            (segment_layout[:2] if segment else []) # Of the first beat.
+        layout       = first_layout + (checksum_layout if checksum else []) + (tag_layout if tag else []) + \
+            (segment_layout[2:] if segment else [])
         whole        = checksum or tag # Both beats of a descriptor are needed.
 
         # Settings.
@@ -156,6 +166,15 @@ class DescriptorFetcher(LiteXModule):
         ]
         if stamp:
             self.comb += first.stamp.eq(bits("CONTROL", control["TIMESTAMP"]))
+        if gather:
+            self.comb += first.more.eq(bits("CONTROL", control["MORE"]))
+        if segment:
+            self.comb += [
+                first.segment.eq(bits("CONTROL", control["SEGMENT"])),
+                first.network.eq(bits("CONTROL", control["NETWORK"])),
+                fifo.sink.octets.eq(bits("TX_SEGMENT", tx_segment["PAYLOAD"])),
+                fifo.sink.mss.eq(bits("TX_MSS", tx_mss["MSS"])),
+            ]
         if whole:
             kept = Record(first_layout)
             self.sync += If(port.valid & even, kept.eq(first))

@@ -20,6 +20,7 @@ from moderato.gateware               import registers
 from moderato.gateware.checksum      import TxChecksum
 from moderato.gateware.dma           import DMAReader, DMAWriter
 from moderato.gateware.frame_fifo    import FrameFIFO
+from moderato.gateware.gather_ring   import GatherRing
 from moderato.gateware.mac_core      import MACCore
 from moderato.gateware.moderation    import Moderation
 from moderato.gateware.pacing        import Pacing
@@ -77,6 +78,8 @@ class ModeratoMAC(LiteXModule):
     timestamp      a clock, and frames stamped with it (ptp_clock.py, timestamp.py).
     queues         so many in each direction, 1 or 2, each with a ring, moderation and an interrupt; which
                    one a received frame is for, a hash of its flow says (queues.py, rss.py).
+    gather         sent frames can be in several pieces (gather_ring.py).
+    segment        and TCP packets are cut into segments (segmenter.py); needs tx_checksum, too.
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -95,6 +98,7 @@ class ModeratoMAC(LiteXModule):
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
         max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
         unicast=0, pause=False, jumbo=False, rmon=False, vlan=False, timestamp=False, queues=1,
+        gather=False, segment=False,
         datapath_cd="sys", moderation_cd="sys"):
         if jumbo:
             rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
@@ -107,6 +111,10 @@ class ModeratoMAC(LiteXModule):
             raise ValueError(f"unicast must be 0 to {registers.MAX_UNICAST} addresses, not {unicast}.")
         if not 1 <= queues <= registers.MAX_QUEUES:
             raise ValueError(f"queues must be 1 or {registers.MAX_QUEUES}, not {queues}.")
+        if segment and not (gather and tx_checksum):
+            raise ValueError("segment needs gather and tx_checksum.")
+        if gather and (vlan or timestamp or queues > 1):
+            raise ValueError("gather does not go together with vlan, timestamp or queues yet.")
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")
@@ -137,6 +145,8 @@ class ModeratoMAC(LiteXModule):
             ("UNICAST",     unicast),
             ("TIMESTAMP",   int(timestamp)),
             ("QUEUES",      queues - 1),
+            ("GATHER",      int(gather)),
+            ("SEGMENT",     int(segment)),
         ))
         self.registers = regs = datapath(RegisterFile([
             *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
@@ -208,6 +218,8 @@ class ModeratoMAC(LiteXModule):
             self.tx_queues = datapath(TxQueues(self.tx_fifo, tx_param, tx_fifo_order, max_frames, checksum, vlan))
             self.tx_rings  = self.tx_queues.rings
             self.tx1_ring  = self.tx_rings[1]
+        elif gather:
+            self.tx_rings = [datapath(GatherRing(self.tx_fifo, tx_fifo_order, max_frames, checksum, segment))]
         else:
             self.tx_rings = [datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum, vlan, tx_stamps))]
         self.tx_ring = tx_ring = self.tx_rings[0]

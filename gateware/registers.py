@@ -31,6 +31,7 @@ STAMP_OCTETS   = 8   # and of a received frame's what comes ahead of it.
 MAX_QUEUES     = 2   # In each direction.
 RSS_KEY_WORDS  = 10  # 40 octets: as many as IPv6 addresses and ports need.
 RSS_TABLE_BITS = 7   # Of the hash, that choose one of 128 entries.
+HEADER_BYTES   = 256 # Of the headers of packets that are cut into segments.
 
 # Octets of a frame that RFC 2819 counts together, first and last; 0: up to MAX_FRAME.
 RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
@@ -281,6 +282,8 @@ GLOBAL = (
             "(Since 1.4.)"),
         Field("QUEUES",     16, 2, "So many further queues in each direction: the RX1, TX1 and RSS registers exist. "
             "(Since 1.4.)"),
+        Field("GATHER",     12, 1, "A sent frame may be in several pieces: MORE of their descriptors. (Since 1.4.)"),
+        Field("SEGMENT",    13, 1, "TCP packets are cut into segments: SEGMENT of their descriptors. (Since 1.4.)"),
     ), option="features"),
     *_urgent(),
     *_unicast(),
@@ -433,8 +436,16 @@ DESCRIPTOR = (
             f"a multiple of {RX_BUFFER_ALIGN} is not used."),
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
+        Field("MORE",         18,  1, "Tx, if FEATURES has GATHER: the frame goes on in the next descriptor, and is sent "
+            "when the last one of it was handed over. LENGTH is this piece's, at least 1, and no more than the FIFO holds "
+            "for the frame. TX_CHECKSUM counts in the frame's first one. (Since 1.4.)"),
         Field("TIMESTAMP",    19,  1, "Tx: complete when the frame's start was sent, with TX_STAMP, if FEATURES has "
             "TIMESTAMP. (Since 1.4.)"),
+        Field("SEGMENT",      20,  1, "Tx, in a frame's first descriptor, with MORE, if FEATURES has SEGMENT: it names the "
+            "headers, and what follows is payload of any length, which is cut. LENGTH is that of the headers up to the "
+            f"end of TCP's, even, and up to {HEADER_BYTES}. The word TX_SEGMENT is in TX_CHECKSUM's place. (Since 1.4.)"),
+        Field("NETWORK",      21,  7, "Where the IP header starts, in units of 2 octets, in a descriptor with SEGMENT: an "
+            "IPv6 header if its version is 6, else an IPv4 header. (Since 1.4.)"),
     )),
     Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
         Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
@@ -459,6 +470,15 @@ DESCRIPTOR = (
     )),
     Word("TX_STAMP", 0x8, "Tx, written back if STATUS has STAMPED: bits 31:0 of the time in ns at which the octet after "
         "the frame's start-of-frame delimiter left. (Since 1.4.)"),
+    Word("TX_SEGMENT", 0x8, "Tx, in a descriptor with SEGMENT; written back as 0.", (
+        Field("START",    0, 14, "Where the TCP header starts: from there on, each segment's checksum is summed. In its "
+            "place, octet 16 of the TCP header, is the sum of the pseudo-header without a length. (Since 1.4.)"),
+        Field("PAYLOAD", 16, 16, "Octets of payload in all descriptors that follow. If those have more or less, or if one "
+            "of them is wrong, what is not a whole segment by then is not sent."),
+    )),
+    Word("TX_MSS", 0xC, "Tx, in a descriptor with SEGMENT; written back as STATUS.", (
+        Field("MSS", 16, 14, "Octets of payload in each segment but the last. Bit 31 has to stay as it is. (Since 1.4.)"),
+    )),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
@@ -468,7 +488,8 @@ DESCRIPTOR = (
         Field("STAMPED",   20,  1, f"Rx: {STAMP_OCTETS} octets of time come ahead of the frame (TIME_CTRL). Tx: there is TX_STAMP, "
             "which was asked for; not if the ring was disabled before. (Since 1.4.)"),
         Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
-            "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0."),
+            "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0. Of a frame in pieces, "
+            "pieces before the one that went wrong may lack it, and all that follow have it."),
         Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "
             "index, so 1 in the first pass over a zeroed ring."),
     )),

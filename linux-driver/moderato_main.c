@@ -581,6 +581,7 @@ static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_get_stats64 = moderato_get_stats64,
 	.ndo_fix_features = moderato_fix_features,
 #ifdef MODERATO_OFFLOADS
+	.ndo_features_check = moderato_features_check,
 	.ndo_set_features = moderato_set_features,
 	.ndo_vlan_rx_add_vid = moderato_vlan_rx_add_vid,
 	.ndo_vlan_rx_kill_vid = moderato_vlan_rx_kill_vid,

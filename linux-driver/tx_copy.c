@@ -36,6 +36,12 @@ void moderato_tx_features(struct net_device *ndev)
 		vlan |= NETIF_F_HW_VLAN_CTAG_FILTER;
 	ndev->hw_features |= vlan;
 	ndev->features |= vlan;
+	if (priv->features & MODERATO_FEATURES_SEGMENT) {
+		ndev->hw_features |= NETIF_F_TSO6;
+		ndev->features |= NETIF_F_TSO6;
+		ndev->vlan_features |= NETIF_F_TSO6;
+		return;
+	}
 #endif
 	netif_set_tso_max_segs(ndev, MODERATO_TSO_SEGS);
 }
@@ -106,7 +112,13 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 		return -ENOMEM;
 	buf->skb = skb;
 	buf->len = len;
+#ifdef MODERATO_OFFLOADS
+	buf->more = 0;
+	buf->accounted = tx->prompt;
+	buf->page = false;
+#else
 	buf->accounted = tx->prompt ? len : 0;
+#endif
 
 	desc->address = cpu_to_le32(buf->dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,

@@ -31,22 +31,21 @@ from moderato.soc.verilog import drop_stamps
 TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
 OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
-            "rmon": True, "vlan": True}
-STAMPS   = {"timestamp": True}
-QUEUES   = {"queues": 2}  # stamps do not go with them
+            "rmon": True}
+# What does not go with all of these others, of which a MAC has one.
+FURTHER  = {"segments": {"gather": True, "segment": True}, "queues": {"queues": 2, "vlan": True},
+            "vlan": {"vlan": True}, "ptp": {"vlan": True, "timestamp": True}}
 
 
 @dataclass(frozen=True)
 class SimConfig:
     """`ram_latency`: cycles from a read command to its first word (soc/memory.py).
 
-    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS, too, and STAMPS if
-    `stamps`, else a queue for each hart.
+    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS, and those of FURTHER.
     """
     macs: int = 2
     nic: str = "moderato"
-    offloads: bool = False
-    stamps: bool = False
+    offloads: str = ""
     liteeth_slots: int = 2
     cpu: CpuConfig = field(default_factory=CpuConfig)
     sys_clk_hz: int = 100_000_000
@@ -59,7 +58,7 @@ class SimConfig:
         """What the MACs have that those of the published figures have not."""
         if not self.offloads:
             return {}
-        return OFFLOADS | (STAMPS if self.stamps else QUEUES if self.cpu.harts == 2 else {})
+        return OFFLOADS | FURTHER[self.offloads]
 
     @classmethod
     def from_dict(cls, values: dict) -> "SimConfig":

@@ -244,18 +244,32 @@ class Driver:
 
     # Transmit -------------------------------------------------------------------------------------
 
-    def queue(self, data, offset=0, checksum=None, tci=None, **flags):
+    def queue(self, data, offset=0, checksum=None, tci=None, segments=None, **flags):
         """Posts a frame that starts `offset` bytes after a multiple of 64; rings no doorbell.
 
         checksum: the (START, PLACE) of the one that is to be inserted. tci: of the tag that is.
+        segments: the frame's headers with these (START, PAYLOAD, MSS).
         """
         address = self.allocate(len(data), offset)
         self.ram.write(address - GUARD, bytes([CANARY]) * (len(data) + 2*GUARD))
         self.ram.write(address, data)
         start, place = checksum or (random.getrandbits(14), random.getrandbits(14))
-        self.tx.post(address, address, put("TX_CHECKSUM", START=start, PLACE=place,
-                     INSERT=checksum is not None), self._tag(tci), LENGTH=len(data), **flags)
+        word = put("TX_CHECKSUM", START=start, PLACE=place, INSERT=checksum is not None)
+        last = self._tag(tci)
+        if segments:
+            start, octets, mss = segments
+            word, last = put("TX_SEGMENT", START=start, PAYLOAD=octets), put("TX_MSS", MSS=mss)
+        self.tx.post(address, address, word, last, LENGTH=len(data), **flags)
         self.asks.append(bool(flags.get("TIMESTAMP")))
+
+    def queue_pieces(self, pieces, checksum=None, more=False, **flags):
+        """Posts a frame in pieces, each as (octets, offset) of `queue`; rings no doorbell.
+
+        more: what is posted next belongs to it, too.
+        """
+        for n, (data, offset) in enumerate(pieces):
+            self.queue(data, offset, checksum if n == 0 else None,
+                       MORE=more or n + 1 < len(pieces), **flags)
 
     def _tag(self, tci):
         if not self.tags:

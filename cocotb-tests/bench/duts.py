@@ -324,10 +324,12 @@ def axi_lite():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon", "vlan", "timestamp"],
-    True) | {"unicast": MAX_UNICAST}
+OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon", "vlan",
+    "timestamp"], True) | {"unicast": MAX_UNICAST}
 # What goes without time stamps only.
 QUEUES = {"queues": MAX_QUEUES, "timestamp": False}
+# And without tags.
+GATHER = {"gather": True, "segment": True, "vlan": False, "timestamp": False}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, sys_clk_freq=SYS_CLK_FREQ, **parts):
@@ -365,6 +367,12 @@ def mac_sim(**options):
 
 def mac_queues_sim():
     return mac_sim(**QUEUES)
+
+
+def mac_gather():
+    """With frames in pieces, and with segments."""
+    pads = Record(SIM_PADS)
+    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", **GATHER)
 
 
 def mac_deep():
@@ -448,6 +456,11 @@ def mac_gated(**options):
 
 def mac_queues_gated():
     return mac_gated(**QUEUES)
+
+
+def mac_gather_gated():
+    """Likewise, with frames in pieces, and with segments."""
+    return mac_gated(**GATHER)
 
 
 def clock_gate(device, name, awake):
@@ -574,6 +587,14 @@ def mac_timestamp():
 
 def mac_queues():
     return mac_only(queues=2)
+
+
+def mac_with_gather():
+    return mac_only(gather=True)
+
+
+def mac_segment():
+    return mac_only(gather=True, tx_checksum=True, segment=True)
 
 
 def mac_mii():

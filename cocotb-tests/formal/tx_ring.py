@@ -10,7 +10,8 @@ from litex.soc.interconnect import stream
 from moderato.gateware            import tx_ring
 from moderato.gateware.completions import IN_FLIGHT
 from moderato.gateware.registers   import INDEX_BITS, STAMP_BITS
-from moderato.gateware.tx_ring     import TxRing, tx_frame_param, tx_place_param, tx_stamp_param, tx_tag_param
+from moderato.gateware.tx_ring     import (TxRing, tx_frame_param, tx_place_param, tx_stamp_param,
+    tx_tag_param)
 
 from formal.completions import levels
 from formal.environment import (AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of,

@@ -128,7 +128,7 @@ class TwoNodes(SimSoC):
 
 def verilog() -> Path:
     """A folder with the Verilog, and soc.json, from the build cache."""
-    config = SimConfig(macs=2, offloads=True, stamps=True)
+    config = SimConfig(macs=2, offloads="ptp")
     netlist = cluster(config.cpu, 2, plic_sources(2))
     inputs = [netlist, Path(__file__), *(ROOT / name for name in (
         "gateware", "sim/soc.py", "soc/cpu", "soc/memory.py", "soc/soc.py")),
@@ -213,6 +213,6 @@ def main():
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        write(TwoNodes(SimConfig(macs=2, offloads=True, stamps=True)), Path(sys.argv[1]))
+        write(TwoNodes(SimConfig(macs=2, offloads="ptp")), Path(sys.argv[1]))
     else:
         main()

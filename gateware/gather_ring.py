@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tx ring of frames in pieces: each descriptor names one, and CONTROL.MORE says that another follows.
+
+    descriptors ─ requests ─ memory ─ buffer ─ Assembly ─ FIFO
+                     └── Completions' jobs ───────┘
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from moderato.gateware.assembly    import Assembly
+from moderato.gateware.completions import Completions
+from moderato.gateware.descriptor  import DescriptorFetcher, checksum_layout, segment_layout
+from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, ReadPort
+from moderato.gateware.registers   import HEADER_BYTES
+from moderato.gateware.segmenter   import IP_PAIRS, TCP_PAIRS, Segmenter
+
+# Words that memory may owe, or that wait for being packed: enough to hide its latency.
+BUFFER_WORDS = 4*BURST_BEATS
+
+# Gather Ring --------------------------------------------------------------------------------------
+
+class GatherRing(LiteXModule):
+    """In TxRing's place: packs the pieces of each frame into `fifo`, from its first octet on.
+
+    A piece's descriptor completes when its octets were taken, that of a frame's last piece when the frame
+    is whole in the FIFO. What spoils a frame: a piece of length 0, or one that makes it longer than the
+    FIFO (`drop_length`), or one that memory refuses to give all of, or the end of `enable` while the FIFO
+    is full. Nothing of it is sent; that piece's descriptor and all that follow complete with ERROR. A frame
+    whose last piece was not handed over waits for it.
+
+    segment: the first piece of a frame may ask for segments (CONTROL.SEGMENT): it is the headers, and what
+    follows, of any length, is cut. Each segment is a frame in the FIFO, and leaves when it is whole there:
+    what spoils the rest does not take it back. Headers that make no sense are a length that is invalid.
+
+    Words wait in a buffer, so that memory need not be asked for more than the FIFO takes, nor does
+    anything have to be known of a frame before its first piece is read.
+    """
+    def __init__(self, fifo, fifo_order, max_frames, checksum=None, segment=False):
+        # Settings.
+        self.enable = Signal()
+        self.base   = Signal(32)
+        self.order  = Signal(4)
+
+        # Results.
+        self.idle        = Signal()
+        self.halted      = Signal()
+        self.drop_length = Signal()
+        self.awake       = Signal()
+
+        # DMA.
+        wanted = (checksum_layout if checksum else []) + (segment_layout if segment else [])
+        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, gather=True, segment=segment)
+        self.data        = data        = ReadPort()
+        self.completions = completions = Completions([("length", 16), ("offset", 3), ("more", 1),
+            ("error", 1), ("request", 1), ("silent", 1)] + wanted)
+
+        # # #
+
+        self.comb += [
+            fetcher.enable.eq(self.enable),
+            fetcher.base.eq(self.base),
+            fetcher.order.eq(self.order),
+            completions.base.eq(self.base),
+            completions.order.eq(self.order),
+            self.halted.eq(fetcher.failed | completions.failed),
+        ]
+
+        # Requests: one piece after the other, burst by burst, as the buffer has room for them.
+        # -------------------------------------------------------------------------------------
+        address   = Signal(29)
+        length    = Signal(16)
+        total       = Signal(17) # Octets of the frame, up to this piece.
+        before    = Signal(14) # And without it.
+        spoils    = Signal()   # An earlier piece did.
+        end       = Signal(17) # Of the piece, from its first word's beginning to its last one's end.
+        remaining = Signal(14) # Words to be asked for.
+        in_line   = Signal(max=BURST_BEATS + 1)
+        beats     = Signal(max=BURST_BEATS + 1)
+        owed      = Signal(max=BUFFER_WORDS + 1)
+        job       = completions.job
+        invalid   = Signal()
+        too_long  = Signal()
+        longest   = 2**fifo_order - DATA_BYTES
+        self.buffer = buffer = stream.SyncFIFO([("data", 8*DATA_BYTES), ("error", 1)], BUFFER_WORDS)
+        self.comb += [
+            end.eq(length + job.offset + DATA_BYTES - 1),
+            invalid.eq((length == 0) | too_long),
+            too_long.eq(total > longest),
+            in_line.eq(BURST_BEATS - address[:log2_int(BURST_BEATS)]),
+            beats.eq(Mux(remaining < in_line, remaining, in_line)),
+            job.length.eq(length),
+            job.error.eq(invalid | spoils),
+            buffer.sink.valid.eq(data.valid),
+            buffer.sink.data.eq(data.data),
+            buffer.sink.error.eq(data.error),
+        ]
+        self.fsm = fsm = FSM(reset_state="STOPPED")
+        fsm.act("STOPPED",
+            self.idle.eq(~self.enable),
+            completions.restart.eq(1),
+            NextValue(before, 0),
+            NextValue(spoils, 0),
+            If(self.enable, NextState("WAIT")),
+        )
+        fsm.act("WAIT",
+            NextValue(address, fetcher.source.address[3:]),
+            NextValue(job.offset, fetcher.source.address[:3]),
+            NextValue(length, fetcher.source.length),
+            [NextValue(getattr(job, name), getattr(fetcher.source, name))
+                for name in ("more", "request", "silent", *[name for name, _ in wanted])],
+            If(~self.enable,
+                NextState("DRAIN")
+            ).Elif(fetcher.source.valid & completions.room & ~self.halted,
+                fetcher.source.ready.eq(1),
+                NextState("MEASURE"),
+            )
+        )
+        fsm.act("MEASURE",
+            NextValue(remaining, end[log2_int(DATA_BYTES):]),
+            NextValue(total, before + length),
+            NextState("JOB"),
+        )
+        fsm.act("JOB",
+            If(~self.enable,
+                NextState("DRAIN")
+            ).Elif(~job.error | ~completions.waiting,
+                job.valid.eq(1),
+                self.drop_length.eq(invalid & ~spoils),
+                NextValue(spoils, job.error & job.more),
+                NextValue(before, Mux(job.error | ~job.more, 0, total)),
+                If(job.error,
+                    NextState("WAIT")
+                ).Else(
+                    NextState("REQUEST")
+                ),
+            )
+        )
+        fsm.act("REQUEST",
+            data.request.valid.eq(owed <= BUFFER_WORDS - BURST_BEATS),
+            data.request.address.eq(address),
+            data.request.last_beat.eq(beats - 1),
+            If(data.request.valid & data.request.ready,
+                NextValue(address, address + beats),
+                NextValue(remaining, remaining - beats),
+                If(remaining == beats, NextState("WAIT")),
+            )
+        )
+        fsm.act("DRAIN",
+            If(completions.idle & fetcher.idle,
+                fifo.abort.eq(1),
+                NextState("STOPPED"),
+            )
+        )
+        self.sync += owed.eq(owed + Mux(data.request.valid & data.request.ready, beats, 0)
+            - (buffer.source.valid & buffer.source.ready))
+
+        # Segments: headers that make sense, and payload of any length behind them.
+        # -------------------------------------------------------------------------
+        segmenter = None
+        if segment:
+            self.segmenter = segmenter = Segmenter()
+            inside  = Signal() # Of a frame,
+            carries = Signal() # that is to be cut.
+            senses  = Signal(6)
+            nonsense, heads = Signal(), Signal()
+            self.comb += [
+                heads.eq(job.segment & ~inside),
+                nonsense.eq(heads & (senses != 0)),
+                If(heads, too_long.eq(nonsense)).Elif(carries, too_long.eq(0)),
+            ]
+            fsm.act("MEASURE", NextValue(senses, Cat(
+                length[0] | (length > HEADER_BYTES),
+                job.start < job.network + IP_PAIRS,
+                length[1:] < job.start + TCP_PAIRS,
+                length + job.mss > longest,
+                (job.mss == 0) | (job.octets == 0),
+                ~job.more,
+            )))
+            fsm.act("JOB", If(job.valid,
+                NextValue(inside, job.more),
+                NextValue(carries, job.more & ~job.error & (heads | carries)),
+            ))
+            fsm.act("STOPPED",
+                NextValue(inside, 0),
+                NextValue(carries, 0),
+            )
+
+        # What comes of them.
+        # -------------------
+        self.assembly = assembly = Assembly(completions, buffer, fifo, max_frames, checksum, segmenter)
+        self.comb += assembly.enable.eq(self.enable)
+
+        awake = fetcher.awake | fetcher.source.valid | ~completions.idle | \
+            ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED"))
+        if checksum:
+            awake = awake | checksum.awake
+        self.comb += self.awake.eq(awake)
