@@ -46,6 +46,8 @@ def header():
         _define("MODERATO_TIMER_MAX", f"0x{(1 << r.TIMER_BITS) - 1:x}"),
         _define("MODERATO_FRAMES_MAX", f"0x{(1 << r.FRAMES_BITS) - 1:x}"),
         _define("MODERATO_RMON_RANGES", str(len(r.RMON_RANGES))),
+        _define("MODERATO_RSS_KEY_WORDS", str(r.RSS_KEY_WORDS)),
+        _define("MODERATO_RSS_TABLE_BITS", str(r.RSS_TABLE_BITS)),
         _define("MODERATO_RX_OFFSET", str(r.RX_OFFSET)),
         _define("MODERATO_RX_BUFFER_ALIGN", str(r.RX_BUFFER_ALIGN)),
         _define("MODERATO_DESCRIPTOR_BYTES", str(r.DESCRIPTOR_BYTES)),
@@ -60,8 +62,10 @@ def header():
     block("Global registers", r.GLOBAL, "MODERATO_")
     out.extend(["", "/* Ring and moderation registers of one direction, relative to its base */",
         _define("MODERATO_RX_BASE", f"0x{r.RX_BASE:03x}"),
-        _define("MODERATO_TX_BASE", f"0x{r.TX_BASE:03x}")])
-    block("At both bases", r.DIRECTION, "MODERATO_DIR_")
+        _define("MODERATO_TX_BASE", f"0x{r.TX_BASE:03x}"),
+        _define("MODERATO_RX1_BASE", f"0x{r.RX1_BASE:03x}"),
+        _define("MODERATO_TX1_BASE", f"0x{r.TX1_BASE:03x}")])
+    block("At each base", r.DIRECTION, "MODERATO_DIR_")
     block("Of reception only", r.RX_ONLY, "MODERATO_")
     block("Statistics, each a 32-bit counter that wraps", r.STATISTICS, "MODERATO_STAT_")
     out.extend(["", "/* Descriptor words */"])

@@ -8,7 +8,7 @@
 """
 
 from functools import reduce
-from operator  import or_
+from operator  import and_, or_
 
 from migen import *
 
@@ -25,7 +25,8 @@ from moderato.gateware.moderation    import Moderation
 from moderato.gateware.pacing        import Pacing
 from moderato.gateware.pause         import PauseTimer
 from moderato.gateware.pause_source  import PauseSource
-from moderato.gateware.receive       import Receive, rx_frame_param, rx_sum_param
+from moderato.gateware.queues        import OneByOne, RxQueues, TxQueues
+from moderato.gateware.receive       import Receive, rx_frame_param, rx_queue_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.rmon          import Destination, lengths
 from moderato.gateware.rx_ring       import RxRing
@@ -69,6 +70,8 @@ class ModeratoMAC(LiteXModule):
     unicast        so many addresses beside the station's own are accepted, up to 8 (filter.py).
     pause          pause frames can be obeyed and sent (pause.py, pause_source.py).
     rmon           frames are counted by length and destination, too (rmon.py).
+    queues         so many in each direction, 1 or 2, each with a ring, moderation and an interrupt; which
+                   one a received frame is for, a hash of its flow says (queues.py, rss.py).
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -77,14 +80,15 @@ class ModeratoMAC(LiteXModule):
 
     bus            registers, 32-bit Wishbone, 4 KiB.
     dma            AXI4 master, 64-bit, INCR bursts that stay in a 64-byte line, one ID.
-    irq_rx, irq_tx level interrupts.
+    irq_rx, irq_tx level interrupts, of queue 0.
+    irqs           all of them, by name: those as rx and tx, of queue 1 as rx1 and tx1.
     events         one-clock pulses in the order of registers.EVENTS.
     datapath_awake, moderation_awake
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
         max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
-        unicast=0, pause=False, jumbo=False, rmon=False,
+        unicast=0, pause=False, jumbo=False, rmon=False, queues=1,
         datapath_cd="sys", moderation_cd="sys"):
         if jumbo:
             rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
@@ -93,12 +97,15 @@ class ModeratoMAC(LiteXModule):
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
         if not 0 <= unicast <= registers.MAX_UNICAST:
             raise ValueError(f"unicast must be 0 to {registers.MAX_UNICAST} addresses, not {unicast}.")
+        if not 1 <= queues <= registers.MAX_QUEUES:
+            raise ValueError(f"queues must be 1 or {registers.MAX_QUEUES}, not {queues}.")
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")
         self.dma    = bus = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
         self.irq_rx = Signal()
         self.irq_tx = Signal()
+        self.irqs   = {"rx": self.irq_rx, "tx": self.irq_tx}
         self.events = Signal(len(registers.EVENTS))
 
         self.datapath_awake   = Signal()
@@ -117,10 +124,12 @@ class ModeratoMAC(LiteXModule):
             ("JUMBO",       int(jumbo)),
             ("RMON",        int(rmon)),
             ("UNICAST",     unicast),
+            ("QUEUES",      queues - 1),
         ))
         self.registers = regs = datapath(RegisterFile([
             *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
-                ("rmon", rmon), ("features", features)) if wanted],
+                ("rmon", rmon), ("features", features), ("queues", queues > 1),
+                ("queues_pacing", queues > 1 and pacing)) if wanted],
             *[f"unicast_{n}" for n in range(unicast)]]))
         self.bus       = regs.bus
         value = regs.value
@@ -132,13 +141,24 @@ class ModeratoMAC(LiteXModule):
         # Receive.
         # --------
         rx_param     = rx_frame_param + (rx_sum_param if rx_checksum else [])
-        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_param, max_frames))
+        self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_param + (rx_queue_param if queues > 1 else []), max_frames))
         self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0,
-            rx_checksum, unicast, pause))
-        self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
+            rx_checksum, unicast, pause, queues > 1))
+        rx_queues = [self.rx_fifo]
+        if queues > 1:
+            self.rx_queues = datapath(RxQueues(self.rx_fifo, rx_param))
+            rx_queues = self.rx_queues.queues
+        self.rx_ring = rx_ring = datapath(RxRing(rx_queues[0]))
+        self.rx_rings = [rx_ring]
+        rx_enable     = self._field("CTRL", "RX_ENABLE")
+        if queues > 1:
+            self.rx1_ring = datapath(RxRing(rx_queues[1]))
+            self.rx_rings.append(self.rx1_ring)
+            self._add_rss()
+            rx_enable = rx_enable | self._field("CTRL", "RX1_ENABLE")
         self.comb += [
             core.source.connect(receive.sink),
-            receive.enable.eq(self._field("CTRL", "RX_ENABLE")),
+            receive.enable.eq(rx_enable),
             receive.max_frame.eq(value["MAX_FRAME"]),
             receive.filter.station.eq(Cat(value["MAC_LOW"], value["MAC_HIGH"])),
             receive.filter.hash.eq(Cat(value["HASH_LOW"], value["HASH_HIGH"])),
@@ -167,7 +187,12 @@ class ModeratoMAC(LiteXModule):
             self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
             tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
         self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
-        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        if queues > 1:
+            self.tx_queues = datapath(TxQueues(self.tx_fifo, tx_param, tx_fifo_order, max_frames, checksum))
+            self.tx_ring, self.tx1_ring = self.tx_queues.rings
+        else:
+            self.tx_ring = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        tx_ring   = self.tx_ring
         tx_frames = self.tx_fifo
         if pause:
             self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, tx_param, checksums))
@@ -183,9 +208,14 @@ class ModeratoMAC(LiteXModule):
 
         # DMA: descriptors before data, so that a ring never waits for its next frame.
         # ----------------------------------------------------------------------------
-        self.reader = datapath(DMAReader(bus,
-            [rx_ring.fetcher.port, tx_ring.fetcher.port, tx_ring.data]))
-        self.writer = datapath(DMAWriter(bus, [rx_ring.data, rx_ring.completions.port, tx_ring.completions.port]))
+        reads  = [rx_ring.fetcher.port, tx_ring.fetcher.port, tx_ring.data]
+        writes = [rx_ring.data, rx_ring.completions.port, tx_ring.completions.port]
+        if queues > 1:
+            rx1, tx1 = self.rx1_ring, self.tx1_ring
+            reads  += [rx1.fetcher.port, tx1.fetcher.port, tx1.data]
+            writes += [rx1.data, rx1.completions.port, tx1.completions.port]
+        self.reader = datapath(DMAReader(bus, reads))
+        self.writer = datapath(DMAWriter(bus, writes))
 
         # Moderation.
         # -----------
@@ -195,24 +225,28 @@ class ModeratoMAC(LiteXModule):
         pacing_awake = 0
         if pacing:
             self.pacing = ClockDomainsRenamer(moderation_cd)(Pacing())
-            self.comb += [
-                self.pacing.least.eq(rx_absolute_timer),
-                self.pacing.longest.eq(value["RX_PACING_LONGEST"]),
-                self.pacing.busy.eq(~self.rx_moderation.armed),
-                self.pacing.clear.eq(rx_ring.idle),
-                value["RX_PACING"].eq(self.pacing.level),
-            ]
-            rx_absolute_timer = self.pacing.delay
-            pacing_awake = self.pacing.awake
+            rx_absolute_timer, pacing_awake = self._connect_pacing("RX", self.pacing, self.rx_moderation, rx_ring)
         self.comb += [
             self.rx_moderation.absolute_timer.eq(rx_absolute_timer),
             self.tx_moderation.absolute_timer.eq(value["TX_ABSOLUTE_TIMER"]),
             self.irq_rx.eq(self.rx_moderation.line),
             self.irq_tx.eq(self.tx_moderation.line),
         ]
+        if queues > 1:
+            further_awake = self._add_moderations_1(moderation_cd, pacing)
+            pacing_awake  = pacing_awake | further_awake
 
         # What software reads.
         # --------------------
+        rx_idle = rx_ring.idle
+        if queues > 1:
+            rx_idle, rx1_idle = [ring.idle & (queue.frames == 0) for ring, queue in zip(self.rx_rings, rx_queues)]
+            self.comb += [
+                self._field("STATUS", "RX1_IDLE").eq(rx1_idle),
+                self._field("STATUS", "TX1_IDLE").eq(self.tx1_ring.idle),
+                self._field("STATUS", "RX1_HALTED").eq(self.rx1_ring.halted),
+                self._field("STATUS", "TX1_HALTED").eq(self.tx1_ring.halted),
+            ]
         self.comb += [
             value["ID"].eq(registers.ID),
             value["VERSION"].eq((registers.MAJOR << 16) | (registers.MINOR if features else registers.PLAIN_MINOR)),
@@ -226,7 +260,7 @@ class ModeratoMAC(LiteXModule):
                 ("PACING",         int(pacing)),
                 ("RATES",          int(getattr(phy, "rates", False))),
             ))),
-            self._field("STATUS", "RX_IDLE").eq(rx_ring.idle),
+            self._field("STATUS", "RX_IDLE").eq(rx_idle),
             self._field("STATUS", "TX_IDLE").eq(tx_ring.idle),
             self._field("STATUS", "RX_HALTED").eq(rx_ring.halted),
             self._field("STATUS", "TX_HALTED").eq(tx_ring.halted),
@@ -241,6 +275,17 @@ class ModeratoMAC(LiteXModule):
 
         # Statistics: what can't wait stands first.
         # -----------------------------------------
+        drops = {
+            "RX_DROP_BUFFER": rx_ring.drop_buffer,
+            "TX_DROP_LENGTH": tx_ring.drop_length,
+            "RX_DROP_RING":   rx_ring.drop_ring,
+        }
+        if queues > 1:
+            drops |= {
+                "RX1_DROP_BUFFER": self.rx1_ring.drop_buffer,
+                "TX1_DROP_LENGTH": self.tx1_ring.drop_length,
+                "RX1_DROP_RING":   self.rx1_ring.drop_ring,
+            }
         self.statistics = statistics = datapath(Statistics(regs, {
             "RX_FCS_ERRORS":  receive.fcs_error,
             "RX_UNDERSIZE":   receive.undersize,
@@ -259,11 +304,13 @@ class ModeratoMAC(LiteXModule):
             **(self._add_rmon(datapath, pause) if rmon else {}),
             **self._interrupts("RX", self.rx_moderation),
             **self._interrupts("TX", self.tx_moderation),
-            "RX_DROP_BUFFER": rx_ring.drop_buffer,
-            "TX_DROP_LENGTH": tx_ring.drop_length,
-            "RX_DROP_RING":   rx_ring.drop_ring,
+            **({
+                **self._interrupts("RX1", self.rx1_moderation),
+                **self._interrupts("TX1", self.tx1_moderation),
+            } if queues > 1 else {}),
+            **drops,
             "DMA_ERRORS":     self.reader.error + self.writer.error,
-        }, bursts={"RX_DROP_BUFFER", "TX_DROP_LENGTH", "RX_DROP_RING", "DMA_ERRORS"}))
+        }, bursts={*drops, "DMA_ERRORS"}))
 
         # Events.
         # -------
@@ -277,10 +324,14 @@ class ModeratoMAC(LiteXModule):
             "rx_drop_error":  receive.fcs_error | receive.undersize | receive.oversize,
             "rx_drop_filter": receive.filtered,
         }
+        if queues > 1:
+            self._add_events(events, datapath)
         self.comb += self.events.eq(Cat(*[events[name] for name in registers.EVENTS]))
 
         # What may happen at the coming edge.
         # -----------------------------------
+        if queues > 1:
+            transmit_awake = transmit_awake | self._datapath_1_awake()
         self.comb += [
             self.datapath_awake.eq(ResetSignal() | regs.awake | core.awake |
                 receive.awake | rx_ring.awake | transmit_awake | tx_ring.awake |
@@ -338,12 +389,80 @@ class ModeratoMAC(LiteXModule):
         ]
         return moderation
 
+    def _add_rss(self):
+        """Connects what chooses the queue of a received frame."""
+        value, strobe, rss = self.registers.value, self.registers.strobe, self.receive.rss
+        keys = [strobe[f"RSS_KEY_{n}"] for n in range(registers.RSS_KEY_WORDS)]
+        self.comb += [
+            rss.types.eq(value["RSS_TYPES"]),
+            rss.indirection.eq(Cat(*[value[f"RSS_TABLE_{n}"] for n in range(2**registers.RSS_TABLE_BITS//32)])),
+            rss.on.eq(Cat(self._field("CTRL", "RX_ENABLE"), self._field("CTRL", "RX1_ENABLE"))),
+            rss.key_write.eq(reduce(or_, keys)),
+            [If(key, rss.key_word.eq(n)) for n, key in enumerate(keys)],
+            rss.key_data.eq(self.registers.data),
+        ]
+
+    def _connect_pacing(self, prefix, pacing, moderation, ring):
+        """Connects what adapts an Rx moderation; returns its absolute timer, and when it is awake."""
+        value = self.registers.value
+        self.comb += [
+            pacing.least.eq(value[f"{prefix}_ABSOLUTE_TIMER"]),
+            pacing.longest.eq(value[f"{prefix}_PACING_LONGEST"]),
+            pacing.busy.eq(~moderation.armed),
+            pacing.clear.eq(ring.idle),
+            value[f"{prefix}_PACING"].eq(pacing.level),
+        ]
+        return pacing.delay, pacing.awake
+
+    def _add_moderations_1(self, cd, pacing):
+        """Those of queue 1, and its interrupts; returns when they are awake."""
+        value = self.registers.value
+        self.rx1_moderation = rx = self._add_direction("RX1", self.rx1_ring, cd)
+        self.tx1_moderation = tx = self._add_direction("TX1", self.tx1_ring, cd)
+        absolute_timer, awake = value["RX1_ABSOLUTE_TIMER"], rx.awake | tx.awake
+        if pacing:
+            self.pacing1 = ClockDomainsRenamer(cd)(Pacing())
+            absolute_timer, pacing_awake = self._connect_pacing("RX1", self.pacing1, rx, self.rx1_ring)
+            awake = awake | pacing_awake
+        self.irqs |= {"rx1": Signal(name="irq_rx1"), "tx1": Signal(name="irq_tx1")}
+        self.comb += [
+            rx.absolute_timer.eq(absolute_timer),
+            tx.absolute_timer.eq(value["TX1_ABSOLUTE_TIMER"]),
+            self.irqs["rx1"].eq(rx.line),
+            self.irqs["tx1"].eq(tx.line),
+        ]
+        return awake
+
+    def _add_events(self, events, datapath):
+        """Of both queues in one: but for interrupts, only one comes in a clock, with a frame from the FIFO or
+        an answer of the bus."""
+        self.rx_interrupts = datapath(OneByOne(self.rx_moderation.raised, self.rx1_moderation.raised))
+        self.tx_interrupts = datapath(OneByOne(self.tx_moderation.raised, self.tx1_moderation.raised))
+        events["rx_interrupt"]  = self.rx_interrupts.pulse
+        events["tx_interrupt"]  = self.tx_interrupts.pulse
+        events["rx_completed"] |= self.rx1_ring.completions.completion
+        events["tx_completed"] |= self.tx1_ring.completions.completion
+        events["rx_drop_ring"] |= self.rx1_ring.drop_ring | self.rx1_ring.drop_buffer
+
+    def _datapath_1_awake(self):
+        """Whether what is of queue 1 is."""
+        return self.rx1_ring.awake | self.tx1_ring.awake | self.rx_interrupts.awake | self.tx_interrupts.awake | \
+            self.rx1_moderation.raised | self.tx1_moderation.raised
+
     def _add_pause(self, datapath, max_frames):
         """Connects both sides of pause to the registers; returns when it is awake."""
-        value, ring, fifo, source = self.registers.value, self.rx_ring, self.rx_fifo, self.pause_source
+        value, fifo, source = self.registers.value, self.rx_fifo, self.pause_source
         self.pause_timer = timer = datapath(PauseTimer())
         low  = [self._field("PAUSE_FIFO", edge)[3:] for edge in ("STOP", "GO")]
         left = [self._field("PAUSE_RING", edge)     for edge in ("STOP", "GO")]
+        takes, short, ample = [], [], []
+        for prefix, ring in zip(("RX", "RX1"), self.rx_rings):
+            takes.append(self._field("PAUSE", "TX") & self._field("CTRL", f"{prefix}_ENABLE") & ~ring.halted)
+            short.append(ring.fetcher.available < left[0])
+            ample.append(ring.fetcher.available >= left[1])
+        if len(takes) > 1: # One that takes nothing says nothing.
+            short = [take & few     for take, few in zip(takes, short)]
+            ample = [~take | enough for take, enough in zip(takes, ample)]
         self.comb += [
             # Those of the other end.
             self.receive.obey.eq(self._field("PAUSE", "RX")),
@@ -354,11 +473,11 @@ class ModeratoMAC(LiteXModule):
             source.hold.eq(timer.running),
 
             # Ours. A ring that is stopped or halted drops what comes: no pause would help.
-            source.enable.eq(self._field("PAUSE", "TX") & self._field("CTRL", "RX_ENABLE") & ~ring.halted),
+            source.enable.eq(reduce(or_, takes)),
             source.full.eq((fifo.space < low[0]) | (fifo.frames >= max_frames//3) |
-                (ring.fetcher.available < left[0])),
+                reduce(or_, short)),
             source.roomy.eq((fifo.space >= low[1]) & (fifo.frames <= max_frames//6) &
-                (ring.fetcher.available >= left[1])),
+                reduce(and_, ample)),
             source.quanta.eq(value["PAUSE_QUANTA"]),
             source.quantum.eq(value["PAUSE_QUANTUM"]),
             source.station.eq(Cat(value["MAC_LOW"], value["MAC_HIGH"])),

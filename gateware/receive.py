@@ -14,6 +14,7 @@ from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
 from moderato.gateware.pause     import ControlFrame
 from moderato.gateware.registers import RX_OFFSET
+from moderato.gateware.rss       import RSS
 from moderato.gateware.urgent    import Urgent
 
 # Parameters of a frame in the Rx FIFO: octets without FCS, what its destination is, and whether it
@@ -21,6 +22,8 @@ from moderato.gateware.urgent    import Urgent
 rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
 # And with checksums, the one's complement sum of what follows the Ethernet header.
 rx_sum_param = [("sum", SUM_BITS)]
+# And with several queues, the one that it is for.
+rx_queue_param = [("queue", 1)]
 
 # Receive ------------------------------------------------------------------------------------------
 
@@ -37,12 +40,14 @@ class Receive(LiteXModule):
     further
            so many addresses beside the station's own (filter.py).
     pause  with `obey`, MAC control frames are for the MAC alone (pause.py).
+    rss    each frame is for one of two queues (rss.py), if that takes frames; the FIFO has
+           rx_queue_param, too.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
     or unknown of MAC control. With them, `damaged`: its FCS is wrong, or the PHY said so.
     """
-    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False):
+    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, rss=False):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
@@ -54,6 +59,8 @@ class Receive(LiteXModule):
             self.obey    = Signal()
             self.paused  = Signal()
             self.unknown = Signal()
+        if rss:
+            self.rss = RSS()
 
         # Results.
         self.good      = Signal()
@@ -134,7 +141,10 @@ class Receive(LiteXModule):
         self.damaged = damaged = error | (crc != RESIDUE)
         # Each frame has one fate: length first, because the FCS of a fragment says nothing.
         # -----------------------------------------------------------------------------------
-        fate = If(~wanted | ~self.enable,
+        unwanted = ~wanted | ~self.enable
+        if rss:
+            unwanted = unwanted | ~self.rss.taken
+        fate = If(unwanted,
             fifo.abort.eq(1)
         ).Elif(length < eth_min_frame_length,
             fifo.abort.eq(1),
@@ -192,6 +202,14 @@ class Receive(LiteXModule):
                 control.take.eq(sink.valid & sink.ready),
                 control.first.eq(~started),
                 control.data.eq(sink.data),
+            ]
+
+        if rss:
+            self.comb += [
+                self.rss.take.eq(sink.valid & sink.ready),
+                self.rss.first.eq(~started),
+                self.rss.data.eq(sink.data),
+                fifo.param.queue.eq(self.rss.queue),
             ]
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)

@@ -53,19 +53,20 @@ class RegisterFile(LiteXModule):
                 continue
             name = reg.name.lower()
             word = reg.offset//4
+            bits = reg.bits(options)
             if reg.access == "wo":
                 reads[word] = self.bus.dat_r.eq(0)
             elif reg.counter:
                 reads[word]  = self.bus.dat_r.eq(self.count)
                 counts[word] = [is_counter.eq(1), self.counter.eq(counters.index(reg.name))]
             else:
-                self.value[reg.name] = Signal(reg.width, reset=reg.reset, name=f"reg_{name}")
+                self.value[reg.name] = Signal(bits, reset=reg.reset, name=f"reg_{name}")
                 reads[word] = self.bus.dat_r.eq(self.value[reg.name])
             if reg.access in ("wo", "rw"):
                 self.strobe[reg.name] = Signal(name=f"strobe_{name}")
                 writes[word] = [self.strobe[reg.name].eq(1)]
                 if reg.access == "rw":
-                    writes[word].append(self.value[reg.name].eq(self.bus.dat_w[:reg.width]))
+                    writes[word].append(self.value[reg.name].eq(self.bus.dat_w[:bits]))
 
         # A strobe comes with the acknowledgement.
         self.comb += [

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 3
+MINOR = 4
 PLAIN_MINOR = 2  # Of an instance that has none of FEATURES: it is the hardware of 1.2, to the gate.
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
@@ -26,6 +26,9 @@ TIMER_BITS     = 24  # 167 ms at 100 MHz.
 FRAMES_BITS    = 16
 URGENT_COMPARISONS = 2
 MAX_UNICAST    = 8   # Further exact addresses.
+MAX_QUEUES     = 2   # In each direction.
+RSS_KEY_WORDS  = 10  # 40 octets: as many as IPv6 addresses and ports need.
+RSS_TABLE_BITS = 7   # Of the hash, that choose one of 128 entries.
 
 # Octets of a frame that RFC 2819 counts together, first and last; 0: up to MAX_FRAME.
 RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
@@ -39,11 +42,12 @@ RX_BUFFER_ALIGN = 8
 
 @dataclass(frozen=True)
 class Field:
-    """Bits [lsb, lsb + width) of a register or of a descriptor word."""
+    """Bits [lsb, lsb + width) of a register or of a descriptor word. `option`: as of a register."""
     name:        str
     lsb:         int
     width:       int
     description: str
+    option:      str = ""
 
     @property
     def mask(self):
@@ -56,7 +60,7 @@ class Register:
 
     access: "ro" a value of the hardware; "rw" stored, read back as written; "wo" the write itself is
     the event, reads give 0. `counter`: "ro", and kept by statistics.py. `option`: only instances that
-    were built with it have the register.
+    were built with it have the register. `width`: without what fields with an option have beyond it.
     """
     name:        str
     offset:      int
@@ -67,6 +71,10 @@ class Register:
     width:       int   = 32
     counter:     bool  = False
     option:      str   = ""
+
+    def bits(self, options):
+        """Its width in an instance with these options."""
+        return max([self.width, *(f.lsb + f.width for f in self.fields if f.option in options)])
 
 
 def _counter(name, offset, description, option=""):
@@ -127,6 +135,34 @@ def _pause():
     ))
 
 
+# Queues: those of one direction, and how frames are spread over them ---------------------------------
+
+# What of a packet is hashed, in the order of the bits of RSS_TYPES; the first that fits and is on counts.
+RSS_TYPES = {
+    "IPV4":     "IPv4 packets: both addresses.",
+    "TCP_IPV4": "TCP over IPv4, and no fragment: addresses and ports.",
+    "UDP_IPV4": "UDP over IPv4, likewise.",
+    "IPV6":     "IPv6 packets: both addresses.",
+    "TCP_IPV6": "TCP right behind an IPv6 header: addresses and ports.",
+    "UDP_IPV6": "UDP, likewise.",
+}
+
+
+def _rss():
+    """Receive-side scaling: which queue a received frame goes to."""
+    yield Register("RSS_TYPES", 0x700, "rw", "What of a received packet is hashed, behind any number of VLAN tags. "
+        "Ports are only hashed where their bit is set, addresses also where only that is. What is not hashed has the "
+        "hash 0. (Since 1.4, like all that follow up to RSS_TABLE, if FEATURES has QUEUES.)",
+        tuple(Field(name, bit, 1, description) for bit, (name, description) in enumerate(RSS_TYPES.items())),
+        width=len(RSS_TYPES), option="queues")
+    for n in range(2**RSS_TABLE_BITS//32):
+        yield Register(f"RSS_TABLE_{n}", 0x710 + 4*n, "rw", f"The queues of frames whose hash has {32*n} (bit 0) to "
+            f"{32*n + 31} as its lowest {RSS_TABLE_BITS} bits.", option="queues")
+    for n in range(RSS_KEY_WORDS):
+        yield Register(f"RSS_KEY_{n}", 0x720 + 4*n, "wo", f"Octets {4*n} (bits 7:0) to {4*n + 3} of the key of the "
+            "Toeplitz hash; 0 after reset of the FPGA only.", option="queues")
+
+
 # Global registers ---------------------------------------------------------------------------------
 
 GLOBAL = (
@@ -155,6 +191,9 @@ GLOBAL = (
         Field("ALLMULTI",    3, 1, "Accept every multicast destination."),
         Field("HALT_INTERRUPT", 4, 1, "A direction that is armed raises its interrupt while its ring is halted. "
             "(Since 1.1.)"),
+        Field("RX1_ENABLE",  5, 1, "Receive to queue 1, as RX_ENABLE does to queue 0: a frame for a queue that is "
+            "disabled is dropped. (Since 1.4, like the next one, if FEATURES has QUEUES.)", option="queues"),
+        Field("TX1_ENABLE",  6, 1, "Transmit from queue 1, as TX_ENABLE does from queue 0.", option="queues"),
     ), width=5),
     Register("STATUS", 0x014, "ro", "State of the block.", (
         Field("RX_IDLE", 0, 1, "The Rx ring is stopped, no DMA of it is under way, and its FIFO is empty."),
@@ -164,6 +203,11 @@ GLOBAL = (
         Field("TX_HALTED", 3, 1, "Likewise, the Tx ring: it sends nothing more until it is disabled. (Since 1.1.)"),
         Field("TX_PAUSED", 4, 1, "A pause frame of the other end is obeyed. (Since 1.3.)"),
         Field("RX_PAUSED", 5, 1, "The other end was told to pause. (Since 1.3.)"),
+        Field("RX1_IDLE",   6, 1, "As RX_IDLE, of queue 1: its ring is stopped, and the FIFO holds no frame for it. "
+            "(Since 1.4, like the next three, if FEATURES has QUEUES.)"),
+        Field("TX1_IDLE",   7, 1, "As TX_IDLE, of queue 1."),
+        Field("RX1_HALTED", 8, 1, "As RX_HALTED, of queue 1."),
+        Field("TX1_HALTED", 9, 1, "As TX_HALTED, of queue 1."),
     )),
     Register("MAC_LOW", 0x018, "rw", "Station address, octets 0 (bits 7:0) to 3 (bits 31:24)."),
     Register("MAC_HIGH", 0x01C, "rw", "Station address, octets 4 (bits 7:0) and 5.", width=16),
@@ -180,6 +224,8 @@ GLOBAL = (
         Field("JUMBO",       3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
         Field("RMON",        4, 1, "The counters from 0x38C on exist."),
         Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
+        Field("QUEUES",     16, 2, "So many further queues in each direction: the RX1, TX1 and RSS registers exist. "
+            "(Since 1.4.)"),
     ), option="features"),
     *_urgent(),
     *_unicast(),
@@ -222,19 +268,26 @@ DIRECTION = (
     _counter("INTERRUPTS_REQUEST", 0x40, "of these, by a descriptor's INTERRUPT flag."),
     _counter("INTERRUPTS_HALTED", 0x44, "of these, by a halted ring. (Since 1.1.)"),
 )
-RX_BASE = 0x100
-TX_BASE = 0x200
+RX_BASE  = 0x100
+TX_BASE  = 0x200
+RX1_BASE = 0x500
+TX1_BASE = 0x600
 
 # What only reception has ---------------------------------------------------------------------------
 
+def _pacing(prefix, base, option):
+    yield Register(f"{prefix}_PACING_LONGEST", base + 0x48, "rw", "If not 0, the hardware chooses how many clocks the "
+        f"first unreported completion waits: {prefix}_ABSOLUTE_TIMER, which must not be 0, while the time from "
+        "interrupts to re-arms is less than half of all; an eighth of this, a quarter, a half for each eighth more; "
+        "and all of this from seven eighths on. It decides every 32768 clocks. (Since 1.2, like the next one, if "
+        "CAPABILITY has PACING.)", width=TIMER_BITS, option=option)
+    yield Register(f"{prefix}_PACING", base + 0x4C, "ro", f"What it has chosen: 0 for {prefix}_ABSOLUTE_TIMER, 1 to 4 "
+        f"for the parts of {prefix}_PACING_LONGEST.", width=3, option=option)
+
+
 RX_ONLY = (
-    Register("RX_PACING_LONGEST", 0x148, "rw", "If not 0, the hardware chooses how many clocks the first "
-        "unreported completion waits: RX_ABSOLUTE_TIMER, which must not be 0, while the time from interrupts to "
-        "re-arms is less than half of all; an eighth of this, a quarter, a half for each eighth more; and all of this "
-        "from seven eighths on. It decides every 32768 clocks. (Since 1.2, like the next one, if CAPABILITY has "
-        "PACING.)", width=TIMER_BITS, option="pacing"),
-    Register("RX_PACING", 0x14C, "ro", "What it has chosen: 0 for RX_ABSOLUTE_TIMER, 1 to 4 for the parts of "
-        "RX_PACING_LONGEST.", width=3, option="pacing"),
+    *_rss(),
+    *_pacing("RX", RX_BASE, "pacing"),
 )
 
 # Statistics ---------------------------------------------------------------------------------------
@@ -280,6 +333,14 @@ def _rmon():
         yield _counter(name, 0x38C + 4*n, description, option="rmon")
 
 
+def _queues():
+    """What the rings of queue 1 drop; those of queue 0 have counters without its number."""
+    for n, name in enumerate(("RX_DROP_RING", "RX_DROP_BUFFER", "TX_DROP_LENGTH")):
+        direction, rest = name.split("_", 1)
+        yield _counter(f"{direction}1_{rest}", 0x3F4 + 4*n, f"as {name}, of queue 1." +
+            " (Since 1.4, like the next two, if FEATURES has QUEUES.)"*(n == 0), option="queues")
+
+
 def rmon_range(first, last):
     """In words."""
     if not last:
@@ -287,7 +348,7 @@ def rmon_range(first, last):
     return f"{first} octets" if first == last else f"{first} to {last} octets"
 
 
-STATISTICS += (*_rmon(),)
+STATISTICS += (*_rmon(), *_queues())
 
 # Descriptors --------------------------------------------------------------------------------------
 
@@ -348,10 +409,10 @@ EVENTS = (
 def registers():
     """All registers with absolute offsets and full names, in address order."""
     out = list(GLOBAL)
-    for prefix, base in (("RX", RX_BASE), ("TX", TX_BASE)):
-        out += [Register(f"{prefix}_{r.name}", base + r.offset, r.access, r.description, r.fields,
-            r.reset, r.width, r.counter) for r in DIRECTION]
-    out += [*RX_ONLY, *STATISTICS]
+    for prefix, base, option in (("RX", RX_BASE, ""), ("TX", TX_BASE, ""),
+            ("RX1", RX1_BASE, "queues"), ("TX1", TX1_BASE, "queues")):
+        out += [replace(r, name=f"{prefix}_{r.name}", offset=base + r.offset, option=option) for r in DIRECTION]
+    out += [*RX_ONLY, *_pacing("RX1", RX1_BASE, "queues_pacing"), *STATISTICS]
     assert len({r.name for r in out}) == len({r.offset for r in out}) == len(out)
     return sorted(out, key=lambda r: r.offset)
 

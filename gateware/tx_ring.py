@@ -72,6 +72,7 @@ class TxRing(LiteXModule):
         silent    = Signal()
         remaining = Signal(12)
         reserved  = Signal(12) # Words promised to frames whose data have not arrived.
+        self.reserved = reserved
         in_line   = Signal(max=BURST_BEATS + 1)
         beats     = Signal(max=BURST_BEATS + 1)
         job       = completions.job

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two queues in each direction, each with rings of its own, at one Rx FIFO and one Tx FIFO.
+
+No ring waits for the other one. In front of the Rx rings the oldest frame either has a descriptor,
+or is dropped, as with one ring. The Tx rings take turns frame by frame, and who has the turn either
+finds room as soon as the wire has taken some of what is there, or gives it up.
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from moderato.gateware.completions import IN_FLIGHT
+from moderato.gateware.tx_ring     import TxRing
+
+# Receive ------------------------------------------------------------------------------------------
+
+class RxQueue:
+    """The read side of the FIFO as a ring sees it: its own frames only, `head` without the queue."""
+    def __init__(self, fifo, param):
+        self.available = Signal()
+        self.head      = Record(param)
+        self.word      = fifo.word
+        self.next      = Signal()
+        self.release   = Signal()
+        self.frames    = Signal.like(fifo.frames) # Of it in the FIFO.
+
+
+class RxQueues(LiteXModule):
+    """Between `fifo` (rx_queue_param, and `param`) and rings, one for each of `queues`."""
+    def __init__(self, fifo, param, count=2):
+        self.queues = [RxQueue(fifo, param) for _ in range(count)]
+
+        # # #
+
+        for n, queue in enumerate(self.queues):
+            comes, leaves = Signal(), Signal()
+            self.comb += [
+                queue.available.eq(fifo.available & (fifo.head.queue == n)),
+                [getattr(queue.head, name).eq(getattr(fifo.head, name)) for name, _ in param],
+                If(queue.next, fifo.next.eq(1)),
+                If(queue.release, fifo.release.eq(1)),
+                comes.eq(fifo.accepted & (fifo.param.queue == n)),
+                leaves.eq(queue.release & queue.available),
+            ]
+            self.sync += queue.frames.eq(queue.frames + comes - leaves)
+
+# Transmit -----------------------------------------------------------------------------------------
+
+class Turns(LiteXModule):
+    """Whose `turn` it is of two. Who has it keeps it while it `wants` it; then the other one gets it, if that
+    wants it."""
+    def __init__(self):
+        self.wants = Signal(2)
+        self.turn  = Signal()
+
+        # # #
+
+        self.sync += Case(self.wants, {0b01: self.turn.eq(0), 0b10: self.turn.eq(1)})
+
+
+class TxQueue:
+    """The write side of the FIFO as a ring sees it, and the TxChecksum's, if there is one."""
+    def __init__(self, fifo, param, checksum):
+        self.write  = Signal()
+        self.data   = Signal(64)
+        self.commit = Signal()
+        self.param  = Record(param)
+        self.space  = Signal.like(fifo.space)
+        self.frames = fifo.frames
+        self.checksum = checksum and TxQueueChecksum(checksum)
+
+
+class TxQueueChecksum:
+    """What a ring tells the TxChecksum of the word that it writes."""
+    FIELDS = ("data", "number", "last", "start", "end", "odd")
+
+    def __init__(self, checksum):
+        self.write = Signal()
+        self.awake = checksum.awake
+        for name in self.FIELDS:
+            setattr(self, name, Signal.like(getattr(checksum, name)))
+
+
+class TxQueues(LiteXModule):
+    """Two rings that share `fifo` (`param`, of 2**fifo_order bytes and max_frames) and `checksum`.
+
+    A ring reserves room and asks for a frame's words while it has the turn: then no words of other
+    frames come between them, for the bus answers in order. Frames under way may be of both rings.
+    """
+    def __init__(self, fifo, param, fifo_order, max_frames, checksum=None):
+        if max_frames <= 2*IN_FLIGHT:
+            raise ValueError(f"max_frames must be more than the {2*IN_FLIGHT} frames that may be under "
+                f"way, not {max_frames}: nothing would ever be sent.")
+        self.queues = queues = [TxQueue(fifo, param, checksum) for _ in range(2)]
+        # One's frames under way leave the other one's records to it.
+        self.rings  = rings  = [TxRing(queue, fifo_order, max_frames - IN_FLIGHT, queue.checksum) for queue in queues]
+        self.submodules += rings
+
+        # # #
+
+        # From when a ring has a frame until all of it is asked for.
+        # ----------------------------------------------------------
+        self.turns = turns = Turns()
+        for n, ring in enumerate(rings):
+            self.comb += [
+                turns.wants[n].eq(ring.fsm.ongoing("RESERVE") | ring.fsm.ongoing("REQUEST")),
+                If(turns.turn == n, queues[n].space.eq(fifo.space - rings[1 - n].reserved)),
+            ]
+
+        # What they write: in a clock only one of them does, and in the clock behind it tells of a frame.
+        # -----------------------------------------------------------------------------------------------
+        one, other = queues
+        self.comb += [
+            fifo.write.eq(one.write | other.write),
+            fifo.data.eq(one.data), # Both see all that the bus answers.
+            fifo.commit.eq(one.commit | other.commit),
+            [getattr(fifo.param, name).eq(Mux(other.commit, getattr(other.param, name), getattr(one.param, name)))
+                for name, _ in param],
+        ]
+        if checksum:
+            one, other = one.checksum, other.checksum
+            self.comb += checksum.write.eq(one.write | other.write)
+            self.comb += [getattr(checksum, name).eq(Mux(other.write, getattr(other, name), getattr(one, name)))
+                for name in TxQueueChecksum.FIELDS]
+
+# Pulses -------------------------------------------------------------------------------------------
+
+class OneByOne(LiteXModule):
+    """`pulse` for each of two pulses, one of which never comes again within a clock."""
+    def __init__(self, one, other):
+        self.pulse = Signal()
+        self.awake = Signal()
+
+        # # #
+
+        late = Signal()
+        self.comb += [
+            self.pulse.eq(one | other | late),
+            self.awake.eq(late),
+        ]
+        self.sync += late.eq((one & other) | (late & (one | other)))
