@@ -26,6 +26,9 @@ def test_max_frames():
     with pytest.raises(ValueError, match="max_frames must be more than the 4 .*, not 4"):
         mac(max_frames=4)
     mac(max_frames=5)
+    with pytest.raises(ValueError, match="max_frames must be more than the 8 .*, not 8"):
+        mac(max_frames=8, queues=2)
+    mac(max_frames=9, queues=2)
 
 
 def test_sys_clk_freq():
@@ -62,6 +65,18 @@ def test_jumbo():
     assert len(mac(jumbo=True).rx_fifo.space) == len(mac(rx_fifo_order=14).rx_fifo.space)
     assert len(mac(jumbo=True).tx_fifo.space) == len(mac(tx_fifo_order=14).tx_fifo.space)
     assert len(mac().rx_fifo.space) == 11
+
+
+def test_queues():
+    for number in (0, 3):
+        with pytest.raises(ValueError, match=f"queues must be 1 or 2, not {number}"):
+            mac(queues=number)
+    made = mac(queues=2)
+    assert {name.split("_")[0] for name in optional(made)} == {"FEATURES", "RSS", "RX1", "TX1"}
+    assert not any("PACING" in name for name in optional(made))
+    assert set(mac(queues=2, pacing=True).irqs) == {"rx", "tx", "rx1", "tx1"}
+    assert set(mac().irqs) == {"rx", "tx"}
+    assert len(made.registers.value["CTRL"]) == 7 and len(mac().registers.value["CTRL"]) == 5
 
 
 def test_no_option_is_there_unasked():

@@ -165,6 +165,7 @@ async def registers_are_as_in_the_table(dut):
     assert await regs.read("CAPABILITY", "RATES") == 0
     assert [await regs.read("FEATURES", name) for name in ("PAUSE", "JUMBO", "RMON")] == [1, 0, 1]
     assert await regs.read("FEATURES", "UNICAST") == registers.MAX_UNICAST
+    assert await regs.read("FEATURES", "QUEUES") == registers.MAX_QUEUES - 1
     table = {register.offset: register for register in registers.registers()}
     stored = {}
     for offset, register in table.items():

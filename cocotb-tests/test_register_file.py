@@ -54,7 +54,7 @@ class Bench:
     def write(self, name, data):
         """What a whole write leaves behind, and the strobe that it makes."""
         if name in self.values:
-            self.values[name] = data & 2**TABLE[name].width - 1
+            self.values[name] = data & 2**TABLE[name].bits(options()) - 1
         return [(name, data)] * (name in STROBES)
 
 

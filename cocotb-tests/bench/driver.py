@@ -63,6 +63,7 @@ class Ring:
 
     def __init__(self, driver, prefix, base, order):
         self.driver, self.prefix, self.base, self.order = driver, prefix, base, order
+        self.word = f"{prefix[:2]}_CHECKSUM"
         self.size = 1 << order
         self.reset()
 
@@ -83,7 +84,7 @@ class Ring:
         """Writes the next descriptor; STATUS keeps the phase of the pass before."""
         assert self.room, f"{self.prefix} ring is full"
         for word, value in (("ADDRESS", address), ("CONTROL", put("CONTROL", **control)),
-                            (f"{self.prefix}_CHECKSUM", checksum)):
+                            (self.word, checksum)):
             self.driver.ram.write(self.address(self.producer, word), struct.pack("<I", value))
         self.posted.append(item)
         self.producer = (self.producer + 1) % MODULO
@@ -96,7 +97,7 @@ class Ring:
         written back with the status is `checksum` then."""
         if not self.posted:
             return None
-        raw = self.driver.ram.read(self.address(self.consumer, f"{self.prefix}_CHECKSUM"), 8)
+        raw = self.driver.ram.read(self.address(self.consumer, self.word), 8)
         self.checksum, status = struct.unpack("<II", raw)
         if get("STATUS", "PHASE", status) != (self.consumer >> self.order & 1) ^ 1:
             return None
@@ -111,22 +112,30 @@ class Ring:
 
 
 class Driver:
-    """The MAC's driver. `memory` is a bench.memory.Memory of at least END bytes."""
+    """The MAC's driver. `memory` is a bench.memory.Memory of at least END bytes.
 
-    def __init__(self, dut, memory, rx_order=4, tx_order=4, buffer=2048):
+    first: the driver of queue 0, and this is that of queue 1; they share the memory.
+    """
+
+    def __init__(self, dut, memory, rx_order=4, tx_order=4, buffer=2048, first=None):
         self.dut, self.memory, self.ram = dut, memory, memory.ram
-        self.regs = Registers(dut)
-        self.rx = Ring(self, "RX", RX_RING, rx_order)
-        self.tx = Ring(self, "TX", TX_RING, tx_order)
+        self.number, start = ("1", END // 2) if first else ("", 0)
+        self.regs = first.regs if first else Registers(dut)
+        self.ctrl = first.ctrl if first else {}
+        self.rx = Ring(self, f"RX{self.number}", start + RX_RING, rx_order)
+        self.tx = Ring(self, f"TX{self.number}", start + TX_RING, tx_order)
         self.buffer = buffer
-        self._next = BUFFERS
+        self.end = END
+        self.buffers = self._next = start + BUFFERS
+        if first:
+            first.end = start
 
     def allocate(self, size, offset=0):
         """An address at `offset` from a multiple of 64, guarded on both sides."""
         start = self._next + GUARD + offset
         self._next += (size + offset + 2*GUARD + 63) & ~63
-        if self._next >= END:
-            self._next = BUFFERS
+        if self._next >= self.end:
+            self._next = self.buffers
             return self.allocate(size, offset)
         return start
 
@@ -153,16 +162,19 @@ class Driver:
             await self.tx.rearm()
 
     async def enable(self, rx=True, tx=True, **flags):
+        self.ctrl[self.number] = {f"RX{self.number}_ENABLE": rx, f"TX{self.number}_ENABLE": tx, **flags}
         value = 0
-        for name, bit in {"RX_ENABLE": rx, "TX_ENABLE": tx, **flags}.items():
-            value |= int(bit) << field("CTRL", name).lsb
+        for bits in self.ctrl.values():
+            for name, bit in bits.items():
+                value |= int(bit) << field("CTRL", name).lsb
         await self.regs.write("CTRL", value)
 
     async def stop(self, clocks=5000):
         """Disables both directions and waits until both are idle."""
         await self.enable(False, False)
+        names = [f"{ring.prefix}_IDLE" for ring in (self.rx, self.tx)]
         for _ in range(clocks):
-            if all([await self.regs.read("STATUS", name) for name in ("RX_IDLE", "TX_IDLE")]):
+            if all([await self.regs.read("STATUS", name) for name in names]):
                 return
         raise AssertionError("not idle after disabling")
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The devices under test: each function returns a Migen module and the set of its ports."""
 
+from unittest import mock
+
 from migen import *
 
 from migen.genlib.cdc import MultiReg
@@ -15,6 +17,7 @@ from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 from liteeth.phy.pcs_1000basex import PCS
 from liteeth.phy.rmii import LiteEthPHYRMII
 
+from moderato.gateware import rss as rss_module
 from moderato.gateware.async_fifo import AsyncFIFO
 from moderato.gateware.axi_lite import AXILiteSlave
 from moderato.gateware.axi_master import AXIMaster
@@ -30,7 +33,8 @@ from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
-from moderato.gateware.registers import MAX_UNICAST, counters, options, registers
+from moderato.gateware.registers import MAX_QUEUES, MAX_UNICAST, counters, options, registers
+from moderato.gateware.rss import RSS, Toeplitz
 from moderato.gateware.statistics import Statistics
 from moderato.gateware.tx_ring import tx_frame_param
 from moderato.gateware.wishbone_master import WishboneMaster
@@ -248,6 +252,18 @@ def pause_source():
     return device, ports
 
 
+# Receive-side scaling -----------------------------------------------------------------------------
+
+def rss():
+    """With a hash of all 32 bits, to be compared: `hash`."""
+    with mock.patch.object(rss_module, "Toeplitz", lambda bits: Toeplitz()):
+        device = RSS()
+    names = ["take", "first", "data", "types", "indirection", "on", "queue", "taken", "key_write",
+        "key_word", "key_data"]
+    return device, clocked(device) | named(hash=device.hash.hash,
+        **{name: getattr(device, name) for name in names})
+
+
 # Registers ----------------------------------------------------------------------------------------
 
 def register_file():
@@ -287,7 +303,7 @@ def axi_lite():
 # MAC ----------------------------------------------------------------------------------------------
 
 OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon"], True) | \
-    {"unicast": MAX_UNICAST}
+    {"unicast": MAX_UNICAST, "queues": MAX_QUEUES}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -308,7 +324,8 @@ def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
         device.submodules.master = made = master(top.dma)
         ports |= wishbone_ports(made.bus) if hasattr(made.bus, "cyc") else axi_ports("dma", made.bus)
     ports |= named("bus_", **bus) | named(pads=pads)
-    return device, ports | named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
+    irqs = {f"irq_{name}": irq for name, irq in top.irqs.items()}
+    return device, ports | named(**irqs, events=top.events)
 
 
 SIM_PADS = [field for field in sim_phy_pads(8) if field[0] != "events"]
@@ -415,7 +432,7 @@ def outputs(mac, pads):
         return Cat(valid, Mux(valid, Cat(*payload), 0))
 
     aw, w, ar = mac.dma.aw, mac.dma.w, mac.dma.ar
-    return Cat(mac.irq_rx, mac.irq_tx, mac.events, *mac.registers.value.values(),
+    return Cat(*mac.irqs.values(), mac.events, *mac.registers.value.values(),
         offered(mac.bus.ack, mac.bus.dat_r), mac.bus.err,
         offered(aw.valid, aw.addr, aw.len),
         offered(w.valid, w.data, w.strb, w.last),
@@ -446,7 +463,7 @@ def mac_gmii(**parts):
 
 def mac_only(**options):
     """With these options, and no others."""
-    return mac_gmii(**dict.fromkeys(OPTIONS, False) | options)
+    return mac_gmii(**dict.fromkeys(OPTIONS, False) | {"queues": 1} | options)
 
 
 def mac_plain():
@@ -493,6 +510,10 @@ def mac_jumbo():
 
 def mac_rmon():
     return mac_only(rmon=True)
+
+
+def mac_queues():
+    return mac_only(queues=2)
 
 
 def mac_mii():

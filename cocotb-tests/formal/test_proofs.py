@@ -14,6 +14,7 @@ from formal.moderation import ModerationProof
 from formal.pacing import PacingProof
 from formal.pause import PauseSourceProof, PauseTimerProof
 from formal.prover import breaks, broken_promises, reaches, text
+from formal.queues import OneByOneProof, TurnsProof
 from formal.register_file import RegisterFileProof
 from formal.rx_ring import RxRingProof
 from formal.tx_ring import TxRingProof
@@ -32,6 +33,8 @@ PROOFS = {
     "register_file": RegisterFileProof,
     "pause_source":  PauseSourceProof,
     "pause_timer":   PauseTimerProof,
+    "turns":         TurnsProof,
+    "one_by_one":    OneByOneProof,
 }
 
 
@@ -111,6 +114,10 @@ MUTANTS = {
         ("pause_source", r"(dut_own = )\(\w+busy \? \w+ours : (\w+)\)", r"\1\2", "frames_are_whole"),
     "a quantum never ends":
         ("pause_timer", r"(clocks <= )\((\w+clocks) - 1'd1\)", r"\1\2", "comes_nearer"),
+    "the turn goes whenever it is wanted":
+        ("turns", r"2'd2: begin", "2'd3, 2'd2: begin", "who_wants_it_keeps_it"),
+    "two interrupts at once are one":
+        ("one_by_one", r"(late <= )\(\(.*;", r"\g<1>1'd0;", "what_is_owed_comes_next"),
     "an access is answered twice":
         ("register_file", r"(request = \(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
          "answers_what_is_asked"),
