@@ -41,6 +41,13 @@
 /* Octets around the payload of the longest frame, with one VLAN tag */
 #define MODERATO_OVERHEAD	(ETH_HLEN + VLAN_HLEN + ETH_FCS_LEN)
 
+#ifdef MODERATO_OFFLOADS
+#define MODERATO_MAX_QUEUES	2
+#define MODERATO_RSS_KEY_BYTES	(4 * MODERATO_RSS_KEY_WORDS)
+#define MODERATO_RSS_TABLE	BIT(MODERATO_RSS_TABLE_BITS)
+#define MODERATO_RSS_TABLE_WORDS	(BIT(MODERATO_RSS_TABLE_BITS) / 32)
+
+#endif
 struct moderato_priv;
 struct moderato_rx;
 struct moderato_tx;
@@ -82,8 +89,14 @@ struct moderato_direction {
 	u8 reset;
 };
 
+#ifdef MODERATO_OFFLOADS
+/* Of each queue */
+extern const struct moderato_direction moderato_rx_directions[];
+extern const struct moderato_direction moderato_tx_directions[];
+#else
 extern const struct moderato_direction moderato_rx_direction;
 extern const struct moderato_direction moderato_tx_direction;
+#endif
 
 /* @regs: registers of this direction
  * @running: started, and not stopped since
@@ -420,6 +433,13 @@ enum moderato_counter {
 #endif
 	MODERATO_TX_DROP_LENGTH,
 	MODERATO_DMA_ERRORS,
+#ifdef MODERATO_OFFLOADS
+	MODERATO_RX1_INTERRUPTS,
+	MODERATO_TX1_INTERRUPTS,
+	MODERATO_RX1_DROP_RING,
+	MODERATO_RX1_DROP_BUFFER,
+	MODERATO_TX1_DROP_LENGTH,
+#endif
 	/* The ones above are shown by ethtool -S, those below in the standard
 	 * groups only.
 	 */
@@ -498,8 +518,10 @@ u64 moderato_stats_alloc_failed(struct moderato_priv *priv);
 void moderato_get_stats64(struct net_device *ndev,
 			  struct rtnl_link_stats64 *stats);
 
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_OFFLOADS
+#ifndef MODERATO_LINUX_6_1
 extern const struct netdev_stat_ops moderato_stat_ops;
+#endif
 #endif
 extern const char moderato_counter_names[][ETH_GSTRING_LEN];
 
@@ -579,6 +601,8 @@ struct moderato_helper {
  * @has_pacing: the hardware can adapt its moderation
  * @features: what FEATURES reads
  * @copy_mtu: the MTU that buffers of the Tx ring that is up are for
+ * @queues, @max_queues: in each direction, used and there
+ * @rss_types, @rss_table, @rss_key: see moderato_queues.c
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
@@ -596,6 +620,15 @@ struct moderato_priv {
 	struct moderato_config config;
 	int rx_irq;
 	int tx_irq;
+#ifdef MODERATO_OFFLOADS
+	/* Of these structures, one for each queue, the first one is the net
+	 * device's, and has in it what is of all queues.
+	 */
+	struct moderato_priv *first;
+	u8 queue;
+	u8 queues;
+	u8 max_queues;
+#endif
 	char rx_irq_name[IFNAMSIZ + 4];
 	char tx_irq_name[IFNAMSIZ + 4];
 
@@ -629,6 +662,9 @@ struct moderato_priv {
 	/* FEATURES, 0 where the register map has none */
 	u32 features;
 	unsigned int copy_mtu;
+	u32 rss_types;
+	u32 rss_table[MODERATO_RSS_TABLE_WORDS];
+	u8 rss_key[MODERATO_RSS_KEY_BYTES];
 #endif
 #ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
@@ -646,6 +682,76 @@ struct moderato_priv {
 #endif
 };
 
+#ifdef MODERATO_OFFLOADS
+/* That of queue 0 */
+static inline struct moderato_priv *
+moderato_first(const struct moderato_priv *priv)
+{
+	return priv->first;
+}
+
+static inline const struct moderato_direction *
+moderato_rx_dir(const struct moderato_priv *priv)
+{
+	return &moderato_rx_directions[priv->queue];
+}
+
+static inline const struct moderato_direction *
+moderato_tx_dir(const struct moderato_priv *priv)
+{
+	return &moderato_tx_directions[priv->queue];
+}
+
+/* One beyond the last queue that is used, and beyond the last one */
+static inline struct moderato_priv *
+moderato_used_end(const struct moderato_priv *priv)
+{
+	return priv->first + priv->first->queues;
+}
+
+static inline struct moderato_priv *
+moderato_queues_end(const struct moderato_priv *priv)
+{
+	return priv->first + priv->first->max_queues;
+}
+
+static inline bool moderato_is_used(const struct moderato_priv *priv)
+{
+	return priv->queue < priv->first->queues;
+}
+
+#else
+static inline struct moderato_priv *
+moderato_first(struct moderato_priv *priv)
+{
+	return priv;
+}
+
+static inline const struct moderato_direction *
+moderato_rx_dir(const struct moderato_priv *priv)
+{
+	return &moderato_rx_direction;
+}
+
+static inline const struct moderato_direction *
+moderato_tx_dir(const struct moderato_priv *priv)
+{
+	return &moderato_tx_direction;
+}
+
+static inline struct moderato_priv *
+moderato_used_end(struct moderato_priv *priv)
+{
+	return priv + 1;
+}
+
+static inline struct moderato_priv *
+moderato_queues_end(struct moderato_priv *priv)
+{
+	return priv + 1;
+}
+
+#endif
 #ifdef MODERATO_OFFLOADS
 static inline bool moderato_has_jumbo(const struct moderato_priv *priv)
 {
@@ -771,6 +877,37 @@ void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
 				 unsigned int frame);
 #endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
+#ifdef MODERATO_OFFLOADS
+/* Rings that are to take the places of those of the queues that are used */
+struct moderato_spare {
+	struct moderato_rx *rx[MODERATO_MAX_QUEUES];
+	struct moderato_tx *tx[MODERATO_MAX_QUEUES];
+};
+
+int moderato_queues_init(struct moderato_priv *priv);
+int moderato_queues_publish(struct moderato_priv *priv);
+void moderato_queues_apply(struct moderato_priv *priv);
+void moderato_queues_spread(struct moderato_priv *q, bool on);
+void moderato_queues_configure(struct moderato_priv *priv);
+int moderato_spare_create(struct moderato_priv *priv,
+			  struct moderato_spare *spare,
+			  const struct moderato_config *config,
+			  unsigned int mtu, bool with_rx, bool with_tx);
+int moderato_spare_install_rx(struct moderato_priv *priv,
+			      struct moderato_spare *spare);
+int moderato_spare_install_tx(struct moderato_priv *priv,
+			      struct moderato_spare *spare);
+void moderato_get_channels(struct net_device *ndev,
+			   struct ethtool_channels *channels);
+int moderato_set_channels(struct net_device *ndev,
+			  struct ethtool_channels *channels);
+u32 moderato_get_rxfh_indir_size(struct net_device *ndev);
+u32 moderato_get_rxfh_key_size(struct net_device *ndev);
+int moderato_get_rxfh(struct net_device *ndev,
+		      struct ethtool_rxfh_param *rxfh);
+int moderato_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
+		      struct netlink_ext_ack *extack);
+#endif
 void moderato_hw_moderate(struct moderato_priv *priv,
 			  const struct moderato_direction *dir,
 			  const struct moderato_coalesce *c);
@@ -791,10 +928,10 @@ void moderato_dim_tx_event(struct moderato_priv *priv);
 int moderato_dim_init(struct moderato_priv *priv);
 void moderato_dim_free(struct moderato_priv *priv);
 
-#ifndef MODERATO_CORE
-void moderato_flow_apply(struct moderato_priv *priv);
 int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 		       u32 *locations);
+#ifndef MODERATO_CORE
+void moderato_flow_apply(struct moderato_priv *priv);
 int moderato_set_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd);
 #endif
 

@@ -73,7 +73,7 @@ static void moderato_dim_apply_rx(struct moderato_priv *priv)
 {
 	struct dim_cq_moder profile = moderato_dim_rx_profile(priv);
 
-	moderato_dim_apply(priv, &moderato_rx_direction, profile,
+	moderato_dim_apply(priv, moderato_rx_dir(priv), profile,
 			   priv->config.rx_order, priv->usecs_max);
 }
 
@@ -82,7 +82,7 @@ static void moderato_dim_apply_tx(struct moderato_priv *priv)
 {
 	struct dim_cq_moder profile = moderato_dim_tx_profile(priv);
 
-	moderato_dim_apply(priv, &moderato_tx_direction, profile,
+	moderato_dim_apply(priv, moderato_tx_dir(priv), profile,
 			   priv->config.tx_order,
 			   min(priv->usecs_max, MODERATO_PROMPT_USECS));
 }
@@ -156,7 +156,7 @@ static void moderato_pacing_start(struct moderato_priv *priv)
 #endif
 	};
 
-	moderato_hw_moderate(priv, &moderato_rx_direction, &least);
+	moderato_hw_moderate(priv, moderato_rx_dir(priv), &least);
 #ifdef MODERATO_CORE
 	moderato_hw_pace(priv, MODERATO_PACING_USECS);
 #else
@@ -180,7 +180,7 @@ void moderato_rx_moderate(struct moderato_priv *priv)
 	if (moderato_rx_dim(priv))
 		moderato_dim_apply_rx(priv);
 	else
-		moderato_hw_moderate(priv, &moderato_rx_direction,
+		moderato_hw_moderate(priv, moderato_rx_dir(priv),
 				     &priv->config.rx);
 }
 
@@ -194,7 +194,7 @@ void moderato_tx_moderate(struct moderato_priv *priv, bool irq)
 	if (irq && moderato_tx_adapts(&priv->config))
 		moderato_dim_apply_tx(priv);
 	else
-		moderato_hw_moderate(priv, &moderato_tx_direction,
+		moderato_hw_moderate(priv, moderato_tx_dir(priv),
 				     irq ? &priv->config.tx : &off);
 }
 

@@ -112,12 +112,20 @@ moderato_timers_by_mode(struct moderato_coalesce c, bool cqe)
 	return c;
 }
 
+#ifdef MODERATO_OFFLOADS
+/* Of the queue @priv */
+static int moderato_get_coalesce_of(struct moderato_priv *priv,
+				    struct ethtool_coalesce *ec,
+				    struct kernel_ethtool_coalesce *kernel_coal)
+{
+#else
 static int moderato_get_coalesce(struct net_device *ndev,
 				 struct ethtool_coalesce *ec,
 				 struct kernel_ethtool_coalesce *kernel_coal,
 				 struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
+#endif
 	const struct moderato_config *config = &priv->config;
 	struct moderato_coalesce rx =
 		moderato_timers_by_mode(config->rx, config->rx_cqe);
@@ -143,6 +151,17 @@ static int moderato_get_coalesce(struct net_device *ndev,
 	kernel_coal->use_cqe_mode_tx = config->tx_cqe;
 	return 0;
 }
+
+#ifdef MODERATO_OFFLOADS
+static int moderato_get_coalesce(struct net_device *ndev,
+				 struct ethtool_coalesce *ec,
+				 struct kernel_ethtool_coalesce *kernel_coal,
+				 struct netlink_ext_ack *extack)
+{
+	return moderato_get_coalesce_of(netdev_priv(ndev), ec, kernel_coal);
+}
+
+#endif
 
 static int moderato_check_coalesce(struct moderato_priv *priv,
 				   const struct moderato_coalesce *c, u8 order,
@@ -196,12 +215,22 @@ static void moderato_round_coalesce(struct moderato_priv *priv,
 						     hz);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* Of the queue @priv */
+static int moderato_set_coalesce_of(struct net_device *ndev,
+				    struct moderato_priv *priv,
+				    struct ethtool_coalesce *ec,
+				    struct kernel_ethtool_coalesce *kernel_coal,
+				    struct netlink_ext_ack *extack)
+{
+#else
 static int moderato_set_coalesce(struct net_device *ndev,
 				 struct ethtool_coalesce *ec,
 				 struct kernel_ethtool_coalesce *kernel_coal,
 				 struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
+#endif
 	struct moderato_config *config = &priv->config;
 	struct moderato_coalesce rx = {
 		.frames = ec->rx_max_coalesced_frames,
@@ -258,6 +287,10 @@ static int moderato_set_coalesce(struct net_device *ndev,
 #endif
 	WRITE_ONCE(config->adaptive_rx, ec->use_adaptive_rx_coalesce);
 	WRITE_ONCE(config->adaptive_tx, ec->use_adaptive_tx_coalesce);
+#ifdef MODERATO_OFFLOADS
+	if (!moderato_is_used(priv))
+		return 0;
+#endif
 	if (netif_running(ndev)) {
 		moderato_rx_moderate(priv);
 		moderato_tx_switch(priv->tx);
@@ -265,6 +298,52 @@ static int moderato_set_coalesce(struct net_device *ndev,
 	return 0;
 }
 
+#ifdef MODERATO_OFFLOADS
+static int moderato_set_coalesce(struct net_device *ndev,
+				 struct ethtool_coalesce *ec,
+				 struct kernel_ethtool_coalesce *kernel_coal,
+				 struct netlink_ext_ack *extack)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_priv *q;
+	int err;
+
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		err = moderato_set_coalesce_of(ndev, q, ec, kernel_coal,
+					       extack);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int moderato_get_per_queue_coalesce(struct net_device *ndev, u32 queue,
+					   struct ethtool_coalesce *ec)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct kernel_ethtool_coalesce kernel_coal;
+
+	if (queue >= priv->queues)
+		return -EINVAL;
+	return moderato_get_coalesce_of(priv + queue, ec, &kernel_coal);
+}
+
+/* What asks for it knows no CQE mode */
+static int moderato_set_per_queue_coalesce(struct net_device *ndev, u32 queue,
+					   struct ethtool_coalesce *ec)
+{
+	struct kernel_ethtool_coalesce kernel_coal = {};
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (queue >= priv->queues)
+		return -EINVAL;
+	priv += queue;
+	kernel_coal.use_cqe_mode_rx = priv->config.rx_cqe;
+	kernel_coal.use_cqe_mode_tx = priv->config.tx_cqe;
+	return moderato_set_coalesce_of(ndev, priv, ec, &kernel_coal, NULL);
+}
+
+#endif
 #ifndef MODERATO_CORE
 /* Strategies --------------------------------------------------------------- */
 
@@ -316,6 +395,16 @@ static int moderato_set_rx_ops(struct moderato_priv *priv,
 			       const struct moderato_config *config)
 {
 	const struct moderato_rx_ops *ops = moderato_rx_ops(config);
+#ifdef MODERATO_OFFLOADS
+	struct moderato_spare spare;
+	int err;
+
+	if (!netif_running(priv->ndev) || ops == priv->rx->ops)
+		return 0;
+	err = moderato_spare_create(priv, &spare, config, priv->ndev->mtu,
+				    true, false);
+	return err ?: moderato_spare_install_rx(priv, &spare);
+#else
 	struct moderato_rx *rx;
 
 	if (!netif_running(priv->ndev) || ops == priv->rx->ops)
@@ -324,12 +413,16 @@ static int moderato_set_rx_ops(struct moderato_priv *priv,
 	if (IS_ERR(rx))
 		return PTR_ERR(rx);
 	return moderato_rx_install(priv, rx);
+#endif
 }
 
 static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_config config = priv->config;
+#ifdef MODERATO_OFFLOADS
+	struct moderato_priv *q;
+#endif
 	int err;
 
 	config.rx_napi = flags & BIT(MODERATO_FLAG_RX_NAPI);
@@ -344,10 +437,20 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 	if (err)
 		return err;
 	priv->config = config;
+#ifdef MODERATO_OFFLOADS
+	moderato_queues_configure(priv);
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+		if (netif_running(ndev)) {
+			moderato_rx_moderate(q);
+			moderato_tx_switch(q->tx);
+		}
+	}
+#else
 	if (netif_running(ndev)) {
 		moderato_rx_moderate(priv);
 		moderato_tx_switch(priv->tx);
 	}
+#endif
 	return 0;
 }
 
@@ -371,19 +474,27 @@ moderato_get_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 static int moderato_replace_rings(struct moderato_priv *priv,
 				  const struct moderato_config *config)
 {
+#ifdef MODERATO_OFFLOADS
+	bool with_rx = config->rx_order != priv->config.rx_order;
+	bool with_tx = config->tx_order != priv->config.tx_order;
+	struct moderato_spare spare;
+	int err;
+
+	err = moderato_spare_create(priv, &spare, config, priv->ndev->mtu,
+				    with_rx, with_tx);
+	if (err)
+		return err;
+	return moderato_spare_install_rx(priv, &spare) ?:
+	       moderato_spare_install_tx(priv, &spare);
+#else
 	struct moderato_rx *rx = NULL;
 	struct moderato_tx *tx = NULL;
 	int err = 0;
 
 	if (config->rx_order != priv->config.rx_order)
-#ifdef MODERATO_CORE
-		rx = moderato_rx_create(priv, config->rx_order,
-					priv->ndev->mtu);
-#else
 		rx = moderato_rx_create(priv, config->rx_order,
 					priv->ndev->mtu,
 					moderato_rx_ops(config));
-#endif
 	if (IS_ERR(rx))
 		return PTR_ERR(rx);
 	if (config->tx_order != priv->config.tx_order)
@@ -396,17 +507,10 @@ static int moderato_replace_rings(struct moderato_priv *priv,
 
 	if (rx)
 		err = moderato_rx_install(priv, rx);
-#ifdef MODERATO_UPSTREAM
-	/* Nothing is started any more if the old Rx ring does not stop */
-	if (tx && err)
-		moderato_tx_destroy(tx);
-	else if (tx)
-		err = moderato_tx_install(priv, tx);
-#else
 	if (tx)
 		err = moderato_tx_install(priv, tx) ?: err;
-#endif
 	return err;
+#endif
 }
 
 static int
@@ -437,6 +541,9 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 			return err;
 	}
 	priv->config = config;
+#ifdef MODERATO_OFFLOADS
+	moderato_queues_configure(priv);
+#endif
 	/* Only a ring that is long enough takes skbs to be cut */
 	netdev_update_features(ndev);
 	return 0;
@@ -628,13 +735,27 @@ const struct ethtool_ops moderato_ethtool_ops = {
 	.get_ts_info = ethtool_op_get_ts_info,
 	.get_coalesce = moderato_get_coalesce,
 	.set_coalesce = moderato_set_coalesce,
+#ifdef MODERATO_OFFLOADS
+	.get_per_queue_coalesce = moderato_get_per_queue_coalesce,
+	.set_per_queue_coalesce = moderato_set_per_queue_coalesce,
+	.get_channels = moderato_get_channels,
+	.set_channels = moderato_set_channels,
+#ifndef MODERATO_LINUX_6_1
+	.get_rxfh_indir_size = moderato_get_rxfh_indir_size,
+	.get_rxfh_key_size = moderato_get_rxfh_key_size,
+	.get_rxfh = moderato_get_rxfh,
+	.set_rxfh = moderato_set_rxfh,
+#endif
+#endif
 #ifndef MODERATO_CORE
 	.get_priv_flags = moderato_get_priv_flags,
 	.set_priv_flags = moderato_set_priv_flags,
 #endif
 	.get_ringparam = moderato_get_ringparam,
 	.set_ringparam = moderato_set_ringparam,
-#ifndef MODERATO_CORE
+#ifdef MODERATO_CORE
+	.get_rxnfc = moderato_get_rxnfc,
+#else
 	.get_rxnfc = moderato_get_rxnfc,
 	.set_rxnfc = moderato_set_rxnfc,
 #endif

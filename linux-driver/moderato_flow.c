@@ -23,6 +23,7 @@ static const struct {
 /* Rules are alternatives; the words of one rule have to hold together */
 void moderato_flow_apply(struct moderato_priv *priv)
 {
+	struct moderato_priv *q;
 	u32 urgent = 0;
 	int used = 0;
 
@@ -48,9 +49,11 @@ void moderato_flow_apply(struct moderato_priv *priv)
 		}
 	}
 	writel(urgent, priv->regs + MODERATO_URGENT);
-	WRITE_ONCE(priv->urgent, urgent);
-	if (priv->rx)
-		moderato_rx_napi_weigh(priv->rx);
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		WRITE_ONCE(q->urgent, urgent);
+		if (q->rx)
+			moderato_rx_napi_weigh(q->rx);
+	}
 }
 
 static int moderato_flows_used(const struct moderato_priv *priv)
@@ -129,7 +132,11 @@ int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 	int count = 0;
 
 	if (cmd->cmd == ETHTOOL_GRXRINGS) {
+#ifdef MODERATO_OFFLOADS
+		cmd->data = priv->queues;
+#else
 		cmd->data = 1;
+#endif
 		return 0;
 	}
 	if (!priv->has_urgent)

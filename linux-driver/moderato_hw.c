@@ -18,6 +18,49 @@
 #define MODERATO_FEATURES_SINCE		3
 
 #endif
+#ifdef MODERATO_OFFLOADS
+const struct moderato_direction moderato_rx_directions[] = {
+	{
+		.name = "Rx",
+		.base = MODERATO_RX_BASE,
+		.enable = MODERATO_CTRL_RX_ENABLE,
+		.idle = MODERATO_STATUS_RX_IDLE,
+		.halted = MODERATO_STATUS_RX_HALTED,
+		.reset = MODERATO_RESET_RX,
+	},
+	{
+		.name = "second Rx",
+		.base = MODERATO_RX1_BASE,
+		.enable = MODERATO_CTRL_RX1_ENABLE,
+		.idle = MODERATO_STATUS_RX1_IDLE,
+		.halted = MODERATO_STATUS_RX1_HALTED,
+		.reset = MODERATO_RESET_RX,
+	},
+};
+
+const struct moderato_direction moderato_tx_directions[] = {
+	{
+		.name = "Tx",
+		.base = MODERATO_TX_BASE,
+		.enable = MODERATO_CTRL_TX_ENABLE,
+		.idle = MODERATO_STATUS_TX_IDLE,
+		.halted = MODERATO_STATUS_TX_HALTED,
+		.reset = MODERATO_RESET_TX,
+	},
+	{
+		.name = "second Tx",
+		.base = MODERATO_TX1_BASE,
+		.enable = MODERATO_CTRL_TX1_ENABLE,
+		.idle = MODERATO_STATUS_TX1_IDLE,
+		.halted = MODERATO_STATUS_TX1_HALTED,
+		.reset = MODERATO_RESET_TX,
+	},
+};
+
+static_assert(ARRAY_SIZE(moderato_rx_directions) == MODERATO_MAX_QUEUES);
+static_assert(ARRAY_SIZE(moderato_tx_directions) == MODERATO_MAX_QUEUES);
+
+#else
 const struct moderato_direction moderato_rx_direction = {
 	.name = "Rx",
 	.base = MODERATO_RX_BASE,
@@ -36,6 +79,7 @@ const struct moderato_direction moderato_tx_direction = {
 	.reset = MODERATO_RESET_TX,
 };
 
+#endif
 #ifdef MODERATO_OFFLOADS
 /* What hardware with FEATURES_JUMBO keeps up with */
 #define MODERATO_JUMBO_MTU		9000
@@ -69,9 +113,14 @@ static int moderato_hw_wait_idle(struct moderato_priv *priv, u32 idle)
  */
 int moderato_hw_reset(struct moderato_priv *priv)
 {
+	u32 idle = MODERATO_STATUS_RX_IDLE | MODERATO_STATUS_TX_IDLE;
+
+#ifdef MODERATO_OFFLOADS
+	if (priv->features & MODERATO_FEATURES_QUEUES)
+		idle |= MODERATO_STATUS_RX1_IDLE | MODERATO_STATUS_TX1_IDLE;
+#endif
 	moderato_hw_ctrl(priv, ~0, MODERATO_CTRL_HALT_INTERRUPT);
-	return moderato_hw_wait_idle(priv, MODERATO_STATUS_RX_IDLE |
-					   MODERATO_STATUS_TX_IDLE);
+	return moderato_hw_wait_idle(priv, idle);
 }
 
 int moderato_hw_init(struct moderato_priv *priv)
@@ -133,6 +182,7 @@ int moderato_hw_init(struct moderato_priv *priv)
 
 void moderato_hw_ctrl(struct moderato_priv *priv, u32 clear, u32 set)
 {
+	priv = moderato_first(priv);
 	spin_lock_bh(&priv->ctrl_lock);
 	priv->ctrl = (priv->ctrl & ~clear) | set;
 	writel(priv->ctrl, priv->regs + MODERATO_CTRL);
@@ -243,9 +293,16 @@ void moderato_hw_moderate(struct moderato_priv *priv,
 /* @usecs: the longest delay; 0: the hardware chooses nothing by itself */
 void moderato_hw_pace(struct moderato_priv *priv, u32 usecs)
 {
+#ifdef MODERATO_OFFLOADS
+	u32 offset = MODERATO_RX_PACING_LONGEST - MODERATO_RX_BASE +
+		     moderato_rx_dir(priv)->base;
+#else
+	u32 offset = MODERATO_RX_PACING_LONGEST;
+#endif
+
 	if (priv->has_pacing)
 		writel(moderato_usecs_to_clocks(usecs, priv->clock_hz),
-		       priv->regs + MODERATO_RX_PACING_LONGEST);
+		       priv->regs + offset);
 }
 
 int moderato_ring_alloc(struct moderato_priv *priv, struct moderato_ring *ring,

@@ -78,10 +78,19 @@ static int moderato_request_irqs(struct moderato_priv *priv)
 {
 	int err;
 
+#ifdef MODERATO_OFFLOADS
+	const char *number = priv->queue ? "1" : "";
+
+	snprintf(priv->rx_irq_name, sizeof(priv->rx_irq_name), "%s-rx%s",
+		 priv->ndev->name, number);
+	snprintf(priv->tx_irq_name, sizeof(priv->tx_irq_name), "%s-tx%s",
+		 priv->ndev->name, number);
+#else
 	snprintf(priv->rx_irq_name, sizeof(priv->rx_irq_name), "%s-rx",
 		 priv->ndev->name);
 	snprintf(priv->tx_irq_name, sizeof(priv->tx_irq_name), "%s-tx",
 		 priv->ndev->name);
+#endif
 
 	err = request_irq(priv->rx_irq, moderato_rx_interrupt, IRQF_NO_AUTOEN,
 			  priv->rx_irq_name, priv);
@@ -134,32 +143,114 @@ static void moderato_destroy_rings(struct moderato_priv *priv)
 	priv->rx = NULL;
 }
 
+#ifdef MODERATO_OFFLOADS
+static int moderato_create_queue(struct moderato_priv *priv)
+{
+	int err = moderato_create_rings(priv);
+
+	if (err)
+		return err;
+	err = moderato_request_irqs(priv);
+	if (err)
+		moderato_destroy_rings(priv);
+	else
+		moderato_queues_spread(priv, true);
+	return err;
+}
+
+static void moderato_destroy_queue(struct moderato_priv *priv)
+{
+	moderato_queues_spread(priv, false);
+	moderato_free_irqs(priv);
+	moderato_destroy_rings(priv);
+}
+
+/* Return: 0, or an error, and none is left */
+static int moderato_create_queues(struct moderato_priv *priv)
+{
+	struct moderato_priv *q;
+	int err;
+
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+		err = moderato_create_queue(q);
+		if (!err)
+			continue;
+		while (q-- != priv)
+			moderato_destroy_queue(q);
+		return err;
+	}
+	return 0;
+}
+
+static void moderato_destroy_queues(struct moderato_priv *priv)
+{
+	struct moderato_priv *q;
+
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
+		moderato_destroy_queue(q);
+}
+
+#endif
+static void moderato_up(struct moderato_priv *priv)
+{
+	struct moderato_priv *q;
+
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+		moderato_rx_up(q->rx);
+		moderato_tx_up(q->tx);
+	}
+}
+
+/* Return: 0, or an error if some DMA does not stop */
+static int moderato_down(struct moderato_priv *priv)
+{
+#ifdef MODERATO_OFFLOADS
+	struct moderato_priv *q;
+	int err = 0;
+
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
+		err = moderato_tx_down(q->tx) ?: moderato_rx_down(q->rx) ?: err;
+	return err;
+#else
+	return moderato_tx_down(priv->tx) ?: moderato_rx_down(priv->rx);
+#endif
+}
+
 static int moderato_open(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	int err;
 
+#ifdef MODERATO_OFFLOADS
+	err = moderato_create_queues(priv);
+	if (err)
+		return err;
+#else
 	err = moderato_create_rings(priv);
 	if (err)
 		return err;
 	err = moderato_request_irqs(priv);
 	if (err)
 		goto err_rings;
+#endif
 	err = phylink_of_phy_connect(priv->phylink, priv->dev->of_node, 0);
 	if (err)
 		goto err_irqs;
 
 	moderato_hw_set_mtu(priv, ndev->mtu);
-	moderato_rx_up(priv->rx);
-	moderato_tx_up(priv->tx);
+	moderato_up(priv);
 	moderato_stats_start(priv);
 	phylink_start(priv->phylink);
 	return 0;
 
 err_irqs:
+#ifdef MODERATO_OFFLOADS
+	moderato_destroy_queues(priv);
+#else
 	moderato_free_irqs(priv);
 err_rings:
 	moderato_destroy_rings(priv);
+#endif
 	return err;
 }
 
@@ -168,13 +259,22 @@ static int moderato_stop(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
+#ifdef MODERATO_OFFLOADS
+	if (moderato_down(priv))
+		moderato_give_up(priv);
+#else
 	if (moderato_tx_down(priv->tx) || moderato_rx_down(priv->rx))
 		moderato_give_up(priv);
+#endif
 	phylink_stop(priv->phylink);
 	phylink_disconnect_phy(priv->phylink);
 	moderato_stats_stop(priv);
+#ifdef MODERATO_OFFLOADS
+	moderato_destroy_queues(priv);
+#else
 	moderato_free_irqs(priv);
 	moderato_destroy_rings(priv);
+#endif
 	return 0;
 }
 
@@ -187,10 +287,11 @@ static int moderato_stop(struct net_device *ndev)
 
 static void moderato_schedule_reset(struct moderato_priv *priv, int bit)
 {
-	unsigned long delay = READ_ONCE(priv->reset_next) - jiffies;
+	struct moderato_priv *first = moderato_first(priv);
+	unsigned long delay = READ_ONCE(first->reset_next) - jiffies;
 
 	set_bit(bit, &priv->resets);
-	schedule_delayed_work(&priv->reset_task,
+	schedule_delayed_work(&first->reset_task,
 			      delay <= MODERATO_RESET_INTERVAL ? delay : 0);
 }
 
@@ -208,7 +309,12 @@ bool moderato_reset_if_halted(struct moderato_priv *priv,
 
 static void moderato_tx_timeout(struct net_device *ndev, unsigned int queue)
 {
-	moderato_schedule_reset(netdev_priv(ndev), MODERATO_RESET_TX);
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+#ifdef MODERATO_OFFLOADS
+	priv += queue;
+#endif
+	moderato_schedule_reset(priv, MODERATO_RESET_TX);
 }
 
 /* Whether the ring is to be reset; counts and tells if it halted */
@@ -219,7 +325,7 @@ static bool moderato_reset_wanted(struct moderato_priv *priv,
 		return false;
 
 	if (moderato_ring_halted(priv, ring)) {
-		priv->halts++;
+		moderato_first(priv)->halts++;
 		if (net_ratelimit())
 			netdev_err(priv->ndev,
 				   "%s ring halted by a bus error: reset\n",
@@ -233,15 +339,27 @@ static void moderato_reset_task(struct work_struct *work)
 	struct moderato_priv *priv = container_of(to_delayed_work(work),
 						  struct moderato_priv,
 						  reset_task);
+#ifdef MODERATO_OFFLOADS
+	struct moderato_priv *q;
+#endif
 	int err = 0;
 
 	rtnl_lock();
 	WRITE_ONCE(priv->reset_next, jiffies + MODERATO_RESET_INTERVAL);
 	if (netif_running(priv->ndev) && netif_device_present(priv->ndev)) {
+#ifdef MODERATO_OFFLOADS
+		for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+			if (!err && moderato_reset_wanted(q, &q->tx->ring))
+				err = moderato_tx_reset(q->tx);
+			if (!err && moderato_reset_wanted(q, &q->rx->ring))
+				err = moderato_rx_reset(q->rx);
+		}
+#else
 		if (moderato_reset_wanted(priv, &priv->tx->ring))
 			err = moderato_tx_reset(priv->tx);
 		if (!err && moderato_reset_wanted(priv, &priv->rx->ring))
 			err = moderato_rx_reset(priv->rx);
+#endif
 		if (err)
 			moderato_give_up(priv);
 	}
@@ -254,10 +372,21 @@ static void moderato_reset_task(struct work_struct *work)
  */
 void moderato_give_up(struct moderato_priv *priv)
 {
+#ifdef MODERATO_OFFLOADS
+	struct moderato_priv *q;
+
+#endif
 	netdev_err(priv->ndev, "out of order until the hardware is reset\n");
 	netif_device_detach(priv->ndev);
+#ifdef MODERATO_OFFLOADS
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+		moderato_tx_down(q->tx);
+		moderato_rx_down(q->rx);
+	}
+#else
 	moderato_tx_down(priv->tx);
 	moderato_rx_down(priv->rx);
+#endif
 }
 
 /* Settings ----------------------------------------------------------------- */
@@ -298,6 +427,9 @@ static void moderato_restore(struct moderato_priv *priv)
 #ifndef MODERATO_CORE
 	moderato_flow_apply(priv);
 #endif
+#ifdef MODERATO_OFFLOADS
+	moderato_queues_apply(priv);
+#endif
 	moderato_stats_resync(priv);
 }
 
@@ -318,45 +450,42 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 	struct moderato_priv *priv = netdev_priv(ndev);
 	const struct moderato_config *config = &priv->config;
 #ifdef MODERATO_OFFLOADS
-	struct moderato_tx *tx = NULL;
-#endif
+	struct moderato_spare spare;
+	int err;
+
+	if (!netif_running(ndev)) {
+		WRITE_ONCE(ndev->mtu, mtu);
+		return 0;
+	}
+	/* Tx rings for the buffers that they have */
+	err = moderato_spare_create(priv, &spare, config, mtu, true,
+				    moderato_has_jumbo(priv));
+	if (err)
+		return err;
+	err = moderato_spare_install_rx(priv, &spare);
+	if (err)
+		return err;
+	moderato_hw_set_mtu(priv, mtu);
+	WRITE_ONCE(ndev->mtu, mtu);
+	return moderato_spare_install_tx(priv, &spare);
+#else
 	int err;
 
 	if (netif_running(ndev)) {
 		struct moderato_rx *rx;
 
-#ifdef MODERATO_CORE
-		rx = moderato_rx_create(priv, config->rx_order, mtu);
-#else
 		rx = moderato_rx_create(priv, config->rx_order, mtu,
 					moderato_rx_ops(config));
-#endif
 		if (IS_ERR(rx))
 			return PTR_ERR(rx);
-#ifdef MODERATO_OFFLOADS
-		/* For the buffers that it has */
-		if (moderato_has_jumbo(priv))
-			tx = moderato_tx_create(priv, config->tx_order);
-		if (IS_ERR(tx)) {
-			moderato_rx_destroy(rx);
-			return PTR_ERR(tx);
-		}
-#endif
 		err = moderato_rx_install(priv, rx);
-#ifdef MODERATO_OFFLOADS
-		if (err && tx)
-			moderato_tx_destroy(tx);
-#endif
 		if (err)
 			return err;
 		moderato_hw_set_mtu(priv, mtu);
 	}
 	WRITE_ONCE(ndev->mtu, mtu);
-#ifdef MODERATO_OFFLOADS
-	if (tx)
-		return moderato_tx_install(priv, tx);
-#endif
 	return 0;
+#endif
 }
 
 #ifdef MODERATO_UPSTREAM
@@ -374,8 +503,10 @@ static int moderato_eth_ioctl(struct net_device *ndev, struct ifreq *ifr,
 static void moderato_poll_controller(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_priv *q;
 
-	moderato_tx_netpoll(priv->tx);
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
+		moderato_tx_netpoll(q->tx);
 }
 #endif
 
@@ -535,11 +666,18 @@ static int moderato_get_address(struct moderato_priv *priv)
 
 static int moderato_probe(struct platform_device *pdev)
 {
-	struct moderato_priv *priv;
+	struct moderato_priv *priv, *q;
 	struct net_device *ndev;
 	int err;
 
+#ifdef MODERATO_OFFLOADS
+	ndev = devm_alloc_etherdev_mqs(&pdev->dev,
+				       sizeof(*priv) * MODERATO_MAX_QUEUES,
+				       MODERATO_MAX_QUEUES,
+				       MODERATO_MAX_QUEUES);
+#else
 	ndev = devm_alloc_etherdev(&pdev->dev, sizeof(*priv));
+#endif
 	if (!ndev)
 		return -ENOMEM;
 	SET_NETDEV_DEV(ndev, &pdev->dev);
@@ -548,6 +686,11 @@ static int moderato_probe(struct platform_device *pdev)
 	priv = netdev_priv(ndev);
 	priv->ndev = ndev;
 	priv->dev = &pdev->dev;
+#ifdef MODERATO_OFFLOADS
+	priv->first = priv;
+	priv->queues = 1;
+	priv->max_queues = 1;
+#endif
 	spin_lock_init(&priv->ctrl_lock);
 	INIT_DELAYED_WORK(&priv->reset_task, moderato_reset_task);
 	priv->reset_next = jiffies;
@@ -559,6 +702,11 @@ static int moderato_probe(struct platform_device *pdev)
 	if (err)
 		return err;
 	moderato_set_defaults(priv);
+#ifdef MODERATO_OFFLOADS
+	err = moderato_queues_init(priv);
+	if (err)
+		return err;
+#endif
 #ifndef MODERATO_CORE
 	moderato_flow_apply(priv);
 #endif
@@ -570,7 +718,8 @@ static int moderato_probe(struct platform_device *pdev)
 		return err;
 	moderato_stats_init(priv);
 #ifndef MODERATO_CORE
-	moderato_rx_timer_init(priv);
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
+		moderato_rx_timer_init(q);
 #endif
 	err = moderato_dim_init(priv);
 	if (err)
@@ -578,8 +727,10 @@ static int moderato_probe(struct platform_device *pdev)
 
 	ndev->netdev_ops = &moderato_netdev_ops;
 	ndev->ethtool_ops = &moderato_ethtool_ops;
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_OFFLOADS
+#ifndef MODERATO_LINUX_6_1
 	ndev->stat_ops = &moderato_stat_ops;
+#endif
 #endif
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 #ifdef MODERATO_OFFLOADS
@@ -587,17 +738,26 @@ static int moderato_probe(struct platform_device *pdev)
 #endif
 	moderato_tx_features(ndev);
 #ifdef MODERATO_UPSTREAM
-	netif_napi_add(ndev, &priv->napi, moderato_napi_poll);
-	netif_napi_set_irq(&priv->napi, priv->rx_irq);
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		netif_napi_add(ndev, &q->napi, moderato_napi_poll);
+		netif_napi_set_irq(&q->napi, q->rx_irq);
+	}
 #else
-	netif_napi_add_weight(ndev, &priv->napi, moderato_napi_poll,
-			      MODERATO_NAPI_WEIGHT);
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
+		netif_napi_add_weight(ndev, &q->napi, moderato_napi_poll,
+				      MODERATO_NAPI_WEIGHT);
 #endif
 #ifndef MODERATO_CORE
-	if (IS_ENABLED(CONFIG_SMP))
-		moderato_shared_init(priv);
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
+		if (IS_ENABLED(CONFIG_SMP))
+			moderato_shared_init(q);
 #endif
 
+#ifdef MODERATO_OFFLOADS
+	err = moderato_queues_publish(priv);
+	if (err)
+		goto err_dim;
+#endif
 	netif_carrier_off(ndev);
 	err = register_netdev(ndev);
 	if (err)
@@ -645,7 +805,7 @@ static int moderato_sleep(struct moderato_priv *priv)
 	if (!netif_running(priv->ndev))
 		return 0;
 
-	err = moderato_tx_down(priv->tx) ?: moderato_rx_down(priv->rx);
+	err = moderato_down(priv);
 	if (err) {
 		moderato_give_up(priv);
 		return err;
@@ -656,6 +816,7 @@ static int moderato_sleep(struct moderato_priv *priv)
 
 static int moderato_wake(struct moderato_priv *priv)
 {
+	struct moderato_priv *q;
 	int err;
 
 	ASSERT_RTNL();
@@ -665,9 +826,9 @@ static int moderato_wake(struct moderato_priv *priv)
 
 	moderato_restore(priv);
 	if (netif_running(priv->ndev)) {
-		moderato_rx_fill(priv->rx);
-		moderato_rx_up(priv->rx);
-		moderato_tx_up(priv->tx);
+		for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
+			moderato_rx_fill(q->rx);
+		moderato_up(priv);
 		moderato_stats_start(priv);
 		phylink_resume(priv->phylink);
 	}

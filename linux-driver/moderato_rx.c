@@ -200,6 +200,7 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	skb_put(skb, len);
 	skb->protocol = eth_type_trans(skb, rx->priv->ndev);
 #ifdef MODERATO_OFFLOADS
+	skb_record_rx_queue(skb, rx->priv->queue);
 	if (rx->priv->ndev->features & NETIF_F_RXCSUM) {
 		u32 sum = le32_to_cpu(ring->desc[slot].checksum);
 
@@ -345,7 +346,7 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 #endif
 	moderato_rx_layout(rx, mtu);
 
-	err = moderato_ring_alloc(priv, &rx->ring, &moderato_rx_direction,
+	err = moderato_ring_alloc(priv, &rx->ring, moderato_rx_dir(priv),
 				  order);
 	if (err)
 		goto err;

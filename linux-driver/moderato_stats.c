@@ -3,8 +3,10 @@
  * driver's own.
  */
 
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_OFFLOADS
+#ifndef MODERATO_LINUX_6_1
 #include <net/netdev_queues.h>
+#endif
 
 #endif
 #include "moderato.h"
@@ -34,6 +36,13 @@ static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
 	[MODERATO_RX_DROP_BUFFER] = MODERATO_STAT_RX_DROP_BUFFER,
 	[MODERATO_TX_DROP_LENGTH] = MODERATO_STAT_TX_DROP_LENGTH,
 	[MODERATO_DMA_ERRORS] = MODERATO_STAT_DMA_ERRORS,
+#ifdef MODERATO_OFFLOADS
+	[MODERATO_RX1_INTERRUPTS] = MODERATO_RX1_BASE + MODERATO_DIR_INTERRUPTS,
+	[MODERATO_TX1_INTERRUPTS] = MODERATO_TX1_BASE + MODERATO_DIR_INTERRUPTS,
+	[MODERATO_RX1_DROP_RING] = MODERATO_STAT_RX1_DROP_RING,
+	[MODERATO_RX1_DROP_BUFFER] = MODERATO_STAT_RX1_DROP_BUFFER,
+	[MODERATO_TX1_DROP_LENGTH] = MODERATO_STAT_TX1_DROP_LENGTH,
+#endif
 	[MODERATO_RX_FRAMES] = MODERATO_STAT_RX_GOOD_FRAMES,
 	[MODERATO_RX_OCTETS] = MODERATO_STAT_RX_GOOD_OCTETS,
 	[MODERATO_RX_FCS_ERRORS] = MODERATO_STAT_RX_FCS_ERRORS,
@@ -83,6 +92,14 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 #endif
 	[MODERATO_TX_DROP_LENGTH] = "tx_drop_length",
 	[MODERATO_DMA_ERRORS] = "dma_errors",
+#ifdef MODERATO_OFFLOADS
+	/* Of queue 1; those above are of queue 0, or of the whole */
+	[MODERATO_RX1_INTERRUPTS] = "rx1_interrupts",
+	[MODERATO_TX1_INTERRUPTS] = "tx1_interrupts",
+	[MODERATO_RX1_DROP_RING] = "rx1_drop_ring",
+	[MODERATO_RX1_DROP_BUFFER] = "rx1_drop_buffer",
+	[MODERATO_TX1_DROP_LENGTH] = "tx1_drop_length",
+#endif
 };
 
 static_assert(ARRAY_SIZE(moderato_counter_names) == MODERATO_PRIVATE_COUNTERS);
@@ -107,9 +124,11 @@ static void moderato_stats_update(struct moderato_priv *priv)
 /* In any context */
 void moderato_stats_look(struct moderato_priv *priv)
 {
-	struct moderato_hw_stats *stats = &priv->hw_stats;
+	struct moderato_hw_stats *stats;
 	unsigned long flags;
 
+	priv = moderato_first(priv);
+	stats = &priv->hw_stats;
 	spin_lock_irqsave(&stats->lock, flags);
 	moderato_stats_update(priv);
 	spin_unlock_irqrestore(&stats->lock, flags);
@@ -128,11 +147,14 @@ static void moderato_stats_work(struct work_struct *work)
 void moderato_stats_init(struct moderato_priv *priv)
 {
 	struct moderato_hw_stats *stats = &priv->hw_stats;
+	struct moderato_priv *q;
 
 	spin_lock_init(&stats->lock);
 	INIT_DELAYED_WORK(&stats->work, moderato_stats_work);
-	u64_stats_init(&priv->rx_stats.syncp);
-	u64_stats_init(&priv->tx_stats.syncp);
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		u64_stats_init(&q->rx_stats.syncp);
+		u64_stats_init(&q->tx_stats.syncp);
+	}
 	moderato_stats_resync(priv);
 }
 
@@ -172,6 +194,62 @@ void moderato_stats_read(struct moderato_priv *priv,
 	spin_unlock_irqrestore(&stats->lock, flags);
 }
 
+#ifdef MODERATO_OFFLOADS
+/* What the driver counts of a queue, as one sees it */
+struct moderato_rx_totals {
+	u64 packets;
+	u64 bytes;
+	u64 errors;
+	u64 alloc_failed;
+};
+
+static struct moderato_rx_totals
+moderato_rx_totals(const struct moderato_rx_stats *rx)
+{
+	struct moderato_rx_totals totals;
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&rx->syncp);
+		totals.packets = u64_stats_read(&rx->packets);
+		totals.bytes = u64_stats_read(&rx->bytes);
+		totals.errors = u64_stats_read(&rx->errors);
+		totals.alloc_failed = u64_stats_read(&rx->alloc_failed);
+	} while (u64_stats_fetch_retry(&rx->syncp, start));
+	return totals;
+}
+
+struct moderato_tx_totals {
+	u64 packets;
+	u64 bytes;
+	u64 errors;
+};
+
+static struct moderato_tx_totals
+moderato_tx_totals(const struct moderato_tx_stats *tx)
+{
+	struct moderato_tx_totals totals;
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&tx->syncp);
+		totals.packets = u64_stats_read(&tx->packets);
+		totals.bytes = u64_stats_read(&tx->bytes);
+		totals.errors = u64_stats_read(&tx->errors);
+	} while (u64_stats_fetch_retry(&tx->syncp, start));
+	return totals;
+}
+
+u64 moderato_stats_alloc_failed(struct moderato_priv *priv)
+{
+	struct moderato_priv *q;
+	u64 failed = 0;
+
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
+		failed += moderato_rx_totals(&q->rx_stats).alloc_failed;
+	return failed;
+}
+#else
 u64 moderato_stats_alloc_failed(struct moderato_priv *priv)
 {
 	struct moderato_rx_stats *rx = &priv->rx_stats;
@@ -184,17 +262,36 @@ u64 moderato_stats_alloc_failed(struct moderato_priv *priv)
 	} while (u64_stats_fetch_retry(&rx->syncp, start));
 	return failed;
 }
+#endif
 
 void moderato_get_stats64(struct net_device *ndev,
 			  struct rtnl_link_stats64 *stats)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
+#ifdef MODERATO_OFFLOADS
+	struct moderato_priv *q;
+#else
 	struct moderato_rx_stats *rx = &priv->rx_stats;
 	struct moderato_tx_stats *tx = &priv->tx_stats;
-	u64 total[MODERATO_COUNTERS];
 	unsigned int start;
+#endif
+	u64 total[MODERATO_COUNTERS];
 	u64 rx_errors;
 
+#ifdef MODERATO_OFFLOADS
+	rx_errors = 0;
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		struct moderato_rx_totals rx = moderato_rx_totals(&q->rx_stats);
+		struct moderato_tx_totals tx = moderato_tx_totals(&q->tx_stats);
+
+		stats->rx_packets += rx.packets;
+		stats->rx_bytes += rx.bytes;
+		rx_errors += rx.errors;
+		stats->tx_packets += tx.packets;
+		stats->tx_bytes += tx.bytes;
+		stats->tx_errors += tx.errors;
+	}
+#else
 	do {
 		start = u64_stats_fetch_begin(&rx->syncp);
 		stats->rx_packets = u64_stats_read(&rx->packets);
@@ -207,6 +304,7 @@ void moderato_get_stats64(struct net_device *ndev,
 		stats->tx_bytes = u64_stats_read(&tx->bytes);
 		stats->tx_errors = u64_stats_read(&tx->errors);
 	} while (u64_stats_fetch_retry(&tx->syncp, start));
+#endif
 
 	moderato_stats_read(priv, total);
 	stats->rx_dropped = moderato_stats_alloc_failed(priv);
@@ -216,30 +314,39 @@ void moderato_get_stats64(struct net_device *ndev,
 	stats->rx_over_errors = total[MODERATO_RX_DROP_BUFFER];
 	stats->rx_length_errors = total[MODERATO_RX_UNDERSIZE] +
 				  total[MODERATO_RX_OVERSIZE];
+#ifdef MODERATO_OFFLOADS
+	stats->rx_missed_errors += total[MODERATO_RX1_DROP_RING];
+	stats->rx_over_errors += total[MODERATO_RX1_DROP_BUFFER];
+#endif
 	/* Of completed descriptors: with what did not fit, and bus errors */
 	stats->rx_errors = stats->rx_fifo_errors + stats->rx_crc_errors +
 			   stats->rx_length_errors + rx_errors;
 }
 
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_OFFLOADS
+#ifndef MODERATO_LINUX_6_1
 /* Per queue ---------------------------------------------------------------- */
 
 static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 					struct netdev_queue_stats_rx *stats)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_rx_stats *rx = &priv->rx_stats;
+	struct moderato_rx_totals rx =
+		moderato_rx_totals(&priv[queue].rx_stats);
 	u64 total[MODERATO_COUNTERS];
-	unsigned int start;
 
-	do {
-		start = u64_stats_fetch_begin(&rx->syncp);
-		stats->packets = u64_stats_read(&rx->packets);
-		stats->bytes = u64_stats_read(&rx->bytes);
-		stats->alloc_fail = u64_stats_read(&rx->alloc_failed);
-	} while (u64_stats_fetch_retry(&rx->syncp, start));
+	stats->packets = rx.packets;
+	stats->bytes = rx.bytes;
+	stats->alloc_fail = rx.alloc_failed;
 
 	moderato_stats_read(priv, total);
+	if (queue) {
+		stats->hw_drop_overruns = total[MODERATO_RX1_DROP_RING];
+		stats->hw_drops = stats->hw_drop_overruns +
+				  total[MODERATO_RX1_DROP_BUFFER];
+		return;
+	}
+	/* What was lost before it had a queue is the first one's */
 	stats->hw_drop_overruns = total[MODERATO_RX_DROP_FIFO] +
 				  total[MODERATO_RX_DROP_RING];
 	stats->hw_drops = stats->hw_drop_overruns +
@@ -254,21 +361,21 @@ static void moderato_get_queue_stats_tx(struct net_device *ndev, int queue,
 					struct netdev_queue_stats_tx *stats)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_tx_stats *tx = &priv->tx_stats;
-	unsigned int start;
+	struct moderato_tx_totals tx =
+		moderato_tx_totals(&priv[queue].tx_stats);
 
-	do {
-		start = u64_stats_fetch_begin(&tx->syncp);
-		stats->packets = u64_stats_read(&tx->packets);
-		stats->bytes = u64_stats_read(&tx->bytes);
-	} while (u64_stats_fetch_retry(&tx->syncp, start));
+	stats->packets = tx.packets;
+	stats->bytes = tx.bytes;
 }
 
-/* The counters outlive the rings: nothing is counted elsewhere */
+/* Of queues that are there and not used now */
 static void moderato_get_base_stats(struct net_device *ndev,
 				    struct netdev_queue_stats_rx *rx,
 				    struct netdev_queue_stats_tx *tx)
 {
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u64 total[MODERATO_COUNTERS];
+
 	rx->packets = 0;
 	rx->bytes = 0;
 	rx->alloc_fail = 0;
@@ -276,6 +383,17 @@ static void moderato_get_base_stats(struct net_device *ndev,
 	rx->hw_drop_overruns = 0;
 	tx->packets = 0;
 	tx->bytes = 0;
+	if (priv->queues == priv->max_queues)
+		return;
+
+	moderato_stats_read(priv, total);
+	rx->packets = u64_stats_read(&priv[1].rx_stats.packets);
+	rx->bytes = u64_stats_read(&priv[1].rx_stats.bytes);
+	rx->alloc_fail = u64_stats_read(&priv[1].rx_stats.alloc_failed);
+	rx->hw_drop_overruns = total[MODERATO_RX1_DROP_RING];
+	rx->hw_drops = rx->hw_drop_overruns + total[MODERATO_RX1_DROP_BUFFER];
+	tx->packets = u64_stats_read(&priv[1].tx_stats.packets);
+	tx->bytes = u64_stats_read(&priv[1].tx_stats.bytes);
 }
 
 const struct netdev_stat_ops moderato_stat_ops = {
@@ -283,4 +401,5 @@ const struct netdev_stat_ops moderato_stat_ops = {
 	.get_queue_stats_tx = moderato_get_queue_stats_tx,
 	.get_base_stats = moderato_get_base_stats,
 };
+#endif
 #endif

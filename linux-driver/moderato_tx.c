@@ -124,7 +124,11 @@ moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
+#ifdef MODERATO_OFFLOADS
+	struct moderato_tx *tx = priv[skb_get_queue_mapping(skb)].tx;
+#else
 	struct moderato_tx *tx = priv->tx;
+#endif
 	bool flush = !netdev_xmit_more();
 	int len;
 
@@ -360,7 +364,11 @@ struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order)
 		return ERR_PTR(-ENOMEM);
 
 	tx->priv = priv;
+#ifdef MODERATO_OFFLOADS
+	tx->queue = netdev_get_tx_queue(priv->ndev, priv->queue);
+#else
 	tx->queue = netdev_get_tx_queue(priv->ndev, 0);
+#endif
 	tx->reserve = 1;
 #ifndef MODERATO_CORE
 	hrtimer_init(&tx->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
@@ -369,7 +377,7 @@ struct moderato_tx *moderato_tx_create(struct moderato_priv *priv, u8 order)
 
 	tx->buf = kvcalloc(moderato_size(order), sizeof(*tx->buf), GFP_KERNEL);
 	if (!tx->buf || moderato_ring_alloc(priv, &tx->ring,
-					    &moderato_tx_direction, order)) {
+					    moderato_tx_dir(priv), order)) {
 		moderato_tx_destroy(tx);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -441,7 +449,7 @@ static u32 moderato_tx_octets(const struct moderato_tx *tx)
 static void moderato_tx_drain(struct moderato_tx *tx)
 {
 	u32 limit = moderato_drain_usecs(moderato_tx_octets(tx),
-					 READ_ONCE(tx->priv->speed));
+					 READ_ONCE(moderato_first(tx->priv)->speed));
 	bool drained;
 
 	if (limit && !moderato_ring_halted(tx->priv, &tx->ring))
@@ -502,7 +510,13 @@ int moderato_tx_down(struct moderato_tx *tx)
 	 * just before it was set; now nobody does any more.
 	 */
 	disable_irq(tx->priv->tx_irq);
+#ifdef MODERATO_OFFLOADS
+	__netif_tx_lock_bh(tx->queue);
+	netif_tx_stop_queue(tx->queue);
+	__netif_tx_unlock_bh(tx->queue);
+#else
 	netif_tx_disable(tx->priv->ndev);
+#endif
 #ifndef MODERATO_CORE
 	hrtimer_cancel(&tx->timer);
 #endif

@@ -103,9 +103,13 @@ void moderato_rx_napi_up(struct moderato_rx *rx)
 	moderato_rx_napi_weigh(rx);
 #endif
 	napi_enable(napi);
-#ifdef MODERATO_UPSTREAM
-	netif_queue_set_napi(priv->ndev, 0, NETDEV_QUEUE_TYPE_RX, napi);
-	netif_queue_set_napi(priv->ndev, 0, NETDEV_QUEUE_TYPE_TX, napi);
+#ifdef MODERATO_OFFLOADS
+#ifndef MODERATO_LINUX_6_1
+	netif_queue_set_napi(priv->ndev, priv->queue, NETDEV_QUEUE_TYPE_RX,
+			     napi);
+	netif_queue_set_napi(priv->ndev, priv->queue, NETDEV_QUEUE_TYPE_TX,
+			     napi);
+#endif
 #endif
 	/* A Tx interrupt may have come while the poll was disabled */
 #ifdef MODERATO_CORE
@@ -131,9 +135,13 @@ void moderato_rx_napi_stop(struct moderato_rx *rx)
 	local_bh_enable();
 	napi_synchronize(napi);
 	napi_disable(napi);
-#ifdef MODERATO_UPSTREAM
-	netif_queue_set_napi(rx->priv->ndev, 0, NETDEV_QUEUE_TYPE_RX, NULL);
-	netif_queue_set_napi(rx->priv->ndev, 0, NETDEV_QUEUE_TYPE_TX, NULL);
+#ifdef MODERATO_OFFLOADS
+#ifndef MODERATO_LINUX_6_1
+	netif_queue_set_napi(rx->priv->ndev, rx->priv->queue,
+			     NETDEV_QUEUE_TYPE_RX, NULL);
+	netif_queue_set_napi(rx->priv->ndev, rx->priv->queue,
+			     NETDEV_QUEUE_TYPE_TX, NULL);
+#endif
 #endif
 
 	/* A poll that has completed may still be about to re-arm, on another
