@@ -37,12 +37,14 @@ def chosen(csr: dict, name: str | None) -> str:
     return name or names[0]
 
 
-def interrupts(csr: dict, name: str) -> list[int]:
-    """Of Rx and Tx, as the SoC's interrupt controller counts."""
+def interrupts(csr: dict, name: str) -> dict[str, int]:
+    """By the binding's names, as the SoC's controller counts; those of queue 1 if there is one."""
     constants = csr["constants"]
     first = 1 if constants.get("config_cpu_name") == "rocket" else 0  # its PLIC's source of line 0
+    lines = [line for line in ("rx", "tx", "rx1", "tx1")
+             if not line.endswith("1") or f"{name}_{line}_interrupt" in constants]
     try:
-        return [constants[f"{name}_{line}_interrupt"] + first for line in ("rx", "tx")]
+        return {line: constants[f"{name}_{line}_interrupt"] + first for line in lines}
     except KeyError as missing:
         raise ValueError(f"{name} has no interrupts ({missing}): is there a CPU?") from None
 
@@ -85,7 +87,7 @@ def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: 
         raise ValueError(f"{name} has no region in memories")
     if region["base"] + region["size"] > 1 << 32:
         raise ValueError(f"{name} lies beyond 4 GiB, but LiteX's device tree has addresses of 32 bits")
-    rx, tx = interrupts(csr, name)
+    lines = interrupts(csr, name)
     optional = ""
     if mac_address is not None:
         optional += f"\n            local-mac-address = [{mac_address.replace(':', ' ')}];"
@@ -107,8 +109,8 @@ def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: 
         {name}: ethernet@{region["base"]:x} {{
             compatible = "moderato,mac-1.0";
             reg = <{region["base"]:#x} {region["size"]:#x}>;
-            interrupts = <{rx}>, <{tx}>;
-            interrupt-names = "rx", "tx";{optional}
+            interrupts = {", ".join(f"<{number}>" for number in lines.values())};
+            interrupt-names = {", ".join(f'"{line}"' for line in lines)};{optional}
             phy-mode = "{phy_mode}";{link}
         }};
 {bus}    }};

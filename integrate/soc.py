@@ -30,7 +30,7 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
     address_high, cache, prot
                 on AXI: bits 32 and above of all addresses, AxCACHE, AxPROT.
     options     of ModeratoMAC: rx_fifo_order, tx_fifo_order, max_frames, urgent, pacing,
-                rx_checksum, tx_checksum, unicast, pause, jumbo, rmon.
+                rx_checksum, tx_checksum, unicast, pause, jumbo, rmon, queues.
 
     Raises ValueError if the MAC cannot work in this SoC.
     """
@@ -50,8 +50,8 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
     soc.add_module(name=f"{name}_dma", module=master)
     bus.add_master(name=f"{name}_dma", master=master.bus)
 
-    for direction in ("rx", "tx"):
-        line = InterruptLine(getattr(mac, f"irq_{direction}"), direction)
+    for direction, irq in mac.irqs.items():
+        line = InterruptLine(irq, direction)
         soc.add_module(name=f"{name}_{direction}", module=line)
         if soc.irq.enabled:
             soc.irq.add(f"{name}_{direction}", use_loc_if_exists=True)

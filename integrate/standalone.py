@@ -81,7 +81,7 @@ class Standalone(LiteXModule):
         self.phy = PHY(phy, pads)
 
         self.mac = mac = ModeratoMAC(self.phy, sys_clk_freq, **options)
-        self._name("", irq_rx=mac.irq_rx, irq_tx=mac.irq_tx)
+        self._name("", **{f"irq_{line}": irq for line, irq in mac.irqs.items()})
 
         # Registers.
         if bus == "axi-lite":
@@ -161,6 +161,8 @@ def main(words=None) -> int:
     add("--rmon", action="store_true", help="with counters by length and destination")
     add("--rx-checksum", action="store_true", help="received frames are summed")
     add("--tx-checksum", action="store_true", help="checksums are inserted into sent frames")
+    add("--queues", type=int, choices=(1, 2), default=1,
+        help="in each direction; with 2, there are irq_rx1 and irq_tx1 (default: 1)")
     add("--output", type=Path, required=True, metavar="DIR", help="a folder, made if it is not there")
     options = vars(parser.parse_args(words))
     output, name = options.pop("output"), options.pop("name")

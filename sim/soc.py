@@ -31,7 +31,7 @@ from moderato.soc.verilog import drop_stamps
 TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
 OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
-            "rmon": True}
+            "rmon": True, "queues": 2}
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,8 @@ class SimSoC(Simulated, ModeratoSoC):
 def soc_verilog(config: SimConfig = SimConfig()) -> Path:
     """A folder with the Verilog files of the SoC (top module `TOP`), and soc.json."""
     dma_ports = config.macs if config.nic == "moderato" else 0
-    netlist = cluster(config.cpu, dma_ports, plic_sources(config.macs))
+    queues = OFFLOADS["queues"] if config.offloads else 1
+    netlist = cluster(config.cpu, dma_ports, plic_sources(config.macs, queues))
     parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
     inputs = [parameters, netlist, SOC / "cpu", Path(__file__)]
     inputs += [SOC / name for name in ("soc.py", "liteeth.py", "memory.py")]

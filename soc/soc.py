@@ -11,7 +11,8 @@ NICS = ("moderato", "liteeth")
 
 MAC_BASE      = 0xf100_0000
 MAC_SIZE      = 0x1000
-MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next
+MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next; then
+                            # those of their second queues
 
 POWERED_OFF = 0xff  # in the scratch register, from the SBI: there is no power switch
 
@@ -19,9 +20,9 @@ LITEETH_SIZE      = 0x4_0000  # from MAC_BASE on, room for the slots of each MAC
 LITEETH_FIRST_CSR = 4         # page of the first MAC's registers, then its PHY's, then the next
 
 
-def plic_sources(macs: int) -> int:
+def plic_sources(macs: int, queues: int = 1) -> int:
     """Interrupt lines that the PLIC needs for so many MACs (never fewer than for two, plus one)."""
-    return max(7, MAC_FIRST_IRQ + 2 * macs - 1)
+    return max(7, MAC_FIRST_IRQ + 2 * macs * queues - 1)
 
 
 class ModeratoSoC(SoCCore):
@@ -46,8 +47,9 @@ class ModeratoSoC(SoCCore):
             raise ValueError(f"nic = {nic}: one of {', '.join(NICS)}")
         SoCCore.__init__(self, platform, int(sys_clk_freq), cpu_type=ModeratoCPU.register(cpu),
                          **kwargs)
-        self.nic  = nic
-        self.macs = []
+        self.nic   = nic
+        self.macs  = []
+        self.ports = len(phys)
         if ram_size:
             self.ram = IntegratedRAM(self.cpu.memory, ram_size, ram_latency)
             self._add_main_ram(ram_size)
@@ -91,7 +93,7 @@ class ModeratoSoC(SoCCore):
         self.bus.add_slave(name, mac.bus, region)
         self.comb += mac.dma.connect(self.cpu.add_dma_port())
 
-        for direction, line in ("rx", mac.irq_rx), ("tx", mac.irq_tx):
+        for direction, line in mac.irqs.items():
             source = self._mac_irq(number, direction)
             self.irq.add(f"{name}_{direction}", source)
             self.comb += self.cpu.interrupt[source].eq(line)
@@ -100,14 +102,14 @@ class ModeratoSoC(SoCCore):
         """What a MAC is made with that is not its default."""
         return {}
 
-    @staticmethod
-    def _mac_irq(number: int, direction: str) -> int:
-        return MAC_FIRST_IRQ + 2 * number + ("rx", "tx").index(direction)
+    def _mac_irq(self, number: int, direction: str) -> int:
+        number += self.ports * direction.endswith("1")
+        return MAC_FIRST_IRQ + 2 * number + ("rx", "tx").index(direction.removesuffix("1"))
 
     def _describe_mac(self, number: int) -> dict:
         region = self.bus.regions[f"mac{number}"]
         return {"base": region.origin, "size": region.size,
-                "rx_irq": self._mac_irq(number, "rx"), "tx_irq": self._mac_irq(number, "tx")}
+                **{f"{name}_irq": self._mac_irq(number, name) for name in self.macs[number].irqs}}
 
     # LiteEth's MACs -------------------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ def nothing_runs(monkeypatch):
     ("forward --harts 2 --spread ipi", "original, tx-128, tx-off receive in interrupts"),
     ("profile --harts 2 --spread threaded --variant original", "choose a --variant with NAPI"),
     ("rfc2544 --harts 2 --spread ipi --nic liteeth", "a way of Moderato's driver"),
+    ("forward --harts 2 --spread queues", "add --nic offload"),
     ("forward --flows 0", "1 to 4096 flows"),
     ("rfc2544 --flows 5000", "1 to 4096 flows"),
     ("forward --flows many", "'many' is not a number"),

@@ -63,12 +63,16 @@ def test_work_is_spread_over_harts():
     assert len({tuple(commands) for commands in names.values()}) == len(SPREADS)
     for spread, commands in names.items():
         words = "; ".join(commands)
-        assert words.count("echo 2 > /proc/irq") == (spread == "pinned")
+        assert words.count("echo 2 > /proc/irq") == {"pinned": 1, "queues": 2}.get(spread, 0)
         assert words.count("rx-shared on") == 2 * (spread == "ipi")
         assert words.count("rx-shared off") == 2 * (spread != "ipi")
         assert words.count("pin 2 $task") == (spread == "threaded")
     assert not any("rx-shared" in command
                    for command in System("liteeth", harts=2).commands())
+    for spread in SPREADS:
+        words = "; ".join(System("offload", harts=2, spread=spread).commands())
+        assert words.count("combined 2") == 2 * (spread == "queues")
+        assert words.count("combined 1") == 2 * (spread != "queues")
 
 
 def test_traffic_of_several_flows_and_of_one_direction():

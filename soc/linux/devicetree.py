@@ -174,12 +174,13 @@ def mac_node(mac: dict, port: int, options: Options) -> str:
                 full-duplex;
             }};"""
     bus = _mdio(mac["mdio"], port) if "mdio" in mac else ""
+    lines = [line for line in ("rx", "tx", "rx1", "tx1") if f"{line}_irq" in mac]
     return f"""
         ethernet@{mac["base"]:x} {{
             compatible = "moderato,mac-1.0";
             reg = <{mac["base"]:#x} {mac["size"]:#x}>;
-            interrupts = <{mac["rx_irq"]}>, <{mac["tx_irq"]}>;
-            interrupt-names = "rx", "tx";
+            interrupts = {", ".join(f"<{mac[f'{line}_irq']}>" for line in lines)};
+            interrupt-names = {", ".join(f'"{line}"' for line in lines)};
             local-mac-address = [02 4d 6f 64 00 {port:02x}];
             {phy}
         }};

@@ -8,7 +8,7 @@ from pathlib import Path
 from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, Choice
 
 from ..measure.traffic import Traffic
-from ..run.system import COMMON, IPI, SPREADS, THREADED, System
+from ..run.system import COMMON, IPI, QUEUES, SPREADS, THREADED, System
 from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, OFFLOAD, RX_INTERRUPT, VARIANTS
 from ..show import outputs
 from ..show.errors import UsageError
@@ -146,6 +146,8 @@ def variants(options) -> list[str]:
                          "leave --variant or --nic out")
     chosen = [options.variant] if isinstance(options.variant, str) else options.variant
     chosen = chosen or NICS[options.nic]
+    if options.spread == QUEUES and options.nic != OFFLOAD:
+        raise UsageError(f"--spread {QUEUES} is for a MAC with two queues: add --nic {OFFLOAD}")
     if options.spread in (IPI, THREADED):
         require_polled(chosen, options.spread)
     return chosen

@@ -24,7 +24,7 @@ from ..report import records
 from ..report.command import report
 from ..run import variants
 from ..run.machine import machine
-from ..run.system import COMMON, IPI, PINNED, RPS, SPREADS, System
+from ..run.system import COMMON, IPI, PINNED, QUEUES, RPS, SPREADS, System
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.progress import duration
@@ -86,14 +86,15 @@ def harts() -> Iterator[Step]:
     """Two harts in each way, and one where the other studies do not have the same.
 
     Left out is what teaches nothing: with all frames at one port, `pinned` and `threaded` have one
-    busy hart, as `common` has; and but for `rps` and `ipi`, nothing looks at flows.
+    busy hart, as `common` has; and but for `rps` and `ipi`, nothing looks at flows. `queues` is of
+    another NIC.
     """
     udp = f"{RFC2544} --test throughput --variant napi-tx-off"
     tcp = f"{TCP} --variant napi-full --link 1000"
     through = f"{tcp} --direction through --kernel conntrack"
     # What one has: more in flight than a ring holds is lost.
     shared = "--connections 4 --bytes 1000000 --window 65536"
-    ways = {spread: f" --harts 2 --spread {spread}" for spread in SPREADS}
+    ways = {spread: f" --harts 2 --spread {spread}" for spread in SPREADS if spread != QUEUES}
     for way in ways.values():
         yield Step(1.5, f"{udp} --frame-size 64{way}")
     for way in ways.values():

@@ -45,6 +45,10 @@ def parse(text: str) -> Counters:
     shared = re.search(rf"\b{INTERFACES[0]}\s*$", text, re.MULTILINE)
     lines = {line: [_interrupts(text, name + line) for name in INTERFACES]
              for line in ([""] if shared else ["-rx", "-tx"])}
+    for line, each in lines.items():  # and of a second queue
+        if re.search(rf"\b{INTERFACES[0]}{line}1\s*$", text, re.MULTILINE):
+            second = [_interrupts(text, f"{name}{line}1") for name in INTERFACES]
+            lines[line] = [[a + b for a, b in zip(*both)] for both in zip(each, second)]
     interrupts = {line: [sum(harts) for harts in each] for line, each in lines.items()}
     devices = [_device(text, name) for name in INTERFACES]
     backlog = re.findall(r"^[0-9a-f]{8} ([0-9a-f]{8})(?: [0-9a-f]{8})+\s*$", text, re.MULTILINE)
@@ -65,7 +69,7 @@ def taken(text: str) -> dict[int, list[int]]:
     Raises LabError if there is no line of them, which would be no disagreement with anything.
     """
     lines = re.findall(rf"^ *\d+:((?: +\d+)+) +SiFive PLIC +(\d+) .*\b(?:{'|'.join(INTERFACES)})"
-                       r"(?:-rx|-tx)?\s*$", text, re.MULTILINE)
+                       r"(?:-[rt]x1?)?\s*$", text, re.MULTILINE)
     if not lines:
         raise LabError("the guest's /proc/interrupts shows no source of the PLIC for "
                        f"{' or '.join(INTERFACES)}")

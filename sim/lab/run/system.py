@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from moderato.soc.linux.kernel import NORMAL, Choice
 
-from .variants import INTERFACES, LITEETH, MODERATO
+from .variants import INTERFACES, LITEETH, MODERATO, OFFLOAD
 
-COMMON, IPI, PINNED, RPS, THREADED = "common", "ipi", "pinned", "rps", "threaded"
+COMMON, IPI, PINNED, RPS, THREADED, QUEUES = \
+    "common", "ipi", "pinned", "rps", "threaded", "queues"
 _ALL = 0b11  # harts, as the kernel's masks have them
 
 
@@ -31,6 +32,10 @@ class System:
         own = {name: 1 << number % self.harts for number, name in enumerate(INTERFACES)}
         commands = []
         for name, mask in own.items():
+            if self.nic == OFFLOAD:
+                number = 2 if self.spread == QUEUES else 1
+                commands.append(f"ethtool -l {name} | tail -n 2 | grep -q {number} || "
+                                f"ethtool -L {name} combined {number}")
             queue = f"/sys/class/net/{name}/queues/rx-0/rps_cpus"
             commands += [_affinity(name, mask if self.spread == PINNED else 1),
                          f"echo {_ALL if self.spread == RPS else 0:x} > {queue}",
@@ -38,6 +43,8 @@ class System:
             if self.spread == THREADED:
                 commands.append(f"for task in $(grep -l ^napi/{name} /proc/[0-9]*/comm | "
                                 f"cut -d/ -f3); do pin {mask:x} $task; done")
+            if self.spread == QUEUES:
+                commands.append(_affinity(f"{name}-[rt]x1", 2))
             if self.nic != LITEETH:
                 shared = "on" if self.spread == IPI else "off"
                 commands.append(f"ethtool --set-priv-flags {name} rx-shared {shared}")
@@ -52,6 +59,8 @@ SPREADS = {
     RPS:      "all interrupts at hart 0, which hands flows to both (receive packet steering)",
     THREADED: "all interrupts at hart 0; a thread polls each port, at a hart of its own (threaded "
               "NAPI)",
+    QUEUES:   "each port's flows are hashed to two queues, each with its interrupts at a hart of its "
+              "own (needs --nic offload)",
 }
 
 
