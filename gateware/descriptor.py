@@ -22,9 +22,10 @@ tx_checksum = {field.name: field for field in words["TX_CHECKSUM"].fields}
 status      = {field.name: field for field in words["STATUS"].fields}
 
 # A descriptor as the rings see it, and what it says besides with a checksum to be inserted: START,
-# PLACE in units of two octets.
+# PLACE in units of two octets; with frames in pieces, whether another one follows.
 descriptor_layout = [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
 checksum_layout   = [("start", 13), ("place", 13), ("insert", 1)]
+more_layout       = [("more", 1)]
 
 
 def descriptor_address(base, order, index, half=0):
@@ -59,10 +60,12 @@ class DescriptorFetcher(LiteXModule):
     many are still to be read. `starved`: every descriptor handed over was delivered. A bus error
     while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
 
-    checksum  it delivers checksum_layout, too.
+    checksum  it delivers checksum_layout, too;
+    gather    and more_layout.
     """
-    def __init__(self, checksum=False):
-        layout = descriptor_layout + (checksum_layout if checksum else [])
+    def __init__(self, checksum=False, gather=False):
+        first_layout = descriptor_layout + (more_layout if gather else []) # Of the first beat.
+        layout       = first_layout + (checksum_layout if checksum else [])
 
         # Settings.
         self.enable = Signal()
@@ -139,7 +142,7 @@ class DescriptorFetcher(LiteXModule):
             lsb = 8*(words[word].offset % DATA_BYTES) + field.lsb
             return port.data[lsb:lsb + field.width]
 
-        first = Record(descriptor_layout) if checksum else fifo.sink
+        first = Record(first_layout) if checksum else fifo.sink
         self.comb += [
             fifo.sink.valid.eq(port.valid & (~even if checksum else even) & ~port.error & ~failed),
             first.address.eq(port.data[:32]),
@@ -147,11 +150,13 @@ class DescriptorFetcher(LiteXModule):
             first.request.eq(bits("CONTROL", control["INTERRUPT"])),
             first.silent.eq(bits("CONTROL", control["NO_INTERRUPT"])),
         ]
+        if gather:
+            self.comb += first.more.eq(bits("CONTROL", control["MORE"]))
         if checksum:
-            kept = Record(descriptor_layout)
+            kept = Record(first_layout)
             self.sync += If(port.valid & even, kept.eq(first))
             self.comb += [
-                [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in descriptor_layout],
+                [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in first_layout],
                 fifo.sink.start.eq(bits("TX_CHECKSUM", tx_checksum["START"])[1:]),
                 fifo.sink.place.eq(bits("TX_CHECKSUM", tx_checksum["PLACE"])[1:]),
                 fifo.sink.insert.eq(bits("TX_CHECKSUM", tx_checksum["INSERT"])),

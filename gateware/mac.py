@@ -20,6 +20,7 @@ from moderato.gateware               import registers
 from moderato.gateware.checksum      import TxChecksum
 from moderato.gateware.dma           import DMAReader, DMAWriter
 from moderato.gateware.frame_fifo    import FrameFIFO
+from moderato.gateware.gather_ring   import GatherRing
 from moderato.gateware.mac_core      import MACCore
 from moderato.gateware.moderation    import Moderation
 from moderato.gateware.pacing        import Pacing
@@ -69,6 +70,7 @@ class ModeratoMAC(LiteXModule):
     unicast        so many addresses beside the station's own are accepted, up to 8 (filter.py).
     pause          pause frames can be obeyed and sent (pause.py, pause_source.py).
     rmon           frames are counted by length and destination, too (rmon.py).
+    gather         sent frames can be in several pieces (gather_ring.py).
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -84,7 +86,7 @@ class ModeratoMAC(LiteXModule):
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
         max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
-        unicast=0, pause=False, jumbo=False, rmon=False,
+        unicast=0, pause=False, jumbo=False, rmon=False, gather=False,
         datapath_cd="sys", moderation_cd="sys"):
         if jumbo:
             rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
@@ -117,6 +119,7 @@ class ModeratoMAC(LiteXModule):
             ("JUMBO",       int(jumbo)),
             ("RMON",        int(rmon)),
             ("UNICAST",     unicast),
+            ("GATHER",      int(gather)),
         ))
         self.registers = regs = datapath(RegisterFile([
             *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
@@ -167,7 +170,8 @@ class ModeratoMAC(LiteXModule):
             self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
             tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
         self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
-        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        kind_of_ring  = GatherRing if gather else TxRing
+        self.tx_ring  = tx_ring  = datapath(kind_of_ring(self.tx_fifo, tx_fifo_order, max_frames, checksum))
         tx_frames = self.tx_fifo
         if pause:
             self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, tx_param, checksums))

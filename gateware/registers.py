@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 3
+MINOR = 4
 PLAIN_MINOR = 2  # Of an instance that has none of FEATURES: it is the hardware of 1.2, to the gate.
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
@@ -180,6 +180,7 @@ GLOBAL = (
         Field("JUMBO",       3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
         Field("RMON",        4, 1, "The counters from 0x38C on exist."),
         Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
+        Field("GATHER",     12, 1, "A sent frame may be in several pieces: MORE of their descriptors. (Since 1.4.)"),
     ), option="features"),
     *_urgent(),
     *_unicast(),
@@ -311,6 +312,9 @@ DESCRIPTOR = (
             f"a multiple of {RX_BUFFER_ALIGN} is not used."),
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
+        Field("MORE",         18,  1, "Tx, if FEATURES has GATHER: the frame goes on in the next descriptor, and is sent "
+            "when the last one of it was handed over. LENGTH is this piece's, at least 1, and no more than the FIFO holds "
+            "for the frame. TX_CHECKSUM counts in the frame's first one. (Since 1.4.)"),
     )),
     Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
         Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
@@ -331,7 +335,8 @@ DESCRIPTOR = (
         Field("BROADCAST", 17,  1, "Rx: the destination is the broadcast address."),
         Field("URGENT",    18,  1, "Rx: a comparison of the URGENT registers held. (Since 1.2.)"),
         Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
-            "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0."),
+            "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0. Of a frame in pieces, "
+            "pieces before the one that went wrong may lack it, and all that follow have it."),
         Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "
             "index, so 1 in the first pass over a zeroed ring."),
     )),

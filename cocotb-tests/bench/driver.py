@@ -229,6 +229,15 @@ class Driver:
         self.tx.post(address, address, put("TX_CHECKSUM", START=start, PLACE=place,
                      INSERT=checksum is not None), LENGTH=len(data), **flags)
 
+    def queue_pieces(self, pieces, checksum=None, more=False, **flags):
+        """Posts a frame in pieces, each as (octets, offset) of `queue`; rings no doorbell.
+
+        more: what is posted next belongs to it, too.
+        """
+        for n, (data, offset) in enumerate(pieces):
+            self.queue(data, offset, checksum if n == 0 else None,
+                       MORE=more or n + 1 < len(pieces), **flags)
+
     async def send(self, data, offset=0, checksum=None, **flags):
         """Posts a frame, waiting for room, and rings the doorbell."""
         while not self.tx.room:

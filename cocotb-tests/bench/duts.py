@@ -320,6 +320,12 @@ def mac_sim():
     return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys")
 
 
+def mac_gather():
+    """With frames in pieces."""
+    pads = Record(SIM_PADS)
+    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", gather=True)
+
+
 def mac_deep():
     """On the simulation PHY, with the deepest Rx FIFO there is: 16 KiB."""
     pads = Record(SIM_PADS)
