@@ -322,10 +322,13 @@ async def completed_means_sent(dut, clocks):
     await mac.driver.tx.doorbell()
     await mac.clocks(clocks)
     await mac.driver.stop()
-    completed = mac.driver.reclaim()
-    assert 0 < len(completed) < 32
+    errors = mac.driver.reclaim()
+    completed = errors.count(False)
+    assert 0 < completed < 32
+    # Where a frame may come in pieces, some of it may be in the FIFO when that is full.
+    assert not any(errors[:completed]) and (completed == len(errors) or dut._name == "mac_gather")
     await mac.driver.start()
-    frames = frames[:len(completed)] + [plain(100)]
+    frames = frames[:completed] + [plain(100)]
     await mac.driver.send(frames[-1])
     for frame in frames:
         assert await mac.wire.receive() == frame

@@ -19,13 +19,17 @@ words       = {word.name: word for word in DESCRIPTOR}
 control     = {field.name: field for field in words["CONTROL"].fields}
 rx_checksum = {field.name: field for field in words["RX_CHECKSUM"].fields}
 tx_checksum = {field.name: field for field in words["TX_CHECKSUM"].fields}
+tx_segment  = {field.name: field for field in words["TX_SEGMENT"].fields}
+tx_mss      = {field.name: field for field in words["TX_MSS"].fields}
 status      = {field.name: field for field in words["STATUS"].fields}
 
 # A descriptor as the rings see it, and what it says besides with a checksum to be inserted: START,
-# PLACE in units of two octets; with frames in pieces, whether another one follows.
+# PLACE in units of two octets; with frames in pieces, whether another one follows; with segments, what
+# they are made by: NETWORK in units of two octets.
 descriptor_layout = [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
 checksum_layout   = [("start", 13), ("place", 13), ("insert", 1)]
 more_layout       = [("more", 1)]
+segment_layout    = [("segment", 1), ("network", 7), ("octets", 16), ("mss", 14)]
 
 
 def descriptor_address(base, order, index, half=0):
@@ -61,11 +65,14 @@ class DescriptorFetcher(LiteXModule):
     while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
 
     checksum  it delivers checksum_layout, too;
-    gather    and more_layout.
+    gather    and more_layout;
+    segment   and with a checksum, segment_layout.
     """
-    def __init__(self, checksum=False, gather=False):
-        first_layout = descriptor_layout + (more_layout if gather else []) # Of the first beat.
-        layout       = first_layout + (checksum_layout if checksum else [])
+    def __init__(self, checksum=False, gather=False, segment=False):
+        first_layout = descriptor_layout + (more_layout if gather else []) + \
+            (segment_layout[:2] if segment else []) # Of the first beat.
+        layout       = first_layout + (checksum_layout if checksum else []) + \
+            (segment_layout[2:] if segment else [])
 
         # Settings.
         self.enable = Signal()
@@ -152,6 +159,13 @@ class DescriptorFetcher(LiteXModule):
         ]
         if gather:
             self.comb += first.more.eq(bits("CONTROL", control["MORE"]))
+        if segment:
+            self.comb += [
+                first.segment.eq(bits("CONTROL", control["SEGMENT"])),
+                first.network.eq(bits("CONTROL", control["NETWORK"])),
+                fifo.sink.octets.eq(bits("TX_SEGMENT", tx_segment["PAYLOAD"])),
+                fifo.sink.mss.eq(bits("TX_MSS", tx_mss["MSS"])),
+            ]
         if checksum:
             kept = Record(first_layout)
             self.sync += If(port.valid & even, kept.eq(first))

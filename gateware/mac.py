@@ -71,6 +71,7 @@ class ModeratoMAC(LiteXModule):
     pause          pause frames can be obeyed and sent (pause.py, pause_source.py).
     rmon           frames are counted by length and destination, too (rmon.py).
     gather         sent frames can be in several pieces (gather_ring.py).
+    segment        and TCP packets are cut into segments (segmenter.py); needs tx_checksum, too.
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -86,7 +87,7 @@ class ModeratoMAC(LiteXModule):
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
         max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
-        unicast=0, pause=False, jumbo=False, rmon=False, gather=False,
+        unicast=0, pause=False, jumbo=False, rmon=False, gather=False, segment=False,
         datapath_cd="sys", moderation_cd="sys"):
         if jumbo:
             rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
@@ -95,6 +96,8 @@ class ModeratoMAC(LiteXModule):
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
         if not 0 <= unicast <= registers.MAX_UNICAST:
             raise ValueError(f"unicast must be 0 to {registers.MAX_UNICAST} addresses, not {unicast}.")
+        if segment and not (gather and tx_checksum):
+            raise ValueError("segment needs gather and tx_checksum.")
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")
@@ -120,6 +123,7 @@ class ModeratoMAC(LiteXModule):
             ("RMON",        int(rmon)),
             ("UNICAST",     unicast),
             ("GATHER",      int(gather)),
+            ("SEGMENT",     int(segment)),
         ))
         self.registers = regs = datapath(RegisterFile([
             *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
@@ -170,8 +174,11 @@ class ModeratoMAC(LiteXModule):
             self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
             tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
         self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
-        kind_of_ring  = GatherRing if gather else TxRing
-        self.tx_ring  = tx_ring  = datapath(kind_of_ring(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        if gather:
+            self.tx_ring = datapath(GatherRing(self.tx_fifo, tx_fifo_order, max_frames, checksum, segment))
+        else:
+            self.tx_ring = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        tx_ring   = self.tx_ring
         tx_frames = self.tx_fifo
         if pause:
             self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, tx_param, checksums))

@@ -181,6 +181,7 @@ GLOBAL = (
         Field("RMON",        4, 1, "The counters from 0x38C on exist."),
         Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
         Field("GATHER",     12, 1, "A sent frame may be in several pieces: MORE of their descriptors. (Since 1.4.)"),
+        Field("SEGMENT",    13, 1, "TCP packets are cut into segments: SEGMENT of their descriptors. (Since 1.4.)"),
     ), option="features"),
     *_urgent(),
     *_unicast(),
@@ -315,6 +316,11 @@ DESCRIPTOR = (
         Field("MORE",         18,  1, "Tx, if FEATURES has GATHER: the frame goes on in the next descriptor, and is sent "
             "when the last one of it was handed over. LENGTH is this piece's, at least 1, and no more than the FIFO holds "
             "for the frame. TX_CHECKSUM counts in the frame's first one. (Since 1.4.)"),
+        Field("SEGMENT",      20,  1, "Tx, in a frame's first descriptor, with MORE, if FEATURES has SEGMENT: it names the "
+            "headers, and what follows is payload of any length, which is cut. LENGTH is that of the headers up to the "
+            "end of TCP's, even, and up to 256. The word TX_SEGMENT is in TX_CHECKSUM's place. (Since 1.4.)"),
+        Field("NETWORK",      21,  7, "Where the IP header starts, in units of 2 octets, in a descriptor with SEGMENT: an "
+            "IPv6 header if its version is 6, else an IPv4 header. (Since 1.4.)"),
     )),
     Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
         Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
@@ -328,6 +334,15 @@ DESCRIPTOR = (
         Field("PLACE",  16, 14, "First of the two octets in whose place the result is sent; bit 0 counts as 0. What "
             "memory holds there counts in the sum. What is beyond the frame's end is not sent."),
         Field("INSERT", 31,  1, "Insert the inverted sum, or 0xffff if that is 0."),
+    )),
+    Word("TX_SEGMENT", 0x8, "Tx, in a descriptor with SEGMENT; written back as 0.", (
+        Field("START",    0, 14, "Where the TCP header starts: from there on, each segment's checksum is summed. In its "
+            "place, octet 16 of the TCP header, is the sum of the pseudo-header without a length. (Since 1.4.)"),
+        Field("PAYLOAD", 16, 16, "Octets of payload in all descriptors that follow. If those have more or less, or if one "
+            "of them is wrong, what is not a whole segment by then is not sent."),
+    )),
+    Word("TX_MSS", 0xC, "Tx, in a descriptor with SEGMENT; written back as STATUS.", (
+        Field("MSS", 16, 14, "Octets of payload in each segment but the last. Bit 31 has to stay as it is. (Since 1.4.)"),
     )),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),

@@ -280,6 +280,25 @@ extern const struct moderato_tx_ops moderato_tx_none_ops;
 extern const struct moderato_tx_ops moderato_tx_poll_ops;
 #endif
 
+#ifdef MODERATO_OFFLOADS
+/* @skb: NULL in all slots of a frame in pieces but its first one
+ * @dma: of the skb's data, of a fragment, or of @copy
+ * @len: of what is mapped; 0: it is mapped with the slot before
+ * @more: slots that follow, of the same frame
+ * @accounted: byte queue limits know of it
+ * @page: @dma is of a fragment
+ * @copy: the slot's own buffer, once it has one
+ */
+struct moderato_tx_buf {
+	struct sk_buff *skb;
+	dma_addr_t dma;
+	u16 len;
+	u8 more;
+	u8 accounted:1;
+	u8 page:1;
+	u8 *copy;
+};
+#else
 /* @dma: of the skb's data, or of @copy
  * @accounted: bytes known to byte queue limits, 0 if not told
  * @copy: the slot's own buffer, once it has one
@@ -291,6 +310,7 @@ struct moderato_tx_buf {
 	u16 accounted;
 	u8 *copy;
 };
+#endif
 
 /* @prompt, @draining: change under the queue's lock only
  * @masked: an interrupt, of either direction, has left the ring to the poll
@@ -352,6 +372,12 @@ void moderato_tx_netpoll(struct moderato_tx *tx);
 #endif
 void moderato_copies_free(struct moderato_tx *tx);
 int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb);
+#ifdef MODERATO_OFFLOADS
+bool moderato_tx_gathers(const struct moderato_tx *tx,
+			 const struct sk_buff *skb);
+int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb);
+void moderato_tx_unmap(struct moderato_tx *tx, struct moderato_tx_buf *buf);
+#endif
 void moderato_tx_features(struct net_device *ndev);
 netdev_features_t moderato_fix_features(struct net_device *ndev,
 					netdev_features_t features);
@@ -652,6 +678,11 @@ static inline bool moderato_has_jumbo(const struct moderato_priv *priv)
 	return priv->features & MODERATO_FEATURES_JUMBO;
 }
 
+static inline bool moderato_has_gather(const struct moderato_priv *priv)
+{
+	return priv->features & MODERATO_FEATURES_GATHER;
+}
+
 /* Whether the hardware inserts the checksum of a CHECKSUM_PARTIAL skb: not at an
  * odd octet, which no protocol of the stack's own asks for
  */
@@ -662,6 +693,16 @@ static inline bool moderato_tx_inserts(const struct moderato_tx *tx,
 
 	return tx->priv->features & MODERATO_FEATURES_TX_CHECKSUM &&
 	       !(odd & 1);
+}
+
+/* What the hardware is to insert into an skb that is posted as it is */
+static inline u32 moderato_tx_insertion(const struct sk_buff *skb)
+{
+	unsigned int start = skb_checksum_start_offset(skb);
+
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		return 0;
+	return moderato_insertion(start, start + skb->csum_offset);
 }
 
 #endif

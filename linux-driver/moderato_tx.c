@@ -22,18 +22,6 @@ static void moderato_tx_ring_doorbell(struct moderato_tx *tx)
 	moderato_doorbell(&tx->ring, tx->rung);
 }
 
-#ifdef MODERATO_OFFLOADS
-/* What the hardware is to insert into an skb that is posted as it is */
-static u32 moderato_tx_insertion(const struct sk_buff *skb)
-{
-	unsigned int start = skb_checksum_start_offset(skb);
-
-	if (skb->ip_summed != CHECKSUM_PARTIAL)
-		return 0;
-	return moderato_insertion(start, start + skb->csum_offset);
-}
-
-#endif
 static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 			     dma_addr_t dma)
 {
@@ -45,7 +33,13 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 	buf->skb = skb;
 	buf->dma = dma;
 	buf->len = skb->len;
+#ifdef MODERATO_OFFLOADS
+	buf->more = 0;
+	buf->accounted = tx->prompt;
+	buf->page = false;
+#else
 	buf->accounted = tx->prompt ? skb->len : 0;
+#endif
 
 	desc->address = cpu_to_le32(dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
@@ -134,7 +128,13 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 
 #endif
 	if (unlikely(moderato_tx_copies(tx, skb)))
+#ifdef MODERATO_OFFLOADS
+		len = moderato_tx_gathers(tx, skb) ?
+			      moderato_tx_gather(tx, skb) :
+			      moderato_tx_copy(tx, skb);
+#else
 		len = moderato_tx_copy(tx, skb);
+#endif
 	else
 		len = moderato_tx_map(tx, skb);
 	if (unlikely(len < 0))
@@ -169,6 +169,65 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	return NETDEV_TX_OK;
 }
 
+#ifdef MODERATO_OFFLOADS
+void moderato_tx_unmap(struct moderato_tx *tx, struct moderato_tx_buf *buf)
+{
+	if (buf->page)
+		dma_unmap_page(tx->priv->dev, buf->dma, buf->len,
+			       DMA_TO_DEVICE);
+	else if (likely(buf->len))
+		dma_unmap_single(tx->priv->dev, buf->dma, buf->len,
+				 DMA_TO_DEVICE);
+}
+
+/* Takes the oldest frame off the ring if the hardware is done with it: with the
+ * last of its pieces.
+ *
+ * Return: its skb, for the caller to free, or NULL
+ */
+struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
+				 struct moderato_tx_done *done)
+{
+	struct moderato_ring *ring = &tx->ring;
+	struct moderato_tx_buf *buf;
+	u16 index = ring->consumer;
+	unsigned int bytes = 0;
+	bool accounted;
+	struct sk_buff *skb;
+	u32 status;
+	u16 last;
+
+	buf = &tx->buf[moderato_slot(index, ring->order)];
+	last = index + buf->more;
+	if (!moderato_ring_completed_at(ring, last, &status))
+		return NULL;
+
+	skb = buf->skb;
+	buf->skb = NULL;
+	buf->more = 0;
+	accounted = buf->accounted;
+	for (;;) {
+		moderato_tx_unmap(tx, buf);
+		bytes += buf->len;
+		if (likely(index == last))
+			break;
+		buf = &tx->buf[moderato_slot(++index, ring->order)];
+	}
+
+	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
+		done->packets++;
+		done->bytes += bytes;
+	}
+	done->frames++;
+	done->accounted_frames += accounted;
+	done->accounted_bytes += accounted ? bytes : 0;
+
+	/* The slots must be left before moderato_start_xmit() fills them anew */
+	smp_store_release(&ring->consumer, (u16)(last + 1));
+	return skb;
+}
+
+#else
 /* Takes the oldest frame off the ring if the hardware is done with it.
  *
  * Return: its skb, for the caller to free, or NULL
@@ -202,6 +261,7 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 	return skb;
 }
 
+#endif
 /* After the last frame was taken: counts, and wakes the queue */
 void moderato_tx_finish(struct moderato_tx *tx,
 			const struct moderato_tx_done *done)
@@ -455,6 +515,19 @@ static void moderato_tx_drain(struct moderato_tx *tx)
 static void moderato_tx_drop(struct moderato_tx *tx,
 			     struct moderato_tx_buf *buf)
 {
+#ifdef MODERATO_OFFLOADS
+	if (!tx->ring.stuck)
+		moderato_tx_unmap(tx, buf);
+	/* Of a frame in pieces, one has the skb */
+	if (!buf->skb)
+		return;
+	dev_core_stats_tx_dropped_inc(tx->priv->ndev);
+	if (tx->ring.stuck) {
+		skb_orphan(buf->skb);
+		nf_reset_ct(buf->skb);
+		return;
+	}
+#else
 	dev_core_stats_tx_dropped_inc(tx->priv->ndev);
 	if (tx->ring.stuck) {
 		skb_orphan(buf->skb);
@@ -462,6 +535,7 @@ static void moderato_tx_drop(struct moderato_tx *tx,
 		return;
 	}
 	dma_unmap_single(tx->priv->dev, buf->dma, buf->len, DMA_TO_DEVICE);
+#endif
 	dev_kfree_skb_any(buf->skb);
 }
 

@@ -99,7 +99,13 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 		return -ENOMEM;
 	buf->skb = skb;
 	buf->len = len;
+#ifdef MODERATO_OFFLOADS
+	buf->more = 0;
+	buf->accounted = tx->prompt;
+	buf->page = false;
+#else
 	buf->accounted = tx->prompt ? len : 0;
+#endif
 
 	desc->address = cpu_to_le32(buf->dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,

@@ -217,17 +217,25 @@ class Driver:
 
     # Transmit -------------------------------------------------------------------------------------
 
-    def queue(self, data, offset=0, checksum=None, **flags):
+    def queue(self, data, offset=0, checksum=None, segments=None, **flags):
         """Posts a frame that starts `offset` bytes after a multiple of 64; rings no doorbell.
 
         checksum: the (START, PLACE) of the one that is to be inserted.
+        segments: the frame's headers with these (START, PAYLOAD, MSS).
         """
         address = self.allocate(len(data), offset)
         self.ram.write(address - GUARD, bytes([CANARY]) * (len(data) + 2*GUARD))
         self.ram.write(address, data)
         start, place = checksum or (random.getrandbits(14), random.getrandbits(14))
-        self.tx.post(address, address, put("TX_CHECKSUM", START=start, PLACE=place,
-                     INSERT=checksum is not None), LENGTH=len(data), **flags)
+        word = put("TX_CHECKSUM", START=start, PLACE=place, INSERT=checksum is not None)
+        if segments:
+            start, octets, mss = segments
+            word = put("TX_SEGMENT", START=start, PAYLOAD=octets)
+            place = self.tx.address(self.tx.producer, "TX_MSS")
+            status, = struct.unpack("<I", self.ram.read(place, 4))
+            phase = status & FIELDS["STATUS", "PHASE"].mask
+            self.ram.write(place, struct.pack("<I", phase | put("TX_MSS", MSS=mss)))
+        self.tx.post(address, address, word, LENGTH=len(data), **flags)
 
     def queue_pieces(self, pieces, checksum=None, more=False, **flags):
         """Posts a frame in pieces, each as (octets, offset) of `queue`; rings no doorbell.

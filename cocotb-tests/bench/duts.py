@@ -321,9 +321,9 @@ def mac_sim():
 
 
 def mac_gather():
-    """With frames in pieces."""
+    """With frames in pieces, and with segments."""
     pads = Record(SIM_PADS)
-    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", gather=True)
+    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", gather=True, segment=True)
 
 
 def mac_deep():
