@@ -46,6 +46,7 @@ def header():
         _define("MODERATO_TIMER_MAX", f"0x{(1 << r.TIMER_BITS) - 1:x}"),
         _define("MODERATO_FRAMES_MAX", f"0x{(1 << r.FRAMES_BITS) - 1:x}"),
         _define("MODERATO_RMON_RANGES", str(len(r.RMON_RANGES))),
+        _define("MODERATO_TX_HEADER_BYTES", f"{r.HEADER_BYTES}U"),
         _define("MODERATO_RX_OFFSET", str(r.RX_OFFSET)),
         _define("MODERATO_RX_BUFFER_ALIGN", str(r.RX_BUFFER_ALIGN)),
         _define("MODERATO_DESCRIPTOR_BYTES", str(r.DESCRIPTOR_BYTES)),

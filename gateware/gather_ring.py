@@ -15,7 +15,8 @@ from moderato.gateware.assembly    import Assembly
 from moderato.gateware.completions import Completions
 from moderato.gateware.descriptor  import DescriptorFetcher, checksum_layout, segment_layout
 from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, ReadPort
-from moderato.gateware.segmenter   import HEADER_BYTES, IP_PAIRS, TCP_PAIRS, Segmenter
+from moderato.gateware.registers   import HEADER_BYTES
+from moderato.gateware.segmenter   import IP_PAIRS, TCP_PAIRS, Segmenter
 
 # Words that memory may owe, or that wait for being packed: enough to hide its latency.
 BUFFER_WORDS = 4*BURST_BEATS

@@ -26,6 +26,7 @@ TIMER_BITS     = 24  # 167 ms at 100 MHz.
 FRAMES_BITS    = 16
 URGENT_COMPARISONS = 2
 MAX_UNICAST    = 8   # Further exact addresses.
+HEADER_BYTES   = 256 # Of the headers of packets that are cut into segments.
 
 # Octets of a frame that RFC 2819 counts together, first and last; 0: up to MAX_FRAME.
 RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
@@ -318,7 +319,7 @@ DESCRIPTOR = (
             "for the frame. TX_CHECKSUM counts in the frame's first one. (Since 1.4.)"),
         Field("SEGMENT",      20,  1, "Tx, in a frame's first descriptor, with MORE, if FEATURES has SEGMENT: it names the "
             "headers, and what follows is payload of any length, which is cut. LENGTH is that of the headers up to the "
-            "end of TCP's, even, and up to 256. The word TX_SEGMENT is in TX_CHECKSUM's place. (Since 1.4.)"),
+            f"end of TCP's, even, and up to {HEADER_BYTES}. The word TX_SEGMENT is in TX_CHECKSUM's place. (Since 1.4.)"),
         Field("NETWORK",      21,  7, "Where the IP header starts, in units of 2 octets, in a descriptor with SEGMENT: an "
             "IPv6 header if its version is 6, else an IPv4 header. (Since 1.4.)"),
     )),

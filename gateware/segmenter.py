@@ -14,14 +14,14 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from moderato.gateware.checksum import SUM_BITS, OnesComplementSum
-from moderato.gateware.dma      import DATA_BYTES
+from moderato.gateware.checksum  import SUM_BITS, OnesComplementSum
+from moderato.gateware.dma       import DATA_BYTES
+from moderato.gateware.registers import HEADER_BYTES
 
-# Octets of headers that are kept: Ethernet with two VLAN tags, IPv6 and TCP with all options have 122.
-HEADER_BYTES = 256
-# Pairs of octets, which headers are made of here.
-PAIRS        = HEADER_BYTES//2
-PER_WORD     = DATA_BYTES//2
+# Pairs of octets, which headers are made of here: Ethernet with two VLAN tags, IPv6 and TCP with all
+# options have 61.
+PAIRS    = HEADER_BYTES//2
+PER_WORD = DATA_BYTES//2
 
 # Where fields are, in pairs from their header's beginning (RFC 791, 8200, 9293).
 IPV4_LENGTH, IPV4_ID, IPV4_CHECKSUM, IPV6_LENGTH = 1, 2, 5, 2

@@ -373,6 +373,11 @@ void moderato_tx_netpoll(struct moderato_tx *tx);
 void moderato_copies_free(struct moderato_tx *tx);
 int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb);
 #ifdef MODERATO_OFFLOADS
+bool moderato_tx_segments(const struct moderato_priv *priv,
+			  const struct sk_buff *skb);
+netdev_features_t moderato_features_check(struct sk_buff *skb,
+					  struct net_device *ndev,
+					  netdev_features_t features);
 bool moderato_tx_gathers(const struct moderato_tx *tx,
 			 const struct sk_buff *skb);
 int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb);

@@ -394,6 +394,9 @@ static const struct net_device_ops moderato_netdev_ops = {
 #endif
 	.ndo_get_stats64 = moderato_get_stats64,
 	.ndo_fix_features = moderato_fix_features,
+#ifdef MODERATO_OFFLOADS
+	.ndo_features_check = moderato_features_check,
+#endif
 #ifndef MODERATO_CORE
 #ifdef CONFIG_NET_POLL_CONTROLLER
 	.ndo_poll_controller = moderato_poll_controller,

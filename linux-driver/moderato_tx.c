@@ -6,6 +6,9 @@
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
 #include <linux/slab.h>
+#ifdef MODERATO_OFFLOADS
+#include <linux/tcp.h>
+#endif
 #include <net/netdev_queues.h>
 
 #include "moderato.h"
@@ -191,14 +194,17 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 	struct moderato_ring *ring = &tx->ring;
 	struct moderato_tx_buf *buf;
 	u16 index = ring->consumer;
+	unsigned int segments = 1;
 	unsigned int bytes = 0;
-	bool accounted;
 	struct sk_buff *skb;
+	bool accounted;
 	u32 status;
 	u16 last;
+	u8 more;
 
 	buf = &tx->buf[moderato_slot(index, ring->order)];
-	last = index + buf->more;
+	more = buf->more;
+	last = index + more;
 	if (!moderato_ring_completed_at(ring, last, &status))
 		return NULL;
 
@@ -214,13 +220,20 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 		buf = &tx->buf[moderato_slot(++index, ring->order)];
 	}
 
-	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
-		done->packets++;
-		done->bytes += bytes;
-	}
-	done->frames++;
 	done->accounted_frames += accounted;
 	done->accounted_bytes += accounted ? bytes : 0;
+	if (more && skb_is_gso(skb)) {
+		unsigned int header = skb_tcp_all_headers(skb);
+
+		segments = DIV_ROUND_UP(skb->len - header,
+					skb_shinfo(skb)->gso_size);
+		bytes += (segments - 1) * header;
+	}
+	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
+		done->packets += segments;
+		done->bytes += bytes;
+	}
+	done->frames += segments;
 
 	/* The slots must be left before moderato_start_xmit() fills them anew */
 	smp_store_release(&ring->consumer, (u16)(last + 1));

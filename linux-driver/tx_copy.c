@@ -29,6 +29,12 @@ void moderato_tx_features(struct net_device *ndev)
 		ndev->hw_features |= NETIF_F_RXCSUM;
 		ndev->features |= NETIF_F_RXCSUM;
 	}
+	if (priv->features & MODERATO_FEATURES_SEGMENT) {
+		ndev->hw_features |= NETIF_F_TSO6;
+		ndev->features |= NETIF_F_TSO6;
+		ndev->vlan_features |= NETIF_F_TSO6;
+		return;
+	}
 #endif
 	netif_set_tso_max_segs(ndev, MODERATO_TSO_SEGS);
 }

@@ -1,19 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Frames that the hardware reads from where their pieces lie: the skb's linear
- * part and its fragments have a descriptor each.
+ * part and its fragments have a descriptor each. So do those of packets that it
+ * cuts into segments, with one more for headers that other octets follow.
  */
 
 #include <linux/bitfield.h>
+#include <linux/ip.h>
+#include <linux/tcp.h>
+#include <net/checksum.h>
+#include <net/ip6_checksum.h>
 
 #include "moderato.h"
 
-/* The skb's linear part, and its fragments */
-#define MODERATO_TX_PIECES	(1 + MAX_SKB_FRAGS)
+/* Headers, what follows them in the skb's linear part, and its fragments */
+#define MODERATO_TX_PIECES	(2 + MAX_SKB_FRAGS)
+
+#define MODERATO_TX_GSO		(SKB_GSO_TCPV4 | SKB_GSO_TCPV6)
+
+/* Whether the hardware cuts @skb. The headers of what does not come from the
+ * stack may be anywhere, and longer than it keeps.
+ */
+bool moderato_tx_segments(const struct moderato_priv *priv,
+			  const struct sk_buff *skb)
+{
+	unsigned int most = ETH_HLEN + VLAN_HLEN + priv->copy_mtu;
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	unsigned int start = skb_transport_offset(skb);
+	unsigned int header = start + sizeof(struct tcphdr);
+
+	if (!(priv->features & MODERATO_FEATURES_SEGMENT) ||
+	    !(info->gso_type & MODERATO_TX_GSO) ||
+	    info->gso_type & ~(MODERATO_TX_GSO | SKB_GSO_TCP_ECN |
+			       SKB_GSO_DODGY) ||
+	    skb->ip_summed != CHECKSUM_PARTIAL || header > skb_headlen(skb) ||
+	    (start | skb_network_offset(skb)) & 1)
+		return false;
+
+	header = start + tcp_hdrlen(skb);
+	return header <= min(skb_headlen(skb), MODERATO_TX_HEADER_BYTES) &&
+	       header + info->gso_size <= most &&
+	       skb->len > header && skb->len - header <= U16_MAX;
+}
+
+/* What it cannot cut is cut by the stack */
+netdev_features_t moderato_features_check(struct sk_buff *skb,
+					  struct net_device *ndev,
+					  netdev_features_t features)
+{
+	const struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (skb_is_gso(skb) && priv->features & MODERATO_FEATURES_SEGMENT &&
+	    !moderato_tx_segments(priv, skb))
+		features &= ~NETIF_F_GSO_MASK;
+	return vlan_features_check(skb, features);
+}
 
 /* In descriptors */
 static unsigned int moderato_tx_pieces(const struct sk_buff *skb)
 {
-	return 1 + skb_shinfo(skb)->nr_frags;
+	unsigned int pieces = 1 + skb_shinfo(skb)->nr_frags;
+
+	if (skb_is_gso(skb) && skb_headlen(skb) > skb_tcp_all_headers(skb))
+		pieces++;
+	return pieces;
 }
 
 /* Whether @skb, which is not sent from one piece of memory, need not be copied
@@ -22,23 +71,30 @@ static unsigned int moderato_tx_pieces(const struct sk_buff *skb)
 bool moderato_tx_gathers(const struct moderato_tx *tx,
 			 const struct sk_buff *skb)
 {
-	if (!moderato_has_gather(tx->priv) || skb_is_gso(skb) ||
-	    skb_has_frag_list(skb))
+	if (!moderato_has_gather(tx->priv) || skb_has_frag_list(skb))
 		return false;
+	if (skb_is_gso(skb))
+		return moderato_tx_segments(tx->priv, skb) &&
+		       moderato_tx_pieces(skb) <=
+			       moderato_size(tx->ring.order) / 2;
 	if (skb->ip_summed == CHECKSUM_PARTIAL && !moderato_tx_inserts(tx, skb))
 		return false;
 	return skb_headlen(skb) && skb->len <= U16_MAX &&
 	       moderato_tx_pieces(skb) <= moderato_size(tx->ring.order) / 2;
 }
 
+static struct moderato_desc *moderato_tx_desc(struct moderato_tx *tx, u16 index)
+{
+	return &tx->ring.desc[moderato_slot(index, tx->ring.order)];
+}
+
 /* A piece at @dma for the slot @index; its frame has @more beyond it */
 static void moderato_tx_piece(struct moderato_tx *tx, u16 index, dma_addr_t dma,
 			      unsigned int len, bool more)
 {
-	struct moderato_desc *desc;
+	struct moderato_desc *desc = moderato_tx_desc(tx, index);
 	u32 control;
 
-	desc = &tx->ring.desc[moderato_slot(index, tx->ring.order)];
 	control = FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH, len);
 	/* Nobody waits for a part of a frame */
 	if (more)
@@ -62,6 +118,51 @@ static void moderato_tx_gather_undo(struct moderato_tx *tx, u16 slots)
 						       slots));
 }
 
+/* The hardware adds each segment's length to the sum of the pseudo-header, and
+ * makes all else in the headers that differs: what they say is not looked at.
+ * Not while somebody else sees them, as a tap does.
+ */
+static int moderato_tx_pseudo(struct sk_buff *skb)
+{
+	const struct iphdr *ip;
+
+	if (unlikely(skb_cow_head(skb, 0)))
+		return -ENOMEM;
+	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV6) {
+		const struct ipv6hdr *ipv6 = ipv6_hdr(skb);
+
+		tcp_hdr(skb)->check = ~tcp_v6_check(0, &ipv6->saddr,
+						    &ipv6->daddr, 0);
+		return 0;
+	}
+	ip = ip_hdr(skb);
+	tcp_hdr(skb)->check = ~csum_tcpudp_magic(ip->saddr, ip->daddr, 0,
+						 IPPROTO_TCP, 0);
+	return 0;
+}
+
+/* The slot @index is of the headers of @skb */
+static void moderato_tx_headers(struct moderato_tx *tx, u16 index,
+				const struct sk_buff *skb)
+{
+	struct moderato_desc *desc = moderato_tx_desc(tx, index);
+	unsigned int payload = skb->len - skb_tcp_all_headers(skb);
+	u32 phase = le32_to_cpu(desc->status) & MODERATO_DESC_STATUS_PHASE;
+	u32 network = skb_network_offset(skb) / 2;
+
+	desc->control |=
+		cpu_to_le32(MODERATO_DESC_CONTROL_SEGMENT |
+			    FIELD_PREP(MODERATO_DESC_CONTROL_NETWORK, network));
+	desc->checksum =
+		cpu_to_le32(FIELD_PREP(MODERATO_DESC_TX_SEGMENT_START,
+				       skb_transport_offset(skb)) |
+			    FIELD_PREP(MODERATO_DESC_TX_SEGMENT_PAYLOAD,
+				       payload));
+	desc->status =
+		cpu_to_le32(phase | FIELD_PREP(MODERATO_DESC_TX_MSS_MSS,
+					       skb_shinfo(skb)->gso_size));
+}
+
 /* Posts @skb, or nothing. Return: its octets, or a negative error */
 int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 {
@@ -70,8 +171,10 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 	struct moderato_ring *ring = &tx->ring;
 	struct device *dev = tx->priv->dev;
 	struct moderato_tx_buf *buf;
+	bool gso = skb_is_gso(skb);
 	u16 index = ring->producer;
 	u16 last = index + pieces - 1;
+	unsigned int header;
 
 	/* From the first one on, the queue stops while the ring could not take
 	 * the longest one.
@@ -82,6 +185,8 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 			     moderato_size(ring->order) / 2)));
 	if (unlikely(moderato_tx_space(tx) < pieces))
 		return -EBUSY;
+	if (gso && moderato_tx_pseudo(skb))
+		return -ENOMEM;
 
 	buf = moderato_tx_slot(tx, index);
 	buf->len = skb_headlen(skb);
@@ -92,9 +197,25 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 	buf->more = pieces - 1;
 	buf->accounted = tx->prompt;
 	buf->page = false;
-	moderato_tx_piece(tx, index, buf->dma, buf->len, index != last);
-	ring->desc[moderato_slot(index, ring->order)].checksum =
-		cpu_to_le32(moderato_tx_insertion(skb));
+	header = gso ? skb_tcp_all_headers(skb) : buf->len;
+	moderato_tx_piece(tx, index, buf->dma, header, index != last);
+	if (gso)
+		moderato_tx_headers(tx, index, skb);
+	else
+		moderato_tx_desc(tx, index)->checksum =
+			cpu_to_le32(moderato_tx_insertion(skb));
+
+	if (header != buf->len) {
+		dma_addr_t dma = buf->dma + header;
+		unsigned int len = buf->len - header;
+
+		buf = moderato_tx_slot(tx, ++index);
+		buf->skb = NULL;
+		buf->len = 0;
+		buf->more = 0;
+		buf->page = false;
+		moderato_tx_piece(tx, index, dma, len, index != last);
+	}
 
 	for (unsigned int i = 0; i < info->nr_frags; i++) {
 		const skb_frag_t *frag = &info->frags[i];
