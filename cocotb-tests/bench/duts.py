@@ -370,7 +370,7 @@ def mac_pair():
     return device, ports
 
 
-def mac_gated():
+def mac_gated(**options):
     """As mac_sim, its parts behind clock gates: datapath_clk, moderation_clk.
 
     Beside it a twin without gates that gets the same inputs. `differs` is set, and stays so, when
@@ -378,11 +378,11 @@ def mac_gated():
     """
     pads, twin_pads = (Record(SIM_PADS) for _ in range(2))
     device, ports = mac(SimPHY(pads, SYS_CLK_FREQ, rx_cd="datapath"), pads, ["sys"], "sys",
-        **{f"{part}_cd": part for part in PARTS})
+        **{f"{part}_cd": part for part in PARTS}, **options)
     for part in PARTS:
         ports.add(clock_gate(device, part, getattr(device.mac, f"{part}_awake")))
     device.submodules.twin_phy = phy = SimPHY(twin_pads, SYS_CLK_FREQ)
-    device.submodules.twin = twin = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **OPTIONS)
+    device.submodules.twin = twin = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **OPTIONS | options)
     device.comb += [getattr(twin_pads, name).eq(getattr(pads, name))
         for name in ("rx_valid", "rx_data", "rx_last", "rx_bytes", "rx_error", "link_mbps")]
     device.comb += [getattr(twin.bus, name).eq(getattr(device.mac.bus, name))
@@ -394,6 +394,11 @@ def mac_gated():
     differs = Signal(name_override="differs")
     device.sync += If(outputs(device.mac, pads) != outputs(twin, twin_pads), differs.eq(1))
     return device, ports | {differs}
+
+
+def mac_gather_gated():
+    """Likewise, with frames in pieces, and with segments."""
+    return mac_gated(gather=True, segment=True)
 
 
 def clock_gate(device, name, awake):
@@ -499,6 +504,14 @@ def mac_jumbo():
 
 def mac_rmon():
     return mac_only(rmon=True)
+
+
+def mac_with_gather():
+    return mac_only(gather=True)
+
+
+def mac_segment():
+    return mac_only(gather=True, tx_checksum=True, segment=True)
 
 
 def mac_mii():
