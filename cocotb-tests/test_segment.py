@@ -165,7 +165,8 @@ async def pieces_end_where_segments_do(dut):
             p = packet(4*mss, mss)
             edges = [0, *ends, 4*mss]
             await room(mac, 8)
-            mac.driver.queue(p.headers, 6, segments=p.segments, SEGMENT=1, NETWORK=p.network // 2, MORE=1)
+            mac.driver.queue(p.headers, 6, segments=p.segments, SEGMENT=1,
+                             NETWORK=p.network // 2, MORE=1)
             mac.driver.queue_pieces([(p.payload[a:b], random.randrange(8))
                                      for a, b in zip(edges, edges[1:])])
             await mac.driver.tx.doorbell()
@@ -264,7 +265,8 @@ async def what_spoils_a_packet(dut, slow):
             behind = empty and where == len(pieces) - 1
             assert got == p.right[:len(got)] and (len(got) < len(p.right)) != behind
         else:
-            assert len(got) == min(told, octets) // mss or (told < octets and len(got) == -(-told // mss))
+            # If there is more than was told, the last segment of that may be a short one.
+            assert len(got) in (min(told, octets) // mss, -(-told // mss) if told < octets else None)
         refused.clear()
     await mac.settle()
     assert not mac.wire.waiting()

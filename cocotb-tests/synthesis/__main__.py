@@ -15,8 +15,11 @@ DEVICES = {"mac_plain": "Moderato", "mac_urgent": "with urgent frames",
            "mac_jumbo": "for jumbo frames", "mac_rmon": "with RMON",
            "mac_rx_checksum": "with sums of received frames",
            "mac_tx_checksum": "with checksums of sent frames",
-           "mac_checksums": "with both of these", "liteeth_gmii": "LiteEth"}
-PLACED  = ["mac_plain", "mac_both", "mac_checksums", "liteeth_gmii"]
+           "mac_checksums": "with both of these",
+           "mac_with_gather": "with frames in pieces",
+           "mac_segment": "with checksums of sent frames and segments",
+           "liteeth_gmii": "LiteEth"}
+PLACED  = ["mac_plain", "mac_both", "mac_checksums", "mac_segment", "liteeth_gmii"]
 CELLS   = ["LUT4", "CCU2C", "TRELLIS_DPR16X4", "TRELLIS_FF", "DP16KD", "MULT18X18D"]
 
 
