@@ -64,6 +64,13 @@ def test_jumbo():
     assert len(mac().rx_fifo.space) == 11
 
 
+def test_segment():
+    for options in ({}, {"gather": True}, {"tx_checksum": True}):
+        with pytest.raises(ValueError, match="segment needs gather and tx_checksum"):
+            mac(segment=True, **options)
+    assert optional(mac(segment=True, gather=True, tx_checksum=True)) == {"FEATURES"}
+
+
 def test_no_option_is_there_unasked():
     made = mac()
     assert optional(made) == set()
