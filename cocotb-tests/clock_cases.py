@@ -37,8 +37,8 @@ async def survives_stopped_clocks(dut, disabled):
             mac.wire.send(add_fcs(frame))
         # More than the MAC's FIFO takes, so that its DMA stands, too.
         outward = [plain(LENGTH + n) for n in range(20 if disabled else 4)]
-        for frame in outward:
-            mac.driver.queue(frame)
+        for n, frame in enumerate(outward):
+            mac.driver.queue(frame, TIMESTAMP=n % 2)
         sent += outward
         before = await rejected(mac)
         await mac.driver.tx.doorbell()

@@ -238,7 +238,7 @@ async def rings_wrap(dut, rx_order):
 async def transmit(mac, frames, checksum=None):
     """Sends (frame, offset) pairs through the ring and compares what comes on the wire.
 
-    checksum: the (START, PLACE) of each frame's; else some have one, anywhere.
+    checksum: the (START, PLACE) of each frame's; else some have one, anywhere. Some ask for a stamp.
     """
     def anywhere(frame):
         beyond = min(2*len(frame), 2**PLACE_BITS)
@@ -248,7 +248,7 @@ async def transmit(mac, frames, checksum=None):
 
     async def feed():
         for (frame, offset), place in zip(frames, places, strict=True):
-            await mac.driver.send(frame, offset, place)
+            await mac.driver.send(frame, offset, place, TIMESTAMP=int(random.random() < 0.3))
 
     feeding = cocotb.start_soon(feed())
     for (frame, offset), place in zip(frames, places, strict=True):
@@ -257,6 +257,7 @@ async def transmit(mac, frames, checksum=None):
         assert got == padded(sent), f"{len(frame)} octets at {offset}: {len(got)} octets came"
     await feeding
     assert not any(await mac.driver.reclaim_all())
+    assert not mac.driver.stamping or None not in mac.driver.stamps
 
 
 async def keep_the_line_rate(mac, lengths):

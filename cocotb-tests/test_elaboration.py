@@ -57,6 +57,12 @@ def test_rmon():
         register.name for register in registers.STATISTICS if register.option == "rmon"}
 
 
+def test_timestamp():
+    made = mac(timestamp=True)
+    assert {name.split("_")[0] for name in optional(made)} == {"FEATURES", "TIME"}
+    assert made.registers.counters == registers.counters()
+
+
 def test_jumbo():
     """The FIFOs grow to what is needed, and no further; a longer one stays."""
     assert len(mac(jumbo=True).rx_fifo.space) == len(mac(rx_fifo_order=14).rx_fifo.space)

@@ -9,7 +9,7 @@ from litex.soc.interconnect import stream
 
 from moderato.gateware.descriptor import status_address, status_beat
 from moderato.gateware.dma        import WritePort
-from moderato.gateware.registers  import INDEX_BITS
+from moderato.gateware.registers  import INDEX_BITS, STAMP_BITS
 
 # Descriptors that may be under way at once: enough to hide the memory's latency.
 IN_FLIGHT = 4
@@ -27,13 +27,16 @@ class Completions(LiteXModule):
     layout  of a job, what is known of a descriptor while its data are under way: "error", "request",
             "silent" and others.
     fields  those of them that go into STATUS, beside "error".
+    stamped one more of them, "stamp": such a job completes with a time stamp (timestamp.py), and waits
+            for that after its data.
 
     job     a descriptor that was taken; only while `room`. One without data comes with `error`, when no
             other one waits for data (`waiting`), or else that one's data would be taken for its.
     oldest  the job that waits for data, if `waiting`;
     finish  the last of them were transferred; with `refused`, memory refused some.
+    stamps  those that are waited for.
     """
-    def __init__(self, layout, fields=()):
+    def __init__(self, layout, fields=(), stamped=False):
         # Settings.
         self.base    = Signal(32)
         self.order   = Signal(4)
@@ -58,8 +61,8 @@ class Completions(LiteXModule):
         # # #
 
         self.jobs     = jobs     = stream.SyncFIFO(layout, IN_FLIGHT)
-        self.statuses = statuses = stream.SyncFIFO(
-            [field for field in layout if field[0] in {"error", "request", "silent", *fields}], IN_FLIGHT)
+        known = {"error", "request", "silent", *fields} | ({"stamp"} if stamped else set())
+        self.statuses = statuses = stream.SyncFIFO([field for field in layout if field[0] in known], IN_FLIGHT)
         self.job    = jobs.sink
         self.oldest = jobs.source
 
@@ -84,19 +87,32 @@ class Completions(LiteXModule):
         # Status.
         # -------
         index = Signal(INDEX_BITS)
+        ready, values = statuses.source.valid, {}
         self.fsm = fsm = FSM(reset_state="REQUEST")
+        if stamped:
+            self.stamps = stamps = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
+            stamp, found = Signal(STAMP_BITS), Signal()
+            # One that is lost is not sent.
+            self.comb += statuses.sink.stamp.eq(jobs.source.stamp & ~statuses.sink.error)
+            ready, values = ready & (~statuses.source.stamp | stamps.valid), {"sum": stamp, "stamped": found}
         fsm.act("REQUEST",
-            port.request.valid.eq(statuses.source.valid),
+            port.request.valid.eq(ready),
             port.request.address.eq(status_address(self.base, self.order, index)),
             port.request.last_beat.eq(0),
             port.request.note.eq(Cat(statuses.source.request, statuses.source.silent)),
             If(port.request.valid & port.request.ready, NextState("DATA")),
         )
+        if stamped:
+            fsm.act("REQUEST",
+                NextValue(found, statuses.source.stamp & stamps.found),
+                NextValue(stamp, Mux(statuses.source.stamp & stamps.found, stamps.stamp, 0)),
+                If(port.request.valid & port.request.ready, stamps.ready.eq(statuses.source.stamp)),
+            )
         fsm.act("DATA",
             port.data.valid.eq(1),
             port.data.data.eq(status_beat(index, self.order, error=statuses.source.error, **{
                 name: Mux(statuses.source.error, 0, getattr(statuses.source, name))
-                for name in fields})),
+                for name in fields}, **values)),
             If(port.data.ready,
                 statuses.source.ready.eq(1),
                 NextValue(index, index + 1),

@@ -43,7 +43,7 @@ def status_address(base, order, index):
 
 
 def status_beat(index, order, sum=None, **fields):
-    """The 8 bytes written back: STATUS with its PHASE and the given fields, a sum or 0 before it."""
+    """The 8 bytes written back: STATUS with its PHASE and the given fields, a sum, a stamp or 0 before it."""
     value  = (~(index >> order) & 1) << status["PHASE"].lsb
     for name, bits in fields.items():
         value = value | (bits << status[name.upper()].lsb)
@@ -60,9 +60,11 @@ class DescriptorFetcher(LiteXModule):
     while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
 
     checksum  it delivers checksum_layout, too.
+    stamp     and whether a time stamp is asked for.
     """
-    def __init__(self, checksum=False):
-        layout = descriptor_layout + (checksum_layout if checksum else [])
+    def __init__(self, checksum=False, stamp=False):
+        first_layout = descriptor_layout + ([("stamp", 1)] if stamp else [])
+        layout       = first_layout + (checksum_layout if checksum else [])
 
         # Settings.
         self.enable = Signal()
@@ -139,7 +141,7 @@ class DescriptorFetcher(LiteXModule):
             lsb = 8*(words[word].offset % DATA_BYTES) + field.lsb
             return port.data[lsb:lsb + field.width]
 
-        first = Record(descriptor_layout) if checksum else fifo.sink
+        first = Record(first_layout) if checksum else fifo.sink
         self.comb += [
             fifo.sink.valid.eq(port.valid & (~even if checksum else even) & ~port.error & ~failed),
             first.address.eq(port.data[:32]),
@@ -147,11 +149,13 @@ class DescriptorFetcher(LiteXModule):
             first.request.eq(bits("CONTROL", control["INTERRUPT"])),
             first.silent.eq(bits("CONTROL", control["NO_INTERRUPT"])),
         ]
+        if stamp:
+            self.comb += first.stamp.eq(bits("CONTROL", control["TIMESTAMP"]))
         if checksum:
-            kept = Record(descriptor_layout)
+            kept = Record(first_layout)
             self.sync += If(port.valid & even, kept.eq(first))
             self.comb += [
-                [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in descriptor_layout],
+                [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in first_layout],
                 fifo.sink.start.eq(bits("TX_CHECKSUM", tx_checksum["START"])[1:]),
                 fifo.sink.place.eq(bits("TX_CHECKSUM", tx_checksum["PLACE"])[1:]),
                 fifo.sink.insert.eq(bits("TX_CHECKSUM", tx_checksum["INSERT"])),

@@ -48,6 +48,7 @@ def header():
         _define("MODERATO_RMON_RANGES", str(len(r.RMON_RANGES))),
         _define("MODERATO_RX_OFFSET", str(r.RX_OFFSET)),
         _define("MODERATO_RX_BUFFER_ALIGN", str(r.RX_BUFFER_ALIGN)),
+        _define("MODERATO_STAMP_OCTETS", str(r.STAMP_OCTETS)),
         _define("MODERATO_DESCRIPTOR_BYTES", str(r.DESCRIPTOR_BYTES)),
     ]
 

@@ -25,13 +25,15 @@ from moderato.gateware.moderation    import Moderation
 from moderato.gateware.pacing        import Pacing
 from moderato.gateware.pause         import PauseTimer
 from moderato.gateware.pause_source  import PauseSource
-from moderato.gateware.receive       import Receive, rx_frame_param, rx_sum_param
+from moderato.gateware.ptp_clock     import PeriodicOutput, PTPClock
+from moderato.gateware.receive       import Receive, rx_frame_param, rx_stamp_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.rmon          import Destination, lengths
 from moderato.gateware.rx_ring       import RxRing
 from moderato.gateware.statistics    import Statistics
+from moderato.gateware.timestamp     import RxStamp, TxStamps
 from moderato.gateware.transmit      import Transmit
-from moderato.gateware.tx_ring       import TxRing, tx_frame_param, tx_place_param
+from moderato.gateware.tx_ring       import TxRing, tx_frame_param, tx_place_param, tx_stamp_param
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
@@ -69,6 +71,7 @@ class ModeratoMAC(LiteXModule):
     unicast        so many addresses beside the station's own are accepted, up to 8 (filter.py).
     pause          pause frames can be obeyed and sent (pause.py, pause_source.py).
     rmon           frames are counted by length and destination, too (rmon.py).
+    timestamp      a clock, and frames stamped with it (ptp_clock.py, timestamp.py).
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -79,12 +82,13 @@ class ModeratoMAC(LiteXModule):
     dma            AXI4 master, 64-bit, INCR bursts that stay in a 64-byte line, one ID.
     irq_rx, irq_tx level interrupts.
     events         one-clock pulses in the order of registers.EVENTS.
+    time_output    the periodic output of the clock.
     datapath_awake, moderation_awake
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
         max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
-        unicast=0, pause=False, jumbo=False, rmon=False,
+        unicast=0, pause=False, jumbo=False, rmon=False, timestamp=False,
         datapath_cd="sys", moderation_cd="sys"):
         if jumbo:
             rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
@@ -100,6 +104,7 @@ class ModeratoMAC(LiteXModule):
         self.irq_rx = Signal()
         self.irq_tx = Signal()
         self.events = Signal(len(registers.EVENTS))
+        self.time_output = Signal()
 
         self.datapath_awake   = Signal()
         self.moderation_awake = Signal()
@@ -117,24 +122,28 @@ class ModeratoMAC(LiteXModule):
             ("JUMBO",       int(jumbo)),
             ("RMON",        int(rmon)),
             ("UNICAST",     unicast),
+            ("TIMESTAMP",   int(timestamp)),
         ))
         self.registers = regs = datapath(RegisterFile([
             *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
-                ("rmon", rmon), ("features", features)) if wanted],
+                ("rmon", rmon), ("timestamp", timestamp), ("features", features)) if wanted],
             *[f"unicast_{n}" for n in range(unicast)]]))
         self.bus       = regs.bus
         value = regs.value
 
         # MAC core.
         # ---------
-        self.core = core = datapath(MACCore(phy, phy_cd))
+        rx_stamp = tx_stamps = None
+        if timestamp:
+            rx_stamp, tx_stamps = self._add_clock(phy, phy_cd, datapath, max_frames)
+        self.core = core = datapath(MACCore(phy, phy_cd, tx_stamps.mark_bits if timestamp else 0))
 
         # Receive.
         # --------
-        rx_param     = rx_frame_param + (rx_sum_param if rx_checksum else [])
+        rx_param     = rx_frame_param + (rx_sum_param if rx_checksum else []) + (rx_stamp_param if timestamp else [])
         self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_param, max_frames))
         self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0,
-            rx_checksum, unicast, pause))
+            rx_checksum, unicast, pause, rx_stamp.stamp if timestamp else None))
         self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
         self.comb += [
             core.source.connect(receive.sink),
@@ -166,14 +175,24 @@ class ModeratoMAC(LiteXModule):
         if tx_checksum:
             self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
             tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
+        if timestamp:
+            tx_param = tx_param + tx_stamp_param
         self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
-        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum, tx_stamps))
         tx_frames = self.tx_fifo
         if pause:
             self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, tx_param, checksums))
             checksums = tx_frames.checksums
         self.transmit = transmit = datapath(Transmit(tx_frames, checksums))
         self.comb += transmit.source.connect(core.sink)
+        if timestamp:
+            self.comb += [
+                receive.stamping.eq(self._field("TIME_CTRL", "RX")),
+                tx_stamps.asks.eq(tx_frames.head.stamp),
+                tx_stamps.sent.eq(transmit.sent),
+                core.mark.eq(tx_stamps.mark),
+                tx_stamps.marked.eq(core.marked),
+            ]
 
         # Pause.
         # ------
@@ -337,6 +356,38 @@ class ModeratoMAC(LiteXModule):
             self._field(f"{prefix}_MODERATION", "LINE").eq(moderation.line),
         ]
         return moderation
+
+    def _add_clock(self, phy, phy_cd, datapath, max_frames):
+        """The clock, which goes on while the datapath's stands still; returns what stamps frames."""
+        value, strobe, data = self.registers.value, self.registers.strobe, self.registers.data
+        self.clock  = clock  = PTPClock()
+        self.output = output = PeriodicOutput()
+        now = Cat(value["TIME_LOW"], value["TIME_HIGH"])
+
+        def commanded(name):
+            return strobe["TIME_COMMAND"] & data[self._bits("TIME_COMMAND", name).lsb]
+
+        self.comb += [
+            clock.increment.eq(Cat(value["TIME_INCREMENT"], value["TIME_INCREMENT_NS"])),
+            clock.tune.eq(strobe["TIME_INCREMENT"]),
+            clock.value.eq(now),
+            clock.set.eq(commanded("SET")),
+            clock.step.eq(commanded("STEP")),
+            clock.latch.eq(commanded("READ")),
+            Cat(value["TIME_NOW_LOW"], value["TIME_NOW_HIGH"]).eq(clock.latched),
+            output.time.eq(clock.time),
+            output.on.eq(self._field("TIME_CTRL", "OUTPUT")),
+            output.start.eq(commanded("START")),
+            output.begin.eq(now),
+            output.period.eq(value["TIME_PERIOD"]),
+            output.width.eq(value["TIME_WIDTH"]),
+            self.time_output.eq(output.level),
+        ]
+        rx, tx = ("sys", "sys") if phy_cd == "sys" else (f"{phy_cd}_rx", f"{phy_cd}_tx")
+        self.rx_stamp  = datapath(ClockDomainsRenamer({"wire": rx})(RxStamp(clock, phy.source, phy_cd == "sys")))
+        self.tx_stamps = datapath(ClockDomainsRenamer({"wire": tx})(TxStamps(clock, phy.sink, phy_cd == "sys",
+            max_frames)))
+        return self.rx_stamp, self.tx_stamps
 
     def _add_pause(self, datapath, max_frames):
         """Connects both sides of pause to the registers; returns when it is awake."""

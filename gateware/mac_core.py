@@ -31,8 +31,10 @@ class MACCore(LiteXModule):
     phy     a LiteEth PHY, 8 to 32 bits wide.
     phy_cd  prefix of its clock domains, or "sys" for a PHY in the system clock domain, which then says
             with `awake` that its source changes at the coming edge.
+    mark    so many bits, `mark`, go with each word of the sink; what came with the latest one that left
+            for the PHY is `marked`, in the PHY's clock domain.
     """
-    def __init__(self, phy, phy_cd="eth"):
+    def __init__(self, phy, phy_cd="eth", mark=0):
         if phy.dw not in (8, 16, 32):
             raise ValueError(f"The datapath takes PHYs of 8, 16 or 32 bits, not {phy.dw}.")
         self.sink   = stream.Endpoint(eth_phy_description(32))
@@ -62,7 +64,8 @@ class MACCore(LiteXModule):
             self.source.last.eq(self.rx_cdc.source.last_be != 0),
         ]
 
-        self.tx_cdc       = self._crossing(wide, "sys", tx)
+        marked = stream.EndpointDescription(wide.payload_layout + [("mark", mark)]) if mark else wide
+        self.tx_cdc       = self._crossing(marked, "sys", tx)
         self.tx_converter = ClockDomainsRenamer(tx)(stream.StrideConverter(wide, narrow))
         self.tx_last_be   = ClockDomainsRenamer(tx)(LiteEthMACTXLastBE(phy.dw))
         self.tx_preamble  = ClockDomainsRenamer(tx)(LiteEthMACPreambleInserter(phy.dw))
@@ -76,7 +79,18 @@ class MACCore(LiteXModule):
         if not getattr(phy, "integrated_ifg_inserter", False):
             self.tx_gap = ClockDomainsRenamer(tx)(InterpacketGap(phy.dw))
             tx_stages.append(self.tx_gap)
-        self.tx_pipeline  = stream.Pipeline(self.sink, *tx_stages, phy)
+        if mark:
+            self.mark, self.marked = Signal(mark), Signal(mark)
+            self.comb += [
+                self.sink.connect(self.tx_cdc.sink),
+                self.tx_cdc.sink.mark.eq(self.mark),
+                self.tx_cdc.source.connect(self.tx_converter.sink, omit={"mark"}),
+            ]
+            tx_sync  = getattr(self.sync, tx)
+            tx_sync += If(self.tx_cdc.source.valid, self.marked.eq(self.tx_cdc.source.mark))
+            self.tx_pipeline = stream.Pipeline(*tx_stages[1:], phy)
+        else:
+            self.tx_pipeline = stream.Pipeline(self.sink, *tx_stages, phy)
 
         if phy_cd == "sys":
             # The PHY takes a word in few of the clocks in which it is offered one.

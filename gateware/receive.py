@@ -21,6 +21,8 @@ from moderato.gateware.urgent    import Urgent
 rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
 # And with checksums, the one's complement sum of what follows the Ethernet header.
 rx_sum_param = [("sum", SUM_BITS)]
+# And with time stamps, whether the frame's first word is its own.
+rx_stamp_param = [("stamped", 1)]
 
 # Receive ------------------------------------------------------------------------------------------
 
@@ -37,12 +39,14 @@ class Receive(LiteXModule):
     further
            so many addresses beside the station's own (filter.py).
     pause  with `obey`, MAC control frames are for the MAC alone (pause.py).
+    stamp  the time at which the frame started whose first word is here (timestamp.py), or None. With
+           `stamping` it goes into the FIFO ahead of the frame; the FIFO has rx_stamp_param, too.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
     or unknown of MAC control. With them, `damaged`: its FCS is wrong, or the PHY said so.
     """
-    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False):
+    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, stamp=None):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
@@ -213,6 +217,16 @@ class Receive(LiteXModule):
                     previous[8*n:8*n + 8], 0)) for n in range(4)],
                 fifo.param.sum.eq(total.sum),
             ]
+
+        # Time stamp: in the clock of the first word, which writes none by itself.
+        # ------------------------------------------------------------------------
+        if stamp is not None:
+            self.stamping = Signal()
+            fsm.act("RECEIVE", If(sink.valid & ~started,
+                NextValue(fifo.param.stamped, self.stamping),
+                fifo.write.eq(self.stamping),
+            ))
+            self.comb += If(~started, fifo.data.eq(stamp))
 
         # Destination: the first word and the lower half of the second.
         # -------------------------------------------------------------

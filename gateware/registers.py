@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 3
+MINOR = 4
 PLAIN_MINOR = 2  # Of an instance that has none of FEATURES: it is the hardware of 1.2, to the gate.
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
@@ -26,6 +26,8 @@ TIMER_BITS     = 24  # 167 ms at 100 MHz.
 FRAMES_BITS    = 16
 URGENT_COMPARISONS = 2
 MAX_UNICAST    = 8   # Further exact addresses.
+STAMP_BITS     = 32  # Of a sent frame's time, what goes into its descriptor,
+STAMP_OCTETS   = 8   # and of a received frame's what comes ahead of it.
 
 # Octets of a frame that RFC 2819 counts together, first and last; 0: up to MAX_FRAME.
 RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
@@ -127,6 +129,37 @@ def _pause():
     ))
 
 
+def _time():
+    """The clock that frames are stamped with (ptp_clock.py)."""
+    yield from (replace(register, option="timestamp") for register in (
+        Register("TIME_CTRL", 0x400, "rw", "Time stamps. (Since 1.4, like all TIME registers, if FEATURES has "
+            "TIMESTAMP.)", (
+            Field("RX",     0, 1, f"Of each received frame, {STAMP_OCTETS} octets come first in the buffer: the time at which the "
+                f"octet after its start-of-frame delimiter came, in ns, little endian. The frame follows {RX_OFFSET} "
+                "bytes behind them. STATUS of its descriptor has STAMPED."),
+            Field("OUTPUT", 1, 1, "The periodic output is on. Off, it is low."),
+        ), width=2),
+        Register("TIME_COMMAND", 0x404, "wo", "Each bit does something at once, in the same clock for both words of "
+            "the time. One of them at a time.", (
+            Field("SET",   0, 1, "The time becomes TIME_HIGH, TIME_LOW."),
+            Field("STEP",  1, 1, "TIME_HIGH, TIME_LOW is added to the time, a signed number of ns."),
+            Field("READ",  2, 1, "The time goes to TIME_NOW_HIGH, TIME_NOW_LOW."),
+            Field("START", 3, 1, "The periodic output is to rise at TIME_HIGH, TIME_LOW; after it was off, and after "
+                "SET or STEP."),
+        )),
+        Register("TIME_LOW",  0x408, "rw", "For TIME_COMMAND: ns, bits 31:0."),
+        Register("TIME_HIGH", 0x40C, "rw", "Bits 63:32."),
+        Register("TIME_NOW_LOW",  0x410, "ro", "The time that READ found: ns, bits 31:0."),
+        Register("TIME_NOW_HIGH", 0x414, "ro", "Bits 63:32."),
+        Register("TIME_INCREMENT_NS", 0x418, "rw", "By how much the time grows in each clock: whole ns. Taken with "
+            "TIME_INCREMENT.", width=8),
+        Register("TIME_INCREMENT", 0x41C, "rw", "The rest of it, in units of 2**-32 ns; a write takes both. Until "
+            "then the clock stands still."),
+        Register("TIME_PERIOD", 0x420, "rw", "Of the periodic output, in ns."),
+        Register("TIME_WIDTH",  0x424, "rw", "So much of each period it is high, in ns; less than TIME_PERIOD."),
+    ))
+
+
 # Global registers ---------------------------------------------------------------------------------
 
 GLOBAL = (
@@ -180,10 +213,13 @@ GLOBAL = (
         Field("JUMBO",       3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
         Field("RMON",        4, 1, "The counters from 0x38C on exist."),
         Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
+        Field("TIMESTAMP",  14, 1, "There is a clock, and frames can be stamped with it: the TIME registers exist. "
+            "(Since 1.4.)"),
     ), option="features"),
     *_urgent(),
     *_unicast(),
     *_pause(),
+    *_time(),
 )
 
 # Ring and moderation registers, the same for both directions ---------------------------------------
@@ -311,6 +347,8 @@ DESCRIPTOR = (
             f"a multiple of {RX_BUFFER_ALIGN} is not used."),
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
+        Field("TIMESTAMP",    19,  1, "Tx: complete when the frame's start was sent, with TX_STAMP, if FEATURES has "
+            "TIMESTAMP. (Since 1.4.)"),
     )),
     Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
         Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
@@ -325,11 +363,15 @@ DESCRIPTOR = (
             "memory holds there counts in the sum. What is beyond the frame's end is not sent."),
         Field("INSERT", 31,  1, "Insert the inverted sum, or 0xffff if that is 0."),
     )),
+    Word("TX_STAMP", 0x8, "Tx, written back if STATUS has STAMPED: bits 31:0 of the time in ns at which the octet after "
+        "the frame's start-of-frame delimiter left. (Since 1.4.)"),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
         Field("BROADCAST", 17,  1, "Rx: the destination is the broadcast address."),
         Field("URGENT",    18,  1, "Rx: a comparison of the URGENT registers held. (Since 1.2.)"),
+        Field("STAMPED",   20,  1, f"Rx: {STAMP_OCTETS} octets of time come ahead of the frame (TIME_CTRL). Tx: there is TX_STAMP, "
+            "which was asked for; not if the ring was disabled before. (Since 1.4.)"),
         Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
             "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0."),
         Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "

@@ -8,12 +8,13 @@ from litex.gen import *
 from moderato.gateware.completions import Completions
 from moderato.gateware.descriptor  import DescriptorFetcher
 from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, WritePort
-from moderato.gateware.registers   import RX_OFFSET
+from moderato.gateware.registers   import RX_OFFSET, STAMP_OCTETS
 
 # Rx Ring ------------------------------------------------------------------------------------------
 
 class RxRing(LiteXModule):
-    """Moves the oldest frame of `fifo` (rx_frame_param, rx_sum_param) to the next descriptor's buffer.
+    """Moves the oldest frame of `fifo` (rx_frame_param, rx_sum_param, rx_stamp_param) to the next
+    descriptor's buffer.
 
     A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
     too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
@@ -62,8 +63,11 @@ class RxRing(LiteXModule):
         beats     = Signal(max=BURST_BEATS + 1)
         job       = completions.job
         fits      = Signal()
+        written   = fifo.head.length + RX_OFFSET
+        if "stamped" in known:
+            written = written + Mux(fifo.head.stamped, STAMP_OCTETS, 0)
         self.comb += [
-            octets.eq(fifo.head.length + RX_OFFSET + DATA_BYTES - 1),
+            octets.eq(written + DATA_BYTES - 1),
             words.eq(octets[log2_int(DATA_BYTES):]),
             fits.eq(words <= fetcher.source.length[log2_int(DATA_BYTES):]),
             in_line.eq(BURST_BEATS - address[:log2_int(BURST_BEATS)]),

@@ -14,6 +14,8 @@ from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, ReadPort
 tx_frame_param = [("length", 14), ("offset", 3), ("error", 1)]
 # And with checksums, whether one is to be inserted, and at which pair of octets.
 tx_place_param = [("place", 13), ("insert", 1)]
+# And with time stamps, whether its completion waits for one.
+tx_stamp_param = [("stamp", 1)]
 
 # Tx Ring ------------------------------------------------------------------------------------------
 
@@ -23,13 +25,14 @@ class TxRing(LiteXModule):
     fifo_order  size of the FIFO, 2**order bytes.
     max_frames  how many frames the FIFO can hold.
     checksum    a TxChecksum that is to sum each frame on its way, for a FIFO with tx_place_param, too; or None.
+    stamps      the TxStamps of frames that ask for one, for a FIFO with tx_stamp_param, too; or None.
 
     A descriptor completes when its frame is whole in the FIFO, for then its memory may be reused; the
-    frame will be sent, whatever becomes of the ring. A length of 0, or beyond the FIFO
+    frame will be sent, whatever becomes of the ring; one with a stamp, when that is known. A length of 0, or beyond the FIFO
     (`drop_length`), and one that memory refuses to give all of complete with ERROR and send nothing.
     Memory that refuses descriptors or their status leaves the ring `halted` until it is disabled.
     """
-    def __init__(self, fifo, fifo_order, max_frames, checksum=None):
+    def __init__(self, fifo, fifo_order, max_frames, checksum=None, stamps=None):
         if max_frames <= IN_FLIGHT:
             raise ValueError(f"max_frames must be more than the {IN_FLIGHT} frames that may be under "
                 f"way, not {max_frames}: nothing would ever be sent.")
@@ -45,11 +48,12 @@ class TxRing(LiteXModule):
         self.awake       = Signal()
 
         # DMA.
-        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None)
+        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, stamps is not None)
         self.data        = data        = ReadPort()
         wanted = [("start", 15)] + tx_place_param if checksum else [] # `start` in memory, as `offset`.
+        wanted = wanted + (tx_stamp_param if stamps else [])
         self.completions = completions = Completions([("words", 12), ("length", 14), ("offset", 3),
-            ("error", 1), ("request", 1), ("silent", 1)] + wanted)
+            ("error", 1), ("request", 1), ("silent", 1)] + wanted, stamped=stamps is not None)
 
         # # #
 
@@ -195,5 +199,16 @@ class TxRing(LiteXModule):
                 fifo.param.insert.eq(oldest.insert),
             )
             awake = awake | checksum.awake
+
+        # Time stamps. A ring that stops does not wait for them: the link may be down.
+        # ----------------------------------------------------------------------------
+        if stamps:
+            fsm.act("WAIT", NextValue(job.stamp, fetcher.source.stamp))
+            self.comb += [
+                stamps.source.connect(completions.stamps),
+                stamps.give_up.eq(~self.enable),
+            ]
+            self.sync += If(completions.finish, fifo.param.stamp.eq(oldest.stamp))
+            awake = awake | stamps.awake
 
         self.comb += self.awake.eq(awake)

@@ -16,7 +16,7 @@ from scapy.utils import checksum
 
 from bench.wishbone import Registers, field
 from moderato.gateware import registers
-from moderato.gateware.registers import DESCRIPTOR_BYTES, RX_OFFSET
+from moderato.gateware.registers import DESCRIPTOR_BYTES, RX_OFFSET, STAMP_OCTETS
 
 MODULO = 1 << registers.INDEX_BITS
 WORDS = {word.name: word for word in registers.DESCRIPTOR}
@@ -56,6 +56,7 @@ class Frame:
     broadcast: bool = False
     urgent:    bool = False
     error:     bool = False
+    stamp:     int | None = None  # ns
 
 
 class Ring:
@@ -120,6 +121,8 @@ class Driver:
         self.tx = Ring(self, "TX", TX_RING, tx_order)
         self.buffer = buffer
         self._next = BUFFERS
+        self.asks = deque()  # whether frames on the Tx ring ask for a stamp
+        self.stamps = []     # of those that came off it: ns, or None
 
     def allocate(self, size, offset=0):
         """An address at `offset` from a multiple of 64, guarded on both sides."""
@@ -138,6 +141,7 @@ class Driver:
         setup = {"MAC_LOW": low, "MAC_HIGH": high, **settings}
         for ring in (self.rx, self.tx):
             ring.reset()
+            self.asks.clear()
             setup[f"{ring.prefix}_RING_BASE"] = ring.base
             setup[f"{ring.prefix}_RING_ORDER"] = ring.order
         for name, value in setup.items():
@@ -145,6 +149,7 @@ class Driver:
         await self.enable(rx, tx)
         self.sums, self.inserts = [await self.regs.read("FEATURES", f"{prefix}_CHECKSUM")
                                    for prefix in ("RX", "TX")]
+        self.stamping = await self.regs.read("FEATURES", "TIMESTAMP")
         if rx and post:
             await self.post_buffers()
         if rx:
@@ -185,18 +190,20 @@ class Driver:
             return None
         status, (address, size) = done
         length = get("STATUS", "LENGTH", status)
-        error = bool(get("STATUS", "ERROR", status))
-        assert not error or length == 0
-        end = (RX_OFFSET + length + 7) & ~7 if not error else 0
+        error, stamped = (bool(get("STATUS", name, status)) for name in ("ERROR", "STAMPED"))
+        assert not error or (length == 0 and not stamped)
+        start = RX_OFFSET + STAMP_OCTETS * stamped
+        end = (start + length + 7) & ~7 if not error else 0
         assert end <= size, f"frame of {length} octets in a buffer of {size} bytes"
         around = self.ram.read(address - GUARD, size + 2*GUARD)
         around = around[:GUARD] + around[GUARD + end:]
         assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
         flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST", "URGENT")]
-        data = self.ram.read(address + RX_OFFSET, length)
+        data = self.ram.read(address + start, length)
         assert self.rx.checksum == (summed(data[14:]) if self.sums else 0), \
             f"the sum of {length} octets is {self.rx.checksum:#x}"
-        return Frame(data, *flags, error)
+        stamp = self.ram.read(address, STAMP_OCTETS)
+        return Frame(data, *flags, error, int.from_bytes(stamp, "little") if stamped else None)
 
     async def poll(self, count, clocks=200_000, repost=True):
         """`count` frames, as they come; their descriptors are posted again."""
@@ -228,6 +235,7 @@ class Driver:
         start, place = checksum or (random.getrandbits(14), random.getrandbits(14))
         self.tx.post(address, address, put("TX_CHECKSUM", START=start, PLACE=place,
                      INSERT=checksum is not None), LENGTH=len(data), **flags)
+        self.asks.append(bool(flags.get("TIMESTAMP")))
 
     async def send(self, data, offset=0, checksum=None, **flags):
         """Posts a frame, waiting for room, and rings the doorbell."""
@@ -241,8 +249,13 @@ class Driver:
         """Takes completed frames off the Tx ring; returns their ERROR flags."""
         errors = []
         while (done := self.tx.done()) is not None:
-            errors.append(bool(get("STATUS", "ERROR", done[0])))
-            assert self.tx.checksum == 0
+            error, stamped = (bool(get("STATUS", name, done[0])) for name in ("ERROR", "STAMPED"))
+            errors.append(error)
+            if self.asks.popleft() and not error:
+                self.stamps.append(self.tx.checksum if stamped else None)
+            else:
+                assert not stamped
+            assert stamped or self.tx.checksum == 0
         return errors
 
     async def reclaim_all(self, clocks=200_000):

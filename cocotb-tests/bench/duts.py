@@ -28,6 +28,7 @@ from moderato.gateware.pacing import Pacing
 from moderato.gateware.pause_source import PauseSource
 from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+from moderato.gateware.ptp_clock import PeriodicOutput, PTPClock
 from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.registers import MAX_UNICAST, counters, options, registers
@@ -185,6 +186,20 @@ def descriptor_fetcher():
         starved=fetcher.starved, failed=fetcher.failed, idle=fetcher.idle)
 
 
+# PTP clock ----------------------------------------------------------------------------------------
+
+def ptp_clock():
+    """With its periodic output, output_on and so on; `total` are time and fraction."""
+    device = Module()
+    device.submodules.clock  = clock  = PTPClock()
+    device.submodules.output = output = PeriodicOutput()
+    device.comb += output.time.eq(clock.time)
+    inputs = ["increment", "tune", "value", "set", "step", "latch", "late", "latched", "total"]
+    return device, clocked(device) | named(**{name: getattr(clock, name) for name in inputs}) | \
+        named("output_", **{name: getattr(output, name)
+            for name in ["on", "start", "begin", "period", "width", "level"]})
+
+
 # Statistics ---------------------------------------------------------------------------------------
 
 BURSTS = {"RX_DROP_RING", "DMA_ERRORS"}
@@ -287,7 +302,7 @@ def axi_lite():
 # MAC ----------------------------------------------------------------------------------------------
 
 OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon"], True) | \
-    {"unicast": MAX_UNICAST}
+    {"unicast": MAX_UNICAST, "timestamp": True}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -308,6 +323,8 @@ def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
         device.submodules.master = made = master(top.dma)
         ports |= wishbone_ports(made.bus) if hasattr(made.bus, "cyc") else axi_ports("dma", made.bus)
     ports |= named("bus_", **bus) | named(pads=pads)
+    if hasattr(top, "clock"):
+        ports |= named(now=top.clock.time, time_output=top.time_output)
     return device, ports | named(irq_rx=top.irq_rx, irq_tx=top.irq_tx, events=top.events)
 
 
@@ -493,6 +510,10 @@ def mac_jumbo():
 
 def mac_rmon():
     return mac_only(rmon=True)
+
+
+def mac_timestamp():
+    return mac_only(timestamp=True)
 
 
 def mac_mii():

@@ -15,6 +15,8 @@ from cocotbext.eth import GmiiFrame
 
 from bench.sink import Sink
 
+PERIOD_PS = 20_002  # of the clock, which bench/wire.py gives
+PREAMBLE = 8  # octets, with the delimiter
 CARRIER = 8  # pairs before the preamble at most, for which the carrier is there and no data are
 TOGGLES = 4  # nibbles at the end at most that come after the carrier is gone
 
@@ -63,6 +65,8 @@ class RmiiSource:
                 await self._put(1, 0)
             for at, pair in enumerate(pairs):
                 await self._put(at < late or at % 2, pair)
+                if at == 4 * PREAMBLE:
+                    frame.sim_time_sfd = get_sim_time() - (self.clocks - 1) * PERIOD_PS
             await self._gap()
 
     async def _put(self, dv, data):
@@ -99,4 +103,5 @@ class RmiiSink(Sink):
                        for at in range(0, len(pairs), 4))
         frame = GmiiFrame(octets, None if whole else [1])
         frame.sim_time_start, frame.sim_time_end = start, get_sim_time()
+        frame.sim_time_sfd = start + 4 * PREAMBLE * self.clocks * PERIOD_PS
         return frame

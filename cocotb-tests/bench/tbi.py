@@ -31,6 +31,7 @@ code = {(disparity, (control, octet)): EncDec8B10B.enc_8b10b(octet, disparity, c
         for octet in octets}
 group = {(disparity, ten): (meaning, after) for (disparity, meaning), (ten, after) in code.items()}
 
+SFD = 0xD5
 FULL_DUPLEX, ACKNOWLEDGE = 1 << 5, 1 << 14
 
 
@@ -93,6 +94,8 @@ class TbiSource:
             for at, octet in enumerate(data[1:]):
                 wrong = frame.error and frame.error[short + 1 + at]
                 await self._put(ERROR if wrong else (DATA, octet))
+                if frame.sim_time_sfd is None and data[at] == SFD:
+                    frame.sim_time_sfd = get_sim_time()
                 if self._lost:
                     break
             if self._joined:
@@ -169,6 +172,8 @@ class TbiSink(Sink):
         frame.sim_time_start = get_sim_time()
         meaning = await self._next()
         while meaning[0] == DATA:
+            if frame.sim_time_sfd is None and frame.data[-1] == SFD:
+                frame.sim_time_sfd = get_sim_time()
             frame.data.append(meaning[1])
             meaning = await self._next()
         assert meaning == END, f"{meaning} in a frame"

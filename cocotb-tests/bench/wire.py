@@ -4,7 +4,9 @@
 Every wire has `clocks(dut)` to start the clocks (it returns those of the PHY that can be stopped, the
 one that receives first), `send(octets)` for a frame without preamble but with FCS (add_fcs makes it),
 `sent()` to wait until all of them are on the wire, and `receive()` for the next frame from the MAC,
-checked for preamble, gap and FCS, and without these. `resets` are the device's resets besides
+checked for preamble, gap and FCS, and without these. `starts` are when the frames from here started,
+and `started` when the latest one from the MAC did, in ns: when the pins are looked at for the first
+time after the start-of-frame delimiter. `resets` are the device's resets besides
 sys_rst, which all last `held` clocks; `wake` clocks later the PHY is ready.
 """
 
@@ -14,10 +16,11 @@ from collections import deque
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import Event, RisingEdge, with_timeout
+from cocotb.utils import get_sim_time
 from cocotbext.eth import (GmiiFrame, GmiiSink, GmiiSource, MiiSink, MiiSource, RgmiiSink,
                           RgmiiSource)
 
-from bench.rmii import RmiiSink, RmiiSource
+from bench.rmii import PERIOD_PS, RmiiSink, RmiiSource
 from bench.tbi import TbiPartner, TbiSource
 
 RESET = 30
@@ -44,9 +47,10 @@ class SimWire:
 
     def __init__(self, dut, link=1000):
         self.dut, self.link = dut, link
-        self.queue, self.frames = deque(), deque()
+        self.queue, self.frames, self.starts = deque(), deque(), []
         self.idle, self.arrived = Event(), Event()
         self.gap = GAP
+        self.octet_ns = 8000 / link
         self.first_sent = self.last_sent = None  # clocks of the MAC's first and latest word
         for name in ("valid", "last", "error", "bytes", "data"):
             getattr(dut, f"pads_rx_{name}").value = 0
@@ -87,6 +91,8 @@ class SimWire:
                 while now*self.link < wire:
                     await RisingEdge(dut.sys_clk)
                     now += 1
+                if at == 4:
+                    self.starts.append(get_sim_time("ns") + SYS_PERIOD_NS)
                 dut.pads_rx_valid.value = 1
                 dut.pads_rx_data.value = int.from_bytes(word, "little")
                 dut.pads_rx_bytes.value = len(word)
@@ -112,11 +118,13 @@ class SimWire:
             free = max(free, now*self.link) + count*cost
             self.first_sent = now if self.first_sent is None else self.first_sent
             self.last_sent = now
+            if len(frame) == 8:
+                start = get_sim_time("ns") - SYS_PERIOD_NS
             frame += int(dut.pads_tx_data.value).to_bytes(4, "little")[:count]
             if int(dut.pads_tx_last.value):
                 free += GAP*cost
                 assert frame[:8] == PREAMBLE, f"preamble {frame[:8].hex()}"
-                self.frames.append(check_fcs(bytes(frame[8:])))
+                self.frames.append((check_fcs(bytes(frame[8:])), start))
                 self.arrived.set()
                 frame = bytearray()
 
@@ -124,7 +132,8 @@ class SimWire:
         while not self.frames:
             self.arrived.clear()
             await with_timeout(self.arrived.wait(), us, "us")
-        return self.frames.popleft()
+        frame, self.started = self.frames.popleft()
+        return frame
 
     def waiting(self):
         return len(self.frames)
@@ -136,6 +145,8 @@ class _EthWire:
     unseen = 0  # octets of the preamble that are over when the sink wakes up
     lines = "stands", "is cut", "is joined"  # what the line may do while the clock stands (`cut`)
     finds_rate = False  # what stands on the wire breaks until the PHY has measured its clock
+    given = ()  # frames for the source
+    looks = 1, 0  # octet times after what the source and the sink call the start of a frame
 
     def __init__(self, dut):
         self.dut = dut
@@ -175,9 +186,14 @@ class _EthWire:
         self._put(frame)
 
     def _put(self, frame):
+        self.given = *self.given, frame
         self.source.queue.put_nowait(frame)
         self.source.idle_event.clear()
         self.source.active_event.set()
+
+    @property
+    def starts(self):
+        return [frame.sim_time_sfd / 1000 + self.looks[0] * self.octet_ns for frame in self.given]
 
     async def sent(self):
         await with_timeout(self.source.wait(), int(200_000 * self.octet_ns), "ns")
@@ -202,6 +218,7 @@ class _EthWire:
             self.waited = (start - self.last_end) / (self.octet_ns * 1000)
             assert self.waited > GAP - 0.5, f"a gap of {self.waited} octets"
         self.last_end = end
+        self.started = frame.sim_time_sfd / 1000 + self.looks[1] * self.octet_ns
         assert bytes(frame.data).startswith(PREAMBLE[1:]) or frame.data[0:8] == PREAMBLE
         return check_fcs(bytes(frame.get_payload(strip_fcs=False)))
 
@@ -216,6 +233,7 @@ class GmiiWire(_EthWire):
 class MiiWire(_EthWire):
     """MII at `link` Mb/s, which can change: the PHY's clocks tell."""
     Source, Sink = MiiSource, MiiSink
+    looks = 0.5, 0
 
     def __init__(self, dut, link=100):
         super().__init__(dut)
@@ -238,6 +256,7 @@ class MiiWire(_EthWire):
 class RmiiWire(_EthWire):
     """RMII at `link` Mb/s, which can change. One clock for both directions, unrelated to sys."""
     resets, wake = (), 300  # LiteEth holds its PHY in reset for 256 clocks
+    looks = 0.25, 0
 
     def __init__(self, dut, link=100):
         self.dut = dut
@@ -250,7 +269,7 @@ class RmiiWire(_EthWire):
     @classmethod
     def clocks(cls, dut, link=100):
         Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
-        clock = Clock(dut.pads_ref_clk, 20.002, unit="ns")
+        clock = Clock(dut.pads_ref_clk, PERIOD_PS / 1000, unit="ns")
         clock.start()
         return [clock]
 
@@ -290,6 +309,7 @@ class RgmiiWire(_EthWire):
     octet_ns, sys_period_ns = 8, 13.334
     unseen = 1
     lines = "stands", "is cut"  # the source begins with a clock without RX_DV
+    looks = 1, -0.5
 
     def __init__(self, dut):
         self.dut = dut
@@ -338,6 +358,7 @@ class RgmiiRatesWire(RgmiiWire):
         self.wake = 300 + int(3 * 1024 * period)
         self.nibbles = self.sink.mii_mode = link < 1000
         self.unseen = 0.5 if self.nibbles else 1
+        self.looks = (0.5, -0.25) if self.nibbles else (1, -0.5)
         self.gap = GAP
 
     def change(self, clocks, link):

@@ -85,12 +85,12 @@ class Driver(Module):
 
 class Descriptors(LiteXModule):
     """In place of the fetcher: delivers any descriptors, or fails, when it likes."""
-    def __init__(self, checksum=False):
+    def __init__(self, checksum=False, stamp=False):
         self.enable  = Signal()
         self.base    = Signal(32)
         self.order   = Signal(4)
-        self.source  = source = stream.Endpoint(
-            descriptor_layout + (checksum_layout if checksum else []))
+        self.source  = source = stream.Endpoint(descriptor_layout +
+            ([("stamp", 1)] if stamp else []) + (checksum_layout if checksum else []))
         self.starved = Signal()
         self.failed  = Signal()
         self.idle    = Signal()

@@ -7,8 +7,8 @@ from migen import *
 
 from moderato.gateware             import rx_ring
 from moderato.gateware.completions import IN_FLIGHT
-from moderato.gateware.receive     import rx_frame_param, rx_sum_param
-from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET
+from moderato.gateware.receive     import rx_frame_param, rx_stamp_param, rx_sum_param
+from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET, STAMP_OCTETS
 from moderato.gateware.rx_ring     import RxRing
 
 from formal.completions import levels
@@ -17,7 +17,7 @@ from formal.environment import (OUTSTANDING, AnyIndex, Descriptors, Driver, Writ
 from formal.prover      import internal
 
 
-PARAM = rx_frame_param + rx_sum_param
+PARAM = rx_frame_param + rx_sum_param + rx_stamp_param
 
 
 class _FIFO(Module):
@@ -40,7 +40,7 @@ class _FIFO(Module):
         self.rules = [
             ~stands | (self.available & (head == self.head.raw_bits())),
             ~same_word | (word == self.word),
-            self.head.length <= 2**14 - RX_OFFSET - 4, # with its FCS in the largest FIFO
+            self.head.length <= 2**14 - RX_OFFSET - STAMP_OCTETS - 4, # with its FCS in the largest FIFO
         ]
         self.inputs = {self.available, self.word, *self.head.flatten()}
 
@@ -77,7 +77,7 @@ class RxRingProof(Module):
             If(fifo.release, read.eq(0)),
         ]
         self.comb += [
-            words.eq((C(0, 16) + fifo.head.length + RX_OFFSET + 7) >> 3),
+            words.eq(((C(0, 16) + fifo.head.length + RX_OFFSET + 7) >> 3) + fifo.head.stamped),
             fits.eq((words << 3) <= taken.length),
             place.eq(data.request.address - taken.address[3:]),
         ]

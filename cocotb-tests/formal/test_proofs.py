@@ -14,6 +14,7 @@ from formal.moderation import ModerationProof
 from formal.pacing import PacingProof
 from formal.pause import PauseSourceProof, PauseTimerProof
 from formal.prover import breaks, broken_promises, reaches, text
+from formal.ptp_clock import PeriodicOutputProof, PTPClockProof
 from formal.register_file import RegisterFileProof
 from formal.rx_ring import RxRingProof
 from formal.tx_ring import TxRingProof
@@ -26,12 +27,15 @@ PROOFS = {
     "completions":   CompletionsProof,
     "tx_ring":       TxRingProof,
     "tx_ring_checksum": partial(TxRingProof, checksum=True),
+    "tx_ring_stamp": partial(TxRingProof, stamp=True),
     "rx_ring":       RxRingProof,
     "reader":        DMAReaderProof,
     "writer":        DMAWriterProof,
     "register_file": RegisterFileProof,
     "pause_source":  PauseSourceProof,
     "pause_timer":   PauseTimerProof,
+    "ptp_clock":     PTPClockProof,
+    "periodic_output": PeriodicOutputProof,
 }
 
 
@@ -111,6 +115,11 @@ MUTANTS = {
         ("pause_source", r"(dut_own = )\(\w+busy \? \w+ours : (\w+)\)", r"\1\2", "frames_are_whole"),
     "a quantum never ends":
         ("pause_timer", r"(clocks <= )\((\w+clocks) - 1'd1\)", r"\1\2", "comes_nearer"),
+    "an increment is lost with a step":
+        ("ptp_clock", r"(addend <= )\(\w+rate \+ (.*)\);", r"\1(step ? \2 : dut_rate);",
+         "a_step_is_added_to_the_increment"),
+    "the output changes until it has caught up":
+        ("periodic_output", r"( & \(~\w+due\)\)) & \(~in_start\)\)", r"\1)", "starts_low"),
     "an access is answered twice":
         ("register_file", r"(request = \(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
          "answers_what_is_asked"),

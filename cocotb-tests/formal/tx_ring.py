@@ -5,10 +5,12 @@ from unittest import mock
 
 from migen import *
 
+from litex.soc.interconnect import stream
+
 from moderato.gateware            import tx_ring
 from moderato.gateware.completions import IN_FLIGHT
-from moderato.gateware.registers   import INDEX_BITS
-from moderato.gateware.tx_ring     import TxRing, tx_frame_param, tx_place_param
+from moderato.gateware.registers   import INDEX_BITS, STAMP_BITS
+from moderato.gateware.tx_ring     import TxRing, tx_frame_param, tx_place_param, tx_stamp_param
 
 from formal.completions import levels
 from formal.environment import (AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of,
@@ -56,17 +58,35 @@ class _Checksum(Module):
         self.awake  = Signal(name_override="summing")
 
 
+class _Stamps(Module):
+    """In place of what stamps frames: it does, or says that it can't, when it likes; a ring that stops
+    does not wait."""
+    def __init__(self):
+        self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
+        self.give_up = Signal()
+        self.awake   = Signal(name_override="stamping")
+
+        stands = Signal()
+        self.sync += stands.eq(source.valid & ~source.ready)
+        self.rules  = [~(self.give_up | stands) | source.valid]
+        self.inputs = {self.awake, source.valid, source.stamp, source.found}
+
+
 class TxRingProof(Module):
     """The ring between a driver that plays by the rules and a bus that answers when it likes.
 
-    checksum: with checksums to be inserted.
+    checksum: with checksums to be inserted. stamp: with time stamps.
     """
 
-    def __init__(self, checksum=False):
+    def __init__(self, checksum=False, stamp=False):
         checksums = _Checksum() if checksum else None
-        self.submodules.fifo = fifo = _FIFO(tx_frame_param + (tx_place_param if checksum else []))
+        stamps    = None
+        if stamp:
+            self.submodules.stamps = stamps = _Stamps()
+        self.submodules.fifo = fifo = _FIFO(tx_frame_param + (tx_place_param if checksum else []) +
+            (tx_stamp_param if stamp else []))
         with mock.patch.object(tx_ring, "DescriptorFetcher", Descriptors):
-            self.submodules.dut = dut = TxRing(fifo, FIFO_ORDER, MAX_FRAMES, checksums)
+            self.submodules.dut = dut = TxRing(fifo, FIFO_ORDER, MAX_FRAMES, checksums, stamps)
         fetcher, data, completions = dut.fetcher, dut.data, dut.completions
         source, job, oldest = fetcher.source, completions.job, completions.oldest
         self.submodules.driver = driver = Driver(dut)
@@ -74,7 +94,8 @@ class TxRingProof(Module):
         self.submodules.writes = writes = WriteBus(completions.port)
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(
-            all_of(*driver.rules, *fetcher.rules, *fifo.rules, *reads.rules, *writes.rules))
+            all_of(*driver.rules, *fetcher.rules, *fifo.rules, *reads.rules, *writes.rules,
+                *(stamps.rules if stamp else [])))
         at     = dut.fsm.ongoing
         status = completions.fsm.ongoing("DATA")
 
@@ -135,6 +156,10 @@ class TxRingProof(Module):
             happened.eq(happens),
             disabled.eq(~dut.enable),
         ]
+        waits_for_stamp = 0
+        if stamp:
+            waits_for_stamp = completions.statuses.source.valid & ~stamps.source.valid & \
+                completions.statuses.source.stamp
         bus_moves = data.request.valid | (reads.owed != 0) | no_data | \
             completions.port.request.valid | completions.port.data.valid | (writes.owed != 0)
 
@@ -166,7 +191,7 @@ class TxRingProof(Module):
             "an_empty_fifo_has_room": ~(at("RESERVE") & legal) | (reserved != 0) |
                 (fifo.space != DEPTH) | (fifo.frames != 0) | room,
             # The end: nothing waits for nothing, and each answer brings a disabled ring nearer to it.
-            "something_moves": completions.idle | bus_moves,
+            "something_moves": completions.idle | bus_moves | waits_for_stamp,
             "idle_is_the_end": ~(at("STOPPED") & ~dut.enable) | (dut.idle & (measure == 0)),
             "idle_is_empty": ~dut.idle | (completions.idle & (reserved == 0) & (reads.owed == 0)),
             "disabled_moves": dut.enable | dut.idle | bus_moves | at("WAIT") | at("RESERVE") |
@@ -198,6 +223,13 @@ class TxRingProof(Module):
                 "lemma_asked": ~(at("RESERVE") | at("REQUEST")) | (
                     (internal(dut, "start") == taken.start) & (job.place == taken.place) &
                     (job.insert == taken.insert)),
+            }
+        if stamp:
+            self.promises |= {
+                "job_asks_for_a_stamp_as_the_descriptor": ~job.valid | (job.stamp == taken.stamp),
+                "whether_it_asks_is_told_as_it_was": ~commits | (fifo.param.stamp == known.stamp),
+                "waits_for_no_stamp_when_disabled": dut.enable | ~waits_for_stamp,
+                "lemma_asks": ~(at("RESERVE") | at("REQUEST")) | (job.stamp == taken.stamp),
             }
         # What the induction leans on.
         # ----------------------------
@@ -281,6 +313,9 @@ class TxRingProof(Module):
             any_index.inputs
         if checksum:
             self.inputs |= {checksums.awake}
+        if stamp:
+            self.reachable["waits_for_a_stamp"] = waits_for_stamp
+            self.inputs |= stamps.inputs
 
     def _bits(self, width, expression):
         """An expression in a signal, so that it has its place in a Cat."""

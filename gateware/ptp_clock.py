@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A clock that counts nanoseconds, for time stamps (IEEE 1588), and a periodic output that it drives.
+
+One number of 64 bits as the kernel's ktime_t, not seconds and a rest: it needs neither a comparison
+with 10**9 nor a division, and a step is an addition. It is enough until 2554.
+"""
+
+from migen import *
+
+from litex.gen import *
+
+TIME_BITS      = 64 # Whole ns,
+FRACTION_BITS  = 32 # and the rest of one: at 10 ns a clock, its last bit is 0.02 ppb of the clock's rate.
+INCREMENT_BITS = 8 + FRACTION_BITS
+
+# PTP Clock ----------------------------------------------------------------------------------------
+
+class PTPClock(LiteXModule):
+    """Grows by `increment`, in units of 2**-32 ns, in each clock; in a domain that never stops.
+
+    increment  taken with `tune`; until then the clock stands still.
+    value      becomes the time with `set`, is added to it with `step`, one clock later, modulo 2**64:
+               the time between them goes on.
+    latch      the time of this clock is `latched`.
+
+    late       the time of the clock before.
+    """
+    def __init__(self):
+        self.increment = Signal(INCREMENT_BITS)
+        self.tune      = Signal()
+        self.value     = Signal(TIME_BITS)
+        self.set       = Signal()
+        self.step      = Signal()
+        self.latch     = Signal()
+
+        # Results.
+        self.time    = Signal(TIME_BITS)
+        self.late    = Signal(TIME_BITS)
+        self.latched = Signal(TIME_BITS)
+
+        # # #
+
+        # The sum of increment and step is made a clock ahead: two additions in one would be too slow.
+        self.total  = total  = Signal(TIME_BITS + FRACTION_BITS)
+        self.addend = addend = Signal(TIME_BITS + FRACTION_BITS)
+        self.rate   = rate   = Signal(INCREMENT_BITS)
+        value = Cat(C(0, FRACTION_BITS), self.value)
+        self.comb += self.time.eq(total[FRACTION_BITS:])
+        self.sync += [
+            If(self.tune, rate.eq(self.increment)),
+            addend.eq(rate + Mux(self.step, value, 0)),
+            total.eq(Mux(self.set, value, total + addend)),
+            self.late.eq(self.time),
+            If(self.latch, self.latched.eq(self.time)),
+        ]
+
+# Periodic Output ----------------------------------------------------------------------------------
+
+class PeriodicOutput(LiteXModule):
+    """`level` rises when `time` has reached `begin`, and every `period` ns from then on; it falls
+    `width` ns after each rise. It does so two clocks after the first one with that time.
+
+    on     else it is low;
+    start  `begin` counts from now on; also after a step of the time, which would bring about a change
+           every other clock until the output has caught up, or none for long.
+    """
+    def __init__(self):
+        self.time   = Signal(TIME_BITS)
+        self.on     = Signal()
+        self.start  = Signal()
+        self.begin  = Signal(TIME_BITS)
+        self.period = Signal(32)
+        self.width  = Signal(32)
+        self.level  = Signal()
+
+        # # #
+
+        change = Signal(TIME_BITS) # When the level does so next.
+        left   = Signal(TIME_BITS) # From the time since then, only the sign counts.
+        due    = Signal()
+        self.comb += left.eq(self.time - change)
+        self.sync += [
+            due.eq(self.on & ~left[TIME_BITS - 1] & ~due & ~self.start),
+            If(~self.on | self.start,
+                self.level.eq(0)
+            ).Elif(due,
+                self.level.eq(~self.level),
+            ),
+            If(self.start,
+                change.eq(self.begin)
+            ).Elif(due,
+                change.eq(change + Mux(self.level, self.period - self.width, self.width)),
+            ),
+        ]

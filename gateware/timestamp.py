@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Time stamps at the start of a frame on the wire, as IEEE 1588 (7.3.4.1) has it: at the beginning of
+the octet after the start-of-frame delimiter.
+
+Between clocks, a start is seen by the system clock after one to two of its periods. One is taken off,
+so that a stamp is late by less than a period of the system clock: that is what it is accurate to,
+beside what the PHY takes, which is the same for each frame. With one clock it is exact.
+
+Each class has, beside its own clock domain, "wire": that of the PHY, which may be the same.
+"""
+
+from migen import *
+from migen.genlib.cdc import MultiReg
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from liteeth.common import eth_preamble
+
+from moderato.gateware.completions import IN_FLIGHT
+from moderato.gateware.ptp_clock   import TIME_BITS
+from moderato.gateware.registers   import STAMP_BITS
+
+# Start of Frame -----------------------------------------------------------------------------------
+
+class StartOfFrame(LiteXModule):
+    """Watches a stream between MAC and PHY, in the PHY's clock domain: `delimiter` when the word passes
+    that ends with the delimiter, `first` when the next one does."""
+    def __init__(self, watched):
+        self.delimiter = Signal()
+        self.first     = Signal()
+
+        # # #
+
+        passes  = Signal()
+        started = Signal() # The delimiter has passed.
+        fresh   = Signal() # With the word before.
+        width   = len(watched.data)
+        self.comb += [
+            passes.eq(watched.valid & watched.ready),
+            self.delimiter.eq(passes & ~started & ~watched.last & (watched.data == eth_preamble >> 64 - width)),
+            self.first.eq(passes & fresh),
+        ]
+        self.sync += If(passes,
+            started.eq((started | self.delimiter) & ~watched.last),
+            fresh.eq(self.delimiter),
+        )
+
+# Crossing -----------------------------------------------------------------------------------------
+
+class Crossing(LiteXModule):
+    """A `pulse` of the wire's domain here: `seen`, and the `time` in which it came.
+
+    clock     a PTPClock.
+    one_clock the domains are the same.
+    """
+    def __init__(self, clock, one_clock):
+        self.pulse = Signal()
+        self.seen  = Signal()
+        self.time  = clock.time if one_clock else clock.late
+
+        # # #
+
+        if one_clock:
+            self.comb += self.seen.eq(self.pulse)
+            return
+        # A reset of the PHY is no pulse.
+        toggle, here, before = Signal(reset_less=True), Signal(), Signal()
+        self.sync.wire += toggle.eq(toggle ^ self.pulse)
+        self.specials  += MultiReg(toggle, here)
+        self.sync      += before.eq(here)
+        self.comb      += self.seen.eq(here != before)
+
+# Rx Stamp -----------------------------------------------------------------------------------------
+
+class RxStamp(LiteXModule):
+    """`stamp` is the time at which the latest frame started.
+
+    That is the frame whose first word leaves the MAC core, if it is a good one: it does so before 64
+    octets have come, and only then can the next one start.
+    """
+    def __init__(self, clock, source, one_clock):
+        self.stamp = Signal(TIME_BITS)
+
+        # # #
+
+        self.start    = start    = ClockDomainsRenamer("wire")(StartOfFrame(source))
+        self.crossing = crossing = Crossing(clock, one_clock)
+        self.comb += crossing.pulse.eq(start.delimiter)
+        self.sync += If(crossing.seen, self.stamp.eq(crossing.time))
+
+# Tx Stamps ----------------------------------------------------------------------------------------
+
+class TxStamps(LiteXModule):
+    """The stamps of frames that ask for one, in their order, for their completions.
+
+    A completion waits for its stamp, and its ring may be stopped meanwhile: `give_up`. Then the frame
+    is still sent, maybe much later, and nobody wants its stamp. So these frames have numbers, more of
+    them than there can be frames on their way (`max_frames`, and what is behind the FIFO). The number
+    goes with the frame's words to the PHY, and comes back with the stamp.
+
+    asks      the frame that Transmit sends does; `sent` is its end.
+    mark      what goes with its words,
+    marked    and what came with the latest word that left for the PHY, in the wire's domain.
+    sink      the PHY's.
+
+    source    for each frame that asked, once it is known: the `stamp` if it was `found`.
+    """
+    def __init__(self, clock, sink, one_clock, max_frames):
+        number_bits = bits_for(max_frames + 2*IN_FLIGHT) + 1
+        self.mark_bits = number_bits + 1
+        self.asks    = Signal()
+        self.sent    = Signal()
+        self.mark    = Signal(self.mark_bits)
+        self.marked  = Signal(self.mark_bits)
+        self.give_up = Signal()
+        self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
+        self.awake   = Signal()
+
+        # # #
+
+        # To the PHY.
+        # -----------
+        number = Signal(number_bits)
+        self.comb += self.mark.eq(Cat(self.asks, number))
+        self.sync += If(self.sent & self.asks, number.eq(number + 1))
+
+        # At the PHY: the number stays as it is until the next frame starts, so that it needs no more
+        # than a clock to settle.
+        # -------------------------------------------------------------------------------------------
+        self.start    = start    = ClockDomainsRenamer("wire")(StartOfFrame(sink))
+        self.crossing = crossing = Crossing(clock, one_clock)
+        left, left_here = Signal(number_bits, reset_less=True), Signal(number_bits)
+        self.comb += crossing.pulse.eq(start.first & self.marked[0])
+        self.sync.wire += If(crossing.pulse, left.eq(self.marked[1:]))
+        if one_clock:
+            self.comb += left_here.eq(left)
+        else:
+            self.specials += MultiReg(left, left_here)
+
+        # Back again.
+        # -----------
+        self.stamps = stamps = stream.SyncFIFO([("stamp", STAMP_BITS), ("number", number_bits)], IN_FLIGHT)
+        self.sync += [
+            stamps.sink.valid.eq(crossing.seen),
+            If(crossing.seen, stamps.sink.stamp.eq(crossing.time)),
+        ]
+        self.comb += stamps.sink.number.eq(left_here)
+
+        # For the completions: a stamp before the expected one is of a frame that was given up, and one
+        # behind it says that the expected one got lost with the PHY's clock.
+        # ---------------------------------------------------------------------------------------------
+        expected = Signal(number_bits)
+        ahead    = Signal(number_bits)
+        stale    = Signal()
+        self.comb += [
+            ahead.eq(stamps.source.number - expected),
+            stale.eq(ahead[-1]),
+            source.valid.eq(self.give_up | (stamps.source.valid & ~stale)),
+            source.found.eq(stamps.source.valid & (ahead == 0)),
+            source.stamp.eq(stamps.source.stamp),
+            stamps.source.ready.eq(stale | (source.ready & source.found)),
+            self.awake.eq(crossing.seen | stamps.sink.valid | (stamps.source.valid & stale)),
+        ]
+        self.sync += If(source.valid & source.ready, expected.eq(expected + 1))
