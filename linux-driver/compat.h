@@ -21,8 +21,10 @@
 #include <asm/unaligned.h>
 #include <linux/ethtool.h>
 #include <linux/gfp.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/netlink.h>
+#include <linux/ptp_clock_kernel.h>
 #include <linux/string.h>
 #include <net/page_pool.h>
 
@@ -51,6 +53,23 @@
 #define NET_DIM_DEF_PROFILE_EQE		1
 #define ETHTOOL_COALESCE_RX_PROFILE	0
 #define ETHTOOL_COALESCE_TX_PROFILE	0
+
+/* Time stamps */
+#define kernel_ethtool_ts_info		ethtool_ts_info
+#define adjust_by_scaled_ppm		moderato_adjust_by_scaled_ppm
+
+struct kernel_hwtstamp_config {
+	int flags;
+	int tx_type;
+	int rx_filter;
+};
+
+static inline u64 moderato_adjust_by_scaled_ppm(u64 base, long scaled_ppm)
+{
+	u64 diff = mul_u64_u64_div_u64(base, abs(scaled_ppm), 1000000ULL << 16);
+
+	return scaled_ppm < 0 ? base - diff : base + diff;
+}
 
 /* Memory */
 static inline void page_frag_cache_drain(struct page_frag_cache *cache)

@@ -138,6 +138,26 @@ static void ring_pause(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_pause_fifo(16384, 9022),
 			6144 << 16 | 4096);
 }
+
+static void ring_time(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_increment(HZ_SIM), 10ULL << 32);
+	KUNIT_EXPECT_EQ(test, moderato_increment(75000000), 57266230613ULL);
+	KUNIT_EXPECT_EQ(test, moderato_increment(150000000), 28633115307ULL);
+
+	KUNIT_EXPECT_EQ(test, moderato_stamp(0x500000010, 0x10), 0x500000010);
+	KUNIT_EXPECT_EQ(test, moderato_stamp(0x500000010, 0xf), 0x50000000f);
+	KUNIT_EXPECT_EQ(test, moderato_stamp(0x500000010, 0xfffffff0),
+			0x4fffffff0);
+	KUNIT_EXPECT_EQ(test, moderato_stamp(0x500000010, 0x11), 0x400000011);
+
+	KUNIT_EXPECT_EQ(test, moderato_next_start(700, 1000, 600), 700);
+	KUNIT_EXPECT_EQ(test, moderato_next_start(700, 1000, 700), 700);
+	KUNIT_EXPECT_EQ(test, moderato_next_start(700, 1000, 701), 1700);
+	KUNIT_EXPECT_EQ(test, moderato_next_start(0, NSEC_PER_SEC,
+						  1700000000123456789ULL),
+			1700000001000000000ULL);
+}
 #endif
 
 /* Moderation --------------------------------------------------------------- */
@@ -479,6 +499,7 @@ static struct kunit_case moderato_ring_cases[] = {
 	KUNIT_CASE(ring_drain),
 #ifdef MODERATO_OFFLOADS
 	KUNIT_CASE(ring_pause),
+	KUNIT_CASE(ring_time),
 #endif
 	{}
 };

@@ -12,8 +12,14 @@
 #include <linux/if_vlan.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
+#ifdef MODERATO_OFFLOADS
+#include <linux/net_tstamp.h>
+#endif
 #include <linux/netdevice.h>
 #include <linux/phylink.h>
+#ifdef MODERATO_OFFLOADS
+#include <linux/ptp_clock_kernel.h>
+#endif
 #ifndef MODERATO_CORE
 #include <linux/smp.h>
 #endif
@@ -572,6 +578,26 @@ struct moderato_helper {
 };
 
 #endif
+#ifdef MODERATO_OFFLOADS
+/* The clock of time stamps
+ * @clock: NULL without one
+ * @lock: guards the registers, and what follows
+ * @increment: its rate
+ * @start, @period, @width: of the periodic output in ns; a @period of 0: off
+ */
+struct moderato_ptp {
+	struct ptp_clock_info info;
+	struct ptp_clock *clock;
+	/* see above */
+	spinlock_t lock;
+	struct kernel_hwtstamp_config config;
+	u64 increment;
+	u64 start;
+	u32 period;
+	u32 width;
+};
+
+#endif
 /* @rx, @tx: exist while the interface is up
  * @speed: of the link in Mb/s; 0: none
  * @ctrl: what CTRL holds
@@ -629,6 +655,7 @@ struct moderato_priv {
 	/* FEATURES, 0 where the register map has none */
 	u32 features;
 	unsigned int copy_mtu;
+	struct moderato_ptp ptp;
 #endif
 #ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
@@ -663,6 +690,37 @@ static inline bool moderato_tx_inserts(const struct moderato_tx *tx,
 	return tx->priv->features & MODERATO_FEATURES_TX_CHECKSUM &&
 	       !(odd & 1);
 }
+
+/* Octets ahead of a received frame, if they are wanted */
+static inline unsigned int moderato_rx_ahead(const struct moderato_priv *priv)
+{
+	return priv->features & MODERATO_FEATURES_TIMESTAMP ?
+		       MODERATO_STAMP_OCTETS : 0;
+}
+
+/* Whether the hardware is to stamp it */
+static inline bool moderato_tx_asks(const struct moderato_tx *tx,
+				    const struct sk_buff *skb)
+{
+	return skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP &&
+	       READ_ONCE(tx->priv->ptp.config.tx_type) == HWTSTAMP_TX_ON;
+}
+
+int moderato_ptp_init(struct moderato_priv *priv);
+void moderato_ptp_start(struct moderato_priv *priv);
+void moderato_ptp_free(struct moderato_priv *priv);
+void moderato_tx_stamped(struct moderato_tx *tx, struct sk_buff *skb,
+			 u32 stamp);
+int moderato_hwtstamp_get(struct net_device *ndev,
+			  struct kernel_hwtstamp_config *config);
+int moderato_hwtstamp_set(struct net_device *ndev,
+			  struct kernel_hwtstamp_config *config,
+			  struct netlink_ext_ack *extack);
+#ifdef MODERATO_LINUX_6_1
+int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr, int cmd);
+#endif
+int moderato_get_ts_info(struct net_device *ndev,
+			 struct kernel_ethtool_ts_info *info);
 
 #endif
 #ifdef MODERATO_CORE

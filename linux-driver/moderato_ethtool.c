@@ -625,7 +625,11 @@ const struct ethtool_ops moderato_ethtool_ops = {
 	.get_link_ksettings = moderato_get_link_ksettings,
 	.set_link_ksettings = moderato_set_link_ksettings,
 	.nway_reset = moderato_nway_reset,
+#ifdef MODERATO_OFFLOADS
+	.get_ts_info = moderato_get_ts_info,
+#else
 	.get_ts_info = ethtool_op_get_ts_info,
+#endif
 	.get_coalesce = moderato_get_coalesce,
 	.set_coalesce = moderato_set_coalesce,
 #ifndef MODERATO_CORE

@@ -299,6 +299,9 @@ static void moderato_restore(struct moderato_priv *priv)
 	moderato_flow_apply(priv);
 #endif
 	moderato_stats_resync(priv);
+#ifdef MODERATO_OFFLOADS
+	moderato_ptp_start(priv);
+#endif
 }
 
 static int moderato_set_mac_address(struct net_device *ndev, void *address)
@@ -391,6 +394,14 @@ static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_change_mtu = moderato_change_mtu,
 #ifdef MODERATO_UPSTREAM
 	.ndo_eth_ioctl = moderato_eth_ioctl,
+#endif
+#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_LINUX_6_1
+	.ndo_eth_ioctl = moderato_ptp_ioctl,
+#else
+	.ndo_hwtstamp_get = moderato_hwtstamp_get,
+	.ndo_hwtstamp_set = moderato_hwtstamp_set,
+#endif
 #endif
 	.ndo_get_stats64 = moderato_get_stats64,
 	.ndo_fix_features = moderato_fix_features,
@@ -599,11 +610,24 @@ static int moderato_probe(struct platform_device *pdev)
 #endif
 
 	netif_carrier_off(ndev);
-	err = register_netdev(ndev);
+#ifdef MODERATO_OFFLOADS
+	err = moderato_ptp_init(priv);
 	if (err)
 		goto err_dim;
+#endif
+	err = register_netdev(ndev);
+	if (err)
+#ifdef MODERATO_OFFLOADS
+		goto err_ptp;
+#else
+		goto err_dim;
+#endif
 	return 0;
 
+#ifdef MODERATO_OFFLOADS
+err_ptp:
+	moderato_ptp_free(priv);
+#endif
 err_dim:
 	moderato_dim_free(priv);
 err_phylink:
@@ -617,6 +641,9 @@ static void moderato_remove(struct platform_device *pdev)
 	struct moderato_priv *priv = netdev_priv(ndev);
 
 	unregister_netdev(ndev);
+#ifdef MODERATO_OFFLOADS
+	moderato_ptp_free(priv);
+#endif
 	cancel_delayed_work_sync(&priv->reset_task);
 	moderato_dim_free(priv);
 	phylink_destroy(priv->phylink);

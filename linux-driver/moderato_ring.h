@@ -12,8 +12,12 @@
 #include <linux/log2.h>
 #ifdef MODERATO_OFFLOADS
 #include <linux/math.h>
+#include <linux/math64.h>
 #endif
 #include <linux/minmax.h>
+#ifdef MODERATO_OFFLOADS
+#include <linux/time64.h>
+#endif
 #include <linux/types.h>
 
 #include "moderato_regs.h"
@@ -79,6 +83,28 @@ static inline u32 moderato_insertion(unsigned int start, unsigned int place)
 	return MODERATO_DESC_TX_CHECKSUM_INSERT |
 	       FIELD_PREP(MODERATO_DESC_TX_CHECKSUM_START, start) |
 	       FIELD_PREP(MODERATO_DESC_TX_CHECKSUM_PLACE, place);
+}
+
+/* What the clock of time stamps grows by in each clock of @hz: 2^-32 ns */
+static inline u64 moderato_increment(u32 hz)
+{
+	return DIV_ROUND_CLOSEST_ULL((u64)NSEC_PER_SEC << 32, hz);
+}
+
+/* The time of which @stamp is the lower word, and which is not long before @now */
+static inline u64 moderato_stamp(u64 now, u32 stamp)
+{
+	return now - (u32)((u32)now - stamp);
+}
+
+/* When an output that rose at @start, and each @period since then, does so for
+ * the first time from @now on
+ */
+static inline u64 moderato_next_start(u64 start, u32 period, u64 now)
+{
+	if (start >= now)
+		return start;
+	return start + DIV64_U64_ROUND_UP(now - start, period) * period;
 }
 
 #endif

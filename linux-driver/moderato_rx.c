@@ -25,6 +25,9 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 {
 	rx->room = ALIGN(MODERATO_RX_OFFSET + mtu + MODERATO_OVERHEAD,
 			 MODERATO_RX_BUFFER_ALIGN);
+#ifdef MODERATO_OFFLOADS
+	rx->room += moderato_rx_ahead(rx->priv);
+#endif
 #if defined(MODERATO_UPSTREAM) || defined(MODERATO_OFFLOADS)
 	rx->truesize =
 		roundup_pow_of_two(SKB_HEAD_ALIGN(NET_SKB_PAD + rx->room));
@@ -160,8 +163,16 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	u32 slot = moderato_slot(index, ring->order);
 	struct moderato_rx_buf *buf = &rx->buf[slot];
 	struct moderato_rx_buf fresh;
+#ifdef MODERATO_OFFLOADS
+	unsigned int ahead;
+#endif
 	struct sk_buff *skb;
 
+#ifdef MODERATO_OFFLOADS
+	ahead = status & MODERATO_DESC_STATUS_STAMPED ?
+			moderato_rx_ahead(rx->priv) : 0;
+	len += ahead;
+#endif
 #ifdef MODERATO_CORE
 	/* It did not fit, or memory refused some of it */
 #else
@@ -194,6 +205,16 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	*buf = fresh;
 	ring->desc[slot].address = cpu_to_le32(fresh.dma);
 
+#ifdef MODERATO_OFFLOADS
+	if (unlikely(ahead)) {
+		const __le64 *stamp = (void *)skb->head + NET_SKB_PAD;
+
+		skb_hwtstamps(skb)->hwtstamp =
+			ns_to_ktime(le64_to_cpup(stamp));
+		skb_reserve(skb, ahead);
+		len -= ahead;
+	}
+#endif
 	done->packets++;
 	done->bytes += len;
 	skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);

@@ -121,11 +121,29 @@ moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 	return busy ? NETDEV_TX_BUSY : NETDEV_TX_OK;
 }
 
+#ifdef MODERATO_OFFLOADS
+/* For a stamp of @skb, or of the last frame that it became. Somebody waits for
+ * it, whatever moderates other completions.
+ */
+static void moderato_tx_ask(struct moderato_tx *tx, struct sk_buff *skb)
+{
+	u32 slot = moderato_slot(tx->ring.producer - 1, tx->ring.order);
+
+	skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
+	tx->ring.desc[slot].control |=
+		cpu_to_le32(MODERATO_DESC_CONTROL_TIMESTAMP |
+			    MODERATO_DESC_CONTROL_INTERRUPT);
+}
+
+#endif
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_tx *tx = priv->tx;
 	bool flush = !netdev_xmit_more();
+#ifdef MODERATO_OFFLOADS
+	bool stamp;
+#endif
 	int len;
 
 #ifndef MODERATO_CORE
@@ -140,8 +158,17 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	if (unlikely(len < 0))
 		return moderato_tx_refuse(tx, skb, len, flush);
 
+#ifdef MODERATO_OFFLOADS
+	stamp = moderato_tx_asks(tx, skb);
+	if (unlikely(stamp))
+		moderato_tx_ask(tx, skb);
+#endif
 	skb_tx_timestamp(skb);
+#ifdef MODERATO_OFFLOADS
+	if (!tx->prompt && !stamp) {
+#else
 	if (!tx->prompt) {
+#endif
 		/* The skb may wait long for being freed: neither its socket
 		 * nor its connection may wait with it.
 		 */
@@ -193,6 +220,14 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 		done->packets++;
 		done->bytes += buf->len;
 	}
+#ifdef MODERATO_OFFLOADS
+	if (unlikely(status & MODERATO_DESC_STATUS_STAMPED)) {
+		u32 slot = moderato_slot(ring->consumer, ring->order);
+
+		moderato_tx_stamped(tx, skb,
+				    le32_to_cpu(ring->desc[slot].checksum));
+	}
+#endif
 	done->frames++;
 	done->accounted_frames += !!buf->accounted;
 	done->accounted_bytes += buf->accounted;

@@ -40,6 +40,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
         parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL.name,
                             help="debug: with the kernel's own checks, many times slower; "
                                  "netfilter, conntrack: that can track connections, that does; "
+                                 "ptp: with clocks of NICs; "
                                  "traced: with the kernel's tracing, which tcp and receiver "
                                  "switch on (default: normal)")
         parser.add_argument("--hz", type=int, choices=TICKS, default=NORMAL.hz,

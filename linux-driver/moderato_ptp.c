@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The hardware's clock, and frames that are stamped with it. The clock counts
+ * nanoseconds in one number of 64 bits, which is what the kernel's ktime_t is. It
+ * stands still where the kernel has no PTP clocks.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/ethtool.h>
+#include <linux/net_tstamp.h>
+#include <linux/ptp_clock_kernel.h>
+#ifdef MODERATO_LINUX_6_1
+#include <linux/uaccess.h>
+#endif
+
+#include "moderato.h"
+
+#define MODERATO_MAX_ADJ	100000000	/* ppb */
+
+/* Of the periodic output: it changes every other clock at most, and takes two
+ * more to start
+ */
+#define MODERATO_OUTPUT_CLOCKS	4
+
+/* In which it is set up */
+#define MODERATO_OUTPUT_AHEAD_NS	(100 * NSEC_PER_USEC)
+
+static struct moderato_priv *moderato_ptp_priv(struct ptp_clock_info *info)
+{
+	return container_of(info, struct moderato_priv, ptp.info);
+}
+
+/* Registers, all of them with the lock held -------------------------------- */
+
+static void moderato_time_command(struct moderato_priv *priv, u32 command,
+				  u64 ns)
+{
+	writel(lower_32_bits(ns), priv->regs + MODERATO_TIME_LOW);
+	writel(upper_32_bits(ns), priv->regs + MODERATO_TIME_HIGH);
+	writel(command, priv->regs + MODERATO_TIME_COMMAND);
+}
+
+static void moderato_time_tune(struct moderato_priv *priv, u64 increment)
+{
+	writel(upper_32_bits(increment),
+	       priv->regs + MODERATO_TIME_INCREMENT_NS);
+	writel(lower_32_bits(increment), priv->regs + MODERATO_TIME_INCREMENT);
+}
+
+static u64 moderato_time_read(struct moderato_priv *priv,
+			      struct ptp_system_timestamp *sts)
+{
+	u64 low;
+
+	ptp_read_system_prets(sts);
+	writel(MODERATO_TIME_COMMAND_READ, priv->regs + MODERATO_TIME_COMMAND);
+	/* The write has arrived when this is answered */
+	low = readl(priv->regs + MODERATO_TIME_NOW_LOW);
+	ptp_read_system_postts(sts);
+	return low | (u64)readl(priv->regs + MODERATO_TIME_NOW_HIGH) << 32;
+}
+
+static void moderato_time_ctrl(struct moderato_priv *priv)
+{
+	const struct moderato_ptp *ptp = &priv->ptp;
+	bool rx = ptp->config.rx_filter != HWTSTAMP_FILTER_NONE;
+
+	writel(FIELD_PREP(MODERATO_TIME_CTRL_RX, rx) |
+	       FIELD_PREP(MODERATO_TIME_CTRL_OUTPUT, ptp->period != 0),
+	       priv->regs + MODERATO_TIME_CTRL);
+}
+
+/* As it was asked for; after a step in phase with that, from now on */
+static void moderato_time_output(struct moderato_priv *priv)
+{
+	const struct moderato_ptp *ptp = &priv->ptp;
+	u64 now;
+
+	if (ptp->period) {
+		writel(ptp->period, priv->regs + MODERATO_TIME_PERIOD);
+		writel(ptp->width, priv->regs + MODERATO_TIME_WIDTH);
+		now = moderato_time_read(priv, NULL);
+		moderato_time_command(priv, MODERATO_TIME_COMMAND_START,
+				      moderato_next_start(ptp->start,
+							  ptp->period,
+							  now + MODERATO_OUTPUT_AHEAD_NS));
+	}
+	moderato_time_ctrl(priv);
+}
+
+/* Clock -------------------------------------------------------------------- */
+
+static int moderato_adjfine(struct ptp_clock_info *info, long scaled_ppm)
+{
+	struct moderato_priv *priv = moderato_ptp_priv(info);
+	struct moderato_ptp *ptp = &priv->ptp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ptp->lock, flags);
+	ptp->increment = adjust_by_scaled_ppm(moderato_increment(priv->clock_hz),
+					      scaled_ppm);
+	moderato_time_tune(priv, ptp->increment);
+	spin_unlock_irqrestore(&ptp->lock, flags);
+	return 0;
+}
+
+static int moderato_adjtime(struct ptp_clock_info *info, s64 delta)
+{
+	struct moderato_priv *priv = moderato_ptp_priv(info);
+	struct moderato_ptp *ptp = &priv->ptp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ptp->lock, flags);
+	moderato_time_command(priv, MODERATO_TIME_COMMAND_STEP, delta);
+	moderato_time_output(priv);
+	spin_unlock_irqrestore(&ptp->lock, flags);
+	return 0;
+}
+
+static int moderato_gettimex64(struct ptp_clock_info *info,
+			       struct timespec64 *ts,
+			       struct ptp_system_timestamp *sts)
+{
+	struct moderato_priv *priv = moderato_ptp_priv(info);
+	struct moderato_ptp *ptp = &priv->ptp;
+	unsigned long flags;
+	u64 ns;
+
+	spin_lock_irqsave(&ptp->lock, flags);
+	ns = moderato_time_read(priv, sts);
+	spin_unlock_irqrestore(&ptp->lock, flags);
+	*ts = ns_to_timespec64(ns);
+	return 0;
+}
+
+static int moderato_settime64(struct ptp_clock_info *info,
+			      const struct timespec64 *ts)
+{
+	struct moderato_priv *priv = moderato_ptp_priv(info);
+	struct moderato_ptp *ptp = &priv->ptp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ptp->lock, flags);
+	moderato_time_command(priv, MODERATO_TIME_COMMAND_SET,
+			      timespec64_to_ns(ts));
+	moderato_time_output(priv);
+	spin_unlock_irqrestore(&ptp->lock, flags);
+	return 0;
+}
+
+/* Nanoseconds, 0 if they do not fit */
+static u32 moderato_perout_ns(const struct ptp_clock_time *time)
+{
+	u64 ns = (u64)time->sec * NSEC_PER_SEC + time->nsec;
+
+	return time->sec >= 0 && time->sec < 5 && ns <= U32_MAX ? ns : 0;
+}
+
+static int moderato_enable(struct ptp_clock_info *info,
+			   struct ptp_clock_request *request, int on)
+{
+	const struct ptp_perout_request *perout = &request->perout;
+	struct moderato_priv *priv = moderato_ptp_priv(info);
+	u32 period, width, least;
+	struct moderato_ptp *ptp = &priv->ptp;
+	unsigned long flags;
+
+	if (request->type != PTP_CLK_REQ_PEROUT ||
+	    perout->flags & ~PTP_PEROUT_DUTY_CYCLE)
+		return -EOPNOTSUPP;
+
+	period = on ? moderato_perout_ns(&perout->period) : 0;
+	width = perout->flags & PTP_PEROUT_DUTY_CYCLE ?
+			moderato_perout_ns(&perout->on) : period / 2;
+	least = DIV_ROUND_UP_ULL(MODERATO_OUTPUT_CLOCKS * (u64)NSEC_PER_SEC,
+				 priv->clock_hz);
+	if (on && (width < least || period < width || period - width < least))
+		return -ERANGE;
+
+	spin_lock_irqsave(&ptp->lock, flags);
+	ptp->period = period;
+	ptp->width = width;
+	ptp->start = perout->start.sec * NSEC_PER_SEC + perout->start.nsec;
+	moderato_time_output(priv);
+	spin_unlock_irqrestore(&ptp->lock, flags);
+	return 0;
+}
+
+static const struct ptp_clock_info moderato_ptp_info = {
+	.owner = THIS_MODULE,
+	.name = "moderato",
+	.max_adj = MODERATO_MAX_ADJ,
+	.n_per_out = 1,
+	.adjfine = moderato_adjfine,
+	.adjtime = moderato_adjtime,
+	.gettimex64 = moderato_gettimex64,
+	.settime64 = moderato_settime64,
+	.enable = moderato_enable,
+};
+
+/* Frames ------------------------------------------------------------------- */
+
+/* What the hardware says of a frame that asked for a stamp. It knows the lower
+ * word, so that it has to be asked before that comes around, in 4 s.
+ */
+void moderato_tx_stamped(struct moderato_tx *tx, struct sk_buff *skb,
+			 u32 stamp)
+{
+	struct moderato_priv *priv = tx->priv;
+	struct skb_shared_hwtstamps stamps = {};
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&priv->ptp.lock, flags);
+	now = moderato_time_read(priv, NULL);
+	spin_unlock_irqrestore(&priv->ptp.lock, flags);
+
+	stamps.hwtstamp = ns_to_ktime(moderato_stamp(now, stamp));
+	skb_tstamp_tx(skb, &stamps);
+}
+
+int moderato_hwtstamp_get(struct net_device *ndev,
+			  struct kernel_hwtstamp_config *config)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (!priv->ptp.clock)
+		return -EOPNOTSUPP;
+	*config = priv->ptp.config;
+	return 0;
+}
+
+/* Of all received frames or of none; those of PTP are among all */
+int moderato_hwtstamp_set(struct net_device *ndev,
+			  struct kernel_hwtstamp_config *config,
+			  struct netlink_ext_ack *extack)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_ptp *ptp = &priv->ptp;
+	unsigned long flags;
+
+	if (!ptp->clock)
+		return -EOPNOTSUPP;
+	if (config->tx_type != HWTSTAMP_TX_OFF &&
+	    config->tx_type != HWTSTAMP_TX_ON) {
+		NL_SET_ERR_MSG_MOD(extack, "frames are stamped, not changed");
+		return -ERANGE;
+	}
+	if (config->rx_filter != HWTSTAMP_FILTER_NONE)
+		config->rx_filter = HWTSTAMP_FILTER_ALL;
+
+	spin_lock_irqsave(&ptp->lock, flags);
+	ptp->config = *config;
+	moderato_time_ctrl(priv);
+	spin_unlock_irqrestore(&ptp->lock, flags);
+	return 0;
+}
+
+#ifdef MODERATO_LINUX_6_1
+int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr, int cmd)
+{
+	struct kernel_hwtstamp_config config = {};
+	struct hwtstamp_config asked = {};
+	int err;
+
+	if (cmd == SIOCSHWTSTAMP) {
+		if (copy_from_user(&asked, ifr->ifr_data, sizeof(asked)))
+			return -EFAULT;
+		config.tx_type = asked.tx_type;
+		config.rx_filter = asked.rx_filter;
+		err = moderato_hwtstamp_set(ndev, &config, NULL);
+	} else if (cmd == SIOCGHWTSTAMP) {
+		err = moderato_hwtstamp_get(ndev, &config);
+	} else {
+		err = -EOPNOTSUPP;
+	}
+	if (err)
+		return err;
+
+	asked.tx_type = config.tx_type;
+	asked.rx_filter = config.rx_filter;
+	return copy_to_user(ifr->ifr_data, &asked, sizeof(asked)) ? -EFAULT : 0;
+}
+
+#endif
+int moderato_get_ts_info(struct net_device *ndev,
+			 struct kernel_ethtool_ts_info *info)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (!priv->ptp.clock)
+		return ethtool_op_get_ts_info(ndev, info);
+
+	info->so_timestamping = SOF_TIMESTAMPING_TX_HARDWARE |
+				SOF_TIMESTAMPING_RX_HARDWARE |
+				SOF_TIMESTAMPING_RAW_HARDWARE |
+				SOF_TIMESTAMPING_TX_SOFTWARE |
+				SOF_TIMESTAMPING_RX_SOFTWARE |
+				SOF_TIMESTAMPING_SOFTWARE;
+	info->phc_index = ptp_clock_index(priv->ptp.clock);
+	info->tx_types = BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON);
+	info->rx_filters = BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_ALL);
+	return 0;
+}
+
+/* Life --------------------------------------------------------------------- */
+
+/* The time is the system's; the rest as it was before the hardware lost it */
+void moderato_ptp_start(struct moderato_priv *priv)
+{
+	struct moderato_ptp *ptp = &priv->ptp;
+	unsigned long flags;
+
+	if (!ptp->clock)
+		return;
+
+	spin_lock_irqsave(&ptp->lock, flags);
+	moderato_time_tune(priv, ptp->increment);
+	moderato_time_command(priv, MODERATO_TIME_COMMAND_SET,
+			      ktime_get_real_ns());
+	moderato_time_output(priv);
+	spin_unlock_irqrestore(&ptp->lock, flags);
+}
+
+/* Before the interface is there. Without PTP in the kernel there is no clock,
+ * and that is no error.
+ */
+int moderato_ptp_init(struct moderato_priv *priv)
+{
+	struct moderato_ptp *ptp = &priv->ptp;
+	struct ptp_clock *clock;
+
+	if (!(priv->features & MODERATO_FEATURES_TIMESTAMP))
+		return 0;
+
+	spin_lock_init(&ptp->lock);
+	ptp->info = moderato_ptp_info;
+	ptp->increment = moderato_increment(priv->clock_hz);
+	clock = ptp_clock_register(&ptp->info, priv->dev);
+	if (IS_ERR(clock))
+		return PTR_ERR(clock);
+	ptp->clock = clock;
+	moderato_ptp_start(priv);
+	return 0;
+}
+
+void moderato_ptp_free(struct moderato_priv *priv)
+{
+	if (priv->ptp.clock)
+		ptp_clock_unregister(priv->ptp.clock);
+}
