@@ -57,6 +57,13 @@ def test_rmon():
         register.name for register in registers.STATISTICS if register.option == "rmon"}
 
 
+def test_vlan():
+    made = mac(vlan=True)
+    assert optional(made) == {"FEATURES", "VLAN"}  # what is only written has no value
+    assert "VLAN_TABLE" in made.registers.strobe and "VLAN_TABLE" not in mac().registers.strobe
+    assert set(made.registers.counters) - set(registers.counters()) == {"RX_VLAN_FILTERED"}
+
+
 def test_jumbo():
     """The FIFOs grow to what is needed, and no further; a longer one stays."""
     assert len(mac(jumbo=True).rx_fifo.space) == len(mac(rx_fifo_order=14).rx_fifo.space)

@@ -163,7 +163,8 @@ async def registers_are_as_in_the_table(dut):
     assert await regs.read("CAPABILITY", "RX_FIFO_ORDER") == 13
     assert await regs.read("CAPABILITY", "TX_FIFO_ORDER") == 12
     assert await regs.read("CAPABILITY", "RATES") == 0
-    assert [await regs.read("FEATURES", name) for name in ("PAUSE", "JUMBO", "RMON")] == [1, 0, 1]
+    assert [await regs.read("FEATURES", name) for name in ("PAUSE", "JUMBO", "RMON", "VLAN",
+            "VLAN_FILTER")] == [1, 0, 1, 1, 1]
     assert await regs.read("FEATURES", "UNICAST") == registers.MAX_UNICAST
     table = {register.offset: register for register in registers.registers()}
     stored = {}

@@ -24,7 +24,8 @@ class Bench:
         bench = cls()
         bench.dut, bench.fates = dut, []
         Clock(dut.sys_clk, 10, unit="ns").start()
-        for name in ("sink_valid", "sink_error", "free", "next", "obey", "compare0_on", "compare1_on"):
+        for name in ("sink_valid", "sink_error", "free", "next", "obey", "strip", "compare0_on",
+                     "compare1_on"):
             getattr(dut, name).value = 0
         dut.enable.value, dut.max_frame.value = 1, 1518
         dut.sys_rst.value = 1

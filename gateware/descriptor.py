@@ -19,12 +19,14 @@ words       = {word.name: word for word in DESCRIPTOR}
 control     = {field.name: field for field in words["CONTROL"].fields}
 rx_checksum = {field.name: field for field in words["RX_CHECKSUM"].fields}
 tx_checksum = {field.name: field for field in words["TX_CHECKSUM"].fields}
+tx_tag      = {field.name: field for field in words["TX_TAG"].fields}
 status      = {field.name: field for field in words["STATUS"].fields}
 
 # A descriptor as the rings see it, and what it says besides with a checksum to be inserted: START,
-# PLACE in units of two octets.
+# PLACE in units of two octets; and with a VLAN tag.
 descriptor_layout = [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
 checksum_layout   = [("start", 13), ("place", 13), ("insert", 1)]
+tag_layout        = [("tag", 16), ("tagged", 1)]
 
 
 def descriptor_address(base, order, index, half=0):
@@ -42,12 +44,13 @@ def status_address(base, order, index):
     return descriptor_address(base, order, index, half=words["RX_CHECKSUM"].offset//DATA_BYTES)
 
 
-def status_beat(index, order, sum=None, **fields):
-    """The 8 bytes written back: STATUS with its PHASE and the given fields, a sum or 0 before it."""
+def status_beat(index, order, sum=None, tci=None, **fields):
+    """The 8 bytes written back: STATUS with its PHASE and the given fields, a sum and a tag or 0 before it."""
     value  = (~(index >> order) & 1) << status["PHASE"].lsb
     for name, bits in fields.items():
         value = value | (bits << status[name.upper()].lsb)
     value = value << 8*(words["STATUS"].offset - words["RX_CHECKSUM"].offset)
+    value = value if tci is None else value | (tci << rx_checksum["TCI"].lsb)
     return value if sum is None else value | (sum << rx_checksum["SUM"].lsb)
 
 # Fetcher ------------------------------------------------------------------------------------------
@@ -59,10 +62,12 @@ class DescriptorFetcher(LiteXModule):
     many are still to be read. `starved`: every descriptor handed over was delivered. A bus error
     while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
 
-    checksum  it delivers checksum_layout, too.
+    checksum  it delivers checksum_layout, too;
+    tag       and tag_layout.
     """
-    def __init__(self, checksum=False):
-        layout = descriptor_layout + (checksum_layout if checksum else [])
+    def __init__(self, checksum=False, tag=False):
+        layout = descriptor_layout + (checksum_layout if checksum else []) + (tag_layout if tag else [])
+        whole  = checksum or tag # Both beats of a descriptor are needed.
 
         # Settings.
         self.enable = Signal()
@@ -130,8 +135,8 @@ class DescriptorFetcher(LiteXModule):
             ),
         ]
 
-        # Answers: the first beat of a descriptor holds all that the rings need, but for a checksum.
-        # ------------------------------------------------------------------------------------------
+        # Answers: the first beat of a descriptor holds all that the rings need, but for what is inserted.
+        # ------------------------------------------------------------------------------------------------
         even = Signal(reset=1)
         self.sync += If(port.valid, even.eq(port.last | ~even))
 
@@ -139,20 +144,26 @@ class DescriptorFetcher(LiteXModule):
             lsb = 8*(words[word].offset % DATA_BYTES) + field.lsb
             return port.data[lsb:lsb + field.width]
 
-        first = Record(descriptor_layout) if checksum else fifo.sink
+        first = Record(descriptor_layout) if whole else fifo.sink
         self.comb += [
-            fifo.sink.valid.eq(port.valid & (~even if checksum else even) & ~port.error & ~failed),
+            fifo.sink.valid.eq(port.valid & (~even if whole else even) & ~port.error & ~failed),
             first.address.eq(port.data[:32]),
             first.length.eq(bits("CONTROL", control["LENGTH"])),
             first.request.eq(bits("CONTROL", control["INTERRUPT"])),
             first.silent.eq(bits("CONTROL", control["NO_INTERRUPT"])),
         ]
-        if checksum:
+        if whole:
             kept = Record(descriptor_layout)
             self.sync += If(port.valid & even, kept.eq(first))
+            self.comb += [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in descriptor_layout]
+        if checksum:
             self.comb += [
-                [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in descriptor_layout],
                 fifo.sink.start.eq(bits("TX_CHECKSUM", tx_checksum["START"])[1:]),
                 fifo.sink.place.eq(bits("TX_CHECKSUM", tx_checksum["PLACE"])[1:]),
                 fifo.sink.insert.eq(bits("TX_CHECKSUM", tx_checksum["INSERT"])),
+            ]
+        if tag:
+            self.comb += [
+                fifo.sink.tag.eq(bits("TX_TAG", tx_tag["TAG"])),
+                fifo.sink.tagged.eq(bits("TX_TAG", tx_tag["TAGGED"])),
             ]

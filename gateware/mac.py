@@ -25,13 +25,13 @@ from moderato.gateware.moderation    import Moderation
 from moderato.gateware.pacing        import Pacing
 from moderato.gateware.pause         import PauseTimer
 from moderato.gateware.pause_source  import PauseSource
-from moderato.gateware.receive       import Receive, rx_frame_param, rx_sum_param
+from moderato.gateware.receive       import Receive, rx_frame_param, rx_sum_param, rx_tag_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.rmon          import Destination, lengths
 from moderato.gateware.rx_ring       import RxRing
 from moderato.gateware.statistics    import Statistics
 from moderato.gateware.transmit      import Transmit
-from moderato.gateware.tx_ring       import TxRing, tx_frame_param, tx_place_param
+from moderato.gateware.tx_ring       import TxRing, tx_frame_param, tx_place_param, tx_tag_param
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
@@ -69,6 +69,7 @@ class ModeratoMAC(LiteXModule):
     unicast        so many addresses beside the station's own are accepted, up to 8 (filter.py).
     pause          pause frames can be obeyed and sent (pause.py, pause_source.py).
     rmon           frames are counted by length and destination, too (rmon.py).
+    vlan           VLAN tags can be taken out, put in, and filtered by (vlan.py).
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -84,7 +85,7 @@ class ModeratoMAC(LiteXModule):
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
         max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
-        unicast=0, pause=False, jumbo=False, rmon=False,
+        unicast=0, pause=False, jumbo=False, rmon=False, vlan=False,
         datapath_cd="sys", moderation_cd="sys"):
         if jumbo:
             rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
@@ -116,11 +117,13 @@ class ModeratoMAC(LiteXModule):
             ("PAUSE",       int(pause)),
             ("JUMBO",       int(jumbo)),
             ("RMON",        int(rmon)),
+            ("VLAN",        int(vlan)),
+            ("VLAN_FILTER", int(vlan)),
             ("UNICAST",     unicast),
         ))
         self.registers = regs = datapath(RegisterFile([
             *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
-                ("rmon", rmon), ("features", features)) if wanted],
+                ("rmon", rmon), ("vlan", vlan), ("features", features)) if wanted],
             *[f"unicast_{n}" for n in range(unicast)]]))
         self.bus       = regs.bus
         value = regs.value
@@ -131,10 +134,10 @@ class ModeratoMAC(LiteXModule):
 
         # Receive.
         # --------
-        rx_param     = rx_frame_param + (rx_sum_param if rx_checksum else [])
+        rx_param     = rx_frame_param + (rx_sum_param if rx_checksum else []) + (rx_tag_param if vlan else [])
         self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_param, max_frames))
         self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0,
-            rx_checksum, unicast, pause))
+            rx_checksum, unicast, pause, vlan))
         self.rx_ring = rx_ring = datapath(RxRing(self.rx_fifo))
         self.comb += [
             core.source.connect(receive.sink),
@@ -166,14 +169,26 @@ class ModeratoMAC(LiteXModule):
         if tx_checksum:
             self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
             tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
+        tx_param      = tx_param + (tx_tag_param if vlan else [])
         self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
-        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum))
+        self.tx_ring  = tx_ring  = datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum, vlan))
         tx_frames = self.tx_fifo
         if pause:
             self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, tx_param, checksums))
             checksums = tx_frames.checksums
-        self.transmit = transmit = datapath(Transmit(tx_frames, checksums))
+        self.transmit = transmit = datapath(Transmit(tx_frames, checksums, vlan))
         self.comb += transmit.source.connect(core.sink)
+
+        # VLANs.
+        # ------
+        if vlan:
+            self.comb += [
+                receive.tag.strip.eq(self._field("VLAN", "STRIP")),
+                receive.select.eq(self._field("VLAN", "FILTER")),
+                receive.members.write.eq(regs.strobe["VLAN_TABLE"]),
+                Cat(receive.members.members, receive.members.row).eq(regs.data),
+                tx_ring.insert.eq(self._field("VLAN", "INSERT")),
+            ]
 
         # Pause.
         # ------
@@ -256,7 +271,8 @@ class ModeratoMAC(LiteXModule):
                 "RX_CONTROL_UNKNOWN": receive.unknown,
                 "TX_PAUSE_FRAMES":    transmit.sent & self.pause_source.own,
             } if pause else {}),
-            **(self._add_rmon(datapath, pause) if rmon else {}),
+            **({"RX_VLAN_FILTERED": receive.foreign} if vlan else {}),
+            **(self._add_rmon(datapath, pause, vlan) if rmon else {}),
             **self._interrupts("RX", self.rx_moderation),
             **self._interrupts("TX", self.tx_moderation),
             "RX_DROP_BUFFER": rx_ring.drop_buffer,
@@ -275,7 +291,7 @@ class ModeratoMAC(LiteXModule):
             "rx_drop_ring":   rx_ring.drop_ring | rx_ring.drop_buffer,
             "rx_drop_fifo":   receive.fifo_full,
             "rx_drop_error":  receive.fcs_error | receive.undersize | receive.oversize,
-            "rx_drop_filter": receive.filtered,
+            "rx_drop_filter": receive.filtered | receive.foreign if vlan else receive.filtered,
         }
         self.comb += self.events.eq(Cat(*[events[name] for name in registers.EVENTS]))
 
@@ -365,13 +381,15 @@ class ModeratoMAC(LiteXModule):
         ]
         return timer.running | source.awake
 
-    def _add_rmon(self, datapath, pause):
+    def _add_rmon(self, datapath, pause, vlan):
         """What rmon.py makes counters of: names and pulses."""
         receive, transmit = self.receive, self.transmit
         self.tx_destination = to = datapath(Destination(transmit.source))
         fates = [receive.good, receive.fcs_error, receive.filtered, receive.fifo_full]
         if pause:
             fates += [receive.paused, receive.unknown]
+        if vlan:
+            fates += [receive.foreign]
         counted = {
             "RX_FRAGMENTS": receive.undersize & receive.damaged,
             "RX_JABBERS":   receive.oversize & receive.damaged,

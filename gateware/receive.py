@@ -15,12 +15,20 @@ from moderato.gateware.filter    import AddressFilter
 from moderato.gateware.pause     import ControlFrame
 from moderato.gateware.registers import RX_OFFSET
 from moderato.gateware.urgent    import Urgent
+from moderato.gateware.vlan      import TCI_BITS, VID_BITS, Membership, Tag
 
 # Parameters of a frame in the Rx FIFO: octets without FCS, what its destination is, and whether it
 # raises an interrupt at once.
 rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
 # And with checksums, the one's complement sum of what follows the Ethernet header.
 rx_sum_param = [("sum", SUM_BITS)]
+# With VLANs, the tag that was taken out.
+rx_tag_param = [("tagged", 1), ("tci", TCI_BITS)]
+
+
+def unless(condition, *statements):
+    """The statements where `condition`, if it is one, is 0."""
+    return statements if condition is None else [If(~condition, *statements)]
 
 # Receive ------------------------------------------------------------------------------------------
 
@@ -37,12 +45,15 @@ class Receive(LiteXModule):
     further
            so many addresses beside the station's own (filter.py).
     pause  with `obey`, MAC control frames are for the MAC alone (pause.py).
+    vlan   a VLAN tag may be taken out, and goes into the frame's record (rx_tag_param); with `select`,
+           frames of VLANs that are not among `members` are dropped (vlan.py).
 
-    One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS
+    One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS and tag
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
-    or unknown of MAC control. With them, `damaged`: its FCS is wrong, or the PHY said so.
+    or unknown of MAC control; foreign of other VLANs. With them, `damaged`: its FCS is wrong, or the
+    PHY said so.
     """
-    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False):
+    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, vlan=False):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
@@ -54,10 +65,15 @@ class Receive(LiteXModule):
             self.obey    = Signal()
             self.paused  = Signal()
             self.unknown = Signal()
+        if vlan:
+            self.tag     = tag = Tag()
+            self.members = members = Membership()
+            self.select  = Signal()
+            self.foreign = Signal()
 
         # Results.
         self.good      = Signal()
-        self.octets    = Signal(14)
+        self.octets    = Signal(15 if vlan else 14)
         self.fcs_error = Signal()
         self.undersize = Signal()
         self.oversize  = Signal()
@@ -101,21 +117,24 @@ class Receive(LiteXModule):
             fifo.data.eq(Cat(low, carry, sink.data[:16])),
         ]
 
+        out      = tag.out if vlan else None # The word is of no use to others.
         self.fsm = fsm = FSM(reset_state="RECEIVE")
         fsm.act("RECEIVE",
             sink.ready.eq(1),
             If(sink.valid,
-                NextValue(carry, sink.data[16:]),
-                NextValue(low, Cat(carry, sink.data[:16])),
-                NextValue(upper, ~upper),
+                *unless(out,
+                    NextValue(carry, sink.data[16:]),
+                    NextValue(low, Cat(carry, sink.data[:16])),
+                    NextValue(upper, ~upper),
+                ),
                 NextValue(started, 1),
                 NextValue(error, error | ((sink.error & lanes) != 0)),
                 If(~started, NextValue(wanted, self.enable)),
                 # A frame that is too long already takes no more room; the count stops.
-                If(~long,
+                *unless(out, If(~long,
                     NextValue(length, length + word_octets),
                     fifo.write.eq(upper),
-                ),
+                )),
                 If(word_octets == 4,
                     NextValue(crc, crc32_step(crc, sink.data)),
                 ),
@@ -132,11 +151,12 @@ class Receive(LiteXModule):
             NextState("DECIDE"),
         )
         self.damaged = damaged = error | (crc != RESIDUE)
+        octets = length + tag.octets if vlan else length # As they came.
         # Each frame has one fate: length first, because the FCS of a fragment says nothing.
         # -----------------------------------------------------------------------------------
         fate = If(~wanted | ~self.enable,
             fifo.abort.eq(1)
-        ).Elif(length < eth_min_frame_length,
+        ).Elif(octets < eth_min_frame_length,
             fifo.abort.eq(1),
             self.undersize.eq(1)
         ).Elif(long,
@@ -155,7 +175,13 @@ class Receive(LiteXModule):
         fate = fate.Elif(~self.filter.accept,
             fifo.abort.eq(1),
             self.filtered.eq(1)
-        ).Else(
+        )
+        if vlan:
+            fate = fate.Elif(self.select & tag.tagged & ~members.member & ~self.filter.promiscuous,
+                fifo.abort.eq(1),
+                self.foreign.eq(1)
+            )
+        fate = fate.Else(
             fifo.commit.eq(1),
             self.good.eq(fifo.accepted),
             self.fifo_full.eq(~fifo.accepted)
@@ -178,7 +204,7 @@ class Receive(LiteXModule):
         )
         self.sync += If(~self.enable, wanted.eq(0))
         self.comb += [
-            self.octets.eq(length),
+            self.octets.eq(octets),
             fifo.param.length.eq(length - eth_fcs_length),
             fifo.param.multicast.eq(self.filter.multicast),
             fifo.param.broadcast.eq(self.filter.broadcast),
@@ -192,6 +218,15 @@ class Receive(LiteXModule):
                 control.take.eq(sink.valid & sink.ready),
                 control.first.eq(~started),
                 control.data.eq(sink.data),
+            ]
+        if vlan:
+            self.comb += [
+                tag.take.eq(sink.valid & sink.ready),
+                tag.first.eq(~started),
+                tag.data.eq(sink.data),
+                members.vid.eq(tag.tci[:VID_BITS]),
+                fifo.param.tagged.eq(tag.stripped),
+                fifo.param.tci.eq(Mux(tag.stripped, tag.tci, 0)),
             ]
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 3
+MINOR = 4
 PLAIN_MINOR = 2  # Of an instance that has none of FEATURES: it is the hardware of 1.2, to the gate.
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
@@ -127,6 +127,25 @@ def _pause():
     ))
 
 
+def _vlan():
+    """VLAN tags of IEEE 802.1Q."""
+    yield from (replace(register, option="vlan") for register in (
+        Register("VLAN", 0x0B4, "rw", "VLAN tags: of type 0x8100, behind the addresses. (Since 1.4, like the next one, "
+            "if FEATURES has VLAN.)", (
+            Field("STRIP",  0, 1, "Received: a frame is delivered without its tag, and its descriptor tells it "
+                "(TAGGED, TCI). MAX_FRAME is for what is left. Of two tags, the first one is taken out."),
+            Field("FILTER", 1, 1, "Received: tagged frames are accepted if their VLAN is in the table, or 0, or if "
+                "CTRL has PROMISCUOUS."),
+            Field("INSERT", 2, 1, "Sent: descriptors ask for tags (TX_TAG)."),
+        ), width=3),
+        Register("VLAN_TABLE", 0x0B8, "wo", "Writes which of 16 VLANs are accepted. Before FILTER is set for the first "
+            "time, all 256 rows are to be written.", (
+            Field("MEMBERS", 0, 16, "Bit n is that of VLAN 16*ROW + n."),
+            Field("ROW",    16,  8, "Bits 11:4 of these VLANs."),
+        )),
+    ))
+
+
 # Global registers ---------------------------------------------------------------------------------
 
 GLOBAL = (
@@ -179,11 +198,14 @@ GLOBAL = (
         Field("PAUSE",       2, 1, "Pause frames can be obeyed and sent: the PAUSE registers exist."),
         Field("JUMBO",       3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
         Field("RMON",        4, 1, "The counters from 0x38C on exist."),
+        Field("VLAN",        5, 1, "VLAN tags can be taken out and put in: the VLAN registers exist. (Since 1.4.)"),
+        Field("VLAN_FILTER", 6, 1, "Tagged frames can be filtered by their VLAN. (Since 1.4.)"),
         Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
     ), option="features"),
     *_urgent(),
     *_unicast(),
     *_pause(),
+    *_vlan(),
 )
 
 # Ring and moderation registers, the same for both directions ---------------------------------------
@@ -287,7 +309,10 @@ def rmon_range(first, last):
     return f"{first} octets" if first == last else f"{first} to {last} octets"
 
 
-STATISTICS += (*_rmon(),)
+STATISTICS += (*_rmon(),
+    _counter("RX_VLAN_FILTERED", 0x3DC, "good frames for this station, but of other VLANs. (Since 1.4, if FEATURES has "
+        "VLAN.)", option="vlan"),
+)
 
 # Descriptors --------------------------------------------------------------------------------------
 
@@ -316,6 +341,8 @@ DESCRIPTOR = (
         Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
             "has RX_CHECKSUM. The first octet of each pair counts as bits 7:0, so that in memory the octets of SUM are "
             "in the order of the frame's. 0 with ERROR. (Since 1.3.)"),
+        Field("TCI", 16, 16, "Tag control information of the tag that was taken out, if STATUS has TAGGED. (Since "
+            "1.4.)"),
     )),
     Word("TX_CHECKSUM", 0x8, "Tx, what the driver asks for if FEATURES has TX_CHECKSUM; written back as 0. Whatever is "
         "asked for, the frame's other octets are not changed.", (
@@ -325,11 +352,18 @@ DESCRIPTOR = (
             "memory holds there counts in the sum. What is beyond the frame's end is not sent."),
         Field("INSERT", 31,  1, "Insert the inverted sum, or 0xffff if that is 0."),
     )),
+    Word("TX_TAG", 0xC, "Tx, what the driver asks for if FEATURES has VLAN and the register VLAN has INSERT; PHASE of "
+        "STATUS, bit 31, must stay as it is.", (
+        Field("TAG",     0, 16, "Tag control information: PCP, DEI, VID."),
+        Field("TAGGED", 30,  1, "A VLAN tag with it is sent behind the frame's addresses. LENGTH, START and PLACE are "
+            "those of the frame in memory, without it. (Since 1.4.)"),
+    )),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
         Field("BROADCAST", 17,  1, "Rx: the destination is the broadcast address."),
         Field("URGENT",    18,  1, "Rx: a comparison of the URGENT registers held. (Since 1.2.)"),
+        Field("TAGGED",    19,  1, "Rx: a VLAN tag was taken out of the frame; TCI tells which. (Since 1.4.)"),
         Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
             "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0."),
         Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "

@@ -9,7 +9,8 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
-from moderato.gateware.crc import INIT, crc32_step, fcs_octet
+from moderato.gateware.crc  import INIT, crc32_step, fcs_octet
+from moderato.gateware.vlan import PLACE, TAG_OCTETS, tag
 
 # Transmit -----------------------------------------------------------------------------------------
 
@@ -22,13 +23,15 @@ class Transmit(LiteXModule):
 
     checksums  a stream of a `checksum` for each frame, to be put at the frame's `place` if its parameters
                (tx_place_param) have `insert`; or None.
+    vlan       frames whose parameters (tx_tag_param) have `tagged` get their VLAN tag, which counts in the
+               minimum.
 
     `sent` pulses when a frame's last word was taken, with its `octets` on the wire, FCS included.
     """
-    def __init__(self, fifo, checksums=None):
+    def __init__(self, fifo, checksums=None, vlan=False):
         self.source = source = stream.Endpoint(eth_phy_description(32))
         self.sent   = Signal()
-        self.octets = Signal(14)
+        self.octets = Signal(15 if vlan else 14)
         self.awake  = Signal()
 
         # # #
@@ -41,8 +44,13 @@ class Transmit(LiteXModule):
         previous  = Signal(32)
         remaining = Signal(14)  # Octets of the frame still to be sent.
         padding   = Signal(6)   # Octets to be sent after them.
-        length    = Signal(14)
+        length    = Signal(15 if vlan else 14)
         self.comb += half.eq(Mux(upper, fifo.word[32:], fifo.word[:32]))
+
+        whole     = fifo.head.length # Of the frame, before padding and FCS.
+        if vlan:
+            whole = Signal(15)
+            self.comb += whole.eq(fifo.head.length + Mux(fifo.head.tagged, TAG_OCTETS, 0))
 
         # One half word on.
         step = [
@@ -56,8 +64,8 @@ class Transmit(LiteXModule):
             NextValue(upper, fifo.head.offset[2]),
             NextValue(shift, fifo.head.offset[:2]),
             NextValue(remaining, fifo.head.length),
-            NextValue(length, Mux(fifo.head.length < min_length, min_length, fifo.head.length)),
-            NextValue(padding, Mux(fifo.head.length < min_length, min_length - fifo.head.length, 0)),
+            NextValue(length, Mux(whole < min_length, min_length, whole)),
+            NextValue(padding, Mux(whole < min_length, min_length - whole, 0)),
             If(fifo.available if checksums is None else fifo.available & checksums.valid,
                 If(fifo.head.error,
                     fifo.release.eq(1)
@@ -73,19 +81,20 @@ class Transmit(LiteXModule):
             NextState("SEND"),
         )
 
-        # The word: aligned, with a checksum in its place, cut at the frame's end, zeros beyond.
-        # ---------------------------------------------------------------------------------------
+        # The word: aligned, with a checksum in its place, cut at the frame's end, zeros beyond; or a tag.
+        # -------------------------------------------------------------------------------------------------
         aligned = Signal(32)
         mask    = Signal(4)
         word    = Signal(32)
         total   = Signal(15) # Octets to be sent before the FCS.
         filled  = aligned if checksums is None else Signal(32)
+        own     = Signal(32) if vlan else word # Of the frame in memory.
         self.comb += [
             Case(shift, {0: aligned.eq(half)} |
                 {n: aligned.eq(Cat(previous, half)[8*n:8*n + 32]) for n in range(1, 4)}),
             mask.eq(0b1111),
             Case(remaining, {n: mask.eq(2**n - 1) for n in range(4)}),
-            [word[8*n:8*n + 8].eq(Mux(mask[n], filled[8*n:8*n + 8], 0)) for n in range(4)],
+            [own[8*n:8*n + 8].eq(Mux(mask[n], filled[8*n:8*n + 8], 0)) for n in range(4)],
             total.eq(remaining + padding),
         ]
         place_next = []
@@ -102,6 +111,16 @@ class Transmit(LiteXModule):
                 filled[16:].eq(Mux(here & pairs[0], checksums.checksum, aligned[16:])),
                 checksums.ready.eq(fifo.release),
             ]
+        if vlan:
+            # Words up to the tag, which goes before the frame's next one. Whatever is left is longer than
+            # that: the frame, or its padding.
+            ahead = Signal(max=PLACE + 2)
+            turn  = Signal()
+            fsm.act("IDLE", NextValue(ahead, Mux(fifo.head.tagged, PLACE + 1, 0)))
+            self.comb += [
+                turn.eq(ahead == 1),
+                word.eq(Mux(turn, tag(fifo.head.tag), own)),
+            ]
 
         crc         = Signal(32, reset=INIT)
         tail        = Signal(32) # The incomplete last word,
@@ -110,6 +129,25 @@ class Transmit(LiteXModule):
         tail_octet  = Signal(8)
         self.comb += Case(tail_done, {n: tail_octet.eq(tail[8*n:8*n + 8]) for n in range(3)})
         fcs         = [fcs_octet(crc, n) for n in range(4)]
+        taken = [
+            # Never beyond the frame: what is read of it counts as room for the next.
+            If(remaining > 4, *step),
+            *place_next,
+            NextValue(crc, crc32_step(crc, word)),
+            If(remaining >= 4,
+                NextValue(remaining, remaining - 4)
+            ).Else(
+                # The padding's first octets ride in the frame's last word.
+                NextValue(remaining, 0),
+                NextValue(padding, total - 4),
+            ),
+            If(total == 4, NextState("FCS")),
+        ]
+        if vlan:
+            taken = [
+                If(ahead != 0, NextValue(ahead, ahead - 1)),
+                If(turn, NextValue(crc, crc32_step(crc, word))).Else(*taken),
+            ]
         fsm.act("SEND",
             source.data.eq(word),
             If(total < 4,
@@ -118,20 +156,7 @@ class Transmit(LiteXModule):
                 NextState("TAIL"),
             ).Else(
                 source.valid.eq(1),
-                If(source.ready,
-                    # Never beyond the frame: what is read of it counts as room for the next.
-                    If(remaining > 4, *step),
-                    *place_next,
-                    NextValue(crc, crc32_step(crc, word)),
-                    If(remaining >= 4,
-                        NextValue(remaining, remaining - 4)
-                    ).Else(
-                        # The padding's first octets ride in the frame's last word.
-                        NextValue(remaining, 0),
-                        NextValue(padding, total - 4),
-                    ),
-                    If(total == 4, NextState("FCS")),
-                ),
+                If(source.ready, *taken),
             ),
         )
         fsm.act("TAIL",

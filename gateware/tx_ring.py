@@ -14,6 +14,8 @@ from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, ReadPort
 tx_frame_param = [("length", 14), ("offset", 3), ("error", 1)]
 # And with checksums, whether one is to be inserted, and at which pair of octets.
 tx_place_param = [("place", 13), ("insert", 1)]
+# With VLANs, whether one with this tag is to be inserted.
+tx_tag_param = [("tag", 16), ("tagged", 1)]
 
 # Tx Ring ------------------------------------------------------------------------------------------
 
@@ -23,13 +25,14 @@ class TxRing(LiteXModule):
     fifo_order  size of the FIFO, 2**order bytes.
     max_frames  how many frames the FIFO can hold.
     checksum    a TxChecksum that is to sum each frame on its way, for a FIFO with tx_place_param, too; or None.
+    tag         frames get VLAN tags if `insert`; the FIFO has tx_tag_param, too.
 
     A descriptor completes when its frame is whole in the FIFO, for then its memory may be reused; the
     frame will be sent, whatever becomes of the ring. A length of 0, or beyond the FIFO
     (`drop_length`), and one that memory refuses to give all of complete with ERROR and send nothing.
     Memory that refuses descriptors or their status leaves the ring `halted` until it is disabled.
     """
-    def __init__(self, fifo, fifo_order, max_frames, checksum=None):
+    def __init__(self, fifo, fifo_order, max_frames, checksum=None, tag=False):
         if max_frames <= IN_FLIGHT:
             raise ValueError(f"max_frames must be more than the {IN_FLIGHT} frames that may be under "
                 f"way, not {max_frames}: nothing would ever be sent.")
@@ -45,9 +48,10 @@ class TxRing(LiteXModule):
         self.awake       = Signal()
 
         # DMA.
-        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None)
+        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, tag)
         self.data        = data        = ReadPort()
         wanted = [("start", 15)] + tx_place_param if checksum else [] # `start` in memory, as `offset`.
+        wanted = wanted + (tx_tag_param if tag else [])
         self.completions = completions = Completions([("words", 12), ("length", 14), ("offset", 3),
             ("error", 1), ("request", 1), ("silent", 1)] + wanted)
 
@@ -195,5 +199,18 @@ class TxRing(LiteXModule):
                 fifo.param.insert.eq(oldest.insert),
             )
             awake = awake | checksum.awake
+
+        # VLAN tags.
+        # ----------
+        if tag:
+            self.insert = Signal()
+            fsm.act("WAIT",
+                NextValue(job.tag, fetcher.source.tag),
+                NextValue(job.tagged, fetcher.source.tagged & self.insert),
+            )
+            self.sync += If(completions.finish,
+                fifo.param.tag.eq(oldest.tag),
+                fifo.param.tagged.eq(oldest.tagged),
+            )
 
         self.comb += self.awake.eq(awake)

@@ -159,6 +159,7 @@ def main(words=None) -> int:
     add("--pause", action="store_true", help="with pause frames")
     add("--jumbo", action="store_true", help="with FIFOs for frames of 9018 octets")
     add("--rmon", action="store_true", help="with counters by length and destination")
+    add("--vlan", action="store_true", help="with VLAN tags taken out, put in, and filtered by")
     add("--rx-checksum", action="store_true", help="received frames are summed")
     add("--tx-checksum", action="store_true", help="checksums are inserted into sent frames")
     add("--output", type=Path, required=True, metavar="DIR", help="a folder, made if it is not there")

@@ -118,6 +118,26 @@ static void ring_drain(struct kunit *test)
 }
 
 #ifdef MODERATO_OFFLOADS
+/* Whatever it completed as in the pass before, also where the index wraps */
+static void ring_pending(struct kunit *test)
+{
+	for (u8 order = MODERATO_MIN_RING_ORDER;
+	     order <= MODERATO_MAX_RING_ORDER; order++) {
+		u16 index = 0;
+
+		do {
+			u32 status = moderato_pending(index, order);
+
+			if (moderato_completed(status, index, order) ||
+			    !moderato_completed(status ^
+						MODERATO_DESC_STATUS_PHASE,
+						index, order))
+				KUNIT_FAIL(test, "order %u, index %u", order,
+					   index);
+		} while (++index);
+	}
+}
+
 /* A quantum is 51.2 clocks at 1000 Mb/s */
 static void ring_pause(struct kunit *test)
 {
@@ -478,6 +498,7 @@ static struct kunit_case moderato_ring_cases[] = {
 	KUNIT_CASE(ring_wake),
 	KUNIT_CASE(ring_drain),
 #ifdef MODERATO_OFFLOADS
+	KUNIT_CASE(ring_pending),
 	KUNIT_CASE(ring_pause),
 #endif
 	{}

@@ -41,6 +41,11 @@
 /* Octets around the payload of the longest frame, with one VLAN tag */
 #define MODERATO_OVERHEAD	(ETH_HLEN + VLAN_HLEN + ETH_FCS_LEN)
 
+#ifdef MODERATO_OFFLOADS
+/* VLANs that the hardware is told of at once */
+#define MODERATO_VLAN_ROW	16
+
+#endif
 struct moderato_priv;
 struct moderato_rx;
 struct moderato_tx;
@@ -420,6 +425,9 @@ enum moderato_counter {
 #endif
 	MODERATO_TX_DROP_LENGTH,
 	MODERATO_DMA_ERRORS,
+#ifdef MODERATO_OFFLOADS
+	MODERATO_RX_VLAN_FILTERED,
+#endif
 	/* The ones above are shown by ethtool -S, those below in the standard
 	 * groups only.
 	 */
@@ -629,6 +637,8 @@ struct moderato_priv {
 	/* FEATURES, 0 where the register map has none */
 	u32 features;
 	unsigned int copy_mtu;
+	/* members of each row, guarded by RTNL */
+	u16 vlans[VLAN_N_VID / MODERATO_VLAN_ROW];
 #endif
 #ifndef MODERATO_CORE
 	struct moderato_flow flows[MODERATO_FLOWS];
@@ -662,6 +672,22 @@ static inline bool moderato_tx_inserts(const struct moderato_tx *tx,
 
 	return tx->priv->features & MODERATO_FEATURES_TX_CHECKSUM &&
 	       !(odd & 1);
+}
+
+/* Asks for the tag of @skb, if it has one, in the descriptor at @index. Others
+ * may look at it meanwhile, whether it is completed: it never seems to be.
+ */
+static inline void moderato_tx_ask(struct moderato_ring *ring, u16 index,
+				   const struct sk_buff *skb)
+{
+	u32 slot = moderato_slot(index, ring->order);
+	u32 status = moderato_pending(index, ring->order);
+
+	if (skb_vlan_tag_present(skb))
+		status |= MODERATO_DESC_TX_TAG_TAGGED |
+			  FIELD_PREP(MODERATO_DESC_TX_TAG_TAG,
+				     skb_vlan_tag_get(skb));
+	WRITE_ONCE(ring->desc[slot].status, cpu_to_le32(status));
 }
 
 #endif
@@ -769,6 +795,9 @@ void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
 			   bool rx);
 void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
 				 unsigned int frame);
+void moderato_hw_set_vlan(struct moderato_priv *priv,
+			  netdev_features_t features);
+void moderato_hw_set_vlan_row(struct moderato_priv *priv, unsigned int row);
 #endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
 void moderato_hw_moderate(struct moderato_priv *priv,

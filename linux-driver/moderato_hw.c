@@ -217,6 +217,29 @@ void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
 	writel(moderato_pause_ring(order), priv->regs + MODERATO_PAUSE_RING);
 }
 
+/* Tags of received frames as @features say. Of sent ones, those that their
+ * descriptors ask for are put in at any time.
+ */
+void moderato_hw_set_vlan(struct moderato_priv *priv,
+			  netdev_features_t features)
+{
+	bool strip = features & NETIF_F_HW_VLAN_CTAG_RX;
+	bool filter = features & NETIF_F_HW_VLAN_CTAG_FILTER;
+
+	if (priv->features & MODERATO_FEATURES_VLAN)
+		writel(MODERATO_VLAN_INSERT |
+		       FIELD_PREP(MODERATO_VLAN_STRIP, strip) |
+		       FIELD_PREP(MODERATO_VLAN_FILTER, filter),
+		       priv->regs + MODERATO_VLAN);
+}
+
+void moderato_hw_set_vlan_row(struct moderato_priv *priv, unsigned int row)
+{
+	writel(FIELD_PREP(MODERATO_VLAN_TABLE_ROW, row) |
+	       FIELD_PREP(MODERATO_VLAN_TABLE_MEMBERS, priv->vlans[row]),
+	       priv->regs + MODERATO_VLAN_TABLE);
+}
+
 #endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu)
 {

@@ -285,6 +285,47 @@ static void moderato_set_rx_mode(struct net_device *ndev)
 			 MODERATO_CTRL_ALLMULTI, set);
 }
 
+#ifdef MODERATO_OFFLOADS
+static int moderato_vlan_rx_add_vid(struct net_device *ndev, __be16 proto,
+				    u16 vid)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	unsigned int row = vid / MODERATO_VLAN_ROW;
+
+	priv->vlans[row] |= BIT(vid % MODERATO_VLAN_ROW);
+	moderato_hw_set_vlan_row(priv, row);
+	return 0;
+}
+
+static int moderato_vlan_rx_kill_vid(struct net_device *ndev, __be16 proto,
+				     u16 vid)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	unsigned int row = vid / MODERATO_VLAN_ROW;
+
+	priv->vlans[row] &= ~BIT(vid % MODERATO_VLAN_ROW);
+	moderato_hw_set_vlan_row(priv, row);
+	return 0;
+}
+
+/* The others of hw_features need no more than that they are there */
+static int moderato_set_features(struct net_device *ndev,
+				 netdev_features_t features)
+{
+	moderato_hw_set_vlan(netdev_priv(ndev), features);
+	return 0;
+}
+
+/* All that the hardware knows of VLANs: what it has may be of a boot loader */
+static void moderato_vlan_apply(struct moderato_priv *priv)
+{
+	if (priv->features & MODERATO_FEATURES_VLAN_FILTER)
+		for (unsigned int row = 0; row < ARRAY_SIZE(priv->vlans); row++)
+			moderato_hw_set_vlan_row(priv, row);
+	moderato_hw_set_vlan(priv, priv->ndev->features);
+}
+
+#endif
 /* What the hardware forgets when it loses power; the rings bring their own */
 static void moderato_restore(struct moderato_priv *priv)
 {
@@ -295,6 +336,9 @@ static void moderato_restore(struct moderato_priv *priv)
 	netif_addr_lock_bh(ndev);
 	moderato_set_rx_mode(ndev);
 	netif_addr_unlock_bh(ndev);
+#ifdef MODERATO_OFFLOADS
+	moderato_vlan_apply(priv);
+#endif
 #ifndef MODERATO_CORE
 	moderato_flow_apply(priv);
 #endif
@@ -394,6 +438,11 @@ static const struct net_device_ops moderato_netdev_ops = {
 #endif
 	.ndo_get_stats64 = moderato_get_stats64,
 	.ndo_fix_features = moderato_fix_features,
+#ifdef MODERATO_OFFLOADS
+	.ndo_set_features = moderato_set_features,
+	.ndo_vlan_rx_add_vid = moderato_vlan_rx_add_vid,
+	.ndo_vlan_rx_kill_vid = moderato_vlan_rx_kill_vid,
+#endif
 #ifndef MODERATO_CORE
 #ifdef CONFIG_NET_POLL_CONTROLLER
 	.ndo_poll_controller = moderato_poll_controller,
@@ -586,6 +635,9 @@ static int moderato_probe(struct platform_device *pdev)
 	ndev->priv_flags |= IFF_UNICAST_FLT;
 #endif
 	moderato_tx_features(ndev);
+#ifdef MODERATO_OFFLOADS
+	moderato_vlan_apply(priv);
+#endif
 #ifdef MODERATO_UPSTREAM
 	netif_napi_add(ndev, &priv->napi, moderato_napi_poll);
 	netif_napi_set_irq(&priv->napi, priv->rx_irq);

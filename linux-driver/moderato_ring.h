@@ -71,6 +71,12 @@ static inline u32 moderato_tso_segs(u8 order)
 }
 
 #ifdef MODERATO_OFFLOADS
+/* The phase of a descriptor at @index that is not completed */
+static inline u32 moderato_pending(u16 index, u8 order)
+{
+	return (index >> order) & 1 ? MODERATO_DESC_STATUS_PHASE : 0;
+}
+
 /* The word of a Tx descriptor that asks for a checksum, of all from octet @start
  * on, at octet @place: both are even
  */

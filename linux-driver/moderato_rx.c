@@ -201,11 +201,18 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	skb->protocol = eth_type_trans(skb, rx->priv->ndev);
 #ifdef MODERATO_OFFLOADS
 	if (rx->priv->ndev->features & NETIF_F_RXCSUM) {
-		u32 sum = le32_to_cpu(ring->desc[slot].checksum);
+		u32 word = le32_to_cpu(ring->desc[slot].checksum);
 
 		/* In memory it has the order of the frame's octets */
-		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(sum));
+		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(word));
 		skb->ip_summed = CHECKSUM_COMPLETE;
+	}
+	if (status & MODERATO_DESC_STATUS_TAGGED) {
+		u32 word = le32_to_cpu(ring->desc[slot].checksum);
+
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q),
+				       FIELD_GET(MODERATO_DESC_RX_CHECKSUM_TCI,
+						 word));
 	}
 #endif
 	return skb;

@@ -34,6 +34,9 @@ static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
 	[MODERATO_RX_DROP_BUFFER] = MODERATO_STAT_RX_DROP_BUFFER,
 	[MODERATO_TX_DROP_LENGTH] = MODERATO_STAT_TX_DROP_LENGTH,
 	[MODERATO_DMA_ERRORS] = MODERATO_STAT_DMA_ERRORS,
+#ifdef MODERATO_OFFLOADS
+	[MODERATO_RX_VLAN_FILTERED] = MODERATO_STAT_RX_VLAN_FILTERED,
+#endif
 	[MODERATO_RX_FRAMES] = MODERATO_STAT_RX_GOOD_FRAMES,
 	[MODERATO_RX_OCTETS] = MODERATO_STAT_RX_GOOD_OCTETS,
 	[MODERATO_RX_FCS_ERRORS] = MODERATO_STAT_RX_FCS_ERRORS,
@@ -83,6 +86,9 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 #endif
 	[MODERATO_TX_DROP_LENGTH] = "tx_drop_length",
 	[MODERATO_DMA_ERRORS] = "dma_errors",
+#ifdef MODERATO_OFFLOADS
+	[MODERATO_RX_VLAN_FILTERED] = "rx_vlan_filtered",
+#endif
 };
 
 static_assert(ARRAY_SIZE(moderato_counter_names) == MODERATO_PRIVATE_COUNTERS);
@@ -245,6 +251,7 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 	stats->hw_drops = stats->hw_drop_overruns +
 			  total[MODERATO_RX_DROP_BUFFER] +
 			  total[MODERATO_RX_FILTERED] +
+			  total[MODERATO_RX_VLAN_FILTERED] +
 			  total[MODERATO_RX_FCS_ERRORS] +
 			  total[MODERATO_RX_UNDERSIZE] +
 			  total[MODERATO_RX_OVERSIZE];

@@ -52,6 +52,7 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 					       skb->len));
 #ifdef MODERATO_OFFLOADS
 	desc->checksum = cpu_to_le32(moderato_tx_insertion(skb));
+	moderato_tx_ask(ring, ring->producer, skb);
 #endif
 	ring->producer++;
 }

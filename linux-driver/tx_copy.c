@@ -19,6 +19,7 @@ void moderato_tx_features(struct net_device *ndev)
 {
 #ifdef MODERATO_OFFLOADS
 	const struct moderato_priv *priv = netdev_priv(ndev);
+	netdev_features_t vlan = 0;
 
 #endif
 	ndev->hw_features |= MODERATO_TX_FEATURES;
@@ -29,6 +30,12 @@ void moderato_tx_features(struct net_device *ndev)
 		ndev->hw_features |= NETIF_F_RXCSUM;
 		ndev->features |= NETIF_F_RXCSUM;
 	}
+	if (priv->features & MODERATO_FEATURES_VLAN)
+		vlan |= NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_CTAG_TX;
+	if (priv->features & MODERATO_FEATURES_VLAN_FILTER)
+		vlan |= NETIF_F_HW_VLAN_CTAG_FILTER;
+	ndev->hw_features |= vlan;
+	ndev->features |= vlan;
 #endif
 	netif_set_tso_max_segs(ndev, MODERATO_TSO_SEGS);
 }
@@ -106,6 +113,7 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 					       len));
 #ifdef MODERATO_OFFLOADS
 	desc->checksum = cpu_to_le32(moderato_cut_insertion(cut));
+	moderato_tx_ask(&tx->ring, index, skb);
 #endif
 	return len;
 }

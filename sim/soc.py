@@ -31,7 +31,7 @@ from moderato.soc.verilog import drop_stamps
 TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
 OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
-            "rmon": True}
+            "rmon": True, "vlan": True}
 
 
 @dataclass(frozen=True)

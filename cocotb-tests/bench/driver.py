@@ -56,6 +56,7 @@ class Frame:
     broadcast: bool = False
     urgent:    bool = False
     error:     bool = False
+    tci:       int | None = None  # of the tag that was taken out
 
 
 class Ring:
@@ -79,11 +80,15 @@ class Ring:
     def address(self, index, word):
         return self.base + index % self.size * DESCRIPTOR_BYTES + WORDS[word].offset
 
-    def post(self, address, item, checksum, **control):
-        """Writes the next descriptor; STATUS keeps the phase of the pass before."""
+    def post(self, address, item, checksum, tag=None, **control):
+        """Writes the next descriptor; STATUS keeps the phase of the pass before, and with `tag` what
+        that asks for instead of all else that it held."""
         assert self.room, f"{self.prefix} ring is full"
-        for word, value in (("ADDRESS", address), ("CONTROL", put("CONTROL", **control)),
-                            (f"{self.prefix}_CHECKSUM", checksum)):
+        words = [("ADDRESS", address), ("CONTROL", put("CONTROL", **control)),
+                 (f"{self.prefix}_CHECKSUM", checksum)]
+        if tag is not None:
+            words.append(("STATUS", tag | put("STATUS", PHASE=self.producer >> self.order & 1)))
+        for word, value in words:
             self.driver.ram.write(self.address(self.producer, word), struct.pack("<I", value))
         self.posted.append(item)
         self.producer = (self.producer + 1) % MODULO
@@ -145,6 +150,7 @@ class Driver:
         await self.enable(rx, tx)
         self.sums, self.inserts = [await self.regs.read("FEATURES", f"{prefix}_CHECKSUM")
                                    for prefix in ("RX", "TX")]
+        self.tags = await self.regs.read("VLAN", "INSERT")
         if rx and post:
             await self.post_buffers()
         if rx:
@@ -194,9 +200,12 @@ class Driver:
         assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
         flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST", "URGENT")]
         data = self.ram.read(address + RX_OFFSET, length)
-        assert self.rx.checksum == (summed(data[14:]) if self.sums else 0), \
+        tagged = get("STATUS", "TAGGED", status)
+        tci = get("RX_CHECKSUM", "TCI", self.rx.checksum)
+        assert tagged or tci == 0
+        assert get("RX_CHECKSUM", "SUM", self.rx.checksum) == (summed(data[14:]) if self.sums else 0), \
             f"the sum of {length} octets is {self.rx.checksum:#x}"
-        return Frame(data, *flags, error)
+        return Frame(data, *flags, error, tci if tagged else None)
 
     async def poll(self, count, clocks=200_000, repost=True):
         """`count` frames, as they come; their descriptors are posted again."""
@@ -217,24 +226,31 @@ class Driver:
 
     # Transmit -------------------------------------------------------------------------------------
 
-    def queue(self, data, offset=0, checksum=None, **flags):
+    def queue(self, data, offset=0, checksum=None, tci=None, **flags):
         """Posts a frame that starts `offset` bytes after a multiple of 64; rings no doorbell.
 
-        checksum: the (START, PLACE) of the one that is to be inserted.
+        checksum: the (START, PLACE) of the one that is to be inserted. tci: of the tag that is.
         """
         address = self.allocate(len(data), offset)
         self.ram.write(address - GUARD, bytes([CANARY]) * (len(data) + 2*GUARD))
         self.ram.write(address, data)
         start, place = checksum or (random.getrandbits(14), random.getrandbits(14))
         self.tx.post(address, address, put("TX_CHECKSUM", START=start, PLACE=place,
-                     INSERT=checksum is not None), LENGTH=len(data), **flags)
+                     INSERT=checksum is not None), self._tag(tci), LENGTH=len(data), **flags)
 
-    async def send(self, data, offset=0, checksum=None, **flags):
+    def _tag(self, tci):
+        if not self.tags:
+            return None
+        if tci is None:
+            return put("TX_TAG", TAG=random.getrandbits(16))
+        return put("TX_TAG", TAG=tci, TAGGED=1)
+
+    async def send(self, data, offset=0, checksum=None, tci=None, **flags):
         """Posts a frame, waiting for room, and rings the doorbell."""
         while not self.tx.room:
             self.reclaim()
             await RisingEdge(self.dut.sys_clk)
-        self.queue(data, offset, checksum, **flags)
+        self.queue(data, offset, checksum, tci, **flags)
         await self.tx.doorbell()
 
     def reclaim(self):

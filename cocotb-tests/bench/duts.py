@@ -28,11 +28,12 @@ from moderato.gateware.pacing import Pacing
 from moderato.gateware.pause_source import PauseSource
 from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
-from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param
+from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param, rx_tag_param
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.registers import MAX_UNICAST, counters, options, registers
 from moderato.gateware.statistics import Statistics
 from moderato.gateware.tx_ring import tx_frame_param
+from moderato.gateware.vlan import Membership
 from moderato.gateware.wishbone_master import WishboneMaster
 from moderato.soc.liteeth import LiteEth
 
@@ -213,10 +214,10 @@ def statistics():
 
 def receive():
     """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; sums, and two comparisons,
-    compare0 and compare1. A pause is for `quanta`."""
+    compare0 and compare1. A pause is for `quanta`. `strip` takes tags out."""
     device = Module()
-    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param + rx_sum_param, 4)
-    device.submodules.receive = top = Receive(fifo, 2, checksum=True, pause=True)
+    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param + rx_sum_param + rx_tag_param, 4)
+    device.submodules.receive = top = Receive(fifo, 2, checksum=True, pause=True, vlan=True)
     results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full",
         "paused", "unknown"]
     sink    = {name: getattr(top.sink, name)
@@ -227,9 +228,15 @@ def receive():
         ports |= named(f"compare{n}_", **vars(comparison))
     return device, ports | named(
         together=top.urgent.together, enable=top.enable, max_frame=top.max_frame,
-        obey=top.obey, quanta=top.control.quanta, station=top.filter.station,
+        obey=top.obey, quanta=top.control.quanta, station=top.filter.station, strip=top.tag.strip,
         available=fifo.available, free=fifo.release, head=fifo.head, word=fifo.word, next=fifo.next,
         **{name: getattr(top, name) for name in results})
+
+
+def membership():
+    device = Membership()
+    names  = ["vid", "member", "write", "row", "members"]
+    return device, clocked(device) | named(**{name: getattr(device, name) for name in names})
 
 
 # Pause --------------------------------------------------------------------------------------------
@@ -286,8 +293,8 @@ def axi_lite():
 
 # MAC ----------------------------------------------------------------------------------------------
 
-OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon"], True) | \
-    {"unicast": MAX_UNICAST}
+OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon", "vlan"],
+    True) | {"unicast": MAX_UNICAST}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
@@ -493,6 +500,14 @@ def mac_jumbo():
 
 def mac_rmon():
     return mac_only(rmon=True)
+
+
+def mac_vlan():
+    return mac_only(vlan=True)
+
+
+def mac_vlan_jumbo():
+    return mac_only(vlan=True, jumbo=True)
 
 
 def mac_mii():

@@ -44,6 +44,16 @@ def inserted(frame, start, place):
     return (frame[:place] + result + frame[place + 2:])[:len(frame)] if place < len(frame) else frame
 
 
+def tagged(frame, tci, kind=0x8100):
+    """With a VLAN tag behind its addresses, as scapy writes it."""
+    def bits(lsb, width):
+        return tci >> lsb & (1 << width) - 1
+
+    tag = Dot1Q(prio=bits(13, 3), dei=bits(12, 1), vlan=bits(0, 12),
+                type=int.from_bytes(frame[12:14], "big"))
+    return bytes(Ether(dst=_mac(frame[:6]), src=_mac(frame[6:12]), type=kind) / tag / Raw(frame[14:]))
+
+
 @dataclass
 class Transport:
     """A packet as scapy makes it, and `partial`: with no more than the sum of its pseudo-header in

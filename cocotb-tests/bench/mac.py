@@ -11,9 +11,9 @@ from bench.wishbone_memory import WishboneMemory
 from moderato.gateware.registers import EVENTS
 
 WIRES = {"mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
-         "mac_gmii": GmiiWire, "mac_plain": GmiiWire, "mac_jumbo": GmiiWire, "mac_mii": MiiWire,
-         "mac_rgmii": RgmiiWire, "mac_rgmii_rates": RgmiiRatesWire, "mac_rmii": RmiiWire,
-         "mac_1000basex": TbiWire,
+         "mac_gmii": GmiiWire, "mac_plain": GmiiWire, "mac_jumbo": GmiiWire,
+         "mac_vlan_jumbo": GmiiWire, "mac_mii": MiiWire, "mac_rgmii": RgmiiWire,
+         "mac_rgmii_rates": RgmiiRatesWire, "mac_rmii": RmiiWire, "mac_1000basex": TbiWire,
          "mac_wishbone32": SimWire, "mac_wishbone64": SimWire, "mac_axi32": SimWire}
 
 

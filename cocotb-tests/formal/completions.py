@@ -30,8 +30,8 @@ class CompletionsProof(Module):
 
     def __init__(self):
         self.submodules.dut = dut = Completions(
-            [("length", 14), ("sum", 16), ("error", 1), ("request", 1), ("silent", 1)],
-            fields=["length", "sum"])
+            [("length", 14), ("sum", 16), ("tci", 16), ("error", 1), ("request", 1), ("silent", 1)],
+            fields=["length", "sum", "tci"])
         port, job, oldest = dut.port, dut.job, dut.oldest
         self.submodules.bus = bus = WriteBus(port)
 
@@ -100,7 +100,7 @@ class CompletionsProof(Module):
                 (field("PHASE") == ~((written >> dut.order)[0])),
             "status_tells_what_was": ~of_chosen | (
                 (field("LENGTH") == Mux(lost, 0, known.length)) & (field("ERROR") == lost) &
-                (port.data.data[:32] == Mux(lost, 0, known.sum))),
+                (port.data.data[:32] == Mux(lost, 0, Cat(known.sum, known.tci)))),
             "completes_what_was_written": ~dut.completion | (done != written),
             "completion_asks_as_it_should": ~(port.done & (done == index)) |
                 (Cat(dut.request, dut.silent) == marks),
@@ -135,6 +135,7 @@ class CompletionsProof(Module):
                 (n >= dut.statuses.level) | (index != written + n) | (
                     (Cat(statuses[n].request, statuses[n].silent) == marks) &
                     (statuses[n].length == known.length) & (statuses[n].sum == known.sum) &
+                    (statuses[n].tci == known.tci) &
                     (statuses[n].error == lost))
                 for n in range(IN_FLIGHT)]),
             "lemma_marks": all_of(*[

@@ -13,11 +13,11 @@ from formal.prover import internal
 class DescriptorProof(Module):
     """The fetcher between a driver that plays by the rules and a bus that answers when it likes.
 
-    checksum: it delivers what is in a descriptor's second beat, too.
+    second: it delivers what is in a descriptor's second beat, too.
     """
 
-    def __init__(self, checksum=False):
-        self.submodules.dut = dut = DescriptorFetcher(checksum)
+    def __init__(self, second=False):
+        self.submodules.dut = dut = DescriptorFetcher(checksum=second, tag=second)
         request, source = dut.port.request, dut.source
         producer, busy = internal(dut, "producer"), internal(dut, "busy")
 
@@ -96,7 +96,7 @@ class DescriptorProof(Module):
         coming = Signal(INDEX_BITS)
         waits  = Signal(INDEX_BITS)
         self.comb += [
-            coming.eq(((beats_left + checksum) >> 1) + Mux(request.valid, count, 0)),
+            coming.eq(((beats_left + second) >> 1) + Mux(request.valid, count, 0)),
             waits.eq(dut.fifo.level),
         ]
         total = Signal(INDEX_BITS)
@@ -145,16 +145,17 @@ class DescriptorProof(Module):
             "lemma_room": ~busy | (room <= 8),
             "lemma_level": dut.fifo.level <= 8,
         }
-        if checksum:
-            first  = Signal(64)
-            second = dut.port.data
-            sink   = dut.fifo.sink
+        if second:
+            first = Signal(64)
+            beat  = dut.port.data
+            sink  = dut.fifo.sink
             self.sync += If(dut.port.valid & ~beats_left[0], first.eq(dut.port.data))
             self.promises |= {
                 "delivers_what_it_read": ~sink.valid | (
                     (Cat(sink.address, sink.length, sink.request, sink.silent) == first[:50]) &
                     (Cat(sink.start, sink.place, sink.insert) ==
-                        Cat(second[1:14], second[17:30], second[31]))),
+                        Cat(beat[1:14], beat[17:30], beat[31])) &
+                    (Cat(sink.tag, sink.tagged) == Cat(beat[32:48], beat[62]))),
                 "lemma_kept": first[:50] ==
                     Cat(*[internal(dut, f"kept_{name}") for name, _ in descriptor_layout]),
             }

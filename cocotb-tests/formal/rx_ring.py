@@ -7,7 +7,7 @@ from migen import *
 
 from moderato.gateware             import rx_ring
 from moderato.gateware.completions import IN_FLIGHT
-from moderato.gateware.receive     import rx_frame_param, rx_sum_param
+from moderato.gateware.receive     import rx_frame_param, rx_sum_param, rx_tag_param
 from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET
 from moderato.gateware.rx_ring     import RxRing
 
@@ -17,7 +17,7 @@ from formal.environment import (OUTSTANDING, AnyIndex, Descriptors, Driver, Writ
 from formal.prover      import internal
 
 
-PARAM = rx_frame_param + rx_sum_param
+PARAM = rx_frame_param + rx_sum_param + rx_tag_param
 
 
 class _FIFO(Module):
@@ -151,6 +151,7 @@ class RxRingProof(Module):
                 (job.length == fifo.head.length) & (job.multicast == fifo.head.multicast) &
                 (job.broadcast == fifo.head.broadcast) & (job.urgent == fifo.head.urgent) &
                 (job.sum == fifo.head.sum) &
+                (job.tagged == fifo.head.tagged) & (job.tci == fifo.head.tci) &
                 (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "drops_are_told": ~(fifo.release & dut.enable) | job.valid | dut.drop_ring | at("STOPPED"),
@@ -196,6 +197,7 @@ class RxRingProof(Module):
                 (job.length == fifo.head.length) & (job.multicast == fifo.head.multicast) &
                 (job.broadcast == fifo.head.broadcast) & (job.urgent == fifo.head.urgent) &
                 (job.sum == fifo.head.sum) &
+                (job.tagged == fifo.head.tagged) & (job.tci == fifo.head.tci) &
                 (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "lemma_place": Mux(busy,

@@ -8,7 +8,7 @@ from migen import *
 from moderato.gateware            import tx_ring
 from moderato.gateware.completions import IN_FLIGHT
 from moderato.gateware.registers   import INDEX_BITS
-from moderato.gateware.tx_ring     import TxRing, tx_frame_param, tx_place_param
+from moderato.gateware.tx_ring     import TxRing, tx_frame_param, tx_place_param, tx_tag_param
 
 from formal.completions import levels
 from formal.environment import (AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of,
@@ -60,13 +60,15 @@ class TxRingProof(Module):
     """The ring between a driver that plays by the rules and a bus that answers when it likes.
 
     checksum: with checksums to be inserted.
+    tag:      with VLAN tags to be inserted.
     """
 
-    def __init__(self, checksum=False):
+    def __init__(self, checksum=False, tag=False):
         checksums = _Checksum() if checksum else None
-        self.submodules.fifo = fifo = _FIFO(tx_frame_param + (tx_place_param if checksum else []))
+        self.submodules.fifo = fifo = _FIFO(tx_frame_param + (tx_place_param if checksum else []) +
+            (tx_tag_param if tag else []))
         with mock.patch.object(tx_ring, "DescriptorFetcher", Descriptors):
-            self.submodules.dut = dut = TxRing(fifo, FIFO_ORDER, MAX_FRAMES, checksums)
+            self.submodules.dut = dut = TxRing(fifo, FIFO_ORDER, MAX_FRAMES, checksums, tag)
         fetcher, data, completions = dut.fetcher, dut.data, dut.completions
         source, job, oldest = fetcher.source, completions.job, completions.oldest
         self.submodules.driver = driver = Driver(dut)
@@ -199,6 +201,17 @@ class TxRingProof(Module):
                     (internal(dut, "start") == taken.start) & (job.place == taken.place) &
                     (job.insert == taken.insert)),
             }
+        if tag:
+            allowed = Signal() # when the descriptor was taken
+            self.sync += If(source.valid & source.ready, allowed.eq(dut.insert))
+            self.promises |= {
+                "job_asks_for_a_tag_as_the_descriptor": ~job.valid |
+                    ((job.tag == taken.tag) & (job.tagged == (taken.tagged & allowed))),
+                "tag_is_told_as_it_was": ~commits |
+                    ((fifo.param.tag == known.tag) & (fifo.param.tagged == known.tagged)),
+                "lemma_tagged": ~(at("RESERVE") | at("REQUEST")) |
+                    ((job.tag == taken.tag) & (job.tagged == (taken.tagged & allowed))),
+            }
         # What the induction leans on.
         # ----------------------------
         jobs     = slots(self, completions.jobs)
@@ -281,6 +294,8 @@ class TxRingProof(Module):
             any_index.inputs
         if checksum:
             self.inputs |= {checksums.awake}
+        if tag:
+            self.inputs |= {dut.insert}
 
     def _bits(self, width, expression):
         """An expression in a signal, so that it has its place in a Cat."""

@@ -12,7 +12,7 @@ from synthesis.ecp5 import CHIPS, SYS_MHZ, cells, fmax, place, synthesise
 DEVICES = {"mac_plain": "Moderato", "mac_urgent": "with urgent frames",
            "mac_pacing": "with adaptive moderation", "mac_both": "with both",
            "mac_unicast": "with 4 further addresses", "mac_pause": "with pause",
-           "mac_jumbo": "for jumbo frames", "mac_rmon": "with RMON",
+           "mac_jumbo": "for jumbo frames", "mac_rmon": "with RMON", "mac_vlan": "with VLANs",
            "mac_rx_checksum": "with sums of received frames",
            "mac_tx_checksum": "with checksums of sent frames",
            "mac_checksums": "with both of these", "liteeth_gmii": "LiteEth"}

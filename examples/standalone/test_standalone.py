@@ -59,7 +59,7 @@ def test_the_bench_can_fail(bench, spoil, says):
 @pytest.mark.parametrize("bus", standalone.BUSES)
 def test_every_choice_is_verilog(tmp_path, phy, dma, bus):
     assert standalone.main(f"--phy {phy} --dma {dma} --bus {bus} --sys-clk-freq 75e6 --urgent "
-                           f"--pacing --unicast 2 --pause --jumbo --rmon "
+                           f"--pacing --unicast 2 --pause --jumbo --rmon --vlan "
                            f"--name eth --output {tmp_path}".split()) == 0
     lint = call("verilator", "--lint-only", *QUIET, "--top-module", "eth", tmp_path / "eth.v")
     assert lint.returncode == 0, lint.stderr

@@ -21,7 +21,7 @@ COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
 KERNELS = {"normal": [], "debug": ["kernel-debug.config"],
            "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
-           "traced": ["kernel-traced.config"]}
+           "traced": ["kernel-traced.config"], "vlan": ["kernel-vlan.config"]}
 FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"], "rv64": ["kernel-rv64.config"]}
 TICKS = (100, 250, 1000)  # the first one is that of kernel.config
 

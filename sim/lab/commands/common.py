@@ -41,7 +41,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                             help="debug: with the kernel's own checks, many times slower; "
                                  "netfilter, conntrack: that can track connections, that does; "
                                  "traced: with the kernel's tracing, which tcp and receiver "
-                                 "switch on (default: normal)")
+                                 "switch on; vlan: with VLAN interfaces (default: normal)")
         parser.add_argument("--hz", type=int, choices=TICKS, default=NORMAL.hz,
                             help=f"rate of the kernel's tick (default: {NORMAL.hz})")
     else:

@@ -39,6 +39,7 @@ KERNELS = {  # as soc/linux/kernel.py has them
     "conntrack": Needs(32 << 20, 200_000_000, "half a minute",
                        f"{BENCH_BOOTARGS} nf_conntrack.enable_hooks=1"),
     "traced":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "vlan":      Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
 }
 
 

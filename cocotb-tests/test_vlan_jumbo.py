@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""VLAN tags of jumbo frames on LiteEth's GMII, by cocotbext-eth: with a tag, octets take 15 bits."""
+
+import cocotb
+
+from bench.frames import plain, tagged
+from bench.mac import Mac
+from bench.wire import add_fcs
+from test_jumbo import BUFFER, MAX
+from vlan_cases import INSERT, STRIP, as_sent, expect, send, some_tci
+
+DUT = "mac_vlan_jumbo"
+LONGEST = 2**14 - 8  # that the Tx FIFO takes
+
+
+@cocotb.test()
+async def jumbo_frames_have_tags(dut):
+    """Both ways, with short ones; MAX_FRAME is for what is left."""
+    mac = await Mac.start(dut, driver={"buffer": BUFFER, "rx_order": 4, "tx_order": 4},
+                          MAX_FRAME=MAX + 4, VLAN=STRIP | INSERT)
+    frames = [plain(length) for length in (MAX, 60, MAX - 1, MAX - 2, 1514, MAX - 3, MAX, 60)]
+    tags = [some_tci() for _ in frames]
+    for frame, tci in zip(frames, tags, strict=True):
+        mac.wire.send(add_fcs(tagged(frame, tci)))
+    mac.wire.send(add_fcs(tagged(plain(MAX + 1), 1)))
+    sending = cocotb.start_soon(send(mac, [(frame, 2, None, tci, as_sent(frame, tci))
+                                           for frame, tci in zip(frames, tags, strict=True)]))
+    await expect(mac, [tagged(frame, tci) for frame, tci in zip(frames, tags, strict=True)])
+    await sending
+    await mac.settle(MAX)
+    assert await mac.regs.read("RX_OVERSIZE") == 1
+
+
+@cocotb.test()
+async def the_longest_frame_of_all(dut):
+    """As the Tx FIFO takes it; and received, one that fits, and one that the FIFO has no room for."""
+    mac = await Mac.start(dut, driver={"buffer": 2**14 + 64, "rx_order": 2, "tx_order": 2},
+                          MAX_FRAME=2**14 - 1, VLAN=STRIP | INSERT)
+    frame = plain(LONGEST)
+    await send(mac, [(frame, 0, None, 7, as_sent(frame, 7))])
+    assert await mac.regs.read("TX_GOOD_OCTETS") == LONGEST + 8
+    fits = tagged(plain(LONGEST - 6), 9)
+    mac.wire.send(add_fcs(fits))
+    await expect(mac, [fits])
+    assert await mac.regs.read("RX_GOOD_OCTETS") == len(fits) + 4
+    mac.wire.send(add_fcs(tagged(plain(2**14 - 5), 9)))
+    await mac.settle(2**14)
+    assert await mac.regs.read("RX_DROP_FIFO") == 1
