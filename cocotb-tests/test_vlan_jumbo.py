@@ -33,16 +33,17 @@ async def jumbo_frames_have_tags(dut):
 
 @cocotb.test()
 async def the_longest_frame_of_all(dut):
-    """As the Tx FIFO takes it; and received, one that fits, and one that the FIFO has no room for."""
+    """As the Tx FIFO takes it, and as MAX_FRAME lets one in: with its tag, 2**14 octets and more."""
+    longest = 2**14 - 1
     mac = await Mac.start(dut, driver={"buffer": 2**14 + 64, "rx_order": 2, "tx_order": 2},
-                          MAX_FRAME=2**14 - 1, VLAN=STRIP | INSERT)
+                          MAX_FRAME=longest, VLAN=STRIP | INSERT)
     frame = plain(LONGEST)
     await send(mac, [(frame, 0, None, 7, as_sent(frame, 7))])
     assert await mac.regs.read("TX_GOOD_OCTETS") == LONGEST + 8
-    fits = tagged(plain(LONGEST - 6), 9)
-    mac.wire.send(add_fcs(fits))
-    await expect(mac, [fits])
-    assert await mac.regs.read("RX_GOOD_OCTETS") == len(fits) + 4
-    mac.wire.send(add_fcs(tagged(plain(2**14 - 5), 9)))
-    await mac.settle(2**14)
-    assert await mac.regs.read("RX_DROP_FIFO") == 1
+    received = tagged(plain(longest - 4), 9)
+    mac.wire.send(add_fcs(received))
+    await expect(mac, [received])
+    assert await mac.regs.read("RX_GOOD_OCTETS") == longest + 4
+    mac.wire.send(add_fcs(tagged(plain(longest - 3), 9)))
+    await mac.settle(longest)
+    assert await mac.regs.read("RX_OVERSIZE") == 1
