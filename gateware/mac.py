@@ -35,8 +35,8 @@ from moderato.gateware.tx_ring       import TxRing, tx_frame_param, tx_place_par
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
-# Of the system clock, for each octet time of the wire. receive.py takes 22 for a frame whose turn is 84
-# octets, and less for longer ones. transmit.py makes up to four without a word shortly before a
+# Of the system clock, for each octet time of the wire. receive.py takes 22 for a frame whose turn is 87
+# octets, and fewer an octet for all others. transmit.py makes up to four without a word shortly before a
 # frame's end: that many octets must wait in mac_core.py's FIFO by then, or the frame would break off.
 CLOCKS_PER_OCTET = 0.3
 

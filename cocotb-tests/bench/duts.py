@@ -297,7 +297,7 @@ OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "paus
     True) | {"unicast": MAX_UNICAST}
 
 
-def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
+def mac(phy_module, pads, domains, phy_cd, master=None, sys_clk_freq=SYS_CLK_FREQ, **parts):
     """The MAC on a PHY, with pads named after their fields, and all options but those in `parts`.
 
     master: makes what stands between its DMA and another bus.
@@ -305,7 +305,7 @@ def mac(phy_module, pads, domains, phy_cd, master=None, **parts):
     device = Module()
     ports = clocked(device, *domains)
     device.submodules.phy = phy_module
-    device.submodules.mac = top = ModeratoMAC(phy_module, SYS_CLK_FREQ, phy_cd,
+    device.submodules.mac = top = ModeratoMAC(phy_module, sys_clk_freq, phy_cd,
         **OPTIONS | parts)
     bus = {name: getattr(top.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
@@ -331,6 +331,15 @@ def mac_deep():
     """On the simulation PHY, with the deepest Rx FIFO there is: 16 KiB."""
     pads = Record(SIM_PADS)
     return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", rx_fifo_order=14)
+
+
+def mac_sim_2500():
+    """On the simulation PHY at 2.5 Gb/s, with a clock of 125 MHz."""
+    sys_clk_freq = 125e6
+    pads = Record([("link_mbps", 12) if field[0] == "link_mbps" else field for field in SIM_PADS])
+    phy  = SimPHY(pads, sys_clk_freq)
+    phy.rx_clk_freq = 2.5e9/phy.dw
+    return mac(phy, pads, ["sys"], "sys", sys_clk_freq=sys_clk_freq)
 
 
 def mac_sim_on(master):
@@ -459,6 +468,11 @@ def mac_only(**options):
 def mac_plain():
     """As it is by default, without options."""
     return mac_only()
+
+
+def mac_gmii_2500():
+    """Eight bits at 312.5 MHz, as LiteEth's 2500BASE-X PHYs have them, with a clock of 125 MHz."""
+    return mac_only(sys_clk_freq=125e6)
 
 
 def mac_urgent():

@@ -6,11 +6,13 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.driver import END, Driver
 from bench.memory import Memory
-from bench.wire import GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, RmiiWire, SimWire, TbiWire
+from bench.wire import (Gmii2500Wire, GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, RmiiWire,
+                        Sim2500Wire, SimWire, TbiWire)
 from bench.wishbone_memory import WishboneMemory
 from moderato.gateware.registers import EVENTS
 
 WIRES = {"mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
+         "mac_sim_2500": Sim2500Wire, "mac_gmii_2500": Gmii2500Wire,
          "mac_gmii": GmiiWire, "mac_plain": GmiiWire, "mac_jumbo": GmiiWire,
          "mac_vlan_jumbo": GmiiWire, "mac_mii": MiiWire, "mac_rgmii": RgmiiWire,
          "mac_rgmii_rates": RgmiiRatesWire, "mac_rmii": RmiiWire, "mac_1000basex": TbiWire,

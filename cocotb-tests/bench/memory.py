@@ -4,7 +4,8 @@
 import random
 
 import cocotb
-from cocotb.triggers import RisingEdge
+from cocotb.queue import Queue
+from cocotb.triggers import ClockCycles, RisingEdge
 from cocotbext.axi import AxiBus, AxiRam, AxiResp
 
 LINE = 64  # bytes: no burst is longer than a line of the CPU's cache, or crosses one
@@ -49,6 +50,27 @@ class Memory:
         for channel in self._channels():
             channel.set_pause_generator(None)
             channel.pause = stopped
+
+    def delay(self, clocks):
+        """From now on a read's first beat comes so many clocks after it was taken, whatever others are
+        under way: what soc/memory.py calls its latency."""
+        channel, taken = self.ram.read_if.ar_channel, Queue()
+        take = channel.recv
+
+        async def wait():
+            await ClockCycles(self._dut.sys_clk, clocks)
+
+        async def accept():
+            while True:
+                taken.put_nowait((await take(), cocotb.start_soon(wait())))
+
+        async def late():
+            transaction, waited = await taken.get()
+            await waited
+            return transaction
+
+        channel.recv = late
+        cocotb.start_soon(accept())
 
     # Faults --------------------------------------------------------------------------------------
 

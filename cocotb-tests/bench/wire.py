@@ -41,6 +41,7 @@ def check_fcs(frame):
 class SimWire:
     """The simulation PHY's pads, in the system clock, paced to `link` Mb/s."""
     resets, held, wake = (), RESET, 30
+    sys_period_ns = SYS_PERIOD_NS
 
     def __init__(self, dut, link=1000):
         self.dut, self.link = dut, link
@@ -54,9 +55,9 @@ class SimWire:
         cocotb.start_soon(self._drive())
         cocotb.start_soon(self._collect())
 
-    @staticmethod
-    def clocks(dut, link=1000):
-        Clock(dut.sys_clk, SYS_PERIOD_NS, unit="ns").start()
+    @classmethod
+    def clocks(cls, dut, link=1000):
+        Clock(dut.sys_clk, cls.sys_period_ns, unit="ns").start()
         return []
 
     def send(self, octets, error=False):
@@ -72,7 +73,7 @@ class SimWire:
         """A word when its last octet has arrived; octets take 8*1000/link ns."""
         dut = self.dut
         now = wire = 0  # clocks since the start; when the wire is free, in clocks*link
-        cost = 8 * 1000 // SYS_PERIOD_NS
+        cost = 8 * 1000 // self.sys_period_ns
         while True:
             await RisingEdge(dut.sys_clk)
             now += 1
@@ -100,7 +101,7 @@ class SimWire:
     async def _collect(self):
         """Assembles words into frames; the PHY must keep to the pace of the link and to the gap."""
         dut, frame, now, free = self.dut, bytearray(), 0, 0
-        cost = 8 * 1000 // SYS_PERIOD_NS
+        cost = 8 * 1000 // self.sys_period_ns
         while True:
             await RisingEdge(dut.sys_clk)
             now += 1
@@ -128,6 +129,14 @@ class SimWire:
 
     def waiting(self):
         return len(self.frames)
+
+
+class Sim2500Wire(SimWire):
+    """At 2.5 Gb/s, or another rate, with a clock of 125 MHz."""
+    sys_period_ns = 8
+
+    def __init__(self, dut, link=2500):
+        super().__init__(dut, link)
 
 
 class _EthWire:
@@ -211,6 +220,20 @@ class _EthWire:
 
 class GmiiWire(_EthWire):
     Source, Sink, period, octet_ns = GmiiSource, GmiiSink, 8, 8
+
+
+class Gmii2500Wire(GmiiWire):
+    """At 2.5 Gb/s: eight bits at 312.5 MHz, beside a system clock of 125 MHz."""
+    period, octet_ns = 3.2, 3.2
+
+    @classmethod
+    def clocks(cls, dut):
+        Clock(dut.sys_clk, 8, unit="ns").start()
+        receiving = Clock(dut.eth_rx_clk, 3.2, unit="ns")
+        receiving.start()
+        sending = Clock(dut.eth_tx_clk, 3.206, unit="ns")  # 0.2 % slower, as in phy_clocks
+        sending.start(start_high=False)
+        return [receiving, sending]
 
 
 class MiiWire(_EthWire):
