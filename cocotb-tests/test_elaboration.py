@@ -80,7 +80,6 @@ def test_jumbo():
     assert len(mac().rx_fifo.space) == 11
 
 
-<<<<<<< ours
 def test_queues():
     for number in (0, 3):
         with pytest.raises(ValueError, match=f"queues must be 1 or 2, not {number}"):
@@ -91,13 +90,18 @@ def test_queues():
     assert set(mac(queues=2, pacing=True).irqs) == {"rx", "tx", "rx1", "tx1"}
     assert set(mac().irqs) == {"rx", "tx"}
     assert len(made.registers.value["CTRL"]) == 7 and len(mac().registers.value["CTRL"]) == 5
-=======
+
+
 def test_segment():
     for options in ({}, {"gather": True}, {"tx_checksum": True}):
         with pytest.raises(ValueError, match="segment needs gather and tx_checksum"):
             mac(segment=True, **options)
     assert optional(mac(segment=True, gather=True, tx_checksum=True)) == {"FEATURES"}
->>>>>>> theirs
+    for options in ({"vlan": True}, {"timestamp": True}, {"queues": 2}):
+        with pytest.raises(ValueError, match="gather does not go together with"):
+            mac(gather=True, **options)
+    with pytest.raises(ValueError, match="timestamp and queues do not go together"):
+        mac(timestamp=True, queues=2)
 
 
 def test_no_option_is_there_unasked():

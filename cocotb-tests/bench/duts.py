@@ -375,6 +375,12 @@ def mac_gather():
     return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", **GATHER)
 
 
+def mac_sim_plain():
+    """As it is by default, without options."""
+    pads = Record(SIM_PADS)
+    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", **dict.fromkeys(OPTIONS, False))
+
+
 def mac_deep():
     """On the simulation PHY, with the deepest Rx FIFO there is: 16 KiB."""
     pads = Record(SIM_PADS)

@@ -102,12 +102,13 @@ def test_each_interface_answers(guest, tmp_path, on):
     other VLANs are dropped, by the hardware if it filters. VID 0 is no VLAN."""
     switch(guest, *on)
     before = statistics(guest, "eth0")["rx_vlan_filtered"]
+    # MAX_FRAME has room for one tag: of two, one must be taken out, or the packet be shorter.
     asked = [(tags, number, octets) for number, tags in enumerate(VLANS)
-             for octets in (0, 1, 14, 17, 18, 19, 100, 1460, 1472)]
+             for octets in (0, 1, 14, 17, 18, 19, 100, 1460, 1468 if len(tags) > 1 else 1472)]
     frames = [echo(tags, number, octets, serial) for serial, (tags, number, octets) in enumerate(asked)]
-    priority = [echo((0,), 0, 20, 1000), echo((0, 5), 1, 20, 1001)]
+    priority = [echo((0,), 0, 20, 1000)]
     foreign = [echo((vid,), 1, 20, 2000) for vid in (4, 6, 21, 4093)]
-    answers = replay(guest, tmp_path, [*foreign, *frames, *priority[:1], *foreign])
+    answers = replay(guest, tmp_path, [*foreign, *frames, *priority, *foreign])
     found = {}
     for answer in map(Ether, answers):
         if ICMP not in answer or answer[ICMP].type != 0:

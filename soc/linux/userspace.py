@@ -149,21 +149,6 @@ def nuttcp() -> Path:
     return program("nuttcp", build)
 
 
-def ptp4l() -> Path:
-    """linuxptp's daemon of IEEE 1588. musl lacks one header, which is the same in all C libraries."""
-    def build(cc: Path, work: Path) -> Path:
-        queue = next(Path("/usr/include").glob("*/sys/queue.h"))
-        (work / "sys").mkdir()
-        shutil.copy(queue, work / "sys")
-        # In place of incdefs.sh, which looks into the build machine's headers.
-        has = "CLOCK_ADJTIME POSIX_SPAWN ONESTEP_SYNC ONESTEP_P2P"
-        defined = " ".join(f"-DHAVE_{name}" for name in has.split())
-        run(["make", JOBS, f"CC={cc}", f"incdefs=-D_GNU_SOURCE -I{work} {defined}",
-             "version=3.1.1", f"EXTRA_CFLAGS={SMALL}", "ptp4l"], cwd=work)
-        return work / "ptp4l"
-    return program("linuxptp", build)
-
-
 def program(name: str, build_one, inputs: tuple = ()) -> Path:
     """The stripped program that `build_one(cc, work)` makes from the source package `name`."""
     tools = toolchain()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Random frames against a scoreboard, at the speed of Verilator."""
