@@ -120,7 +120,7 @@ MUTANTS = {
     "a quantum never ends":
         ("pause_timer", r"(clocks <= )\((\w+clocks) - 1'd1\)", r"\1\2", "comes_nearer"),
     "an increment is lost with a step":
-        ("ptp_clock", r"(addend <= )\(\w+rate \+ (.*)\);", r"\1(step ? \2 : dut_rate);",
+        ("ptp_clock", r"(addend0? <= )\((\w+rate) \+ (.*)\);", r"\1(step ? \3 : \2);",
          "a_step_is_added_to_the_increment"),
     "the output changes until it has caught up":
         ("periodic_output", r"( & \(~\w+due\)\)) & \(~in_start\)\)", r"\1)", "starts_low"),
