@@ -65,8 +65,8 @@ class Crossing(LiteXModule):
         if one_clock:
             self.comb += self.seen.eq(self.pulse)
             return
-        # A reset of the PHY is no pulse.
-        toggle, here, before = Signal(reset_less=True), Signal(), Signal()
+        # A reset of either side is no pulse.
+        toggle, here, before = Signal(reset_less=True), Signal(), Signal(reset_less=True)
         self.sync.wire += toggle.eq(toggle ^ self.pulse)
         self.specials  += MultiReg(toggle, here)
         self.sync      += before.eq(here)
