@@ -32,7 +32,8 @@ constexpr uint8_t STATION[] = {2, 0x4d, 0x6f, 0x64, 0, 0}, OTHER[] = {2, 0x54, 0
 constexpr uint8_t FURTHER[] = {2, 0xaa, 0xbb, 0xcc, 0xdd, 0xee}, CONTROL[] = {1, 0x80, 0xc2, 0, 0, 1};
 constexpr unsigned MIN = 60, TX_LONGEST = 4096 - 8;
 constexpr uint8_t CANARY = 0xA5;
-constexpr unsigned LONG_ROUND = 1000, LONG = 70000; // each such round has so many frames: indices wrap
+// Each such round has so many frames that indices wrap: of received ones, half may be for others.
+constexpr unsigned LONG_ROUND = 400, LONG_IN = 140000, LONG_OUT = 70000;
 
 constexpr uint32_t COUNTERS[] = {
     MODERATO_STAT_RX_DROP_FIFO,       MODERATO_STAT_RX_DROP_RING,     MODERATO_STAT_RX_GOOD_FRAMES,
@@ -599,8 +600,8 @@ private:
         bool long_round = rounds % LONG_ROUND == 0;
         choose(long_round);
         start();
-        inward_left = long_round ? LONG : random.between(20, 500);
-        outward_left = long_round ? LONG : random.between(20, 500);
+        inward_left = long_round ? LONG_IN : random.between(20, 500);
+        outward_left = long_round ? LONG_OUT : random.between(20, 500);
         uint64_t until = settings.kind == HALTING || settings.kind == CUT ? clocks + random.between(200, 20000) : ~0ull;
         uint64_t limit = clocks + 50'000'000, starve = 0;
         while ((inward_left || outward_left || wire.busy || !departures.empty() || !settled()) && clocks < until) {
