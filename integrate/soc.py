@@ -30,7 +30,8 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
     address_high, cache, prot
                 on AXI: bits 32 and above of all addresses, AxCACHE, AxPROT.
     options     of ModeratoMAC: rx_fifo_order, tx_fifo_order, max_frames, urgent, pacing,
-                rx_checksum, tx_checksum, unicast, pause, jumbo, rmon, vlan, timestamp, queues.
+                rx_checksum, tx_checksum, unicast, pause, jumbo, rmon, vlan, timestamp, queues,
+                gather, segment.
 
     Raises ValueError if the MAC cannot work in this SoC.
     """
