@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,12 +18,21 @@ from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
 
 HARNESS = ROOT / "sim/harness"
+TESTPATHS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"][
+    "testpaths"]
 
 
 def test_ruff():
     found = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format",
                             "concise", ROOT], capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_names_of_test_files():
+    """pytest imports a test file by its name alone, whatever its folder."""
+    files = [file for folder in TESTPATHS for file in (ROOT / folder).rglob("test_*.py")]
+    twice = [name for name, times in Counter(file.name for file in files).items() if times > 1]
+    assert len(files) > 100 and not twice
 
 
 def test_clang_format():
