@@ -22,6 +22,7 @@ from bench.frames import inserted, plain
 from bench.mac import Mac
 from bench.wire import add_fcs
 from mac_cases import Handler
+from stamp_cases import start_clock
 
 MIN = 60
 
@@ -605,3 +606,51 @@ async def both_queues_both_ways(dut, slow):
     for task in sending:
         await task
     await receiving
+
+
+# Time stamps --------------------------------------------------------------------------------------
+
+@cocotb.test()
+@cocotb.parametrize(stops=[False, True])
+async def each_has_its_stamps(dut, stops):
+    """Of frames of both that ask at random, in any order: those of the frames that asked. While one of
+    them stops and starts, the other one's are as they would be."""
+    both = await Queues.start(dut, order=6)
+    zero = await start_clock(both.mac, 0)
+    started, disturbing = [[], []], None
+
+    async def feed(queue, driver):
+        for serial in range(80):
+            frame = bytes([2 + 4*queue, serial]) + plain(random.choice((MIN, 61, 300)))[2:]
+            await driver.send(frame, random.randrange(8), TIMESTAMP=serial % 3 != 0)
+
+    async def disturb(driver):
+        while True:
+            for _ in range(8):
+                driver.queue(bytes([2]) + plain(300)[1:], TIMESTAMP=1)
+            await driver.tx.doorbell()
+            await both.mac.clocks(random.randrange(3000))
+            await driver.stop()
+            driver.stamps.clear()
+            await driver.start()
+
+    feeding = [cocotb.start_soon(feed(queue, driver)) for queue, driver in enumerate(both.drivers)
+               if queue or not stops]
+    if stops:
+        disturbing = cocotb.start_soon(disturb(both.drivers[0]))
+    left = [80 * (not stops), 80]
+    while any(left):
+        frame = await both.wire.receive()
+        queue = frame[0] >> 2
+        left[queue] -= 1
+        if frame[1] % 3:
+            started[queue].append(round(both.wire.started + zero) % 2**32)
+        if stops:
+            left[0] = 0
+    for task in feeding:
+        await task
+    if stops:
+        disturbing.cancel()
+    for queue in range(int(stops), 2):
+        assert not any(await both.drivers[queue].reclaim_all())
+        assert both.drivers[queue].stamps == started[queue]

@@ -97,11 +97,6 @@ def test_segment():
         with pytest.raises(ValueError, match="segment needs gather and tx_checksum"):
             mac(segment=True, **options)
     assert optional(mac(segment=True, gather=True, tx_checksum=True)) == {"FEATURES"}
-    for options in ({"vlan": True}, {"timestamp": True}, {"queues": 2}):
-        with pytest.raises(ValueError, match="gather does not go together with"):
-            mac(gather=True, **options)
-    with pytest.raises(ValueError, match="timestamp and queues do not go together"):
-        mac(timestamp=True, queues=2)
 
 
 def test_no_option_is_there_unasked():

@@ -23,13 +23,17 @@ ONCE_FIRST, ONCE_LAST = 0x80, 0x09  # CWR; FIN and PSH
 
 @dataclass
 class Packet:
-    """`headers` as the stack hands them over, of `payload`; `right` is what has to leave."""
+    """`headers` as the stack hands them over, of `payload`; `cut` has to leave, and padded it is `right`."""
     headers: bytes
     payload: bytes
     network: int
     start:   int
     mss:     int
-    right:   list
+    cut:     list
+
+    @property
+    def right(self):
+        return [padded(segment) for segment in self.cut]
 
     @property
     def segments(self):
@@ -63,7 +67,7 @@ def packet(octets, mss, version=None):
         return head, network, tcp / Raw(part)
 
     parts = [payload[at:at + mss] for at in range(0, octets, mss)]
-    right = [padded(bytes(head / network / tcp)) for head, network, tcp in (
+    segments = [bytes(head / network / tcp) for head, network, tcp in (
         made(part, n == 0, n == len(parts) - 1, n*mss, n) for n, part in enumerate(parts))]
     head, network, tcp = made(b"", True, True, 0, 0)
     if version == 4:
@@ -79,16 +83,16 @@ def packet(octets, mss, version=None):
         headers[at + 2:at + 4] = headers[at + 10:at + 12] = random.randbytes(2)
     else:
         headers[at + 4:at + 6] = random.randbytes(2)
-    return Packet(bytes(headers), payload, at, start, mss, right)
+    return Packet(bytes(headers), payload, at, start, mss, segments)
 
 
-def hand_over(mac, p, most=6, **change):
+def hand_over(mac, p, most=6, stamp=False, **change):
     """Posts a packet: its headers, then its payload in any pieces."""
     flags = {"SEGMENT": 1, "NETWORK": p.network // 2, "MORE": 1} | change
     pieces = cut(p.payload, most)
     segments = flags.pop("segments", p.segments)
     mac.driver.queue(p.headers, random.randrange(64), segments=segments, **flags)
-    mac.driver.queue_pieces(pieces)
+    mac.driver.queue_pieces(pieces, TIMESTAMP=int(stamp))
     return 1 + len(pieces)
 
 

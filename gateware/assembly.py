@@ -16,15 +16,20 @@ class Assembly(LiteXModule):
     `completions`, those of a frame's last piece when the frame is whole in `fifo`.
 
     checksum   sums frames on their way, as their first piece asks for it; or None.
+    tag        they get a VLAN tag, as their first piece asks for it;
+    stamp      and a time stamp, as their last piece does.
     segmenter  has the headers of a frame whose first piece asks for segments: that piece. Each frame
                for the FIFO is made of headers from there and of payload then. Or None.
 
     enable     without it, what the FIFO has no room for is given up, for the link may be down.
+    wants      a frame is there, until it is over.
 
     A frame that is spoilt is swallowed to its end, and the FIFO forgets what it has of it.
     """
-    def __init__(self, completions, buffer, fifo, max_frames, checksum=None, segmenter=None):
+    def __init__(self, completions, buffer, fifo, max_frames, checksum=None, tag=False, stamp=False,
+        segmenter=None):
         self.enable = Signal()
+        self.wants  = Signal()
 
         # # #
 
@@ -61,6 +66,7 @@ class Assembly(LiteXModule):
             completions.refused.eq(spoilt & ~fifo.commit),
             full.eq(fifo.frames == max_frames),
             stuck.eq((packer.write & ~packer.room) | (fsm.ongoing("PIECE") & full)),
+            self.wants.eq((begun | (completions.waiting & ~oldest.error)) & ~ended),
         ]
         self.sync += [
             fifo.commit.eq(fifo.write & packer.last),
@@ -277,3 +283,13 @@ class Assembly(LiteXModule):
                 checksum.start.eq(Cat(C(0, 1), start)),
                 checksum.end.eq(octets[:3]),
             ]
+
+        # VLAN tags, in each segment the same one; and stamps, of what is in the FIFO as its last piece ends.
+        # --------------------------------------------------------------------------------------------------
+        if tag:
+            self.sync += If(~begun & completions.waiting,
+                fifo.param.tag.eq(oldest.tag),
+                fifo.param.tagged.eq(oldest.tagged),
+            )
+        if stamp:
+            self.comb += fifo.param.stamp.eq(oldest.stamp & completions.finish)

@@ -13,7 +13,8 @@ from litex.soc.interconnect import stream
 
 from moderato.gateware.assembly    import Assembly
 from moderato.gateware.completions import Completions
-from moderato.gateware.descriptor  import DescriptorFetcher, checksum_layout, segment_layout
+from moderato.gateware.descriptor  import (DescriptorFetcher, checksum_layout, segment_layout, stamp_layout,
+    tag_layout)
 from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, ReadPort
 from moderato.gateware.registers   import HEADER_BYTES
 from moderato.gateware.segmenter   import IP_PAIRS, TCP_PAIRS, Segmenter
@@ -32,14 +33,20 @@ class GatherRing(LiteXModule):
     is full. Nothing of it is sent; that piece's descriptor and all that follow complete with ERROR. A frame
     whose last piece was not handed over waits for it.
 
+    checksum, tag, stamps
+                as of TxRing: as a frame's first piece asks for the first two, and its last one for a stamp.
+
     segment: the first piece of a frame may ask for segments (CONTROL.SEGMENT): it is the headers, and what
     follows, of any length, is cut. Each segment is a frame in the FIFO, and leaves when it is whole there:
     what spoils the rest does not take it back. Headers that make no sense are a length that is invalid.
+    The last segment is the one that is stamped.
+
+    Nothing of the FIFO is promised to a frame (`reserved`): it has what is written.
 
     Words wait in a buffer, so that memory need not be asked for more than the FIFO takes, nor does
     anything have to be known of a frame before its first piece is read.
     """
-    def __init__(self, fifo, fifo_order, max_frames, checksum=None, segment=False):
+    def __init__(self, fifo, fifo_order, max_frames, checksum=None, tag=False, stamps=None, segment=False):
         # Settings.
         self.enable = Signal()
         self.base   = Signal(32)
@@ -49,14 +56,17 @@ class GatherRing(LiteXModule):
         self.idle        = Signal()
         self.halted      = Signal()
         self.drop_length = Signal()
+        self.reserved    = 0
         self.awake       = Signal()
 
         # DMA.
-        wanted = (checksum_layout if checksum else []) + (segment_layout if segment else [])
-        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, gather=True, segment=segment)
+        wanted = (checksum_layout if checksum else []) + (tag_layout if tag else []) + \
+            (stamp_layout if stamps else []) + (segment_layout if segment else [])
+        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, tag, stamps is not None, True,
+            segment)
         self.data        = data        = ReadPort()
         self.completions = completions = Completions([("length", 16), ("offset", 3), ("more", 1),
-            ("error", 1), ("request", 1), ("silent", 1)] + wanted)
+            ("error", 1), ("request", 1), ("silent", 1)] + wanted, stamped=stamps is not None)
 
         # # #
 
@@ -191,11 +201,28 @@ class GatherRing(LiteXModule):
 
         # What comes of them.
         # -------------------
-        self.assembly = assembly = Assembly(completions, buffer, fifo, max_frames, checksum, segmenter)
+        self.assembly = assembly = Assembly(completions, buffer, fifo, max_frames, checksum, tag,
+            stamps is not None, segmenter)
         self.comb += assembly.enable.eq(self.enable)
 
         awake = fetcher.awake | fetcher.source.valid | ~completions.idle | \
             ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED"))
         if checksum:
             awake = awake | checksum.awake
+        if tag:
+            self.insert = Signal()
+            fsm.act("WAIT", NextValue(job.tagged, fetcher.source.tagged & self.insert))
+        if stamps:
+            # A ring that stops does not wait for them: the link may be down.
+            fsm.act("WAIT", NextValue(job.stamp, fetcher.source.stamp & ~fetcher.source.more))
+            self.comb += [
+                stamps.source.connect(completions.stamps),
+                stamps.give_up.eq(~self.enable),
+            ]
+            awake = awake | stamps.awake
         self.comb += self.awake.eq(awake)
+
+    def wants(self):
+        """From when a frame's first piece is there until the frame is over: then words of no other one may
+        get into the FIFO."""
+        return self.assembly.wants

@@ -105,16 +105,12 @@ class ModeratoMAC(LiteXModule):
         for name, order in (("rx_fifo_order", rx_fifo_order), ("tx_fifo_order", tx_fifo_order)):
             if not 11 <= order <= 14:
                 raise ValueError(f"{name} must be 11 (2 KiB, one frame) to 14 (16 KiB), not {order}.")
-        if queues > 1 and timestamp:
-            raise ValueError("timestamp and queues do not go together yet: stamps come for the frames of one Tx ring.")
         if not 0 <= unicast <= registers.MAX_UNICAST:
             raise ValueError(f"unicast must be 0 to {registers.MAX_UNICAST} addresses, not {unicast}.")
         if not 1 <= queues <= registers.MAX_QUEUES:
             raise ValueError(f"queues must be 1 or {registers.MAX_QUEUES}, not {queues}.")
         if segment and not (gather and tx_checksum):
             raise ValueError("segment needs gather and tx_checksum.")
-        if gather and (vlan or timestamp or queues > 1):
-            raise ValueError("gather does not go together with vlan, timestamp or queues yet.")
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")
@@ -160,7 +156,7 @@ class ModeratoMAC(LiteXModule):
         # ---------
         rx_stamp = tx_stamps = None
         if timestamp:
-            rx_stamp, tx_stamps = self._add_clock(phy, phy_cd, datapath, max_frames)
+            rx_stamp, tx_stamps = self._add_clock(phy, phy_cd, datapath, max_frames, queues)
         self.core = core = datapath(MACCore(phy, phy_cd, tx_stamps.mark_bits if timestamp else 0))
 
         # Receive.
@@ -212,16 +208,21 @@ class ModeratoMAC(LiteXModule):
         if tx_checksum:
             self.tx_checksum    = checksum = datapath(TxChecksum(max_frames))
             tx_param, checksums = tx_frame_param + tx_place_param, checksum.source
-        tx_param      = tx_param + (tx_tag_param if vlan else []) + (tx_stamp_param if timestamp else [])
+        tx_param      = tx_param + (tx_tag_param if vlan else []) + (tx_stamp_param(queues) if timestamp else [])
         self.tx_fifo  = datapath(FrameFIFO(tx_fifo_order, tx_param, max_frames))
+
+        def tx_ring(fifo, most, checksum, n=0):
+            stamps = tx_stamps.rings[n] if timestamp else None
+            if gather:
+                return GatherRing(fifo, tx_fifo_order, most, checksum, vlan, stamps, segment)
+            return TxRing(fifo, tx_fifo_order, most, checksum, vlan, stamps)
+
         if queues > 1:
-            self.tx_queues = datapath(TxQueues(self.tx_fifo, tx_param, tx_fifo_order, max_frames, checksum, vlan))
+            self.tx_queues = datapath(TxQueues(self.tx_fifo, tx_param, max_frames, checksum, tx_ring))
             self.tx_rings  = self.tx_queues.rings
             self.tx1_ring  = self.tx_rings[1]
-        elif gather:
-            self.tx_rings = [datapath(GatherRing(self.tx_fifo, tx_fifo_order, max_frames, checksum, segment))]
         else:
-            self.tx_rings = [datapath(TxRing(self.tx_fifo, tx_fifo_order, max_frames, checksum, vlan, tx_stamps))]
+            self.tx_rings = [datapath(tx_ring(self.tx_fifo, max_frames, checksum))]
         self.tx_ring = tx_ring = self.tx_rings[0]
         tx_frames = self.tx_fifo
         if pause:
@@ -252,8 +253,10 @@ class ModeratoMAC(LiteXModule):
         # Pause.
         # ------
         transmit_awake = transmit.awake
+        if timestamp:
+            transmit_awake = transmit_awake | tx_stamps.awake
         if pause:
-            transmit_awake = transmit.awake | self._add_pause(datapath, max_frames)
+            transmit_awake = transmit_awake | self._add_pause(datapath, max_frames)
 
         # DMA: descriptors before data, so that a ring never waits for its next frame.
         # ----------------------------------------------------------------------------
@@ -439,7 +442,7 @@ class ModeratoMAC(LiteXModule):
         ]
         return moderation
 
-    def _add_clock(self, phy, phy_cd, datapath, max_frames):
+    def _add_clock(self, phy, phy_cd, datapath, max_frames, queues):
         """The clock, which goes on while the datapath's stands still; returns what stamps frames."""
         value, strobe, data = self.registers.value, self.registers.strobe, self.registers.data
         self.clock  = clock  = PTPClock()
@@ -468,7 +471,7 @@ class ModeratoMAC(LiteXModule):
         rx, tx = ("sys", "sys") if phy_cd == "sys" else (f"{phy_cd}_rx", f"{phy_cd}_tx")
         self.rx_stamp  = datapath(ClockDomainsRenamer({"wire": rx})(RxStamp(clock, phy.source, phy_cd == "sys")))
         self.tx_stamps = datapath(ClockDomainsRenamer({"wire": tx})(TxStamps(clock, phy.sink, phy_cd == "sys",
-            max_frames)))
+            max_frames, queues)))
         return self.rx_stamp, self.tx_stamps
 
     def _add_rss(self):

@@ -11,7 +11,6 @@ from migen import *
 from litex.gen import *
 
 from moderato.gateware.completions import IN_FLIGHT
-from moderato.gateware.tx_ring     import TxRing
 
 # Receive ------------------------------------------------------------------------------------------
 
@@ -65,9 +64,10 @@ class TxQueue:
         self.write  = Signal()
         self.data   = Signal(64)
         self.commit = Signal()
+        self.abort  = Signal()
         self.param  = Record(param)
         self.space  = Signal.like(fifo.space)
-        self.frames = fifo.frames
+        self.frames = Signal.like(fifo.frames)
         self.checksum = checksum and TxQueueChecksum(checksum)
 
 
@@ -83,31 +83,36 @@ class TxQueueChecksum:
 
 
 class TxQueues(LiteXModule):
-    """Two rings that share `fifo` (`param`, of 2**fifo_order bytes and max_frames) and `checksum`. `tag`: as
-    of TxRing.
+    """Two rings that share `fifo` (`param`, of max_frames) and `checksum`.
 
-    A ring reserves room and asks for a frame's words while it has the turn: then no words of other
-    frames come between them, for the bus answers in order. Frames under way may be of both rings.
+    add_ring(queue, max_frames, checksum, n) gives the nth one, a TxRing or a GatherRing.
+
+    A ring finds room only while it has the turn: then no words of other frames come between those of one,
+    for the bus answers in order. Frames that the TxRings have asked for may be of both of them. A frame of
+    a GatherRing whose last piece was not handed over keeps the turn.
     """
-    def __init__(self, fifo, param, fifo_order, max_frames, checksum=None, tag=False):
+    def __init__(self, fifo, param, max_frames, checksum, add_ring):
         if max_frames <= 2*IN_FLIGHT:
             raise ValueError(f"max_frames must be more than the {2*IN_FLIGHT} frames that may be under "
                 f"way, not {max_frames}: nothing would ever be sent.")
-        self.queues = queues = [TxQueue(fifo, param, checksum) for _ in range(2)]
         # One's frames under way leave the other one's records to it.
-        self.rings  = rings  = [TxRing(queue, fifo_order, max_frames - IN_FLIGHT, queue.checksum, tag)
-            for queue in queues]
+        most = max_frames - IN_FLIGHT
+        self.queues = queues = [TxQueue(fifo, param, checksum) for _ in range(2)]
+        self.rings  = rings  = [add_ring(queue, most, queue.checksum, n) for n, queue in enumerate(queues)]
         self.submodules += rings
 
         # # #
 
-        # From when a ring has a frame until all of it is asked for.
-        # ----------------------------------------------------------
         self.turns = turns = Turns()
         for n, ring in enumerate(rings):
             self.comb += [
-                turns.wants[n].eq(ring.fsm.ongoing("RESERVE") | ring.fsm.ongoing("REQUEST")),
-                If(turns.turn == n, queues[n].space.eq(fifo.space - rings[1 - n].reserved)),
+                turns.wants[n].eq(ring.wants()),
+                queues[n].frames.eq(most),
+                If(turns.turn == n,
+                    queues[n].space.eq(fifo.space - rings[1 - n].reserved),
+                    queues[n].frames.eq(fifo.frames),
+                    If(queues[n].abort, fifo.abort.eq(1)),
+                ),
             ]
 
         # What they write: in a clock only one of them does, and in the clock behind it tells of a frame.
@@ -115,11 +120,14 @@ class TxQueues(LiteXModule):
         one, other = queues
         self.comb += [
             fifo.write.eq(one.write | other.write),
-            fifo.data.eq(one.data), # Both see all that the bus answers.
+            fifo.data.eq(Mux(other.write, other.data, one.data)),
             fifo.commit.eq(one.commit | other.commit),
             [getattr(fifo.param, name).eq(Mux(other.commit, getattr(other.param, name), getattr(one.param, name)))
                 for name, _ in param],
         ]
+        if "stamp" in dict(param):
+            self.comb += fifo.param.stamp.eq(Cat(one.param.stamp[0] & ~other.commit,
+                other.param.stamp[0] & other.commit))
         if checksum:
             one, other = one.checksum, other.checksum
             self.comb += checksum.write.eq(one.write | other.write)

@@ -93,30 +93,28 @@ class RxStamp(LiteXModule):
 # Tx Stamps ----------------------------------------------------------------------------------------
 
 class TxStamps(LiteXModule):
-    """The stamps of frames that ask for one, in their order, for their completions.
+    """The stamps of frames that ask for one, in their order, for the completions of each of `rings`.
 
-    A completion waits for its stamp, and its ring may be stopped meanwhile: `give_up`. Then the frame
-    is still sent, maybe much later, and nobody wants its stamp. So these frames have numbers, more of
+    A completion waits for its stamp, and its ring may be stopped meanwhile. Then the frame is still
+    sent, maybe much later, and nobody wants its stamp. So these frames of a ring have numbers, more of
     them than there can be frames on their way (`max_frames`, and what is behind the FIFO). The number
     goes with the frame's words to the PHY, and comes back with the stamp.
 
-    asks      the frame that Transmit sends does; `sent` is its end.
+    asks      the frame that Transmit sends does, a bit for each ring whose it may be; `sent` is its end.
     mark      what goes with its words,
     marked    and what came with the latest word that left for the PHY, in the wire's domain.
     sink      the PHY's.
-
-    source    for each frame that asked, once it is known: the `stamp` if it was `found`.
     """
-    def __init__(self, clock, sink, one_clock, max_frames):
+    def __init__(self, clock, sink, one_clock, max_frames, rings=1):
         number_bits = bits_for(max_frames + 2*IN_FLIGHT) + 1
-        self.mark_bits = number_bits + 1
-        self.asks    = Signal()
-        self.sent    = Signal()
-        self.mark    = Signal(self.mark_bits)
-        self.marked  = Signal(self.mark_bits)
-        self.give_up = Signal()
-        self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
-        self.awake   = Signal()
+        self.mark_bits = rings + number_bits
+        self.asks   = Signal(rings)
+        self.sent   = Signal()
+        self.mark   = Signal(self.mark_bits)
+        self.marked = Signal(self.mark_bits)
+        self.awake  = Signal()
+        self.rings  = [RingStamps(number_bits) for _ in range(rings)]
+        self.submodules += self.rings
 
         # # #
 
@@ -124,16 +122,19 @@ class TxStamps(LiteXModule):
         # -----------
         number = Signal(number_bits)
         self.comb += self.mark.eq(Cat(self.asks, number))
-        self.sync += If(self.sent & self.asks, number.eq(number + 1))
+        for asks in self.asks:
+            asked = Signal(number_bits)
+            self.comb += If(asks, number.eq(asked))
+            self.sync += If(self.sent & asks, asked.eq(number + 1))
 
         # At the PHY: the number stays as it is until the next frame starts, so that it needs no more
         # than a clock to settle.
         # -------------------------------------------------------------------------------------------
         self.start    = start    = ClockDomainsRenamer("wire")(StartOfFrame(sink))
         self.crossing = crossing = Crossing(clock, one_clock)
-        left, left_here = Signal(number_bits, reset_less=True), Signal(number_bits)
-        self.comb += crossing.pulse.eq(start.first & self.marked[0])
-        self.sync.wire += If(crossing.pulse, left.eq(self.marked[1:]))
+        left, left_here = Signal(self.mark_bits, reset_less=True), Signal(self.mark_bits)
+        self.comb += crossing.pulse.eq(start.first & (self.marked[:rings] != 0))
+        self.sync.wire += If(crossing.pulse, left.eq(self.marked))
         if one_clock:
             self.comb += left_here.eq(left)
         else:
@@ -141,12 +142,37 @@ class TxStamps(LiteXModule):
 
         # Back again.
         # -----------
-        self.stamps = stamps = stream.SyncFIFO([("stamp", STAMP_BITS), ("number", number_bits)], IN_FLIGHT)
+        came, stamp = Signal(), Signal(STAMP_BITS)
         self.sync += [
-            stamps.sink.valid.eq(crossing.seen),
-            If(crossing.seen, stamps.sink.stamp.eq(crossing.time)),
+            came.eq(crossing.seen),
+            If(crossing.seen, stamp.eq(crossing.time)),
         ]
-        self.comb += stamps.sink.number.eq(left_here)
+        for n, ring in enumerate(self.rings):
+            self.comb += [
+                ring.sink.valid.eq(came & left_here[n]),
+                ring.sink.stamp.eq(stamp),
+                ring.sink.number.eq(left_here[rings:]),
+            ]
+        self.comb += self.awake.eq(crossing.seen | came)
+
+
+class RingStamps(LiteXModule):
+    """Those of one ring's frames, of which `sink` has the numbers.
+
+    give_up  nobody waits for them any more.
+    source   for each frame that asked, once it is known: the `stamp` if it was `found`.
+    """
+    def __init__(self, number_bits):
+        layout = [("stamp", STAMP_BITS), ("number", number_bits)]
+        self.sink    = stream.Endpoint(layout)
+        self.give_up = Signal()
+        self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
+        self.awake   = Signal()
+
+        # # #
+
+        self.stamps = stamps = stream.SyncFIFO(layout, IN_FLIGHT)
+        self.comb += self.sink.connect(stamps.sink)
 
         # For the completions: a stamp before the expected one is of a frame that was given up, and one
         # behind it says that the expected one got lost with the PHY's clock.
@@ -161,6 +187,6 @@ class TxStamps(LiteXModule):
             source.found.eq(stamps.source.valid & (ahead == 0)),
             source.stamp.eq(stamps.source.stamp),
             stamps.source.ready.eq(stale | (source.ready & source.found)),
-            self.awake.eq(crossing.seen | stamps.sink.valid | (stamps.source.valid & stale)),
+            self.awake.eq(stamps.source.valid & stale),
         ]
         self.sync += If(source.valid & source.ready, expected.eq(expected + 1))

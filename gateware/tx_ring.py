@@ -16,8 +16,8 @@ tx_frame_param = [("length", 14), ("offset", 3), ("error", 1)]
 tx_place_param = [("place", 13), ("insert", 1)]
 # With VLANs, whether one with this tag is to be inserted.
 tx_tag_param = [("tag", 16), ("tagged", 1)]
-# And with time stamps, whether its completion waits for one.
-tx_stamp_param = [("stamp", 1)]
+# And with time stamps, whether its completion waits for one, a bit for each ring whose it may be.
+def tx_stamp_param(rings): return [("stamp", rings)]
 
 # Tx Ring ------------------------------------------------------------------------------------------
 
@@ -28,12 +28,12 @@ class TxRing(LiteXModule):
     max_frames  how many frames the FIFO can hold.
     checksum    a TxChecksum that is to sum each frame on its way, for a FIFO with tx_place_param, too; or None.
     tag         frames get VLAN tags if `insert`; the FIFO has tx_tag_param, too.
-    stamps      the TxStamps of frames that ask for one, for a FIFO with tx_stamp_param, too; or None.
+    stamps      the RingStamps of frames that ask for one, for a FIFO with tx_stamp_param, too; or None.
 
     A descriptor completes when its frame is whole in the FIFO, for then its memory may be reused; the
-    frame will be sent, whatever becomes of the ring; one with a stamp, when that is known. A length of 0, or beyond the FIFO
-    (`drop_length`), and one that memory refuses to give all of complete with ERROR and send nothing.
-    Memory that refuses descriptors or their status leaves the ring `halted` until it is disabled.
+    frame will be sent, whatever becomes of the ring; one with a stamp, when that is known. A length of
+    0, or beyond the FIFO (`drop_length`), and one that memory refuses to give all of complete with
+    ERROR and send nothing. Memory that refuses descriptors or their status leaves the ring `halted` until it is disabled.
     """
     def __init__(self, fifo, fifo_order, max_frames, checksum=None, tag=False, stamps=None):
         if max_frames <= IN_FLIGHT:
@@ -54,7 +54,7 @@ class TxRing(LiteXModule):
         self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, tag, stamps is not None)
         self.data        = data        = ReadPort()
         wanted = [("start", 15)] + tx_place_param if checksum else [] # `start` in memory, as `offset`.
-        wanted = wanted + (tx_tag_param if tag else []) + (tx_stamp_param if stamps else [])
+        wanted = wanted + (tx_tag_param if tag else []) + (tx_stamp_param(1) if stamps else [])
         self.completions = completions = Completions([("words", 12), ("length", 14), ("offset", 3),
             ("error", 1), ("request", 1), ("silent", 1)] + wanted, stamped=stamps is not None)
 
@@ -228,3 +228,7 @@ class TxRing(LiteXModule):
             awake = awake | stamps.awake
 
         self.comb += self.awake.eq(awake)
+
+    def wants(self):
+        """From when a frame is there until all of it is asked for."""
+        return self.fsm.ongoing("RESERVE") | self.fsm.ongoing("REQUEST")

@@ -258,17 +258,17 @@ class Driver:
         last = self._tag(tci)
         if segments:
             start, octets, mss = segments
-            word, last = put("TX_SEGMENT", START=start, PAYLOAD=octets), put("TX_MSS", MSS=mss)
+            word, last = put("TX_SEGMENT", START=start, PAYLOAD=octets), (last or 0) | put("TX_MSS", MSS=mss)
         self.tx.post(address, address, word, last, LENGTH=len(data), **flags)
-        self.asks.append(bool(flags.get("TIMESTAMP")))
+        self.asks.append(bool(flags.get("TIMESTAMP") and not flags.get("MORE")))
 
-    def queue_pieces(self, pieces, checksum=None, more=False, **flags):
+    def queue_pieces(self, pieces, checksum=None, tci=None, more=False, **flags):
         """Posts a frame in pieces, each as (octets, offset) of `queue`; rings no doorbell.
 
         more: what is posted next belongs to it, too.
         """
         for n, (data, offset) in enumerate(pieces):
-            self.queue(data, offset, checksum if n == 0 else None,
+            self.queue(data, offset, *((checksum, tci) if n == 0 else ()),
                        MORE=more or n + 1 < len(pieces), **flags)
 
     def _tag(self, tci):

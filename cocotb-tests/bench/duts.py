@@ -326,10 +326,8 @@ def axi_lite():
 
 OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon", "vlan",
     "timestamp"], True) | {"unicast": MAX_UNICAST}
-# What goes without time stamps only.
-QUEUES = {"queues": MAX_QUEUES, "timestamp": False}
-# And without tags.
-GATHER = {"gather": True, "segment": True, "vlan": False, "timestamp": False}
+QUEUES = {"queues": MAX_QUEUES}
+GATHER = {"gather": True, "segment": True}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, sys_clk_freq=SYS_CLK_FREQ, **parts):
@@ -371,20 +369,22 @@ def mac_queues_sim():
 
 def mac_gather():
     """With frames in pieces, and with segments."""
-    pads = Record(SIM_PADS)
-    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", **GATHER)
+    return mac_sim(**GATHER)
+
+
+def mac_queues_gather():
+    """All that there is."""
+    return mac_sim(**QUEUES, **GATHER)
 
 
 def mac_sim_plain():
     """As it is by default, without options."""
-    pads = Record(SIM_PADS)
-    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", **dict.fromkeys(OPTIONS, False))
+    return mac_sim(**dict.fromkeys(OPTIONS, False))
 
 
 def mac_deep():
     """On the simulation PHY, with the deepest Rx FIFO there is: 16 KiB."""
-    pads = Record(SIM_PADS)
-    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", rx_fifo_order=14)
+    return mac_sim(rx_fifo_order=14)
 
 
 def mac_sim_2500():
@@ -397,8 +397,7 @@ def mac_sim_2500():
 
 
 def mac_sim_on(master):
-    pads = Record(SIM_PADS)
-    return mac(SimPHY(pads, SYS_CLK_FREQ), pads, ["sys"], "sys", master)
+    return mac_sim(master=master)
 
 
 def mac_wishbone32():
@@ -460,13 +459,8 @@ def mac_gated(**options):
     return device, ports | {differs}
 
 
-def mac_queues_gated():
-    return mac_gated(**QUEUES)
-
-
-def mac_gather_gated():
-    """Likewise, with frames in pieces, and with segments."""
-    return mac_gated(**GATHER)
+def mac_all_gated():
+    return mac_gated(**QUEUES, **GATHER)
 
 
 def clock_gate(device, name, awake):

@@ -11,8 +11,8 @@ from bench.wire import (Gmii2500Wire, GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWi
 from bench.wishbone_memory import WishboneMemory
 from moderato.gateware.registers import EVENTS
 
-WIRES = {"mac_queues_sim": SimWire, "mac_queues_gated": SimWire,
-         "mac_gather": SimWire, "mac_gather_gated": SimWire,
+WIRES = {"mac_queues_sim": SimWire, "mac_queues_gather": SimWire,
+         "mac_gather": SimWire, "mac_all_gated": SimWire,
          "mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
          "mac_sim_2500": Sim2500Wire, "mac_gmii_2500": Gmii2500Wire,
          "mac_gmii": GmiiWire, "mac_plain": GmiiWire, "mac_jumbo": GmiiWire,

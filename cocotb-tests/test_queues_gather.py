@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two queues whose frames may be in pieces: all that two queues do, and pieces of both at once."""
+
+from queue_cases import *
+from test_gather import LIMIT, cut, post
+from test_segment import hand_over, packet, room
+
+DUT = "mac_queues_gather"
+
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.5])
+async def pieces_of_both(dut, slow):
+    """Frames and segments of both queues: none gets between the pieces of another one."""
+    both = await Queues.start(dut, slow)
+    sent = [[], []]
+
+    async def feed(queue, driver):
+        for _ in range(40):
+            await room(side(both, queue), 12)
+            if random.random() < 0.4:
+                p = packet(random.randrange(1, 1500), random.randrange(100, 600))
+                sent[queue] += p.right
+                hand_over(side(both, queue), p)
+            else:
+                frame = marked(queue, random.choice((MIN, 300, 1514)))
+                sent[queue].append(frame)
+                await post(side(both, queue), cut(frame, 8))
+        await driver.tx.doorbell()
+
+    feeding = [cocotb.start_soon(feed(*pair)) for pair in enumerate(both.drivers)]
+    while not all(task.done() for task in feeding) or any(sent):
+        frame = await both.wire.receive()
+        queue, = (n for n in range(2) if sent[n] and sent[n][0] == frame)
+        sent[queue].pop(0)
+    for driver in both.drivers:
+        assert not any(await driver.reclaim_all())
+
+
+def side(both, queue):
+    """What `post`, `hand_over` and `room` know as the MAC."""
+    view = Mac()
+    view.dut, view.driver = both.mac.dut, both.drivers[queue]
+    return view
+
+
+@cocotb.test()
+@cocotb.parametrize(first=[0, 1], ends=["rest", "stop", "fault"])
+async def half_a_frame(dut, first, ends):
+    """It keeps the FIFO to itself until its rest comes, or the queue stops, or the rest is wrong: then the
+    other queue's frames leave."""
+    both = await Queues.start(dut)
+    driver, other = both.drivers[first], both.drivers[1 - first]
+    for _ in range(6):
+        frame, kept = marked(first, random.randrange(100, 300)), marked(1 - first, 200)
+        driver.queue_pieces([(frame[:50], 3)], more=True)
+        await driver.tx.doorbell()
+        await both.mac.clocks(300)
+        await other.send(kept)
+        await both.mac.clocks(1000)
+        assert not both.wire.waiting()
+        if ends == "rest":
+            driver.queue_pieces([(frame[50:], 5)])
+            await driver.tx.doorbell()
+            assert await both.wire.receive() == frame
+        elif ends == "stop":
+            await driver.stop()
+        else:
+            driver.queue_pieces([(bytes(LIMIT), 0)])
+            await driver.tx.doorbell()
+        assert await both.wire.receive() == kept
+        if ends == "stop":
+            await driver.start()
+        else:
+            assert await driver.reclaim_all() == [False, ends == "fault"]
+        assert await other.reclaim_all() == [False]
