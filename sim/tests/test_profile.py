@@ -25,6 +25,7 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.session import Session
 from moderato.sim.lab.tcp import costs, receive_queue, segments
 from moderato.soc.firmware import firmware
+from moderato.soc.linux.driver import driver
 from moderato.soc.linux.kernel import kernel
 from moderato.soc.linux.memory_map import memory_map
 
@@ -140,7 +141,8 @@ def test_every_function_of_a_term_exists(lab):
     build = kernel(lab.soc["cpu"]["harts"])
     liteeth, = Path(build.build, "drivers/net/ethernet/litex").glob("litex_liteeth.ko")
     known = {terms.base(symbol.name) for symbol in [
-        *symbols.of_kernel(lab), *symbols.of_module(lab.driver, 0), *symbols.of_module(liteeth, 0),
+        *symbols.of_kernel(lab), *symbols.of_module(driver(offloads=True), 0),
+        *symbols.of_module(lab.driver, 0), *symbols.of_module(liteeth, 0),
         *symbols.of_elf(firmware.firmware(lab.soc).sbi.with_suffix(".elf"))]} | {"[user]"}
     # Netfilter is in other kernels.
     layers = [layer for layer in costs.LAYERS if layer.name != "netfilter"]
