@@ -866,7 +866,8 @@ static inline bool moderato_tx_asks(const struct moderato_tx *tx,
 				    const struct sk_buff *skb)
 {
 	return skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP &&
-	       READ_ONCE(tx->priv->ptp.config.tx_type) == HWTSTAMP_TX_ON;
+	       READ_ONCE(moderato_first(tx->priv)->ptp.config.tx_type) ==
+		       HWTSTAMP_TX_ON;
 }
 
 int moderato_ptp_init(struct moderato_priv *priv);

@@ -205,7 +205,7 @@ static const struct ptp_clock_info moderato_ptp_info = {
 void moderato_tx_stamped(struct moderato_tx *tx, struct sk_buff *skb,
 			 u32 stamp)
 {
-	struct moderato_priv *priv = tx->priv;
+	struct moderato_priv *priv = moderato_first(tx->priv);
 	struct skb_shared_hwtstamps stamps = {};
 	unsigned long flags;
 	u64 now;

@@ -254,6 +254,12 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 
 	done->accounted_frames += accounted;
 	done->accounted_bytes += accounted ? bytes : 0;
+	if (unlikely(status & MODERATO_DESC_STATUS_STAMPED)) {
+		u32 slot = moderato_slot(last, ring->order);
+
+		moderato_tx_stamped(tx, skb,
+				    le32_to_cpu(ring->desc[slot].checksum));
+	}
 	if (more && skb_is_gso(skb)) {
 		unsigned int header = skb_tcp_all_headers(skb);
 
@@ -297,14 +303,6 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 		done->packets++;
 		done->bytes += buf->len;
 	}
-#ifdef MODERATO_OFFLOADS
-	if (unlikely(status & MODERATO_DESC_STATUS_STAMPED)) {
-		u32 slot = moderato_slot(ring->consumer, ring->order);
-
-		moderato_tx_stamped(tx, skb,
-				    le32_to_cpu(ring->desc[slot].checksum));
-	}
-#endif
 	done->frames++;
 	done->accounted_frames += !!buf->accounted;
 	done->accounted_bytes += buf->accounted;

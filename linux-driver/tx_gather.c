@@ -147,7 +147,8 @@ static void moderato_tx_headers(struct moderato_tx *tx, u16 index,
 {
 	struct moderato_desc *desc = moderato_tx_desc(tx, index);
 	unsigned int payload = skb->len - skb_tcp_all_headers(skb);
-	u32 phase = le32_to_cpu(desc->status) & MODERATO_DESC_STATUS_PHASE;
+	u32 mss = FIELD_PREP(MODERATO_DESC_TX_MSS_MSS,
+			     skb_shinfo(skb)->gso_size);
 	u32 network = skb_network_offset(skb) / 2;
 
 	desc->control |=
@@ -158,9 +159,8 @@ static void moderato_tx_headers(struct moderato_tx *tx, u16 index,
 				       skb_transport_offset(skb)) |
 			    FIELD_PREP(MODERATO_DESC_TX_SEGMENT_PAYLOAD,
 				       payload));
-	desc->status =
-		cpu_to_le32(phase | FIELD_PREP(MODERATO_DESC_TX_MSS_MSS,
-					       skb_shinfo(skb)->gso_size));
+	/* Beside the tag */
+	WRITE_ONCE(desc->status, desc->status | cpu_to_le32(mss));
 }
 
 /* Posts @skb, or nothing. Return: its octets, or a negative error */
@@ -199,6 +199,7 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 	buf->page = false;
 	header = gso ? skb_tcp_all_headers(skb) : buf->len;
 	moderato_tx_piece(tx, index, buf->dma, header, index != last);
+	moderato_tx_put_tag(ring, index, skb);
 	if (gso)
 		moderato_tx_headers(tx, index, skb);
 	else
