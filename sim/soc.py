@@ -31,21 +31,19 @@ from moderato.soc.verilog import drop_stamps
 TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
 OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
-            "rmon": True}
-# What does not go with all of these others, of which a MAC has one.
-FURTHER  = {"segments": {"gather": True, "segment": True}, "queues": {"queues": 2, "vlan": True},
-            "vlan": {"vlan": True}, "ptp": {"vlan": True, "timestamp": True}}
+            "rmon": True, "vlan": True, "timestamp": True, "queues": 2, "gather": True,
+            "segment": True}
 
 
 @dataclass(frozen=True)
 class SimConfig:
     """`ram_latency`: cycles from a read command to its first word (soc/memory.py).
 
-    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS, and those of FURTHER.
+    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS.
     """
     macs: int = 2
     nic: str = "moderato"
-    offloads: str = ""
+    offloads: bool = False
     liteeth_slots: int = 2
     cpu: CpuConfig = field(default_factory=CpuConfig)
     sys_clk_hz: int = 100_000_000
@@ -56,9 +54,7 @@ class SimConfig:
     @property
     def mac_options(self) -> dict:
         """What the MACs have that those of the published figures have not."""
-        if not self.offloads:
-            return {}
-        return OFFLOADS | FURTHER[self.offloads]
+        return OFFLOADS if self.offloads else {}
 
     @classmethod
     def from_dict(cls, values: dict) -> "SimConfig":

@@ -92,19 +92,10 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
 
     verilog = soc_verilog(SimConfig(
         macs=2, nic=LITEETH if system.nic == LITEETH else MODERATO,
-        offloads=further(system) if system.nic == OFFLOAD else "", liteeth_slots=liteeth_slots,
+        offloads=system.nic == OFFLOAD, liteeth_slots=liteeth_slots,
         cpu=dataclasses.replace(cpu, harts=system.harts),
         ram_bytes=KERNELS[system.kernel.name].ram_bytes))
     return around(verilog, link_mbps, system, bootargs)
-
-
-def further(system: System) -> str:
-    """What the MACs have beside the offloads that go together: what the kernel is for, a queue for each
-    hart, or segments."""
-    from moderato.sim.soc import FURTHER
-    if system.kernel.name in FURTHER:
-        return system.kernel.name
-    return "queues" if system.harts == 2 else "segments"
 
 
 def around(verilog: Path, link_mbps: int = 100, system: System = System(),
