@@ -47,8 +47,8 @@ def side(both, queue):
 @cocotb.test()
 @cocotb.parametrize(first=[0, 1], ends=["rest", "stop", "fault"])
 async def half_a_frame(dut, first, ends):
-    """It keeps the FIFO to itself until its rest comes, or the queue stops, or the rest is wrong: then the
-    other queue's frames leave."""
+    """It keeps the FIFO to itself until its rest comes, or the queue stops, or the rest is wrong: then
+    the other queue's frames leave."""
     both = await Queues.start(dut)
     driver, other = both.drivers[first], both.drivers[1 - first]
     for _ in range(6):

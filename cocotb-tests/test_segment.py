@@ -23,7 +23,7 @@ ONCE_FIRST, ONCE_LAST = 0x80, 0x09  # CWR; FIN and PSH
 
 @dataclass
 class Packet:
-    """`headers` as the stack hands them over, of `payload`; `cut` has to leave, and padded it is `right`."""
+    """`headers` as the stack hands them over, of `payload`; `cut` has to leave, padded (`right`)."""
     headers: bytes
     payload: bytes
     network: int

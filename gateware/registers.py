@@ -438,9 +438,9 @@ DESCRIPTOR = (
         Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
         Field("MORE",         18,  1, "Tx, if FEATURES has GATHER: the frame goes on in the next descriptor, and is sent "
             "when the last one of it was handed over. LENGTH is this piece's, at least 1, and no more than the FIFO holds "
-            "for the frame. TX_CHECKSUM counts in the frame's first one. (Since 1.4.)"),
+            "for the frame. TX_CHECKSUM and TX_TAG count in the frame's first one. (Since 1.4.)"),
         Field("TIMESTAMP",    19,  1, "Tx: complete when the frame's start was sent, with TX_STAMP, if FEATURES has "
-            "TIMESTAMP. (Since 1.4.)"),
+            "TIMESTAMP. Of a frame in pieces, in the last one; that of segments is the last segment's. (Since 1.4.)"),
         Field("SEGMENT",      20,  1, "Tx, in a frame's first descriptor, with MORE, if FEATURES has SEGMENT: it names the "
             "headers, and what follows is payload of any length, which is cut. LENGTH is that of the headers up to the "
             f"end of TCP's, even, and up to {HEADER_BYTES}. The word TX_SEGMENT is in TX_CHECKSUM's place. (Since 1.4.)"),

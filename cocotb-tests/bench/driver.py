@@ -258,7 +258,8 @@ class Driver:
         last = self._tag(tci)
         if segments:
             start, octets, mss = segments
-            word, last = put("TX_SEGMENT", START=start, PAYLOAD=octets), (last or 0) | put("TX_MSS", MSS=mss)
+            word = put("TX_SEGMENT", START=start, PAYLOAD=octets)
+            last = (last or 0) | put("TX_MSS", MSS=mss)
         self.tx.post(address, address, word, last, LENGTH=len(data), **flags)
         self.asks.append(bool(flags.get("TIMESTAMP") and not flags.get("MORE")))
 

@@ -87,7 +87,7 @@ class TxRingProof(Module):
         if stamp:
             self.submodules.stamps = stamps = _Stamps()
         self.submodules.fifo = fifo = _FIFO(tx_frame_param + (tx_place_param if checksum else []) +
-            (tx_tag_param if tag else []) + (tx_stamp_param if stamp else []))
+            (tx_tag_param if tag else []) + (tx_stamp_param(1) if stamp else []))
         with mock.patch.object(tx_ring, "DescriptorFetcher", Descriptors):
             self.submodules.dut = dut = TxRing(fifo, FIFO_ORDER, MAX_FRAMES, checksums, tag, stamps)
         fetcher, data, completions = dut.fetcher, dut.data, dut.completions
