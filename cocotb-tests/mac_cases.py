@@ -235,10 +235,11 @@ async def rings_wrap(dut, rx_order):
 
 # Transmit -----------------------------------------------------------------------------------------
 
-async def transmit(mac, frames, checksum=None):
+async def transmit(mac, frames, checksum=None, stamps=0.3):
     """Sends (frame, offset) pairs through the ring and compares what comes on the wire.
 
-    checksum: the (START, PLACE) of each frame's; else some have one, anywhere. Some ask for a stamp.
+    checksum: the (START, PLACE) of each frame's; else some have one, anywhere. stamps: how many ask
+    for one.
     """
     def anywhere(frame):
         beyond = min(2*len(frame), 2**PLACE_BITS)
@@ -248,7 +249,7 @@ async def transmit(mac, frames, checksum=None):
 
     async def feed():
         for (frame, offset), place in zip(frames, places, strict=True):
-            await mac.driver.send(frame, offset, place, TIMESTAMP=int(random.random() < 0.3))
+            await mac.driver.send(frame, offset, place, TIMESTAMP=int(random.random() < stamps))
 
     feeding = cocotb.start_soon(feed())
     for (frame, offset), place in zip(frames, places, strict=True):
@@ -262,11 +263,12 @@ async def transmit(mac, frames, checksum=None):
 
 async def keep_the_line_rate(mac, lengths):
     """Frames of these lengths, back to back both ways at once, all of them right; the octet times
-    that they take on the wire, from the first preamble to the last FCS."""
+    that they take on the wire, from the first preamble to the last FCS. None waits for a stamp: only so
+    many frames may be under way meanwhile."""
     inward, outward = ([plain(length) for length in lengths] for _ in range(2))
     for frame in inward:
         mac.wire.send(add_fcs(frame))
-    task = cocotb.start_soon(transmit(mac, [(frame, 2) for frame in outward]))
+    task = cocotb.start_soon(transmit(mac, [(frame, 2) for frame in outward], stamps=0))
     await mac.expect(inward)
     await task
     return sum(8 + length + 4 + 12 for length in lengths) - 12

@@ -1,13 +1,33 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames in pieces, and segments, with VLAN tags and time stamps: all that frames in one have of both,
-and what is of their first piece, of their last one, and of each segment.
+"""Frames in pieces, and segments, with VLAN tags and time stamps: what frames in one have of both, and
+what is of their first piece, of their last one, and of each segment.
 """
 
-from bench.frames import inserted, padded, tagged
-from stamp_cases import *
-from test_gather import cut, post
+import random
+
+import cocotb
+
+from bench.frames import inserted, padded, plain, tagged
+from bench.mac import Mac
+from mac_cases import MIN
+from stamp_cases import (
+    a_ring_that_stops_waits_for_no_stamp,
+    frames_are_stamped,
+    keeps_the_line_rate_with_stamps,
+    start_clock,
+    what_is_not_sent_has_no_stamp,
+)
+from test_gather import cut
 from test_segment import hand_over, packet, room
-from vlan_cases import *
+from vlan_cases import (
+    INSERT,
+    asks_in_vain,
+    checksums_count_without_the_tag,
+    puts_tags_in,
+    some_tci,
+    stops_and_starts_with_tags,
+    tags_at_the_line_rate,
+)
 
 DUT = "mac_gather"
 

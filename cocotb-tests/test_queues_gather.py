@@ -1,7 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two queues whose frames may be in pieces: all that two queues do, and pieces of both at once."""
+"""Two queues whose frames may be in pieces: all that two queues send, and pieces of both at once."""
 
-from queue_cases import *
+import random
+
+import cocotb
+
+from bench.mac import Mac
+from queue_cases import (
+    MIN,
+    Queues,
+    both_queues_both_ways,
+    both_send,
+    each_has_its_stamps,
+    illegal_lengths_are_its_own,
+    marked,
+    one_halts,
+    senders_at_the_line_rate,
+    senders_stop_in_turn,
+    the_last_frames_leave,
+    turns_are_fair,
+)
 from test_gather import LIMIT, cut, post
 from test_segment import hand_over, packet, room
 

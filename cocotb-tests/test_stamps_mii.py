@@ -2,10 +2,12 @@
 """Time stamps on MII, at both of its rates."""
 
 import cocotb
+import pytest
 
 from stamp_cases import are_stamped
 
 DUT = "mac_mii"
+pytestmark = pytest.mark.slow
 
 
 @cocotb.test()

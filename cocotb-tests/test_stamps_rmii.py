@@ -2,10 +2,12 @@
 """Time stamps on RMII."""
 
 import cocotb
+import pytest
 
 from stamp_cases import are_stamped
 
 DUT = "mac_rmii"
+pytestmark = pytest.mark.slow
 
 
 @cocotb.test()

@@ -2,6 +2,7 @@
 """VLAN tags of jumbo frames on LiteEth's GMII, by cocotbext-eth: with a tag, octets take 15 bits."""
 
 import cocotb
+import pytest
 
 from bench.frames import plain, tagged
 from bench.mac import Mac
@@ -10,6 +11,7 @@ from test_jumbo import BUFFER, MAX
 from vlan_cases import INSERT, STRIP, as_sent, expect, send, some_tci
 
 DUT = "mac_vlan_jumbo"
+pytestmark = pytest.mark.slow
 LONGEST = 2**14 - 8  # that the Tx FIFO takes
 
 

@@ -107,6 +107,7 @@ def waits(session, folder, act) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 def test_absolute_timer_bounds_a_hostile_arrival(guest, tmp_path):
     """A frame just before each expiry of the packet timer puts that off for ever."""
     waiting = "ethtool -C eth0 rx-frames 128 rx-usecs-low 200"
@@ -139,6 +140,7 @@ def test_urgent_frames_do_not_wait(guest):
     assert events(urgent)["rx_interrupt"] <= 10 + 500 / 50 + 2 < events(plain)["rx_interrupt"] / 20
 
 
+@pytest.mark.slow
 def test_a_socket_that_polls_does_not_wait(guest):
     session = guest("hw-moderated", "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0 "
                     "tx-frames 128 tx-usecs 10000")

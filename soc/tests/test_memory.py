@@ -173,7 +173,7 @@ def whole_words(commands, seed):
     return reads, seen
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_memory_without_masks(seed):
     """All kinds of masks, none and full ones among them, on few words and on one line of them."""
     rng = random.Random(seed)

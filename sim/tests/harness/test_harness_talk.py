@@ -198,6 +198,7 @@ def test_small_window(talked):
     assert report["ports"][0]["window"]["max"] == 2048
 
 
+@pytest.mark.slow
 def test_who_vanishes_is_given_up(talked):
     report = talked(vanish={"after": 50_000})
     connection, = report["connections"]
