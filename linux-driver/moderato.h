@@ -410,6 +410,9 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev);
 #ifndef MODERATO_CORE
 enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer);
+#ifdef MODERATO_OFFLOADS
+void moderato_tx_none_interrupt(struct moderato_tx *tx);
+#endif
 #endif
 unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget);
 void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed);

@@ -211,8 +211,12 @@ static void moderato_dim_init_one(struct moderato_priv *priv, struct dim *dim,
 
 int moderato_dim_init(struct moderato_priv *priv)
 {
-	moderato_dim_init_one(priv, &priv->rx_dim, moderato_rx_dim_work);
-	moderato_dim_init_one(priv, &priv->tx_dim, moderato_tx_dim_work);
+	struct moderato_priv *q;
+
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		moderato_dim_init_one(q, &q->rx_dim, moderato_rx_dim_work);
+		moderato_dim_init_one(q, &q->tx_dim, moderato_tx_dim_work);
+	}
 	return 0;
 }
 
@@ -232,6 +236,7 @@ static void moderato_dim_init_one(struct moderato_priv *priv, struct dim *dim,
 int moderato_dim_init(struct moderato_priv *priv)
 {
 	struct dim_irq_moder *moder;
+	struct moderato_priv *q;
 	int err;
 
 	err = net_dim_init_irq_moder(priv->ndev,
@@ -249,8 +254,10 @@ int moderato_dim_init(struct moderato_priv *priv)
 	       moderato_rx_profile, sizeof(moderato_rx_profile));
 	memcpy(rcu_dereference_protected(moder->tx_profile, true),
 	       moderato_tx_profile, sizeof(moderato_tx_profile));
-	moderato_dim_init_one(priv, &priv->rx_dim, false);
-	moderato_dim_init_one(priv, &priv->tx_dim, true);
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		moderato_dim_init_one(q, &q->rx_dim, false);
+		moderato_dim_init_one(q, &q->tx_dim, true);
+	}
 	return 0;
 }
 

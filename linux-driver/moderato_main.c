@@ -61,11 +61,15 @@ static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 	struct moderato_tx *tx = priv->tx;
 
 	WRITE_ONCE(tx->in_irq, true);
-	/* Without the strategy's asking: the ring halted, or the strategy was
-	 * being changed to one without interrupts.
+	/* Without the strategy's asking: the ring halted, a frame was stamped,
+	 * or the strategy was being changed to one without interrupts.
 	 */
 	if (unlikely(!tx->ops->irq))
+#ifdef MODERATO_OFFLOADS
+		moderato_tx_none_interrupt(tx);
+#else
 		moderato_rearm_after(priv, &tx->ring, 0);
+#endif
 	else
 		tx->ops->irq(tx);
 	WRITE_ONCE(tx->in_irq, false);

@@ -68,6 +68,9 @@ enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer)
 	__netif_tx_lock(tx->queue, smp_processor_id());
 	if (tx->ops == &moderato_tx_none_ops && !tx->draining) {
 		moderato_tx_none_reclaim(tx);
+#ifdef MODERATO_OFFLOADS
+		moderato_rearm(&tx->ring);
+#endif
 		/* A transmission may have started the timer meanwhile */
 		if (moderato_tx_pending(tx) && !hrtimer_is_queued(timer)) {
 			hrtimer_forward_now(timer, moderato_tx_none_delay(tx));
@@ -78,6 +81,18 @@ enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer)
 	return restart;
 }
 
+#ifdef MODERATO_OFFLOADS
+/* Of a stamped frame, for which somebody waits: the timer takes it, and arms the
+ * ring again
+ */
+void moderato_tx_none_interrupt(struct moderato_tx *tx)
+{
+	moderato_disarm(&tx->ring);
+	if (!moderato_reset_if_halted(tx->priv, &tx->ring))
+		hrtimer_start(&tx->timer, 0, HRTIMER_MODE_REL_SOFT);
+}
+
+#endif
 const struct moderato_tx_ops moderato_tx_none_ops = {
 	.prepare = moderato_tx_none_prepare,
 	.posted = moderato_tx_none_posted,
