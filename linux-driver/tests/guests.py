@@ -5,14 +5,15 @@
 WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page allocation failure")
 
 
-def offer(guest, frames: int, frame_bytes: int = 512, load: float = 2, probe_every: int = 0):
-    """Start to offer frames at both ports, at `load` percent of the line rate.
+def offer(guest, frames: int, frame_bytes: int = 512, load: float = 2, probe_every: int = 0,
+          flows: int = 1):
+    """Start to offer frames at both ports, at `load` percent of the line rate; `flows` take turns.
 
     At 2 % the guest forwards all of 512 octets, and types commands beside. Each so-many-th frame has
     DSCP 46; 0: none has.
     """
     port = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames,
-            "probe_every": probe_every}
+            "probe_every": probe_every, "conversations": flows}
     guest.call("offer", ports=[port, {**port, "phase": 1000}])
 
 

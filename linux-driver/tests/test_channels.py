@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two queues on two harts: how many are used, who gets which frames, and each one's moderation, chosen
+under traffic as a user does it with ethtool.
+"""
+
+import re
+
+import pytest
+from guests import collect, complaints, offer, statistics
+from test_two_harts import per_hart
+
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import QUEUES, System
+from moderato.sim.lab.run.variants import OFFLOAD
+
+pytestmark = pytest.mark.slow
+
+SYSTEM = System(nic=OFFLOAD, harts=2, spread=QUEUES)
+BASE = 0xF1000000              # registers of eth0
+RX_FRAMES = 0x110, 0x510       # of each queue
+KEY = ":".join(f"{n:02x}" for n in range(40))
+
+
+@pytest.fixture
+def guest():
+    with state.loaded(machine(system=SYSTEM), True).open() as session:
+        yield session
+
+
+def register(guest, offset: int) -> int:
+    return int(guest.check(f"devmem {BASE + offset:#x}"), 16)
+
+
+def served(guest, frames: int = 120) -> list[bool]:
+    """Which queues of eth0 raised interrupts for frames of 16 flows that all were forwarded."""
+    lines = "eth0-rx$", "eth0-rx1$"
+    before = [sum(per_hart(guest, line)) for line in lines]
+    offer(guest, frames, load=1, flows=16)
+    for port in collect(guest):
+        assert port["forwarded"] == frames
+    return [sum(per_hart(guest, line)) > was for line, was in zip(lines, before, strict=True)]
+
+
+def test_how_many(guest):
+    """-l tells, -L changes it, and both rings, the statistics and the netdev's queues go with it."""
+    for number in (1, 2):
+        guest.check(f"ethtool -L eth0 combined {number}")
+        assert re.findall(r"Combined:\s+(\d)", guest.check("ethtool -l eth0")) == ["2", str(number)]
+        assert served(guest) == [True, number == 2]
+        assert ("rx1_interrupts" in statistics(guest, "eth0")) == (number == 2)
+    for wrong in ("combined 3", "combined 0", "rx 1", "tx 1"):
+        assert "status 0" not in guest.check(f"ethtool -L eth0 {wrong} 2>&1; echo status $?")
+    assert served(guest) == [True, True]
+    assert complaints(guest) == []
+
+
+def test_who_gets_what(guest):
+    """-X at once: shares, key; both outlive other rings, down and up; what makes no sense is refused."""
+    for table, queues in (("weight 0 1", [False, True]), ("weight 1 0", [True, False]),
+                          ("equal 2", [True, True])):
+        guest.check(f"ethtool -X eth0 {table}")
+        assert served(guest) == queues, table
+    guest.check(f"ethtool -X eth0 hkey {KEY}")
+    guest.check("ethtool -X eth0 weight 0 1")
+    for change in ("true", "ethtool -G eth0 rx 128 tx 128", "ip link set eth0 mtu 1400",
+                   "ip link set eth0 mtu 1500"):
+        guest.check(change)
+        said = guest.check("ethtool -x eth0")
+        assert KEY in said
+        table = [row.split(":")[1].split() for row in said.splitlines() if row.strip()[:1].isdigit()
+                 and len(row.split(":")) == 2]
+        assert set(sum(table, [])) == {"1"} and len(sum(table, [])) == 128
+        assert served(guest) == [False, True], change
+    for wrong in ("weight 1 1 1", "equal 3", "hfunc xor", "hkey 01:02"):
+        assert "status 0" not in guest.check(f"ethtool -X eth0 {wrong} 2>&1; echo status $?")
+    assert served(guest) == [False, True]
+    assert complaints(guest) == []
+
+
+def test_moderation_of_each(guest):
+    """--per-queue is for one of them, -C for both."""
+    guest.check("ethtool -C eth0 adaptive-rx off rx-frames 8 rx-usecs 400")
+    assert [register(guest, offset) for offset in RX_FRAMES] == [8, 8]
+    guest.check("ethtool --per-queue eth0 queue_mask 2 --coalesce rx-frames 3")
+    assert [register(guest, offset) for offset in RX_FRAMES] == [8, 3]
+    shown = guest.check("ethtool --per-queue eth0 queue_mask 3 --show-coalesce")
+    assert shown.count("rx-frames: 8") == shown.count("rx-frames: 3") == 1
+    assert served(guest) == [True, True]
+    third = "ethtool --per-queue eth0 queue_mask 4 --coalesce rx-frames 1 2>&1; echo status $?"
+    assert "status 0" not in guest.check(third)
+    guest.check("ethtool -G eth0 rx 128")
+    assert [register(guest, offset) for offset in RX_FRAMES] == [8, 3]
+    assert complaints(guest) == []
+
+
+def test_under_traffic(guest):
+    """Frames keep coming while the number, the table and the moderation change: what is lost is lost
+    at the MAC while the interface begins anew, and nothing is harmed."""
+    frames = 1200
+    offer(guest, frames, load=2, flows=16)
+    for number in (1, 2, 1, 2):
+        guest.check("ethtool -X eth0 default")
+        guest.check(f"ethtool -L eth0 combined {number}")
+        guest.check(f"ethtool -X eth0 equal {number}")
+        adaptive = "on" if number == 1 else "off"
+        guest.check(f"ethtool -C eth0 adaptive-rx {adaptive} adaptive-tx {adaptive}")
+    assert max(port["offered"] for port in guest.call("status")["ports"]) < frames
+    for port in guest.call("collect")["ports"]:
+        assert (port["corrupted"], port["duplicated"]) == (0, 0)
+        assert port["left"]["bad_fcs"] == port["left"]["unrecognised"] == 0
+    assert served(guest) == [True, True]
+    assert complaints(guest) == []
