@@ -120,6 +120,7 @@ def _yosys(code, commands):
 
     def build(folder):
         (folder / "proof.v").write_text(code)
-        run([yowasp.command("yosys"), "-p", script], cwd=folder)
+        (folder / "proof.ys").write_text(script)  # longer than an argument may be
+        run([yowasp.command("yosys"), "-s", "proof.ys"], cwd=folder)
 
     return (artifact("proof", [code, script, yowasp.version("yosys")], build) / LOG).read_text()

@@ -10,6 +10,7 @@ import pytest
 from formal.completions import CompletionsProof
 from formal.descriptor import DescriptorProof
 from formal.dma import DMAReaderProof, DMAWriterProof
+from formal.gather_ring import GatherRingProof
 from formal.moderation import ModerationProof
 from formal.pacing import PacingProof
 from formal.pause import PauseSourceProof, PauseTimerProof
@@ -30,6 +31,8 @@ PROOFS = {
     "tx_ring_checksum": partial(TxRingProof, checksum=True),
     "tx_ring_tag":   partial(TxRingProof, tag=True),
     "tx_ring_stamp": partial(TxRingProof, stamp=True),
+    "gather_ring":   GatherRingProof,
+    "gather_ring_options": partial(GatherRingProof, options=True),
     "rx_ring":       RxRingProof,
     "reader":        DMAReaderProof,
     "writer":        DMAWriterProof,
@@ -112,6 +115,8 @@ MUTANTS = {
          r"\1\2(\1octets - 3'd7) <= \3);", "writes_nothing_beyond_the_buffer"),
     "an illegal length does not wait for those before":
         ("tx_ring", r"if \(\(~\w+_completions_waiting\)\)", "if (1)", "data_meet_their_job"),
+    "words are asked for that have no room":
+        ("gather_ring", r"(owed <= )5'd24", r"\g<1>6'd32", "lemma_owed"),
     "what ends a pause is held by one":
         ("pause_source", r"(dut_available = )\((\w+dut_own) \| (.*)\);", r"\1((\2 & ~hold) | \3);",
          "tells_at_once"),

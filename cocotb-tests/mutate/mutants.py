@@ -10,7 +10,8 @@ from .overlay import Mutant
 # Test modules by gateware file, those first that are likely to find a mutant, or are quick.
 TESTS = {
     "async_fifo.py":     ["test_async_fifo", "test_mac_gmii"],
-    "assembly.py":       ["test_segment", "test_gather", "test_gather_options", "test_all_gated"],
+    "assembly.py":       ["test_segment", "test_gather", "test_gather_options", "test_all_gated",
+                          "formal:gather_ring"],
     "axi_lite.py":       ["test_axi_lite"],
     "axi_master.py":     ["test_mac_axi32"],
     "checksum.py":       ["test_checksum", "test_receive", "test_mac_gated"],
@@ -25,7 +26,7 @@ TESTS = {
     "filter.py":         ["test_filter", "test_mac_sim", "test_mac_gated"],
     "frame_fifo.py":     ["test_frame_fifo", "test_mac_sim"],
     "gather_ring.py":    ["test_gather", "test_segment", "test_mac_gather",
-                          "test_gather_options", "test_all_gated"],
+                          "test_gather_options", "test_all_gated", "formal:gather_ring"],
     "gap.py":            ["test_mac_gmii", "test_mac_mii", "test_mac_rgmii"],
     "mac.py":            ["test_rmon", "test_pause", "test_mac_sim", "test_rings", "test_mac_faults",
                           "test_mac_gated", "test_pause_gated", "test_mac_plain", "test_vlan"],
