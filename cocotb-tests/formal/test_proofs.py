@@ -51,7 +51,12 @@ def code(name):
     return text(PROOFS[name]())
 
 
-@pytest.mark.parametrize("name", PROOFS)
+# More than a minute of a processor.
+SLOW = ["gather_ring_options"]
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in PROOFS])
 def test_promises_hold(name):
     assert broken_promises(code(name)) == []
 
