@@ -348,9 +348,18 @@ class GatherRingProof(Module):
         }
         self.promises |= {f"lemma_later_job_{n}": (n >= level) | ~jobs[n].error
             for n in range(1, IN_FLIGHT)}
-        self.reachable = {}
+        sent = Signal()
+        self.sync += If(fifo.commit, sent.eq(1))
+        self.reachable = {
+            "a_frame_of_two_pieces": fifo.commit & (level == 1) & (fifo.held == 2),
+            "several_pieces_at_once": level == 3,
+            "refusal_told": completions.finish & wrong & oldest.more,
+            "disabled_under_way": ~dut.enable & (level == 2) & (reads.owed == 3),
+            "ended_after_that": dut.idle & sent,
+        }
         self.inputs = driver.inputs | fetcher.inputs | fifo.inputs | reads.inputs | writes.inputs
         if options:
+            self.reachable["waits_for_a_stamp"] = waits_for_stamp
             self.inputs |= any_index.inputs | stamps.inputs | {checksums.awake, dut.insert}
 
     def _bits(self, width, expression):

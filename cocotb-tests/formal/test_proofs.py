@@ -122,6 +122,12 @@ MUTANTS = {
         ("tx_ring", r"if \(\(~\w+_completions_waiting\)\)", "if (1)", "data_meet_their_job"),
     "words are asked for that have no room":
         ("gather_ring", r"(owed <= )5'd24", r"\g<1>6'd32", "lemma_owed"),
+    "a spoilt frame is sent":
+        ("gather_ring", r"(assembly_refused <= )\w+source_payload_error", r"\g<1>1'd0",
+         "sends_no_part_of_a_frame"),
+    "a piece that is not the last one waits for a stamp":
+        ("gather_ring_options", r"\((\w+) & \(~source_payload_more\)\)", r"\1",
+         "stamps_what_waits_for_a_stamp"),
     "what ends a pause is held by one":
         ("pause_source", r"(dut_available = )\((\w+dut_own) \| (.*)\);", r"\1((\2 & ~hold) | \3);",
          "tells_at_once"),
