@@ -84,8 +84,8 @@ class ModeratoSoC(SoCCore):
 
         number = len(self.macs)
         name   = f"mac{number}"
-        mac    = ModeratoMAC(phy, self.sys_clk_freq, phy_cd=getattr(phy, "cd", "eth"),
-                             **self.mac_options(number))
+        mac    = ModeratoMAC(phy, **{"sys_clk_freq": self.sys_clk_freq,
+                                     "phy_cd": getattr(phy, "cd", "eth"), **self.mac_options(number)})
         self.add_module(name=name, module=mac)
         self.macs.append(mac)
 

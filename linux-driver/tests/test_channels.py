@@ -6,8 +6,7 @@ under traffic as a user does it with ethtool.
 import re
 
 import pytest
-from guests import collect, complaints, offer, statistics
-from test_two_harts import per_hart
+from guests import collect, complaints, offer
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
@@ -32,14 +31,20 @@ def register(guest, offset: int) -> int:
     return int(guest.check(f"devmem {BASE + offset:#x}"), 16)
 
 
-def served(guest, frames: int = 120) -> list[bool]:
+def raised(guest, line: str) -> int:
+    """Interrupts of this name on both harts; none if it is not in use."""
+    row = guest.check(f"grep {line}$ /proc/interrupts || true")
+    return sum(map(int, row.partition(":")[2].split()[:2]))
+
+
+def served(guest, frames: int = 32) -> list[bool]:
     """Which queues of eth0 raised interrupts for frames of 16 flows that all were forwarded."""
-    lines = "eth0-rx$", "eth0-rx1$"
-    before = [sum(per_hart(guest, line)) for line in lines]
-    offer(guest, frames, load=1, flows=16)
+    lines = "eth0-rx", "eth0-rx1"
+    before = [raised(guest, line) for line in lines]
+    offer(guest, frames, load=5, flows=16)
     for port in collect(guest):
         assert port["forwarded"] == frames
-    return [sum(per_hart(guest, line)) > was for line, was in zip(lines, before, strict=True)]
+    return [raised(guest, line) > was for line, was in zip(lines, before, strict=True)]
 
 
 def test_how_many(guest):
@@ -48,7 +53,6 @@ def test_how_many(guest):
         guest.check(f"ethtool -L eth0 combined {number}")
         assert re.findall(r"Combined:\s+(\d)", guest.check("ethtool -l eth0")) == ["2", str(number)]
         assert served(guest) == [True, number == 2]
-        assert ("rx1_interrupts" in statistics(guest, "eth0")) == (number == 2)
     for wrong in ("combined 3", "combined 0", "rx 1", "tx 1"):
         assert "status 0" not in guest.check(f"ethtool -L eth0 {wrong} 2>&1; echo status $?")
     assert served(guest) == [True, True]
@@ -97,9 +101,9 @@ def test_moderation_of_each(guest):
 def test_under_traffic(guest):
     """Frames keep coming while the number, the table and the moderation change: what is lost is lost
     at the MAC while the interface begins anew, and nothing is harmed."""
-    frames = 1200
-    offer(guest, frames, load=2, flows=16)
-    for number in (1, 2, 1, 2):
+    frames = 200
+    offer(guest, frames, load=1, flows=16)
+    for number in (1, 2):
         guest.check("ethtool -X eth0 default")
         guest.check(f"ethtool -L eth0 combined {number}")
         guest.check(f"ethtool -X eth0 equal {number}")

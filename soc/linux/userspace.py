@@ -16,6 +16,7 @@ from pathlib import Path
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain import debian, sources
 from moderato.soc.toolchain.cache import BuildError, artifact, run
+from moderato.soc.toolchain.project import settings
 
 HERE = Path(__file__).parent
 CROSS = "riscv64-linux-gnu-"
@@ -147,6 +148,22 @@ def nuttcp() -> Path:
         run([cc, "-Os", "-w", "-D_GNU_SOURCE", "-o", work / "nuttcp", source])
         return work / "nuttcp"
     return program("nuttcp", build)
+
+
+def ptp4l() -> Path:
+    """linuxptp's daemon of IEEE 1588. musl lacks one header, which is the same in all C libraries."""
+    def build(cc: Path, work: Path) -> Path:
+        queue = next(Path("/usr/include").glob("*/sys/queue.h"))
+        (work / "sys").mkdir()
+        shutil.copy(queue, work / "sys")
+        # In place of incdefs.sh, which looks into the build machine's headers.
+        has = "CLOCK_ADJTIME POSIX_SPAWN ONESTEP_SYNC ONESTEP_P2P"
+        defined = " ".join(f"-DHAVE_{name}" for name in has.split())
+        version = settings()["source"]["linuxptp"]["version"]
+        run(["make", JOBS, f"CC={cc}", f"incdefs=-D_GNU_SOURCE -I{work} {defined}",
+             f"version={version}", f"EXTRA_CFLAGS={SMALL}", "ptp4l"], cwd=work)
+        return work / "ptp4l"
+    return program("linuxptp", build)
 
 
 def program(name: str, build_one, inputs: tuple = ()) -> Path:

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The example as a user runs it: the SoC elaborates; two nodes at one wire agree on the time."""
+
+import json
+import statistics
+
+import pytest
+from two_nodes import PPM, WITNESS_BASE, TwoNodes, measure, report
+
+from moderato.sim.soc import SimConfig, write
+
+
+def test_elaborates(tmp_path):
+    """Both MACs have clocks, one of which is told another rate; a witness is beside them."""
+    soc = TwoNodes(SimConfig(macs=2, offloads=True))
+    write(soc, tmp_path)
+    assert soc.bus.regions["witness"].origin == WITNESS_BASE
+    verilog = (tmp_path / "sim.v").read_text()
+    assert f"'d{100_000_000 + PPM * 100};" in verilog and "'d100000000;" in verilog
+    assert len(json.loads((tmp_path / "soc.json").read_text())["macs"]) == 2
+
+
+@pytest.mark.slow
+def test_they_agree():
+    """What ptp4l says, and what is true: within the 10 ns of the system clock. The path is the same
+    for each frame, and its end 37 ppm slower is as much faster afterwards."""
+    result = measure()
+    print(report(result))
+    assert abs(result.first) > 1000
+    assert result.ppm == pytest.approx(PPM, abs=0.5)
+    for offsets in (result.said, result.true):
+        assert len(offsets) > 10
+        assert abs(statistics.mean(offsets)) < 10 and statistics.pstdev(offsets) < 10
+    assert statistics.pstdev(result.delay) < 10
