@@ -21,7 +21,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                 offload: bool = True, without: str = "needed but with --nic liteeth"):
     """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen.
 
-    offload: whether the NIC may be the one with checksums in hardware; reports know variants only.
+    offload: whether the NIC may be the one with all options; reports know variants only.
     without: what help says of leaving the one variant out.
     """
     if several:
@@ -33,7 +33,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                             help=f"{NAMES} ({without})")
     parser.add_argument("--nic", choices=[nic for nic in NICS if offload or nic != OFFLOAD],
                         default="moderato",
-                        help="offload: Moderato with checksums in hardware; " * offload +
+                        help="offload: Moderato with all its options; " * offload +
                              "liteeth: with LiteEth's MAC and the kernel's own driver, for "
                              "comparison; it has no variants (default: moderato)")
     if kernel:
