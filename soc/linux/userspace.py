@@ -10,6 +10,7 @@ import inspect
 import os
 import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -183,16 +184,20 @@ def program(name: str, build_one, inputs: tuple = ()) -> Path:
                     "up to half a minute") / name
 
 
-def own(name: str) -> Path:
-    """One of our own programs: soc/linux/<name>/<name>.c, and the headers beside it."""
-    return compiled(name, HERE / name / f"{name}.c", toolchain())
+def own(name: str, *macros: str) -> Path:
+    """One of our own programs: soc/linux/<name>/<name>.c, and the headers beside it.
+
+    macros: defined for the compiler; some programs have a second form.
+    """
+    return compiled(name, HERE / name / f"{name}.c", toolchain(), macros)
 
 
-def compiled(name: str, source: Path, tools: Toolchain) -> Path:
+def compiled(name: str, source: Path, tools: Toolchain, macros: Sequence[str] = ()) -> Path:
     """The program `name` from a file of its own, and the headers beside it."""
     headers = sorted(source.parent.glob("*.h"))
 
     def build(directory: Path):
-        run([tools.cc, "-Os", "-Wall", "-Wextra", "-Werror", "-s", "-o", directory / name, source])
+        run([tools.cc, "-Os", "-Wall", "-Wextra", "-Werror", "-s", *map("-D{}".format, macros),
+             "-o", directory / name, source])
 
-    return artifact(name, [source, *headers, tools.root.name], build) / name
+    return artifact(name, [source, *headers, tools.root.name, *macros], build) / name

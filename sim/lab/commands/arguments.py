@@ -15,7 +15,7 @@ from ..run.variants import KNOWN, VARIANTS
 from ..show import outputs
 from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
-from ..tcp.transfer import DIRECTIONS, FAULTS
+from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
 
 STUDIES = ("rfc2544", "tcp", "strategies", "harts")  # of published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
@@ -145,6 +145,11 @@ def directions(words: str) -> list[str]:
 def faults(words: str) -> list[str]:
     """As `directions`."""
     return _known_list(words, FAULTS, "fault", FAULTS)
+
+
+def features(words: str) -> list[str]:
+    """As `directions`."""
+    return _known_list(words, FEATURES, "feature", FEATURES)
 
 
 def octets(word: str) -> int:

@@ -9,7 +9,7 @@ EXAMPLES = ("--direction in,out,through --variant napi-full --link 1000",
 
 
 def options(parser):
-    from ..tcp.transfer import DIRECTIONS, FAULTS, PEERS, PROGRAMS, Transfer
+    from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES, PEERS, PROGRAMS, Transfer
     common.add_machine(parser, several=True)
     add = parser.add_argument
     add("--direction", type=arguments.directions, default=list(DIRECTIONS), metavar="D[,D...]",
@@ -30,6 +30,11 @@ def options(parser):
         help=f"the tester's receive window in octets (default: {Transfer.window})")
     add("--gro", choices=("on", "off"),
         help="in the guest (default: off for through, as a router has it; else on)")
+    add("--off", type=arguments.features, default=[], metavar="F[,F...]",
+        help=f"what the guest does without, as with ethtool -K: {', '.join(FEATURES)}")
+    add("--zerocopy", action="store_true",
+        help="the guest's program sends with MSG_ZEROCOPY: its pages go to the NIC as they are "
+             "(needs --nic offload)")
     add("--check", action="store_true",
         help="the guest's program compares every octet, which costs it as much again")
     add("--program", choices=PROGRAMS, default=PROGRAMS[0],
@@ -47,6 +52,7 @@ def options(parser):
 
 
 def run(options) -> int:
+    from ..run.variants import OFFLOAD
     from ..show.errors import UsageError
     from ..tcp.command import tcp
     from ..tcp.transfer import OUT, Transfer, usual_gro
@@ -54,6 +60,10 @@ def run(options) -> int:
     if options.program == "nuttcp" and (options.direction != [OUT] or options.connections > 1):
         raise UsageError("--program nuttcp sends over one connection: its receiver wants another "
                          "nuttcp at the other end; add --direction out, or leave it out")
+    if options.zerocopy and (options.direction != [OUT] or options.program == "nuttcp"
+                             or options.nic != OFFLOAD or {"tx", "sg"} & set(options.off)):
+        raise UsageError("--zerocopy is about what our own program sends through a NIC that takes "
+                         "frames in pieces; add --direction out --nic offload, or leave it out")
     if options.peer == "stalls" and "in" in options.direction:
         raise UsageError("--peer stalls is a receiver's fault; add --direction out or through")
     if options.pcap and options.scheduler:
@@ -61,6 +71,7 @@ def run(options) -> int:
     like = Transfer(options.direction[0], "", octets=options.bytes,
                     connections=options.connections, user_buffer=options.user_buffer,
                     socket=options.socket, window=options.window, check=options.check,
+                    off=tuple(options.off), zerocopy=options.zerocopy,
                     program=options.program, kernel=options.kernel, harts=options.harts,
                     spread=options.spread or Transfer.spread,
                     faults=tuple(options.faults), peer=options.peer, profile=options.profile,

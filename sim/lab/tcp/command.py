@@ -71,14 +71,15 @@ def job(wanted: Transfer) -> farm.Job:
 
 def ready(of: Machine, wanted: Transfer) -> State:
     """The variant chosen, and the guest's program in place."""
-    gro = [f"ethtool -K {name} gro on" for name in INTERFACES] if wanted.gro else []
-    return state.carrying(state.ready(of, wanted.variant), exchange.STREAM, program(),
-                          [*gro, *tracing.commands(wanted.kernel)])
+    settings = [*(["gro on"] * wanted.gro), *(f"{feature} off" for feature in wanted.off)]
+    return state.carrying(state.ready(of, wanted.variant), exchange.STREAM, program(wanted.zerocopy),
+                          [*(f"ethtool -K {name} {' '.join(settings)}" for name in INTERFACES
+                             if settings), *tracing.commands(wanted.kernel)])
 
 
-def program() -> Path:
+def program(zerocopy: bool) -> Path:
     from moderato.soc.linux.userspace import own
-    return own("stream")
+    return own("stream", "ZEROCOPY") if zerocopy else own("stream")
 
 
 def report_problems(records: Sequence[dict]) -> int:

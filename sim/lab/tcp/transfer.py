@@ -11,6 +11,8 @@ IN, OUT, THROUGH = DIRECTIONS = ("in", "out", "through")
 PROGRAMS = ("stream", "nuttcp")  # the guest's end
 FAULTS = ("drop", "damage", "duplicate", "swap")
 FAULT_EVERY = 200  # segments
+# Of the NIC, by their names for ethtool -K.
+FEATURES = ("rx", "tx", "sg", "tso", "rx-gro-hw")
 PEERS = {          # what the tester's end does wrong: fields of moderato-sim's `talk`
     "stalls":   {"stall": {"after": 500_000, "cycles": 100_000_000}},
     "vanishes": {"vanish": {"after": 500_000}},
@@ -41,6 +43,8 @@ class Transfer:
     check:       bool = False     # the guest compares what it receives; the tester always does
     program:     str = PROGRAMS[0]
     gro:         bool = False
+    off:         tuple[str, ...] = ()  # of FEATURES, those that the guest does without
+    zerocopy:    bool = False     # the guest sends from where the program has it: MSG_ZEROCOPY
     kernel:      str = "normal"        # of the machine's: a word for the reader
     harts:       int = 1
     spread:      str = "common"        # of the machine's, too
@@ -57,6 +61,7 @@ class Transfer:
         words += [f"buffer {self.user_buffer}"] * (self.user_buffer != Transfer.user_buffer)
         words += [f"{self.connections} connections"] * (self.connections > 1)
         words += filter(None, [gro_said(self.direction, self.gro)])
+        words += [f"{feature} off" for feature in self.off] + ["zerocopy"] * self.zerocopy
         words += [f"kernel {self.kernel}"] * (self.kernel != "normal")
         words += [f"{self.harts} harts {self.spread}"] * (self.harts > 1)
         return " ".join([*words, *self.faults, *filter(None, [self.peer])])

@@ -11,6 +11,9 @@
  *
  *     -b  the user's buffer: of each recv() with MSG_WAITALL, or send()   -s  the socket's buffer
  *
+ * Made with -DZEROCOPY, it sends what the kernel need not copy (MSG_ZEROCOPY), and ends with an error if
+ * the kernel does so all the same. That is another program, for each instruction more moves the figures.
+ *
  * It goes on in the background as soon as it listens, or is connected, and prints its process's number.
  * RESULT gets a line per connection: its number, its octets, how many of them were wrong, the place of
  * the first of these (or -), and the calls of recv() or send().
@@ -28,6 +31,13 @@
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef ZEROCOPY
+#include <poll.h>
+#include <time.h>
+
+#include <linux/errqueue.h>	/* wants struct timespec */
+#endif
 
 #include "pattern.h"
 
@@ -159,9 +169,57 @@ static void receive(int sock, struct stream *stream, uint32_t connection)
 		die("recv");
 }
 
+#ifdef ZEROCOPY
+/* Which buffers the kernel is done with. Ours stay as they are, so only how it was done matters. */
+static void take_back(int sock)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in))];
+	} control;
+	struct msghdr message = { .msg_control = &control, .msg_controllen = sizeof(control) };
+
+	while (recvmsg(sock, &message, MSG_ERRQUEUE) >= 0) {
+		const struct sock_extended_err *done = (void *)CMSG_DATA(&control.header);
+
+		if (done->ee_code & SO_EE_CODE_ZEROCOPY_COPIED) {
+			fputs("stream: the kernel copies in spite of MSG_ZEROCOPY\n", stderr);
+			exit(1);
+		}
+		message.msg_controllen = sizeof(control);
+	}
+	if (errno != EAGAIN)
+		die("MSG_ERRQUEUE");
+}
+
+static ssize_t send_in_place(int sock, const void *octets, size_t size)
+{
+	struct pollfd news = { .fd = sock };	/* POLLERR is always asked for */
+	ssize_t count;
+
+	for (;;) {
+		count = send(sock, octets, size, MSG_ZEROCOPY);
+		if (count < 0 && errno != ENOBUFS)
+			return count;
+		if (count < 0 && poll(&news, 1, -1) < 0)	/* too many are not taken back yet */
+			die("poll");
+		take_back(sock);
+		if (count >= 0)
+			return count;
+	}
+}
+
+#endif
+
 static void transmit(int sock, struct stream *stream, uint32_t connection)
 {
 	char end;
+#ifdef ZEROCOPY
+	int on = 1;
+
+	if (setsockopt(sock, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on)))
+		die("SO_ZEROCOPY");
+#endif
 
 	stream->pattern = pattern(connection, PATTERN_OCTETS + options.buffer);
 	while (stream->octets < options.octets) {
@@ -169,7 +227,11 @@ static void transmit(int sock, struct stream *stream, uint32_t connection)
 		size_t size = left < options.buffer ? left : options.buffer;
 		ssize_t count;
 
+#ifdef ZEROCOPY
+		count = send_in_place(sock, stream->pattern + stream->octets % PATTERN_OCTETS, size);
+#else
 		count = send(sock, stream->pattern + stream->octets % PATTERN_OCTETS, size, 0);
+#endif
 		if (count < 0)
 			die("send");
 		stream->calls++;
@@ -178,6 +240,9 @@ static void transmit(int sock, struct stream *stream, uint32_t connection)
 	/* Until the tester has closed its side, it may miss something. */
 	if (shutdown(sock, SHUT_WR) || recv(sock, &end, 1, 0) < 0)
 		die("shutdown");
+#ifdef ZEROCOPY
+	take_back(sock);
+#endif
 }
 
 /* One connection, in a process of its own; a line of the result. */
