@@ -2,6 +2,7 @@
 """Two queues, frames in pieces and segments behind clock gates: in step with a MAC that has none. Of
 the cases of each, those in which all of its parts stop and wake."""
 
+from merge_cases import marks_come_with_the_frames
 from queue_cases import (
     both_queues_both_ways,
     each_adapts_its_moderation,

@@ -28,8 +28,8 @@ from moderato.gateware.pause         import PauseTimer
 from moderato.gateware.pause_source  import PauseSource
 from moderato.gateware.ptp_clock     import PeriodicOutput, PTPClock
 from moderato.gateware.queues        import OneByOne, RxQueues, TxQueues
-from moderato.gateware.receive       import (Receive, rx_frame_param, rx_queue_param, rx_stamp_param, rx_sum_param,
-    rx_tag_param)
+from moderato.gateware.receive       import (Receive, rx_frame_param, rx_merge_param, rx_queue_param, rx_stamp_param,
+    rx_sum_param, rx_tag_param)
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.rmon          import Destination, lengths
 from moderato.gateware.rx_ring       import RxRing
@@ -80,6 +80,8 @@ class ModeratoMAC(LiteXModule):
                    one a received frame is for, a hash of its flow says (queues.py, rss.py).
     gather         sent frames can be in several pieces (gather_ring.py).
     segment        and TCP packets are cut into segments (segmenter.py); needs tx_checksum, too.
+    merge          received TCP segments that continue the frame before are marked (merge.py); needs
+                   rx_checksum, too.
 
     datapath_cd, moderation_cd
                    clock domains of the two parts: "sys", or one with the same clock whose edges may
@@ -98,7 +100,7 @@ class ModeratoMAC(LiteXModule):
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", rx_fifo_order=13, tx_fifo_order=12,
         max_frames=64, urgent=False, pacing=False, rx_checksum=False, tx_checksum=False,
         unicast=0, pause=False, jumbo=False, rmon=False, vlan=False, timestamp=False, queues=1,
-        gather=False, segment=False,
+        gather=False, segment=False, merge=False,
         datapath_cd="sys", moderation_cd="sys"):
         if jumbo:
             rx_fifo_order, tx_fifo_order = max(rx_fifo_order, JUMBO_ORDER), max(tx_fifo_order, JUMBO_ORDER)
@@ -111,6 +113,8 @@ class ModeratoMAC(LiteXModule):
             raise ValueError(f"queues must be 1 or {registers.MAX_QUEUES}, not {queues}.")
         if segment and not (gather and tx_checksum):
             raise ValueError("segment needs gather and tx_checksum.")
+        if merge and not rx_checksum:
+            raise ValueError("merge needs rx_checksum.")
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")
@@ -143,6 +147,7 @@ class ModeratoMAC(LiteXModule):
             ("QUEUES",      queues - 1),
             ("GATHER",      int(gather)),
             ("SEGMENT",     int(segment)),
+            ("MERGE",       int(merge)),
         ))
         self.registers = regs = datapath(RegisterFile([
             *[option for option, wanted in (("urgent", urgent), ("pacing", pacing), ("pause", pause),
@@ -162,10 +167,11 @@ class ModeratoMAC(LiteXModule):
         # Receive.
         # --------
         rx_param = rx_frame_param + (rx_sum_param if rx_checksum else []) + (rx_tag_param if vlan else []) + \
-            (rx_stamp_param if timestamp else [])
+            (rx_stamp_param if timestamp else []) + (rx_merge_param if merge else [])
         self.rx_fifo = datapath(FrameFIFO(rx_fifo_order, rx_param + (rx_queue_param if queues > 1 else []), max_frames))
         self.receive = receive = datapath(Receive(self.rx_fifo, registers.URGENT_COMPARISONS if urgent else 0,
-            rx_checksum, unicast, pause, vlan, rx_stamp.stamp if timestamp else None, queues > 1))
+            rx_checksum, unicast, pause, vlan, rx_stamp.stamp if timestamp else None, queues > 1,
+            merge))
         rx_queues = [self.rx_fifo]
         if queues > 1:
             self.rx_queues = datapath(RxQueues(self.rx_fifo, rx_param))

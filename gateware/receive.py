@@ -12,6 +12,7 @@ from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_le
 from moderato.gateware.checksum  import SUM_BITS, OnesComplementSum
 from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
+from moderato.gateware.merge     import Continuation
 from moderato.gateware.pause     import ControlFrame
 from moderato.gateware.registers import RX_OFFSET
 from moderato.gateware.rss       import RSS
@@ -29,6 +30,8 @@ rx_stamp_param = [("stamped", 1)]
 rx_queue_param = [("queue", 1)]
 # With VLANs, the tag that was taken out.
 rx_tag_param = [("tagged", 1), ("tci", TCI_BITS)]
+# And with marks for merging, whether it continues the frame before it.
+rx_merge_param = [("continues", 1)]
 
 
 def unless(condition, *statements):
@@ -56,6 +59,8 @@ class Receive(LiteXModule):
            `stamping` it goes into the FIFO ahead of the frame; the FIFO has rx_stamp_param, too.
     rss    each frame is for one of two queues (rss.py), if that takes frames; the FIFO has
            rx_queue_param, too.
+    merge  TCP segments that continue the frame before are marked (merge.py); the FIFO has
+           rx_merge_param, too.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS and tag
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
@@ -63,7 +68,7 @@ class Receive(LiteXModule):
     PHY said so.
     """
     def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, vlan=False, stamp=None,
-        rss=False):
+        rss=False, merge=False):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
@@ -82,6 +87,8 @@ class Receive(LiteXModule):
             self.foreign = Signal()
         if rss:
             self.rss = RSS()
+        if merge:
+            self.continuation = Continuation()
 
         # Results.
         self.good      = Signal()
@@ -251,6 +258,18 @@ class Receive(LiteXModule):
                 self.rss.data.eq(sink.data),
                 fifo.param.queue.eq(self.rss.queue),
             ]
+        if merge:
+            self.comb += [
+                self.continuation.take.eq(sink.valid & sink.ready),
+                self.continuation.first.eq(~started),
+                self.continuation.data.eq(sink.data),
+                self.continuation.octets.eq(octets),
+                self.continuation.decided.eq(fifo.commit | fifo.abort),
+                self.continuation.kept.eq(fifo.accepted),
+                fifo.param.continues.eq(self.continuation.continues),
+            ]
+        if merge and rss:
+            self.comb += self.continuation.queue.eq(self.rss.queue)
 
         self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)
 

@@ -277,6 +277,8 @@ GLOBAL = (
         Field("RMON",        4, 1, "The counters from 0x38C on exist."),
         Field("VLAN",        5, 1, "VLAN tags can be taken out and put in: the VLAN registers exist. (Since 1.4.)"),
         Field("VLAN_FILTER", 6, 1, "Tagged frames can be filtered by their VLAN. (Since 1.4.)"),
+        Field("MERGE",       7, 1, "TCP segments that continue the frame before them are marked: CONTINUES of their "
+            "descriptors. (Since 1.4.)"),
         Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
         Field("TIMESTAMP",  14, 1, "There is a clock, and frames can be stamped with it: the TIME registers exist. "
             "(Since 1.4.)"),
@@ -487,6 +489,9 @@ DESCRIPTOR = (
         Field("TAGGED",    19,  1, "Rx: a VLAN tag was taken out of the frame; TCI tells which. (Since 1.4.)"),
         Field("STAMPED",   20,  1, f"Rx: {STAMP_OCTETS} octets of time come ahead of the frame (TIME_CTRL). Tx: there is TX_STAMP, "
             "which was asked for; not if the ring was disabled before. (Since 1.4.)"),
+        Field("CONTINUES", 21,  1, "Rx: a TCP segment that continues the frame of the descriptor before this one, if FEATURES "
+            "has MERGE. Their headers agree, and its payload, of the same length or less, comes next; "
+            "checksums were not looked at. (Since 1.4.)"),
         Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
             "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0. Of a frame in pieces, "
             "pieces before the one that went wrong may lack it, and all that follow have it."),

@@ -13,14 +13,15 @@ from moderato.gateware.registers   import RX_OFFSET, STAMP_OCTETS
 # Rx Ring ------------------------------------------------------------------------------------------
 
 class RxRing(LiteXModule):
-    """Moves the oldest frame of `fifo` (rx_frame_param, rx_sum_param, rx_tag_param, rx_stamp_param) to the next
+    """Moves the oldest frame of `fifo` (rx_frame_param, rx_sum_param, rx_tag_param, rx_stamp_param, rx_merge_param) to the next
     descriptor's buffer.
 
     A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
     too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
     once, as its descriptor may, and is marked in its status. Of a buffer only whole words are used.
     Memory that refuses data costs that frame (ERROR); one that refuses descriptors or their status
-    leaves the ring `halted`: it drops what comes until it is disabled.
+    leaves the ring `halted`: it drops what comes until it is disabled. What continues a frame
+    (rx_merge_param) that the ring did not take continues nothing.
     """
     def __init__(self, fifo):
         # Settings.
@@ -135,6 +136,17 @@ class RxRing(LiteXModule):
                 )
             )
         )
+        if "continues" in known:
+            lost = Signal() # The frame before.
+            fsm.act("STOPPED", NextValue(lost, 1))
+            fsm.act("WAIT",
+                NextValue(job.continues, fifo.head.continues & ~lost),
+                If(self.drop_ring,
+                    NextValue(lost, 1)
+                ).Elif(fetcher.source.ready,
+                    NextValue(lost, ~fits)
+                )
+            )
         fsm.act("DRAIN",
             If(completions.idle & fetcher.idle, NextState("STOPPED"))
         )

@@ -31,7 +31,7 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
                 on AXI: bits 32 and above of all addresses, AxCACHE, AxPROT.
     options     of ModeratoMAC: rx_fifo_order, tx_fifo_order, max_frames, urgent, pacing,
                 rx_checksum, tx_checksum, unicast, pause, jumbo, rmon, vlan, timestamp, queues,
-                gather, segment.
+                gather, segment, merge.
 
     Raises ValueError if the MAC cannot work in this SoC.
     """

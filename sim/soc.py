@@ -32,7 +32,7 @@ TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
 OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
             "rmon": True, "vlan": True, "timestamp": True, "queues": 2, "gather": True,
-            "segment": True}
+            "segment": True, "merge": True}
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,7 @@ class Frame:
     error:     bool = False
     tci:       int | None = None  # of the tag that was taken out
     stamp:     int | None = None  # ns
+    continues: bool = False
 
 
 class Ring:
@@ -216,6 +217,7 @@ class Driver:
         around = around[:GUARD] + around[GUARD + end:]
         assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
         flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST", "URGENT")]
+        continues = bool(get("STATUS", "CONTINUES", status))
         data = self.ram.read(address + start, length)
         tagged = get("STATUS", "TAGGED", status)
         tci = get("RX_CHECKSUM", "TCI", self.rx.checksum)
@@ -223,7 +225,7 @@ class Driver:
         assert get("RX_CHECKSUM", "SUM", self.rx.checksum) == (summed(data[14:]) if self.sums else 0), \
             f"the sum of {length} octets is {self.rx.checksum:#x}"
         stamp = int.from_bytes(self.ram.read(address, STAMP_OCTETS), "little") if stamped else None
-        return Frame(data, *flags, error, tci if tagged else None, stamp)
+        return Frame(data, *flags, error, tci if tagged else None, stamp, continues)
 
     async def poll(self, count, clocks=200_000, repost=True):
         """`count` frames, as they come; their descriptors are posted again."""

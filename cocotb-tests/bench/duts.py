@@ -26,6 +26,7 @@ from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.filter import AddressFilter
 from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
+from moderato.gateware.merge import Continuation
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.pacing import Pacing
 from moderato.gateware.pause_source import PauseSource
@@ -286,6 +287,12 @@ def rss():
         **{name: getattr(device, name) for name in names})
 
 
+def merge():
+    device = Continuation()
+    names = ["take", "first", "data", "octets", "queue", "decided", "kept", "continues"]
+    return device, clocked(device) | named(**{name: getattr(device, name) for name in names})
+
+
 # Registers ----------------------------------------------------------------------------------------
 
 def register_file():
@@ -325,7 +332,7 @@ def axi_lite():
 # MAC ----------------------------------------------------------------------------------------------
 
 OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon", "vlan",
-    "timestamp"], True) | {"unicast": MAX_UNICAST}
+    "timestamp", "merge"], True) | {"unicast": MAX_UNICAST}
 QUEUES = {"queues": MAX_QUEUES}
 GATHER = {"gather": True, "segment": True}
 
@@ -595,6 +602,10 @@ def mac_with_gather():
 
 def mac_segment():
     return mac_only(gather=True, tx_checksum=True, segment=True)
+
+
+def mac_merge():
+    return mac_only(rx_checksum=True, merge=True)
 
 
 def mac_mii():

@@ -7,7 +7,8 @@ from migen import *
 
 from moderato.gateware             import rx_ring
 from moderato.gateware.completions import IN_FLIGHT
-from moderato.gateware.receive     import rx_frame_param, rx_stamp_param, rx_sum_param, rx_tag_param
+from moderato.gateware.receive     import (rx_frame_param, rx_merge_param, rx_stamp_param, rx_sum_param,
+    rx_tag_param)
 from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET, STAMP_OCTETS
 from moderato.gateware.rx_ring     import RxRing
 
@@ -17,7 +18,7 @@ from formal.environment import (OUTSTANDING, AnyIndex, Descriptors, Driver, Writ
 from formal.prover      import internal
 
 
-PARAM = rx_frame_param + rx_sum_param + rx_tag_param + rx_stamp_param
+PARAM = rx_frame_param + rx_sum_param + rx_tag_param + rx_stamp_param + rx_merge_param
 
 
 class _FIFO(Module):
@@ -71,7 +72,13 @@ class RxRingProof(Module):
         read  = Signal(12) # of them, taken off the FIFO.
         fits  = Signal()
         place = Signal(29) # Of the request, in words from the buffer's first.
+        follows = Signal() # The frame before was delivered, by this ring and since it was enabled.
         self.sync += [
+            If(at("STOPPED") | dut.drop_ring,
+                follows.eq(0)
+            ).Elif(job.valid,
+                follows.eq(~job.error)
+            ),
             If(source.valid & source.ready, taken.eq(source.payload)),
             If(fifo.next, read.eq(read + 1)),
             If(fifo.release, read.eq(0)),
@@ -152,6 +159,7 @@ class RxRingProof(Module):
                 (job.broadcast == fifo.head.broadcast) & (job.urgent == fifo.head.urgent) &
                 (job.sum == fifo.head.sum) &
                 (job.tagged == fifo.head.tagged) & (job.tci == fifo.head.tci) &
+                (job.continues == (fifo.head.continues & follows)) &
                 (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
             "drops_are_told": ~(fifo.release & dut.enable) | job.valid | dut.drop_ring | at("STOPPED"),
@@ -198,8 +206,11 @@ class RxRingProof(Module):
                 (job.broadcast == fifo.head.broadcast) & (job.urgent == fifo.head.urgent) &
                 (job.sum == fifo.head.sum) &
                 (job.tagged == fifo.head.tagged) & (job.tci == fifo.head.tci) &
+                (job.continues == (fifo.head.continues & follows)) &
                 (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
+            "lemma_follows": Mux(busy, internal(dut, "lost") == ~fits,
+                at("DRAIN") | at("STOPPED") | (internal(dut, "lost") == ~follows)),
             "lemma_place": Mux(busy,
                 (address - taken.address[3:] == read) & (remaining != 0) & (remaining <= words) &
                     (read + remaining == words),

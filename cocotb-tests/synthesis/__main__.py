@@ -19,6 +19,7 @@ DEVICES = {"mac_plain": "Moderato", "mac_urgent": "with urgent frames",
            "mac_checksums": "with both of these", "mac_queues": "with two queues",
            "mac_with_gather": "with frames in pieces",
            "mac_segment": "with checksums of sent frames and segments",
+           "mac_merge": "with sums of received frames and marks for merging",
            "liteeth_gmii": "LiteEth"}
 PLACED  = ["mac_plain", "mac_both", "mac_checksums", "mac_segment", "liteeth_gmii"]
 CELLS   = ["LUT4", "CCU2C", "TRELLIS_DPR16X4", "TRELLIS_FF", "DP16KD", "MULT18X18D"]
