@@ -207,6 +207,27 @@ struct moderato_rx_buf {
  * @truesize: bytes of each buffer, with headroom and struct skb_shared_info
  * @room: of these, what the hardware may write
  */
+#ifdef MODERATO_OFFLOADS
+/* Segments that wait in NAPI's skb for those that continue them
+ * @frame: the first one, in memory
+ * @last: the last one, from the second one on
+ * @sum: the first one's, as its descriptor has it
+ * @len: the first one's
+ * @headers: octets of each before its payload, from the second one on
+ * @mss: octets of the first one's payload, likewise
+ * @segs: so many; 0: nothing waits
+ */
+struct moderato_merge {
+	void *frame;
+	void *last;
+	__le32 sum;
+	u16 len;
+	u16 headers;
+	u16 mss;
+	u16 segs;
+};
+
+#endif
 struct moderato_rx {
 	struct moderato_ring ring;
 	struct moderato_priv *priv;
@@ -217,6 +238,9 @@ struct moderato_rx {
 	struct moderato_rx_buf *buf;
 	unsigned int truesize;
 	unsigned int room;
+#ifdef MODERATO_OFFLOADS
+	struct moderato_merge merge;
+#endif
 #ifndef MODERATO_CORE
 	/* frames before this index were looked at, whether they are urgent */
 	u16 looked;
@@ -225,8 +249,16 @@ struct moderato_rx {
 
 /* What was received in one go
  * @taken: descriptors, of these frames and of lost ones
+ * @gro: whose skb segments may be pages of, or NULL
+ * @merged: of these frames, those that became part of a longer packet
+ * @merges: such packets
  */
 struct moderato_rx_done {
+#ifdef MODERATO_OFFLOADS
+	struct napi_struct *gro;
+	unsigned int merged;
+	unsigned int merges;
+#endif
 	unsigned int taken;
 	unsigned int packets;
 	unsigned int bytes;
@@ -262,8 +294,30 @@ static inline u16 moderato_rx_next(struct moderato_rx *rx,
 	return rx->ring.consumer++;
 }
 
+/* Whether it is the skb that NAPI keeps, which moderato_merge_end() hands over */
+static inline bool moderato_rx_is_paged(const struct sk_buff *skb,
+					const struct moderato_rx_done *done)
+{
+#ifdef MODERATO_OFFLOADS
+	return done->gro && skb == done->gro->skb;
+#else
+	return false;
+#endif
+}
+
 #ifndef MODERATO_CORE
 bool moderato_rx_urgent(struct moderato_rx *rx, int budget);
+#endif
+#ifdef MODERATO_OFFLOADS
+bool moderato_rx_replace(struct moderato_rx *rx, u32 slot);
+bool moderato_rx_is_segment(const struct moderato_rx_buf *buf,
+			    unsigned int len);
+struct sk_buff *moderato_merge_begin(struct moderato_rx *rx, u32 slot,
+				     unsigned int len,
+				     struct napi_struct *napi);
+bool moderato_merge(struct moderato_rx *rx, u16 index, u32 status,
+		    struct moderato_rx_done *done);
+void moderato_merge_end(struct moderato_rx *rx, struct napi_struct *napi);
 #endif
 int moderato_napi_poll(struct napi_struct *napi, int budget);
 #ifndef MODERATO_CORE
@@ -540,6 +594,10 @@ struct moderato_rx_stats {
 	u64_stats_t bytes;
 	u64_stats_t errors;
 	u64_stats_t alloc_failed;
+#ifdef MODERATO_OFFLOADS
+	u64_stats_t merged;
+	u64_stats_t merges;
+#endif
 	struct u64_stats_sync syncp;
 };
 

@@ -124,16 +124,16 @@ static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
 	struct sk_buff *skb;
 
 #ifdef MODERATO_CORE
-	dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
-				MODERATO_RX_OFFSET + len, DMA_FROM_DEVICE);
 	skb = napi_build_skb(buf->data, rx->truesize);
 	if (likely(skb))
 		skb_mark_for_recycle(skb);
 #else
 	if (rx->pool) {
+#ifndef MODERATO_OFFLOADS
 		dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
 					MODERATO_RX_OFFSET + len,
 					DMA_FROM_DEVICE);
+#endif
 		skb = napi_build_skb(buf->data, rx->truesize);
 		if (likely(skb))
 			skb_mark_for_recycle(skb);
@@ -147,6 +147,22 @@ static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
 	return skb;
 }
 
+#ifdef MODERATO_OFFLOADS
+/* Puts another buffer into a slot. Return: false if there is no memory for one;
+ * nothing is changed then
+ */
+bool moderato_rx_replace(struct moderato_rx *rx, u32 slot)
+{
+	struct moderato_rx_buf fresh;
+
+	if (unlikely(!moderato_rx_alloc(rx, &fresh)))
+		return false;
+	rx->buf[slot] = fresh;
+	rx->ring.desc[slot].address = cpu_to_le32(fresh.dma);
+	return true;
+}
+
+#endif
 /* Data path ---------------------------------------------------------------- */
 
 /* Takes the frame that completed the descriptor at @index with @status. Its slot
@@ -195,7 +211,18 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 		done->alloc_failed++;
 		return NULL;
 	}
+#ifdef MODERATO_OFFLOADS
+	if (rx->pool)
+		dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
+					MODERATO_RX_OFFSET + len,
+					DMA_FROM_DEVICE);
+	if (done->gro && !ahead && moderato_rx_is_segment(buf, len))
+		skb = moderato_merge_begin(rx, slot, len, done->gro);
+	else
+		skb = moderato_rx_build(rx, buf, len);
+#else
 	skb = moderato_rx_build(rx, buf, len);
+#endif
 	if (unlikely(!skb)) {
 		moderato_rx_free(rx, &fresh);
 		done->alloc_failed++;
@@ -217,9 +244,11 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 #endif
 	done->packets++;
 	done->bytes += len;
-	skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
-	skb_put(skb, len);
-	skb->protocol = eth_type_trans(skb, rx->priv->ndev);
+	if (!moderato_rx_is_paged(skb, done)) {
+		skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
+		skb_put(skb, len);
+		skb->protocol = eth_type_trans(skb, rx->priv->ndev);
+	}
 #ifdef MODERATO_OFFLOADS
 	skb_record_rx_queue(skb, rx->priv->queue);
 	if (rx->priv->ndev->features & NETIF_F_RXCSUM) {
@@ -262,6 +291,10 @@ void moderato_rx_finish(struct moderato_rx *rx,
 		u64_stats_add(&stats->errors, done->errors);
 		u64_stats_add(&stats->alloc_failed, done->alloc_failed);
 	}
+#ifdef MODERATO_OFFLOADS
+	u64_stats_add(&stats->merged, done->merged);
+	u64_stats_add(&stats->merges, done->merges);
+#endif
 	u64_stats_update_end_irqrestore(&stats->syncp, flags);
 }
 

@@ -203,6 +203,8 @@ struct moderato_rx_totals {
 	u64 bytes;
 	u64 errors;
 	u64 alloc_failed;
+	u64 merged;
+	u64 merges;
 };
 
 static struct moderato_rx_totals
@@ -217,6 +219,8 @@ moderato_rx_totals(const struct moderato_rx_stats *rx)
 		totals.bytes = u64_stats_read(&rx->bytes);
 		totals.errors = u64_stats_read(&rx->errors);
 		totals.alloc_failed = u64_stats_read(&rx->alloc_failed);
+		totals.merged = u64_stats_read(&rx->merged);
+		totals.merges = u64_stats_read(&rx->merges);
 	} while (u64_stats_fetch_retry(&rx->syncp, start));
 	return totals;
 }
@@ -340,6 +344,8 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 	stats->packets = rx.packets;
 	stats->bytes = rx.bytes;
 	stats->alloc_fail = rx.alloc_failed;
+	stats->hw_gro_packets = rx.merges;
+	stats->hw_gro_wire_packets = rx.merged;
 
 	moderato_stats_read(priv, total);
 	if (queue) {
@@ -382,6 +388,8 @@ static void moderato_get_base_stats(struct net_device *ndev,
 	rx->packets = 0;
 	rx->bytes = 0;
 	rx->alloc_fail = 0;
+	rx->hw_gro_packets = 0;
+	rx->hw_gro_wire_packets = 0;
 	rx->hw_drops = 0;
 	rx->hw_drop_overruns = 0;
 	tx->packets = 0;
@@ -393,6 +401,8 @@ static void moderato_get_base_stats(struct net_device *ndev,
 	rx->packets = u64_stats_read(&priv[1].rx_stats.packets);
 	rx->bytes = u64_stats_read(&priv[1].rx_stats.bytes);
 	rx->alloc_fail = u64_stats_read(&priv[1].rx_stats.alloc_failed);
+	rx->hw_gro_packets = u64_stats_read(&priv[1].rx_stats.merges);
+	rx->hw_gro_wire_packets = u64_stats_read(&priv[1].rx_stats.merged);
 	rx->hw_drop_overruns = total[MODERATO_RX1_DROP_RING];
 	rx->hw_drops = rx->hw_drop_overruns + total[MODERATO_RX1_DROP_BUFFER];
 	tx->packets = u64_stats_read(&priv[1].tx_stats.packets);

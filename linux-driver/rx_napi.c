@@ -41,16 +41,30 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	if (READ_ONCE(priv->urgent) && moderato_rx_urgent(rx, budget))
 		return budget;
 #endif
+#ifdef MODERATO_OFFLOADS
+	if (napi->dev->features & NETIF_F_GRO)
+		done.gro = napi;
+#endif
 	while (work < budget && moderato_ring_completed(&rx->ring, &status)) {
 		u16 index = moderato_rx_next(rx, &done);
-		struct sk_buff *skb = moderato_rx_take(rx, index, status,
-						       &done);
+		struct sk_buff *skb;
 
+#ifdef MODERATO_OFFLOADS
+		if (rx->merge.segs) {
+			if (status & MODERATO_DESC_STATUS_CONTINUES &&
+			    moderato_merge(rx, index, status, &done)) {
+				work++;
+				continue;
+			}
+			moderato_merge_end(rx, napi);
+		}
+#endif
+		skb = moderato_rx_take(rx, index, status, &done);
 #ifdef MODERATO_UPSTREAM
-		if (likely(skb))
+		if (likely(skb) && !moderato_rx_is_paged(skb, &done))
 			napi_gro_receive(napi, skb);
 #else
-		if (likely(skb)) {
+		if (likely(skb) && !moderato_rx_is_paged(skb, &done)) {
 			if (gro) {
 				napi_gro_receive(napi, skb);
 			} else {
@@ -62,6 +76,10 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 #endif
 		work++;
 	}
+#ifdef MODERATO_OFFLOADS
+	if (rx->merge.segs)
+		moderato_merge_end(rx, napi);
+#endif
 #ifndef MODERATO_UPSTREAM
 	/* The hardware has new buffers before the stack takes its time */
 #endif

@@ -30,6 +30,10 @@ void moderato_tx_features(struct net_device *ndev)
 		ndev->hw_features |= NETIF_F_RXCSUM;
 		ndev->features |= NETIF_F_RXCSUM;
 	}
+	if (priv->features & MODERATO_FEATURES_MERGE) {
+		ndev->hw_features |= NETIF_F_GRO_HW;
+		ndev->features |= NETIF_F_GRO_HW;
+	}
 	if (priv->features & MODERATO_FEATURES_VLAN)
 		vlan |= NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_CTAG_TX;
 	if (priv->features & MODERATO_FEATURES_VLAN_FILTER)
@@ -53,6 +57,10 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 
 	if (moderato_tso_segs(priv->config.tx_order) < MODERATO_TSO_SEGS)
 		features &= ~NETIF_F_ALL_TSO;
+#ifdef MODERATO_OFFLOADS
+	if (!(features & NETIF_F_GRO))
+		features &= ~NETIF_F_GRO_HW;
+#endif
 	return features;
 }
 

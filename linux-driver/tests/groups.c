@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `ethtool -S INTERFACE --all-groups` (stats) and `ethtool -I -a INTERFACE` (pause) ask the
- * kernel for, which need netlink: prints the attributes of the answer, in hexadecimal.
+ * What `ethtool -S INTERFACE --all-groups` (stats), `ethtool -I -a INTERFACE` (pause) and the kernel's
+ * ynl (qstats) ask for, which need netlink: prints the attributes of the answer, in hexadecimal.
  *
- *     groups INTERFACE stats|pause
+ *     groups INTERFACE stats|pause|qstats
  */
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
+#include <linux/netdev.h>
 #include <linux/netlink.h>
+#include <net/if.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,36 +70,39 @@ static unsigned char *ask(size_t *length)
 	return buffer + NLMSG_LENGTH(GENL_HDRLEN);
 }
 
-static uint16_t ethtool_family(void)
+static uint16_t family(const char *name)
 {
 	size_t length;
 	struct nlattr *attribute;
 
 	begin(GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
-	put(CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME, sizeof(ETHTOOL_GENL_NAME));
+	put(CTRL_ATTR_FAMILY_NAME, name, strlen(name) + 1);
 	attribute = (void *)ask(&length);
 	while (attribute->nla_type != CTRL_ATTR_FAMILY_ID)
 		attribute = (void *)((char *)attribute + NLA_ALIGN(attribute->nla_len));
 	return *(uint16_t *)((char *)attribute + NLA_HDRLEN);
 }
 
-int main(int argc, char **argv)
+/* Of all queues of an interface, the first message of a dump */
+static void ask_qstats(const char *interface)
 {
-	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-	int stats = argc == 3 && !strcmp(argv[2], "stats");
+	uint32_t index = if_nametoindex(interface);
+
+	begin(family(NETDEV_FAMILY_NAME), NETDEV_CMD_QSTATS_GET);
+	message->nlmsg_flags |= NLM_F_DUMP;
+	put(NETDEV_A_QSTATS_IFINDEX, &index, sizeof(index));
+}
+
+static void ask_ethtool(const char *interface, int stats)
+{
 	uint32_t groups = 1 << ETHTOOL_STATS_ETH_MAC | 1 << ETHTOOL_STATS_ETH_CTRL |
 			  1 << ETHTOOL_STATS_RMON;
 	uint32_t size = ETHTOOL_STATS_RMON + 1, flags = ETHTOOL_FLAG_STATS;
 	struct nlattr *nest;
-	unsigned char *octets;
-	size_t length;
 
-	netlink = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
-	if (netlink < 0 || connect(netlink, (struct sockaddr *)&kernel, sizeof(kernel)))
-		die("netlink");
-	begin(ethtool_family(), stats ? ETHTOOL_MSG_STATS_GET : ETHTOOL_MSG_PAUSE_GET);
+	begin(family(ETHTOOL_GENL_NAME), stats ? ETHTOOL_MSG_STATS_GET : ETHTOOL_MSG_PAUSE_GET);
 	nest = put((stats ? ETHTOOL_A_STATS_HEADER : ETHTOOL_A_PAUSE_HEADER) | NLA_F_NESTED, NULL, 0);
-	put(ETHTOOL_A_HEADER_DEV_NAME, argv[1], strlen(argv[1]) + 1);
+	put(ETHTOOL_A_HEADER_DEV_NAME, interface, strlen(interface) + 1);
 	if (!stats)
 		put(ETHTOOL_A_HEADER_FLAGS, &flags, sizeof(flags));
 	end_nest(nest);
@@ -108,6 +113,23 @@ int main(int argc, char **argv)
 		put(ETHTOOL_A_BITSET_VALUE, &groups, sizeof(groups));
 		end_nest(nest);
 	}
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	unsigned char *octets;
+	size_t length;
+
+	if (argc != 3)
+		return 2;
+	netlink = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+	if (netlink < 0 || connect(netlink, (struct sockaddr *)&kernel, sizeof(kernel)))
+		die("netlink");
+	if (!strcmp(argv[2], "qstats"))
+		ask_qstats(argv[1]);
+	else
+		ask_ethtool(argv[1], !strcmp(argv[2], "stats"));
 	octets = ask(&length);
 	while (length--)
 		printf("%02x", *octets++);

@@ -2,18 +2,15 @@
 """Options of the MAC that the published machine has not: addresses, pause, jumbo frames, RMON."""
 
 import re
-import struct
-import subprocess
 from pathlib import Path
 
 import modified
 import pytest
 from guests import collect, complaints, offer
+from netlink_answers import answer, attributes, install_groups, number
 
-from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
-from moderato.soc.linux import userspace
 
 HERE = Path(__file__).parent
 MACHINE = {"words": ["MODERATO_OFFLOADS=y"], "system": System(nic=OFFLOAD)}
@@ -30,31 +27,6 @@ def register(guest, offset: int) -> int:
 
 
 # What ethtool's own netlink half would show ------------------------------------------------------
-
-def attributes(octets: bytes) -> list[tuple[int, bytes]]:
-    """Type and payload of netlink attributes one after the other."""
-    found = []
-    while len(octets) >= 4:
-        length, kind = struct.unpack_from("<HH", octets)
-        found.append((kind & 0x3FFF, octets[4:length]))
-        octets = octets[length + 3 & ~3:]
-    return found
-
-
-def number(octets: bytes) -> int:
-    return int.from_bytes(octets, "little")
-
-
-def install_groups(guest, tmp_path):
-    program = tmp_path / "groups"
-    subprocess.run([userspace.toolchain().cc, "-Os", "-o", program, HERE / "groups.c"], check=True)
-    guest.call("mailbox", file=str(program), address=machine(system=MACHINE["system"]).mailbox)
-    guest.check("mailbox > /tmp/groups; chmod +x /tmp/groups")
-
-
-def answer(guest, interface: str, what: str) -> list[tuple[int, bytes]]:
-    return attributes(bytes.fromhex(guest.check(f"/tmp/groups {interface} {what}").strip()))
-
 
 def pause_frames(guest, interface: str) -> tuple[int, int]:
     """Sent and received, as `ethtool -I -a` shows them."""

@@ -30,8 +30,8 @@ MDIO = Path("drivers/net/mdio")
 CORE = ("moderato.h", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
         "moderato_ethtool.c", "moderato_hw.c", "moderato_main.c", "moderato_ptp.c",
         "moderato_queues.c", "moderato_regs.h",
-        "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c", "rx_napi.c",
-        "tx_copy.c", "tx_gather.c", "tx_poll.c")
+        "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c", "rx_merge.c",
+        "rx_napi.c", "tx_copy.c", "tx_gather.c", "tx_poll.c")
 STRATEGIES = ("moderato_flow.c", "moderato_flow.h", "rx_irq.c", "rx_shared.c", "rx_timer.c",
               "rx_urgent.c", "tx_count.c", "tx_irq.c", "tx_none.c")
 SMP_ONLY = ("rx_shared.c",)

@@ -20,19 +20,20 @@ LAYERS = tuple(Term(name, meaning, tuple(functions.split())) for name, (meaning,
         moderato_rx_napi_handle moderato_napi_poll moderato_rx_take moderato_rx_fill
         moderato_start_xmit moderato_tx_take moderato_tx_finish moderato_tx_irq_handle
         moderato_tx_count_handle moderato_tx_none_reclaim moderato_tx_none_timer
-        moderato_tx_copy moderato_tx_gather liteeth_interrupt liteeth_start_xmit"""),
+        moderato_tx_copy moderato_tx_gather moderato_merge moderato_merge_begin
+        moderato_merge_end liteeth_interrupt liteeth_start_xmit"""),
     "checksum":   ("sums over payloads", """do_csum csum_partial skb_checksum_help
         skb_checksum __skb_checksum __skb_checksum_complete csum_ipv6_magic"""),
     "copy, sum":  ("the driver's copy of what is sent, summed meanwhile", """moderato_copy_sum
         moderato_cut_take/memcpy moderato_tx_copy/memcpy"""),
     "copy":       ("between user and kernel", "fallback_scalar_usercopy _copy_to_iter _copy_from_iter"),
     "buffers":    ("socket buffers and pages, taken and freed", """build_skb napi_build_skb
-        __netdev_alloc_skb __alloc_skb __page_frag_alloc_align page_frag_free
+        napi_get_frags __netdev_alloc_skb __alloc_skb __page_frag_alloc_align page_frag_free
         page_pool_alloc_frag page_pool_put_unrefed_netmem napi_consume_skb __napi_kfree_skb
         dev_kfree_skb_irq_reason dev_kfree_skb_any_reason sk_skb_reason_drop net_tx_action
         skb_attempt_defer_free skb_release_data __kfree_skb kfree_skb_partial skb_page_frag_refill
         sk_page_frag_refill tcp_stream_alloc_skb skb_clone"""),
-    "GRO":        ("merging what arrived, cutting what leaves", """dev_gro_receive
+    "GRO":        ("merging what arrived, cutting what leaves", """napi_gro_frags dev_gro_receive
         napi_gro_complete tcp_gro_receive tcp4_gro_receive inet_gro_receive skb_gro_receive
         __skb_gso_segment skb_mac_gso_segment tcp_gso_segment skb_segment"""),
     "IP":         ("reception, routing, queues", """napi_gro_receive

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* TCP segments on their way to GRO. They are pages of the skb that NAPI keeps:
+ * GRO takes the pages and leaves the skb for the next one, so none is made and
+ * freed for each of them.
+ *
+ * What the hardware says continues the segment before (NETIF_F_GRO_HW) does not
+ * even get there by itself: it is added to that one's skb. The hardware has
+ * compared the headers; the checksums are verified here, by the sums in the
+ * descriptors.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include <net/checksum.h>
+#include <net/ip6_checksum.h>
+
+#include "moderato.h"
+
+/* Octets; acknowledgements, and what is cheap to copy, are shorter */
+#define MODERATO_RX_SEGMENT	256
+
+/* What an IP header can say of its packet's length */
+#define MODERATO_MERGED_MAX	U16_MAX
+
+static void *moderato_rx_frame(const struct moderato_rx_buf *buf)
+{
+	return buf->data + NET_SKB_PAD + MODERATO_RX_OFFSET;
+}
+
+static bool moderato_is_ipv6(const void *frame)
+{
+	const struct ethhdr *eth = frame;
+
+	return eth->h_proto == htons(ETH_P_IPV6);
+}
+
+static unsigned int moderato_ip_len(const void *frame)
+{
+	return moderato_is_ipv6(frame) ? sizeof(struct ipv6hdr) :
+					 sizeof(struct iphdr);
+}
+
+/* Whether GRO will most likely merge it: a TCP segment of some length. Its
+ * headers are looked at where they are; those of what is not merged would have
+ * to be copied first.
+ */
+bool moderato_rx_is_segment(const struct moderato_rx_buf *buf, unsigned int len)
+{
+	const void *frame = moderato_rx_frame(buf);
+	const struct ipv6hdr *ipv6 = frame + ETH_HLEN;
+	const struct ethhdr *eth = frame;
+	const struct iphdr *ip = frame + ETH_HLEN;
+
+	if (len < MODERATO_RX_SEGMENT)
+		return false;
+	if (eth->h_proto == htons(ETH_P_IP))
+		return ip->protocol == IPPROTO_TCP;
+	return eth->h_proto == htons(ETH_P_IPV6) &&
+	       ipv6->nexthdr == IPPROTO_TCP;
+}
+
+static void moderato_merge_add(struct moderato_rx *rx, struct sk_buff *skb,
+			       const void *octets, unsigned int len)
+{
+	struct page *page = virt_to_head_page(octets);
+
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
+			octets - page_address(page), len, rx->truesize);
+}
+
+/* A segment that others may continue. It waits in @napi for them, until
+ * moderato_merge_end().
+ *
+ * Return: NAPI's skb with the frame in it, or NULL if there is no memory
+ */
+struct sk_buff *moderato_merge_begin(struct moderato_rx *rx, u32 slot,
+				     unsigned int len, struct napi_struct *napi)
+{
+	const struct moderato_rx_buf *buf = &rx->buf[slot];
+	struct sk_buff *skb = napi_get_frags(napi);
+
+	if (unlikely(!skb))
+		return NULL;
+	moderato_merge_add(rx, skb, moderato_rx_frame(buf), len);
+	skb_mark_for_recycle(skb);
+	rx->merge = (struct moderato_merge) {
+		.frame = moderato_rx_frame(buf),
+		.len = len,
+		.sum = rx->ring.desc[slot].checksum,
+		.segs = 1,
+	};
+	return skb;
+}
+
+/* Whether a segment's checksums are right, by the sum from its IP header on */
+static bool moderato_sum_holds(const void *frame, unsigned int len, __le32 word)
+{
+	const struct ipv6hdr *ipv6 = frame + ETH_HLEN;
+	const struct iphdr *ip = frame + ETH_HLEN;
+	unsigned int tcp = len - ETH_HLEN - moderato_ip_len(frame);
+	__wsum sum;
+
+	/* In memory it has the order of the frame's octets */
+	sum = csum_unfold((__force __sum16)cpu_to_le16(le32_to_cpu(word)));
+	if (moderato_is_ipv6(frame)) {
+		sum = csum_sub(sum, csum_partial(ipv6, sizeof(*ipv6), 0));
+		return !csum_ipv6_magic(&ipv6->saddr, &ipv6->daddr, tcp,
+					IPPROTO_TCP, sum);
+	}
+	/* A header whose checksum is right adds nothing to the sum */
+	return !ip_fast_csum(ip, sizeof(*ip) / 4) &&
+	       !csum_tcpudp_magic(ip->saddr, ip->daddr, tcp, IPPROTO_TCP, sum);
+}
+
+/* What can be known only when there is a second one */
+static bool moderato_merge_opens(struct moderato_merge *merge)
+{
+	unsigned int place = ETH_HLEN + moderato_ip_len(merge->frame);
+	const struct tcphdr *tcp = merge->frame + place;
+
+	if (!moderato_sum_holds(merge->frame, merge->len, merge->sum))
+		return false;
+	merge->headers = place + __tcp_hdrlen(tcp);
+	merge->mss = merge->len - merge->headers;
+	return true;
+}
+
+/* Adds the frame that completed the descriptor at @index with @status, which
+ * says that it continues the one before, to what waits. The descriptor has
+ * another buffer then.
+ *
+ * Return: whether it did
+ */
+bool moderato_merge(struct moderato_rx *rx, u16 index, u32 status,
+		    struct moderato_rx_done *done)
+{
+	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
+	u32 slot = moderato_slot(index, rx->ring.order);
+	const struct moderato_rx_buf buf = rx->buf[slot];
+	struct moderato_merge *merge = &rx->merge;
+	struct sk_buff *skb;
+	void *frame;
+
+	if (status & MODERATO_DESC_STATUS_STAMPED ||
+	    !(rx->priv->ndev->features & NETIF_F_GRO_HW))
+		return false;
+	if (merge->segs == 1 && !moderato_merge_opens(merge))
+		return false;
+
+	skb = done->gro->skb;
+	frame = moderato_rx_frame(&buf);
+	dma_sync_single_for_cpu(rx->priv->dev, buf.dma,
+				MODERATO_RX_OFFSET + len, DMA_FROM_DEVICE);
+	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS ||
+	    skb->len + len > MODERATO_MERGED_MAX ||
+	    !moderato_sum_holds(frame, len, rx->ring.desc[slot].checksum) ||
+	    !moderato_rx_replace(rx, slot))
+		return false;
+
+	moderato_merge_add(rx, skb, frame + merge->headers,
+			   len - merge->headers);
+	if (merge->segs == 1) {
+		done->merges++;
+		done->merged++;
+	}
+	merge->last = frame;
+	merge->segs++;
+	done->merged++;
+	done->packets++;
+	done->bytes += len;
+	return true;
+}
+
+/* As GRO leaves it: the first segment's headers are those of all */
+static void moderato_merge_head(const struct moderato_merge *merge,
+				struct sk_buff *skb)
+{
+	bool ipv6 = moderato_is_ipv6(merge->frame);
+	unsigned int place = ETH_HLEN + moderato_ip_len(merge->frame);
+	struct ipv6hdr *head6 = merge->frame + ETH_HLEN;
+	struct iphdr *head = merge->frame + ETH_HLEN;
+	struct tcphdr *tcp = merge->frame + place;
+	const struct tcphdr *last = merge->last + place;
+	__be16 total = htons(skb->len - ETH_HLEN);
+
+	tcp->psh |= last->psh;
+	if (ipv6) {
+		head6->payload_len = htons(skb->len - place);
+	} else {
+		csum_replace2(&head->check, head->tot_len, total);
+		head->tot_len = total;
+	}
+	skb_shinfo(skb)->gso_size = merge->mss;
+	skb_shinfo(skb)->gso_segs = merge->segs;
+	skb_shinfo(skb)->gso_type = ipv6 ? SKB_GSO_TCPV6 : SKB_GSO_TCPV4;
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+}
+
+/* What waits goes on to GRO. Something has to */
+void moderato_merge_end(struct moderato_rx *rx, struct napi_struct *napi)
+{
+	struct moderato_merge *merge = &rx->merge;
+
+	if (merge->segs > 1)
+		moderato_merge_head(merge, napi->skb);
+	merge->segs = 0;
+	napi_gro_frags(napi);
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Segments that the hardware marks become one packet, octet for octet what GRO makes of them; what is
+wrong, or out of order, does not.
+"""
+
+import pytest
+from guests import complaints
+from netlink_answers import answer, install_groups, number
+from scapy.layers.inet import IP, TCP
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
+from scapy.utils import rdpcap, wrpcap
+from splats import VERDICTS, verdicts
+
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.variants import OFFLOAD
+from moderato.sim.lab.tcp import command, exchange
+from moderato.sim.lab.tcp.transfer import FAULTS, IN, Transfer
+from moderato.soc.linux.kernel import DEBUG
+
+pytestmark = pytest.mark.slow
+
+SYSTEM = System(nic=OFFLOAD)
+# Of netdev's qstats, by the kernel's uapi.
+HW_GRO_PACKETS, HW_GRO_WIRE_PACKETS = 19, 21
+MSS = 1000
+
+
+def transfer(**changes) -> Transfer:
+    return Transfer(**{"direction": IN, "variant": "napi-full", "link_mbps": 1000, "gro": True,
+                       "octets": 400_000, "check": True} | changes)
+
+
+def opened(wanted: Transfer):
+    return command.ready(machine(1000, SYSTEM), wanted).open()
+
+
+def merged(guest) -> tuple[int, int]:
+    """Packets that eth0 made of several, and those that they were made of."""
+    found = dict(answer(guest, "eth0", "qstats"))
+    return number(found[HW_GRO_PACKETS]), number(found[HW_GRO_WIRE_PACKETS])
+
+
+@pytest.mark.parametrize("variant", ["napi-full", "adaptive-hw"])
+@pytest.mark.parametrize("faults", [(), FAULTS])
+def test_all_octets_arrive(tmp_path, variant, faults):
+    """Over two connections, with segments that are lost, doubled, damaged and exchanged."""
+    wanted = transfer(variant=variant, connections=2, faults=faults)
+    with opened(wanted) as guest:
+        install_groups(guest, tmp_path)
+        made = exchange.run(wanted, guest, 100_000_000, lambda _: None)
+        assert not [problem for problem in made["problems"] if "steady" not in problem]
+        assert made["corrupted"] == 0
+        packets, of = merged(guest)
+        assert 2*packets <= of and of > 150
+        assert complaints(guest) == []
+
+
+def test_off(tmp_path):
+    """As it says: with `rx-gro-hw off`, without GRO, or sums, nothing is merged, and all arrives."""
+    wanted = transfer()
+    with opened(wanted) as guest:
+        install_groups(guest, tmp_path)
+        for feature in ("rx-gro-hw", "gro", "rx"):
+            guest.check(f"ethtool -K eth0 {feature} off")
+            assert "rx-gro-hw: off" in guest.check("ethtool -k eth0")
+            guest.check(f"ethtool -K eth0 {feature} on")
+            assert "rx-gro-hw: on" in guest.check("ethtool -k eth0")
+        guest.check("ethtool -K eth0 rx-gro-hw off")
+        made = exchange.run(wanted, guest, 100_000_000, lambda _: None)
+        assert made["corrupted"] == 0 and merged(guest) == (0, 0)
+
+
+def segments(count: int, wrong: dict[int, int]) -> list[bytes]:
+    """A stream to a port where nobody listens; wrong: octets of which one bit is, by segment."""
+    made = []
+    for n in range(count):
+        frame = bytearray(bytes(
+            Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00") /
+            IP(src="198.18.0.2", dst="198.18.0.1", id=n, flags="DF") /
+            TCP(sport=1000, dport=9999, seq=MSS*n, ack=1, flags="A") / Raw(bytes([n % 256]) * MSS)))
+        if n in wrong:
+            frame[wrong[n]] ^= 1
+        made.append(bytes(frame))
+    return made
+
+
+def counted(guest, protocol: str, name: str) -> int:
+    names, values = [line.split()[1:] for line in
+                     guest.check(f"grep ^{protocol}: /proc/net/snmp").splitlines()]
+    return int(values[names.index(name)])
+
+
+def test_wrong_checksums_are_not_merged(tmp_path):
+    """TCP's or IP's, in the first segment or a later one: the kernel finds each of them, for none is
+    merged; it answers what the others became."""
+    wrong = {0: 54, 5: 60, 6: 54 + MSS - 1, 20: 50, 30: 24, 39: 54}  # 24: IP's
+    with opened(transfer()) as guest:
+        install_groups(guest, tmp_path)
+        before = [counted(guest, "Tcp", "InCsumErrors"), counted(guest, "Ip", "InHdrErrors")]
+        files = [tmp_path / f"{name}.pcap" for name in ("in", "0", "1")]
+        wrpcap(str(files[0]), [Ether(frame) for frame in segments(40, wrong)])
+        guest.call("replay", **{"in": [str(files[0]), None]}, out=[str(file) for file in files[1:]],
+                   quiet_cycles=8_000_000, max_cycles=100_000_000)
+        after = [counted(guest, "Tcp", "InCsumErrors"), counted(guest, "Ip", "InHdrErrors")]
+        assert [now - was for now, was in zip(after, before)] == [len(wrong) - 1, 1]
+        resets = [packet[TCP] for packet in rdpcap(str(files[1])) if TCP in packet]
+        assert all("R" in str(reset.flags) for reset in resets)
+        packets, of = merged(guest)
+        # Four rows of right ones lie between wrong ones.
+        assert packets <= len(resets) < of <= 40 - len(wrong) and len(resets) >= 4
+        assert complaints(guest) == []
+
+
+def test_on_the_debug_kernel():
+    """Pages, mappings and counts are as the kernel's own checks want them."""
+    wanted = transfer(kernel=DEBUG.name, octets=100_000)
+    with command.ready(machine(1000, System(nic=OFFLOAD, kernel=DEBUG)), wanted).open() as guest:
+        made = exchange.run(wanted, guest, 100_000_000, lambda _: None)
+        assert made["corrupted"] == 0
+        guest.check("rmmod moderato; mount -t debugfs none /sys/kernel/debug")
+        assert verdicts(guest.check(VERDICTS)) == []
