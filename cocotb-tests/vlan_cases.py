@@ -20,6 +20,7 @@ from pause_cases import ASK, OBEY, QUANTUM, pause, told
 
 STRIP, FILTER, INSERT = 1, 2, 4  # bits of VLAN
 CTAG, STAG = 0x8100, 0x88A8
+NEAR = 0x8101, 0x8000  # types of which one octet is a tag's
 ROW = 16  # VLANs of one write
 
 
@@ -50,13 +51,14 @@ async def expect(mac, frames, strip=True):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def takes_tags_out(dut, slow):
-    """Of packets with one tag, with two, with one of a provider or none; the sum is that of the rest."""
+    """Of packets with one tag, with two, with one of a provider, none, or what looks like one; the sum
+    is that of the rest."""
     mac = await Mac.start(dut, slow=slow, driver={"rx_order": 5}, VLAN=STRIP)
     frames = []
     for _ in range(120):
         frame = padded(transport().right) if random.random() < 0.7 else plain(random.randint(MIN, 90))
         for kind in random.choice(((), (CTAG,), (CTAG,), (CTAG, CTAG), (STAG,), (CTAG, STAG),
-                                   (STAG, CTAG))):
+                                   (STAG, CTAG), (NEAR[0],), (NEAR[1],))):
             frame = tagged(frame, some_tci(), kind)
         frames.append(frame)
         mac.wire.send(add_fcs(frame))
