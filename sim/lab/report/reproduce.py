@@ -60,7 +60,8 @@ def _transfers(found: list[dict]) -> list[str]:
             options += [f"--window {record['window']}"] * (record["window"] != Transfer.window)
             if gro_said(record["direction"], record["gro"]):
                 options.append(f"--gro {'on' if record['gro'] else 'off'}")
-            options += [f"--off {_list(record['off'])}"] * bool(record.get("off"))
+            if record.get("off"):  # records of before have neither
+                options.append(f"--off {_list(record['off'])}")
             options += ["--zerocopy"] * bool(record.get("zerocopy"))
             options += [f"--kernel {record['kernel']}"] * (record["kernel"] != "normal")
             others[" ".join(options)].append(record)
