@@ -10,14 +10,12 @@ from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 from scapy.utils import rdpcap, wrpcap
-from splats import VERDICTS, verdicts
 
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
 from moderato.sim.lab.tcp import command, exchange
 from moderato.sim.lab.tcp.transfer import FAULTS, IN, Transfer
-from moderato.soc.linux.kernel import DEBUG
 
 pytestmark = pytest.mark.slow
 
@@ -111,13 +109,3 @@ def test_wrong_checksums_are_not_merged(tmp_path):
         # Four rows of right ones lie between wrong ones.
         assert packets <= len(resets) < of <= 40 - len(wrong) and len(resets) >= 4
         assert complaints(guest) == []
-
-
-def test_on_the_debug_kernel():
-    """Pages, mappings and counts are as the kernel's own checks want them."""
-    wanted = transfer(kernel=DEBUG.name, octets=100_000)
-    with command.ready(machine(1000, System(nic=OFFLOAD, kernel=DEBUG)), wanted).open() as guest:
-        made = exchange.run(wanted, guest, 100_000_000, lambda _: None)
-        assert made["corrupted"] == 0
-        guest.check("rmmod moderato; mount -t debugfs none /sys/kernel/debug")
-        assert verdicts(guest.check(VERDICTS)) == []
