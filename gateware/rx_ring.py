@@ -13,8 +13,8 @@ from moderato.gateware.registers   import RX_OFFSET, STAMP_OCTETS
 # Rx Ring ------------------------------------------------------------------------------------------
 
 class RxRing(LiteXModule):
-    """Moves the oldest frame of `fifo` (rx_frame_param, rx_sum_param, rx_tag_param, rx_stamp_param, rx_merge_param) to the next
-    descriptor's buffer.
+    """Moves the oldest frame of `fifo` (rx_frame_param, rx_sum_param, rx_tag_param, rx_stamp_param,
+    rx_merge_param) to the next descriptor's buffer.
 
     A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
     too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
