@@ -40,10 +40,10 @@ class Marked(Queues):
         wire = add_fcs(frame)
         self.wire.send(wire[:-1] + bytes([wire[-1] ^ damaged]))
 
-    async def collect(self, queue, lose=0.0):
+    async def collect(self, queue, lose=0.0, lost=False):
         """Takes what comes until nothing does.
 
-        lose: how often a buffer is small; descriptors are few then, too.
+        lose: how often a buffer is small; descriptors are few then, too. lost: some were before.
         """
         driver, due = self.drivers[queue], self.due[queue]
         quiet = 0
@@ -65,14 +65,14 @@ class Marked(Queues):
                 assert got.continues == (continues and follows)
                 self.marks[queue] += got.continues
                 self.delivered[queue] = frame
-            elif lose and quiet > 20000:
+            elif (lose or lost) and quiet > 20000:
                 break
             else:
                 await RisingEdge(self.mac.dut.sys_clk)
         due.clear()
 
-    async def collect_all(self, lose=0.0):
-        tasks = [cocotb.start_soon(self.collect(queue, lose)) for queue in range(2)]
+    async def collect_all(self, lose=0.0, lost=False):
+        tasks = [cocotb.start_soon(self.collect(queue, lose, lost)) for queue in range(2)]
         for task in tasks:
             await task
 
@@ -109,6 +109,21 @@ async def what_was_dropped_is_continued_by_nothing(dut):
         mix(both, 20)
         await both.collect_all(lose=0.2)
     assert min(both.marks) > 10
+
+
+@cocotb.test()
+async def what_the_fifo_refused_is_continued_by_nothing(dut):
+    """A bus that stands still for longer than the FIFO lasts."""
+    both = await Marked.start(dut, order=6)
+    for _ in range(6):
+        both.mac.memory.starve(True)
+        stream = both.stream(random.randrange(2), size=random.choice((300, 1000)))
+        for _ in range(random.randrange(30, 40)):
+            both.send(stream.segment())
+        await both.mac.clocks(random.randrange(8000, 12000))
+        both.mac.memory.starve(False)
+        await both.collect_all(lost=True)
+    assert await both.regs.read("RX_DROP_FIFO") > 10 and sum(both.marks) > 40
 
 
 @cocotb.test()
