@@ -20,7 +20,7 @@ def lab(machine, monkeypatch, tmp_path):
     program.write_text("stream")
     monkeypatch.setattr(command, "machine", lambda *_, **__: machine)
     monkeypatch.setattr(study, "machine", lambda *_, **__: machine)
-    monkeypatch.setattr(command, "program", lambda: program)
+    monkeypatch.setattr(command, "program", lambda zerocopy: program)
     monkeypatch.setattr(command.symbols, "of_guest", lambda _: [])
     return lambda *words: cli.main(list(map(str, words)))
 
