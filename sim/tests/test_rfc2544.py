@@ -353,10 +353,12 @@ def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
     assert lab(*words, "--results", str(tmp_path / "far"), "--scheduler", cluster) == 0
     assert capsys.readouterr().out == local
     assert without_wall_time(tmp_path / "far") == without_wall_time(tmp_path / "local")
-    # Both worked, and got simulator and checkpoints by the hash of their content.
-    for number in range(2):
-        files = list((tmp_path / f"worker{number}" / "blob").glob("*/[!.]*"))
-        assert {file.name for file in files} >= {"moderato-sim", "checkpoint"}
+    # Who worked got simulator and checkpoints by the hash of their content. On a busy machine one of
+    # them may have done it all.
+    got = [{file.name for file in (tmp_path / f"worker{number}" / "blob").glob("*/[!.]*")}
+           for number in range(2)]
+    assert any(got)
+    assert all(names >= {"moderato-sim", "checkpoint"} for names in got if names)
 
 
 def test_no_scheduler_there(lab, tmp_path, capsys, monkeypatch):
