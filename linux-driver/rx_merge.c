@@ -148,6 +148,9 @@ bool moderato_merge(struct moderato_rx *rx, u16 index, u32 status,
 		return false;
 	if (merge->segs == 1 && !moderato_merge_opens(merge))
 		return false;
+	/* Nothing is left of it: an urgent one that was taken out of turn */
+	if (unlikely(len <= merge->headers))
+		return false;
 
 	skb = done->gro->skb;
 	frame = moderato_rx_frame(&buf);
