@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from splats import LOCKS, VERDICTS, locks_verdict, verdicts
+from splats import (LOCKS, OUT_OF_TREE, VERDICTS, WARNED, locks_verdict, verdicts,
+                    without_the_kernels_own)
 
 from moderato.sim.lab.run.machine import Machine
 from moderato.sim.lab.run.session import Session
@@ -74,6 +75,7 @@ class DebugGuest:
     def __init__(self, session: Session, machine: Machine):
         self.session, self.machine = session, machine
         self.log: list[Entry] = []
+        self.taints = OUT_OF_TREE
         # What the console prints would be read as a command's output.
         self.check(f"dmesg -n 1; mount -t debugfs none {DEBUGFS}")
         self.send("verdicts", VERDICTS)
@@ -138,7 +140,11 @@ class DebugGuest:
 
     def news(self) -> list[str]:
         """What the kernel found since the last call; takes it out of the log."""
-        return verdicts(self.check("sh /tmp/verdicts"))
+        text = self.check("sh /tmp/verdicts")
+        rest = without_the_kernels_own(text)
+        if rest != text:
+            self.taints |= WARNED  # for good
+        return verdicts(rest, self.taints)
 
     def round(self, each: Round):
         """Run a round, judge it, and see that traffic goes on after it."""

@@ -19,6 +19,13 @@ HARMLESS = re.compile(
     r"page_poison=1|Malformed early option 'console'|"
     r"moderato: loading out-of-tree module taints kernel")
 OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves
+WARNED = 1 << 9        # the one of a WARN()
+
+# Reports that are of the kernel alone, by a function of their call trace. netpoll frees with
+# interrupts off what a driver left to a softirq, and looks at what would forbid that
+# (skb_irq_freeable()), but not whether the memory is a page_pool's, which forbids it, too.
+KERNELS_OWN = ("zap_completion_queue",)
+REPORT = re.compile(r"^.*\[ cut here \](?s:.*?)\[ end trace .*\n", re.M)
 
 
 def splats(log: str) -> list[str]:
@@ -30,6 +37,12 @@ def _tells(line: str) -> bool:
     level = re.match(r"<(\d+)>", line)
     bad = MARKS.search(line) or level and int(level[1]) & 7 <= WARNING
     return bool(bad) and not HARMLESS.search(line)
+
+
+def without_the_kernels_own(log: str) -> str:
+    """The log without the reports of KERNELS_OWN."""
+    return REPORT.sub(lambda report: "" if any(f" {function}+" in report[0]
+                                               for function in KERNELS_OWN) else report[0], log)
 
 
 def headlines(lines: list[str]) -> list[str]:
@@ -48,12 +61,12 @@ VERDICTS = (f"dmesg -c | grep -E '^<([0-4]|[0-9][0-9])>|{MARKS.pattern}'; echo @
 LOCKS = "grep debug_locks: /proc/lockdep_stats"
 
 
-def verdicts(text: str) -> list[str]:
-    """What is wrong in the output of VERDICTS."""
+def verdicts(text: str, taints: int = OUT_OF_TREE) -> list[str]:
+    """What is wrong in the output of VERDICTS. taints: those that are known."""
     log, judged = text.split("@verdicts\n")
     tainted, dma_errors, dma_disabled = judged.split("\n")[:3]
     found = headlines(splats(log))
-    if int(tainted) & ~OUT_OF_TREE:
+    if int(tainted) & ~taints:
         found.append(f"the kernel is tainted: {tainted}")
     if int(dma_errors):
         found.append(f"DMA debugging counted {dma_errors} errors")

@@ -112,7 +112,7 @@ SAID = "said over the network"
 TARGET = "@198.18.0.1/eth0,@198.18.0.2/02:54:73:74:00:00"
 NETPOLL = (f"insmod /tmp/netconsole.ko netconsole={TARGET}",
            f"dmesg -n 8; echo '<6>{SAID}' > /dev/kmsg; dmesg -n 1",
-           "insmod /tmp/poller.ko; rmmod poller", "rmmod netconsole")
+           "insmod /tmp/poller.ko polls=2000; rmmod poller", "rmmod netconsole")
 
 
 def netconsole(built: kernel.Kernel, folder: Path) -> Path:
@@ -194,7 +194,8 @@ def test_two_harts(tmp_path):
 # Out of memory ------------------------------------------------------------------------------------
 
 FAULTS = ("failslab", "fail_page_alloc")
-SPARED = "dma_entry_alloc"  # DMA debugging's own: without memory it switches itself off
+# DMA debugging's own, neighbours in its source: without memory it switches itself off.
+SPARED = "dma_entry_alloc", "add_dma_entry"
 
 
 def place(guest, function: str) -> tuple[int, int]:
@@ -205,26 +206,23 @@ def place(guest, function: str) -> tuple[int, int]:
     return begin, next(address for address, _ in symbols if address > begin)
 
 
-def arm(guest, probability: int):
-    """Let allocations fail that the driver asks for, itself or through what it calls.
-
-    probability: percent of those that do; 0 leaves it to /proc/self/fail-nth.
-    """
+def prepare(guest):
+    """Allocations that the driver asks for, itself or through what it calls, may be made to fail: by
+    chance, or the n-th one of a command (/proc/self/fail-nth)."""
     text = int(guest.check("cat /sys/module/moderato/sections/.text"), 16)
-    begin, end = place(guest, SPARED)
-    for fault in FAULTS:
-        settings = {"require-start": text, "require-end": text + 0x10000,
-                    "reject-start": begin, "reject-end": end, "verbose": 0, "times": -1,
-                    "ignore-gfp-wait": "N", "probability": probability}
-        guest.check(f"cd {DEBUGFS}/{fault}; " + "; ".join(
-            f"echo {value} > {name}" for name, value in settings.items()) + "; cd /")
-    guest.check(f"echo 0 > {DEBUGFS}/fail_page_alloc/min-order; "
-                f"echo N > {DEBUGFS}/fail_page_alloc/ignore-gfp-highmem")
+    spared = [place(guest, function) for function in SPARED]
+    settings = {"require-start": text, "require-end": text + 0x10000,
+                "reject-start": min(spared)[0], "reject-end": max(spared)[1], "verbose": 0,
+                "times": -1, "ignore-gfp-wait": "N", "probability": 0}
+    assert guest.run([
+        *(f"echo {value} > {DEBUGFS}/{fault}/{name}"
+          for fault in FAULTS for name, value in settings.items()),
+        f"echo 0 > {DEBUGFS}/fail_page_alloc/min-order",
+        f"echo N > {DEBUGFS}/fail_page_alloc/ignore-gfp-highmem"]) == []
 
 
-def disarm(guest):
-    for fault in FAULTS:
-        guest.check(f"echo 0 > {DEBUGFS}/{fault}/probability")
+def chance(percent: int) -> list[str]:
+    return [f"echo {percent} > {DEBUGFS}/{fault}/probability" for fault in FAULTS]
 
 
 def nth(numbers, command: str) -> tuple[str, ...]:
@@ -233,7 +231,7 @@ def nth(numbers, command: str) -> tuple[str, ...]:
 
 
 def test_out_of_memory(guest):
-    arm(guest, 0)
+    prepare(guest)
     few, more = range(1, 9), (12, 20, 50, 66, 80)
     rounds = [
         Round("each allocation of a ring fails once", nth((*few, *more), "ethtool -G eth0 rx 64"),
@@ -243,19 +241,15 @@ def test_out_of_memory(guest):
     ]
     for each in rounds:
         guest.round(each)
-    guest.check("ip link set eth0 mtu 1500")
-    guest.check("ethtool -G eth0 rx 64", accept=True)
+    guest.run(["ip link set eth0 mtu 1500", "ethtool -G eth0 rx 64"])
 
     for mode in ("interrupt per frame", "NAPI"):
-        for command in MODES[mode]:
-            guest.check(command, accept=True)
-        arm(guest, 30)
+        guest.run([*MODES[mode], *chance(30)])
         guest.offer(60)
         ports = guest.collect()
-        disarm(guest)
+        guest.run(chance(0))
         assert sum(port["lost"] for port in ports), "no allocation failed"
         guest.round(Round(f"{mode}: after 30 % of allocations failed"))
-        arm(guest, 0)
 
     guest.check("ip link set eth0 down")
     guest.round(Round("each allocation of `up` fails once",

@@ -4,7 +4,8 @@
 import subprocess
 
 import pytest
-from splats import VERDICTS, headlines, locks_verdict, splats, verdicts
+from splats import (OUT_OF_TREE, VERDICTS, WARNED, headlines, locks_verdict, splats, verdicts,
+                    without_the_kernels_own)
 
 HEALTHY = """\
 <5>[    0.000000] Linux version 6.12.117-moderato-debug (moderato@moderato) #1 PREEMPT
@@ -73,6 +74,25 @@ def test_verdicts(log, text, wrong):
     found = verdicts(f"{HEALTHY}{log}\n@verdicts\n{text}")
     wrong = [log] * bool(log) + wrong
     assert len(found) == len(wrong) and all(word in line for word, line in zip(wrong, found))
+
+
+def report(*trace: str) -> str:
+    return "".join(f"<4>[    9.1] {line}\n" for line in (
+        "------------[ cut here ]------------",
+        "WARNING: CPU: 0 PID: 61 at net/core/page_pool.c:845 page_pool_put_unrefed_netmem+0x1/0x2",
+        "Call Trace:", *(f"[<c0001234>] {function}+0x10/0x20" for function in trace),
+        "---[ end trace 0000000000000000 ]---"))
+
+
+def test_the_kernels_own_reports_are_passed_over():
+    """By their trace, and no other report, also between two of them; the taint only if it is known."""
+    own = report("__kfree_skb", "zap_completion_queue", "netpoll_poll_dev")
+    others = report("__kfree_skb", "moderato_tx_poll")
+    assert without_the_kernels_own(HEALTHY + own + own) == HEALTHY
+    assert without_the_kernels_own(own + others + own + REPORTS[0]) == others + REPORTS[0]
+    text = f"@verdicts\n{OUT_OF_TREE | WARNED}\n0\nN\n"
+    assert verdicts(text, OUT_OF_TREE | WARNED) == []
+    assert len(verdicts(text)) == 1
 
 
 def test_locks_verdict():
