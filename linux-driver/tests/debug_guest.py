@@ -9,8 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from splats import (LOCKS, OUT_OF_TREE, VERDICTS, WARNED, locks_verdict, verdicts,
-                    without_the_kernels_own)
+from splats import (
+    LOCKS,
+    OUT_OF_TREE,
+    VERDICTS,
+    WARNED,
+    locks_verdict,
+    verdicts,
+    without_the_kernels_own,
+)
 
 from moderato.sim.lab.run.machine import Machine
 from moderato.sim.lab.run.session import Session

@@ -4,8 +4,16 @@
 import subprocess
 
 import pytest
-from splats import (OUT_OF_TREE, VERDICTS, WARNED, headlines, locks_verdict, splats, verdicts,
-                    without_the_kernels_own)
+from splats import (
+    OUT_OF_TREE,
+    VERDICTS,
+    WARNED,
+    headlines,
+    locks_verdict,
+    splats,
+    verdicts,
+    without_the_kernels_own,
+)
 
 HEALTHY = """\
 <5>[    0.000000] Linux version 6.12.117-moderato-debug (moderato@moderato) #1 PREEMPT
