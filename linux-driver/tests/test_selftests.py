@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program of the kernel's own tools/testing/selftests/net, in the simulated SoC, at eth0.
+"""The kernel's own tools/testing/selftests, of net and drivers/net, at eth0 in the simulated SoC.
 
-Its sender runs in the guest. The peer that reflects what leaves the wire is this: the frames enter
-again with their addresses exchanged, and the same program's receiver judges them.
+A program's sender runs in the guest. The peer that reflects what leaves the wire is this: the frames
+enter again with their addresses exchanged, and the same program's receiver judges them. Scripts in
+Python run here (selftests_here.py).
 """
 
+import re
 import struct
 from pathlib import Path
 
 import pytest
+import selftests_here
 from guests import complaints
+from scapy.layers.inet import ICMP, IP
+from scapy.layers.l2 import Ether
+from scapy.utils import rdpcap, wrpcap
 
 from moderato.sim.lab.measure import pcap
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import QUEUES, System
+from moderato.sim.lab.run.variants import OFFLOAD
 from moderato.soc.linux import kernel, userspace
 from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import artifact, run
@@ -98,3 +106,47 @@ def test_csum(guest, tmp_path, options, receiver):
     assert len(frames) == COUNT
     back = f"-4 -n {COUNT} -R -L 1 -S {TESTER} -D {GUEST}"
     during(guest, tmp_path, f"csum {back} {receiver}", [reflected(frame) for frame in frames])
+
+
+# Scripts ------------------------------------------------------------------------------------------
+
+ENVIRONMENT = {"NETIF": "eth0", "LOCAL_V4": GUEST, "REMOTE_V4": TESTER,
+               "REMOTE_TYPE": "tester", "REMOTE_ARGS": "none"}
+
+
+@pytest.fixture(scope="module")
+def queues(tmp_path_factory):
+    """A guest with all options and two harts: a queue for each."""
+    m = machine(system=System(nic=OFFLOAD, harts=2, spread=QUEUES))
+    with state.loaded(m, True).open() as session:
+        yield selftests_here.Guest(session, m.mailbox, tmp_path_factory.mktemp("relay"))
+        assert complaints(session) == []
+
+
+def pings(guest, folder: Path, command: str) -> tuple[int, str]:
+    """The tester's `ping` of the guest; it knows no other command."""
+    if command.split()[0] != "ping":
+        return 127, f"{command}: not found"
+    request = Ether(dst=GUEST_MAC, src=TESTER_MAC) / IP(src=TESTER, dst=GUEST) / ICMP() / bytes(56)
+    files = [folder / f"{name}.pcap" for name in ("in", "0", "1")]
+    wrpcap(str(files[0]), [request])
+    guest.session.call("replay", **{"in": [str(files[0]), None]},
+                       out=[str(file) for file in files[1:]],
+                       quiet_cycles=5_000_000, max_cycles=50_000_000)
+    came = any(frame.haslayer(ICMP) and frame[ICMP].type == 0 for frame in rdpcap(str(files[1])))
+    return 0 if came else 1, ""
+
+
+@pytest.mark.parametrize("name, passes, else_", [
+    ("stats.py", {"check_pause", "pkt_byte_sum", "qstat_by_ifindex", "check_down"},
+     {"check_fec": "XFAIL FEC not supported by the device"}),
+    ("queues.py", {"get_queues", "addremove_queues"}, {}),
+    ("ping.py", {"test_v4"}, {"test_v6": "SKIP Test requires IPv6 connectivity",
+                              "test_tcp": "SKIP Test requires command: socat"}),
+])
+def test_script(queues, tmp_path, name, passes, else_):
+    """Each case passes, or says that there is nothing to test."""
+    peer = selftests_here.remote(lambda command: pings(queues, tmp_path, command))
+    passed, report = selftests_here.run(queues, kernel.source(), name, ENVIRONMENT, peer)
+    found = dict(re.findall(r"^(?:not )?ok \d+ \w+\.(\w+)(?: # (.*))?$", report, re.M))
+    assert passed and found == dict.fromkeys(passes, "") | else_, report
