@@ -27,8 +27,8 @@ from moderato.soc.toolchain.cache import run
 DEBUGFS = "/sys/kernel/debug"
 FRAME_BYTES = 512
 LOAD = 0.25         # percent of the line rate: a command takes this kernel 0.2 s, a frame 6 ms
-QUIET = 5_000_000   # clocks: threads may let a frame wait,
-BUSY = 60_000_000   # and with full rings until both have taken a poll's frames off them
+QUIET = 15_000_000  # clocks: to refill a page_pool, 64 pages through DMA debugging, takes 11 million,
+BUSY = 60_000_000   # and with full rings both ports' polls take all of their frames off them first
 LONG = 5_000_000_000  # clocks that a command may take
 HEALTHY_FRAMES = 5
 SHORT = 60          # characters: typing more costs the guest more than a script through the mailbox
