@@ -1,10 +1,36 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC with both parts behind clock gates, which must change nothing but the number of edges."""
+"""The MAC with both parts behind clock gates, which must change nothing but the number of edges: of
+the cases of the whole MAC, those in which its parts stop and wake."""
 
 import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
 
-from test_mac_sim import *
+from bench.frames import plain
+from bench.mac import Mac
+from bench.wire import add_fcs
+from mac_cases import (
+    MAX,
+    MIN,
+    both_directions_at_once,
+    bus_errors_are_counted,
+    descriptors_ask_for_interrupts,
+    driver_is_ahead_of_the_acknowledgement,
+    every_completion_is_reported,
+    filters_destinations,
+    interrupt_comes_after_its_completion,
+    one_direction_alone,
+    receives_minimum_gap_bursts,
+    starved_bus_with_shortest_frames,
+    stops_and_starts_under_traffic,
+    transmits_bursts,
+    urgent_frames_do_not_wait,
+)
+from test_mac_sim import (
+    delays_grow_while_the_cpu_is_busy,
+    idle_waits_for_memory,
+    registers_are_as_in_the_table,
+    stops_while_the_link_is_down,
+)
 
 DUT = "mac_gated"
 

@@ -4,8 +4,8 @@
 import cocotb
 
 from bench.wire import GAP
-from clock_cases import survives_stopped_clocks
-from mac_cases import *
+from mac_cases import MIN, Mac, plain, starved_bus_drops_frames_whole, transmits_bursts
+from wire_cases import *
 
 DUT = "mac_gmii"
 

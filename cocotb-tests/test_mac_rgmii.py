@@ -10,9 +10,16 @@ import cocotb
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 
 from bench.wire import RgmiiWire
-from clock_cases import survives_stopped_clocks
-from mac_cases import *
+from mac_cases import (
+    MAX,
+    MIN,
+    Mac,
+    keep_the_line_rate,
+    starved_bus_drops_frames_whole,
+    transmits_bursts,
+)
 from moderato.gateware.mac import min_sys_clk_freq
+from wire_cases import *
 
 DUT = "mac_rgmii"
 

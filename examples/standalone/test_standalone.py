@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The generated Verilog in a design without LiteX, with a bench that is Verilog itself."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -54,9 +55,13 @@ def test_the_bench_can_fail(bench, spoil, says):
     assert done.returncode != 0 and f"FAILED: {says}\n" in done.stdout, done.stdout
 
 
-@pytest.mark.parametrize("phy", standalone.PHYS)
-@pytest.mark.parametrize("dma", standalone.DMAS)
-@pytest.mark.parametrize("bus", standalone.BUSES)
+CHOICES = list(itertools.product(standalone.PHYS, standalone.DMAS, standalone.BUSES))
+FAST = [("mii", "axi32", "wishbone"), ("gmii", "axi64", "axi-lite"),  # each choice once at least
+        ("gmii", "wishbone32", "wishbone"), ("mii", "wishbone64", "axi-lite")]
+
+
+@pytest.mark.parametrize("phy, dma, bus", [
+    pytest.param(*each, marks=[] if each in FAST else pytest.mark.slow) for each in CHOICES])
 def test_every_choice_is_verilog(tmp_path, phy, dma, bus):
     assert standalone.main(f"--phy {phy} --dma {dma} --bus {bus} --sys-clk-freq 75e6 --urgent "
                            f"--pacing --unicast 2 --pause --jumbo --rmon --vlan "

@@ -127,17 +127,17 @@ def test_urgent_frames_do_not_wait(guest):
     """One of 50 is marked, each 10 ms, and all others wait for that long: 49 are before it, of which
     the CPU has no more than 8 in hand."""
     moderated = "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0"
-    plain = trial(guest("napi-full"), 200, 500, probe_every=50)
-    waiting = trial(guest("hw-moderated", moderated), 200, 500, probe_every=50)
+    plain = trial(guest("napi-full"), 200, 300, probe_every=50)
+    waiting = trial(guest("hw-moderated", moderated), 200, 300, probe_every=50)
     urgent = trial(guest("hw-moderated", moderated, "ethtool -N eth0 flow-type ip4 tos 184"), 200,
-                   500, probe_every=50)
+                   300, probe_every=50)
     assert latency_us(waiting, "probe_latency_cycles")["median"] > 1000
     at_once, ahead = (latency_us(reply, "probe_latency_cycles") for reply in (plain, urgent))
     assert ahead["median"] <= at_once["median"] + 50 and ahead["max"] < 1000
     # Behind it, the poll that it raises takes what came before it.
     assert latency_us(urgent)["median"] > 1000
-    assert events(waiting)["rx_interrupt"] <= 500 / 50 + 2
-    assert events(urgent)["rx_interrupt"] <= 10 + 500 / 50 + 2 < events(plain)["rx_interrupt"] / 20
+    assert events(waiting)["rx_interrupt"] <= 300 / 50 + 2
+    assert events(urgent)["rx_interrupt"] <= 6 + 300 / 50 + 2 < events(plain)["rx_interrupt"] / 20
 
 
 @pytest.mark.slow
@@ -175,11 +175,15 @@ def test_the_mac_paces_a_busy_cpu_only(guest, tmp_path):
     """A frame waits for 1 us, the least, or up to 1 ms; least again as soon as it is over."""
     session = guest("adaptive-hw", "ethtool -C eth0 rx-usecs-high 1000", NO_POLL)
     trial(session, 1000, 5)  # with a cold cache the CPU is busy, too
-    for _ in range(2):
+
+    def light_alone():
         light = waits(session, tmp_path, lambda: trial(session, 1000, 20))
         assert len(light) == 20 and max(light) <= 1.1
-        busy = waits(session, tmp_path, lambda: trial(session, 120, 400))
-        assert 100 <= max(busy) <= 1000.1 and len(busy) < 300
+
+    light_alone()
+    busy = waits(session, tmp_path, lambda: trial(session, 120, 400))
+    assert 100 <= max(busy) <= 1000.1 and len(busy) < 300
+    light_alone()
 
 
 @pytest.mark.slow

@@ -38,20 +38,20 @@ def by_variant(lab, trials) -> dict[str, Result]:
 @pytest.fixture(scope="session")
 def overload(lab):
     """Every variant under far more than it can forward."""
-    return by_variant(lab, [Trial(variant, 512, 100, 4000, 100) for variant in VARIANTS])
+    return by_variant(lab, [Trial(variant, 512, 100, 1500, 100) for variant in VARIANTS])
 
 
 @pytest.fixture(scope="session")
 def light(lab):
     """Every variant under what it can forward."""
-    return by_variant(lab, [Trial(variant, 512, 5, 150, 100) for variant in VARIANTS])
+    return by_variant(lab, [Trial(variant, 512, 5, 60, 100) for variant in VARIANTS])
 
 
 @pytest.fixture(scope="session")
 def below_collapse(lab):
     """Those without NAPI under about as much as they can forward."""
     variants = "original", "tx-128"
-    return by_variant(lab, [Trial(variant, 512, 10, 400, 100) for variant in variants])
+    return by_variant(lab, [Trial(variant, 512, 10, 320, 100) for variant in variants])
 
 
 # Cycles -------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def below_collapse(lab):
 @pytest.mark.parametrize("variant", ["tx-128", "napi"])
 def test_gated_clocks_change_nothing(lab, variant):
     """Also overloaded, and with the moderation's timers running."""
-    asked = Trial(variant, 64, 100, 150, 100)
+    asked = Trial(variant, 64, 100, 80, 100)
     clocks = round(lab.sys_clk_hz * asked.seconds)
     commands = json.dumps({"do": "trial", **trial.request(asked, clocks)}) + "\n"
     gated, ungated = (
@@ -80,10 +80,10 @@ def test_sleep_changes_nothing(lab):
     """A guest that waits, is woken by timers and by the keyboard: to the cycle as without passing
     over what it sleeps through, and its state at the end is the same but for the gated clocks."""
     commands = "".join(json.dumps(command) + "\n" for command in (
-        {"do": "send", "text": "usleep 25000; echo aw''ake\n"},
+        {"do": "send", "text": "usleep 15000; echo aw''ake\n"},
         {"do": "expect", "text": "awake", "max_cycles": 50_000_000},
         {"do": "run", "cycles": 1_234_567}, {"do": "send", "text": "cat /proc/uptime\n"},
-        {"do": "expect", "text": "# ", "max_cycles": 50_000_000}, {"do": "run", "cycles": 3_456_789},
+        {"do": "expect", "text": "# ", "max_cycles": 50_000_000}, {"do": "run", "cycles": 345_678},
         {"do": "counters"}))
     passing, not_passing = (
         [json.loads(line) for line in subprocess.run(
