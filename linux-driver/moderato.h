@@ -1093,10 +1093,12 @@ int moderato_set_channels(struct net_device *ndev,
 			  struct ethtool_channels *channels);
 u32 moderato_get_rxfh_indir_size(struct net_device *ndev);
 u32 moderato_get_rxfh_key_size(struct net_device *ndev);
+#ifndef MODERATO_LINUX_6_1
 int moderato_get_rxfh(struct net_device *ndev,
 		      struct ethtool_rxfh_param *rxfh);
 int moderato_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
 		      struct netlink_ext_ack *extack);
+#endif
 #endif
 void moderato_hw_moderate(struct moderato_priv *priv,
 			  const struct moderato_direction *dir,
