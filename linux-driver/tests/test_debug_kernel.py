@@ -241,13 +241,13 @@ def test_out_of_memory(guest):
     ]
     for each in rounds:
         guest.round(each)
-    guest.run(["ip link set eth0 mtu 1500", "ethtool -G eth0 rx 64"])
+    assert guest.run(["ip link set eth0 mtu 1500", "ethtool -G eth0 rx 64"]) == []
 
     for mode in ("interrupt per frame", "NAPI"):
-        guest.run([*MODES[mode], *chance(30)])
+        assert guest.run([*MODES[mode], *chance(30)]) == []
         guest.offer(60)
         ports = guest.collect()
-        guest.run(chance(0))
+        assert guest.run(chance(0)) == []
         assert sum(port["lost"] for port in ports), "no allocation failed"
         guest.round(Round(f"{mode}: after 30 % of allocations failed"))
 
