@@ -2,6 +2,7 @@
 """The memory behind the DMA: cocotbext-axi's RAM, made slow at will, with AXI's rules enforced."""
 
 import random
+from types import SimpleNamespace
 
 import cocotb
 from cocotb.queue import Queue
@@ -22,7 +23,8 @@ class Memory:
     """
 
     def __init__(self, dut, prefix="dma", size=2**20):
-        self.ram = AxiRam(AxiBus.from_prefix(dut, prefix), dut.sys_clk, dut.sys_rst, size=size)
+        self.ram = AxiRam(AxiBus.from_prefix(_signals(dut, prefix), prefix), dut.sys_clk, dut.sys_rst,
+                          size=size)
         self.bursts = []
         self._dut = dut
         self._prefix = prefix
@@ -30,7 +32,8 @@ class Memory:
         self._refused_reads = self._refused_writes = lambda address: False
         self._refusal = AxiResp.SLVERR
         self._inject()
-        cocotb.start_soon(self._check())
+        for channel in STABLE:
+            cocotb.start_soon(self._check(channel))
 
     # Slowness -----------------------------------------------------------------------------------
 
@@ -112,27 +115,26 @@ class Memory:
     def _signal(self, name):
         return getattr(self._dut, f"{self._prefix}_{name}")
 
-    async def _check(self):
+    async def _check(self, channel):
         """AXI: valid stays until ready, with its payload. Ours: whole beats of one line, INCR."""
-        handshakes = {channel: (self._signal(channel + "valid"), self._signal(channel + "ready"),
-                                [self._signal(channel + field) for field in fields])
-                      for channel, fields in STABLE.items()}
-        waiting = dict.fromkeys(STABLE)
-        clock, reset = self._dut.sys_clk, self._dut.sys_rst
+        valid, ready = self._signal(channel + "valid"), self._signal(channel + "ready")
+        fields = [self._signal(channel + field) for field in STABLE[channel]]
+        clock, reset, waiting = self._dut.sys_clk, self._dut.sys_rst, None
         while True:
+            if waiting is None and not int(valid.value):
+                await RisingEdge(valid)  # to look at each clock would take longer than the rest
             await RisingEdge(clock)
             if int(reset.value):
-                waiting = dict.fromkeys(STABLE)
+                waiting = None
                 continue
-            for channel, (valid, ready, fields) in handshakes.items():
-                if not int(valid.value):
-                    assert waiting[channel] is None, f"{channel}valid fell before {channel}ready"
-                    continue
-                payload = tuple(int(field.value) for field in fields)
-                assert waiting[channel] in (None, payload), f"{channel}: payload changed in waiting"
-                waiting[channel] = None if int(ready.value) else payload
-                if channel != "w" and int(ready.value):
-                    self._accept(channel, *payload)
+            if not int(valid.value):
+                assert waiting is None, f"{channel}valid fell before {channel}ready"
+                continue
+            payload = tuple(int(field.value) for field in fields)
+            assert waiting in (None, payload), f"{channel}: payload changed in waiting"
+            waiting = None if int(ready.value) else payload
+            if channel != "w" and int(ready.value):
+                self._accept(channel, *payload)
 
     def _accept(self, channel, address, last_beat):
         assert int(self._signal(channel + "burst").value) == 1, f"{channel}: not an INCR burst"
@@ -142,6 +144,13 @@ class Memory:
         last = address + (last_beat + 1)*self.beat - 1
         assert address // LINE == last // LINE, f"{channel}: {address:#x}..{last:#x} leaves a line"
         self.bursts.append((channel, address, last_beat + 1))
+
+
+def _signals(dut, prefix):
+    """Those of a device whose names begin so: a bus looks for each of its own among all that it is
+    given, which are thousands."""
+    signals = {name: getattr(dut, name) for name in dir(dut) if name.startswith(f"{prefix}_")}
+    return SimpleNamespace(_log=dut._log, _name=dut._name, **signals)
 
 
 def _coin(rng, probability):

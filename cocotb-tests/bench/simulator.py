@@ -54,21 +54,23 @@ def netlist(name: str) -> str:
     return re.sub(r"\n *\.INITVAL_\w\w\(320'h0+\),", "", code)
 
 
+def names(name: str, code: str) -> str:
+    """What tells Verilator that a test sees the ports of a device and no more: each signal with a name
+    costs time, when it is compiled and when it runs."""
+    return "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n' for port in ports(code))
+
+
 def build(name: str, cells: bool = False) -> Path:
     """The folder with the simulator of bench.duts.<name>(), of its netlist if `cells`."""
     code, memories = (netlist(name), {}) if cells else converted(name)
     waves = bool(os.environ.get("WAVES"))
     inputs = [code, *FLAGS, *COMPILE, verilator.version(), version("cocotb"), f"waves {waves}"]
     inputs += [f"{file}: {content}" for file, content in memories.items()]
-    extra, public = [], ""
+    extra, public = [], names(name, text(name) if cells else code)
     if re.search(r"\b(LUT4|DELAYG|synchronizer)\b", code):
         extra   = [CELLS, f"+incdir+{yowasp.cell_models()}"]
         inputs += [CELLS, yowasp.version("yosys")]
-    if cells:
-        # The names of 8000 wires would take minutes to compile: the tests need those of the ports.
-        public = "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n'
-                         for port in ports(text(name)))
-        inputs.append(public)
+    inputs.append(public)
     return artifact(f"cocotb/{name}-netlist" if cells else f"cocotb/{name}", inputs,
                     lambda folder: _build(folder, name, code, memories, public, extra, waves),
                     note="a minute" if cells else "20 seconds")
@@ -83,17 +85,15 @@ def _build(folder: Path, name: str, code: str, memories: dict, public: str, extr
     verilate(folder, name, [*extra, source], public, waves)
 
 
-def verilate(folder: Path, name: str, sources: list, public: str = "", waves: bool = False,
+def verilate(folder: Path, name: str, sources: list, public: str, waves: bool = False,
              options: list = FLAGS, parameters: tuple = (), compile: list = COMPILE):
     """Makes the program `name` of the module that is called so.
 
-    `public`: which signals have names, in Verilator's configuration language; "" for all.
+    `public`: which signals have names, in Verilator's configuration language.
     """
-    if public:
-        sources = [folder / "public.vlt", *sources]
-        sources[0].write_text(f"`verilator_config\n{public}")
-    public_all = [] if public else ["--public-flat-rw"]
-    _generate(folder, name, [*options, *parameters, *public_all, *sources], waves)
+    configuration = folder / "public.vlt"
+    configuration.write_text(f"`verilator_config\n{public}")
+    _generate(folder, name, [*options, *parameters, configuration, *sources], waves)
     for file in _library(options, waves).glob("*.o"):
         shutil.copy(file, folder)
     _compile(folder, compile, waves)

@@ -49,7 +49,7 @@ class SimWire:
     def __init__(self, dut, link=1000):
         self.dut, self.link = dut, link
         self.queue, self.frames, self.starts = deque(), deque(), []
-        self.idle, self.arrived = Event(), Event()
+        self.queued, self.idle, self.arrived = Event(), Event(), Event()
         self.gap = GAP
         self.octet_ns = 8000 / link
         self.first_sent = self.last_sent = None  # clocks of the MAC's first and latest word
@@ -69,22 +69,29 @@ class SimWire:
         marked = range(2**16) if error is True else () if error is False else (error,)
         self.queue.append((PREAMBLE + octets, marked))
         self.idle.clear()
+        self.queued.set()
 
     async def sent(self):
         await self.idle.wait()
 
+    def _now(self):
+        """Clocks since the start."""
+        return int(get_sim_time("ps")) // (1000 * self.sys_period_ns)
+
     async def _drive(self):
         """A word when its last octet has arrived; octets take 8*1000/link ns."""
         dut = self.dut
-        now = wire = 0  # clocks since the start; when the wire is free, in clocks*link
+        wire = 0  # when it is free, in clocks*link
         cost = 8 * 1000 // self.sys_period_ns
         while True:
             await RisingEdge(dut.sys_clk)
-            now += 1
-            if not self.queue:
+            while not self.queue:
                 self.idle.set()
-                continue
+                self.queued.clear()
+                await self.queued.wait()
+                await RisingEdge(dut.sys_clk)
             octets, marked = self.queue.popleft()
+            now = self._now()
             wire = max(wire, now*self.link)
             for at in range(0, len(octets), 4):
                 word = octets[at:at + 4]
@@ -106,13 +113,16 @@ class SimWire:
 
     async def _collect(self):
         """Assembles words into frames; the PHY must keep to the pace of the link and to the gap."""
-        dut, frame, now, free = self.dut, bytearray(), 0, 0
+        dut, frame, free = self.dut, bytearray(), 0
+        reset, valid = dut.sys_rst, dut.pads_tx_valid
         cost = 8 * 1000 // self.sys_period_ns
         while True:
+            if not int(valid.value):
+                await RisingEdge(valid)
             await RisingEdge(dut.sys_clk)
-            now += 1
-            if int(dut.sys_rst.value) or not int(dut.pads_tx_valid.value):
+            if int(reset.value) or not int(valid.value):
                 continue
+            now = self._now()
             count = int(dut.pads_tx_bytes.value)
             assert now*self.link >= free - self.link, "the PHY sends faster than the link"
             assert not frame or now*self.link <= free + self.link, "a hole in the middle of a frame"

@@ -49,9 +49,8 @@ def build(name: str) -> Path:
     if "synchronizer" in code:
         sources = [simulator.CELLS, source]
         parameters = [f"+incdir+{yowasp.cell_models()}"]
-    public = "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n'
-                     for port in simulator.ports(code))
-    simulator.verilate(folder, name, sources, public, parameters=parameters, compile=COMPILE)
+    simulator.verilate(folder, name, sources, simulator.names(name, code), parameters=parameters,
+                       compile=COMPILE)
     return folder
 
 
