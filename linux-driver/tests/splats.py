@@ -29,7 +29,7 @@ REPORT = re.compile(r"^.*\[ cut here \](?s:.*?)\[ end trace .*\n", re.M)
 
 
 def splats(log: str) -> list[str]:
-    """The lines of a log (as the guest's `dmesg` prints it, with levels) that tell of a bug."""
+    """The lines of a log (as `dmesg -r` prints it, with levels) that tell of a bug."""
     return [line for line in log.splitlines() if _tells(line)]
 
 
@@ -41,7 +41,7 @@ def _tells(line: str) -> bool:
 
 def without_the_kernels_own(log: str) -> str:
     """The log without the reports of KERNELS_OWN."""
-    return REPORT.sub(lambda report: "" if any(f" {function}+" in report[0]
+    return REPORT.sub(lambda report: "" if any(f"{function}+" in report[0]
                                                for function in KERNELS_OWN) else report[0], log)
 
 
@@ -52,9 +52,11 @@ def headlines(lines: list[str]) -> list[str]:
 
 
 # What the guest prints of its log, which it empties, and then of the kernel's verdicts. A character
-# costs the debug kernel 0.3 M cycles: what says nothing to splats() stays in the guest.
-VERDICTS = (f"dmesg -c | grep -E '^<([0-4]|[0-9][0-9])>|{MARKS.pattern}'; echo @verdicts; "
-            "cat /proc/sys/kernel/tainted /sys/kernel/debug/dma-api/error_count "
+# costs the debug kernel 0.3 M cycles: what says nothing to splats() stays in the guest, and so do
+# times, addresses and registers. Only with -r does its dmesg print the levels.
+VERDICTS = (f"dmesg -rc | grep -E '^<([0-4]|[0-9][0-9])>|{MARKS.pattern}' | sed -E "
+            r"'s/\[ *[0-9.]+\] (\[<[0-9a-f]+>\] )?//; /^<4> ?(epc|gp|[ast][0-9]*|status) ?:/d'; "
+            "echo @verdicts; cat /proc/sys/kernel/tainted /sys/kernel/debug/dma-api/error_count "
             "/sys/kernel/debug/dma-api/disabled")
 # Whether the lock validator is still on. It says so in the log when it switches itself off, and
 # these statistics cost 80 M cycles: once, at the end.

@@ -59,11 +59,13 @@ def on_both(command: str) -> tuple[str, ...]:
 # Boot, and the detector itself --------------------------------------------------------------------
 
 def test_boot(booted, tmp_path):
-    """Boot, module, interfaces up: nothing is found. Then a module that warns is, in the log and by
-    the taint."""
+    """Boot, module, interfaces up: nothing is found. Then a warning is, by its level alone, and a
+    module that warns, in the log and by the taint."""
     begun = time.monotonic()
     booted.note("boot, module in", 0, begun, [], booted.news())
     assert booted.found() == []
+    booted.check("echo '<4>of a kind that nobody thought of' > /dev/kmsg")
+    assert booted.news() == ["<12>of a kind that nobody thought of"]
     booted.send_module(WARNING, tmp_path)
     booted.check("insmod /tmp/warning.ko")
     found = booted.news()
