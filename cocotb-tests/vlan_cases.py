@@ -66,6 +66,17 @@ async def takes_tags_out(dut, slow):
 
 
 @cocotb.test()
+async def tags_in_a_payload_are_data(dut):
+    """Only where a tag belongs is it one, however many words later look like it."""
+    mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP)
+    body = bytes(2) + struct.pack(">HH", CTAG, 5) * 40  # words of 4 octets behind the header
+    frames = [plain(14) + body, tagged(plain(14) + body, some_tci())] * 4
+    for frame in frames:
+        mac.wire.send(add_fcs(frame))
+    await expect(mac, frames)
+
+
+@cocotb.test()
 async def leaves_tags_in(dut):
     """Unless it is told otherwise; told so at any moment, each frame is one or the other."""
     mac = await Mac.start(dut, driver={"rx_order": 5})
