@@ -12,20 +12,25 @@ MARKS = re.compile(
     r"possible recursive|suspicious RCU|while atomic|corruption|poison|refcount|ref_tracker|"
     r"suspected memory leak|stalled pool|timed out|nobody cared")
 
-# What a healthy kernel says: as it boots (the console's driver has no early form), and as it loads a
-# module that is not its own.
+# What a healthy kernel says: as it boots (the console's driver has no early form), as it loads a
+# module that is not its own, and as it refuses a ring for which there is no memory.
 HARMLESS = re.compile(
     r"DMA-API: (preallocated \d+ debug entries|debugging enabled by kernel config)|"
     r"page_poison=1|Malformed early option 'console'|"
-    r"moderato: loading out-of-tree module taints kernel")
+    r"moderato: loading out-of-tree module taints kernel|"
+    r"page_pool_create_percpu\(\) gave up with errno -12")
 OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves
 WARNED = 1 << 9        # the one of a WARN()
 
-# Reports that are of the kernel alone, by a function of their call trace. netpoll frees with
-# interrupts off what a driver left to a softirq, and looks at what would forbid that
-# (skb_irq_freeable()), but not whether the memory is a page_pool's, which forbids it, too.
-KERNELS_OWN = ("zap_completion_queue",)
-REPORT = re.compile(r"^.*\[ cut here \](?s:.*?)\[ end trace .*\n", re.M)
+# Reports that are of the kernel alone, by a function of their call trace.
+# - netpoll frees with interrupts off what a driver left to a softirq, and looks at what would forbid
+#   that (skb_irq_freeable()), but not whether the memory is a page_pool's, which forbids it, too.
+# - A page_pool notes the pages that it maps in an xarray, which it locks with softirqs off, and does
+#   not tell the xarray so (XA_FLAGS_LOCK_BH). If there is no memory at once, and the pool is filled
+#   where one may sleep, the xarray unlocks without softirqs on, and sleeps.
+KERNELS_OWN = ("zap_completion_queue", "__xas_nomem")
+REPORT = re.compile(r"^.*\[ cut here \](?s:.*?)\[ end trace .*\n|"
+                    r"^.*BUG: sleeping function (?s:.*?)Call Trace:\n(?:.*\+0x\w+/0x.*\n)+", re.M)
 
 
 def splats(log: str) -> list[str]:

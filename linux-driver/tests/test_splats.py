@@ -92,12 +92,22 @@ def report(*trace: str) -> str:
         "---[ end trace 0000000000000000 ]---"))
 
 
+def sleeping(*trace: str) -> str:
+    return "".join(f"<3>[    9.1] {line}\n" for line in (
+        "BUG: sleeping function called from invalid context at include/linux/sched/mm.h:321",
+        "1 lock held by ethtool/64:", " #0: c0700830 (rtnl_mutex){+.+.}-{3:3}, at: rtnl_lock+0x24/0x34",
+        "Call Trace:", *(f"[<c0001234>] {function}+0x10/0x20" for function in trace)))
+
+
 def test_the_kernels_own_reports_are_passed_over():
     """By their trace, and no other report, also between two of them; the taint only if it is known."""
     own = report("__kfree_skb", "zap_completion_queue", "netpoll_poll_dev")
     others = report("__kfree_skb", "moderato_tx_poll")
     assert without_the_kernels_own(HEALTHY + own + own) == HEALTHY
     assert without_the_kernels_own(own + others + own + REPORTS[0]) == others + REPORTS[0]
+    asleep = sleeping("__xas_nomem", "__xa_alloc", "page_pool_dma_map")
+    assert without_the_kernels_own(HEALTHY + asleep + others) == HEALTHY + others
+    assert without_the_kernels_own(sleeping("moderato_open") + asleep) == sleeping("moderato_open")
     text = f"@verdicts\n{OUT_OF_TREE | WARNED}\n0\nN\n"
     assert verdicts(text, OUT_OF_TREE | WARNED) == []
     assert len(verdicts(text)) == 1
