@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from migen.fhdl import tracer
 
 # Files that take longest, so that they begin first and no core is idle while the last one ends.
 # `./moderato test` prints what the slowest tests took.
@@ -72,6 +73,12 @@ def pytest_collection_modifyitems(items):
     """The longest files first; the order is the same in every process, as xdist needs it."""
     place = {ROOT / name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
+def pytest_runtest_teardown():
+    """Migen keeps every object that made a signal, and looks through all of them at each signal: after
+    a few hundred devices most of the time goes there. A device needs to know of no others."""
+    tracer.classname_to_objs.clear()
 
 
 # Whatever ends the tests, every process that they started ends with them --------------------------
