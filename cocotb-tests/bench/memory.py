@@ -2,7 +2,6 @@
 """The memory behind the DMA: cocotbext-axi's RAM, made slow at will, with AXI's rules enforced."""
 
 import random
-from types import SimpleNamespace
 
 import cocotb
 from cocotb.queue import Queue
@@ -23,8 +22,7 @@ class Memory:
     """
 
     def __init__(self, dut, prefix="dma", size=2**20):
-        self.ram = AxiRam(AxiBus.from_prefix(_signals(dut, prefix), prefix), dut.sys_clk, dut.sys_rst,
-                          size=size)
+        self.ram = AxiRam(AxiBus.from_prefix(dut, prefix), dut.sys_clk, dut.sys_rst, size=size)
         self.bursts = []
         self._dut = dut
         self._prefix = prefix
@@ -144,13 +142,6 @@ class Memory:
         last = address + (last_beat + 1)*self.beat - 1
         assert address // LINE == last // LINE, f"{channel}: {address:#x}..{last:#x} leaves a line"
         self.bursts.append((channel, address, last_beat + 1))
-
-
-def _signals(dut, prefix):
-    """Those of a device whose names begin so: a bus looks for each of its own among all that it is
-    given, which are thousands."""
-    signals = {name: getattr(dut, name) for name in dir(dut) if name.startswith(f"{prefix}_")}
-    return SimpleNamespace(_log=dut._log, _name=dut._name, **signals)
 
 
 def _coin(rng, probability):

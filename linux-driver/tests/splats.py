@@ -60,7 +60,7 @@ def headlines(lines: list[str]) -> list[str]:
 # costs the debug kernel 0.3 M cycles: what says nothing to splats() stays in the guest, and so do
 # times, addresses and registers. Only with -r does its dmesg print the levels.
 VERDICTS = (f"dmesg -rc | grep -E '^<([0-4]|[0-9][0-9])>|{MARKS.pattern}' | sed -E "
-            r"'s/\[ *[0-9.]+\] (\[<[0-9a-f]+>\] )?//; /^<4> ?(epc|gp|[ast][0-9]*|status) ?:/d'; "
+            r"'s/\[ *[0-9.]+\] (\[<[0-9a-f]+>\] )?//; /^<4> ?(epc|gp|[ast][0-9]+|status) ?:/d'; "
             "echo @verdicts; cat /proc/sys/kernel/tainted /sys/kernel/debug/dma-api/error_count "
             "/sys/kernel/debug/dma-api/disabled")
 # Whether the lock validator is still on. It says so in the log when it switches itself off, and
