@@ -12,11 +12,15 @@ MARKS = re.compile(
     r"possible recursive|suspicious RCU|while atomic|corruption|poison|refcount|ref_tracker|"
     r"suspected memory leak|stalled pool|timed out|nobody cared")
 
-# What a healthy kernel says: as it boots (the console's driver has no early form), as it loads a
-# module that is not its own, and as it refuses a ring for which there is no memory.
+# What a healthy kernel says: as it boots (the console's driver has no early form, SLUB's checks make
+# addresses readable, which a banner says, and the lock validator's figures have no level), as it
+# loads a module that is not its own, and as it refuses a ring for which there is no memory.
 HARMLESS = re.compile(
     r"DMA-API: (preallocated \d+ debug entries|debugging enabled by kernel config)|"
-    r"page_poison=1|Malformed early option 'console'|"
+    r"page_poison=1|Malformed early option 'console'|\*\*.*\*\*$|"
+    r"Lock dependency validator: Copyright|\.\.\. (MAX_LOCK|CLASSHASH_|CHAINHASH_)|"
+    r" memory used (by lock dependency info|for stack traces)|per task-struct memory footprint|"
+    r"Kernel memory protection not selected|"
     r"moderato: loading out-of-tree module taints kernel|"
     r"page_pool_create_percpu\(\) gave up with errno -12")
 OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves

@@ -28,7 +28,20 @@ HEALTHY = """\
 <6>[    5.200000] moderato f0003000.ethernet eth0: Link is Up - 100Mbps/Full - flow control off
 """
 
+# Said once, at the level of warnings, as the debug kernel boots.
+BOOT = """\
+<4>[    0.000000] **********************************************************
+<4>[    0.000000] ** This system shows unhashed kernel memory addresses   **
+<4>[    0.000000] Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar
+<4>[    0.000000] ... MAX_LOCKDEP_KEYS:        8192
+<4>[    0.000000] ... CHAINHASH_SIZE:          16384
+<4>[    0.000000]  memory used by lock dependency info: 2511 kB
+<4>[    0.000000]  per task-struct memory footprint: 1536 bytes
+<4>[    5.000000] Kernel memory protection not selected by kernel config.
+"""
+
 REPORTS = [
+    "<3>[    9.1] BUG: MAX_LOCKDEP_KEYS too low!",
     "<4>[    9.1] WARNING: possible circular locking dependency detected",
     "<4>[    9.1] WARNING: possible recursive locking detected",
     "<4>[    9.1] WARNING: inconsistent lock state",
@@ -56,7 +69,7 @@ REPORTS = [
 
 
 def test_healthy_log():
-    assert splats(HEALTHY) == []
+    assert splats(BOOT + HEALTHY) == []
 
 
 @pytest.mark.parametrize("report", REPORTS)
