@@ -60,10 +60,10 @@ def test_a_ring_of_frames_each_tick(guest, ring):
     pause = 10_000 / ring  # us
     for share, all_of_them in ((0.9, True), (1.06, False)):
         session = guest("napi-timer", f"ethtool -G eth0 rx {ring}")
-        reply = trial(session, pause / share, 8 * ring)
+        reply = trial(session, pause / share, 5 * ring)
         assert (reply["ports"][0]["lost"] == 0) == all_of_them
         assert events(reply)["rx_drop_ring"] == reply["ports"][0]["lost"]
-        ticks = 8 / share
+        ticks = 5 / share
         assert ticks - 2 <= events(reply)["rx_interrupt"] <= ticks + 2
 
 

@@ -37,7 +37,7 @@ def light(lab):
 @pytest.fixture(scope="session")
 def overload(lab):
     """Under far more than it can forward."""
-    result, = forward.run(lab, [Trial(LITEETH, 64, 100, 1500, 100)])
+    result, = forward.run(lab, [Trial(LITEETH, 64, 100, 600, 100)])
     return result
 
 

@@ -38,20 +38,20 @@ def by_variant(lab, trials) -> dict[str, Result]:
 @pytest.fixture(scope="session")
 def overload(lab):
     """Every variant under far more than it can forward."""
-    return by_variant(lab, [Trial(variant, 512, 100, 1500, 100) for variant in VARIANTS])
+    return by_variant(lab, [Trial(variant, 512, 100, 700, 100) for variant in VARIANTS])
 
 
 @pytest.fixture(scope="session")
 def light(lab):
     """Every variant under what it can forward."""
-    return by_variant(lab, [Trial(variant, 512, 5, 60, 100) for variant in VARIANTS])
+    return by_variant(lab, [Trial(variant, 512, 5, 30, 100) for variant in VARIANTS])
 
 
 @pytest.fixture(scope="session")
 def below_collapse(lab):
     """Those without NAPI under about as much as they can forward."""
-    variants = "original", "tx-128"
-    return by_variant(lab, [Trial(variant, 512, 10, 320, 100) for variant in variants])
+    frames = {"original": 100, "tx-128": 270}
+    return by_variant(lab, [Trial(variant, 512, 10, frames[variant], 100) for variant in frames])
 
 
 # Cycles -------------------------------------------------------------------------------------------
