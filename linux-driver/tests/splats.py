@@ -26,13 +26,13 @@ HARMLESS = re.compile(
 OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves
 WARNED = 1 << 9        # the one of a WARN()
 
-# Reports that are of the kernel alone, by a function of their call trace.
+# Reports that are of the kernel alone, by functions of their call trace.
 # - netpoll frees with interrupts off what a driver left to a softirq, and looks at what would forbid
 #   that (skb_irq_freeable()), but not whether the memory is a page_pool's, which forbids it, too.
 # - A page_pool notes the pages that it maps in an xarray, which it locks with softirqs off, and does
 #   not tell the xarray so (XA_FLAGS_LOCK_BH). If there is no memory at once, and the pool is filled
 #   where one may sleep, the xarray unlocks without softirqs on, and sleeps.
-KERNELS_OWN = ("zap_completion_queue", "__xas_nomem")
+KERNELS_OWN = (("zap_completion_queue",), ("page_pool_dma_map", "__xas_nomem"))
 REPORT = re.compile(r"^.*\[ cut here \](?s:.*?)\[ end trace .*\n|"
                     r"^.*BUG: sleeping function (?s:.*?)Call Trace:\n(?:.*\+0x\w+/0x.*\n)+", re.M)
 
@@ -50,8 +50,9 @@ def _tells(line: str) -> bool:
 
 def without_the_kernels_own(log: str) -> str:
     """The log without the reports of KERNELS_OWN."""
-    return REPORT.sub(lambda report: "" if any(f"{function}+" in report[0]
-                                               for function in KERNELS_OWN) else report[0], log)
+    def own(report: str) -> bool:
+        return any(all(f"{function}+" in report for function in trace) for trace in KERNELS_OWN)
+    return REPORT.sub(lambda report: "" if own(report[0]) else report[0], log)
 
 
 def headlines(lines: list[str]) -> list[str]:
