@@ -14,7 +14,8 @@ MARKS = re.compile(
 
 # What a healthy kernel says: as it boots (the console's driver has no early form, SLUB's checks make
 # addresses readable, which a banner says, and the lock validator's figures have no level), as it
-# loads a module that is not its own, and as it refuses a ring for which there is no memory.
+# loads a module that is not its own, as it refuses a ring for which there is no memory, and as there is
+# none to note who holds a net device, which it then does not check.
 HARMLESS = re.compile(
     r"DMA-API: (preallocated \d+ debug entries|debugging enabled by kernel config)|"
     r"page_poison=1|Malformed early option 'console'|\*\*.*\*\*$|"
@@ -22,7 +23,8 @@ HARMLESS = re.compile(
     r" memory used (by lock dependency info|for stack traces)|per task-struct memory footprint|"
     r"Kernel memory protection not selected|"
     r"moderato: loading out-of-tree module taints kernel|"
-    r"page_pool_create_percpu\(\) gave up with errno -12")
+    r"page_pool_create_percpu\(\) gave up with errno -12|"
+    r"ref_tracker: memory allocation failure, unreliable refcount tracker")
 OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves
 WARNED = 1 << 9        # the one of a WARN()
 
