@@ -7,7 +7,7 @@ Arguments are the seeds of nextpnr, 1 without any.
 import sys
 
 from bench.simulator import text
-from synthesis.ecp5 import CHIPS, SYS_MHZ, cells, fmax, place, synthesise
+from synthesis.ecp5 import SYS_MHZ, cells, fmax, place, synthesise
 
 DEVICES = {"mac_plain": "Moderato", "mac_urgent": "with urgent frames",
            "mac_pacing": "with adaptive moderation", "mac_both": "with both",
@@ -21,7 +21,7 @@ DEVICES = {"mac_plain": "Moderato", "mac_urgent": "with urgent frames",
            "mac_segment": "with checksums of sent frames and segments",
            "mac_merge": "with sums of received frames and marks for merging",
            "liteeth_gmii": "LiteEth"}
-PLACED  = ["mac_plain", "mac_both", "mac_checksums", "mac_segment", "liteeth_gmii"]
+PLACED  = {"45F-8": list(DEVICES), "25F-6": ["mac_plain", "mac_both", "liteeth_gmii"]}
 CELLS   = ["LUT4", "CCU2C", "TRELLIS_DPR16X4", "TRELLIS_FF", "DP16KD", "MULT18X18D"]
 
 
@@ -39,8 +39,8 @@ def main(seeds):
     print()
     row("chip", "MAC", "seed", "placed TRELLIS_COMB", "sys", "eth_rx", "eth_tx")
     row(*["---"] * 7)
-    for chip in CHIPS:
-        for name in PLACED:
+    for chip, names in PLACED.items():
+        for name in names:
             for seed in seeds:
                 report = place(name, folders[name], chip, SYS_MHZ[chip], seed)
                 reached = fmax(report)
