@@ -261,10 +261,11 @@ def test_out_of_memory(guest):
         assert dropped(guest) > before, "no allocation failed"
         guest.round(Round(f"{mode}: after 70 % of allocations failed"))
 
-    guest.check("ip link set eth0 down")
-    guest.round(Round("each allocation of `up` fails once",
-                      (*nth((*few, *more), "ip link set eth0 up; ip link set eth0 down"),
-                       f"ip link set eth0 up; {NEIGHBOURS[0]}"), may_fail=True))
+    down = "ip link set eth0 down"
+    guest.check(down)
+    guest.round(Round("each allocation of `up` fails once", (
+        *(command for up in nth((*few, *more), "ip link set eth0 up") for command in (up, down)),
+        f"ip link set eth0 up; {NEIGHBOURS[0]}"), may_fail=True))
     finish(guest)
 
 
