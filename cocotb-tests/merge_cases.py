@@ -127,6 +127,20 @@ async def what_the_fifo_refused_is_continued_by_nothing(dut):
 
 
 @cocotb.test()
+async def what_was_damaged_is_continued_by_nothing(dut):
+    """Not by itself either, when it comes again: it looks like what continues the one before."""
+    both = await Marked.start(dut)
+    for _ in range(4):
+        stream = both.stream(random.randrange(2), v6=True, size=100)
+        for damaged in (False, False, True, False, False):
+            both.send(stream.segment(), damaged)
+            if damaged:
+                stream.skip(-stream.size)
+        await both.collect_all()
+    assert sum(both.marks) == 4 * 2
+
+
+@cocotb.test()
 async def a_start_begins_anew(dut):
     """A ring that was stopped in the midst of a stream does not know its last segment."""
     both = await Marked.start(dut, order=6)

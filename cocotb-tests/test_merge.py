@@ -93,6 +93,20 @@ async def each_bit_of_the_headers_matters(dut, v6):
 
 
 @cocotb.test()
+@cocotb.parametrize(v6=[False, True])
+async def a_header_that_begins_as_the_one_before(dut, v6):
+    """With fewer options, the rest of them would be payload."""
+    bench = await Bench.start(dut)
+    stream = Stream(v6, OPTIONS[1], size=60)
+    await bench.show(stream.segment())
+    octets = bytearray(stream.segment(24))
+    offset = len(octets) - 24 - 20  # of the data offset: 12 octets of the header are options
+    assert octets[offset] == 8 << 4
+    octets[offset] = 5 << 4
+    assert not await bench.show(bytes(octets))
+
+
+@cocotb.test()
 async def sizes(dut):
     """Payloads of any lengths one after the other: no longer than the first, and the end if shorter."""
     bench = await Bench.start(dut)

@@ -5,7 +5,7 @@ import random
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import RisingEdge, with_timeout
+from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 
 from bench.driver import RX_OFFSET, summed
 from bench.frames import plain
@@ -41,8 +41,9 @@ class Bench:
             self.fates += [(name, int(self.dut.octets.value)) for name in FATES
                            if int(getattr(self.dut, name).value)]
 
-    async def send(self, octets, errors=None):
-        """A frame with its FCS; `errors`: word -> lanes that are marked, there and in no other."""
+    async def send(self, octets, errors=None, gap=8):
+        """A frame with its FCS, and `gap` clocks; `errors`: word -> lanes that are marked, there and in
+        no other."""
         dut = self.dut
         for at in range(0, len(octets), 4):
             while random.random() < 0.3:
@@ -58,8 +59,7 @@ class Bench:
             while not int(dut.sink_ready.value):
                 await RisingEdge(dut.sys_clk)
         dut.sink_valid.value = 0
-        for _ in range(8):
-            await RisingEdge(dut.sys_clk)
+        await ClockCycles(dut.sys_clk, gap)
 
     async def take(self):
         """The oldest frame in the FIFO, which has its sum."""
@@ -79,6 +79,19 @@ class Bench:
         frame = b"".join(words)[RX_OFFSET:RX_OFFSET + length]
         assert total == summed(frame[14:])
         return frame
+
+
+@cocotb.test()
+async def one_right_behind_the_other(dut):
+    """It waits until the fate of the one before it is decided, and counts in none of its figures."""
+    bench = await Bench.start(dut)
+    for _ in range(20):
+        frames = [plain(random.randrange(60, 100)) for _ in range(FRAMES - 1)]
+        for frame in frames:
+            await bench.send(add_fcs(frame), gap=0)
+        await ClockCycles(dut.sys_clk, 8)
+        for frame in frames:
+            assert await bench.take() == frame
 
 
 @cocotb.test()

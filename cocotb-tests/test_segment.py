@@ -224,7 +224,8 @@ async def what_spoils_a_packet(dut, slow):
             {"segments": (head - 18, octets, mss)}, {"segments": (p.start, octets, LIMIT - head + 1)},
             {"NETWORK": p.start // 2 - 9}, {"NETWORK": 127}, {"odd": True}, {"long": True},
             {"segments": (p.start, octets + 1, mss)}, {"segments": (p.start, octets + mss, mss)},
-            {"segments": (p.start, max(1, octets - 1), mss)}, {"refused": True}, {"empty": True}))
+            {"segments": (p.start, max(1, octets - 1), mss)}, {"refused": True}, {"empty": True},
+            {"alone": True}))
         kind = dict(change)
         if kind.pop("odd", False):
             p.headers += b"\0"
@@ -234,6 +235,7 @@ async def what_spoils_a_packet(dut, slow):
             "segments" in change and change["segments"][1] and change["segments"][2] == mss
             and change["segments"][0] == p.start)
         refuse, empty = kind.pop("refused", False), kind.pop("empty", False)
+        alone = kind.pop("alone", False)
         first = len(driver.tx.posted)
         if empty:
             driver.queue(p.headers, 3, segments=p.segments, SEGMENT=1, NETWORK=p.network // 2, MORE=1)
@@ -242,6 +244,9 @@ async def what_spoils_a_packet(dut, slow):
             pieces.insert(where, (b"", 0))
             driver.queue_pieces(pieces)
             posted = 1 + len(pieces)
+        elif alone:
+            driver.queue(p.headers, 3, segments=p.segments, SEGMENT=1, NETWORK=p.network // 2)
+            posted, where = 1, 0
         else:
             posted = hand_over(mac, p, **kind)
             where = random.randrange(posted)
