@@ -373,6 +373,27 @@ async def senders_stop_in_turn(dut, slow):
 # Trouble ------------------------------------------------------------------------------------------
 
 @cocotb.test()
+@cocotb.parametrize(stopped=[0, 1])
+async def frames_behind_those_of_the_other_one(dut, stopped):
+    """A queue that was disabled is idle when they have left the FIFO; its next ring has none of them."""
+    both = await Queues.start(dut)
+    await both.mac.settle()
+    both.mac.memory.starve(True)
+    for _ in range(3):
+        both.send(both.for_queue(1 - stopped, 400))
+    both.wire.send(add_fcs(both.for_queue(stopped)))
+    await both.mac.clocks(3000)
+    stopping = cocotb.start_soon(both.drivers[stopped].stop())
+    await both.mac.clocks(1000)
+    assert not stopping.done()
+    both.mac.memory.starve(False)
+    await stopping
+    await both.drivers[stopped].start()
+    both.send(both.for_queue(stopped, 300))
+    await both.expect_all()
+
+
+@cocotb.test()
 @cocotb.parametrize(halted=[0, 1], direction=["rx", "tx"])
 async def one_halts(dut, halted, direction):
     """Memory refuses its statuses: it stands, and tells so; the other one goes on both ways, and so does
