@@ -43,10 +43,11 @@ class Queues:
     """A MAC with both queues; `drivers` of each, and what is to arrive at them."""
 
     @classmethod
-    async def start(cls, dut, slow=0.0, enable=(True, True), order=5, post=True, **settings):
+    async def start(cls, dut, slow=0.0, enable=(True, True), order=5, post=True, link=None,
+                    **settings):
         """`settings`: of both queues, without the number: RX_FRAMES."""
         both = cls()
-        both.mac = mac = await Mac.start(dut, slow=slow, enable=False,
+        both.mac = mac = await Mac.start(dut, link, slow, enable=False,
                                          driver={"rx_order": order, "tx_order": order})
         both.drivers = [mac.driver, Driver(dut, mac.memory, order, order, first=mac.driver)]
         both.regs, both.wire = mac.regs, mac.wire
@@ -313,6 +314,23 @@ async def senders_at_the_line_rate(dut):
 
 
 @cocotb.test()
+async def as_many_frames_as_the_fifo_has_records(dut):
+    """So short ones, on so slow a wire, that its records are all in use before its words are: none is
+    lost, whoever asked for it."""
+    both = await Queues.start(dut, order=7, link=100)
+    frames = [[marked(queue, MIN)[:random.randint(14, 20)] for _ in range(100)] for queue in range(2)]
+    for queue, driver in enumerate(both.drivers):
+        for frame in frames[queue]:
+            driver.queue(frame)
+        await driver.tx.doorbell()
+    for _ in range(200):
+        got = await both.wire.receive()
+        assert got == frames[got[0] >> 2].pop(0).ljust(MIN, b"\0")
+    for driver in both.drivers:
+        assert not any(await driver.reclaim_all())
+
+
+@cocotb.test()
 async def the_last_frames_leave(dut):
     """With one queue only, after both: it waits for nobody's turn."""
     both = await Queues.start(dut)
@@ -539,6 +557,22 @@ async def raised_in_the_same_clock(dut):
     assert both.mac.events["tx_interrupt"] - before == 2
     assert [await both.regs.read(f"TX{n}_INTERRUPTS_HALTED") for n in ("", "1")] == [1, 1]
     both.mac.memory.refuse()
+
+
+@cocotb.test()
+async def late_interrupts_are_counted(dut):
+    """Raised when all else has been quiet for long: each queue's are counted, and told of."""
+    both = await Queues.start(dut, RX_ABSOLUTE_TIMER=20_000, TX_ABSOLUTE_TIMER=20_000)
+    for queue, driver in enumerate(both.drivers):
+        both.send(both.for_queue(queue))
+        await driver.send(marked(queue, MIN))
+        before = dict(both.mac.events)
+        await both.mac.clocks(25_000)
+        for direction in ("rx", "tx"):
+            raised = both.mac.events[f"{direction}_interrupt"] - before[f"{direction}_interrupt"]
+            assert raised == 1, direction
+            name = f"{direction.upper()}{driver.number}_INTERRUPTS_ABSOLUTE"
+            assert await both.regs.read(name) == 1, name
 
 
 async def rising_together(dut, one, other):

@@ -7,6 +7,7 @@ from queue_cases import (
     both_queues_both_ways,
     each_adapts_its_moderation,
     each_has_its_stamps,
+    late_interrupts_are_counted,
     one_halts,
     raised_in_the_same_clock,
     senders_stop_in_turn,

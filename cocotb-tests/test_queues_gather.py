@@ -9,6 +9,7 @@ from bench.mac import Mac
 from queue_cases import (
     MIN,
     Queues,
+    as_many_frames_as_the_fifo_has_records,
     both_queues_both_ways,
     both_send,
     each_has_its_stamps,
