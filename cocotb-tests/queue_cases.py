@@ -246,6 +246,20 @@ async def a_driver_of_one_queue(dut):
     await both.drivers[0].stop()
 
 
+@cocotb.test()
+@cocotb.parametrize(off=[0, 1])
+async def one_that_is_off_gets_nothing(dut, off):
+    """Whatever comes for it, it stays idle, and nothing counts: its frames go nowhere."""
+    both = await Queues.start(dut, enable=(off != 0, off != 1))
+    for _ in range(40):
+        both.wire.send(add_fcs(both.for_queue(off)))
+    passing = cocotb.start_soon(both.wire.sent())
+    while not passing.done():
+        assert await both.regs.read("STATUS", f"RX{both.drivers[off].number}_IDLE")
+    await both.mac.settle()
+    assert await both.regs.read("RX_GOOD_FRAMES") == 0
+
+
 # Transmit -----------------------------------------------------------------------------------------
 
 def marked(queue, length):
