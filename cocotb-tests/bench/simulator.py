@@ -6,6 +6,8 @@ a device is kept in the build cache by its Verilog, so only a device that change
 """
 
 import contextlib
+import inspect
+import json
 import os
 import re
 import shutil
@@ -37,12 +39,29 @@ def text(name: str) -> str:
 
 
 def converted(name: str) -> tuple[str, dict]:
-    """That, and the files with what its memories hold at first."""
+    """That, and the files with what its memories hold at first.
+
+    Kept by what a device is made of, for to make one takes seconds.
+    """
+    generators = [f"{package} {version(package)}" for package in ("migen", "litex", "liteeth")]
+    made = artifact("cocotb/verilog", [name, *generators, *sources()],
+                    lambda folder: _convert(name, folder))
+    return (made / "device.v").read_text(), json.loads((made / "memories.json").read_text())
+
+
+def sources() -> list[Path]:
+    """Our files that any device is made of; the gateware's, which may be a changed copy."""
+    gateware = Path(inspect.getfile(duts.ModeratoMAC)).parent
+    return [Path(duts.__file__), Path(inspect.getfile(duts.LiteEth)), *sorted(gateware.glob("*.py"))]
+
+
+def _convert(name: str, folder: Path):
     device, ports = getattr(duts, name)()
     output = verilog.convert(device, ports, name=name,
         special_overrides=getattr(device, "special_overrides", {}))
     code = output.main_source.splitlines(keepends=True)
-    return "".join(line for line in code if not line.startswith("//")), output.data_files
+    (folder / "device.v").write_text("".join(line for line in code if not line.startswith("//")))
+    (folder / "memories.json").write_text(json.dumps(output.data_files))
 
 
 def netlist(name: str) -> str:
