@@ -65,12 +65,19 @@ def latency(stamps, starts, zero):
     return min(late), max(late)
 
 
+def misleading(length):
+    """A frame whose source address looks like a start-of-frame delimiter, in words of any width."""
+    frame = plain(length)
+    return frame[:6] + bytes.fromhex("d555555555d5") + frame[12:]
+
+
 async def measure(dut, link=None, count=40):
     """Frames both ways at once, with gaps of any length: how late the stamps of each direction are."""
     mac = await Mac.start(dut, link, driver={"rx_order": 6, "tx_order": 6})
     zero = await start_clock(mac, 0x1_FFFF_FF00)  # the lower word soon wraps
     await stamp_received(mac)
-    inward, outward = ([plain(random.choice((MIN, 61, 99))) for _ in range(count)] for _ in range(2))
+    inward, outward = ([random.choice((plain, misleading))(random.choice((MIN, 61, 99)))
+                        for _ in range(count)] for _ in range(2))
 
     async def arrive():
         for frame in inward:
