@@ -124,8 +124,7 @@ class SimWire:
             if int(reset.value) or not (apart or int(valid.value)):
                 continue
             now = self._now()
-            last = int(dut.pads_tx_last.value)
-            count = int(dut.pads_tx_bytes.value) if last else 4
+            count = int(dut.pads_tx_bytes.value)
             assert now*self.link >= free - self.link, "the PHY sends faster than the link"
             assert not frame or now*self.link <= free + self.link, "a hole in the middle of a frame"
             free = max(free, now*self.link) + count*cost
@@ -134,7 +133,7 @@ class SimWire:
             if len(frame) == 8:
                 start = get_sim_time("ns") - SYS_PERIOD_NS
             frame += int(dut.pads_tx_data.value).to_bytes(4, "little")[:count]
-            if last:
+            if int(dut.pads_tx_last.value):
                 free += GAP*cost
                 assert frame[:8] == PREAMBLE, f"preamble {frame[:8].hex()}"
                 self.frames.append((check_fcs(bytes(frame[8:])), start))
