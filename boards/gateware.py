@@ -15,6 +15,7 @@ import litex.soc.cores.cpu.vexriscv_smp as vexriscv_smp
 from litex.soc.integration.builder import Builder
 from litex.soc.integration.soc import SoCRegion
 
+from moderato.boards import libc
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import plic_sources
 from moderato.soc.toolchain import debian
@@ -56,7 +57,12 @@ def sources(board: str, nic: str, harts: int = 1) -> list:
                       plic_sources(kind.ports))
     bios    = [NETBOOT, FIRMWARE / "include", ROOT / "linux-driver" / "moderato_regs.h"]
     return [netlist, *soc, *shared, *bios, ROOT / "gateware", ROOT / "boards" / f"{board}.py",
-            debian.version(COMPILER), *(f"{package}={version(package)}" for package in PACKAGES)]
+            Path(libc.__file__), *tools()]
+
+
+def tools() -> list[str]:
+    """The versions of what makes Verilog and BIOS."""
+    return [debian.version(COMPILER), *(f"{package}={version(package)}" for package in PACKAGES)]
 
 
 def environment() -> dict[str, str]:
@@ -85,6 +91,10 @@ class BoardBuilder(Builder):
         if self.soc.nic == "moderato":
             lines.append("bios.elf: LDFLAGS += -Wl,--wrap=netboot,--wrap=boot_helper")
         return "\n".join(lines) + "\n"
+
+    def _generate_rom_software(self, **kwargs):
+        libc.place(Path(self.software_dir), tools())
+        Builder._generate_rom_software(self, **kwargs)
 
     def _generate_includes(self, **kwargs):
         if self.soc.nic == "liteeth":
