@@ -27,8 +27,11 @@ from moderato.soc.toolchain.cache import artifact, run
 from synthesis.ecp5 import ports, synthesise
 
 FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]
-# Not for what runs once: gcc takes more than eight minutes to optimise the list of a MAC's names.
-COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
+# In one piece: for several, Verilator's makefile compiles the headers first, in two ways, which takes
+# as long as all the rest of most devices, and 140 MB of the cache.
+COMPILE = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0"]
+# Of a netlist, what runs once is so much that gcc would take minutes to optimise it.
+COMPILE_CELLS = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 CELLS = Path(__file__).with_name("ecp5_cells.v")
 SEED = 1  # of cocotb's random numbers: a failure comes back when the test is run again
 
@@ -83,7 +86,8 @@ def build(name: str, cells: bool = False) -> Path:
     """The folder with the simulator of bench.duts.<name>(), of its netlist if `cells`."""
     code, memories = (netlist(name), {}) if cells else converted(name)
     waves = bool(os.environ.get("WAVES"))
-    inputs = [code, *FLAGS, *COMPILE, verilator.version(), version("cocotb"), f"waves {waves}"]
+    compile = COMPILE_CELLS if cells else COMPILE
+    inputs = [code, *FLAGS, *compile, verilator.version(), version("cocotb"), f"waves {waves}"]
     inputs += [f"{file}: {content}" for file, content in memories.items()]
     extra, public = [], names(name, text(name) if cells else code)
     if re.search(r"\b(LUT4|DELAYG|synchronizer)\b", code):
@@ -91,17 +95,17 @@ def build(name: str, cells: bool = False) -> Path:
         inputs += [CELLS, yowasp.version("yosys")]
     inputs.append(public)
     return artifact(f"cocotb/{name}-netlist" if cells else f"cocotb/{name}", inputs,
-                    lambda folder: _build(folder, name, code, memories, public, extra, waves),
+                    lambda folder: _build(folder, name, code, memories, public, extra, waves, compile),
                     note="a minute" if cells else "20 seconds")
 
 
 def _build(folder: Path, name: str, code: str, memories: dict, public: str, extra: list,
-           waves: bool):
+           waves: bool, compile: list):
     for file, content in memories.items():
         (folder / file).write_text(content)
     source = folder / f"{name}.v"
     source.write_text(code)
-    verilate(folder, name, [*extra, source], public, waves)
+    verilate(folder, name, [*extra, source], public, waves, compile=compile)
 
 
 def verilate(folder: Path, name: str, sources: list, public: str, waves: bool = False,

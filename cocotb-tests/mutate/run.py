@@ -21,7 +21,7 @@ from moderato.soc.toolchain import yowasp
 from moderato.soc.toolchain.project import cache_root
 
 # A mutant's simulator runs once: what matters is that it is compiled soon.
-COMPILE = ["OPT_FAST=-O0", "OPT_SLOW=-O0"]
+COMPILE = ["OPT_FAST=-O0", "VM_PARALLEL_BUILDS=0"]
 # Of a processor, for a simulation: more is a hang, however busy the machine is.
 GUARD = 1200  # s
 
