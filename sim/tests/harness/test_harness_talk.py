@@ -209,6 +209,7 @@ def test_who_vanishes_is_given_up(talked):
     assert connection["closed_cycle"] == pytest.approx(4600 * MILLISECOND, rel=0.03)
 
 
+@pytest.mark.slow
 def test_nobody_there(sim):
     """The mock has no TCP of its own."""
     _, towards = sim(talk(direction="in"), COLLECT)
