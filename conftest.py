@@ -18,7 +18,7 @@ from migen.fhdl import tracer
 # `./moderato test` prints what the slowest tests took.
 LONGEST = (
     # Slow ones.
-    "cocotb-tests/test_netlist_all.py",
+    "cocotb-tests/test_netlist.py",
     "boards/tests/test_bitstream.py",
     "examples/litex-boards/test_target.py",
     "cocotb-tests/test_board_linux.py",
@@ -30,7 +30,6 @@ LONGEST = (
     "linux-driver/tests/test_kunit.py",
     "cocotb-tests/synthesis/test_ecp5.py",
     "cocotb-tests/formal/test_proofs.py",
-    "cocotb-tests/test_netlist.py",
     "sim/tests/test_system.py",
     "sim/tests/test_beyond.py",
     "linux-driver/tests/test_under_traffic.py",

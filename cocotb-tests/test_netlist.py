@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What Yosys makes of the MAC for ECP5 does what the RTL does: cases from every corner of it."""
+"""Every test of the MAC on its netlist of ECP5 cells."""
 
-from mac_cases import (drops_runts, drops_wrong_fcs, filters_destinations,
-                       every_frame_is_counted_once, receives_minimum_gap_bursts, rings_wrap,
-                       stops_and_starts_under_traffic, transmits_bursts)
+import pytest
 
-DUT   = "mac_gmii"
-CELLS = True
+from mac_cases import *
+
+DUT        = "mac_gmii"
+CELLS      = True
+pytestmark = pytest.mark.slow
