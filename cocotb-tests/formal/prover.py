@@ -21,6 +21,7 @@ from moderato.soc.toolchain.cache import LOG, artifact, run
 
 RULES = "-set sys_rst 0 -set assume_all 1"
 REACH = 24      # clocks in which a reachable state must be found
+FOUND = "model found for base case: FAIL!"  # a way on which a claim does not hold
 
 
 class _Lister(NodeVisitor):
@@ -92,29 +93,36 @@ def broken_promises(code):
     # The step begins in any state, not in that after reset.
     log = _yosys(code, f"sat {RULES} -tempinduct-baseonly -maxsteps 1 {base}; "
                        f"setattr -unset init w:*; {'; '.join(steps)}")
-    _, *proofs = re.split(r"^step (\w+)$", log, flags=re.MULTILINE)
-    proved = {name for name, proof in zip(proofs[::2], proofs[1::2])
-              if "no model found: SUCCESS!" in proof}
+    proved = {name for name, step in _steps(log) if "no model found: SUCCESS!" in step}
     after_reset = "proved base case for 1 steps: SUCCESS!" in log
     return [name for name in promises if name not in proved or not after_reset]
 
 
-def reaches(code, state):
-    """Whether a state can come about from reset, in an environment that plays by the rules."""
-    return _happens(code, f"reach_{state} 0")
+def reached(code):
+    """Names of the states that can come about from reset, in an environment that plays by the rules."""
+    states = re.findall(r"output wire +reach_(\w+)", code)
+    steps  = (f"log step {name}; design -load whole; {_search(f'reach_{name} 0')}" for name in states)
+    log = _yosys(code, f"design -save whole; {'; '.join(steps)}")
+    return {name for name, step in _steps(log) if FOUND in step}
 
 
 def breaks(code, promise):
     """Whether a promise can be broken from reset on."""
-    return _happens(code, f"promise_{promise} 1")
+    return FOUND in _yosys(code, _search(f"promise_{promise} 1"))
 
 
-def _happens(code, claim):
+def _search(claim):
+    """Yosys' commands that look for a way from reset on which a claim does not hold."""
     # What only other claims need goes, bit by bit: that is most of a device with a buffer.
     others = f"w:promise_* w:reach_* %u w:{claim.split()[0]} %d"
-    log = _yosys(code, f"delete -output {others}; simplemap; opt; "
-                       f"sat {RULES} -seq 0 -tempinduct-baseonly -maxsteps {REACH} -prove {claim}")
-    return "model found for base case: FAIL!" in log
+    return (f"delete -output {others}; simplemap; opt; "
+            f"sat {RULES} -seq 0 -tempinduct-baseonly -maxsteps {REACH} -prove {claim}")
+
+
+def _steps(log):
+    """(name, log) of each step in Yosys' log."""
+    _, *parts = re.split(r"^step (\w+)$", log, flags=re.MULTILINE)
+    return zip(parts[::2], parts[1::2])
 
 
 def _yosys(code, commands):
