@@ -75,7 +75,9 @@ def read(target, code, contents=()):
     artifact("litex-boards", [*files.values(), script, yowasp.version("yosys")], build)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+# Another ECP5 is among our own boards' tests.
+@pytest.mark.parametrize("target", [
+    pytest.param(target, marks=[pytest.mark.slow] * (target == ECPIX5)) for target in TARGETS])
 def test_elaborates(target, tmp_path):
     """The MAC is there, LiteEth's is not; Yosys reads it; Ethernet's clocks have their periods."""
     gateware, said = write(target, tmp_path)

@@ -54,7 +54,7 @@ def ignore(_):
 
 # The profiler -------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("variant", ["original", "napi-tx-128"])
+@pytest.mark.parametrize("variant", [pytest.param("original", marks=pytest.mark.slow), "napi-tx-128"])
 def test_a_trial_does_not_notice(lab, variant, tmp_path):
     """Same cycles, same report, also of what followed; the sum is the window's length."""
     asked = Trial(variant, 64, 100, 100, 100)
