@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bench.board_memory import IMAGES, memories
-from bench.simulator import CELLS, verilate
+from bench.simulator import CELLS, COMPILE_LARGE, verilate
 from moderato.boards import images
 from moderato.boards.gateware import environment, sources
 from moderato.soc.toolchain import verilator, yowasp
@@ -24,7 +24,6 @@ PUBLIC  = 'public_flat_rw -module "board" -var "*"\n'
 OPTIONS = ["--timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEMOD", "-O3",
            "--noassert", "--output-split", "20000", "--x-assign", "fast", "--x-initial", "fast",
            "-DSYNTHESIS", "-CFLAGS", "-std=gnu++20"]
-COMPILE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 
 
 def simulator(board: str, start: str, link: str = "fixed") -> tuple[Path, Path]:
@@ -38,10 +37,10 @@ def simulator(board: str, start: str, link: str = "fixed") -> tuple[Path, Path]:
 
     def build(folder: Path):
         verilate(folder, "board", [WRAPPER, CELLS, includes, *modules], PUBLIC,
-                 options=OPTIONS, parameters=generics, compile=[*COMPILE, f"-j{os.cpu_count()}"])
+                 options=OPTIONS, parameters=generics, compile=[*COMPILE_LARGE, f"-j{os.cpu_count()}"])
 
     inputs  = [WRAPPER, CELLS, yowasp.version("yosys"), *(file.read_bytes() for file in modules),
-               PUBLIC, *OPTIONS, *generics, *COMPILE, verilator.version(), version("cocotb")]
+               PUBLIC, *OPTIONS, *generics, *COMPILE_LARGE, verilator.version(), version("cocotb")]
     program = artifact("cocotb/board", inputs, build, "a minute")
     return program, memories(start, source) if loaded else source
 

@@ -30,8 +30,8 @@ FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]
 # In one piece: for several, Verilator's makefile compiles the headers first, in two ways, which takes
 # as long as all the rest of most devices, and 140 MB of the cache.
 COMPILE = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0"]
-# Of a netlist, what runs once is so much that gcc would take minutes to optimise it.
-COMPILE_CELLS = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
+# Of a netlist or a board, what runs once is so much that gcc would take minutes to optimise it.
+COMPILE_LARGE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 CELLS = Path(__file__).with_name("ecp5_cells.v")
 SEED = 1  # of cocotb's random numbers: a failure comes back when the test is run again
 
@@ -86,7 +86,7 @@ def build(name: str, cells: bool = False) -> Path:
     """The folder with the simulator of bench.duts.<name>(), of its netlist if `cells`."""
     code, memories = (netlist(name), {}) if cells else converted(name)
     waves = bool(os.environ.get("WAVES"))
-    compile = COMPILE_CELLS if cells else COMPILE
+    compile = COMPILE_LARGE if cells else COMPILE
     inputs = [code, *FLAGS, *compile, verilator.version(), version("cocotb"), f"waves {waves}"]
     inputs += [f"{file}: {content}" for file, content in memories.items()]
     extra, public = [], names(name, text(name) if cells else code)
