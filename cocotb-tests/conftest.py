@@ -3,12 +3,14 @@
 
 A test module names its device under test (`DUT`, a function of bench.duts) and holds cocotb tests.
 With `CELLS = True` that is the device's netlist of ECP5 cells instead of its RTL; with a function
-`SIMULATOR` it is what that makes, as `make` of bench.simulator.simulate. Each module is one
-simulation of the cases that were selected, which runs when the module is set up.
+`SIMULATOR` it is what that makes, as `make` of bench.simulator.simulate. `SLOW`, a regular
+expression, names those that are in the slow set here, whatever they are elsewhere. Each module is
+one simulation of the cases that were selected, which runs when the module is set up.
 """
 
 import pytest
-from cocotb._decorators import Test, TestGenerator
+
+from bench import cases
 
 
 def pytest_pycollect_makemodule(module_path, parent):
@@ -18,11 +20,7 @@ def pytest_pycollect_makemodule(module_path, parent):
 def pytest_pycollect_makeitem(collector, name, obj):
     if not hasattr(collector.obj, "DUT"):
         return None
-    if isinstance(obj, Test):
-        return Case.of(collector, obj)
-    if isinstance(obj, TestGenerator):
-        return [Case.of(collector, test) for test in obj.generate_tests()]
-    return None
+    return [Case.of(collector, test) for test in cases.tests(obj)] or None
 
 
 class Module(pytest.Module):
@@ -33,8 +31,8 @@ class Module(pytest.Module):
         if not hasattr(self.obj, "DUT"):
             return
         from bench.simulator import simulate
-        cases = [item.name for item in self.session.items if item.parent is self]
-        self.outcomes = simulate(self.obj.__name__, self.obj.DUT, cases,
+        wanted = [item.name for item in self.session.items if item.parent is self]
+        self.outcomes = simulate(self.obj.__name__, self.obj.DUT, wanted,
                                  getattr(self.obj, "CELLS", False),
                                  getattr(self.obj, "SIMULATOR", None))
         self.unreported = sum(outcome.seconds for outcome in self.outcomes.values())
@@ -46,8 +44,8 @@ class Case(pytest.Item):
     @classmethod
     def of(cls, collector, test):
         case = cls.from_parent(collector, name=test.name)
-        for mark in getattr(test.func, "pytestmark", []):
-            case.add_marker(mark.name)
+        if cases.is_slow(collector.obj, test):
+            case.add_marker("slow")
         return case
 
     @property

@@ -14,9 +14,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from cocotb._decorators import Test, TestGenerator
-
-from bench import simulator
+from bench import cases, simulator
 from moderato.soc.toolchain import yowasp
 from moderato.soc.toolchain.project import cache_root
 
@@ -28,14 +26,8 @@ GUARD = 1200  # s
 
 def tests(module) -> list:
     """The cocotb tests of a module that are not slow."""
-    found = []
-    for item in vars(module).values():
-        if isinstance(item, TestGenerator):
-            found += item.generate_tests()
-        elif isinstance(item, Test):
-            found.append(item)
-    return [test.name for test in found
-            if "slow" not in [mark.name for mark in getattr(test.func, "pytestmark", [])]]
+    return [test.name for item in vars(module).values() for test in cases.tests(item)
+            if not cases.is_slow(module, test)]
 
 
 def build(name: str) -> Path:
@@ -54,7 +46,7 @@ def build(name: str) -> Path:
     return folder
 
 
-def outcome(module: str, cases: list[str]):
+def outcome(module: str, wanted: list[str]):
     os.environ.update(COCOTB_MAX_FAILURES="1", MUTATE_MODULE=module)
     try:
         loaded = import_module(module)
@@ -66,8 +58,8 @@ def outcome(module: str, cases: list[str]):
     except Exception as error:
         return "build", None, str(error)[:500]
     known = tests(loaded)
-    cases = [case for case in cases if case in known] or known
-    results = simulator.simulate("mutate.limited", loaded.DUT, cases, make=lambda: (folder, None))
+    wanted = [case for case in wanted if case in known] or known
+    results = simulator.simulate("mutate.limited", loaded.DUT, wanted, make=lambda: (folder, None))
     failed = {case: result.failure for case, result in results.items() if result.failure}
     if not failed:
         return "passed", None, None
@@ -79,6 +71,6 @@ def outcome(module: str, cases: list[str]):
 
 
 if __name__ == "__main__":
-    _, module, result, *cases = sys.argv
+    _, module, result, *wanted = sys.argv
     resource.setrlimit(resource.RLIMIT_CPU, (GUARD, GUARD))  # of each program that this one starts
-    Path(result).write_text(json.dumps(outcome(module, cases)))
+    Path(result).write_text(json.dumps(outcome(module, wanted)))
