@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two queues, frames in pieces and segments behind clock gates: in step with a MAC that has none. Of
-the cases of each, those in which all of its parts stop and wake."""
+the cases of each, those in which all of its parts stop and wake, with a slow memory."""
 
 from merge_cases import marks_come_with_the_frames
 from queue_cases import (
@@ -21,3 +21,4 @@ from test_segment import (
 )
 
 DUT = "mac_all_gated"
+SLOW = r"slow=0\.0"
