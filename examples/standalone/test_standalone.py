@@ -11,6 +11,7 @@ import pytest
 
 from moderato.integrate import standalone
 from moderato.soc.toolchain import verilator
+from moderato.soc.toolchain.cache import artifact, run
 
 BENCH = Path(__file__).with_name("bench.v")
 QUIET = ["-Wno-fatal", "-Wno-lint", "-Wno-style"]
@@ -35,11 +36,15 @@ def verilog(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def bench(verilog) -> Path:
     """The program that Verilator makes of it and of the bench."""
-    built = call("verilator", "--binary", "--timing", *QUIET, "-O0", "--quiet", "--top-module",
-                 "bench", "--Mdir", verilog / "obj", f"+incdir+{verilog}", "-CFLAGS",
-                 "-O0 -std=gnu++20", BENCH, verilog / "moderato.v")
-    assert built.returncode == 0, built.stdout + built.stderr
-    return verilog / "obj" / "Vbench"
+    options = ["--binary", "--timing", *QUIET, "-O0", "--quiet", "--top-module", "bench",
+               "-CFLAGS", "-O0 -std=gnu++20"]
+
+    def build(folder: Path):
+        run([verilator.command(), *options, "--Mdir", folder, f"+incdir+{verilog}", BENCH,
+             verilog / "moderato.v"], env=verilator.environment())
+
+    return artifact("standalone-bench", [verilog, BENCH, *options, verilator.version()],
+                    build) / "Vbench"
 
 
 def test_a_frame_leaves_and_comes_back(bench):
