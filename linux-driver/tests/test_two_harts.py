@@ -110,7 +110,7 @@ def test_each_hart_is_shown():
     """With a port for each: a column of the profile, a track of the timeline, a user of the memory."""
     ready = state.ready(machine(system=System(harts=2, spread=PINNED)), "napi")
     functions = symbols.of_guest(ready)
-    found = profile.run(Trial("napi", 64, 10, 400, 100), ready, functions, lambda done: None)
+    found = profile.run(Trial("napi", 64, 10, 150, 100), ready, functions, lambda done: None)
     window = found.result.window
     for hart in (0, 1):
         own = [stack for stack in found.stacks if stack.hart == hart]

@@ -37,7 +37,7 @@ def light(lab):
 @pytest.fixture(scope="session")
 def overload(lab):
     """Under far more than it can forward."""
-    result, = forward.run(lab, [Trial(LITEETH, 64, 100, 600, 100)])
+    result, = forward.run(lab, [Trial(LITEETH, 64, 100, 300, 100)])
     return result
 
 
@@ -146,6 +146,7 @@ def test_shell_has_the_kernels_driver():
     assert ended.stdout.split() == [f"DRIVER={LITEETH}"] * 2
 
 
+@pytest.mark.slow
 def test_replay_learns_neighbours_and_forwards(tmp_path):
     frames = [Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
               / IP(src="198.18.0.2", dst="198.19.0.2", id=number) / UDP(dport=5000) / bytes(64)

@@ -43,7 +43,7 @@ def guest(variant):
 
 
 @functools.cache
-def profiled(variant, load=100, frames=800) -> stacks.Profile:
+def profiled(variant, load=100, frames=300) -> stacks.Profile:
     ready = state.ready(machine(), variant)
     return profile.run(Trial(variant, 64, load, frames, 100), ready, guest(variant), ignore)
 
@@ -101,7 +101,7 @@ def test_calls_are_counted_as_the_hardware_counts(lab, variant, tmp_path):
 
 
 def test_idle_cycles_are_those_of_the_report():
-    light = profiled("napi", load=0.5, frames=15)
+    light = profiled("napi", load=0.5, frames=5)
     idle = attribution.by_term(light)[terms.IDLE].total()
     cycles = sum(row.cycles for row in light.stacks)
     assert idle > 0

@@ -38,13 +38,14 @@ def by_variant(lab, trials) -> dict[str, Result]:
 @pytest.fixture(scope="session")
 def overload(lab):
     """Every variant under far more than it can forward."""
-    return by_variant(lab, [Trial(variant, 512, 100, 700, 100) for variant in VARIANTS])
+    return by_variant(lab, [Trial(variant, 512, 100, 520 if variant in NAPI else 350, 100)
+                            for variant in VARIANTS])
 
 
 @pytest.fixture(scope="session")
 def light(lab):
     """Every variant under what it can forward."""
-    return by_variant(lab, [Trial(variant, 512, 5, 30, 100) for variant in VARIANTS])
+    return by_variant(lab, [Trial(variant, 512, 5, 15, 100) for variant in VARIANTS])
 
 
 @pytest.fixture(scope="session")

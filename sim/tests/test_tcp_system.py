@@ -15,6 +15,7 @@ from moderato.sim.lab.tcp.transfer import DIRECTIONS, FAULTS, Transfer, usual_gr
 
 VARIANT = "napi-full"
 MSS = 1448
+OCTETS = 150_000
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +30,7 @@ def ready(direction: str, variant: str = VARIANT):
 
 def transfer(direction: str, **changes) -> Transfer:
     return Transfer(**{"direction": direction, "variant": VARIANT, "link_mbps": 1000,
-                       "octets": 300_000, "gro": usual_gro(direction)} | changes)
+                       "octets": OCTETS, "gro": usual_gro(direction)} | changes)
 
 
 def record(wanted: Transfer) -> dict:
@@ -44,8 +45,8 @@ def test_all_octets_arrive(direction):
     assert not [problem for problem in made["problems"] if "steady" not in problem]
     assert [(each["state"], each["octets"], each["checked"])
             for each in made["connections_ended"]] == [
-        ("closed", 300_000, direction != "in")] * 2
-    assert [each["octets"] for each in made["guest"]] == [300_000] * (
+        ("closed", OCTETS, direction != "in")] * 2
+    assert [each["octets"] for each in made["guest"]] == [OCTETS] * (
         2 if direction != "through" else 0)
     assert made["corrupted"] == made["retransmissions"] == 0
 
@@ -61,7 +62,7 @@ def test_the_guest_sees_wrong_octets():
         session.call("collect")
         served, = exchange.served(session.check(
             f"while [ -d /proc/{pid} ]; do :; done; cat {exchange.RESULT}"))
-    assert served["octets"] == 300_000 and 1 <= served["corrupted"] <= 8
+    assert served["octets"] == OCTETS and 1 <= served["corrupted"] <= 8
     assert 39 * MSS <= served["first_corrupted"] < 42 * MSS
 
 
