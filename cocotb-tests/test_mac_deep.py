@@ -2,14 +2,12 @@
 """The MAC with an Rx FIFO of 16 KiB: frames as long as LENGTH can say."""
 
 import cocotb
-import pytest
 
 from bench.frames import plain
 from bench.mac import Mac
 from bench.wire import add_fcs
 
 DUT = "mac_deep"
-pytestmark = pytest.mark.slow
 BUFFER = 0x4000  # room for the longest frame behind RX_OFFSET
 
 

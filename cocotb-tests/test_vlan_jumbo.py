@@ -11,11 +11,11 @@ from test_jumbo import BUFFER, MAX
 from vlan_cases import INSERT, STRIP, as_sent, expect, send, some_tci
 
 DUT = "mac_vlan_jumbo"
-pytestmark = pytest.mark.slow
 LONGEST = 2**14 - 8  # that the Tx FIFO takes
 
 
 @cocotb.test()
+@pytest.mark.slow
 async def jumbo_frames_have_tags(dut):
     """Both ways, with short ones; MAX_FRAME is for what is left."""
     mac = await Mac.start(dut, driver={"buffer": BUFFER, "rx_order": 4, "tx_order": 4},
