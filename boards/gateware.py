@@ -21,7 +21,7 @@ from moderato.soc.soc import plic_sources
 from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT, VENV
-from moderato.soc.verilog import drop_stamps
+from moderato.soc.verilog import normalise
 
 TOP      = "top"  # the Verilog module, and the name of files
 COMPILER = "gcc-riscv64-unknown-elf"
@@ -126,7 +126,7 @@ def write(soc, directory: Path):
     for pattern in "*.v", "*.init", "*.lpf":
         for file in gateware.glob(pattern):
             shutil.move(file, directory)
-    drop_stamps(directory / f"{TOP}.v")
+    normalise(directory / f"{TOP}.v")
     for source, _language, _library, *_ in soc.platform.sources:
         if Path(source).name != f"{TOP}.v":
             shutil.copy(source, directory)

@@ -24,7 +24,7 @@ from moderato.gateware.axi_lite import AXILiteSlave
 from moderato.gateware.axi_master import AXIMaster
 from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.wishbone_master import WishboneMaster
-from moderato.soc.verilog import drop_stamps
+from moderato.soc.verilog import normalise
 
 # By the name of a PHY's interface: LiteEth's stages, wires of data each way, Hz of its clocks.
 PHYS  = {"gmii": (LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, 125e6),
@@ -118,7 +118,7 @@ def write(output: Path, name: str, **choices):
     output.mkdir(parents=True, exist_ok=True)
     file = output / f"{name}.v"
     verilog.convert(top, top.ports, name=name).write(str(file))
-    drop_stamps(file)
+    normalise(file)
     (output / "moderato_regs.h").write_text(export.header())
     (output / "moderato_regs.vh").write_text(export.constants())
 

@@ -26,7 +26,7 @@ from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import POWERED_OFF, ModeratoSoC, plic_sources
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
-from moderato.soc.verilog import drop_stamps
+from moderato.soc.verilog import normalise
 
 TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
@@ -246,7 +246,7 @@ def write(soc: Simulated, directory: Path):
                                        ios=soc.platform.constraint_manager.get_io_signals())
     with contextlib.chdir(directory):  # memory contents are written beside the Verilog
         verilog.write(f"{TOP}.v")
-        drop_stamps(Path(f"{TOP}.v"))
+        normalise(Path(f"{TOP}.v"))
         for file, _language, _library, *_ in soc.platform.sources:
             shutil.copy(file, ".")
     (directory / "soc.json").write_text(json.dumps(description, indent=2) + "\n")

@@ -12,6 +12,7 @@ import re
 
 from litex.gen.fhdl import verilog
 from migen import ClockDomain, Signal
+from migen.fhdl.structure import DUID
 from migen.fhdl.tools import list_targets
 from migen.fhdl.visit import NodeVisitor
 from migen.genlib.fsm import NextValue
@@ -65,8 +66,14 @@ def latch(device, value, but=None):
     return found.pop()
 
 
-def text(proof):
-    """Verilog with an input per free signal and an output per promise and per reachable state."""
+def text(make):
+    """Verilog of the proof that `make` makes, with an input per free signal and an output per promise
+    and per reachable state.
+    """
+    # Migen tells signals of one name apart by the order of a set, which depends on the numbers of all
+    # that the process made before. Equal proofs shall be equal text, for their results are kept.
+    DUID._DUID__next_uid = 0
+    proof = make()
     domain = ClockDomain("sys")
     proof.clock_domains += domain
     ports = {domain.clk, domain.rst, proof.assume} | proof.inputs

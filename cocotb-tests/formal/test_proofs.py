@@ -6,6 +6,7 @@ import re
 from functools import partial
 
 import pytest
+from migen import Signal
 
 from formal.completions import CompletionsProof
 from formal.descriptor import DescriptorProof
@@ -48,12 +49,18 @@ PROOFS = {
 
 @functools.cache
 def code(name):
-    return text(PROOFS[name]())
+    return text(PROOFS[name])
 
 
 @functools.cache
 def states(name):
     return reached(code(name))
+
+
+def test_equal_proofs_are_equal_text():
+    """Whatever the process made before: else they are proved again."""
+    for others in range(1, 20):
+        assert text(PROOFS["reader"]) == code("reader"), [Signal() for _ in range(others)]
 
 
 # More than a minute of a processor.

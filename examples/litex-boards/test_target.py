@@ -18,7 +18,7 @@ from moderato.boards.gateware import COMPILER, environment
 from moderato.soc.toolchain import debian, yowasp
 from moderato.soc.toolchain.cache import LOG, BuildError, artifact, run
 from moderato.soc.toolchain.project import ROOT
-from moderato.soc.verilog import drop_stamps
+from moderato.soc.verilog import normalise
 
 SCRIPT   = Path(__file__).with_name("target.py")
 PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen", "pythondata-cpu-vexriscv")
@@ -54,7 +54,7 @@ def write(target, folder):
                            "--output-dir", folder, "--csr-json", folder / "csr.json"],
                           capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    drop_stamps(folder / "gateware" / f"{target}.v")
+    normalise(folder / "gateware" / f"{target}.v")
     return folder / "gateware", json.loads((folder / "csr.json").read_text())
 
 

@@ -12,7 +12,7 @@ from litex.soc.interconnect import axi, wishbone
 from migen import ClockDomain
 
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
-from moderato.soc.verilog import drop_stamps
+from moderato.soc.verilog import normalise
 
 IO = [
     ("clk", 0, Pins("A1")),
@@ -67,5 +67,5 @@ def build(soc, folder):
                       csr_json=str(folder / "csr.json"))
     builder.build(run=False, build_name="stranger")
     file = folder / "gateware" / "stranger.v"
-    drop_stamps(file)
+    normalise(file)
     return file.read_text()
