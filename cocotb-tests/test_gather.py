@@ -12,6 +12,8 @@ from mac_cases import MAX, MIN
 from moderato.gateware.registers import DESCRIPTOR_BYTES
 
 DUT = "mac_gather"
+# With a slow memory: in test_all_gated, in step with a MAC like this one.
+SLOW = r"slow=0\.[^0]"
 LIMIT = 4088  # octets that the FIFO takes of a frame
 
 

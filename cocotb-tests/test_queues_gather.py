@@ -25,6 +25,7 @@ from test_gather import LIMIT, cut, post
 from test_segment import hand_over, packet, room
 
 DUT = "mac_queues_gather"
+SLOW = r"^(both|senders).*slow=0\.[^0]"  # also in test_queues
 
 
 @cocotb.test()

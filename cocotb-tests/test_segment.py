@@ -18,6 +18,8 @@ from mac_cases import MIN
 from test_gather import LIMIT, cut, post
 
 DUT = "mac_gather"
+# With a slow memory: in test_all_gated, in step with a MAC like this one.
+SLOW = r"slow=0\.[^0]"
 ONCE_FIRST, ONCE_LAST = 0x80, 0x09  # CWR; FIN and PSH
 
 
