@@ -10,7 +10,7 @@ import pytest
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain.cache import run
+from moderato.soc.toolchain.cache import artifact, run
 
 WARNING = Path(__file__).parent / "warning"
 
@@ -74,12 +74,15 @@ def test_empty_mailbox(guest):
     assert status == 1 and "mailbox: empty or damaged" in output
 
 
-def test_module_warns_and_leaves(guest, lab, tmp_path):
-    shutil.copytree(WARNING, tmp_path / "warning")
+def test_module_warns_and_leaves(guest, lab):
     built = kernel.kernel()
-    run(kernel.make(built.source, built.build, f"M={tmp_path / 'warning'}", "modules"),
-        log=tmp_path / "log")
-    guest.call("mailbox", file=str(tmp_path / "warning/warning.ko"), address=lab.mailbox)
+
+    def build(folder: Path):
+        shutil.copytree(WARNING, folder, dirs_exist_ok=True)
+        run(kernel.make(built.source, built.build, f"M={folder}", "modules"))
+
+    module = artifact("warning", [WARNING, built.build.name], build) / "warning.ko"
+    guest.call("mailbox", file=str(module), address=lab.mailbox)
     guest.check("mailbox > /tmp/warning.ko && insmod /tmp/warning.ko")
     log = guest.check("dmesg")
     assert "WARNING: CPU: 0" in log and "warning_init" in log and "as asked" in log

@@ -30,7 +30,7 @@ def lab():
 @pytest.fixture(scope="session")
 def light(lab):
     """Under what it can forward."""
-    result, = forward.run(lab, [Trial(LITEETH, 512, 5, 80, 100)])
+    result, = forward.run(lab, [Trial(LITEETH, 512, 5, 40, 100)])
     return result
 
 

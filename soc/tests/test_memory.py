@@ -139,7 +139,8 @@ def test_integrated_ram_latency():
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow)
+                                       for seed in range(1, 6))])
 def test_dram_bridge(lanes, seed):
     port, reads, commands = MemoryPort(), [], bursts(random_commands(seed))
     native = LiteDRAMNativePort("both", address_width=26, data_width=64 * lanes)
