@@ -59,8 +59,12 @@ def states(name):
 
 def test_equal_proofs_are_equal_text():
     """Whatever the process made before: else they are proved again."""
-    for others in range(1, 20):
-        assert text(PROOFS["reader"]) == code("reader"), [Signal() for _ in range(others)]
+    texts = set()
+    for others in range(20):
+        for _ in range(others):
+            Signal()
+        texts.add(text(PROOFS["reader"]))
+    assert len(texts) == 1
 
 
 # More than a minute of a processor.
