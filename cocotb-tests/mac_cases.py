@@ -8,7 +8,7 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge, with_timeout
 
-from bench.driver import RX_OFFSET, STATION
+from bench.driver import RX_OFFSET, STATION, get
 from bench.frames import BROADCAST, TESTER, inserted, padded, plain, udp
 from bench.hashing import hash_bit
 from bench.mac import Mac
@@ -231,6 +231,25 @@ async def rings_wrap(dut, rx_order):
         for frame in frames:
             got, = await mac.driver.poll(1, repost=False)
             assert got.data == frame
+
+
+async def receive_with_one_refused(mac, length, at, **refusal):
+    """Of three frames, the write of the second one's buffer at byte `at` is refused: ERROR and no
+    length; its neighbours are good. `refusal`: Memory.refuse()'s."""
+    frames = [plain(length) for _ in range(3)]
+    refused = mac.driver.rx.posted[1][0] + at
+    mac.memory.refuse(writes=lambda address: address == refused, **refusal)
+    for frame in frames:
+        mac.wire.send(add_fcs(frame))
+    await mac.settle(3*length)
+    for n, frame in enumerate(frames):
+        status, (address, _) = mac.driver.rx.done()
+        error, told = get("STATUS", "ERROR", status), get("STATUS", "LENGTH", status)
+        assert (error, told) == ((1, 0) if n == 1 else (0, length)), f"frame {n}, byte {at}"
+        if not error:
+            assert mac.memory.ram.read(address + RX_OFFSET, length) == frame
+    mac.memory.refuse()
+    await mac.driver.post_buffers()
 
 
 # Transmit -----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import random
 
 import cocotb
 
-from bench.driver import RX_OFFSET, get
+from bench.driver import RX_OFFSET
 from bench.frames import plain
 from bench.mac import Mac
 from bench.wire import add_fcs
@@ -15,6 +15,7 @@ from mac_cases import (
     invalid_lengths_are_refused,
     keep_the_line_rate,
     memory_may_be_reused_at_completion,
+    receive_with_one_refused,
     receives_lengths,
     rings_wrap,
     transmit,
@@ -48,20 +49,7 @@ async def each_refused_access_of_a_received_frame(dut):
     mac = await Mac.start(dut, driver={"rx_order": 4})
     length, errors = 70, 0
     for at in range(0, RX_OFFSET + length, width(dut)):
-        frames = [plain(length) for _ in range(3)]
-        refused = mac.driver.rx.posted[1][0] + at
-        mac.memory.refuse(writes=lambda address, refused=refused: address == refused)
-        for frame in frames:
-            mac.wire.send(add_fcs(frame))
-        await mac.settle(3*length)
-        for n, frame in enumerate(frames):
-            status, (address, _) = mac.driver.rx.done()
-            error, told = get("STATUS", "ERROR", status), get("STATUS", "LENGTH", status)
-            assert (error, told) == ((1, 0) if n == 1 else (0, length)), f"frame {n}, byte {at}"
-            if not error:
-                assert mac.memory.ram.read(address + RX_OFFSET, length) == frame
-        mac.memory.refuse()
-        await mac.driver.post_buffers()
+        await receive_with_one_refused(mac, length, at)
         errors += 1
         assert await mac.regs.read("DMA_ERRORS") == errors
 

@@ -6,12 +6,12 @@ import random
 import cocotb
 from cocotbext.axi import AxiResp
 
-from bench.driver import RX_OFFSET, get
+from bench.driver import RX_OFFSET
 from bench.frames import plain
 from bench.mac import Mac
 from bench.memory import BEAT
 from bench.wire import add_fcs
-from mac_cases import MAX, MIN, padded
+from mac_cases import MAX, MIN, padded, receive_with_one_refused
 
 DUT = "mac_sim"
 ANSWERS = [AxiResp.SLVERR, AxiResp.DECERR]
@@ -35,20 +35,7 @@ async def one_refused_beat_of_a_received_frame(dut, answer, slow):
     length, errors = 200, 0
     start = mac.driver.rx.posted[1][0]
     for beat in [address - start for address in beats_of(start, RX_OFFSET + length)]:
-        frames = [plain(length) for _ in range(3)]
-        refused = mac.driver.rx.posted[1][0] + beat
-        mac.memory.refuse(writes=lambda address: address == refused, answer=answer)
-        for frame in frames:
-            mac.wire.send(add_fcs(frame))
-        await mac.settle(3*length)
-        for n, frame in enumerate(frames):
-            status, (address, _) = mac.driver.rx.done()
-            error, told = get("STATUS", "ERROR", status), get("STATUS", "LENGTH", status)
-            assert (error, told) == ((1, 0) if n == 1 else (0, length)), f"frame {n}, byte {beat}"
-            if not error:
-                assert mac.memory.ram.read(address + RX_OFFSET, length) == frame
-        mac.memory.refuse()
-        await mac.driver.post_buffers()
+        await receive_with_one_refused(mac, length, beat, answer=answer)
         errors += 1
         assert await mac.regs.read("DMA_ERRORS") == errors
     assert await mac.regs.read("STATUS", "RX_HALTED") == 0
