@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import difflib
 import importlib
+import io
 import signal
 import sys
 from pathlib import Path
@@ -43,6 +44,9 @@ class Parser(argparse.ArgumentParser):
 
 def main(words: list[str] | None = None) -> int:
     """Run one command; returns the exit status: 0, 1 for a failure, 2 for a wrong command."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files, and what the guest prints, leave as the octets that they came as.
+        sys.stdout.reconfigure(errors="surrogateescape")
     # What is ignored stays so: nohup, and background jobs of a script.
     before = {each: signal.signal(each, stop) for each in STOPS
               if signal.getsignal(each) != signal.SIG_IGN}
@@ -95,12 +99,17 @@ def parse(words: list[str]) -> argparse.Namespace:
     if "--version" in words:
         print(f"moderato {version()}")
         raise SystemExit
+    if name in commands.NAMES and set(HELP) & set(rest):  # whatever is wrong before it
+        parser(name).print_help()
+        raise SystemExit
     if name not in commands.NAMES:
         close = difflib.get_close_matches(name, commands.NAMES, n=1)
         said = f"unknown command {name!r}" if name else "a COMMAND is needed"
         raise UsageError(f"{said}{f'; did you mean {close[0]}?' if close else ''} "
                          f"(known: {', '.join(commands.NAMES)}); see `moderato --help`")
-    return parser(name).parse_args(rest)
+    options = parser(name).parse_args(rest)
+    getattr(command(name), "check", lambda _: None)(options)
+    return options
 
 
 def command(name: str):
@@ -112,7 +121,6 @@ def parser(name: str) -> Parser:
     """Of one command."""
     module = command(name)
     made = Parser(prog=f"moderato {name}", description=module.__doc__, allow_abbrev=False,
-                  usage=getattr(module, "USAGE", None),
                   formatter_class=argparse.RawDescriptionHelpFormatter,
                   epilog="examples:\n" + "\n".join(f"  moderato {name} {example}".rstrip()
                                                    for example in module.EXAMPLES))

@@ -8,11 +8,13 @@ that never ends, FAKE_JOURNAL a file that gets a line per process (its arguments
 frames per second that each port forwards of what is offered step by step (`offer`, `run`, `status`,
 `collect`), FAKE_RING frames that it holds before it loses some, FAKE_SHARED a NIC with one interrupt
 line for both directions, FAKE_STARVED a guest that resets its interfaces after the load, FAKE_REFUSED
-a guest that refuses connections, FAKE_UNEVEN a transfer with a pause in its window.
+a guest that refuses connections, FAKE_UNEVEN a transfer with a pause in its window, FAKE_FILTERED a
+MAC to which all frames of a replay are for others.
 """
 
 import json
 import os
+import struct
 import sys
 import time
 from pathlib import Path
@@ -27,6 +29,19 @@ def setting(name: str) -> int:
     return int(os.environ.get(f"FAKE_{name}", 0))
 
 
+def octets(text: str | dict) -> bytes:
+    return bytes.fromhex(text["hex"]) if isinstance(text, dict) else text.encode()
+
+
+def count(path: bytes) -> int:
+    """Records of a pcap file."""
+    with open(path, "rb") as file:
+        content, at, found = file.read(), 24, 0
+    while at < len(content):
+        at, found = at + 16 + struct.unpack_from("<I", content, at + 8)[0], found + 1
+    return found
+
+
 class Guest:
     def __init__(self):
         self.cycle, self.printed = 0, "MODERATO-BOOTED\r\n# "
@@ -35,10 +50,10 @@ class Guest:
 
     def type(self, text: str):
         self.reset |= "ip -batch" in text and not setting("STARVED")
-        if not text.startswith("r '"):  # the definition of that function
+        if not text.startswith("r "):  # the definition of that function
             self.printed += f"{text}\r\n# "
             return
-        command = text.removeprefix("r '").removesuffix("'\n")
+        command = text.removeprefix("r ").strip("'\n")
         status = 1 if command in os.environ.get("FAKE_FAIL", "").split(",") else 0
         output = self.proc() if "/proc/interrupts" in command else ""
         if command.startswith("roundtrip "):
@@ -46,6 +61,8 @@ class Guest:
             for name in ("rx_interrupt", "tx_interrupt", "rx_completed"):
                 self.events[0][name] += 100
             self.cycle += 100_000_000
+        if "/proc/net/snmp" in command:
+            output = "Ip: Forwarding InDelivers\r\nIp: 1 0\r\n"
         if command.startswith(("/tmp/stream", "nuttcp")):
             output = "77\r\n"
         if "/tmp/result" in command and "cat" in command:
@@ -158,6 +175,7 @@ class Guest:
         state, error = ("refused", "the guest refused the connection") if refused else \
             ("closed", None)
         return {"direction": request["direction"], "start_cycle": self.begin,
+                "octets": octets, "idle_cycles": [0],
                 "end_cycle": self.cycle, "quiet": True, "done": not refused,
                 "window": {"start_cycle": begin, "end_cycle": parts[-1], "octets": octets * 4 // 5,
                            "parts": parts, "idle_cycles": [(parts[-1] - begin) // 4]},
@@ -191,6 +209,21 @@ class Guest:
                 (start, "do_trap_ecall_u;release_sock;tcp_rcv_established"),
                 (end, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"))))
 
+    def replay(self, request: dict) -> dict:
+        """Frames are received, or filtered; nothing leaves."""
+        ports = []
+        for number, each in enumerate(request["in"]):
+            frames = count(octets(each)) if each else 0
+            fate = "rx_drop_filter" if setting("FILTERED") else "rx_completed"
+            self.events[number][fate] += frames
+            ports.append({"offered": frames, "events": dict.fromkeys(EVENTS, 0) | {fate: frames},
+                          "left": {"answered": 0, "bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}})
+        for each in request["out"]:
+            with open(octets(each), "wb") as file:
+                file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1))
+        start, self.cycle = self.cycle, self.cycle + 3_000_000
+        return {"start_cycle": start, "end_cycle": self.cycle, "quiet": True, "ports": ports}
+
     def trial(self, request: dict) -> dict:
         start = self.cycle
         ports = []
@@ -221,8 +254,9 @@ def stream(output: str, cycle: int) -> str:
     """Tell all of it but the end, which is returned, in small pieces."""
     *pieces, last = [output[at:at + 3] for at in range(0, len(output), 3)]
     for piece in pieces:
-        print(json.dumps({"progress": {"cycle": cycle, "cycles": 1, "of": 2, "printed": piece}}))
-    return last
+        print(json.dumps({"progress": {"cycle": cycle, "cycles": 1, "of": 2,
+                                       "printed": piece.encode().hex()}}))
+    return last.encode().hex()
 
 
 def main():
@@ -244,7 +278,7 @@ def main():
         guest.cycle += 1000
         match request["do"]:
             case "send":
-                guest.type(request["text"])
+                guest.type(octets(request["text"]).decode(errors="replace"))
             case "expect":
                 if not request.get("stream"):
                     print(json.dumps({"progress": {"cycle": guest.cycle, "cycles": 1,
@@ -265,7 +299,8 @@ def main():
                     time.sleep(1000)
                 reply |= guest.trial(request)
                 if "pcap" in request:
-                    (Path(request["pcap"]) / "port0-in.pcap").write_bytes(b"frames")
+                    folder = Path(os.fsdecode(octets(request["pcap"])))
+                    (folder / "port0-in.pcap").write_bytes(b"frames")
             case "offer":
                 if setting("STALL"):
                     time.sleep(1000)
@@ -273,7 +308,10 @@ def main():
             case "talk":
                 guest.talk(request)
                 if "pcap" in request:
-                    (Path(request["pcap"]) / "port0-in.pcap").write_bytes(b"segments")
+                    folder = Path(os.fsdecode(octets(request["pcap"])))
+                    (folder / "port0-in.pcap").write_bytes(b"segments")
+            case "replay":
+                reply |= guest.replay(request)
             case "profile":
                 guest.profile(request)
             case "run":

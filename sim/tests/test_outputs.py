@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.measure import forward
+from moderato.sim.lab.run import shell
+from moderato.sim.lab.run.session import Session
 from moderato.sim.lab.show import outputs
 from moderato.sim.lab.show.errors import UsageError
 from moderato.sim.lab.show.guest_output import GuestOutput
@@ -100,6 +103,33 @@ def test_two_loads_have_two_folders(lab, tmp_path):
     assert lab("--load", "50,100", "--pcap", str(tmp_path / "captures")) == 0
     assert sorted(path.name for path in (tmp_path / "captures").iterdir()) == [
         "napi-64-100percent-100mbps", "napi-64-50percent-100mbps"]
+
+
+def test_names_of_any_octets(lab, tmp_path):
+    """Of a folder that the simulator writes to, and of JSON."""
+    folder, json = (os.path.join(os.fsencode(tmp_path), name) for name in (b"\xff dir", b"\xe9 json"))
+    assert lab("--pcap", os.fsdecode(folder), "--json", os.fsdecode(json)) == 0
+    assert os.listdir(folder) == [b"napi-64-100percent-100mbps"] and os.path.getsize(json)
+
+
+def test_a_command_s_octets_go_to_the_guest_and_back(machine, monkeypatch, capfdbinary):
+    """What is no UTF-8 is neither refused nor exchanged, in the command or in what it prints."""
+    monkeypatch.setattr(shell, "machine", lambda *_, **__: machine)
+    command, given = os.fsdecode(b"echo \xff\xc3\xa9\xc3"), []
+    call = Session.call
+
+    def octets(session, do, **fields):
+        if do == "mailbox":
+            given.append(Path(fields["file"]).read_bytes())
+        reply = call(session, do, **fields)
+        if "printed" in reply:
+            reply["printed"] = b"\xff\xc3\xa9\xc3\r\n@end@".hex()
+        return reply
+
+    monkeypatch.setattr(Session, "call", octets)
+    cli.main(["shell", "-c", command])
+    assert given[-1] == b"echo \xff\xc3\xa9\xc3\n"
+    assert capfdbinary.readouterr().out.endswith(b"\xff\xc3\xa9\xc3\n")
 
 
 def test_an_error_has_a_line_of_its_own(capsys, monkeypatch):

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Captures for replay: which are refused, and which frames count as forwarded, by scapy."""
+"""Replay: which frames count as forwarded, by scapy, and what is said of the others."""
 
+import os
 import struct
 
 import pytest
-from scapy.layers.inet import ICMP, IP, UDP
-from scapy.layers.l2 import ARP, Ether
+from scapy.layers.inet import ICMP, IP, UDP, IPOption_RR
+from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
-from scapy.utils import PcapNgWriter, PcapWriter, RawPcapWriter
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.measure import pcap, replay, router
-from moderato.sim.lab.show.errors import LabError
 
 GUEST = "02:4d:6f:64:00:00"
 TESTER = "02:54:73:74:00:00"
@@ -31,56 +30,9 @@ def routed(frame: Ether) -> Ether:
     return Ether(bytes(out))
 
 
-# Captures -----------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("nano, endianness", [(False, "<"), (False, ">"), (True, "<"), (True, ">")])
-def test_reads_what_scapy_writes(tmp_path, nano, endianness):
-    file = tmp_path / "a.pcap"
-    frames = [datagram(payload=bytes(range(size))) for size in (1, 46, 200)]
-    with PcapWriter(str(file), nano=nano, endianness=endianness) as writer:
-        for number, frame in enumerate(frames):
-            frame.time = 1.5 + number
-            writer.write(frame)
-    assert pcap.read(file) == [(1_500_000_000 + number * 1_000_000_000, bytes(frame))
-                               for number, frame in enumerate(frames)]
-
-
-@pytest.mark.parametrize("cut, says", [
-    (0, "not a pcap file"), (23, "not a pcap file"), (24 + 15, "truncated"),
-    (24 + 16 + 91, "truncated")])
-def test_truncated_capture(tmp_path, capsys, cut, says):
-    file = tmp_path / "a.pcap"
-    with PcapWriter(str(file)) as writer:
-        writer.write(datagram())
-    file.write_bytes(file.read_bytes()[:cut])
-    before = sorted(tmp_path.iterdir())
-    status = cli.main(["replay", "--variant", "napi", "--in0", str(file),
-                       "--out0", str(tmp_path / "0"), "--out1", str(tmp_path / "1")])
-    error = capsys.readouterr().err
-    assert status == 1 and says in error and str(file) in error and len(error.splitlines()) == 1
-    assert sorted(tmp_path.iterdir()) == before
-
-
-def test_other_formats(tmp_path):
-    file = tmp_path / "a.pcapng"
-    with PcapNgWriter(str(file)) as writer:
-        writer.write(datagram())
-    with pytest.raises(LabError, match="editcap"):
-        pcap.read(file)
-    with RawPcapWriter(str(file), linktype=101) as writer:
-        writer.write(b"x" * 60)
-    with pytest.raises(LabError, match="not Ethernet"):
-        pcap.read(file)
-    with RawPcapWriter(str(file), linktype=1) as writer:
-        writer.write_header(None)
-        writer.write_packet(b"x" * 60, wirelen=100)
-    with pytest.raises(LabError, match="only the first 60 of 100 octets"):
-        pcap.read(file)
-
-
 def test_span():
     assert replay.span([[], []]) == 0
-    assert replay.span([[(5, b""), (30, b"")], [(2, b"")]]) == 28
+    assert replay.span([[pcap.Frame(5, b""), pcap.Frame(30, b"")], [pcap.Frame(2, b"")]]) == 28
 
 
 # Forwarded frames ---------------------------------------------------------------------------------
@@ -92,6 +44,45 @@ def test_recognises_forwarded_frames():
     assert router.forwarded(map(bytes, frames), left) == left
     twice = left[:3] + left[:1]
     assert router.forwarded(map(bytes, frames), twice) == left[:3]
+
+
+@pytest.mark.parametrize("tags", [
+    [Dot1Q(vlan=0, prio=7)], [Dot1AD(vlan=0)], [Dot1Q(vlan=0), Dot1Q(vlan=0, prio=1)],
+    [Dot1AD(vlan=0, prio=2), Dot1Q(vlan=0)]])
+def test_tags_without_a_vlan_are_taken_off(tags):
+    """IEEE 802.1Q's priority tags, which Linux takes off, and forwards what is behind."""
+    left = bytes(routed(datagram()))
+    assert router.forwarded([tagged(*tags)], [left]) == [left]
+
+
+@pytest.mark.parametrize("tags", [
+    [Dot1Q(vlan=1)], [Dot1AD(vlan=4095)], [Dot1Q(vlan=0), Dot1Q(vlan=5)],
+    [Dot1AD(vlan=5), Dot1Q(vlan=0)]])
+def test_frames_of_a_vlan_are_nobody_s(tags):
+    assert router.packet(tagged(*tags), hops=1) is None
+
+
+def test_a_frame_that_ends_in_its_tag():
+    for size in range(14, 40):
+        assert router.packet(tagged(Dot1Q(vlan=0), Dot1Q(vlan=0))[:size], hops=1) is None
+
+
+def tagged(*tags) -> bytes:
+    frame = datagram()
+    head, packet = Ether(src=frame.src, dst=frame.dst), frame[IP]
+    for tag in tags:
+        head /= tag
+    return bytes(head / packet)
+
+
+def test_a_router_writes_into_options():
+    """Record route: the address by which it sends on (RFC 791)."""
+    asked = datagram(options=[IPOption_RR(routers=["0.0.0.0"], pointer=4)])
+    answer = routed(asked)
+    answer[IP].options[0].routers, answer[IP].options[0].pointer = ["198.19.0.1"], 8
+    del answer[IP].chksum
+    left = bytes(answer)
+    assert router.forwarded([bytes(asked)], [left]) == [left]
 
 
 @pytest.mark.parametrize("harm", [
@@ -130,3 +121,71 @@ def test_checksum_of_all_ones_or_zeros():
     header[4:6] = struct.pack(">H", (identification + 0xFFFF - total) % 0xFFFF)
     assert router.checksum_holds(bytes(header[:10]) + b"\0\0" + bytes(header[12:]))
     assert router.checksum_holds(bytes(header[:10]) + b"\xff\xff" + bytes(header[12:]))
+
+
+# The command, on a simulator that only pretends ------------------------------------------------------
+
+@pytest.fixture
+def lab(machine, monkeypatch, tmp_path):
+    """Plays `frames` of port 0; the exit status."""
+    monkeypatch.setattr(replay, "machine", lambda *_, **__: machine)
+
+    def run(frames, *words, name=b"in.pcap", out=b"out"):
+        path = os.path.join(os.fsencode(tmp_path), name)
+        with open(path, "wb") as file:
+            file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(
+                struct.pack("<4I", 1, number, len(frame), len(frame)) + frame
+                for number, frame in enumerate(frames)))
+        outs = [os.path.join(os.fsencode(tmp_path), out + b"%d" % port) for port in range(2)]
+        return cli.main(["replay", "--variant", "napi", "--in0", os.fsdecode(path), "--out0",
+                         os.fsdecode(outs[0]), "--out1", os.fsdecode(outs[1]), *words])
+    return run
+
+
+def test_names_of_any_octets(lab, tmp_path, capfd):
+    """Of what is read, of what is written, and of JSON."""
+    names = [b"\xff in", b"\xe9t\xe9 out", b"\xc3 json"]
+    file = os.path.join(os.fsencode(tmp_path), names[2])
+    assert lab([bytes(datagram())], "--json", os.fsdecode(file), name=names[0], out=names[1]) == 0
+    there = os.listdir(os.fsencode(tmp_path))
+    assert {names[0], names[1] + b"0", names[1] + b"1", names[2]} <= set(there)
+    assert not any(name.startswith(b".") for name in there)
+    assert "moderato: wrote " in capfd.readouterr().err
+
+
+def test_frames_for_others_are_explained(lab, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_FILTERED", "1")
+    assert lab([bytes(datagram())] * 3) == 0
+    said = capsys.readouterr().err
+    assert "nothing was forwarded, and 3 frames were for other stations" in said
+    for words in ("port 0 has 02:4d:6f:64:00:00 and 198.18.0.1", "02:54:73:74:00:01 and 198.19.0.2",
+                  "--rewrite"):
+        assert words in said
+
+
+def test_what_is_forwarded_needs_no_explanation(lab, capsys):
+    assert lab([bytes(datagram())]) == 0
+    assert "other stations" not in capsys.readouterr().err
+
+
+def test_rewritten_on_the_command_line(lab, tmp_path, capsys):
+    mine = (Ether(dst="02:00:00:00:00:01") / IP(src="192.0.2.1", dst="203.0.113.5") / UDP()
+            / Raw(b"x" * 20))
+    back = Ether(dst="02:00:00:00:00:02") / IP(src="203.0.113.5", dst="192.0.2.1") / UDP()
+    assert lab(map(bytes, (mine, back, mine, Ether() / ARP())), "--rewrite") == 0
+    said = capsys.readouterr()
+    assert ("3 of 4 frames are rewritten: 192.0.2.1 is the tester at port 0, 198.18.0.2, "
+            "203.0.113.5 is the tester at port 1, 198.19.0.2") in said.err
+    assert "left out, because they are not between those two: 1 ARP" in said.err
+    rows = [line.split() for line in said.out.splitlines() if line[:1] in "01" and line]
+    assert [row[:2] for row in rows] == [["0", "2"], ["1", "1"]]
+
+
+def test_nothing_to_rewrite(lab, capsys):
+    assert lab([bytes(Ether() / ARP())], "--rewrite") == 2
+    assert "no two stations that IPv4 goes between; leave out --rewrite" in capsys.readouterr().err
+
+
+def test_long_frames_are_announced(lab, capsys):
+    assert lab([bytes(datagram()), bytes(datagram(payload=b"x" * 1600))]) == 0
+    assert "1 frame(s) longer than Ethernet's, from record 2 on" in capsys.readouterr().err

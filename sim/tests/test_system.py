@@ -6,14 +6,15 @@ import json
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import pytest
 from scapy.layers.inet import ICMP, IP, UDP, UDPerror
-from scapy.layers.l2 import ARP, Ether
+from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
-from scapy.utils import rdpcap, wrpcap
+from scapy.utils import rdpcap, wrpcap, wrpcapng
 
-from moderato.sim.lab.measure import forward, trial
+from moderato.sim.lab.measure import forward, pcap, trial
 from moderato.sim.lab.measure.results import RING, Result, Trial
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
@@ -322,15 +323,17 @@ def test_burst_at_the_minimum_gap(lab):
 
 def moderato(*words) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "moderato.sim.lab.cli", *map(str, words)]
-    return subprocess.run(command, text=True, capture_output=True)
+    return subprocess.run(command, text=True, errors="surrogateescape", capture_output=True)
 
 
 def test_replay_learns_neighbours_and_forwards(tmp_path):
-    frames = [udp(id=number) for number in range(5)]
+    """Of a capture whose addresses are not the bench's, and become those."""
+    frames = [Ether(src="00:11:22:33:44:55", dst="66:77:88:99:aa:bb")
+              / IP(src="192.0.2.1", dst="203.0.113.5", id=number) / UDP() for number in range(5)]
     for number, frame in enumerate(frames):
         frame.time = number * 0.001
-    wrpcap(str(tmp_path / "in.pcap"), frames)
-    ended = moderato("replay", "--variant", "original", "--in0", tmp_path / "in.pcap",
+    wrpcapng(str(tmp_path / "in.pcapng"), frames)
+    ended = moderato("replay", "--variant", "original", "--in0", tmp_path / "in.pcapng", "--rewrite",
                      "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap",
                      "--json", tmp_path / "out.json")
     assert ended.returncode == 0, ended.stderr
@@ -342,24 +345,31 @@ def test_replay_learns_neighbours_and_forwards(tmp_path):
 
 
 def test_replay_accounts_for_every_frame(tmp_path):
-    """Forwarded, for the guest, for another station, too long, expired: each where it belongs."""
+    """Forwarded, with priority tags or without, for the guest, for another station or VLAN, too long,
+    too short, damaged, expired: each where it belongs."""
     frames = [udp(), udp(dst="198.18.0.1"), udp(ttl=1), udp() / bytes(2000), udp(),
-              Ether(src=TESTER[0], dst=GUEST[0]) / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP()]
+              Ether(src=TESTER[0], dst=GUEST[0]) / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP(),
+              *(Ether(src=TESTER[0], dst=GUEST[0]) / tags / udp()[IP] for tags in (
+                  Dot1Q(vlan=0, prio=7), Dot1AD(vlan=0) / Dot1Q(vlan=0), Dot1Q(vlan=5)))]
     frames[4].dst = "02:00:00:00:00:99"
-    wrpcap(str(tmp_path / "in.pcap"), frames)
+    short, damaged = bytes(udp())[:40], bytes(udp())
+    pcap.write(tmp_path / "in.pcap", [
+        *(pcap.Frame(number, bytes(frame)) for number, frame in enumerate(frames)),
+        pcap.Frame(9, short, zlib.crc32(short).to_bytes(4, "little")),
+        pcap.Frame(10, damaged, bytes(4))])
     ended = moderato("replay", "--variant", "napi", "--in0", tmp_path / "in.pcap",
                      "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap",
                      "--json", tmp_path / "out.json")
     assert ended.returncode == 0, ended.stderr
     result, = json.loads((tmp_path / "out.json").read_text())
     first, second = result["ports"]
-    assert (first["offered"], first["forwarded"], second["offered"]) == (6, 1, 0)
-    assert (first["dropped_damaged"], first["dropped_filtered"]) == (1, 1)
+    assert (first["offered"], first["forwarded"], second["offered"]) == (11, 3, 0)
+    assert (first["dropped_damaged"], first["dropped_filtered"]) == (3, 1)
     # The guest asked port 1's tester for its address, and port 0's before it told it of the rest.
     assert (first["answers"], second["answers"]) == (1, 1)
-    assert first["received"] == 4 + first["answers"] and second["received"] == 1
+    assert first["received"] == 7 + first["answers"] and second["received"] == 1
     assert result["delivered"] == 2
-    assert result["dropped"] == {"backlog": 0, "driver_tx": 0, "elsewhere": 1 + 2}  # TTL, ARP
+    assert result["dropped"] == {"backlog": 0, "driver_tx": 0, "elsewhere": 1 + 1 + 2}  # TTL, VLAN, ARP
     assert "2 IPv4 for the guest itself" in ended.stdout
 
 
@@ -387,6 +397,6 @@ def test_udp_echo(tmp_path):
 
 def test_shell_gives_output_and_status():
     ended = moderato("shell", "--variant", "original",
-                     "-c", "echo \"$(cat /sys/class/net/eth1/address)\"; exit 3")
+                     "-c", "echo \"$(cat /sys/class/net/eth1/address)\" \udcff\udcc3; exit 3")
     assert ended.returncode == 3
-    assert ended.stdout == GUEST[1] + "\n"
+    assert ended.stdout == GUEST[1] + " \udcff\udcc3\n"  # octets that are no UTF-8

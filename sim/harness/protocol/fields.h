@@ -2,6 +2,7 @@
 // Fields of a command. Raise an Error that names the field.
 #pragma once
 
+#include <cctype>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -33,7 +34,27 @@ inline bool flag(const nlohmann::ordered_json& json, const std::string& field) {
     return json[field].get<bool>();
 }
 
-inline std::string text(const nlohmann::ordered_json& json, const std::string& field) {
-    if (!json.contains(field) || !json[field].is_string()) throw Error(field + ": is missing, or no text");
-    return json[field].get<std::string>();
+inline std::string parse_hex(const std::string& digits) {
+    const auto digit = [](char c) -> int {
+        const auto at = std::string("0123456789abcdef").find(static_cast<char>(std::tolower(c)));
+        require(at != std::string::npos, std::string("hex: '") + c + "' is no hexadecimal digit");
+        return static_cast<int>(at);
+    };
+    require(digits.size() % 2 == 0, "hex: odd number of digits");
+    std::string octets;
+    for (size_t i = 0; i < digits.size(); i += 2)
+        octets += static_cast<char>(digit(digits[i]) << 4 | digit(digits[i + 1]));
+    return octets;
+}
+
+// A text. JSON is UTF-8, and file names and what is typed may be any octets: those are {"hex": "…"}.
+inline std::string as_text(const nlohmann::ordered_json& value, const char* field) {
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_object() && value.contains("hex") && value["hex"].is_string())
+        return parse_hex(value["hex"].get<std::string>());
+    throw Error(std::string(field) + ": is missing, or no text");
+}
+
+inline std::string text(const nlohmann::ordered_json& json, const char* field) {
+    return as_text(json.contains(field) ? json[field] : nlohmann::ordered_json(), field);
 }

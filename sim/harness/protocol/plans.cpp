@@ -76,21 +76,10 @@ Fault parse_fault(const Json& json) {
     return fault;
 }
 
-Octets parse_hex(const std::string& text) {
-    const auto digit = [](char c) -> int {
-        const auto at = std::string("0123456789abcdef").find(static_cast<char>(std::tolower(c)));
-        require(at != std::string::npos, std::string("hex: '") + c + "' is no hexadecimal digit");
-        return static_cast<int>(at);
-    };
-    require(text.size() % 2 == 0, "hex: odd number of digits");
-    Octets octets;
-    for (size_t i = 0; i < text.size(); i += 2) octets.push_back(digit(text[i]) << 4 | digit(text[i + 1]));
-    return octets;
-}
-
 ReplayFrame parse_frame(const Json& json) {
     ReplayFrame frame;
-    frame.octets = parse_hex(text(json, "hex"));
+    const std::string octets = parse_hex(text(json, "hex"));
+    frame.octets = {octets.begin(), octets.end()};
     const auto fcs = json.value("fcs", std::string("good"));
     require(fcs == "good" || fcs == "bad" || fcs == "none", "fcs: '" + fcs + "' is none of good, bad, none");
     if (fcs != "none") append_fcs(frame.octets);
@@ -103,9 +92,9 @@ ReplayFrame parse_frame(const Json& json) {
 }  // namespace
 
 std::string parse_folder(const Json& command, const char* field) {
-    const std::string path = command.value(field, std::string());
+    if (!command.contains(field)) return {};
+    const std::string path = text(command, field);
     struct stat about;
-    if (path.empty()) return path;
     if (::stat(path.c_str(), &about) < 0) throw file_error(path, "cannot be written to");
     require(S_ISDIR(about.st_mode), path + ": is not a folder");
     return path;
@@ -144,7 +133,7 @@ ReplayPlan parse_replay(const Json& command) {
             for (const Json& frame : json) plan.in[port].push_back(parse_frame(frame));
             return;
         }
-        files[port] = read_pcap(json.get<std::string>());
+        files[port] = read_pcap(as_text(json, "in"));
         for (const Captured& captured : files[port]) first = std::min(first, captured.nanoseconds);
     });
     if (first != kNever) plan.epoch = first;
@@ -152,13 +141,15 @@ ReplayPlan parse_replay(const Json& command) {
         for (Captured& from : captured) {
             ReplayFrame frame;
             frame.octets = std::move(from.octets);
-            frame.octets.resize(std::max(frame.octets.size(), kMinFrame - kFcs));
-            append_fcs(frame.octets);
+            if (!from.with_fcs) {
+                frame.octets.resize(std::max(frame.octets.size(), kMinFrame - kFcs));
+                append_fcs(frame.octets);
+            }
             if (timing == "timestamps") frame.nanoseconds = from.nanoseconds - first;
             plan.in[port].push_back(std::move(frame));
         }
     }
     require(!plan.in.empty(), "in: nothing is played into any port");
-    per_port(command, "out", [&](unsigned port, const Json& json) { plan.out[port] = json.get<std::string>(); });
+    per_port(command, "out", [&](unsigned port, const Json& json) { plan.out[port] = as_text(json, "out"); });
     return plan;
 }

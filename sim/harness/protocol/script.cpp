@@ -88,22 +88,16 @@ void Script::progress(uint64_t cycle) {
     Json state = {{"do", name_}, {"cycle", cycle}, {"cycles", cycle - first_cycle_}, {"of", of_}};
     if (const Trial* trial = simulation_.trial()) state.update(trial_progress(*trial));
     if (const Talk* talk = simulation_.talk()) state.update(talk_progress(*talk));
-    if (streaming_) state["printed"] = take_printed(false);
+    if (streaming_) state["printed"] = take_printed();
     print({{"progress", state}});
 }
 
-// What was printed; of a character in several bytes (UTF-8) whose end is still to come nothing, unless `all`.
-std::string Script::take_printed(bool all) {
-    size_t end = printed_.size();
-    for (size_t last = 1; !all && last <= std::min<size_t>(3, printed_.size()); ++last) {
-        const uint8_t byte = printed_[printed_.size() - last];
-        if ((byte & 0xc0) == 0x80) continue;
-        const size_t bytes = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-        if (bytes > last) end -= last;
-        break;
-    }
-    const std::string taken = printed_.substr(0, end);
-    printed_.erase(0, end);
+// What was printed, in hexadecimal digits: the guest may print any octets.
+std::string Script::take_printed() {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string taken;
+    for (const uint8_t octet : printed_) taken += {kDigits[octet >> 4], kDigits[octet & 0xf]};
+    printed_.clear();
     return taken;
 }
 
@@ -142,7 +136,7 @@ void Script::do_expect(const Json& command, Json& reply) {
         reply["error"] = "the guest did not print '" + wanted + "' in " + std::to_string(of_) + " cycles";
     }
     reply["output"] = simulation_.console().consume(found ? wanted : "");
-    if (streaming_) reply["printed"] = take_printed(true);
+    if (streaming_) reply["printed"] = take_printed();
 }
 
 void Script::do_console(const Json&, Json& reply) { reply["output"] = simulation_.console().consume(); }

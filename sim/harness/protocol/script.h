@@ -34,7 +34,7 @@ private:
 
     Json execute(const std::string& line);
     void progress(uint64_t cycle);
-    std::string take_printed(bool all);
+    std::string take_printed();
     uint64_t limit(const Json& command, uint64_t otherwise);
     void require_idle() const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// pcap files (libpcap's savefile format, version 2.4): read with micro- or nanoseconds, written with nanoseconds.
+// pcap files (libpcap's savefile format, version 2.4), little-endian. Captures of others are read, judged and written
+// anew by the lab, so that only the lab can be wrong about them: what is read here is taken as it is.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 struct Captured {
     uint64_t nanoseconds;
-    Octets octets;  // without FCS
+    Octets octets;
+    bool with_fcs;
 };
 
 // Time since reset.
@@ -17,7 +19,7 @@ inline uint64_t nanoseconds(uint64_t cycle, uint64_t sys_clk_hz) {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(cycle) * 1000000000 / sys_clk_hz);
 }
 
-// Raises an Error if the file is missing, truncated, no pcap, or not of Ethernet.
+// Micro- or nanoseconds, with FCS or without. Raises an Error if the file is missing, truncated, or of another form.
 std::vector<Captured> read_pcap(const std::string& path);
 
 // Collects frames; save() writes the file atomically.

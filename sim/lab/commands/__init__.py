@@ -3,6 +3,7 @@
 
     EXAMPLES          words after its name
     options(parser)   its options
+    check(options)    refuses options that do not go together, if there are such (UsageError)
     run(options)      runs it; returns the exit status: 0, or 1 for a failure
 
 A command imports what it runs when it runs, so that a wrong one is refused at once.

@@ -3,31 +3,36 @@
 
 from . import arguments, common
 
-EXAMPLES = ("--variant napi --in0 in.pcap --out0 left0.pcap --out1 left1.pcap",)
-USAGE = ("moderato replay (--variant V | --nic liteeth) --in0 PCAP [--in1 PCAP]\n"
-         "       --out0 PCAP --out1 PCAP [--kernel K] [--hz HZ] [--json FILE]\n"
-         "       [--udp-echo] [--yes]")
+EXAMPLES = ("--variant napi --in0 in.pcap --out0 left0.pcap --out1 left1.pcap",
+            "--variant napi --in0 in.pcapng --rewrite --out0 left0.pcap --out1 left1.pcap")
 
 
 def options(parser):
     common.add_machine(parser)
     add = parser.add_argument
-    add("--in0", type=arguments.input_file, required=True, metavar="PCAP", help="enters port 0")
+    add("--in0", type=arguments.input_file, required=True, metavar="PCAP",
+        help="enters port 0; pcap or pcapng")
     add("--in1", type=arguments.input_file, metavar="PCAP", help="enters port 1")
     add("--out0", type=arguments.output_file, required=True, metavar="PCAP",
         help="what left port 0")
     add("--out1", type=arguments.output_file, required=True, metavar="PCAP",
         help="what left port 1")
+    add("--rewrite", action="store_true",
+        help="the two stations that send each other most become the bench's two testers: their "
+             "MAC and IPv4 addresses are exchanged for the bench's, and each enters at its own port")
     common.add_json(parser)
     common.add_udp_echo(parser)
     common.add_yes(parser)
 
 
-def run(options) -> int:
-    from ..measure.replay import replay
+def check(options):
     common.require_distinct([("--in0", options.in0), ("--in1", options.in1)],
                             [("--out0", options.out0), ("--out1", options.out1),
                              ("--json", options.json)])
+
+
+def run(options) -> int:
+    from ..measure.replay import replay
     return replay(common.variant(options), [options.in0, options.in1],
                   [options.out0, options.out1], options.json, common.system(options),
-                  options.yes, options.udp_echo)
+                  options.yes, options.udp_echo, options.rewrite)

@@ -34,7 +34,8 @@ def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seco
     frames = frames_for(seconds, frame_bytes, load_percent, link_mbps)
     trials = [Trial(variant, frame_bytes, load_percent, frames, link_mbps,
                     traffic=Traffic(in_order=system.in_order)) for variant in variants]
-    estimate.announce([each.seconds for each in trials], patient, system.harts)
+    estimate.announce([each.seconds for each in trials], patient, system.harts,
+                      "give fewer --seconds or a higher --load")
     of = machine(link_mbps, system)
     states = state.prepare(of, variants)
     functions = symbols.of_guest(states[variants[0]])

@@ -88,7 +88,7 @@ def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output
     """
     one = Trial(variant, frame_bytes, 100, frames, link_mbps,
                 traffic=Traffic(in_order=system.in_order))
-    estimate.announce([one.seconds], patient, system.harts)
+    estimate.announce([one.seconds], patient, system.harts, "give fewer --frames")
     of = machine(link_mbps, system)
     ready = state.prepare(of, [variant])[variant]
     job = functools.partial(run, one, ready, symbols.of_guest(ready))

@@ -14,12 +14,12 @@ EACH = 4        # seconds that a trial takes beside
 LONG = 3600     # seconds, from which on nobody should start without knowing
 
 
-def announce(simulated: Sequence[float], patient: bool, harts: int = 1):
+def announce(simulated: Sequence[float], patient: bool, harts: int, instead: str):
     """Say how long trials of so many simulated seconds take here; what takes hours has to be
-    wanted (`patient`), or it is a UsageError."""
+    wanted (`patient`), or it is a UsageError that says what to do `instead`."""
     total = _together(simulated, harts)
     if total >= LONG and not patient:
-        raise _long(sum(simulated), total)
+        raise _long(sum(simulated), total, instead)
     trials = f"{len(simulated)} trial{'s' * (len(simulated) != 1)}"
     print(f"moderato: {trials}, {sum(simulated):.3g} s of simulated time, about {duration(total)} "
           "once the machine is built", file=sys.stderr)
@@ -29,7 +29,8 @@ def announce_searches(simulated: Sequence[float], patient: bool, harts: int = 1)
     """As `announce`, of about so many trials, some of which may be kept from earlier runs."""
     total = _together(simulated, harts)
     if total >= LONG and not patient:
-        raise _long(sum(simulated), total, "name fewer variants, frame sizes, tests or phases")
+        raise _long(sum(simulated), total,
+                    "give less of --variant, --frame-size, --test or --phases")
     print(f"moderato: about {len(simulated)} trials, {sum(simulated):.3g} s of simulated time, about "
           f"{duration(total)} once the machine is built; less if some are kept from earlier",
           file=sys.stderr)
@@ -39,7 +40,7 @@ def require_short(simulated: float, patient: bool, harts: int = 1):
     """Of one among trials that may be known already: a UsageError if it alone takes hours."""
     wall = _wall(simulated, harts)
     if wall >= LONG and not patient:
-        raise _long(simulated, wall)
+        raise _long(simulated, wall, "give a higher --load")
 
 
 def _wall(simulated: float, harts: int) -> float:
@@ -53,7 +54,6 @@ def _together(simulated: Sequence[float], harts: int) -> float:
     return max(sum(seconds) / len(os.sched_getaffinity(0)), max(seconds))
 
 
-def _long(simulated: float, wall: float,
-          instead: str = "offer fewer frames or a higher load") -> UsageError:
+def _long(simulated: float, wall: float, instead: str) -> UsageError:
     return UsageError(f"this is {simulated:.3g} s of simulated time and takes about "
                       f"{duration(wall)}; {instead}, or add --yes")

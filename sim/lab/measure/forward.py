@@ -35,7 +35,8 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence
     for each in trials:
         if each.captures:
             outputs.require_ours(each.captures, trial.CAPTURES)
-    estimate.announce([each.seconds for each in trials], patient, system.harts)
+    estimate.announce([each.seconds for each in trials], patient, system.harts,
+                      "give fewer --frames or a higher --load")
     results = run(machine(link_mbps, system), trials)
     print(trial_tables.render(results), end="")
     if json:

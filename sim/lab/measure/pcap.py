@@ -1,56 +1,159 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads pcap files of Ethernet frames: the classic format, of either byte order and resolution."""
+"""Captures of Ethernet frames: any that libpcap writes are read, one form is written.
+
+All judgement of captures is here. moderato-sim plays what `write` wrote, as it stands.
+"""
 
 import struct
+import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from ..show.errors import LabError
 
-HEADER = 24  # octets of the file's
-ETHERNET = 1
-PCAPNG = 0x0A0D0D0A
-NANOSECONDS = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}  # of a unit of the fraction, by magic number
+FILE_HEADER, RECORD_HEADER = 24, 16  # octets
+ETHERNET = 1                         # link type
+ETHERNET_HEADER, MIN_FRAME, FCS = 14, 60, 4  # octets; the shortest frame without its FCS
+NANOSECONDS, SECOND = 0xA1B23C4D, 1_000_000_000
+UNITS = {0xA1B2C3D4: 1000, NANOSECONDS: 1}  # nanoseconds in a unit of the fraction, by magic number
+LAST = SECOND << 32  # nanoseconds since 1970, which is where pcap's times end
+PCAPNG = b"\n\r\r\n"
+# What other files begin with that are taken for captures, and what to do.
+GZIP, ZSTD = "is compressed: gunzip < {name} > NEW", "is compressed: unzstd < {name} > NEW"
+KUZNETZOV = "is Kuznetzov's variant of pcap: editcap -F nsecpcap {name} NEW"
+OTHERS = {b"\x1f\x8b": GZIP, b"\x28\xb5\x2f\xfd": ZSTD,
+          b"\x34\xcd\xb2\xa1": KUZNETZOV, b"\xa1\xb2\xcd\x34": KUZNETZOV}
+
+
+class Frame(NamedTuple):
+    """A frame, and its FCS if that was captured, too."""
+    nanoseconds: int
+    octets:      bytes  # destination address to payload, perhaps padded
+    fcs:         bytes = b""
+
+    def on_wire(self) -> bytes:
+        """As it was there: with padding and FCS, which a host's own frames have after the capture."""
+        if self.fcs:
+            return self.octets + self.fcs
+        padded = self.octets.ljust(MIN_FRAME, b"\0")
+        return padded + struct.pack("<I", zlib.crc32(padded))
+
+
+class Record(NamedTuple):
+    """A frame as a file has it; the lengths in octets."""
+    nanoseconds: int
+    octets:      bytes
+    length:      int  # on the wire
+    link_type:   int
+    fcs:         int  # of the FCS, at the end of the octets
 
 
 def read(path: Path) -> list[tuple[int, bytes]]:
-    """(time in nanoseconds, frame without FCS) of every frame; LabError for any other file."""
+    """(time in nanoseconds, octets without FCS) of each frame, as `frames` has them."""
+    return [(frame.nanoseconds, frame.octets) for frame in frames(path)]
+
+
+def frames(path: Path) -> list[Frame]:
+    """The frames of a capture: pcap of either byte order and resolution, or pcapng.
+
+    Raises LabError for any other file, and for a frame that can't be played, with its number.
+    """
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise LabError(f"{path} can't be read: {error.strerror}; name a pcap file") from error
-    order, unit = _format(path, content)
-    kind = struct.unpack_from(f"{order}I", content, 20)[0] & 0xFFFF
-    if kind != ETHERNET:
-        raise LabError(f"{path} holds frames of link type {kind}, not Ethernet (1); "
-                       "capture on an Ethernet interface")
-    return list(_records(path, content, order, unit))
+        raise LabError(f"{path} can't be read: {error.strerror}; name a capture") from error
+    for start, says in OTHERS.items():
+        if content.startswith(start):
+            raise LabError(f"{path} {says.format(name=path.name)}")
+    if content.startswith(PCAPNG):
+        from .pcapng import records
+    else:
+        records = _records
+    found = []
+    try:
+        for record in records(content):
+            found.append(_frame(record))
+    except Unusable as error:
+        raise LabError(f"{path}: record {len(found) + 1} {error}") from None
+    except NoCapture as error:
+        raise LabError(f"{path} {error}") from None
+    return found
 
 
-def _format(path: Path, content: bytes) -> tuple[str, int]:
-    """Byte order, and nanoseconds in the unit of the fractions."""
-    if content[:4] == struct.pack("<I", PCAPNG):
-        raise LabError(f"{path} is pcapng; convert it: editcap -F pcap {path.name} NEW")
-    if len(content) >= HEADER:
-        for order in "<>":
-            magic, = struct.unpack_from(f"{order}I", content)
-            if magic in NANOSECONDS:
-                return order, NANOSECONDS[magic]
-    raise LabError(f"{path} is not a pcap file; capture with tcpdump -w, or convert with "
-                   "editcap -F pcap")
+class NoCapture(Exception):
+    """The file as a whole: why not, and what to do."""
 
 
-def _records(path: Path, content: bytes, order: str, unit: int):
-    offset = HEADER
-    while offset < len(content):
-        end = offset + 16
-        if end <= len(content):
-            seconds, fraction, kept, length = struct.unpack_from(f"{order}4I", content, offset)
-            end += kept
-        if end > len(content):
-            raise LabError(f"{path} is truncated: it ends inside a frame, at byte {len(content)}; "
-                           "capture it again")
-        if kept < length:
-            raise LabError(f"{path} holds only the first {kept} of {length} octets of a frame; "
-                           "capture whole frames (tcpdump -s 0)")
-        yield seconds * 1_000_000_000 + fraction * unit, content[end - kept:end]
-        offset = end
+class Unusable(Exception):
+    """The record behind those that were read: why, and what to do."""
+
+
+def truncated(size: int) -> Unusable:
+    return Unusable(f"is truncated: the file ends inside it, at octet {size}; capture it again")
+
+
+def _records(content: bytes) -> Iterator[Record]:
+    """Those of a pcap file, as libpcap's savefile format has them."""
+    for order in "<>":
+        magic, = struct.unpack_from(f"{order}I", content.ljust(4, b"\0"))
+        if magic in UNITS:
+            break
+    else:
+        raise NoCapture("is not a capture; make one with tcpdump -w, or convert it with "
+                        "editcap -F nsecpcap")
+    if len(content) < FILE_HEADER:
+        raise NoCapture(f"is truncated: it ends inside its header, at octet {len(content)}; "
+                        "capture it again")
+    link, = struct.unpack_from(f"{order}I", content, 20)
+    # Bits 31:28 are the FCS's length in units of 16 bits, if bit 26 says so.
+    link_type, fcs = link & 0x03FF_FFFF, (link >> 28) * 2 if link & 1 << 26 else 0
+    at = FILE_HEADER
+    while at < len(content):
+        begin = at + RECORD_HEADER
+        if begin > len(content):
+            raise truncated(len(content))
+        seconds, fraction, kept, length = struct.unpack_from(f"{order}4I", content, at)
+        at = begin + kept
+        if at > len(content):
+            raise truncated(len(content))
+        nanoseconds = fraction * UNITS[magic]
+        if nanoseconds >= SECOND:
+            raise Unusable(f"has a time of {seconds} s and {nanoseconds} ns, which is no fraction of "
+                           "a second; the file is damaged, or its magic number names another unit")
+        yield Record(seconds * SECOND + nanoseconds, content[begin:at], length, link_type, fcs)
+
+
+def _frame(record: Record) -> Frame:
+    """Raises Unusable."""
+    kept, least = len(record.octets), ETHERNET_HEADER + record.fcs
+    if record.link_type != ETHERNET:
+        raise Unusable(f"is of link type {record.link_type}, not Ethernet (1); capture at an "
+                       "Ethernet interface")
+    if record.fcs not in (0, FCS):
+        raise Unusable(f"has an FCS of {record.fcs} octets, Ethernet's has {FCS}; capture at an "
+                       "Ethernet interface")
+    if kept < record.length:
+        raise Unusable(f"holds only the first {kept} of {record.length} octets of a frame; capture "
+                       "whole frames (tcpdump -s 0)")
+    if kept > record.length:
+        raise Unusable(f"holds {kept} octets of a frame that had {record.length}; the file is damaged")
+    if kept < least:
+        raise Unusable(f"has {kept} octets, and an Ethernet header{' with FCS' * bool(record.fcs)} has "
+                       f"{least}; take it out: editcap FILE NEW N")
+    if not 0 <= record.nanoseconds < LAST:
+        raise Unusable(f"has a time of {record.nanoseconds} ns, and captures have those from 1970 to "
+                       "2106; the file is damaged")
+    end = kept - record.fcs
+    return Frame(record.nanoseconds, record.octets[:end], record.octets[end:])
+
+
+def write(path: Path, played: Iterable[Frame]):
+    """The frames as they are on the wire, with FCS, in little-endian pcap of nanoseconds."""
+    link = ETHERNET | 1 << 26 | FCS // 2 << 28
+    with open(path, "wb") as file:
+        file.write(struct.pack("<IHHiIII", NANOSECONDS, 2, 4, 0, 0, 1 << 18, link))
+        for frame in played:
+            octets = frame.on_wire()
+            file.write(struct.pack("<4I", *divmod(frame.nanoseconds, SECOND), len(octets),
+                                   len(octets)) + octets)

@@ -4,6 +4,8 @@
 import contextlib
 import functools
 import itertools
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 
 from ..run import guest, pool, state
 from ..run.machine import Machine, machine
+from ..run.stations import ROUTER, TESTER
 from ..run.system import System
 from ..run.variants import LITEETH
 from ..show import outputs
@@ -18,31 +21,85 @@ from ..show.errors import UsageError
 from . import estimate, pcap, router, trial, trial_tables
 from .forward import report_problems
 from .results import LATENCY, Port, Result, Trial
+from .rewrite import Rewritten, rewrite
 
 LINK_MBPS = 100
 PATIENCE = 500_000_000  # clocks beyond the capture's own time
-FCS = 4                 # octets
+LONGEST = 1522          # octets with FCS, with a tag: longer ones are damaged to the ports
+KINDS = 5               # of frames that are named
 
-
-Frames = list[tuple[int, bytes]]  # as pcap.read gives them
+Frames = list[pcap.Frame]  # of a port
 
 
 def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
-           json: Path | None, system: System = System(),
-           patient: bool = False, udp_echo: bool = False) -> int:
-    """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`."""
-    entered = [pcap.read(path) if path else [] for path in inputs]
+           json: Path | None, system: System = System(), patient: bool = False,
+           udp_echo: bool = False, rewritten: bool = False) -> int:
+    """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`.
+
+    rewritten: with the bench's addresses in the place of the capture's.
+    """
+    entered = [pcap.frames(path) if path else [] for path in inputs]
     require_playable(inputs, entered)
-    estimate.announce([span(entered) / 1e9], patient, system.harts)
+    say_long(inputs, entered)
+    if rewritten:
+        made = rewrite(entered)
+        if not made:
+            names = " and ".join(str(path) for path in inputs if path)
+            raise UsageError(f"{names} has no two stations that IPv4 goes between; leave out "
+                             "--rewrite, or name another capture")
+        say_rewritten(made)
+        entered = made.entered
+    estimate.announce([span(entered) / 1e9], patient, system.harts,
+                      "play part of the capture (editcap -r FILE NEW 1-1000)")
     of = machine(LINK_MBPS, system)
     state.ready(of, variant, static=False)
-    job = functools.partial(run, of, variant, inputs, entered, captures, udp_echo)
+    job = functools.partial(run, of, variant, entered, captures, udp_echo)
     results = pool.run_all([(f"replay {variant}", job)], "replays")
     print(trial_tables.render_replay(results[0]), end="")
     if json:
         outputs.write_json(json, [result.as_json() for result in results])
     outputs.name(*captures, json)
+    say_filtered(results[0])
     return report_problems(results)
+
+
+def say_rewritten(made: Rewritten):
+    """Which end is which, and what can't be mapped."""
+    count = sum(map(len, made.entered))
+    print(f"moderato: {count} of {count + made.left_out.total()} frames are rewritten: "
+          + ", ".join(f"{end} is the tester at port {port}, {TESTER[port].ipv4}"
+                      for port, end in enumerate(made.ends)), file=sys.stderr)
+    if made.left_out:
+        kinds = [f"{number} {kind}" for kind, number in made.left_out.most_common(KINDS)]
+        more = made.left_out.total() - sum(number for _, number
+                                           in made.left_out.most_common(KINDS))
+        print(f"moderato: left out, because they are not between those two: {', '.join(kinds)}"
+              + f", {more} others" * bool(more), file=sys.stderr)
+    if made.quoting:
+        print(f"moderato: {made.quoting} ICMP errors still quote the capture's addresses",
+              file=sys.stderr)
+
+
+def say_long(inputs: Sequence[Path | None], entered: Sequence[Frames]):
+    """That frames are longer than the ports take; hosts that merge segments capture such."""
+    for path, frames in zip(inputs, entered):
+        long = [number for number, frame in enumerate(frames, 1) if len(frame.on_wire()) > LONGEST]
+        if long:
+            print(f"moderato: {path}: {len(long)} frame(s) longer than Ethernet's, from record "
+                  f"{long[0]} on, will be dropped as damaged; hosts that merge segments capture "
+                  "such: ethtool -K INTERFACE gro off lro off tso off gso off there",
+                  file=sys.stderr)
+
+
+def say_filtered(result: Result):
+    """Why nothing was forwarded, if that is because the frames are for other stations."""
+    filtered = result.total("dropped_filtered")
+    if filtered and not result.total("forwarded"):
+        ports = ", ".join(f"port {port} has {station.mac} and {station.ipv4}, the tester there "
+                          f"{tester.mac} and {tester.ipv4}"
+                          for port, (station, tester) in enumerate(zip(ROUTER, TESTER)))
+        print(f"moderato: nothing was forwarded, and {filtered} frames were for other stations: "
+              f"{ports}; --rewrite gives the capture's frames these addresses", file=sys.stderr)
 
 
 def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
@@ -51,15 +108,16 @@ def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
         names = " and ".join(str(path) for path in inputs if path)
         raise UsageError(f"{names} has no frames; capture some")
     for path, frames in zip(inputs, entered):
-        for number, ((earlier, _), (later, _)) in enumerate(itertools.pairwise(frames), 2):
-            if later < earlier:
-                raise UsageError(f"{path}: frame {number} is {(earlier - later) / 1000:g} us before "
-                                 f"frame {number - 1}; sort it: reordercap {path.name} NEW")
+        for number, pair in enumerate(itertools.pairwise(frames), 2):
+            early = pair[0].nanoseconds - pair[1].nanoseconds
+            if early > 0:
+                raise UsageError(f"{path}: record {number} is {early / 1000:g} us before record "
+                                 f"{number - 1}; sort it: reordercap {path.name} NEW")
 
 
-def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Sequence[Frames],
-        captures: Sequence[Path], udp_echo: bool, progress: Callable[[float], None]) -> Result:
-    """`entered`: the frames of `inputs`. The captures appear whole or not at all."""
+def run(of: Machine, variant: str, entered: Sequence[Frames], captures: Sequence[Path],
+        udp_echo: bool, progress: Callable[[float], None]) -> Result:
+    """Play `entered`, by port. The captures appear whole or not at all."""
     ready = state.ready(of, variant, static=False)
     start = time.monotonic()
     clocks = round(span(entered) * of.sys_clk_hz / 1_000_000_000)
@@ -70,13 +128,18 @@ def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Seque
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(ready.open(progress=report, udp_echo=udp_echo))
         files = [stack.enter_context(outputs.replacing(path)) for path in captures]
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        given = [folder / f"in{port}" if frames else None for port, frames in enumerate(entered)]
+        for path, frames in zip(given, entered):
+            if path:
+                pcap.write(path, frames)
         delivered = guest.delivered(session.check(guest.SNMP))
         before = session.call("counters")["idle_cycles"]
-        reply = session.call("replay", **{"in": [path and str(path) for path in inputs]},
+        reply = session.call("replay", **{"in": [path and str(path) for path in given]},
                              out=list(map(str, files)), link_mbps=LINK_MBPS,
                              quiet_cycles=trial.QUIET, max_cycles=clocks + PATIENCE)
         idle = session.call("counters")["idle_cycles"]
-        left = [pcap.read(file) for file in files]
+        left = [pcap.frames(file) for file in files]
         delivered = guest.delivered(session.check(guest.SNMP)) - delivered
         counters, problems = trial.read_counters(session)
     reply["idle_cycles"] = [new - old for new, old in zip(idle, before)]
@@ -87,7 +150,7 @@ def run(of: Machine, variant: str, inputs: Sequence[Path | None], entered: Seque
 
 def span(entered: Sequence[Frames]) -> int:
     """Nanoseconds from the first frame to the last."""
-    times = [moment for port in entered for moment, _ in port]
+    times = [frame.nanoseconds for port in entered for frame in port]
     return max(times) - min(times) if times else 0
 
 
@@ -102,9 +165,9 @@ def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence
     for number, port in enumerate(reply["ports"]):
         other = 1 - number
         beyond = reply["ports"][other]["left"]
-        forwarded = router.forwarded([frame for _, frame in entered[number]],
-                                     [frame for _, frame in left[other]])
-        octets = sum(len(frame) + FCS for frame in forwarded)
+        forwarded = router.forwarded([frame.octets for frame in entered[number]],
+                                     [frame.octets for frame in left[other]])
+        octets = sum(len(frame) + pcap.FCS for frame in forwarded)
         ports.append(Port(
             offered=port["offered"], forwarded=len(forwarded),
             corrupted=beyond["bad_fcs"] + beyond["bad_preamble"], reordered=None,

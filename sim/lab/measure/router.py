@@ -5,8 +5,10 @@ import struct
 from collections import Counter
 from collections.abc import Iterable
 
-ETHERNET_HEADER, IPV4_HEADER = 14, 20  # octets
+ETHERNET_HEADER, IPV4_HEADER, TAG = 14, 20, 4  # octets
 IPV4 = 0x0800
+TAGS = 0x8100, 0x88A8  # IEEE 802.1Q: of customers, of services
+VID = 0x0FFF           # of a tag's control information; 0 is a priority and no VLAN
 
 
 def forwarded(entered: Iterable[bytes], left: Iterable[bytes]) -> list[bytes]:
@@ -25,16 +27,32 @@ def forwarded(entered: Iterable[bytes], left: Iterable[bytes]) -> list[bytes]:
 
 
 def packet(frame: bytes, hops: int) -> bytes | None:
-    """The IPv4 packet in a frame after `hops` routers, less checksum and padding, or None."""
-    if len(frame) < ETHERNET_HEADER + IPV4_HEADER or struct.unpack_from(">H", frame, 12)[0] != IPV4:
+    """The IPv4 packet in a frame after `hops` routers, less padding and what a router may write into
+    (checksum, options), or None."""
+    start = payload(frame)
+    ip = frame[start or 0:]
+    if start is None or len(ip) < IPV4_HEADER:
         return None
-    ip = frame[ETHERNET_HEADER:]
     header, length, ttl = (ip[0] & 0xF) * 4, struct.unpack_from(">H", ip, 2)[0], ip[8]
     if ip[0] >> 4 != 4 or not IPV4_HEADER <= header <= length <= len(ip) or ttl <= hops:
         return None
     if not checksum_holds(ip[:header]):
         return None
-    return b"".join([ip[:8], bytes([ttl - hops]), ip[9:10], ip[12:length]])
+    return b"".join([ip[:8], bytes([ttl - hops]), ip[9:10], ip[12:IPV4_HEADER], ip[header:length]])
+
+
+def payload(frame: bytes) -> int | None:
+    """Where the IPv4 packet begins, or None if there is none. Linux takes tags without a VLAN off, of
+    either kind and however many, and drops frames of a VLAN for which it has no interface."""
+    at = ETHERNET_HEADER
+    while len(frame) >= at:
+        kind, = struct.unpack_from(">H", frame, at - 2)
+        if kind == IPV4:
+            return at
+        if kind not in TAGS or len(frame) < at + TAG or struct.unpack_from(">H", frame, at)[0] & VID:
+            return None
+        at += TAG
+    return None
 
 
 def checksum_holds(header: bytes) -> bool:

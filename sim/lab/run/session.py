@@ -6,6 +6,7 @@ sim/harness/README.md describes the commands and their replies.
 
 import contextlib
 import json
+import os
 import shlex
 import subprocess
 import tempfile
@@ -30,6 +31,20 @@ _lock = threading.Lock()
 
 class CheckpointError(LabError):
     """A checkpoint is damaged, or of another build."""
+
+
+def _octets(value):
+    """A field of a command. Names of files and words of the user are octets, and what of them is no
+    UTF-8 is no JSON either."""
+    if isinstance(value, list):
+        return [_octets(each) for each in value]
+    if isinstance(value, str) and not _is_text(value):
+        return {"hex": os.fsencode(value).hex()}
+    return value
+
+
+def _is_text(value: str) -> bool:
+    return not any("\udc80" <= character <= "\udcff" for character in value)
 
 
 class Session:
@@ -88,7 +103,8 @@ class Session:
     def call(self, do: str, **fields) -> dict:
         """Run one command; its reply. Raises LabError with what moderato-sim says."""
         try:
-            self.process.stdin.write(json.dumps({"do": do, **fields}) + "\n")
+            command = {"do": do} | {name: _octets(value) for name, value in fields.items()}
+            self.process.stdin.write(json.dumps(command) + "\n")
             self.process.stdin.flush()
         except (OSError, ValueError):
             raise self._ended() from None
@@ -140,7 +156,8 @@ class Session:
 
         def take(reply: dict):
             nonlocal printed, shown
-            printed += reply["printed"]
+            # What is no UTF-8 stays what it is, as in file names.
+            printed += bytes.fromhex(reply["printed"]).decode(errors="surrogateescape")
             if printed.endswith(END):
                 end = len(printed) - len(END)
             else:  # The last characters may be the first ones of END, or half of a line's end.

@@ -30,7 +30,7 @@ def run(ready: state.State, command: str, udp_echo: bool) -> int:
     """Run any text as a script of the guest's shell; prints what it prints."""
     with ready.open(udp_echo=udp_echo) as session, tempfile.NamedTemporaryFile() as script:
         # Through the mailbox, not the keyboard: any length, any quotes, nothing echoed.
-        script.write(command.encode() + b"\n")
+        script.write(os.fsencode(command) + b"\n")
         script.flush()
         session.call("mailbox", file=script.name, address=ready.machine.mailbox)
         session.check("mailbox > /tmp/command")

@@ -48,16 +48,37 @@ def test_mailbox(sim, tmp_path):
 
 
 def test_output_is_told_as_it_comes(sim):
-    """In pieces that together are all of it, and none of which ends within a character."""
-    text = "\u00e9\u20ac\U0001f600x" * 800 + "."
+    """In pieces that together are all of it, octet for octet; so is what was typed."""
+    text = "\u00e9\u20ac\U0001f600x".encode() * 800 + b"\xff\xc3 no UTF-8 ."
     *_, echo = sim(
         PROMPT,
-        {"do": "send", "text": text},
+        {"do": "send", "text": {"hex": text.hex()}},
         {"do": "expect", "text": ".", "max_cycles": 50_000_000, "stream": True},
     )
     pieces = [each["printed"] for each in sim.progress] + [echo["printed"]]
-    assert "".join(pieces) == echo["output"] == text
+    assert bytes.fromhex("".join(pieces)) == text
+    assert echo["output"] == text.decode(errors="replace")
     assert len(pieces) > 1
+
+
+@pytest.mark.parametrize("text", [{"hex": "0g"}, {"hex": "0"}, {"hex": 1}, {}, 7, None])
+def test_what_is_no_text(sim, text):
+    _, reply = sim(PROMPT, {"do": "send", "text": text})
+    assert not reply["ok"] and ("hex" in reply["error"] or "no text" in reply["error"])
+
+
+def test_file_names_are_octets(sim, tmp_path):
+    """Linux asks of them no more than that there is no / in them."""
+    name = b"\xff\xe9 of latin-1"
+    replies = sim(
+        PROMPT,
+        {"do": "save", "file": {"hex": name.hex()}},
+        {"do": "restore", "file": {"hex": name.hex()}},
+    )
+    assert all(reply["ok"] for reply in replies)
+    assert name in os.listdir(os.fsencode(tmp_path))
+    _, gone = sim(PROMPT, {"do": "restore", "file": {"hex": b"none\xff".hex()}})
+    assert "none\ufffd: " in gone["error"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapReader, wrpcap
 
+from moderato.sim.lab.measure import pcap
+
 
 def test_replay_keeps_the_times(sim, tmp_path):
     packets = [packet(n) for n in range(10)]
@@ -42,9 +44,10 @@ def test_replay_back_to_back(sim, tmp_path):
     [
         (lambda b: b[:-1], "truncated in record 3"),
         (lambda b: b[:30], "truncated in record 1"),
-        (lambda b: b[:10], "truncated inside the pcap header"),
-        (lambda b: b"GET / HTTP", "is not a pcap file"),
-        (lambda b: b"", "is not a pcap file"),
+        (lambda b: b[:10], "is not a little-endian pcap file"),
+        (lambda b: b"GET / HTTP, and so on, and on", "is not a little-endian pcap file"),
+        (lambda b: b[3::-1] + b[4:], "is not a little-endian pcap file"),
+        (lambda b: b"", "is not a little-endian pcap file"),
         (lambda b: b[:20] + b"\x65" + b[21:], "not Ethernet"),
     ],
 )
@@ -54,6 +57,20 @@ def test_unusable_pcaps_are_refused(sim, tmp_path, spoil, message):
     (reply,) = sim(replay("in", out=[None, "out"]))
     assert not reply["ok"] and message in reply["error"] and reply["cycle"] == 0
     assert not (tmp_path / "out").exists()
+
+
+def test_frames_with_fcs_are_played_as_they_are(sim, tmp_path):
+    """As the lab writes them: a short one is not padded."""
+    frames = [
+        pcap.Frame(0, bytes(packet(0))),
+        pcap.Frame(1_000_000, bytes(packet(1, size=0)), b"\0\0\0\0"),
+        pcap.Frame(2_000_000, bytes(packet(2, size=0))),
+    ]
+    pcap.write(tmp_path / "in", frames)
+    (reply,) = sim(replay("in", out=[None, "out"]))
+    assert reply["ports"][0]["offered"] == 3
+    left = pcap.frames(tmp_path / "out")  # the mock passes them on, with an FCS of its own
+    assert [len(frame.octets) for frame in left] == [14 + 20 + 8 + 80, 14 + 20 + 8, 60]
 
 
 def test_a_missing_pcap(sim):

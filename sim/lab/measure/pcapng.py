@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Packets of pcapng files, as python-pcapng finds them."""
+
+import io
+import warnings
+from collections.abc import Iterator
+
+from pcapng import FileScanner
+from pcapng.blocks import (
+    BasePacketBlock,
+    Block,
+    InterfaceDescription,
+    ObsoletePacket,
+    SimplePacket,
+)
+from pcapng.exceptions import TruncatedFile
+
+from .pcap import SECOND, Record, Unusable, truncated
+
+
+def records(content: bytes) -> Iterator[Record]:
+    """Those of all sections and interfaces. Raises Unusable."""
+    stream = io.BytesIO(content)
+    end = 0  # of the last whole block
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what the format does not like, and nobody has to mend
+        try:
+            for block in FileScanner(stream):
+                end = stream.tell()
+                if isinstance(block, BasePacketBlock):
+                    yield _record(block)
+        except (Unusable, GeneratorExit):
+            raise
+        except TruncatedFile:
+            pass
+        except Exception as error:  # what damage leads the library to has no end
+            raise _damaged(repr(error)) from error
+    if end < len(content):
+        raise truncated(len(content)) if stream.tell() == len(content) else _damaged("too short")
+
+
+def _damaged(why: str) -> Unusable:
+    return Unusable(f"is damaged, or what describes it is ({why}); capture it again")
+
+
+def _record(block: Block) -> Record:
+    if isinstance(block, SimplePacket):
+        raise Unusable("has no time, as a Simple Packet Block; capture it with another program, such as "
+                       "tcpdump -w")
+    interface = block.interface
+    flags = block.options.get("pack_flags" if isinstance(block, ObsoletePacket) else "epb_flags")
+    return Record(_nanoseconds(block, interface), block.packet_data, block.packet_len,
+                  interface.link_type,
+                  flags and flags.fcslen or interface.options.get("if_fcslen", 0))
+
+
+def _nanoseconds(block: Block, interface: InterfaceDescription) -> int:
+    """Of its time stamp, exactly. Those of all interfaces begin with 1970."""
+    resolution, = interface.options.get("if_tsresol", b"\x06")
+    units = (2 if resolution & 0x80 else 10) ** (resolution & 0x7F)  # in a second
+    time = block.timestamp_high << 32 | block.timestamp_low
+    return time * SECOND // units + interface.options.get("if_tsoffset", 0) * SECOND
