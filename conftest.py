@@ -5,6 +5,7 @@ The options are in pyproject.toml. A file's tests stay together because they sha
 make: a simulation of all its cocotb cases, trials, booted guests.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -13,6 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 from migen.fhdl import tracer
+
+from moderato.soc.toolchain import progress
+from moderato.soc.toolchain.project import cache_root
 
 # Files that take longest, so that they begin first and no core is idle while the last one ends.
 # `./moderato test` prints what the slowest tests took.
@@ -72,6 +76,25 @@ def pytest_collection_modifyitems(items):
     """The longest files first; the order is the same in every process, as xdist needs it."""
     place = {ROOT / name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """What is built for minutes and kept is told at once: a test that builds a kernel is not stuck.
+    Tests that look at what is printed, or build in a cache of their own, get it."""
+    capture, kept = item.config.pluginmanager.getplugin("capturemanager"), cache_root()
+    looks = {"capsys", "capfd", "capsysbinary", "capfdbinary"} & set(item.fixturenames)
+
+    def lifted():
+        if looks or cache_root() != kept:
+            return contextlib.nullcontext()
+        return capture.global_and_fixture_disabled()
+
+    progress.beside = lifted
+    try:
+        return (yield)
+    finally:
+        progress.beside = contextlib.nullcontext
 
 
 def pytest_runtest_teardown():

@@ -77,6 +77,14 @@ def test_missing_program():
         artifact("thing", ["a"], lambda directory: run(["no-such-program"]))
 
 
+@pytest.mark.parametrize("place", ["/proc/none", "/dev/null", "/dev/null/none", "/sys/none"])
+def test_a_cache_that_can_t_be_made(monkeypatch, place):
+    """Who has set the variable is told which one it is."""
+    monkeypatch.setenv("MODERATO_CACHE", place)
+    with pytest.raises(BuildError, match="MODERATO_CACHE"):
+        artifact("thing", ["a"], write("x"))
+
+
 def test_full_disk(cache):
     def build(directory):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(directory))

@@ -77,6 +77,12 @@ def test_full_disk(machine, capsys):
     assert "the disk is full" in fails(capsys)
 
 
+@pytest.mark.parametrize("place", ["/proc/none", "/dev/null", "/dev/null/none"])
+def test_a_cache_that_can_t_be_made(machine, capsys, monkeypatch, place):
+    monkeypatch.setenv("MODERATO_CACHE", place)
+    assert "MODERATO_CACHE" in fails(capsys)
+
+
 def test_no_python_packages(machine, capsys, monkeypatch):
     """pip has no network: no stamp, so that the next run tries again."""
     def call(command, log, failure=""):

@@ -158,11 +158,13 @@ def locked(path: Path, holder: str):
 
 
 def _explain(name: str, error: OSError) -> str:
-    where = error.filename or cache_root()
+    where = Path(os.fsdecode(error.filename or cache_root()))
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         mend = "free some space, or point MODERATO_CACHE at a larger disk"
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         mend = "make it writable, or point MODERATO_CACHE at a folder that is"
+    elif where.is_relative_to(cache_root()) or cache_root().is_relative_to(where):
+        mend = "point MODERATO_CACHE at a folder that is there, or can be made"
     elif error.errno == errno.ENOENT:
         mend = "restore it, or run `./moderato setup`"
     else:
@@ -180,7 +182,7 @@ def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Pa
     command = [str(word) for word in command]
     log = log or _log.get() or Path(os.devnull)
     with open(log, "ab") as output:
-        output.write(f"$ {shlex.join(command)}\n".encode())
+        output.write(os.fsencode(f"$ {shlex.join(command)}\n"))
         output.flush()
         begin = output.tell()
         try:

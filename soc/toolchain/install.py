@@ -163,7 +163,8 @@ def main(arguments: list[str]) -> int:
         return 1
     except OSError as error:
         print(f"moderato: set-up failed: {error.filename or cache_root()}: {error.strerror}; "
-              "free some space or make it writable, and try again", file=sys.stderr)
+              "free some space, make it writable, or point MODERATO_CACHE at another folder",
+              file=sys.stderr)
         return 1
     return 0
 

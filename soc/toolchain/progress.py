@@ -7,6 +7,9 @@ import threading
 import time
 
 
+beside = contextlib.nullcontext  # around what is said: tests lift their capture of the output
+
+
 @contextlib.contextmanager
 def step(what: str, note: str = ""):
     """Announce `what` (with `note`, usually its duration), and say how long it took.
@@ -18,12 +21,15 @@ def step(what: str, note: str = ""):
     done = threading.Event()
     live = sys.stderr.isatty()
 
+    def say(text: str, end: str = "\n"):
+        with beside():
+            print(text, end=end, file=sys.stderr, flush=True)
+
     def tick():
         while not done.wait(1):
-            print(f"\r{line} ... {time.monotonic() - start:.0f} s", end="", file=sys.stderr,
-                  flush=True)
+            say(f"\r{line} ... {time.monotonic() - start:.0f} s", end="")
 
-    print(f"{line} ...", end="" if live else "\n", file=sys.stderr, flush=True)
+    say(f"{line} ...", end="" if live else "\n")
     ticker = threading.Thread(target=tick, daemon=True)
     if live:
         ticker.start()
@@ -36,4 +42,4 @@ def step(what: str, note: str = ""):
         if live:
             ticker.join()
         head = "\r" + line if live else f"moderato: {what}"
-        print(f"{head}: {outcome} {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+        say(f"{head}: {outcome} {time.monotonic() - start:.0f} s")

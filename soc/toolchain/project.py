@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
+UNKNOWN = "commit unknown"
 
 
 @functools.cache
@@ -25,19 +26,35 @@ def settings() -> dict:
 
 @functools.cache
 def version() -> str:
-    """The commit, with `-dirty` if files differ from it; without git, the package's version."""
+    """The commit, with `-dirty` if files differ from it; else the package's version, and that the
+    commit is unknown."""
+    return git("describe", "--always", "--dirty") or f"{pyproject()['project']['version']}, {UNKNOWN}"
+
+
+def uncommitted() -> list[str] | None:
+    """Files that differ from the commit, or that git does not know and does not ignore. None if the
+    commit is unknown."""
+    status = git("status", "--porcelain")
+    return None if status is None else [line[3:] for line in status.splitlines()]
+
+
+def git(*words: str) -> str | None:
+    """What git prints about this clone, less the end of the last line; None if it knows no commit.
+
+    A tarball unpacked inside a repository is none of its commits. Whose the clone is does not matter:
+    its programs run anyway.
+    """
+    # Of a hook that runs us, git's own variables are about another repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+    def ask(*words: str) -> str:
+        return subprocess.run(["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", *words], text=True,
+                              capture_output=True, check=True, env=environment).stdout.rstrip("\n")
+
     try:
-        return subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
-                              capture_output=True, check=True).stdout.strip()
+        return ask(*words) if Path(ask("rev-parse", "--show-toplevel")) == ROOT else None
     except (OSError, subprocess.CalledProcessError):
-        return pyproject()["project"]["version"]
-
-
-def uncommitted() -> list[str]:
-    """Files that differ from the commit, or that git does not know and does not ignore."""
-    status = subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], text=True,
-                            capture_output=True, check=True).stdout
-    return [line[3:] for line in status.splitlines()]
+        return None
 
 
 def cache_root() -> Path:

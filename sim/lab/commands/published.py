@@ -10,7 +10,6 @@ replaced when all of it is there.
 import contextlib
 import gzip
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -144,11 +143,9 @@ def results(studies: Mapping[str, Sequence[Step]] = STUDIES, docs: Path = ROOT /
 
 def clean_commit() -> str:
     """The commit that all of it is made on. Raises LabError if files differ from it."""
-    try:
-        changed = project.uncommitted()
-    except (OSError, subprocess.CalledProcessError):
-        raise LabError("published figures name their commit; run this in a clone, with git"
-                       ) from None
+    changed = project.uncommitted()
+    if changed is None:
+        raise LabError("published figures name their commit; run this in a clone, with git")
     if changed:
         raise LabError("published figures are of one commit, and these files differ from it: "
                        f"{', '.join(changed[:5])}{' …' * (len(changed) > 5)}; commit them, or put "

@@ -18,7 +18,8 @@ def commands(records: Records) -> list[str]:
     """
     version = conditions(records.trials[-1])["version"]
     lines = [f"git checkout {version.removesuffix(DIRTY)}"
-             + "  # and files that were not committed" * version.endswith(DIRTY)]
+             + "  # and files that were not committed" * version.endswith(DIRTY)
+             if not version.endswith("unknown") else f"# version: {version}"]
     for nic in _each(conditions(trial)["nic"] for trial in records.trials):
         tasks = [trial["task"] for trial in records.trials if conditions(trial)["nic"] == nic]
         tests = defaultdict(list)  # options → tests

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What takes minutes is said, also by tests whose output is kept for their reports."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from moderato.soc.toolchain.project import ROOT
+
+TEST = """
+from moderato.soc.toolchain import cache
+
+def build(directory):
+    print("kept for the report")
+
+def test_builds():
+    cache.artifact("thing", ["a"], build, note="9 minutes")
+
+def test_looks(capsys):
+    cache.artifact("thing", ["b"], build, note="9 minutes")
+    assert "making thing (9 minutes)" in capsys.readouterr().err
+
+def test_has_a_cache_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
+    cache.artifact("thing", ["c"], build, note="9 minutes")
+"""
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_builds_are_told_while_tests_run(tmp_path, processes):
+    (tmp_path / "test_it.py").write_text(TEST)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "conftest", "-n",
+         str(processes), "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, tmp_path],
+        cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "MODERATO_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)})
+    assert "3 passed" in done.stdout
+    said = done.stdout + done.stderr
+    assert said.count("moderato: making thing (9 minutes) ...") == 1
+    assert said.count("moderato: making thing: done in 0 s") == 1
+    assert "kept for the report" not in said
