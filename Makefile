@@ -7,7 +7,7 @@ help:
 	@echo 'make forward      Linux forwards between two ports, with all six variants: the main job'
 	@echo 'make test         every test that takes less than minutes'
 	@echo 'make report       report.html from the trials of ./moderato rfc2544'
-	@echo 'make results      every figure in docs anew, on a clean commit (hours; docs/report.md)'
+	@echo 'make results      every figure in docs anew, on a clean commit (hours: ARGS=--yes; docs/report.md)'
 	@echo 'make bench        how fast the simulation is'
 	@echo 'make bitstream    the SoC for an FPGA board: BOARD=versa_ecp5'
 	@echo 'make setup        install all that is needed, without running anything'
@@ -22,8 +22,8 @@ forward:
 report:
 	@./moderato report $(ARGS)
 
-# Every figure in docs anew, on a clean commit: trials, profiles, tables (hours; docs/report.md tells
-# of which parts).
+# Every figure in docs anew, on a clean commit: trials, profiles, tables (hours, so it asks for
+# ARGS=--yes; docs/report.md tells of which parts).
 results:
 	@./moderato results $(ARGS)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Wrong commands: one line on standard error, status 2, and nothing done."""
 
+import ast
+import itertools
 import os
 import re
 import shlex
@@ -13,10 +15,12 @@ from pathlib import Path
 import pytest
 
 from moderato.sim.lab import cli, commands
+from moderato.sim.lab.commands import arguments
 from moderato.sim.lab.explain import profile, timeline
 from moderato.sim.lab.measure import forward, replay
 from moderato.sim.lab.rfc2544 import command as rfc2544
 from moderato.sim.lab.run import shell
+from moderato.sim.lab.show.errors import UsageError
 from moderato.sim.lab.strategies import command as strategies
 from moderato.soc.toolchain import project
 from moderato.soc.toolchain.project import ROOT
@@ -106,7 +110,13 @@ def nothing_runs(monkeypatch):
     ("replay --variant napi --in0 {tmp}/empty.pcap --out0 {tmp}/0 --out1 {tmp}/1",
      "has no frames"),
     ("replay --variant napi --in0 {tmp}/back.pcap --out0 {tmp}/0 --out1 {tmp}/1",
-     "frame 2 is 1e+06 us before frame 1"),
+     "record 2 is 1e+06 us before record 1"),
+    ("replay --variant napi --in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1", "add --yes"),
+    ("forward --json {tmp}/x --pcap {tmp}/x", "--pcap and --json are the same"),
+    ("forward --pcap {tmp}/folder --json {tmp}/folder/../folder", "is a folder"),
+    ("tcp --pcap {tmp}/x --results {tmp}/x", "--pcap and --results are the same"),
+    ("report --results {tmp}/file --figures {tmp}/x --output {tmp}/x",
+     "--figures and --output are the same"),
     ("report --results {tmp}/file --output {tmp}/file", "--output and --results are the same"),
     ("report --results {tmp}/file --markdown {tmp}/m --output {tmp}/m",
      "--markdown and --output are the same"),
@@ -115,7 +125,10 @@ def nothing_runs(monkeypatch):
     ("bitstream --board versa", "did you mean versa_ecp5?"),
     ("bitstream --board versa_ecp5 --seed x", "'x' is not a seed"),
     ("bench --frames 3", "--frames"),
-    ("results --yes", "--yes"),
+    ("results", "about 3 h 0 min; name fewer with --study, or add --yes"),
+    ("results --study rfc2544", "or add --yes"),
+    ("receiver --results /dev/full", "trials are kept to be read again"),
+    ("tcp --results /dev/null", "trials are kept to be read again"),
     ("forward --nic liteeth --variant napi", "leave --variant or --nic out"),
     ("rfc2544 --nic liteeth --variant all", "leave --variant or --nic out"),
     ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
@@ -152,13 +165,135 @@ def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "fifo")
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    (tmp_path / "folder").mkdir()
     (tmp_path / "empty.pcap").write_bytes(head)
+    (tmp_path / "long.pcap").write_bytes(head + b"".join(
+        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 7201)))
     (tmp_path / "back.pcap").write_bytes(head + b"".join(
         struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (2, 1)))
     assert cli.main(words.format(tmp=tmp_path).split()) == 2
     output = capsys.readouterr()
     assert output.out == "" and says in output.err
     assert len(output.err.splitlines()) == 1 and output.err.startswith("moderato: ")
+    require_advice_of(words.split()[0] if words else "", output.err)
+
+
+def require_advice_of(name: str, error: str):
+    """What an error advises is there: options are the command's own, `moderato …` parses."""
+    if name in commands.NAMES:
+        mine = set(cli.parser(name)._option_string_actions)
+        assert set(re.findall(r"(?<!\S)\(?(--[a-z0-9-]+)", error)) <= mine | set(said_by_user(error))
+    for command in re.findall(r"`(?:\./)?moderato ([^`]*)`", error):
+        require_command(command)
+
+
+def said_by_user(error: str) -> list[str]:
+    """What was wrong, as argparse repeats it."""
+    return re.findall(r"unrecognized arguments: ([^\s;]+)", error)
+
+
+def require_command(words: str):
+    """That it is one of moderato's, as far as it is written out."""
+    name, *rest = shlex.split(words)
+    if name in ("setup", "test", "--help"):
+        return
+    options = cli.parser(name)._option_string_actions
+    assert {word for word in rest if word.startswith("-")} <= set(options), words
+
+
+# What takes hours, of each command that asks for --yes.
+HOURS = {
+    "forward": "--load 0.001", "profile": "--seconds 60", "results": "", "rfc2544": "--test loss "
+    "--load 0.1,0.2", "replay": "--in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+    "timeline": "--frames 100000000 --output {tmp}/t"}
+
+
+def test_hours_have_to_be_wanted():
+    asking = {name for name in commands.NAMES
+              if "--yes" in cli.parser(name)._option_string_actions}
+    assert asking == set(HOURS)
+
+
+@pytest.mark.parametrize("name", HOURS)
+def test_advice_of_what_takes_hours(name, tmp_path, capsys):
+    """Said in places that several commands share, with the options of this one."""
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    (tmp_path / "long.pcap").write_bytes(head + b"".join(
+        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 7201)))
+    variant = "--variant napi" * ("--variant" in cli.parser(name)._option_string_actions)
+    assert cli.main(f"{name} {variant} {HOURS[name].format(tmp=tmp_path)}".split()) == 2
+    error = capsys.readouterr().err
+    assert re.search(r"; (give|play|name) .*, or add --yes", error)
+    require_advice_of(name, error)
+
+
+def test_commands_in_messages_are_there():
+    """In every text of the lab and of what builds for it."""
+    texts = [node.value for folder in ("sim", "soc", "boards", "integrate/top")
+             for file in (ROOT / folder).rglob("*.py") if "tests" not in file.parts
+             for node in ast.walk(ast.parse(file.read_text()))
+             if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    found = [command for text in texts
+             for command in re.findall(r"`(?:\./)?moderato ([a-z0-9][^`{…]*)`", text)]
+    assert len(found) > 10
+    for command in found:
+        require_command(command)
+
+
+def outputs_of(name: str) -> list[str]:
+    """Options of a command that name what it writes."""
+    kinds = {arguments.output_file, arguments.output_folder, arguments.kept_file}
+    return [action.option_strings[0] for action in cli.parser(name)._actions if action.type in kinds]
+
+
+REQUIRED = {"replay": "--variant napi --in0 {tmp}/a.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+            "report": "--results {tmp}/a.pcap", "results": "--study harts",
+            "bitstream": "--board versa_ecp5", "timeline": "--variant napi --output {tmp}/t",
+            "series": "--output {tmp}/series"}
+
+
+@pytest.mark.parametrize("name, one, other", [
+    (name, one, other) for name in commands.NAMES
+    for one, other in itertools.combinations(outputs_of(name), 2)])
+def test_no_two_results_have_one_path(name, one, other, tmp_path, capsys):
+    """Refused before anything is installed for it, whichever kinds they are."""
+    (tmp_path / "a.pcap").touch()
+    words = f"{name} {REQUIRED.get(name, '')} {one} {{tmp}}/same {other} {{tmp}}/same"
+    with pytest.raises(UsageError, match="are the same file or folder"):
+        cli.parse(words.format(tmp=tmp_path).split())
+
+
+@pytest.mark.parametrize("name", commands.NAMES)
+def test_usage_is_complete(name):
+    parser = cli.parser(name)
+    usage = parser.format_usage()
+    for option in parser._option_string_actions:
+        assert option == "--help" or re.search(rf"{option}\b", usage), option
+
+
+@pytest.mark.parametrize("name", commands.NAMES)
+def test_paths_are_octets(name, tmp_path):
+    """A name is any octets. Other values are text, and what is none is refused as wrong."""
+    path = os.path.join(os.fsencode(tmp_path), b"\xff\xe9")
+    with open(path, "w"):
+        pass
+    os.mkdir(path + b"d")
+    octets = {arguments.input_folder: path + b"d", arguments.output_folder: path + b"d"}
+    files = {*octets, arguments.input_file, arguments.input_files, arguments.output_file,
+             arguments.kept_file}
+    base = REQUIRED.get(name, "").format(tmp=tmp_path).split()
+    (tmp_path / "a.pcap").touch()
+    for action in cli.parser(name)._actions:
+        if action.nargs == 0 or action.dest == "command":
+            continue
+        word = os.fsdecode(octets.get(action.type, path))
+        words = [name, *base, action.option_strings[0], word]
+        if action.type in files:
+            found = getattr(cli.parse(words), action.dest)
+            assert os.fsencode(str(found[0] if isinstance(found, list) else found)) == os.fsencode(word)
+        else:
+            with pytest.raises(UsageError):
+                cli.parse(words)
 
 
 @pytest.mark.parametrize("words", ["--help", "-h", "help", *(
@@ -170,6 +305,16 @@ def test_help(words, capsys):
     assert not ended.value.code and output.err == ""
     assert "usage: moderato" in output.out
     assert max(map(len, output.out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("words", [
+    "forward --load 0 --help", "replay --variant nappi --in0 none -h", "bitstream --board x --help",
+    "forward --json . --help", "help replay --out0"])
+def test_help_comes_first(words, capsys):
+    """Whatever else is wrong: who asks for help needs it."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words.split())
+    assert not ended.value.code and "usage: moderato" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", commands.NAMES)
@@ -193,7 +338,7 @@ def test_help_imports_nothing_heavy():
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_examples_are_right(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in ("mine.jsonl", "in.pcap"):
+    for file in ("mine.jsonl", "in.pcap", "in.pcapng"):
         (tmp_path / file).touch()
     for example in cli.command(name).EXAMPLES:
         assert cli.parse([name, *shlex.split(example)]).run is cli.command(name).run
@@ -229,16 +374,48 @@ def test_launcher_refuses_before_it_installs(words, says, tmp_path):
     assert not (clone / ".venv").exists()
 
 
-def bare_clone(folder: Path) -> Path:
+ODD = ["My Lab", "a[1]", "Übung", "a'b", 'a"b', "a$b", "a:b", "a%b", "a#b", "a=b", "a,b", "a(b)", "a;b",
+       "a*", "tab\tb", "a\\b", "a&b"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_paths_that_programs_split_are_refused(name, tmp_path):
+    """Of the clone and of the cache, before anything is installed: the launcher alone is here."""
+    odd, plain = tmp_path / name, tmp_path / "plain"
+    for clone in odd, plain:
+        clone.mkdir()
+        shutil.copy(ROOT / "moderato", clone)
+    shown = launch(odd, "setup")
+    assert shown.returncode == 1 and "move the clone" in shown.stderr
+    for there in ({"MODERATO_CACHE": str(odd)}, {"MODERATO_CACHE": name},
+                  {"MODERATO_CACHE": "", "HOME": str(odd)}):
+        shown = launch(plain, "forward", **there)
+        assert shown.returncode == 1 and "point MODERATO_CACHE at another folder" in shown.stderr
+    assert sorted(tmp_path.rglob("*")) == sorted([odd, plain, odd / "moderato", plain / "moderato"])
+
+
+def test_help_has_any_path(tmp_path):
+    clone = bare_clone(tmp_path, "My [Lab]")
+    assert launch(clone, "--help", MODERATO_CACHE="/a b").returncode == 0
+
+
+def test_other_paths_are_not(tmp_path):
+    clone = bare_clone(tmp_path, "Az09._+@~-")
+    shown = launch(clone, "froward", MODERATO_CACHE=str(tmp_path / "Az09._+@~-"))
+    assert shown.returncode == 2 and "did you mean forward?" in shown.stderr
+
+
+def bare_clone(folder: Path, name: str = "clone") -> Path:
     """A clone without .venv."""
-    clone = folder / "clone"
+    clone = folder / name
     shutil.copytree(ROOT, clone, ignore=lambda _, names: [
         name for name in names if name in (".git", ".venv", "docs", "linux-driver", "cocotb-tests")
         or name == "__pycache__"])
     return clone
 
 
-def launch(clone: Path, words: str) -> subprocess.CompletedProcess:
+def launch(clone: Path, words: str, **environment: str) -> subprocess.CompletedProcess:
     """With a cache that nobody may make."""
     return subprocess.run([clone / "moderato", *words.split()], capture_output=True, text=True,
-                          env={**os.environ, "MODERATO_CACHE": "/proc/none", "HOME": "/proc"})
+                          env={**os.environ, "MODERATO_CACHE": "/proc/none", "HOME": "/proc",
+                               **environment})

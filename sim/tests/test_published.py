@@ -120,7 +120,7 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
         f"published.machine = command.machine = lambda *_, **__: {machine!r}\n"
         f"studies, docs, results = {STUDIES!r}, Path({str(docs)!r}), published.results\n"
         "published.results = lambda _: results(studies, docs)\n"
-        "sys.exit(cli.main(['results']))")
+        "sys.exit(cli.main(['results', '--yes']))")
     words = [sys.executable, "-c", program]
     subprocess.run(words, check=True, capture_output=True)
     folder = published.run_folder(COMMIT)
@@ -166,7 +166,7 @@ def without_run_time(page: str) -> list[str]:
 def test_a_changed_file_is_refused(clean, docs, monkeypatch, capsys):
     monkeypatch.setattr(project, "uncommitted", lambda: ["gateware/dma.py"])
     monkeypatch.setattr(published, "run_folder", None)  # nothing is begun
-    assert cli.main(["results"]) == 1
+    assert cli.main(["results", "--yes"]) == 1
     assert "these files differ from it: gateware/dma.py; commit them" in capsys.readouterr().err
 
 

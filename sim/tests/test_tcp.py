@@ -200,4 +200,28 @@ def test_unsteady_windows():
     even = list(range(0, 900, 100))
     assert figures.unsteady(even) == []
     assert "3.0 times" in figures.unsteady([*even[:-1], even[-2] + 300])[0]
-    assert "no steady window" in figures.unsteady([])[0]
+    assert "too few octets for a steady window" in figures.unsteady([])[0]
+
+
+@pytest.mark.parametrize("window", [
+    None, {"start_cycle": 900, "end_cycle": 900, "octets": 0, "parts": [900] * 9,
+           "idle_cycles": [0]}])
+def test_too_few_octets_have_figures_of_all(window):
+    """They come all at once: a window without a length has no rate."""
+    events = dict.fromkeys(("rx_interrupt", "tx_interrupt", "rx_completed"), 3)
+    counts = {"segments": {"in": 1, "out": 0}, "octets": {"in": 1000, "out": 0},
+              "acks": {"in": 0, "out": 1}, "retransmitted": {"in": 0, "out": 0}, "window": None,
+              "round_trip_cycles": None}
+    none = counts | {"segments": {"in": 0, "out": 0}}
+    port = counts | {"steady": window and none, "events": events,
+                     "window_events": window and dict.fromkeys(events, 0),
+                     "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}}
+    reply = {"start_cycle": 500, "end_cycle": 1300, "octets": 1000, "idle_cycles": [400],
+             "window": window, "ports": [port], "quiet": True,
+             "connections": [{"number": 0, "state": "closed", "octets": 1000, "corrupted": 0}]}
+    wanted = Transfer("in", "napi", octets=1000)
+    found = figures.figures(wanted, reply, 100_000_000)
+    assert found["goodput_mbps"] == 1000.0 and found["cpu_idle_percent"] == 50.0
+    assert (found["segments"], found["rx_interrupts"]) == (1, 3)
+    served = [{"number": 0, "octets": 1000, "corrupted": 0}]
+    assert "too few octets for a steady window" in figures.problems(wanted, reply, served)[0]

@@ -222,6 +222,15 @@ def scheduler(word: str) -> str:
     return word
 
 
+def text(word: str) -> str:
+    """Words that go into a file."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f"{word!r} is no UTF-8; write it so") from None
+    return word
+
+
 def _number(word: str, what: str) -> float:
     try:
         return float(word)
@@ -295,6 +304,15 @@ def output_file(word: str) -> Path:
     elif not _writable(folder):
         raise argparse.ArgumentTypeError(
             f"the folder {folder} can't be written to; name another file")
+    return path
+
+
+def kept_file(word: str) -> Path:
+    """An output file that is read again."""
+    path = output_file(word)
+    if outputs.final(path) is None or path.exists() and not path.is_file():
+        raise argparse.ArgumentTypeError(f"{word} keeps nothing, and trials are kept to be read "
+                                         "again; name a regular file")
     return path
 
 

@@ -106,11 +106,11 @@ def add_farm(parser: ArgumentParser):
     parser.add_argument("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
                         help="of a dask scheduler whose workers run the trials (default: this "
                              "machine's cores)")
-    parser.add_argument("--results", type=arguments.output_file, metavar="FILE",
+    parser.add_argument("--results", type=arguments.kept_file, metavar="FILE",
                         help="keep the trials here instead of in the build cache")
 
 
-Named = tuple[str, Path | None]  # an option, and the file that it names
+Named = tuple[str, Path | None]  # an option, and the file or folder that it names
 
 
 def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
@@ -119,11 +119,12 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
     for each in (*inputs, *results):
         name, path = each
         place = path and outputs.final(path)
-        if place is None or place.exists() and not place.is_file():
-            continue
+        if place is None or place.exists() and not (place.is_file() or place.is_dir()):
+            continue  # devices and pipes take from several
         for other, earlier in known if each in results else []:
             if place == earlier or place.exists() and earlier.exists() and place.samefile(earlier):
-                raise UsageError(f"{name} and {other} are the same file, {path}; name another")
+                raise UsageError(f"{name} and {other} are the same file or folder, {path}; name "
+                                 "another")
         known.append((name, place))
 
 

@@ -22,6 +22,10 @@ def options(parser):
     common.add_yes(parser)
 
 
+def check(options):
+    common.require_distinct([], [("--json", options.json), ("--pcap", options.pcap)])
+
+
 def run(options) -> int:
     from ..measure.forward import forward
     return forward(common.variants(options), options.frame_size, options.load, options.frames,

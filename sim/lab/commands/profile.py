@@ -23,10 +23,13 @@ def options(parser):
     common.add_yes(parser)
 
 
-def run(options) -> int:
-    from ..explain.profile import profile
+def check(options):
     common.require_distinct([], [("--folded", options.folded), ("--json", options.json),
                                  ("--flame-graph", options.flame_graph)])
+
+
+def run(options) -> int:
+    from ..explain.profile import profile
     return profile(common.variants(options), options.frame_size, options.load, options.seconds,
                    options.link, options.folded, options.flame_graph, options.json,
                    common.system(options), options.yes)

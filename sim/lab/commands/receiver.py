@@ -18,9 +18,12 @@ def options(parser):
     common.add_farm(parser)
 
 
+def check(options):
+    common.require_distinct([("--results", options.results)], [("--json", options.json)])
+
+
 def run(options) -> int:
     from ..receiver.study import receiver
-    common.require_distinct([], [("--json", options.json), ("--results", options.results)])
     chosen, *_ = common.variants(options)  # the first one is as the paper's driver
     return receiver(chosen, options.user_buffer, common.system(options), options.json,
                     options.results, options.scheduler)

@@ -21,9 +21,13 @@ def options(parser):
         help="what `moderato profile` wrote: *.json, *.svg, *.pftrace")
 
 
+def check(options):
+    common.require_distinct([("--results", each) for each in options.results or []],
+                            [("--output", options.output), ("--markdown", options.markdown),
+                             ("--figures", options.figures)])
+
+
 def run(options) -> int:
     from ..report.command import report
-    common.require_distinct([("--results", each) for each in options.results or []],
-                            [("--output", options.output), ("--markdown", options.markdown)])
     return report(options.results, options.output, options.figures, options.markdown,
                   options.profiles)

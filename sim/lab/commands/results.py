@@ -1,16 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything in docs/data, docs/tables.md and docs/figures anew (three hours)."""
 
-from . import arguments
+from ..measure.estimate import LONG
+from ..show.errors import UsageError
+from ..show.progress import duration
+from . import arguments, common
 
-EXAMPLES = ("",
+EXAMPLES = ("--yes",
             "--study harts")
+MINUTES = {"rfc2544": 80, "tcp": 40, "strategies": 30, "harts": 30}  # as published.py has them
 
 
 def options(parser):
     parser.add_argument("--study", type=arguments.study_list, default=list(arguments.STUDIES),
-                        metavar="S[,S]", help="only some of: rfc2544 (80 minutes), tcp (40), "
-                                              "strategies (30), harts (30); default: all")
+                        metavar="S[,S]", help="only some of: " + ", ".join(
+                            f"{study} ({minutes} minutes)" for study, minutes in MINUTES.items())
+                        + "; default: all")
+    common.add_yes(parser)
+
+
+def check(options):
+    seconds = 60 * sum(MINUTES[study] for study in options.study)
+    if seconds >= LONG and not options.yes:
+        raise UsageError(f"this takes about {duration(seconds)}; name fewer with --study, or add "
+                         "--yes")
 
 
 def run(options) -> int:

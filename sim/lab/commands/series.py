@@ -11,7 +11,7 @@ def options(parser):
     add = parser.add_argument
     add("--output", type=arguments.output_folder, required=True, metavar="DIR",
         help="a folder without mails, for these; `git am` applies them to Linux")
-    add("--author", metavar="'NAME <MAIL>'",
+    add("--author", type=arguments.text, metavar="'NAME <MAIL>'",
         help="who signs them off and maintains the driver (default: of git's configuration)")
 
 

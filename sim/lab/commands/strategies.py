@@ -20,11 +20,14 @@ def options(parser):
     common.add_farm(parser)
 
 
+def check(options):
+    common.require_distinct([("--results", options.results)], [("--json", options.json)])
+
+
 def run(options) -> int:
     from ..strategies import settings
     from ..strategies.command import strategies
     from ..strategies.situations import SITUATIONS
-    common.require_distinct([("--results", options.results)], [("--json", options.json)])
     return strategies(settings.of(tuple(options.strategy)),
                       [SITUATIONS[name] for name in options.situation], options.frame_size,
                       options.json, options.scheduler, options.results)

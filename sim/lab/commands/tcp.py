@@ -51,12 +51,16 @@ def options(parser):
     common.add_farm(parser)
 
 
+def check(options):
+    common.require_distinct([("--results", options.results)],
+                            [("--json", options.json), ("--pcap", options.pcap)])
+
+
 def run(options) -> int:
     from ..run.variants import OFFLOAD
     from ..show.errors import UsageError
     from ..tcp.command import tcp
     from ..tcp.transfer import OUT, Transfer, usual_gro
-    common.require_distinct([], [("--json", options.json), ("--results", options.results)])
     if options.program == "nuttcp" and (options.direction != [OUT] or options.connections > 1):
         raise UsageError("--program nuttcp sends over one connection: its receiver wants another "
                          "nuttcp at the other end; add --direction out, or leave it out")

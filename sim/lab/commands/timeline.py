@@ -4,8 +4,6 @@
 from . import arguments, common
 
 EXAMPLES = ("--variant napi --frames 8 --output napi.pftrace",)
-USAGE = ("moderato timeline (--variant V | --nic liteeth) --output FILE [--kernel K]\n"
-         "       [--hz HZ] [--frame-size N] [--frames N] [--link MBPS] [--yes]")
 
 
 def options(parser):

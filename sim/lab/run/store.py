@@ -12,7 +12,7 @@ from pathlib import Path
 from moderato.soc.toolchain.project import cache_root
 
 from ..show import outputs
-from ..show.errors import LabError, UsageError
+from ..show.errors import LabError
 
 
 def default(name: str = "trials") -> Path:
@@ -30,9 +30,6 @@ class Store:
         self.path = path
         self.used = []  # records that were asked for or added
         self.grown = False
-        if outputs.final(path) is None or path.exists() and not path.is_file():
-            raise UsageError(f"{path} keeps nothing, and trials are kept to be read again; name a "
-                             "regular file")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.records = read(path) if path.exists() and not anew else {}

@@ -15,16 +15,18 @@ def figures(transfer, reply: dict, sys_clk_hz: int) -> dict:
     way at port 0: into the guest, or out of it."""
     first = reply["ports"][0]
     # A transfer that never had a steady window has figures of all of it, and a problem that says so.
-    window = reply["window"] or {"start_cycle": reply["start_cycle"], "octets": reply["octets"],
-                                 "end_cycle": reply["end_cycle"], "parts": [],
-                                 "idle_cycles": reply["idle_cycles"]}
+    found = steady(reply)
+    window = found or {"start_cycle": reply["start_cycle"], "octets": reply["octets"],
+                       "end_cycle": reply["end_cycle"], "parts": [],
+                       "idle_cycles": reply["idle_cycles"]}
     clocks = max(1, window["end_cycle"] - window["start_cycle"])
     seconds = clocks / sys_clk_hz
-    steady = first["steady"] or first
+    counts = found and first["steady"] or first
     data, back = ("out", "in") if transfer.direction == "out" else ("in", "out")
-    events = {name: sum((port["window_events"] or port["events"])[name] for port in reply["ports"])
+    events = {name: sum((found and port["window_events"] or port["events"])[name]
+                        for port in reply["ports"])
               for name in ("rx_interrupt", "tx_interrupt", "rx_completed")}
-    segments = steady["segments"][data]
+    segments = counts["segments"][data]
     return {
         "sys_clk_hz": sys_clk_hz, "cycles": clocks, "window_octets": window["octets"],
         "goodput_mbps": round(window["octets"] * 8 / seconds / 1e6, 3),
@@ -36,9 +38,9 @@ def figures(transfer, reply: dict, sys_clk_hz: int) -> dict:
         "interrupts_per_second": round(
             (events["rx_interrupt"] + events["tx_interrupt"]) / seconds, 3),
         "segments": segments,
-        "acks_per_segment": round(steady["acks"][back] / segments, 4) if segments else None,
-        "mean_window_bytes": steady["window"] and steady["window"]["mean"],
-        "round_trip_us": microseconds(steady["round_trip_cycles"], sys_clk_hz),
+        "acks_per_segment": round(counts["acks"][back] / segments, 4) if segments else None,
+        "mean_window_bytes": counts["window"] and counts["window"]["mean"],
+        "round_trip_us": microseconds(counts["round_trip_cycles"], sys_clk_hz),
         "retransmissions": sum(sum(port["retransmitted"].values()) for port in reply["ports"]),
         "corrupted": sum(each["corrupted"] for each in reply["connections"]),
         "transfer_cycles": reply["end_cycle"] - reply["start_cycle"],
@@ -48,6 +50,12 @@ def figures(transfer, reply: dict, sys_clk_hz: int) -> dict:
             "events", "window_events")} for port in reply["ports"]],
         "connections_ended": reply["connections"],
     }
+
+
+def steady(reply: dict) -> dict | None:
+    """The window, if there is one and it took time: octets that all come at once have no rate."""
+    window = reply["window"]
+    return window if window and window["parts"][0] < window["parts"][-1] else None
 
 
 def microseconds(cycles: dict | None, sys_clk_hz: int) -> dict | None:
@@ -76,14 +84,16 @@ def problems(transfer, reply: dict, served: Sequence[dict]) -> list[str]:
               for kind, what in (("bad_fcs", "wrong FCS"), ("bad_preamble", "wrong preamble"),
                                  ("short_gap", "short gap before them"))
               if port["left"][kind] and not (kind == "bad_fcs" and "damage" in transfer.faults)]
-    return found or unsteady(reply["window"]["parts"] if reply["window"] else [])
+    window = steady(reply)
+    return found or unsteady(window["parts"] if window else [])
 
 
 def unsteady(parts: Sequence[int]) -> list[str]:
     """Whether an eighth of the window's octets took much longer than the others."""
     lengths = [after - before for before, after in zip(parts, parts[1:])]
     if not lengths:
-        return ["the transfer has no steady window; move more octets"]
+        return ["it has too few octets for a steady window: figures are of all of it; move more "
+                "octets"]
     median = sorted(lengths)[len(lengths) // 2]
     if max(lengths) <= UNEVEN * median:
         return []
