@@ -511,6 +511,12 @@ def test_the_command_makes_no_other_trials():
         "--phases 1 --resolution 1 --link 100"]
 
 
+def test_no_command_for_a_commit_that_is_unknown():
+    version = "0.1.0, commit unknown"
+    trials = search("napi", 64, conditions=made_up.MACHINE | {"version": version})
+    assert reproduce.commands(chosen(trials))[0] == f"# version: {version}"
+
+
 def test_data_files_are_those_of_the_paper():
     """Each of their tables whole, as the README beside them says."""
     folder = paper.ROOT / "docs" / "data"
