@@ -4,6 +4,12 @@
 # What --board is called, and the module that it is.
 BOARDS = ("versa_ecp5", "ecpix5", "colorlight_5a_75b")
 
+# Those whose memory is too small for it.
+WITHOUT_LINUX = ("colorlight_5a_75b",)
+
+# What the MACs of a board are: Moderato, Moderato with all its options, LiteEth's.
+NICS = ("moderato", "offload", "liteeth")
+
 # Who knows the speed of a port. Fixed: the PHY chip negotiates by itself, and 1000 Mb/s is all that
 # the FPGA can do. Negotiated: Linux asks the chip over MDIO, and the FPGA follows it.
 LINKS = ("fixed", "negotiated")

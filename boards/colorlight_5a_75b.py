@@ -50,7 +50,6 @@ class Board(BoardSoC):
     dram_masks   = False  # they are tied to ground
     cpu_config   = CpuConfig(icache=4096, icache_ways=1, dcache=4096, dcache_ways=1, itlb=0, dtlb=0)
     synchronous  = ("sys", "clkout1")  # the latter is sys2x
-    linux        = False
     small        = True
 
     def make_platform(self):

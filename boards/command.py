@@ -23,25 +23,13 @@ OURS = (MARK, "report.md", "soc.json", "boot.json", "*.bit", "*.svf", "Image", "
 
 def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts: int = 1,
               link: str = "fixed") -> int:
-    """Build for `board` with `nic` (of boards.BOARDS and soc.NICS) and `link` (of boards.LINKS),
-    and print the report.
+    """Build for `board` with `nic` and `link` (of boards.BOARDS, NICS and LINKS), and print the
+    report.
 
     Each of `seeds` is placed and routed; the bitstream is that of the fastest, and those that miss
     timing are told. Raises BuildError, and leaves no folder, if all of them do.
     """
     kind = board_class(board)
-    if not kind.linux and nic != "moderato":
-        raise WrongCommand(f"the memory of the {kind.title} is too small for Linux, and the "
-                           "program that runs without it knows Moderato's MACs only; leave "
-                           "--nic out")
-    if not kind.linux and harts > 1:
-        raise WrongCommand(f"the memory of the {kind.title} is too small for Linux, and the "
-                           "program that runs without it knows one hart only; leave --harts out")
-    if not kind.linux and link == "negotiated":
-        raise WrongCommand(f"the memory of the {kind.title} is too small for Linux, and the "
-                           "program that runs without it asks no PHY; leave --link out")
-    if nic == "liteeth" and link == "negotiated":
-        raise WrongCommand("the kernel's driver of LiteEth asks no PHY; leave --link or --nic out")
     several = (f"-{harts}-harts" if harts > 1 else "") + ("-negotiated" if link == "negotiated" else "")
     output = output or Path(f"{board}-{nic}{several}")
     clear(output)  # whatever happens now, nothing old is left to be mistaken for new

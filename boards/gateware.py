@@ -53,8 +53,9 @@ def sources(board: str, nic: str, harts: int = 1) -> list:
     kind   = board_class(board)
     soc    = [ROOT / "soc" / name for name in ("soc.py", "liteeth.py", "memory.py", "cpu")]
     shared = [ROOT / "boards" / name for name in ("soc.py", "ecp5.py", "gateware.py")]
-    netlist = cluster(replace(kind.cpu_config, harts=harts), kind.ports if nic == "moderato" else 0,
-                      plic_sources(kind.ports))
+    queues  = harts if nic == "offload" else 1
+    netlist = cluster(replace(kind.cpu_config, harts=harts), 0 if nic == "liteeth" else kind.ports,
+                      plic_sources(kind.ports, queues))
     bios    = [NETBOOT, FIRMWARE / "include", ROOT / "linux-driver" / "moderato_regs.h"]
     return [netlist, *soc, *shared, *bios, ROOT / "gateware", ROOT / "boards" / f"{board}.py",
             Path(libc.__file__), *tools()]

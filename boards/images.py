@@ -42,7 +42,8 @@ def modules(soc: dict) -> list[Path]:
     harts = soc["cpu"]["harts"]
     if soc["nic"] == "liteeth":
         return [liteeth(harts)]
-    return [*([mdio(harts)] if choice(soc) == PHY else []), driver(harts, choice(soc))]
+    return [*([mdio(harts)] if choice(soc) == PHY else []),
+            driver(harts, choice(soc), soc["offloads"])]
 
 
 def has_linux(soc: dict) -> bool:

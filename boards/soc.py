@@ -11,7 +11,7 @@ from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 
 from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.soc.cpu import CpuConfig
-from moderato.soc.soc import ModeratoSoC
+from moderato.soc.soc import OFFLOADS, ModeratoSoC
 
 SRAM_SIZE = 8 << 10  # the BIOS' stack and variables
 
@@ -31,8 +31,7 @@ class BoardSoC(ModeratoSoC):
     cpu_config: of the cluster; how many harts it has is asked for.
     rom_size: of LiteX's BIOS, which prepares the DRAM and loads the images of a boot.
     synchronous: clocks of one PLL with paths between them, as nextpnr names them.
-    linux: whether its memory is large enough for Linux.
-    link: one of boards.LINKS, which is asked for.
+    nic, link: one of boards.NICS and of boards.LINKS, which are asked for.
     small: whether area matters more than speed to the tools, as the FPGA is nearly full.
     """
     title        = ""
@@ -45,7 +44,6 @@ class BoardSoC(ModeratoSoC):
     cpu_config   = CpuConfig()
     rom_size     = 32 << 10
     synchronous  = ()
-    linux        = True
     small        = False
 
     # Fixed like those of ModeratoSoC: LiteEth's MACs, if there are any, have pages 4 and 6.
@@ -54,11 +52,12 @@ class BoardSoC(ModeratoSoC):
 
     def __init__(self, nic="moderato", uart_name="serial", harts=1, link="fixed"):
         self.link = link
+        self.offloads = nic == "offload"
         platform = self.make_platform()
         self.add_clocks(platform)
         ModeratoSoC.__init__(self, platform, self.sys_clk_freq,
             phys                 = [self.add_phy(platform, port) for port in range(self.ports)],
-            nic                  = nic,
+            nic                  = "moderato" if self.offloads else nic,
             cpu                  = replace(self.cpu_config, harts=harts),
             ident                = f"Moderato on {self.title}",
             integrated_rom_size  = self.rom_size,
@@ -68,6 +67,10 @@ class BoardSoC(ModeratoSoC):
         )
         self.add_memory(platform)
         self.add_devices(platform)
+
+    def mac_options(self, number: int) -> dict:
+        # A queue for each hart: a second one is large, and one hart has no use of it.
+        return {**OFFLOADS, "queues": self.cpu.config.harts} if self.offloads else {}
 
     def add_phy(self, platform, port: int):
         """RGMII, in clock domains of its own."""
@@ -103,7 +106,8 @@ class BoardSoC(ModeratoSoC):
             for port, mac in enumerate(description["macs"]):
                 mac["mdio"] = self._mdio(port)
         return {**description, "board": self.title, "phy_mode": self.phy_mode, "link": self.link,
-                "device": self.platform.device, "baud_rate": self.baud_rate}
+                "offloads": self.offloads, "device": self.platform.device,
+                "baud_rate": self.baud_rate}
 
     def _mdio(self, port: int) -> int:
         """Address of a PHY's registers of MDIO: behind that of its reset."""

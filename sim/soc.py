@@ -23,16 +23,13 @@ from moderato.gateware.mac import PARTS
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
-from moderato.soc.soc import POWERED_OFF, ModeratoSoC, plic_sources
+from moderato.soc.soc import OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
 from moderato.soc.verilog import normalise
 
 TOP = "sim"  # the Verilog module
 SOC = ROOT / "soc"
-OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
-            "rmon": True, "vlan": True, "timestamp": True, "queues": 2, "gather": True,
-            "segment": True, "merge": True}
 
 
 @dataclass(frozen=True)

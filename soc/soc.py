@@ -9,6 +9,11 @@ from .memory import DRAMBridge, IntegratedRAM, WholeWords
 
 NICS = ("moderato", "liteeth")
 
+# What a MAC with all options is made with.
+OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
+            "rmon": True, "vlan": True, "timestamp": True, "queues": 2, "gather": True,
+            "segment": True, "merge": True}
+
 MAC_BASE      = 0xf100_0000
 MAC_SIZE      = 0x1000
 MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next; then

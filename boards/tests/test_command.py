@@ -13,6 +13,7 @@ from moderato.soc.toolchain.cache import BuildError
 
 GOOD = Clock("sys", 75.0, 80.0, "9.9 ns: a (CPU) to b (DRAM)")
 SOC  = {"board": "Test", "device": "none", "nic": "moderato", "link": "fixed",
+       "offloads": False,
         "memory": {"size": 32 << 20}}
 BAD  = dataclasses.replace(GOOD, reached=70.0)
 
@@ -130,7 +131,9 @@ def test_missing_tool(monkeypatch, tmp_path):
     ("--board versa_ecp5 --seed fast", "'fast' is not a seed"),
     ("--board versa_ecp5 --seed 1,-1", "a seed is 0 to"),
     ("--board versa_ecp5 --output /nowhere/at/all", "does not exist"),
+    ("--board ulx3s", "another ECP5 board: docs/boards.md#another-ecp5-board"),
     ("--board colorlight_5a_75b --nic liteeth", "leave --nic out"),
+    ("--board colorlight_5a_75b --nic offload", "leave --nic out"),
     ("--board colorlight_5a_75b --harts 2", "leave --harts out"),
     ("--board ecpix5 --harts 3", "invalid choice: 3"),
     ("--board colorlight_5a_75b --link negotiated", "leave --link out"),

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from moderato.boards import BOARDS
+from moderato.boards import BOARDS, WITHOUT_LINUX
 from moderato.boards.gateware import board_class, gateware
 from moderato.boards.images import has_linux, phy, write
 from moderato.soc.linux.devicetree import Options, dts
@@ -17,7 +17,8 @@ from moderato.soc.soc import NICS
 SMALL = "colorlight_5a_75b"
 LINUX = [*((board, nic) for board in BOARDS if board != SMALL for nic in NICS),
          ("ecpix5", "moderato", 2),  # with two harts
-         ("versa_ecp5", "moderato", 1, "negotiated")]
+         ("versa_ecp5", "moderato", 1, "negotiated"),
+         ("ecpix5", "offload", 2)]
 
 
 def name(build: tuple) -> str:
@@ -70,7 +71,7 @@ def test_every_clock_has_a_period(built):
 def test_the_board_knows_whether_linux_fits(built):
     board, _, folder = built
     soc = json.loads((folder / "soc.json").read_text())
-    assert board_class(board).linux == has_linux(soc)
+    assert (board not in WITHOUT_LINUX) == has_linux(soc)
 
 
 def test_the_bios_fits(built):
@@ -98,7 +99,10 @@ def test_device_tree(built, tmp_path):
     assert answer.returncode == 0 and not answer.stderr
     assert len(soc["macs"]) == board_class(board).ports
     assert text.count("cpu@") == soc["cpu"]["harts"]
-    fixed = nic == "moderato" and soc["link"] == "fixed"
+    assert soc["offloads"] == (nic == "offload")
+    queues = nic == "offload" and soc["cpu"]["harts"] > 1
+    assert ("tx1_irq" in soc["macs"][0]) == ('"tx1"' in text) == queues
+    fixed = nic != "liteeth" and soc["link"] == "fixed"
     assert text.count("speed = <1000>") == (len(soc["macs"]) if fixed else 0)
 
 

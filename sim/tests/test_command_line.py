@@ -365,13 +365,18 @@ def test_launcher_s_help_installs_nothing(words, says, tmp_path):
 
 @pytest.mark.parametrize("words, says", [
     ("", "a COMMAND is needed"), ("froward", "did you mean forward?"),
-    ("forward --load 0", "0.001 to 100 percent"), ("timeline --variant napi", "--output")])
-def test_launcher_refuses_before_it_installs(words, says, tmp_path):
+    ("forward --load 0", "0.001 to 100 percent"), ("timeline --variant napi", "--output"),
+    ("bitstream", "--board"), ("bitstream --board colorlight_5a_75b --harts 2", "leave --harts out")])
+@pytest.mark.parametrize("before", ["nothing", "all but a board's tools"])
+def test_launcher_refuses_before_it_installs(before, words, says, tmp_path):
     clone = bare_clone(tmp_path)
+    if before != "nothing":
+        (clone / ".venv").mkdir()
+        (clone / ".venv" / "moderato.stamp").write_text("")
     shown = launch(clone, words)
     assert (shown.returncode, shown.stdout) == (2, "")
     assert says in shown.stderr and len(shown.stderr.splitlines()) == 1
-    assert not (clone / ".venv").exists()
+    assert [each.name for each in clone.glob(".venv/*")] == ["moderato.stamp"] * (before != "nothing")
 
 
 ODD = ["My Lab", "a[1]", "Übung", "a'b", 'a"b', "a$b", "a:b", "a%b", "a#b", "a=b", "a,b", "a(b)", "a;b",

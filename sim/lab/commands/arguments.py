@@ -64,14 +64,16 @@ def study_list(words: str) -> list[str]:
 
 def board(word: str) -> str:
     """The name of a board."""
-    return _known(word, BOARDS, "board")
+    return _known(word, BOARDS, "board", "another ECP5 board: docs/boards.md#another-ecp5-board; "
+                  "any of litex-boards: examples/litex-boards")
 
 
-def _known(word: str, known: Collection[str], what: str) -> str:
+def _known(word: str, known: Collection[str], what: str, else_: str = "") -> str:
+    """else_: what to do with a word that is like none of them."""
     if word in known:
         return word
     close = difflib.get_close_matches(word, known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
+    hint = f"; did you mean {close[0]}?" if close else f"; {else_}" if else_ else ""
     raise argparse.ArgumentTypeError(f"unknown {what} {word!r}{hint} (known: {', '.join(known)})")
 
 

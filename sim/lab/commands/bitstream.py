@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Build the SoC for an FPGA board."""
 
-from moderato.boards import BOARDS, LINKS
+from moderato.boards import BOARDS, LINKS, NICS, WITHOUT_LINUX
 
 from ..run.variants import LITEETH, MODERATO
+from ..show.errors import UsageError
 from . import arguments
 
 EXAMPLES = ("--board versa_ecp5",
@@ -15,9 +16,9 @@ EXAMPLES = ("--board versa_ecp5",
 def options(parser):
     add = parser.add_argument
     add("--board", type=arguments.board, required=True, metavar="NAME", help=", ".join(BOARDS))
-    add("--nic", choices=(MODERATO, LITEETH), default=MODERATO,
-        help="liteeth: the same SoC with LiteEth's MACs, for comparison "
-             "(default: moderato)")
+    add("--nic", choices=NICS, default=MODERATO,
+        help="offload: with all options of the MACs, and a queue for each hart; liteeth: the same "
+             "SoC with LiteEth's MACs, for comparison (default: moderato)")
     add("--harts", type=int, choices=(1, 2), default=1,
         help="of the CPU; two need a large FPGA (default: 1)")
     add("--link", choices=LINKS, default=LINKS[0],
@@ -28,6 +29,21 @@ def options(parser):
     add("--output", type=arguments.output_folder, metavar="DIR",
         help="a folder that is made anew (default: NAME-NIC in the current one, and "
              "NAME-NIC-2-harts for two; -negotiated is added likewise)")
+
+
+def check(options):
+    """Refuse what can't be, before anything is installed or built."""
+    small = (f"the memory of {options.board} is too small for Linux, and the program that runs "
+             "without it ")
+    if options.board in WITHOUT_LINUX:
+        if options.nic != MODERATO:
+            raise UsageError(f"{small}knows Moderato's MACs without options only; leave --nic out")
+        if options.harts > 1:
+            raise UsageError(f"{small}knows one hart only; leave --harts out")
+        if options.link != LINKS[0]:
+            raise UsageError(f"{small}asks no PHY; leave --link out")
+    if options.nic == LITEETH and options.link != LINKS[0]:
+        raise UsageError("the kernel's driver of LiteEth asks no PHY; leave --link or --nic out")
 
 
 def run(options) -> int:
