@@ -23,8 +23,9 @@ def test_fifo_order(name, order):
 
 
 def test_max_frames():
-    with pytest.raises(ValueError, match="max_frames must be more than the 4 .*, not 4"):
-        mac(max_frames=4)
+    for number in (0, 4):
+        with pytest.raises(ValueError, match=f"max_frames must be more than the 4 .*, not {number}"):
+            mac(max_frames=number)
     mac(max_frames=5)
     with pytest.raises(ValueError, match="max_frames must be more than the 8 .*, not 8"):
         mac(max_frames=8, queues=2)

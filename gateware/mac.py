@@ -18,6 +18,7 @@ from litex.soc.interconnect import axi
 
 from moderato.gateware               import registers
 from moderato.gateware.checksum      import TxChecksum
+from moderato.gateware.completions   import IN_FLIGHT
 from moderato.gateware.dma           import DMAReader, DMAWriter
 from moderato.gateware.frame_fifo    import FrameFIFO
 from moderato.gateware.gather_ring   import GatherRing
@@ -115,6 +116,9 @@ class ModeratoMAC(LiteXModule):
             raise ValueError("segment needs gather and tx_checksum.")
         if merge and not rx_checksum:
             raise ValueError("merge needs rx_checksum.")
+        if max_frames <= IN_FLIGHT:
+            raise ValueError(f"max_frames must be more than the {IN_FLIGHT} frames that may be under way, not "
+                f"{max_frames}: nothing would ever be sent.")
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Adds the MAC to a LiteX SoC, whichever its CPU and its bus are."""
 
+import difflib
+import operator
+import re
+from inspect import signature
+
 from litex.soc.integration.soc import SoCRegion
 
 from moderato.gateware.axi_lite import AXILiteSlave
@@ -8,10 +13,13 @@ from moderato.gateware.axi_master import NON_CACHEABLE, AXIMaster
 from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.wishbone_master import WishboneMaster
 
-from .clocks import constrain
+from .clocks import constrain, require_domains
 from .interrupts import InterruptLine
 
 REGISTERS = 0x1000  # bytes
+# Options of the MAC with their defaults.
+OPTIONS = {name: each.default for name, each in signature(ModeratoMAC.__init__).parameters.items()
+           if each.default is not each.empty and not name.endswith("_cd")}
 
 
 def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None,
@@ -33,12 +41,19 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
                 rx_checksum, tx_checksum, unicast, pause, jumbo, rmon, vlan, timestamp, queues,
                 gather, segment, merge.
 
-    Raises ValueError if the MAC cannot work in this SoC.
+    Raises ValueError if the MAC cannot work in this SoC; if the PHY's clock domains are others than
+    `phy_cd` says, when the SoC is finalized.
     """
-    check(soc, phy, name)
+    check(soc, phy, phy_cd, name)
+    check_options(options, name)
     bus = dma_bus(soc, coherent, name)
 
-    mac = ModeratoMAC(phy, soc.sys_clk_freq, phy_cd=phy_cd, **options)
+    try:
+        mac = ModeratoMAC(phy, soc.sys_clk_freq, phy_cd=phy_cd, **options)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    if phy_cd != "sys":
+        require_domains(phy, phy_cd, name)
     soc.add_module(name=name, module=mac)
     registers = mac.bus
     if soc.bus.standard != "wishbone":
@@ -63,10 +78,13 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
     return mac
 
 
-def check(soc, phy, name):
+def check(soc, phy, phy_cd, name):
+    if not re.fullmatch("[a-z][a-z0-9_]*", str(name)):
+        raise ValueError(f"name is {name!r}, of which names in Verilog and C are made; write a "
+                         "lower-case letter, then letters, digits or underscores, such as eth0.")
     if soc.finalized:
         raise ValueError(f"{name}: the SoC is finalized; call add_moderato before that.")
-    if hasattr(soc, name):
+    if hasattr(soc, name) or name in soc.bus.regions:
         raise ValueError(f"{name}: the SoC has something of this name; give another one.")
     if getattr(soc.cpu, "endianness", "little") != "little":
         raise ValueError(f"{name}: the MAC's descriptors are little-endian, the CPU "
@@ -74,18 +92,53 @@ def check(soc, phy, name):
     if getattr(phy, "with_preamble_crc", True) is False:
         raise ValueError(f"{name}: {type(phy).__name__} wants frames without preamble and FCS, which "
                          "the MAC always makes; in LiteX's simulator take LiteEthPHYGMII(model=True).")
+    if phy_cd == "sys" and not hasattr(phy, "awake"):
+        raise ValueError(f"{name}: phy_cd is sys, but {type(phy).__name__} has clocks of its own; write "
+                         'the prefix of their domains, such as phy_cd="eth".')
+
+
+def check_options(options, name):
+    for option, value in options.items():
+        if option not in OPTIONS:
+            close = difflib.get_close_matches(option, OPTIONS, n=1)
+            raise ValueError(f"{name}: the MAC has no option {option}"
+                             f"{f'; did you mean {close[0]}?' if close else ''} (known: "
+                             f"{', '.join(OPTIONS)})")
+        if isinstance(OPTIONS[option], bool):
+            if value not in (False, True):
+                raise ValueError(f"{name}: {option} is {value!r}; write True or False.")
+        elif isinstance(value, bool) or not hasattr(value, "__index__") or operator.index(value) < 0:
+            raise ValueError(f"{name}: {option} is {value!r}; write a number, such as "
+                             f"{OPTIONS[option]}.")
 
 
 def register_region(soc, name, origin):
-    """Where the registers are. LiteX places its CSRs last, so room is kept for them here."""
+    """Where the registers are. LiteX places its CSRs last, so room is kept for them here.
+
+    A region that LiteX marks as `linker`, such as an interrupt controller's inside the CPU, is in
+    nobody's way for LiteX 2024.12, but the CPU does not let anything behind it through.
+    """
     origin = soc.mem_map.get(name) if origin is None else origin
-    if origin is not None:
-        return SoCRegion(origin=origin, size=REGISTERS, cached=False)
     regions = soc.bus.regions
+    if origin is not None:
+        if not hasattr(origin, "__index__") or origin % REGISTERS:
+            raise ValueError(f"{name}: its registers can't be at {origin!r}; write a multiple of "
+                             f"{REGISTERS:#x}.")
+        region = SoCRegion(origin=origin, size=REGISTERS, cached=False)
+        for other, taken in regions.items():
+            if soc.bus.check_regions_overlap({name: region, other: taken}, check_linker=True):
+                raise ValueError(f"{name}: its registers can't be at {origin:#x}, where {other} is; "
+                                 "leave origin out, and room for them is looked for.")
+        return region
     later = {} if "csr" in regions else {
         "csr": SoCRegion(origin=soc.mem_map["csr"], size=4 << soc.csr.address_width, cached=False)}
     regions.update(later)
+    linked = [region for region in regions.values() if region.linker]
+    for each in linked:
+        each.linker = False
     region = soc.bus.alloc_region(name, REGISTERS, cached=False)
+    for each in linked:
+        each.linker = True
     for kept in later:
         del regions[kept]
     return region

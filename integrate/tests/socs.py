@@ -24,6 +24,14 @@ IO = [
 ]
 
 
+SECOND = [
+    ("eth_clocks", 1, Subsignal("tx", Pins("F1")), Subsignal("rx", Pins("F2"))),
+    ("eth", 1, Subsignal("rst_n", Pins("G1")), Subsignal("rx_ctl", Pins("G2")),
+     Subsignal("tx_ctl", Pins("G3")), Subsignal("rx_data", Pins("H1 H2 H3 H4")),
+     Subsignal("tx_data", Pins("J1 J2 J3 J4"))),
+]
+
+
 class CRG(LiteXModule):
     def __init__(self, platform):
         self.cd_sys = ClockDomain()
@@ -52,8 +60,8 @@ def coherent_cpu(kind, data_width):
 class Stranger(SoCCore):
     """A SoC with an RGMII PHY, which a test adds the MAC to."""
 
-    def __init__(self, cpu="vexriscv", **kwargs):
-        platform = LatticeECP5Platform("LFE5U-45F-8BG381C", IO, toolchain="trellis")
+    def __init__(self, cpu="vexriscv", platform=None, **kwargs):
+        platform = platform or LatticeECP5Platform("LFE5U-45F-8BG381C", IO, toolchain="trellis")
         self.mem_map = dict(SoCCore.mem_map)  # LiteX changes that of the class
         self.crg = CRG(platform)
         SoCCore.__init__(self, platform, 50_000_000, cpu_type=cpu, integrated_rom_size=0x8000,

@@ -3,12 +3,18 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
+from litex.build.generic_platform import GenericPlatform
+from litex.build.sim import SimPlatform
+from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import axi, wishbone
-from migen import run_simulation
+from migen import ClockDomainsRenamer, run_simulation
+import socs
 from socs import Stranger, build, coherent_cpu
 
+from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.model import LiteEthPHYModel
 from moderato import add_moderato
 from moderato.gateware.axi_master import AXIMaster
@@ -122,6 +128,64 @@ def test_system_clock_of_the_soc_itself():
         add_moderato(soc, phy=soc.ethphy, name="eth1")
 
 
+@pytest.mark.parametrize("linker", [False, True])
+def test_not_on_top_of_others(linker):
+    """A region inside the CPU, as LiteX marks an interrupt controller's, is in the way as any other."""
+    def made(**arguments):
+        soc = Stranger()
+        soc.bus.add_region("plic", SoCRegion(origin=0x8000_0000, size=0x40_0000, cached=False,
+                                             linker=linker))
+        add_moderato(soc, phy=soc.ethphy, **arguments)
+        assert soc.bus.regions["plic"].linker == linker
+        return soc.bus.regions["eth0"].origin
+
+    assert made() >= 0x8040_0000
+    with pytest.raises(ValueError, match="can't be at 0x80001000, where plic is"):
+        made(origin=0x8000_1000)
+
+
+def second_phy(soc):
+    """As the page of integrate tells: another PHY, whose clock domains have names of their own."""
+    soc.platform.add_extension(socs.SECOND)
+    soc.ethphy1 = ClockDomainsRenamer({"eth_tx": "eth1_tx", "eth_rx": "eth1_rx"})(LiteEthPHYRGMII(
+        soc.platform.request("eth_clocks", 1), soc.platform.request("eth", 1)))
+    return soc.ethphy1
+
+
+def test_two_phys(tmp_path):
+    soc = Stranger()
+    add_moderato(soc, phy=soc.ethphy, name="eth0")
+    add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd="eth1")
+    text = build(soc, tmp_path)
+    assert text.count("posedge eth1_rx_clk)") == text.count("posedge eth_rx_clk)") > 1
+
+
+@pytest.mark.parametrize("phy_cd, says", [
+    ("eth", 'eth1: phy_cd is eth, but .* LiteEthPHYRGMII are eth1_rx, eth1_tx.*; write phy_cd="eth1"'),
+    ("eht1", 'write phy_cd="eth1"')])
+@pytest.mark.parametrize("alone", [False, True])
+def test_clock_domains_of_another(tmp_path, alone, phy_cd, says):
+    """Only hardware would show that MAC and PHY are in different domains without a crossing."""
+    soc = Stranger()
+    if not alone:
+        add_moderato(soc, phy=soc.ethphy, name="eth0")
+    add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd=phy_cd)
+    with pytest.raises(ValueError, match=says):
+        build(soc, tmp_path)
+
+
+def test_a_simulator_knows_no_constraints(tmp_path):
+    """LiteX's own; and a vendor's platform that knows periods only."""
+    soc = Stranger(cpu=None, platform=SimPlatform("SIM", list(socs.IO)))
+    add_moderato(soc, phy=soc.ethphy)
+
+    soc = Stranger()
+    soc.platform.add_false_path_constraint = partial(GenericPlatform.add_false_path_constraint, None)
+    add_moderato(soc, phy=soc.ethphy)
+    build(soc, tmp_path)
+    assert (tmp_path / "gateware" / "stranger.lpf").read_text().count("125.0 MHz") == 2
+
+
 def test_two(tmp_path):
     """Each has its own name, place and interrupts."""
     soc = Stranger()
@@ -156,8 +220,22 @@ def test_fixed_address():
     ({}, {"address_high": 1}, "address_high is for AXI"),
     ({"bus_standard": "axi"}, {"address_high": 1}, "32 bits has 0 beyond the MAC's 32"),
     ({"bus_data_width": 128}, {}, "128 bits wide; the MAC's masters are 32 or 64"),
-    ({}, {"rx_fifo_order": 9}, "rx_fifo_order must be 11"),
-], ids=["name", "coherent", "wishbone", "narrow", "wide", "option"])
+    ({}, {"rx_fifo_order": 9}, "eth0: rx_fifo_order must be 11"),
+    ({}, {"rx_fifo_order": "4k"}, "eth0: rx_fifo_order is '4k'; write a number, such as 13"),
+    ({}, {"max_frames": 0}, "eth0: max_frames must be more than the 4 .*, not 0"),
+    ({}, {"max_frames": True}, "max_frames is True; write a number, such as 64"),
+    ({}, {"unicast": -1}, "unicast is -1; write a number"),
+    ({}, {"urgent": "no"}, "urgent is 'no'; write True or False"),
+    ({}, {"checksum": True}, r"no option checksum; did you mean .x_checksum\? \(known: rx_fifo_order, "),
+    ({}, {"datapath_cd": "fast"}, "no option datapath_cd"),
+    ({}, {"phy_cd": "sys"}, 'phy_cd is sys, but LiteEthPHYRGMII .*, such as phy_cd="eth"'),
+    ({}, {"name": "eth 0"}, "name is 'eth 0', .* such as eth0"),
+    ({}, {"name": "0eth"}, "name is '0eth'"),
+    ({}, {"name": "main_ram"}, "main_ram: the SoC has something of this name"),
+    ({}, {"origin": "4k"}, "eth0: its registers can't be at '4k'; write a multiple of 0x1000"),
+    ({}, {"origin": 0x9000_0800}, "write a multiple of 0x1000"),
+    ({}, {"origin": 0x1000_0000}, "can't be at 0x10000000, where sram is; leave origin out"),
+])
 def test_refusals(soc, arguments, says):
     soc = Stranger(**soc)
     with pytest.raises(ValueError, match=says):
