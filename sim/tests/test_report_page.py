@@ -13,6 +13,7 @@ import made_up_trials as made_up
 import pytest
 
 from moderato.sim.lab import cli
+from moderato.sim.lab.explain import flame_graph
 from moderato.sim.lab.report import page, profiles, records
 from moderato.sim.lab.report.chapters import contents
 from moderato.sim.lab.report.material import Material
@@ -24,7 +25,8 @@ FLAME_GRAPH = ('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" v
                'width="900" height="60">'
                '<g><title>ip_forward: 500</title><rect id="frame" width="900" height="16" y="20"/>'
                '<text y="32">ip_forward</text></g>'
-               '<g><title>dst_input: 100</title><rect width="20" height="16"/></g></svg>\n')
+               '<g><title>dst_input: 100</title><rect width="20" height="16"/></g>'
+               f'{flame_graph.BEGIN}<script>alert()</script>{flame_graph.END}</svg>\n')
 PROFILE = {
     "variant": "napi", "frame_bytes": 64, "load_percent": 100, "link_mbps": 100,
     "sys_clk_hz": 100_000_000, "interrupts_enabled": 7,

@@ -11,7 +11,10 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.by import By
+from test_attribution import profile
 from test_report_page import report, strategies, transfers, trials  # noqa: F401 (fixtures)
+
+from moderato.sim.lab.explain import flame_graph
 
 WIDTHS, HEIGHT = (1280, 800, 420), 900
 
@@ -176,6 +179,70 @@ def test_a_figure_as_png(page):
     assert any(min(colour) > 180 for _, colour in others)  # its text
     assert any(abs(red - 0x56) + abs(green - 0xB4) + abs(blue - 0xE9) < 9
                for _, (red, green, blue) in others)  # the line of napi
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_links_lead_to_what_can_be_seen(page, width):
+    """The box with the variants stays at the top; no title that a link leads to is behind it."""
+    look(page, width, "light")
+    for link in page.find_elements(By.CSS_SELECTOR, "nav a"):
+        title, box = page.execute_async_script("""
+            const [link, done] = arguments, top = element => element.getBoundingClientRect();
+            link.click();
+            requestAnimationFrame(() => requestAnimationFrame(() => done([
+                top(document.querySelector(link.getAttribute("href") + "-title")).top,
+                top(document.querySelector(".variants")).bottom])));""", link)
+        assert title >= min(box, HEIGHT - 1) - 0.5, link.get_attribute("href")
+
+
+def test_the_end_of_the_story_is_seen_on_a_telephone(page):
+    """Where an interrupt for each frame leaves nothing: at the right end, without scrolling."""
+    look(page, 420, "light")
+    last = page.execute_script("""
+        const plot = document.querySelector("#story .plot");
+        return [plot.scrollWidth <= plot.clientWidth,
+                Math.max(...[...plot.querySelectorAll("[data-tip]")].map(
+                    mark => mark.getBoundingClientRect().right))];""")
+    assert last[0] and 300 < last[1] <= 420
+
+
+def box(page, name: str):
+    """The group of a function of a flame graph."""
+    return page.execute_script("""
+        return [...document.querySelectorAll("g")].find(
+            group => group.querySelector("title").textContent.startsWith(arguments[0] + ":"))""", name)
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_a_flame_graph_s_file(browser, tmp_path, width):
+    """It fits its window; a click zooms; functions are searched."""
+    file = tmp_path / "flames.svg"
+    file.write_text(flame_graph.render([profile()]))
+    look(browser, width, "light")
+    browser.get(file.as_uri())
+
+    def seen(name):
+        return browser.execute_script("""
+            const found = arguments[0].querySelector("rect").getBoundingClientRect();
+            return [found.left, found.right]""", box(browser, name))
+
+    assert browser.execute_script("return document.documentElement.scrollWidth") == width
+    assert seen("napi") == pytest.approx([1, width - 1], abs=1)
+    assert browser.execute_script("""
+        return Math.max(...[...document.querySelectorAll("text")].map(
+            text => text.getBoundingClientRect().right))""") <= width
+    field = browser.find_element(By.CSS_SELECTOR, "input")
+    field.click()
+    field.send_keys("handle_")
+    assert browser.find_element(By.CSS_SELECTOR, "output").text == "1 boxes of 1 functions"
+    assert box(browser, "handle_exception").get_attribute("class") == "hit"
+    browser.execute_script("arguments[0].dispatchEvent(new MouseEvent('click'))",
+                           box(browser, "handle_exception"))
+    assert seen("handle_exception") == pytest.approx([0, width], abs=1)
+    assert box(browser, "handle_exception").find_element(By.TAG_NAME, "text").text == "handle_exception"
+    browser.find_element(By.CSS_SELECTOR, "button").click()
+    assert seen("napi") == pytest.approx([1, width - 1], abs=1)
+    assert browser.get_log("browser") == []
 
 
 def test_flame_graph(page):

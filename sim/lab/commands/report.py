@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables and figures from rfc2544's trials, as HTML."""
+"""Tables and figures from trials, as HTML."""
 
 from . import arguments, common
 
 EXAMPLES = ("",
+            "--results forward.json,tcp.json",
             "--results mine.jsonl --output mine.html --markdown mine.md --figures figures")
 
 
 def options(parser):
     add = parser.add_argument
     add("--results", type=arguments.input_files, metavar="FILE[,FILE...]",
-        help="the trials, .jsonl or .jsonl.gz (default: those in the build cache)")
+        help="the trials, .jsonl or .jsonl.gz, or what --json of forward or tcp wrote (default: those "
+             "in the build cache; if there are none, the published ones)")
     add("--output", type=arguments.output_file, default="report.html", metavar="FILE",
         help="default: report.html")
     add("--figures", type=arguments.output_folder, metavar="DIR",

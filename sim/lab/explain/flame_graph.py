@@ -2,12 +2,15 @@
 """Profiles as one flame graph (Gregg 2016) in SVG: width is cycles, colour is the term.
 
 A column per variant side by side, each with the same width; the outermost function is at the
-bottom. Hovering over a function tells what it costs.
+bottom. Hovering over a function tells what it costs. In a browser, the graph is as wide as the window, a
+click zooms, and functions can be searched.
 """
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from .attribution import frames
 from .stacks import Profile
@@ -15,6 +18,9 @@ from .terms import IDLE, OTHER, TERMS, term_of
 
 WIDTH, ROW, TOP, LETTER = 1600, 17, 60, 6.6  # pixels; a letter's mean width
 NARROWEST = 0.3                              # pixels below which a function is not drawn
+SCRIPT = Path(__file__).with_name("flame_graph.js")  # of the report, too
+TOOLS = Path(__file__).with_name("flame_tools.js")
+BEGIN, END = "<!-- tools -->", "<!-- end of tools -->"
 COLOURS = dict(zip([term.name for term in TERMS], (
     "#e4572e", "#2e86ab", "#8d6a9f", "#76b041", "#17bebb", "#ffc914", "#f08a4b", "#b0a8b9",
     "#c9b79c", "#d3d3d3", "#f2f2f2", "#9a9a9a"), strict=True))
@@ -51,7 +57,7 @@ def tree(profile: Profile) -> Node:
 
 
 def render(profiles: Sequence[Profile]) -> str:
-    """One SVG document, without scripts."""
+    """One SVG document, which asks for nothing; without its scripts it shows the same."""
     trees = [tree(each) for each in profiles]
     height = TOP + ROW * max(root.depth() for root in trees) + 8
     width = WIDTH / len(profiles)
@@ -66,16 +72,33 @@ def render(profiles: Sequence[Profile]) -> str:
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" font-family="Verdana, sans-serif" font-size="11">',
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text x="4" y="18" font-size="14">{html.escape(title)}</text>',
-        *_legend(), *boxes, "</svg>", ""])
+        f'<rect class="paper" width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<text class="title" x="4" y="18" font-size="14">{html.escape(title)}</text>',
+        *_legend(), *boxes, BEGIN, _tools(), END, "</svg>", ""])
+
+
+def _tools() -> str:
+    """A field to search with, and the scripts."""
+    return f'''<style>.hit rect {{ fill: #d0f; }} input, button {{ font: inherit; }}</style>
+<foreignObject class="tools" x="{WIDTH - 500}" y="2" width="500" height="26">
+<div xmlns="http://www.w3.org/1999/xhtml"><input type="search" placeholder="Find functions"/>
+<button type="button">Whole graph</button><output></output></div>
+</foreignObject>
+<script><![CDATA[
+{SCRIPT.read_text()}
+{TOOLS.read_text()}]]></script>'''
+
+
+def without_tools(svg: str) -> str:
+    """A graph for a page that has its own."""
+    return re.sub(f"{BEGIN}.*{END}\n?", "", svg, flags=re.DOTALL)
 
 
 def _legend() -> list[str]:
     step = WIDTH / len(TERMS)
-    return [f'<rect x="{number * step + 4:.0f}" y="30" width="12" height="12" '
+    return [f'<rect class="legend" x="{number * step + 4:.0f}" y="30" width="12" height="12" '
             f'fill="{COLOURS[term.name]}" stroke="#999999" stroke-width="0.5"/>'
-            f'<text x="{number * step + 20:.0f}" y="40">{term.name}'
+            f'<text class="legend" x="{number * step + 20:.0f}" y="40">{term.name}'
             f'<title>{html.escape(term.meaning)}</title></text>'
             for number, term in enumerate(TERMS)]
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from moderato.soc.toolchain.project import ROOT
+
 from ..run import store
 from ..show import outputs
 from . import profiles, records
@@ -16,17 +18,24 @@ from .plot import Plot
 from .section import Section
 from .table import Table
 
+PUBLISHED = ROOT / "docs" / "data"
+KEPT = ("trials", "strategies", "tcp")  # in the build cache
+
 
 def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | None,
            markdown: Path | None, profile_folder: Path | None) -> int:
     """Write what was asked for; returns the exit status."""
-    trials = records.load(files or defaults())
+    files, notes = (files, []) if files else defaults()
+    if notes:  # published
+        profile_folder = profile_folder or PUBLISHED / "profiles"
+    trials = records.load(files)
     profiled = profiles.load(profile_folder)
-    for note in trials.notes:
+    notes += trials.notes
+    for note in notes:
         print(f"moderato: {note}", file=sys.stderr)
     sections = contents(Material(trials, profiled))
     with outputs.replacing(output) as file:
-        file.write_text(render(sections, trials.notes), encoding="utf-8")
+        file.write_text(render(sections, notes), encoding="utf-8")
     if figure_folder:
         figure_folder.mkdir(exist_ok=True)
         for plot in _parts(sections, Plot):
@@ -34,16 +43,21 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
     if markdown:
         with outputs.replacing(markdown) as file:
             file.write_text(as_markdown(sections, markdown, figure_folder), encoding="utf-8")
-    print(f"{output}: {len(trials.trials)} trials, {len(_parts(sections, Table))} tables, "
+    count = len(trials.trials) + len(trials.strategies) + len(trials.transfers) + len(trials.forwards)
+    print(f"{output}: {count} trials, {len(_parts(sections, Table))} tables, "
           f"{len(_parts(sections, Plot))} figures")
     outputs.name(figure_folder, markdown)
     return 0
 
 
-def defaults() -> list[Path]:
-    """The trials in the build cache."""
-    others = [store.default("strategies"), store.default("tcp")]
-    return [store.default(), *(each for each in others if each.exists())]
+def defaults() -> tuple[list[Path], list[str]]:
+    """The trials in the build cache; without any those that the project publishes, and who says so."""
+    kept = [path for path in map(store.default, KEPT) if path.exists()]
+    if kept:
+        return kept, []
+    published = sorted(PUBLISHED.glob("*.jsonl.gz"))
+    return published, ["nothing was measured here yet: these are the published trials, those of "
+                       "docs/data; `./moderato rfc2544`, `strategies` and `tcp` make your own"]
 
 
 def _parts(sections: Sequence[Section], kind: type) -> list:

@@ -9,7 +9,7 @@ from ..measure.results import frame_rate
 from ..rfc2544 import metrics
 from . import model, paper
 from .answers import Cell, Throughput
-from .plot import INK, Plot, legend, log_axis, look, panels, styled, tip
+from .plot import INK, NARROW, Plot, legend, log_axis, look, panels, styled, tip
 from .records import Records
 
 COLLAPSE_SIZES = (64, 256)       # of their figure 5
@@ -65,7 +65,7 @@ def story(records: Records, curves: Mapping[Cell, list[dict]], size: int) -> Plo
     """Figure 5's most telling panel, on its own."""
     if not any(size == of for _, of in curves):
         return None
-    figure, (panel,) = panels(1, 1, 3.4)
+    figure, (panel,) = panels(1, 1, 3.4, NARROW)
     _collapse(panel, records, curves, size)
     panel.set_ylabel("forwarded, frames/s (both ports)")
     legend(figure, [panel])

@@ -3,15 +3,19 @@
 
 from collections.abc import Sequence
 
-from ..strategies.situations import SITUATIONS
 from ..strategies.tables import urgent
-from .plot import Plot, legend, log_axis, look, panels, styled, tip
+from ..strategies.settings import SETTINGS
+from ..strategies.situations import SITUATIONS
+from .plot import INK, Plot, labels, legend, log_axis, look, panels, styled, tip
 from .table import Table, number
 
 DRAWN = ("ping", "idle", "10%", "50%", "90%", "bursts")  # in overload all keep the CPU busy
 NOTE = ("Down and to the left is better: less of the CPU, and a shorter wait for all but one frame "
-        "of a hundred. A line joins the settings of one strategy; those that lose frames are left "
-        "out. Choose the lowest point at the latency that you can accept.")
+        "of a hundred. A point is a setting; colours are strategies, and the words beside a point "
+        "what is set, where there is room. The line is the Pareto front: no setting has less of "
+        "both than one that is on it. Those that lose frames are left out. Choose the lowest point "
+        "at the latency that you can accept.")
+FRONT = "Pareto front"
 
 
 @styled
@@ -21,24 +25,53 @@ def plot(records: Sequence[dict]) -> Plot | None:
         record for record in records if record["situation"] == name and not record["lost"]])]
     if not shown:
         return None
-    figure, axes = panels(len(shown), 2, 3.2)
+    figure, axes = panels(len(shown), 2, 3.6)
     variants = list(dict.fromkeys(record["variant"] for record in records))
     for panel, here in zip(axes, shown):
         for variant in variants:
             own = [record for record in here if record["variant"] == variant]
             if not own:
                 continue
-            points = sorted((_p99(record), _busy(record)) for record in own)
-            panel.plot(*zip(*points), **look(variant, variants))
+            panel.plot(*zip(*map(_place, own)), linestyle="none", **look(variant, variants))
             for record in own:  # at once: a tooltip belongs to the line before it
-                tip(panel, _p99(record), _busy(record), f"{record['setting']}: p99 "
+                tip(panel, *_place(record), f"{record['setting']}: p99 "
                     f"{_p99(record):.0f} µs, CPU {_busy(record):.1f} %, "
                     f"{record['interrupts_per_second']:.0f} interrupts/s")
+        panel.plot(*zip(*map(_place, front(here))), drawstyle="steps-post", color=INK, alpha=0.5,
+                   linewidth=1, label=FRONT, zorder=1)
         log_axis(panel, "latency, 99th percentile, µs", 1)
-        panel.set(title=_title(here[0]), ylim=(0, 105), ylabel="CPU busy, %")
+        panel.margins(0.08, 0.08)
+        panel.set(title=_title(here[0]), ylabel="CPU busy, %")
     legend(figure, axes)
+    labels(figure, [[(*_place(record), _said(record), record["variant"]) for record in _in_turn(here)]
+                    for here in shown])
     return Plot("frontier", "Latency against CPU, a point for each setting of a strategy", figure,
                 NOTE)
+
+
+def front(records: Sequence[dict]) -> list[dict]:
+    """The Pareto front: those than which no other has a lower latency and keeps the CPU less busy, by
+    latency."""
+    found = []
+    for record in sorted(records, key=_place):
+        if not found or _busy(record) < _busy(found[-1]):
+            found.append(record)
+    return found
+
+
+def _in_turn(records: Sequence[dict]) -> list[dict]:
+    """Those of the front before all others."""
+    best = front(records)
+    return best + [record for record in records if record not in best]
+
+
+def _place(record: dict) -> tuple[float, float]:
+    return _p99(record), _busy(record)
+
+
+def _said(record: dict) -> str:
+    """What is set, in a few characters."""
+    return (SETTINGS[record["setting"]].value or record["variant"]).replace(" us", " µs")
 
 
 def _title(record: dict) -> str:

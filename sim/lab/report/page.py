@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from ..explain import flame_graph
 from .section import Section
 
 TITLE = "RFC 2544 with Moderato, beside Spanos et al. (2008)"
@@ -21,7 +22,7 @@ def render(sections: Sequence[Section], notes: Sequence[str]) -> str:
     contents = "\n".join(f'<li><a href="#section-{section.name}">{escape(section.title)}</a></li>'
                          for section in sections)
     warnings = "".join(f'<p class="warning">{escape(note)}</p>\n' for note in notes)
-    script = f"\n{SCRIPT.read_text()}"
+    script = f"\n{flame_graph.SCRIPT.read_text()}\n{SCRIPT.read_text()}"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = ("default-src 'none'; style-src 'unsafe-inline'; img-src blob:; "
               f"script-src 'sha256-{digest}'")

@@ -22,6 +22,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.transforms import Bbox
 
 from ..show import outputs
 
@@ -49,7 +50,16 @@ MORE_LOOKS = (("#808080", "X"), ("#6B8E23", "p"), ("#008B8B", "d"), ("#B22222", 
 HIT_SIZE = 11  # points: the area of a data point that shows its tooltip
 TIP = "_tip"   # label of such a point; the underscore keeps it out of legends
 DPI = 160
-LEGEND_COLUMNS = 7
+WIDTH = 9       # inches of a figure that is as wide as the page,
+NARROW = 5.4    # and of one that can be read whole on a telephone
+LEGEND_COLUMNS = {WIDTH: 7, NARROW: 3}
+MARK = 3        # pixels from the middle of a data point to its edge
+LABEL_SIZE = 7  # points
+# Of a word, as seen from its data point: the offset in points, and what of it is there.
+LABEL_PLACES = tuple(((x, y), {"ha": ha, "va": va}) for x, y, ha, va in (
+    (4, 2, "left", "bottom"), (4, -2, "left", "top"), (-4, 2, "right", "bottom"),
+    (-4, -2, "right", "top"), (0, 5, "center", "bottom"), (0, -5, "center", "top"),
+    (0, 12, "center", "bottom"), (0, -12, "center", "top")))
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
@@ -66,7 +76,8 @@ class Plot:
 
     def html(self) -> str:
         note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
-        return (f'<figure id="{self.name}">\n<div class="plot">{self.svg(live=True)}</div>'
+        kind = "plot narrow" if self.figure.get_figwidth() == NARROW else "plot"
+        return (f'<figure id="{self.name}">\n<div class="{kind}">{self.svg(live=True)}</div>'
                 f"<figcaption>{escape(self.caption)}</figcaption>\n{note}</figure>\n")
 
     def svg(self, live: bool = False) -> str:
@@ -102,7 +113,8 @@ class Plot:
 
 
 def _name_lines(figure: Figure) -> dict[str, str]:
-    """Gives lines and tooltips ids; whose they are, by these. What has no marker is no variant's."""
+    """Gives lines, tooltips and words ids; whose they are, by these. What has no marker is no
+    variant's."""
     owners, number = {}, itertools.count()
     for axes in figure.axes:
         owner = None
@@ -112,6 +124,10 @@ def _name_lines(figure: Figure) -> dict[str, str]:
                 line.set_gid(f"line{next(number)}")
             if owner and not owner.startswith("_"):
                 owners[line.get_gid()] = owner
+        for text in axes.texts:
+            if text.get_label():
+                text.set_gid(f"text{next(number)}")
+                owners[text.get_gid()] = text.get_label()
     return owners
 
 
@@ -169,10 +185,12 @@ def styled(draw: Callable) -> Callable:
     return drawn
 
 
-def panels(count: int, columns: int, height: float = 2.9, **shared) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels in rows of `columns`. height: of one panel, in inches."""
+def panels(count: int, columns: int, height: float = 2.9, width: float = WIDTH,
+           **shared) -> tuple[Figure, list[Axes]]:
+    """A figure of `count` panels in rows of `columns`. height: of one panel, width: of the figure, in
+    inches."""
     rows = -(-count // columns)
-    figure = Figure(figsize=(9, height * rows + 0.7))
+    figure = Figure(figsize=(width, height * rows + 0.7))
     figure.tips = {}
     axes = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
     for unused in axes[count:]:
@@ -207,12 +225,39 @@ def log_axis(axes: Axes, label: str, unit: float):
     axes.xaxis.set_minor_locator(NullLocator())
 
 
+def labels(figure: Figure, points: Sequence[Sequence[tuple[float, float, str, str]]]):
+    """A word beside each point of each panel, where it touches no other word, no point and no edge;
+    who comes first is served first. points: of a panel (x, y, word, variant).
+
+    To be called last: it takes the panels' places and limits as they are now.
+    """
+    figure.draw_without_rendering()
+    for axes, here in zip(figure.axes, points):
+        taken = [_around(axes.transData.transform((x, y)), MARK) for x, y, *_ in here]
+        for number, (x, y, word, variant) in enumerate(here):
+            for offset, align in LABEL_PLACES:
+                text = axes.annotate(word, (x, y), offset, textcoords="offset points", **align,
+                                     fontsize=LABEL_SIZE, label=variant)
+                text.set_in_layout(False)
+                box = text.get_window_extent().padded(1)
+                if axes.bbox.contains(*box.min) and axes.bbox.contains(*box.max) and not any(
+                        box.overlaps(other) for other in taken[:number] + taken[number + 1:]):
+                    taken.append(box)
+                    break
+                text.remove()
+
+
+def _around(place: tuple[float, float], radius: float) -> Bbox:
+    """A square, in pixels of the canvas."""
+    return Bbox([[each - radius for each in place], [each + radius for each in place]])
+
+
 def legend(figure: Figure, axes: Sequence[Axes]):
     """One legend for all panels, above them, in rows of much the same length."""
     handles = {}
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels()):
             handles.setdefault(label, handle)
-    rows = -(-len(handles) // LEGEND_COLUMNS)
+    rows = -(-len(handles) // LEGEND_COLUMNS[figure.get_figwidth()])
     figure.legend(handles.values(), handles.keys(), loc="outside upper center",
                   ncols=-(-len(handles) // rows))

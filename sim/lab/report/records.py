@@ -7,16 +7,20 @@ CPU and memory around them are the same, and what was left out is told. So is wh
 machines and yet no single run: trials of several commits, or with changes that no commit has.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from moderato.soc.toolchain.cache import key
 
 from ..run import store
 from ..show.errors import LabError
 from ..strategies.settings import REFERENCE, SETTINGS
 from ..strategies.situations import KIND, SITUATIONS
 from ..tcp.transfer import KIND as TCP
+from . import forwards
 from .paper import VARIANTS
 
 UNKNOWN = {"machine": None, "version": "unknown", "nic": "moderato", "kernel": None, "cpu": None,
@@ -32,6 +36,7 @@ class Records:
     transfers:  list[dict] = field(default_factory=list)  # of `moderato tcp` and `receiver`
     harts:      list[dict] = field(default_factory=list)  # trials to compare harts by
     hart_transfers: list[dict] = field(default_factory=list)  # transfers on several harts
+    forwards:   list[dict] = field(default_factory=list)  # trials of `moderato forward`
 
     @property
     def link_mbps(self) -> int:
@@ -54,13 +59,14 @@ class Records:
 
 
 def load(files: Sequence[Path]) -> Records:
-    """All records of the files, each once, as far as they belong together."""
+    """All records of the files, each once, as far as they belong together; and what --json of
+    `forward` and of `tcp` wrote."""
     found, notes = {}, []
     for file in files:
         if not file.exists():
             raise LabError(f"{file} does not exist; make trials with `./moderato rfc2544`, or name "
                            "a file of its records with --results")
-        lines = list(store.lines(file))
+        lines = written(file) or list(store.lines(file))
         found |= {record["key"]: record for record in lines if record}
         if None in lines:
             notes.append(f"{lines.count(None)} line(s) of {file.name} are cut off and left out")
@@ -72,19 +78,37 @@ def load(files: Sequence[Path]) -> Records:
     transfers = [record for record in found.values() if record.get("kind") == TCP]
     hart_transfers = [record for record in transfers if several(record)]
     transfers = [record for record in transfers if not several(record)]
-    trials = [record for record in found.values() if record.get("kind") not in (KIND, TCP)]
+    trials = [record for record in found.values()
+              if record.get("kind") not in (KIND, TCP, forwards.KIND)]
     harts = [trial for trial in trials if _apart(trial)]
     trials = without_reference([trial for trial in trials if not _apart(trial)], strategies)
-    if not trials:
-        raise LabError("there are only trials of `./moderato strategies`, `tcp` or `receiver`; the "
-                       "report needs some of `./moderato rfc2544`, too")
     chosen, left_out = choose(trials)
     harts = [trial for trial in harts if _version(trial) == _version(harts[-1])]
     notes += left_out + no_single_run(chosen)
     notes += sorted({f"trial {trial['name']} is unsound: {problem}"
                      for trial in [*chosen, *harts] for problem in trial["problems"]})
     return Records(chosen, notes, latest(strategies), of_last_commit(transfers), harts,
-                   of_last_commit(hart_transfers))
+                   of_last_commit(hart_transfers),
+                   [record for record in found.values() if record.get("kind") == forwards.KIND])
+
+
+def written(file: Path) -> list[dict]:
+    """Records of what --json wrote, a list; none if the file is none of that.
+
+    Those of `tcp`, `receiver` and `strategies` are records as they are. A trial of `forward` gets the
+    key that makes it one, of all but the time that it took: it is the same in each run.
+    """
+    try:
+        with open(file, "rb") as content:
+            if not content.read(64).lstrip().startswith(b"["):
+                return []
+        found = json.loads(file.read_bytes())
+        return [each if "key" in each else forwards.record(each) | {
+            "key": key(forwards.KIND, [json.dumps(each | {"simulation": None}, sort_keys=True)])}
+            for each in found]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LabError(f"{file} is not what --json of `./moderato forward` or `tcp` wrote ({error!r}); "
+                       "name another file (a profile goes into a folder for --profiles)") from error
 
 
 def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> list[dict]:
@@ -143,6 +167,8 @@ def choose(trials: Iterable[dict]) -> tuple[list[dict], list[str]]:
     of a variant's latest settings.
     """
     trials = list(trials)
+    if not trials:
+        return [], []
     chosen = [trial for trial in trials if _around(trial) == _around(trials[-1])]
     for whose, what in ((_nic, "machine"), (_variant, "checkpoint")):
         latest = {whose(trial): conditions(trial)[what] for trial in chosen}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a reader can do in the report: see values by finger, too, choose variants, take data and pictures along, look into
 // flame graphs. Without it the page says the same.
-"use strict";
 
 const each = (selector, act, root = document) => root.querySelectorAll(selector).forEach(act);
 
@@ -51,6 +50,10 @@ if (variants.size > 1) {
     box.append(element("label", {}, input, ` ${variant}`));
   }
   document.querySelector("main").prepend(box);
+  // It stays at the top: what a link leads to has to stop below it, however many rows it has.
+  new ResizeObserver(() => {
+    document.documentElement.style.scrollPaddingTop = `${box.offsetHeight + 8}px`;
+  }).observe(box);
 }
 
 // To take along ----------------------------------------------------------------------------------
@@ -97,50 +100,14 @@ each("figure", figure => figure.append(button("PNG", async () => {
   download(`${figure.id}.png`, await picture(figure.querySelector("svg")));
 })));
 
-// Flame graphs -----------------------------------------------------------------------------------
+// Flame graphs: what one can do is in explain/flame_graph.js, which stands before this -----------
 
-const LETTER = 6.6;  // pixels, as in explain/flame_graph.py
-
-function flame(graph) {
-  const svg = graph.querySelector("svg"), whole = svg.viewBox.baseVal.width;
-  const boxes = [...svg.querySelectorAll("g[data-tip]")].map(group => {
-    const rect = group.querySelector("rect"), at = rect.x.baseVal.value, width = rect.width.baseVal.value;
-    const name = group.dataset.tip.split(": ")[0];
-    return { group, rect, text: group.querySelector("text"), at, width, name };
-  });
-  function zoom(from, width) {
-    const scale = whole / width;
-    for (const box of boxes) {
-      const start = Math.max(0, (box.at - from) * scale);
-      const end = Math.min(whole, (box.at + box.width - from) * scale);
-      box.group.style.display = end - start > 0.3 ? "" : "none";
-      box.rect.setAttribute("x", start);
-      box.rect.setAttribute("width", Math.max(0, end - start));
-      if (!box.text) continue;
-      const letters = Math.floor((end - start - 4) / LETTER);
-      box.text.setAttribute("x", start + 2);
-      box.text.textContent = box.name.length <= letters ? box.name : letters > 4 ? `${box.name.slice(0, letters - 2)}..` : "";
-    }
-    back.disabled = scale === 1;
-  }
-  for (const box of boxes) {
-    box.group.style.cursor = "zoom-in";
-    box.group.addEventListener("click", () => zoom(box.at, box.width));
-    box.text ??= box.group.appendChild(Object.assign(document.createElementNS(svg.namespaceURI, "text")));
-    box.text.setAttribute("y", box.rect.y.baseVal.value + 12);
-  }
-  const back = button("Whole graph", () => zoom(0, whole));
-  const found = element("output");
+each(".flame", graph => {
+  const made = flame(graph.querySelector("svg"));
+  const back = button("Whole graph", made.back), found = element("output");
   const input = element("input", { type: "search", placeholder: "Find functions" });
-  input.addEventListener("input", () => {
-    const hits = boxes.filter(box => {
-      const hit = input.value !== "" && box.name.includes(input.value);
-      box.group.classList.toggle("hit", hit);
-      return hit;
-    });
-    found.textContent = input.value && ` ${hits.length} boxes of ${new Set(hits.map(box => box.name)).size} functions`;
-  });
+  input.addEventListener("input", () => { found.textContent = made.find(input.value); });
+  made.zoomed.push(zoomed => { back.disabled = !zoomed; });
   back.disabled = true;
   graph.before(element("p", { className: "tools" }, input, " ", back, found));
-}
-each(".flame", flame);
+});

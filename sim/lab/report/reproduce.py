@@ -16,7 +16,10 @@ def commands(records: Records) -> list[str]:
 
     Trials of several versions on the same machine are the same in each: the last one will do.
     """
-    version = conditions(records.trials[-1])["version"]
+    made = [*records.transfers, *records.strategies, *records.trials]
+    if not made:
+        return []
+    version = conditions(made[-1])["version"]
     lines = [f"git checkout {version.removesuffix(DIRTY)}"
              + "  # and files that were not committed" * version.endswith(DIRTY)
              if not version.endswith("unknown") else f"# version: {version}"]

@@ -3,12 +3,14 @@
 
 from ..material import Material
 from ..section import Section
-from . import (burst, conditions, data, harts, latency, model, overload, profile, recovery, story,
-               strategies, tcp, throughput)
+from . import (burst, conditions, data, forward, harts, latency, model, overload, profile, recovery,
+               story, strategies, tcp, throughput)
 
 ORDER = (story, throughput, overload, model, profile, latency, burst, recovery, strategies, tcp,
          harts, conditions, data)
 
 
 def contents(material: Material) -> list[Section]:
-    return [chapter.section(material) for chapter in ORDER]
+    """All chapters; that of `forward` only if somebody gave its trials."""
+    first = [forward] if material.trials.forwards else []
+    return [chapter.section(material) for chapter in (*first, *ORDER)]

@@ -12,5 +12,6 @@ def section(material: Material) -> Section:
     trials = material.trials
     text = escape("\n".join(reproduce.commands(trials)))
     return Section("conditions", "Conditions", [
-        detail.machines(trials), detail.kinds(trials),
-        Html(f"<p>The same trials, made again:</p>\n<pre>{text}</pre>\n")])
+        *([detail.machines(trials), detail.kinds(trials)] if trials.trials else []),
+        Html(f"<p>The same trials, made again:</p>\n<pre>{text}</pre>\n") if text else None],
+        "Each table says what its trials were made on.")

@@ -3,6 +3,7 @@
 
 from html import escape
 
+from ...explain import flame_graph
 from .. import profiles
 from ..material import Material
 from ..page import download
@@ -26,8 +27,9 @@ def flame_graphs(found: profiles.Profiles) -> list[Html]:
 
 
 def _inline(svg: str, name: str) -> str:
-    """Without what only a file of its own may begin with."""
-    return with_ids(svg[svg.index("<svg"):], "".join(filter(str.isalnum, name)))
+    """Without what only a file of its own has: a beginning, and tools, for which the page has others."""
+    svg = flame_graph.without_tools(svg[svg.index("<svg"):])
+    return with_ids(svg, "".join(filter(str.isalnum, name)))
 
 
 def traces(found: profiles.Profiles) -> list[Html]:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Trials of `moderato forward`, from what its --json wrote."""
+
+from collections.abc import Sequence
+
+from .table import Table, number
+
+KIND = "forward"  # of their records
+HEAD = ("bytes", "load, %", "variant", "offered", "received", "forwarded", "dropped at the ring",
+        "Rx interrupts", "Tx interrupts", "forwarded/s in the window", "latency, median, µs",
+        "99 %, µs", "CPU idle, %")
+
+
+def record(trial: dict) -> dict:
+    """A trial as a record of its kind. Raises KeyError or TypeError if it is none."""
+    _row(trial)  # what is missing is found now
+    _where(trial)
+    return {**trial, "kind": KIND}
+
+
+def tables(trials: Sequence[dict]) -> list[Table]:
+    """One for each machine and traffic; variants side by side."""
+    groups: dict[str, list[dict]] = {}
+    for trial in trials:
+        groups.setdefault(_where(trial), []).append(trial)
+    return [Table(f"forward-{number}", f"Forwarded in {where}; totals of both ports", HEAD,
+                  [_row(trial) for trial in group],
+                  ["The window is the steady state, while the load is offered; all other counts are of "
+                   "the whole trial."], heads=3)
+            for number, (where, group) in enumerate(groups.items(), 1)]
+
+
+def _row(trial: dict) -> list[str]:
+    def total(name):
+        return str(sum(port[name] for port in trial["ports"]))
+
+    def microseconds(name):
+        time = trial["latency_ns"][name]
+        return number(None if time is None else time / 1000, 1)
+
+    load = trial["load_percent"]  # of a replay there is none, nor a size
+    return [str(trial["frame_bytes"] or "any"), "as captured" if load is None else f"{load:g}",
+            trial["variant"], *map(total, ("offered", "received", "forwarded", "dropped_at_ring",
+                                           "rx_interrupts", "tx_interrupts")),
+            number(trial["throughput"]["fps"], 0), microseconds("median"), microseconds("p99"),
+            number(trial["cpu_idle_percent"], 1)]
+
+
+def _where(trial: dict) -> str:
+    """What is the same for all trials of a table."""
+    made = trial.get("conditions") or {}
+    harts, flows = trial.get("harts", 1), trial.get("flows", 1)
+    return ", ".join(filter(None, (
+        f"a {trial['sys_clk_hz'] / 1e6:g} MHz SoC", f"{trial['link_mbps']} Mb/s",
+        f"NIC {made.get('nic', 'unknown')}", f"version {made.get('version', 'unknown')}",
+        f"{harts} harts ({trial.get('spread')})" * (harts > 1),
+        f"{flows} flows" * (flows > 1), "one way" * bool(trial.get("one_way")))))
