@@ -88,6 +88,7 @@ def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: 
     if region["base"] + region["size"] > 1 << 32:
         raise ValueError(f"{name} lies beyond 4 GiB, but LiteX's device tree has addresses of 32 bits")
     lines = interrupts(csr, name)
+    cells = {"aplic_m", "aplic_s"} & csr["memories"].keys()  # an APLIC wants to know how: while high
     optional = ""
     if mac_address is not None:
         optional += f"\n            local-mac-address = [{mac_address.replace(':', ' ')}];"
@@ -109,7 +110,7 @@ def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: 
         {name}: ethernet@{region["base"]:x} {{
             compatible = "moderato,mac-1.0";
             reg = <{region["base"]:#x} {region["size"]:#x}>;
-            interrupts = {", ".join(f"<{number}>" for number in lines.values())};
+            interrupts = {", ".join(f"<{number}{' 4' if cells else ''}>" for number in lines.values())};
             interrupt-names = {", ".join(f'"{line}"' for line in lines)};{optional}
             phy-mode = "{phy_mode}";{link}
         }};
@@ -168,6 +169,11 @@ def main(words=None) -> int:
         if not isinstance(csr, dict):
             raise ValueError("it holds no object")
         print(node(csr, **options), end="")
+        if "config_cpu_isa" not in csr["constants"]:
+            cpu = csr["constants"].get("config_cpu_name")
+            print(f"{file}: LiteX's class of this CPU ({cpu}) does not tell what Linux has to know of "
+                  "it, and litex_json2dts_linux fails; those of VexRiscv-SMP, NaxRiscv and Rocket do. "
+                  "The MAC's node is right all the same", file=sys.stderr)
     except OSError as error:
         parser.error(str(error))
     except ValueError as error:

@@ -23,12 +23,15 @@ from moderato.soc.verilog import normalise
 SCRIPT   = Path(__file__).with_name("target.py")
 PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen", "pythondata-cpu-vexriscv")
 ECPIX5   = "lambdaconcept_ecpix5"
+ULX3S    = "radiona_ulx3s"
 
 # Of a target: Yosys' files of the vendor's cells, and what the constraints say of Ethernet's clocks.
 TARGETS = {
     ECPIX5: ("ecp5/cells_sim.v ecp5/cells_bb.v", "lpf", [
         'FREQUENCY PORT "eth_rx_clk" 125.0 MHz;',
         'FREQUENCY PORT "eth_tx_clk" 125.0 MHz;']),
+    ULX3S: ("ecp5/cells_sim.v ecp5/cells_bb.v", "lpf", [
+        'FREQUENCY PORT "eth_clocks_ref_clk" 50.0 MHz;']),
     "digilent_arty": ("xilinx/cells_sim.v xilinx/cells_xtra.v", "xdc", [
         "create_clock -name eth_rx_clk -period 40.0 [get_nets eth_rx_clk]",
         "create_clock -name eth_tx_clk -period 40.0 [get_nets eth_tx_clk]",
@@ -50,8 +53,9 @@ endmodule
 def write(target, folder):
     """Runs the example as far as it goes without a vendor's tools; returns the folder of what it
     wrote for them, and LiteX's csr.json."""
-    done = subprocess.run([sys.executable, SCRIPT, target, "--with-ethernet", "--build", "--no-compile",
-                           "--output-dir", folder, "--csr-json", folder / "csr.json"],
+    words = [SCRIPT.with_name("ulx3s.py")] if target == ULX3S else [SCRIPT, target, "--with-ethernet"]
+    done = subprocess.run([sys.executable, *words, "--build", "--no-compile", "--output-dir", folder,
+                           "--csr-json", folder / "csr.json"],
                           capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     normalise(folder / "gateware" / f"{target}.v")
@@ -77,7 +81,7 @@ def read(target, code, contents=()):
 
 # Another ECP5 is among our own boards' tests.
 @pytest.mark.parametrize("target", [
-    pytest.param(target, marks=[pytest.mark.slow] * (target == ECPIX5)) for target in TARGETS])
+    pytest.param(target, marks=[pytest.mark.slow] * (target in (ECPIX5, ULX3S))) for target in TARGETS])
 def test_elaborates(target, tmp_path):
     """The MAC is there, LiteEth's is not; Yosys reads it; Ethernet's clocks have their periods."""
     gateware, said = write(target, tmp_path)

@@ -46,12 +46,12 @@ def test_main_bus(tmp_path, standard, width):
     assert said["constants"]["eth0_dma_coherent"] == 0
     lines = {said["constants"][f"eth0_{direction}_interrupt"] for direction in ("rx", "tx")}
     assert len(lines) == 2
-    driven = {}
+    driven = {}  # LiteX until 2024 writes <= there, too
     for direction in ("rx", "tx"):
         assert f"eth0_{direction}_ev_enable" in said["csr_registers"]
         assert getattr(soc, f"eth0_{direction}").ev.enable.storage.reset.value == 1
         where = said["constants"][f"eth0_{direction}_interrupt"]
-        driven[direction] = re.search(rf"interrupt\[{where}\] <= (\w*_irq);", text)[1]
+        driven[direction] = re.search(rf"interrupt\[{where}\] <?= (\w*_irq);", text)[1]
     assert driven["rx"] != driven["tx"]
 
 
@@ -77,7 +77,7 @@ def test_two_at_the_coherent_port(tmp_path):
         add_moderato(soc, phy=soc.ethphy, name=name, with_timing_constraints=False)
     assert list(soc.dma_bus.masters) == ["eth0_dma", "eth1_dma"]
     text = build(soc, tmp_path)
-    assert re.findall(r"always @\(\*\) begin\n(?:\s+\w+ <= \d+'d\d+;\n)+end", text) == []
+    assert re.findall(r"always @\(\*\) begin\n(?:\s+\w+ <?= \d+'d\d+;\n)+end", text) == []
 
 
 def test_long_addresses(tmp_path):

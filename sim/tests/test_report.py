@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands.rfc2544 import require_used
 from moderato.sim.lab.report import (
-    answers, detail, figures, frontier, model, paper, profiles, records, reproduce, paper_tables,
+    answers, command, detail, figures, forwards, frontier, model, paper, paper_tables, profiles,
+    records, reproduce,
 )
 from moderato.sim.lab.report.chapters import contents
 from moderato.sim.lab.report.material import Material
@@ -442,10 +443,73 @@ def run(file, *more) -> int:
                      str(file.parent / "report.html"), *map(str, more)])
 
 
-def test_without_trials_it_says_what_to_run(tmp_path, monkeypatch, capsys):
+def test_a_fresh_clone_shows_what_is_published(tmp_path, monkeypatch, capsys, trials):
+    """Until something is measured here."""
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
-    assert cli.main(["report", "--output", str(tmp_path / "report.html")]) == 1
-    assert "./moderato rfc2544" in capsys.readouterr().err
+    published = tmp_path / "docs"
+    published.mkdir()
+    (published / "rfc2544.jsonl.gz").write_bytes(gzip.compress(lines(trials).encode()))
+    (published / "profiles").mkdir()
+    (published / "profiles" / "napi.json").write_text(json.dumps([PROFILE]))
+    monkeypatch.setattr(command, "PUBLISHED", published)
+    page = tmp_path / "report.html"
+    assert cli.main(["report", "--output", str(page)]) == 0
+    said = capsys.readouterr()
+    assert f"{len(trials)} trials" in said.out
+    assert "these are the published trials" in said.err and "./moderato rfc2544" in said.err
+    assert "these are the published trials" in page.read_text() and "table-5" in page.read_text()
+
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "tcp.jsonl").write_text(lines([made_up.transfer()]))
+    assert cli.main(["report", "--output", str(page)]) == 0
+    said = capsys.readouterr()
+    assert "1 trials" in said.out and not said.err and "table-5" not in page.read_text()
+
+
+def forwarded(variant: str, **changes) -> dict:
+    """What --json of `moderato forward` says of a trial."""
+    port = {"offered": 100, "received": 70, "forwarded": 60, "dropped_at_ring": 30,
+            "rx_interrupts": 2, "tx_interrupts": 1}
+    return {"variant": variant, "frame_bytes": 64, "load_percent": 2.5, "link_mbps": 100, "flows": 1,
+            "one_way": False, "sys_clk_hz": 100_000_000, "cycles": 1000, "ports": [port, port],
+            "throughput": {"fps": 1234.4, "mbps": 1.0}, "cpu_idle_percent": 12.34, "harts": 1,
+            "latency_ns": {"min": 1, "median": 41_700, "p99": None, "max": 9}, "spread": None,
+            "conditions": made_up.MACHINE, "simulation": {"wall_seconds": 1.0}} | changes
+
+
+def test_what_json_of_forward_and_tcp_wrote(tmp_path):
+    """Alone and together; a trial that two files have is shown once."""
+    again = forwarded("napi", simulation={"wall_seconds": 2.0})
+    both = [forwarded("original"), forwarded("napi")]
+    (tmp_path / "forward.json").write_text(json.dumps(both, indent=2))
+    (tmp_path / "again.json").write_text(json.dumps([again, forwarded("napi", link_mbps=1000)]))
+    (tmp_path / "tcp.json").write_text(json.dumps([made_up.transfer() | {"nic": "moderato"}]))
+    files = [tmp_path / f"{name}.json" for name in ("forward", "again", "tcp")]
+    found = records.load(files)
+    assert len(found.forwards) == 3 and len(found.transfers) == 1 and not found.trials
+    first, second = forwards.tables(found.forwards)
+    assert first.rows == [["64", "2.5", variant, "200", "140", "120", "60", "4", "2", "1234", "41.7",
+                           "–", "12.3"] for variant in ("original", "napi")]
+    assert "100 Mb/s, NIC moderato, version v1" in first.caption and "1000 Mb/s" in second.caption
+    for each in ([files[0]], [files[2]], files):
+        assert cli.main(["report", "--results", ",".join(map(str, each)),
+                         "--output", str(tmp_path / "report.html")]) == 0
+        page = (tmp_path / "report.html").read_text()
+        assert ('id="forward-1"' in page) == (files[0] in each)
+        assert ('id="tcp-goodput"' in page) == (files[2] in each)
+    data = re.search(r'"trials.jsonl.gz" href="data:application/gzip;base64,([^"]+)"', page)
+    (tmp_path / "data.jsonl.gz").write_bytes(base64.b64decode(data[1]))
+    assert records.load([tmp_path / "data.jsonl.gz"]) == found
+
+
+@pytest.mark.parametrize("content", ["[", "[1]", "[{}]", json.dumps([PROFILE])])
+def test_other_json_is_refused(tmp_path, content):
+    (tmp_path / "other.json").write_text(content)
+    with pytest.raises(LabError, match="other.json is not what --json of `./moderato forward` or `tcp`"):
+        records.load([tmp_path / "other.json"])
+
+
+def test_without_trials_it_says_what_to_run(tmp_path, capsys):
     (tmp_path / "empty.jsonl").touch()
     assert run(tmp_path / "empty.jsonl") == 1
     assert "./moderato rfc2544" in capsys.readouterr().err
@@ -575,9 +639,11 @@ def test_the_reference_of_strategies_is_no_row_of_its_own(tmp_path, trials):
     assert "napi-full" in found.variants
 
 
-def test_strategies_alone_make_no_report(tmp_path):
-    with pytest.raises(LabError, match="needs some of `./moderato rfc2544`, too"):
-        records.load([tmp_file(tmp_path, made_up.strategies())])
+def test_strategies_alone_make_a_report(tmp_path):
+    file = tmp_file(tmp_path, made_up.strategies())
+    assert run(file) == 0
+    page = (tmp_path / "report.html").read_text()
+    assert 'id="frontier"' in page and page.count("Not measured") > 5 and "git checkout v1" in page
 
 
 def test_the_command_for_strategies_makes_them(trials):
@@ -599,6 +665,33 @@ def test_tooltips_of_the_frontier_go_with_their_strategy():
              for title in group.findall(f"{SVG}title")]
     assert len(found) == 3 * len(frontier.DRAWN)
     assert all(text.startswith(variant) for variant, text in found)
+
+
+def test_the_front_has_no_setting_that_another_beats():
+    places = [(1, 9), (2, 9), (2, 5), (3, 7), (4, 5), (5, 1), (5, 0), (6, 3)]
+    found = [made_up.strategy(f"setting {number}", "50%", *place) for number, place in enumerate(places)]
+    best = [(record["latency_ns"]["p99"] / 1000, 100 - record["cpu_idle_percent"])
+            for record in frontier.front(found)]
+    assert best == [(1, 9), (2, 5), (5, 0)]
+
+
+def test_words_beside_points_touch_nothing():
+    """All that there is room for, those of the front at least."""
+    [here] = [[record for record in published_strategies() if record["situation"] == "10%"]]
+    figure = frontier.plot(here).figure
+    [axes] = figure.axes
+    words = {text: text.get_window_extent() for text in axes.texts}
+    marks = [axes.transData.transform(place) for line in axes.lines
+             if line.get_marker() not in ("None", "o") for place in line.get_xydata()]
+    assert len(words) > 15
+    boxes = list(words.values())
+    assert not any(one.overlaps(other) for number, one in enumerate(boxes) for other in boxes[:number])
+    assert not any(box.contains(*mark) for box in boxes for mark in marks)
+    assert {"4 ms", "gap 4 ms", "250 µs", "original", "1 ms"} <= {text.get_text() for text in words}
+
+
+def published_strategies() -> list[dict]:
+    return records.load([paper.ROOT / "docs" / "data" / "strategies.jsonl.gz"]).strategies
 
 
 def tmp_file(tmp_path, found: list[dict]):
