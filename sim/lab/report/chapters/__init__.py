@@ -11,6 +11,8 @@ ORDER = (story, throughput, overload, model, profile, latency, burst, recovery, 
 
 
 def contents(material: Material) -> list[Section]:
-    """All chapters; that of `forward` only if somebody gave its trials."""
+    """All chapters, of which an empty one says what to run; where nobody asks for RFC 2544's, those
+    that have something."""
     first = [forward] if material.trials.forwards else []
-    return [chapter.section(material) for chapter in (*first, *ORDER)]
+    sections = [chapter.section(material) for chapter in (*first, *ORDER)]
+    return sections if material.trials.trials else [each for each in sections if each.present]

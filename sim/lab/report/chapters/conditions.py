@@ -13,5 +13,4 @@ def section(material: Material) -> Section:
     text = escape("\n".join(reproduce.commands(trials)))
     return Section("conditions", "Conditions", [
         *([detail.machines(trials), detail.kinds(trials)] if trials.trials else []),
-        Html(f"<p>The same trials, made again:</p>\n<pre>{text}</pre>\n") if text else None],
-        "Each table says what its trials were made on.")
+        Html(f"<p>The same trials, made again:</p>\n<pre>{text}</pre>\n") if text else None])

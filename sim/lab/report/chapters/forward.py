@@ -8,5 +8,4 @@ from ..section import Section
 
 def section(material: Material) -> Section:
     return Section("forward", "Trials of `moderato forward`",
-                   forwards.tables(material.trials.forwards),
-                   "Run `./moderato forward --json FILE` for it, and name the file with --results.")
+                   forwards.tables(material.trials.forwards))
