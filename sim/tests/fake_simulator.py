@@ -56,6 +56,8 @@ class Guest:
         command = text.removeprefix("r ").strip("'\n")
         status = 1 if command in os.environ.get("FAKE_FAIL", "").split(",") else 0
         output = self.proc() if "/proc/interrupts" in command else ""
+        if status and "FAKE_SAYS" in os.environ:
+            output = os.environ["FAKE_SAYS"] + "\r\n"
         if command.startswith("roundtrip "):
             output = "99 of 100 returned, ns: 100 200 300 400\r\n"
             for name in ("rx_interrupt", "tx_interrupt", "rx_completed"):

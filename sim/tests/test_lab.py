@@ -106,8 +106,8 @@ FIELDS = {
     "delivered": (int, type(None)), "dropped": dict, "interrupts_per_second": (float, type(None)),
     "frames_per_interrupt": (float, type(None)), "throughput": dict, "latency_ns": dict,
     "probe_latency_ns": dict, "cpu_idle_percent": float, "harts": int,
-    "spread": (str, type(None)), "cpu_idle_percent_per_hart": list, "interrupts_per_hart": list,
-    "conditions": dict, "simulation": dict,
+    "spread": (str, type(None)), "ethtool": list, "cpu_idle_percent_per_hart": list,
+    "interrupts_per_hart": list, "conditions": dict, "simulation": dict,
 }
 PORT_FIELDS = {
     "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int,
@@ -458,3 +458,40 @@ def test_a_farm_outlives_a_suspended_machine():
         assert lab.communicate(timeout=60)[0] == "done\n"
     finally:
         lab.kill()
+
+
+# Settings of one's own ----------------------------------------------------------------------------
+
+def own(machine, monkeypatch):
+    """The pretended machine, as it is chosen."""
+    monkeypatch.setattr(forward, "machine",
+                        lambda link, system: dataclasses.replace(machine, system=system))
+
+
+def test_settings_of_one_s_own(lab, machine, monkeypatch, tmp_path, capsys):
+    """They are made for both ports in a state of their own, and named with the figures."""
+    own(machine, monkeypatch)
+    forward_once(lab, "--json", str(tmp_path / "usual"))
+    usual = processes(machine)
+    forward_once(lab, "--ethtool", "-C rx-usecs 50", "--ethtool", "-G rx '64'",
+                 "--json", str(tmp_path / "own"))
+    assert "; ethtool -C rx-usecs 50; ethtool -G rx '64'" in capsys.readouterr().out
+    first, second = (json.loads((tmp_path / name).read_text())[0] for name in ("usual", "own"))
+    assert first["ethtool"] == [] and "ethtool" not in first["conditions"]
+    assert second["ethtool"] == second["conditions"]["ethtool"] == ["-C rx-usecs 50", "-G rx '64'"]
+    assert first["conditions"]["checkpoint"] != second["conditions"]["checkpoint"]
+    assert len(processes(machine)) == len(usual) + 2  # one makes it ready, one is the trial's
+    forward_once(lab, "--ethtool", "-G rx '64'", "--ethtool", "-C rx-usecs 50")
+    assert len(processes(machine)) == len(usual) + 4  # the order may matter
+
+
+def test_refused_setting(lab, machine, monkeypatch, capsys):
+    own(machine, monkeypatch)
+    monkeypatch.setenv("FAKE_FAIL", "ethtool -C eth1 rx-usecs 9")
+    monkeypatch.setenv("FAKE_SAYS", "netdevice says no")
+    assert forward_once(lab, "--ethtool", "-C rx-usecs 9") == 1
+    *_, said = capsys.readouterr().err.splitlines()
+    assert said == ("moderato: --ethtool '-C rx-usecs 9' was refused; `ethtool -C eth1 rx-usecs 9` "
+                    "in the guest: netdevice says no")
+    monkeypatch.setenv("FAKE_SAYS", "no coalesce parameters changed, aborting")
+    assert forward_once(lab, "--ethtool", "-C rx-usecs 9") == 0  # it was so before

@@ -5,13 +5,14 @@ import argparse
 import difflib
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
 from moderato.boards import BOARDS
 
-from ..run.variants import KNOWN, VARIANTS
+from ..run.variants import INTERFACES, KNOWN, VARIANTS
 from ..show import outputs
 from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
@@ -28,6 +29,7 @@ MAX_FLOWS = 4096  # as moderato-sim has them
 MAX_OCTETS = 1 << 30             # of a transfer, or of a buffer
 MIN_WINDOW, MAX_WINDOW = 2048, 16 << 20  # octets
 MAX_CONNECTIONS = 64
+MAX_SETTING = 400                # characters: the guest's shell takes no line of a thousand
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
 
 
@@ -205,6 +207,24 @@ def _seed(word: str) -> int:
     if not 0 <= seed < 1 << 31:
         raise argparse.ArgumentTypeError(f"{seed}: a seed is 0 to {(1 << 31) - 1}")
     return seed
+
+
+def ethtool(words: str) -> str:
+    """A setting, in ethtool's words without the interface."""
+    try:
+        option, *values = shlex.split(words)
+    except ValueError:
+        option, values = "", []
+    if not option.startswith("-") or not words.isprintable():
+        raise argparse.ArgumentTypeError(f"{words!r} is no setting; write ethtool's option and its "
+                                         "words, such as '-C rx-usecs 50'")
+    if named := set(INTERFACES) & set(values):
+        raise argparse.ArgumentTypeError(f"leave {min(named)} out of {words!r}: it is set for both "
+                                         "ports")
+    if len(words) > MAX_SETTING:
+        raise argparse.ArgumentTypeError(f"{words[:20]!r}... has {len(words)} characters; a setting "
+                                         f"has up to {MAX_SETTING}")
+    return words
 
 
 def resolution(word: str) -> float:

@@ -96,6 +96,13 @@ def add_traffic(parser: ArgumentParser):
                         help="frames enter at port 0 only, and leave at port 1")
 
 
+def add_ethtool(parser: ArgumentParser):
+    parser.add_argument("--ethtool", type=arguments.ethtool, action="append", default=[],
+                        metavar="'ARGS'", help="a setting of your own, run in the guest for both "
+                        "ports after the variant was chosen: ethtool's words without the "
+                        "interface, such as '-C rx-usecs 50'; can be given several times")
+
+
 def add_json(parser: ArgumentParser):
     parser.add_argument("--json", type=arguments.output_file, metavar="FILE",
                         help="also write every figure here; - is standard output")
@@ -132,7 +139,7 @@ def system(options) -> System:
     if options.harts == 1 and options.spread:
         raise UsageError("--spread is about several harts; add --harts 2, or leave it out")
     return System(options.nic, Choice(options.kernel, options.hz), options.harts,
-                  options.spread or COMMON)
+                  options.spread or COMMON, tuple(getattr(options, "ethtool", ())))
 
 
 def system_and_traffic(options) -> tuple[System, Traffic]:

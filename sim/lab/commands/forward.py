@@ -5,6 +5,7 @@ from . import arguments, common
 
 EXAMPLES = ("",
             "--variant napi,napi-tx-off --frame-size 64 --load 1,5,50",
+            "--variant hw-moderated --load 5 --ethtool '-C rx-usecs 50' --ethtool '-G rx 64'",
             "--variant original --frame-size 512 --frames 1000 --json out.json --pcap captures")
 
 
@@ -16,6 +17,7 @@ def options(parser):
                         help="offered to each port (default: what the load gives in a fixed time)")
     common.add_link(parser)
     common.add_traffic(parser)
+    common.add_ethtool(parser)
     common.add_json(parser)
     parser.add_argument("--pcap", type=arguments.output_folder, metavar="DIR",
                         help="also write every frame of each trial here, in a folder for each")

@@ -19,6 +19,7 @@ def options(parser):
         help="also write each stack with its cycles here, as flamegraph.pl reads them")
     add("--flame-graph", type=arguments.output_file, metavar="FILE.svg",
         help="also write a flame graph here")
+    common.add_ethtool(parser)
     common.add_json(parser)
     common.add_yes(parser)
 

@@ -44,6 +44,7 @@ def options(parser):
     add("--peer", choices=list(PEERS),
         help="the tester stops reading for a second, or answers nothing more")
     add("--profile", action="store_true", help="also where the cycles of each segment go")
+    common.add_ethtool(parser)
     common.add_json(parser)
     add("--pcap", type=arguments.output_folder, metavar="DIR",
         help="also write every frame of each transfer here, in a folder for each; made anew even "

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ..show.columns import columns
+from ..run import ethtool
+from ..show.columns import columns, sentence
 from .stacks import Profile
 from .terms import IDLE, OTHER, SEVERAL, TERMS, term_of
 
@@ -105,7 +106,8 @@ def render(profiles: Sequence[Profile]) -> str:
     names, profiles = zip(*(part for each in profiles for part in by_hart(each)))
     title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
              f"offered to each port; cycles per frame in the window, "
-             f"{profiles[0].result.sys_clk_hz // 1_000_000} cycles are 1 us")
+             f"{profiles[0].result.sys_clk_hz // 1_000_000} cycles are 1 us"
+             + ethtool.said(profiles[0].result.conditions))
     terms = [per_frame({term: causes.total() for term, causes in by_term(each).items()},
                        frames(each)[0]) for each in profiles]
     causes = [per_frame(by_cause(each), frames(each)[0]) for each in profiles]
@@ -114,10 +116,10 @@ def render(profiles: Sequence[Profile]) -> str:
     tables = [
         _table("term", names, meanings, terms),
         _table("of these", names, CAUSES, causes),
-        columns([["", *names, ""], *_facts(profiles)], {}, left=True),
+        columns([["", *names, ""], *_facts(profiles)], left=True),
         *ports,
         *(_costliest(*part) for part in zip(names, profiles))]
-    return "\n\n".join("\n".join(lines) for lines in [[title], *tables]) + "\n"
+    return "\n\n".join("\n".join(lines) for lines in [[sentence(title)], *tables]) + "\n"
 
 
 def _table(head: str, names: Sequence[str], meanings: dict[str, str],
@@ -125,7 +127,7 @@ def _table(head: str, names: Sequence[str], meanings: dict[str, str],
     rows = [[name, *(str(each.get(name, 0)) for each in figures), meaning]
             for name, meaning in meanings.items()]
     total = ["sum", *(str(sum(each.values())) for each in figures), ""]
-    return columns([[head, *names, ""], *rows, total], {}, left=True)
+    return columns([[head, *names, ""], *rows, total], left=True)
 
 
 def _memory_port(use: str, profiles: Sequence[Profile]) -> list[str]:
@@ -135,7 +137,7 @@ def _memory_port(use: str, profiles: Sequence[Profile]) -> list[str]:
             for client in figures[0] if any(each.get(client, 0) >= 0.05 for each in figures)]
     total = ["sum", *(f"{sum(each.values()):.1f}" for each in figures), USES[use]]
     names = [each.result.trial.variant for each in profiles]
-    return columns([[f"port: {use}", *names, ""], *rows, total], {}, left=True)
+    return columns([[f"port: {use}", *names, ""], *rows, total], left=True)
 
 
 def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
@@ -189,6 +191,7 @@ def as_json(profile: Profile) -> dict:
         **({"harts": [{"terms": _terms(each)} for _, each in harts]} if len(harts) > 1 else {}),
         "functions": dict(by_function(profile).most_common()),
         "other": dict(by_function(profile, OTHER).most_common()),
+        "conditions": profile.result.conditions,
     }
 
 

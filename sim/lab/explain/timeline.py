@@ -21,6 +21,7 @@ from ..run import pool, state
 from ..run.machine import machine
 from ..run.system import System
 from ..show import outputs
+from ..show.columns import sentence
 from . import symbols
 from .perfetto_trace import Trace
 from .terms import term_of
@@ -96,8 +97,8 @@ def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output
     with outputs.replacing(output) as file:
         file.write_bytes(trace(burst))
     offered, forwarded = burst.result.total("offered"), burst.result.total("forwarded")
-    print(f"{one.name}: {forwarded} of {offered} frames forwarded, "
-          f"{sum(map(len, burst.calls))} calls; open {output} in https://ui.perfetto.dev")
+    print(sentence(f"{one.name}: {forwarded} of {offered} frames forwarded, "
+                   f"{sum(map(len, burst.calls))} calls; open {output} in https://ui.perfetto.dev"))
     return forward.report_problems([burst.result])
 
 

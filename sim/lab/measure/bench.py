@@ -11,6 +11,7 @@ from moderato.soc.toolchain.progress import step
 from ..run import state
 from ..run.machine import Machine, machine
 from ..run.session import Session
+from ..show.columns import sentence
 from . import litex_sim, trial
 from .results import Trial
 
@@ -24,27 +25,32 @@ def bench() -> int:
     """Prints figures with their conditions; returns the exit status."""
     of = machine()
     ready = state.ready(of, FORWARDING.variant)
-    print(f"Medians of {RUNS} runs, one process at a time, CPU time of the process.\n")
+    print(sentence(f"Medians of {RUNS} runs, one process at a time, CPU time of the process."))
+    print()
 
     with step("measuring how fast it forwards", "half a minute"):
         rate = _median(lambda: forwarding_rate(ready))
-    print(f"forwarding  {rate / 1e6:.2f} M cycles per CPU second\n"
-          f"            two MACs, {FORWARDING.variant}, {FORWARDING.frame_bytes}-byte frames, "
-          f"{FORWARDING.load_percent} % of {FORWARDING.link_mbps} Mb/s at both ports")
+    say("forwarding", f"{rate / 1e6:.2f} M cycles per CPU second: two MACs, {FORWARDING.variant}, "
+                      f"{FORWARDING.frame_bytes}-byte frames, {FORWARDING.load_percent} % of "
+                      f"{FORWARDING.link_mbps} Mb/s at both ports")
 
     with step("measuring how fast it starts", "a few seconds"):
         seconds = _median(lambda: restore_seconds(ready))
-    print(f"restore     {seconds:.2f} s wall time from starting the process to the first forwarded "
-          "frame")
+    say("restore", f"{seconds:.2f} s wall time from starting the process to the first forwarded "
+                   "frame")
 
     with step("measuring a boot, also by litex_sim", "3 minutes"):
         ours, stock = boot_rates(of)
-    print(f"boot        {ours / 1e6:.2f} M cycles per CPU second, {BOOT_CLOCKS // 1_000_000} M "
-          "cycles of Linux's boot on the same SoC\n"
-          f"litex_sim   {stock / 1e6:.2f} M cycles per CPU second for the same cycles: LiteX's own "
-          "simulator, build flow and default flags\n"
-          f"ratio       {ours / stock:.2f}")
+    say("boot", f"{ours / 1e6:.2f} M cycles per CPU second, {BOOT_CLOCKS // 1_000_000} M cycles of "
+                "Linux's boot on the same SoC")
+    say("litex_sim", f"{stock / 1e6:.2f} M cycles per CPU second for the same cycles: LiteX's own "
+                     "simulator, build flow and default flags")
+    say("ratio", f"{ours / stock:.2f}")
     return 0
+
+
+def say(what: str, figure: str):
+    print(sentence(f"{what:12}{figure}", 12), flush=True)
 
 
 def _median(measure: Callable[[], float]) -> float:

@@ -148,6 +148,7 @@ class Result:
             "cpu_idle_percent": round(self.cpu_idle_percent, 3),
             "harts": len(self.idle_per_hart),
             "spread": self.conditions.get("spread"),
+            "ethtool": self.conditions.get("ethtool", []),
             "cpu_idle_percent_per_hart": [round(idle, 3) for idle in self.idle_per_hart],
             "interrupts_per_hart": self.interrupts_per_hart,
             "conditions": self.conditions,

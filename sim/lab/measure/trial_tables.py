@@ -3,7 +3,8 @@
 
 from collections.abc import Sequence
 
-from ..show.columns import columns
+from ..run import ethtool
+from ..show.columns import columns, sentence
 from .results import LATENCY, Result
 
 
@@ -26,12 +27,12 @@ def render_replay(result: Result) -> str:
     seconds = result.cycles / result.sys_clk_hz
     title = (f"{result.trial.variant}: {seconds:.3f} s of simulated time, "
              f"CPU idle {result.cpu_idle_percent:.1f} %")
-    table = columns([head, *rows], group={4: "dropped:", 9: "interrupts:"})
+    table = columns([head, *rows], group={"dropped:": range(4, 8), "interrupts:": range(9, 11)})
     fates = (f"Of {result.total('received')} received: {result.total('forwarded')} forwarded, "
              f"{result.delivered} IPv4 for the guest itself, dropped: "
              f"{result.backlog_dropped} from the backlog, {result.tx_dropped} by the driver's Tx; "
              f"{result.dropped_elsewhere} others (ARP, or what the kernel had no use for).")
-    return "\n".join([title, "", *table, "", fates]) + "\n"
+    return "\n".join([sentence(title), "", *table, "", sentence(fates)]) + "\n"
 
 
 def _group(results: Sequence[Result]) -> str:
@@ -40,8 +41,8 @@ def _group(results: Sequence[Result]) -> str:
     flows = f", {trial.traffic.flows} flows" if trial.traffic.flows > 1 else ""
     title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
              f"offered to {into}: {trial.frames} frames per port in {trial.seconds:.3f} s of "
-             f"simulated time{flows}")
-    return "\n".join([title, "", *_frames(results), "", *_costs(results)])
+             f"simulated time{flows}{ethtool.said(results[0].conditions)}")
+    return "\n".join([sentence(title), "", *_frames(results), "", *_costs(results)])
 
 
 def _frames(results: Sequence[Result]) -> list[str]:
@@ -54,7 +55,7 @@ def _frames(results: Sequence[Result]) -> list[str]:
              str(result.backlog_dropped), str(result.tx_dropped), str(result.dropped_elsewhere),
              str(result.total("corrupted")), *([str(result.total("reordered"))] * loose)]
             for result in results]
-    return columns([head + ["reordered"] * loose, *rows], group={5: "dropped:"})
+    return columns([head + ["reordered"] * loose, *rows], group={"dropped:": range(5, 10)})
 
 
 def _costs(results: Sequence[Result]) -> list[str]:
@@ -72,8 +73,9 @@ def _costs(results: Sequence[Result]) -> list[str]:
              *(f"{result.idle_per_hart[hart]:.1f} %" for hart in harts),
              *(str(result.interrupts_per_hart[hart]) for hart in harts)] for result in results]
     return columns([head + hart_head, *rows],
-                   group={1: "interrupts:", 5: "frames/s:", 8: "latency, us:"}
-                   | ({len(head): "hart by hart:"} if harts else {}))
+                   group={"interrupts:": range(1, 5), "frames/s:": range(5, 7),
+                          "latency, us:": range(8, 12)}
+                   | ({"hart by hart:": range(len(head), len(head + hart_head))} if harts else {}))
 
 
 def _microseconds(result: Result, cycles: int | None) -> str:

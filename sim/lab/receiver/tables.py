@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..explain.attribution import per_frame
 from ..explain.terms import IDLE
-from ..show.columns import columns
+from ..show.columns import columns, sentence
 from ..tcp.segments import SEGMENTS
 
 CONTEXTS = {"user": "the program itself", "syscall": "in its system calls",
@@ -38,7 +38,7 @@ def _table1(records: Sequence[dict]) -> list[str]:
             for each, queue in ((each, each["profile"]["receive_queue"]) for each in records)]
     title = ("Segments that TCP handled in softirqs, segments in the receive queue when the process "
              "begins with it, octets of the window offered, on average:")
-    return [title, "", *columns([head, *rows], {})]
+    return [sentence(title), "", *columns([head, *rows])]
 
 
 def _parts(name: str, meanings: dict[str, str], records: Sequence[dict], what: str) -> list[str]:
@@ -48,7 +48,8 @@ def _parts(name: str, meanings: dict[str, str], records: Sequence[dict], what: s
             for part, meaning in meanings.items()]
     total = ["sum", *(str(sum(each.values())) for each in figures), ""]
     head = ["", *(size(each["user_buffer"]) for each in records), ""]
-    return [f"Cycles per segment, by {what}:", "", *columns([head, *rows, total], {}, left=True)]
+    return [f"Cycles per segment, by {what}:", "",
+            *columns([head, *rows, total], left=True)]
 
 
 def _figure(value: float | None, form: str, unit: str = "") -> str:

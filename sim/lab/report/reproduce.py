@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The commands that make the same trials again."""
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -68,6 +69,8 @@ def _transfers(found: list[dict]) -> list[str]:
                 options.append(f"--off {_list(record['off'])}")
             options += ["--zerocopy"] * bool(record.get("zerocopy"))
             options += [f"--kernel {record['kernel']}"] * (record["kernel"] != "normal")
+            options += [f"--ethtool {shlex.quote(setting)}"
+                        for setting in conditions(record).get("ethtool", [])]
             others[" ".join(options)].append(record)
     for options, records in others.items():
         directions, links = (_list(_each(record[name] for record in records))

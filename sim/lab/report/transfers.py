@@ -30,6 +30,7 @@ def _row(record: dict) -> str:
     more = [f"{record['connections']} connections"] * (record["connections"] > 1)
     more += filter(None, [gro_said(record["direction"], record["gro"])])
     more += [f"kernel {record['kernel']}"] * (record["kernel"] != "normal")
+    more += [f"ethtool {setting}" for setting in record.get("conditions", {}).get("ethtool", [])]
     more += [f"buffers of {record['socket']}"] * bool(record["socket"])
     more += [f"window of {record['window']}"] * (record["window"] != Transfer.window)
     return ", ".join([record["variant"], *more])

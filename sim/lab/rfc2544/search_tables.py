@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from ..show.columns import columns
+from ..show.columns import columns, sentence
 from . import metrics
 from .tests import Cell, Throughput
 
@@ -91,7 +91,7 @@ RENDER = {"throughput": _throughput, "latency": _latency, "loss": _loss, "burst"
 
 
 def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
-    return "\n".join([title, "", *columns([head, *rows], {})]) + "\n"
+    return "\n".join([sentence(title), "", *columns([head, *rows])]) + "\n"
 
 
 def _none(cell: Cell, width: int) -> list[str]:

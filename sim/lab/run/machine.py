@@ -67,7 +67,8 @@ class Machine:
         return {"machine": cache.key("machine", content)[:12], "version": project.version(),
                 "nic": self.system.nic, "kernel": self._release(),
                 "cpu": self.soc.get("cpu"), "memory_bytes": self.soc.get("memory", {}).get("size"),
-                **({"spread": self.system.spread} if self.system.harts > 1 else {})}
+                **({"spread": self.system.spread} if self.system.harts > 1 else {}),
+                **({"ethtool": list(self.system.ethtool)} if self.system.ethtool else {})}
 
     def _release(self) -> str | None:
         """The kernel's release, as the kernel's own banner has it."""

@@ -3,7 +3,7 @@
 
     booted   the kernel is up, the driver is not loaded
     loaded   the driver is in, both interfaces are up; bench or learning neighbours
-    ready    a variant is chosen; a trial starts here
+    ready    a variant is chosen, and what one has set beyond it; a trial starts here
     carrying a program is in the guest; a transfer starts here
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from moderato.soc.toolchain.cache import artifact
 
-from . import guest, pool
+from . import ethtool, guest, pool
 from .machine import KERNELS, Machine
 from .session import FUNCTION, PROMPT, CheckpointError, Session
 from .variants import KNOWN, LITEETH
@@ -103,22 +103,30 @@ def loaded(machine: Machine, static: bool) -> State:
 
 def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
     """One variant chosen; None, or one without a choice, leaves the driver's own default."""
-    spread = machine.system.commands()
+    spread, own = machine.system.commands(), machine.system.ethtool
     if variant in (None, LITEETH):
-        return chosen(machine, "default", spread, static) if spread else loaded(machine, static)
-    return chosen(machine, variant, [*KNOWN[variant].commands(), *spread], static)
+        if not spread and not own:
+            return loaded(machine, static)
+        return chosen(machine, "default", spread, static, own)
+    return chosen(machine, variant, [*KNOWN[variant].commands(), *spread], static, own)
 
 
-def chosen(machine: Machine, name: str, commands: Sequence[str], static: bool = True) -> State:
-    """Some settings chosen by commands, by the name of `name`."""
+def chosen(machine: Machine, name: str, commands: Sequence[str], static: bool = True,
+           own: Sequence[str] = ()) -> State:
+    """Some settings chosen by commands, by the name of `name`; `own`: then those of a user."""
     before = loaded(machine, static)
 
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
-            _prepare(session, commands, folder)
+            for command in commands:
+                session.check(command)
+            for setting in own:
+                ethtool.choose(session, setting)
+            _prepare(session, [], folder)
 
-    return _state(machine, f"ready-{name}", [before.folder.name, *commands], build,
-                  "half a minute", functools.partial(chosen, machine, name, commands, static))
+    after = [command for setting in own for command in ethtool.commands(setting)]
+    return _state(machine, f"ready-{name}", [before.folder.name, *commands, *after], build,
+                  "half a minute", functools.partial(chosen, machine, name, commands, static, own))
 
 
 def carrying(before: State, path: str, program: Path, commands: Sequence[str] = ()) -> State:

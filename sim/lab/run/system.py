@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a trial runs on, as far as a user chooses it: NIC, harts, kernel, who serves which port."""
+"""What a trial runs on, as far as a user chooses it: NIC, kernel, harts and their work, settings."""
 
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ class System:
     kernel: Choice = NORMAL
     harts:  int = 1
     spread: str = COMMON
+    ethtool: tuple[str, ...] = ()  # settings of one's own, beyond the variant's
 
     @property
     def in_order(self) -> bool:

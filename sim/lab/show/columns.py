@@ -1,22 +1,148 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables as text."""
+"""Tables and sentences as text that fits where it goes.
+
+The width is that of COLUMNS, else of the terminal. In a file or pipe there is none: a table has all
+its columns side by side. A table that is too wide gives up the columns that have nothing but 0,
+whose names stand below it, and what is too wide still goes on below, each part with the first
+column again.
+"""
+
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+
+GAP = "  "
+ZERO = re.compile(r"[0.]+( %)?")
 
 
-def columns(rows: list[list[str]], group: dict[int, str], left: bool = False) -> list[str]:
-    """Rows as aligned text, the first being the head; `group` names the columns from there.
+def width() -> int | None:
+    """Characters in a line of standard output, which may lead elsewhere now; None: any number."""
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted):
+        return int(wanted)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except (OSError, ValueError):  # no terminal, or not even a file
+        return None
 
-    Columns but the first are aligned at the right; with `left`, not the last one either.
+
+def sentence(text: str, indent: int = 0) -> str:
+    """A sentence, in as many lines as it needs; those after the first are indented."""
+    limit = width()
+    if limit is None:
+        return text
+    return textwrap.fill(text, max(limit, indent + 20), subsequent_indent=" " * indent,
+                         break_long_words=False, break_on_hyphens=False)
+
+
+def columns(rows: Sequence[Sequence[str]], group: Mapping[str, range] = {},
+            left: bool = False) -> list[str]:
+    """Rows as lines of aligned text, the first being the head.
+
+    `group` has titles above some of the columns. Columns but the first are aligned at the right;
+    with `left`, not the last one either.
     """
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for start, title in group.items():  # a group's title has to fit above its columns
-        end = min((other for other in group if other > start), default=len(widths))
-        missing = len(title) - sum(widths[start:end]) - 2 * (end - start - 1)
-        widths[end - 1] += max(0, missing)
-    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in
-                                                   zip(row[1:], widths[1:]))]) for row in rows]
-    if left:
-        lines = [line[:len(line) - widths[-1]] + row[-1] for line, row in zip(lines, rows)]
-    above = ""
-    for start, title in group.items():
-        above = above.ljust(sum(widths[:start]) + 2 * start) + title
-    return [*([above] if group else []), lines[0], "-" * len(lines[0]), *lines[1:]]
+    table = _Table([list(map(str, row)) for row in rows], group, left)
+    every, limit = list(range(1, len(rows[0]))), width()
+    if limit is None or table.width(every) <= limit:
+        return table.lines(every)
+    table.fold((limit - len(GAP)) // 2)
+    shown = [column for column in every if not table.is_zero(column)] or every
+    parts = [table.lines(part) for part in table.parts(shown, limit)]
+    lines = [line for part in parts for line in (*part, "")][:-1]
+    zero = [table.title(column) for column in every if column not in shown]
+    if zero:
+        lines += ["", *sentence(f"All 0: {', '.join(zero)}.").splitlines()]
+    return lines
+
+
+class _Table:
+    """Columns are numbered; number 0 is the key, which stands in each part of the table."""
+
+    def __init__(self, rows: list[list[str]], group: Mapping[str, range], left: bool):
+        self.rows, self.group = rows, group
+        self.left = len(rows[0]) - 1 if left else None
+
+    def fold(self, limit: int):
+        """Cells that are wider than that go on in rows of their own."""
+        folded = []
+        for row in self.rows:
+            cells = [textwrap.wrap(cell, max(limit, 1)) or [""] for cell in row]
+            height = max(map(len, cells))
+            folded.append(["\n".join(cell + [""] * (height - len(cell))) for cell in cells])
+        self.rows = folded
+
+    def is_zero(self, column: int) -> bool:
+        return all(ZERO.fullmatch(row[column].strip()) for row in self.rows[1:])
+
+    def title(self, column: int) -> str:
+        """A column's name, with what stands above it."""
+        above = [title.rstrip(":") for title, of in self.group.items() if column in of]
+        return " ".join([*above, self.rows[0][column].replace("\n", " ").strip()])
+
+    def parts(self, shown: list[int], limit: int) -> list[list[int]]:
+        """Columns that fit side by side; those of a group stay together where they can."""
+        parts = [[]]
+        for together in self._together(shown):
+            if self.width(parts[-1] + together) <= limit:
+                parts[-1] += together
+                continue
+            if parts[-1] and self.width(together) <= limit:
+                parts.append(together)
+                continue
+            for column in together:
+                if parts[-1] and self.width(parts[-1] + [column]) > limit:
+                    parts.append([])
+                parts[-1].append(column)
+        return parts
+
+    def _together(self, shown: list[int]) -> list[list[int]]:
+        found, last = [], None
+        for column in shown:
+            title = next((title for title, of in self.group.items() if column in of), None)
+            if title and title == last:
+                found[-1].append(column)
+            else:
+                found.append([column])
+            last = title
+        return found
+
+    def width(self, part: list[int]) -> int:
+        widths = self._widths([0, *part], self._titles(part))
+        return sum(widths) + len(GAP) * (len(widths) - 1)
+
+    def _titles(self, part: list[int]) -> dict[range, str]:
+        """Titles above a part, by the places of their columns in it; the key has place 0."""
+        places = {}
+        for title, of in self.group.items():
+            there = [place for place, column in enumerate(part, 1) if column in of]
+            if there:
+                places[range(there[0], there[-1] + 1)] = title
+        return places
+
+    def _widths(self, part: list[int], titles: dict[range, str]) -> list[int]:
+        widths = [max(len(line) for row in self.rows for line in row[column].split("\n"))
+                  for column in part]
+        for places, title in titles.items():  # a title has to fit above its columns
+            there = sum(widths[place] for place in places) + len(GAP) * (len(places) - 1)
+            widths[places[-1]] += max(0, len(title) - there)
+        return widths
+
+    def lines(self, part: list[int]) -> list[str]:
+        titles = self._titles(part)
+        part = [0, *part]
+        widths = self._widths(part, titles)
+        above = ""
+        for places, title in titles.items():
+            above = above.ljust(sum(widths[:places[0]]) + len(GAP) * places[0]) + title
+        head, *body = ([self._line(cells, part, widths) for cells in
+                        zip(*(row[column].split("\n") for column in part))] for row in self.rows)
+        return [*([above] if titles else []), *head, "-" * len(head[0]),
+                *(line for row in body for line in row)]
+
+    def _line(self, cells: Sequence[str], part: list[int], widths: list[int]) -> str:
+        placed = [cell.ljust(size) if column == 0 else cell if column == self.left else
+                  cell.rjust(size) for cell, column, size in zip(cells, part, widths)]
+        return GAP.join(placed)

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from ..show.columns import columns
+from ..show.columns import columns, sentence
 from .situations import PING, SITUATIONS
 
 
@@ -31,7 +31,7 @@ def _situation(name: str, records: Sequence[dict]) -> list[str]:
              _microseconds(record["latency_ns"]["p99"]), _microseconds(urgent(record)),
              f"{record['interrupts_per_second']:.0f}", _ratio(record["frames_per_interrupt"]),
              f"{100 - record['cpu_idle_percent']:.1f} %"] for record in records]
-    return [title, "", *columns([head, *rows], group={3: "latency, us:"})]
+    return [sentence(title), "", *columns([head, *rows], group={"latency, us:": range(3, 6)})]
 
 
 def urgent(record: dict) -> int | None:

@@ -61,7 +61,8 @@ def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path 
         found = workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
                             "transfers")
     kept.name()
-    return [record | {"nic": record["conditions"]["nic"]}
+    return [record | {"nic": record["conditions"]["nic"],
+                      "ethtool": record["conditions"].get("ethtool", [])}
             for record in (found[each,] for each in states)]
 
 

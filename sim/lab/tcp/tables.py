@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ..explain.attribution import per_frame
 from ..explain.terms import IDLE
-from ..show.columns import columns
+from ..run import ethtool
+from ..show.columns import columns, sentence
 from .costs import LAYERS
 
 SHOWN = 12  # functions of which the cost is listed
@@ -24,8 +25,9 @@ def render(records: Sequence[dict]) -> str:
              _figure(each["round_trip_us"] and each["round_trip_us"]["median"], ".0f"),
              str(each["retransmissions"]), str(each["corrupted"])] for each in records]
     title = ("In the steady window of each transfer; window: octets that the receiver offers, on "
-             "average; round trip: the median, in us; sent again, wrong: in all of it")
-    tables = [[title, "", *columns([head, *rows], {})]]
+             "average; round trip: the median, in us; sent again, wrong: in all of it"
+             + ethtool.said(records[0]["conditions"]))
+    tables = [[sentence(title), "", *columns([head, *rows])]]
     profiled = [each for each in records if "profile" in each]
     if profiled:
         tables.append(_costs(profiled))
@@ -42,13 +44,13 @@ def _costs(records: Sequence[dict]) -> list[str]:
     total = ["sum", *(str(sum(each.values())) for each in figures), ""]
     names = [each["name"] for each in records]
     return ["Cycles per segment:", "",
-            *columns([["", *names, ""], *rows, total], {}, left=True)]
+            *columns([["", *names, ""], *rows, total], left=True)]
 
 
 def _costliest(record: dict) -> list[str]:
     """The functions that take the most by themselves."""
     functions = Counter(record["profile"]["functions"])
-    return [f"{record['name']}: cycles per segment of functions by themselves",
+    return [sentence(f"{record['name']}: cycles per segment of functions by themselves"),
             *(f"{count / record['segments']:7.0f} {name}"
               for name, count in functions.most_common(SHOWN))]
 
