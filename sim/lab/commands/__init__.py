@@ -11,4 +11,4 @@ A command imports what it runs when it runs, so that a wrong one is refused at o
 
 # As `moderato --help` lists them.
 NAMES = ("forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
-         "shell", "profile", "timeline", "bench", "bitstream", "series")
+         "shell", "profile", "timeline", "compare", "bench", "bitstream", "series")

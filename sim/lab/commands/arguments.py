@@ -23,6 +23,8 @@ MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.
 LINKS = (10, 100, 1000)          # Mb/s
 MIN_LOAD = 0.001                 # percent: at 100 Mb/s 3 frames of 64 bytes in 2 s
 MAX_FRAMES = 100_000_000         # at 100 Mb/s a day of simulation
+COMPARED = ("forward", "profile", "tcp")
+OUTPUTS = ("--json", "--pcap", "--folded", "--flame-graph", "--help", "-h")
 RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
 MAX_PHASES = 16
 MAX_FLOWS = 4096  # as moderato-sim has them
@@ -207,6 +209,23 @@ def _seed(word: str) -> int:
     if not 0 <= seed < 1 << 31:
         raise argparse.ArgumentTypeError(f"{seed}: a seed is 0 to {(1 << 31) - 1}")
     return seed
+
+
+def compared(words: str) -> list[str]:
+    """A command whose figures are compared, with its options."""
+    from ..cli import parse  # which imports the commands
+    try:
+        name, *options = shlex.split(words)
+    except ValueError:
+        name, options = words, []
+    if name not in COMPARED:
+        raise argparse.ArgumentTypeError(f"{name!r} is not among what commits are compared by: "
+                                         + ", ".join(COMPARED))
+    if any(word.partition("=")[0] in OUTPUTS for word in options):
+        raise argparse.ArgumentTypeError(f"leave {', '.join(OUTPUTS)} out: what the command writes "
+                                         "is compared")
+    parse([name, *options])
+    return [name, *options]
 
 
 def ethtool(words: str) -> str:
