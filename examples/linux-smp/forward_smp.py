@@ -77,8 +77,8 @@ def table(rows: list[Row]) -> str:
     head = ["system", "boot", "offered", "forwarded", "Rx", "Tx", "at ring", "at FIFO", "all",
             *(name for name in attribution.CAUSES if name != "idle"), "idle", "a beat"]
     return "\n".join(columns([head, *lines], group={
-        2: "frames/s:", 4: "interrupts:", 6: "dropped:", 8: "CPU cycles a frame:", 15: "CPU:",
-        16: "DMA:"}))
+        "frames/s:": range(2, 4), "interrupts:": range(4, 6), "dropped:": range(6, 8),
+        "CPU cycles a frame:": range(8, 15), "CPU:": range(15, 16), "DMA:": range(16, 17)}))
 
 
 def main():

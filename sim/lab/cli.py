@@ -21,10 +21,10 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HELP = ("-h", "--help")
 
 SUMMARY = """\
-Linux on a simulated SoC forwards Ethernet frames between two Moderato ports; this measures what
-each interrupt strategy costs.
+Linux on a simulated SoC forwards Ethernet frames between two Moderato ports;
+this measures what each interrupt strategy costs.
 
-usage: moderato COMMAND [OPTIONS]      moderato help COMMAND      moderato --version
+usage: moderato COMMAND [OPTIONS]    moderato help COMMAND    moderato --version
 
 commands:
 {commands}

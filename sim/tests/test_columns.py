@@ -19,6 +19,7 @@ from moderato.sim.lab.explain import attribution
 from moderato.sim.lab.measure import forward, results, trial_tables
 from moderato.sim.lab.rfc2544 import command as rfc2544
 from moderato.sim.lab.show.columns import columns, sentence, width
+from moderato.sim.lab.show.progress import Progress
 from moderato.sim.lab.strategies import command as strategies
 from moderato.sim.lab.tcp import command as tcp
 from moderato.sim.lab.receiver import study
@@ -50,7 +51,7 @@ def test_a_wide_table_gives_up_zeros_and_goes_on_below(monkeypatch):
         "napi           59524     56516   6.45",
         "napi-tx-off    59524     55108  10.04",
         "",
-        "All 0: lost, dropped at FIFO."]
+        "All 0: lost; dropped at FIFO."]
     monkeypatch.setenv("COLUMNS", "24")
     assert columns(ROWS, GROUP)[:10] == [
         "variant      offered",
@@ -85,7 +86,8 @@ def test_every_figure_of_a_random_table_is_there(seed, monkeypatch):
         elif line.startswith("key"):
             ends = {word.end(): word.group() for word in re.finditer(r"\S+", line)}
             found |= {(line.split()[0], name): ends[end] for name, end in head}
-    zero = re.sub(r"a group ", "", " ".join(lines)).partition("All 0: ")[2].rstrip(".").split(", ")
+    _, _, said = " ".join(lines).partition("All 0: ")
+    zero = re.split("[,;] ", said.replace("a group ", "").rstrip("."))
     for key, *cells in rows:
         for name, cell in zip(heads, cells):
             assert found.get((key, name), "0" if name in zero else None) == cell
@@ -113,6 +115,17 @@ def test_the_terminal_s_width_is_obeyed(monkeypatch):
         monkeypatch.setattr(sys, "stdout", file)
         assert width() == 66
         assert max(map(len, sentence("word " * 40).splitlines())) <= 66
+
+
+def test_progress_stays_in_its_line(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    progress = Progress("trials", 12)
+    for number in range(9):
+        progress.share(f"napi-tx-off {number} bytes 100 %", 0.5)
+    progress.show()
+    shown = capsys.readouterr().err
+    assert shown.startswith("\r\033[Kmoderato: 0 of 12 trials") and len(shown) == 4 + 79
 
 
 # Of the commands ----------------------------------------------------------------------------------

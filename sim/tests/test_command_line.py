@@ -86,6 +86,9 @@ def nothing_runs(monkeypatch):
     ("bitstream --board versa_ecp5 --nic offload", "choose from 'moderato', 'liteeth'"),
     ("forward --kernel bogus", "choose from 'normal', 'debug'"),
     ("rfc2544 --kernel debug", "--kernel"),
+    ("shell --frame-size 64", "--frame-size is of the frames of --load"),
+    ("shell --load 0", "0.001 to 100 percent"),
+    ("shell --load 5,10", "'5,10' is not a number of percent"),
     ("shell --hz 300", "choose from 100, 250, 1000"),
     ("rfc2544 --test burst --load 5", "--load is of no use to --test burst"),
     ("rfc2544 --test loss --phases 3", "--phases is of no use to --test loss"),
@@ -139,6 +142,7 @@ def nothing_runs(monkeypatch):
     ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
     ("replay --nic liteeth --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1",
      "leave --variant or --nic out"),
+    ("compare a", "are required: B"),
     ("profile --variant nappi", "did you mean napi?"),
     ("profile --frame-size 64,512", "'64,512' is not a frame size"),
     ("profile --seconds 0", "more than 0 and at most 60"),
@@ -303,13 +307,16 @@ def test_paths_are_octets(name, tmp_path):
 
 @pytest.mark.parametrize("words", ["--help", "-h", "help", *(
     form.format(name) for name in commands.NAMES for form in ("{} --help", "help {}"))])
-def test_help(words, capsys):
+def test_help(words, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as ended:
         cli.main(words.split())
     output = capsys.readouterr()
     assert not ended.value.code and output.err == ""
     assert "usage: moderato" in output.out
-    assert max(map(len, output.out.splitlines())) <= 100
+    text, _, examples = output.out.partition("\nexamples:\n")
+    assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, examples.splitlines()), default=0) <= 100
 
 
 @pytest.mark.parametrize("words", [

@@ -38,6 +38,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                              "comparison; it has no variants (default: moderato)")
     if kernel:
         parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL.name,
+                            metavar="K",
                             help="debug: with the kernel's own checks, many times slower; "
                                  "netfilter, conntrack: that can track connections, that does; "
                                  "ptp: with clocks of NICs; "

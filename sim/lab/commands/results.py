@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Everything in docs/data, docs/tables.md and docs/figures anew (three hours)."""
+"""The data, tables and figures of docs/ anew (three hours)."""
 
 from ..measure.estimate import LONG
 from ..show.errors import UsageError

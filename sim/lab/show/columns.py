@@ -12,18 +12,19 @@ import re
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 GAP = "  "
 ZERO = re.compile(r"[0.]+( %)?")
 
 
-def width() -> int | None:
-    """Characters in a line of standard output, which may lead elsewhere now; None: any number."""
+def width(stream: TextIO | None = None) -> int | None:
+    """Characters in a line of a stream, by default of standard output; None: any number."""
     wanted = os.environ.get("COLUMNS", "")
     if wanted.isdecimal() and int(wanted):
         return int(wanted)
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+        return os.get_terminal_size((stream or sys.stdout).fileno()).columns or None
     except (OSError, ValueError):  # no terminal, or not even a file
         return None
 
@@ -52,10 +53,8 @@ def columns(rows: Sequence[Sequence[str]], group: Mapping[str, range] = {},
     shown = [column for column in every if not table.is_zero(column)] or every
     parts = [table.lines(part) for part in table.parts(shown, limit)]
     lines = [line for part in parts for line in (*part, "")][:-1]
-    zero = [table.title(column) for column in every if column not in shown]
-    if zero:
-        lines += ["", *sentence(f"All 0: {', '.join(zero)}.").splitlines()]
-    return lines
+    zero = table.names([column for column in every if column not in shown])
+    return lines + ["", *sentence(f"All 0: {zero}.").splitlines()] * bool(zero)
 
 
 class _Table:
@@ -77,10 +76,14 @@ class _Table:
     def is_zero(self, column: int) -> bool:
         return all(ZERO.fullmatch(row[column].strip()) for row in self.rows[1:])
 
-    def title(self, column: int) -> str:
-        """A column's name, with what stands above it."""
-        above = [title.rstrip(":") for title, of in self.group.items() if column in of]
-        return " ".join([*above, self.rows[0][column].replace("\n", " ").strip()])
+    def names(self, shown: list[int]) -> str:
+        """Of columns, with what stands above them: `dropped at FIFO, driver Tx; corrupted`."""
+        found = []
+        for together in self._together(shown):
+            above = [title.rstrip(":") for title, of in self.group.items() if together[0] in of]
+            heads = [self.rows[0][column].replace("\n", " ").strip() for column in together]
+            found.append(" ".join([*above, ", ".join(heads)]))
+        return "; ".join(found)
 
     def parts(self, shown: list[int], limit: int) -> list[list[int]]:
         """Columns that fit side by side; those of a group stay together where they can."""
@@ -139,8 +142,9 @@ class _Table:
             above = above.ljust(sum(widths[:places[0]]) + len(GAP) * places[0]) + title
         head, *body = ([self._line(cells, part, widths) for cells in
                         zip(*(row[column].split("\n") for column in part))] for row in self.rows)
-        return [*([above] if titles else []), *head, "-" * len(head[0]),
-                *(line for row in body for line in row)]
+        lines = [*([above] if titles else []), *head, "-" * len(head[0]),
+                 *(line for row in body for line in row)]
+        return [line.rstrip() for line in lines]
 
     def _line(self, cells: Sequence[str], part: list[int], widths: list[int]) -> str:
         placed = [cell.ljust(size) if column == 0 else cell if column == self.left else

@@ -5,6 +5,8 @@ import sys
 import threading
 import time
 
+from .columns import width
+
 
 class Progress:
     """On standard error; a terminal shows the line live, a file or pipe a line per finished job."""
@@ -39,7 +41,9 @@ class Progress:
         if self.live:
             with self.lock:
                 running = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
-                print(f"\r\033[K{self._head()}: {running}", end="", file=sys.stderr, flush=True)
+                limit = width(sys.stderr)  # what goes on in the next line would stay there
+                line = f"{self._head()}: {running}"[:limit and limit - 1]
+                print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     def end(self):
         if self.live:
