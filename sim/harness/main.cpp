@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "interrupt.h"
+#include "protocol/plans.h"
 #include "protocol/script.h"
 #include "simulation.h"
 #include "console/terminal.h"
@@ -15,12 +16,12 @@ namespace {
 
 constexpr char kUsageText[] =
     "usage: moderato-sim [--load FILE@ADDRESS]... [--restore FILE] [--console FILE] [--ungated]\n"
-    "                    [--udp-echo] (--script FILE|- | --interactive [--prompt TEXT])\n"
+    "                    [--udp-echo] (--script FILE|- | --interactive [--prompt TEXT] [--offer JSON])\n"
     "       moderato-sim --build-id";
 
 struct Options {
     std::vector<std::pair<std::string, uint32_t>> load;
-    std::string restore, console, script, prompt;
+    std::string restore, console, script, prompt, offer;
     bool interactive = false, build_id = false, ungated = false, udp_echo = false;
 };
 
@@ -51,6 +52,7 @@ Options parse(int count, char** words) {
         else if (name == "--script") options.script = value();
         else if (name == "--interactive") options.interactive = true;
         else if (name == "--prompt") options.prompt = value();
+        else if (name == "--offer") options.offer = value();
         else if (name == "--udp-echo") options.udp_echo = true;
         else if (name == "--ungated") options.ungated = true;
         else if (name == "--build-id") options.build_id = true;
@@ -58,7 +60,19 @@ Options parse(int count, char** words) {
     }
     if (!options.build_id && options.interactive != options.script.empty())
         throw Error(std::string("give either --script or --interactive\n") + kUsageText, kUsage);
+    if (!options.offer.empty() && !options.interactive)
+        throw Error("--offer: is for --interactive; a script has a command for it", kUsage);
     return options;
+}
+
+// Frames for as long as the user's console is open.
+void offer(Simulation& simulation, const std::string& text) try {
+    const auto command = nlohmann::ordered_json::parse(text);
+    const TrialPlan plan = parse_trial(command);
+    if (command.contains("link_mbps")) simulation.set_link(parse_link(command, "link_mbps"));
+    simulation.offer(plan);
+} catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("--offer: is not understood: ") + error.what(), kUsage);
 }
 
 void run(const Options& options) {
@@ -68,6 +82,7 @@ void run(const Options& options) {
     if (!options.console.empty()) simulation.console().log_to(options.console);
     if (!options.restore.empty()) simulation.restore(options.restore);
     for (const auto& [path, address] : options.load) simulation.load(address, path);
+    if (!options.offer.empty()) offer(simulation, options.offer);
     if (options.interactive) return interact(simulation, options.prompt);
     Script script(simulation);
     if (options.script == "-") return script.run(std::cin);

@@ -3,6 +3,7 @@
 
 import functools
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -393,6 +394,30 @@ def test_udp_echo(tmp_path):
     assert (back[IP].src, back[IP].dst, back[IP].ttl) == ("198.19.0.2", "198.18.0.2", 63)
     assert (back[UDP].sport, back[UDP].dport) == (7, 1234)
     assert bytes(back[UDP].payload)[:8] == b"moderato"
+
+
+def test_shell_while_the_tester_sends():
+    """`top` has the CPU's line, `variant` chooses, and the rates are told."""
+    ended = moderato("shell", "--variant", "original", "--load", "1",
+                     "-c", "variant tx-off; ethtool --show-priv-flags eth1; top -b -n 1 | head -n 2")
+    assert ended.returncode == 0, ended.stderr
+    assert "both ports: tx-off" in ended.stdout
+    assert re.search(r"tx-reclaim-on-xmit *: on", ended.stdout)
+    assert re.search(r"^CPU: .* idle .* sirq", ended.stdout, re.MULTILINE)
+    *_, line = ended.stderr.splitlines()
+    rates = re.fullmatch(r"moderato: the tester offers 64-byte frames to each port, 1 % of 100 Mb/s: "
+                         r"(\d+) received, (\d+) forwarded, 0 dropped, (\d+) interrupts per second",
+                         line)
+    received, forwarded, interrupts = map(int, rates.groups())
+    # 1488 enter at each port, and nothing is in the way but what is under way at the end.
+    assert 2900 < forwarded <= received + 100 <= 3100 and interrupts > 2900
+
+
+def test_a_shell_that_ends_says_how_to_leave():
+    shown = subprocess.run([sys.executable, "-m", "moderato.sim.lab.cli", "shell"], text=True,
+                           input="exit\nhelp\n", capture_output=True)
+    assert shown.returncode == 0, shown.stderr
+    assert "Ctrl-A x leaves it." in shown.stdout and "variant [NAME]" in shown.stdout
 
 
 def test_shell_gives_output_and_status():

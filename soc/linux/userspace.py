@@ -99,9 +99,11 @@ def toolchain(target: Target = RV32) -> Toolchain:
 
 # Programs -----------------------------------------------------------------------------------------
 
-def busybox() -> Path:
-    """The shell and the small tools, configured by busybox.config."""
+def busybox(console: bool = False) -> Path:
+    """The shell and the small tools, configured by busybox.config; at the `console` with more."""
     wanted = (HERE / "busybox.config").read_text()
+    if console:
+        wanted += (HERE / "busybox-console.config").read_text()
 
     def build(cc: Path, work: Path) -> Path:
         make = ["make", JOBS, "ARCH=riscv", f"CC={cc}", f"AR={CROSS}ar", f"STRIP={CROSS}strip",

@@ -2,12 +2,14 @@
 #include "terminal.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <chrono>
 
 #include "interrupt.h"
+#include "rates.h"
 
 namespace {
 
@@ -28,10 +30,19 @@ void write_all(const std::string& text) {
     }
 }
 
-// Raw mode, and simulated time as the window's title, for as long as it lives.
+// Whether no escape sequence (ECMA-48) is under way at the end of what was written: something may come between.
+bool whole(const std::string& text) {
+    const size_t escape = text.rfind('\033');
+    if (escape == std::string::npos) return true;
+    const std::string sequence = text.substr(escape + 1);
+    if (sequence.empty() || sequence[0] != '[') return !sequence.empty();
+    return std::any_of(sequence.begin() + 1, sequence.end(), [](char byte) { return byte >= '@' && byte <= '~'; });
+}
+
+// Raw mode, simulated time as the window's title, and if wanted a last line of its own, for as long as it lives.
 class Terminal {
 public:
-    Terminal() : active_(::isatty(STDIN_FILENO) && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
+    explicit Terminal(bool lined) : active_(::isatty(STDIN_FILENO) && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
         if (!active_) return;
         termios raw = before_;
         ::cfmakeraw(&raw);
@@ -39,14 +50,17 @@ public:
         const char* kind = std::getenv("TERM");
         titled_ = ::isatty(STDOUT_FILENO) && kind && std::string(kind) != "dumb";
         if (titled_) write_all("\033[22;0t");  // keeps the title (xterm)
+        if (titled_ && lined) write_all("\n\033[A");  // the cursor leaves the last line
     }
     ~Terminal() {
         if (!active_) return;
+        if (lined_) say("\0337\033[r\033[" + std::to_string(lined_) + "H\033[2K\0338");
         static constexpr char kBefore[] = "\033[23;0t";
-        if (titled_ && ::write(STDOUT_FILENO, kBefore, sizeof kBefore - 1) < 0) titled_ = false;
+        if (titled_) say(kBefore);
         ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
     }
     bool active() const { return active_; }
+    bool titled() const { return titled_; }
 
     void show(uint64_t cycle) {
         const auto now = Clock::now();
@@ -57,10 +71,25 @@ public:
         write_all(title);
     }
 
+    // In the last line of the window; the others scroll above it.
+    void show(const std::string& line) {
+        winsize size{};
+        if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_row < 3) return;
+        lined_ = size.ws_row;
+        write_all("\0337\033[1;" + std::to_string(lined_ - 1) + "r\033[" + std::to_string(lined_) + "H\033[2K\033[7m" +
+                  line.substr(0, size.ws_col) + "\033[m\0338");
+    }
+
 private:
     termios before_{};
     bool active_, titled_ = false;
+    unsigned lined_ = 0;  // the number of the last line, if it was taken
     Clock::time_point shown_;
+
+    // As write_all(), but what goes wrong at the end is nobody's business.
+    static void say(const std::string& text) {
+        if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) return;
+    }
 };
 
 // What was typed, with the Ctrl-A commands taken out.
@@ -106,7 +135,8 @@ private:
 class Interaction {
 public:
     Interaction(Simulation& simulation, const std::string& prompt)
-        : simulation_(simulation), prompt_(prompt), keyboard_(terminal_.active()) {
+        : simulation_(simulation), prompt_(prompt), terminal_(simulation.trial() != nullptr),
+          keyboard_(terminal_.active()), rates_(simulation) {
         simulation_.console().echo = [this](uint8_t byte) { printed_ += static_cast<char>(byte); };
         simulation_.progress = [this](uint64_t) { look_up(); };
     }
@@ -131,6 +161,9 @@ private:
     const std::string prompt_;
     Terminal terminal_;
     Keyboard keyboard_;
+    Rates rates_;
+    Clock::time_point told_ = Clock::now();
+    std::string written_;  // the last octets of what was shown
     std::string printed_;  // and not shown yet
     std::string line_;     // the last one that was printed
     uint64_t heard_ = 0;   // when something was printed or typed
@@ -165,19 +198,33 @@ private:
         if (!printed_.empty()) {
             heard_ = simulation_.cycle();
             write_all(printed_);
+            written_ += printed_;
+            written_.erase(0, written_.size() - std::min<size_t>(written_.size(), 32));
             line_ += printed_;
             line_.erase(0, line_.find_last_of("\r\n") + 1);  // nothing, if there is neither: npos + 1 is 0
             printed_.clear();
             simulation_.console().consume();
         }
+        if (!whole(written_)) return;
         terminal_.show(simulation_.cycle());
+        if (simulation_.trial() && Clock::now() - told_ >= std::chrono::seconds(1)) tell();
+    }
+
+    // What becomes of the frames that are offered.
+    void tell() {
+        told_ = Clock::now();
+        const std::string line = rates_.line();
+        if (line.empty()) return;
+        if (terminal_.titled()) terminal_.show(line);
+        else std::fprintf(stderr, "moderato: %s\n", line.c_str());
     }
 
     // Simulated time is not to pass faster than real time, nor an idle guest to cost a core.
     void rest(Seconds simulated, Seconds real) const {
         Seconds pause = simulated - real;
         const bool prompted = !prompt_.empty() && line_.compare(0, prompt_.size(), prompt_) == 0;
-        if (prompted && simulation_.cycle() > heard_ + kIdle) pause = std::max(pause, real * (1 / kIdleShare - 1));
+        const bool idle = prompted && !simulation_.trial() && simulation_.cycle() > heard_ + kIdle;
+        if (idle) pause = std::max(pause, real * (1 / kIdleShare - 1));
         if (pause > Seconds(0)) keyboard_.wait(pause);
     }
 };

@@ -5,6 +5,7 @@
     loaded   the driver is in, both interfaces are up; bench or learning neighbours
     ready    a variant is chosen, and what one has set beyond it; a trial starts here
     carrying a program is in the guest; a transfer starts here
+    console  more for people is in the guest; `moderato shell` starts here
 """
 
 import functools
@@ -20,7 +21,7 @@ from moderato.soc.toolchain.cache import artifact
 
 from . import ethtool, guest, pool
 from .machine import KERNELS, Machine
-from .session import FUNCTION, PROMPT, CheckpointError, Session
+from .session import FUNCTION, PATIENCE, PROMPT, CheckpointError, Session
 from .variants import KNOWN, LITEETH
 
 _repair = threading.Lock()
@@ -141,6 +142,21 @@ def carrying(before: State, path: str, program: Path, commands: Sequence[str] = 
     return _state(before.machine, f"carrying-{program.name}",
                   [before.folder.name, program, *commands], build, "half a minute",
                   functools.partial(carrying, before, path, program, commands[2:]))
+
+
+def at_console(before: State, package: Path) -> State:
+    """What console.package() has unpacked in the guest, whose shell begins anew with it."""
+    def build(folder: Path):
+        with before.open(console=folder / "console.log") as session:
+            session.call("mailbox", file=str(package), address=before.machine.mailbox)
+            session.check("mailbox | tar -x -C /")
+            session.call("send", text="exec /bin/sh -i\n")
+            session.call("expect", text=PROMPT, max_cycles=PATIENCE)
+            session.greet()
+            _prepare(session, [], folder)
+
+    return _state(before.machine, "console", [before.folder.name, package], build, "half a minute",
+                  functools.partial(at_console, before, package))
 
 
 def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Console, mailbox, and the terminal."""
 
+import fcntl
+import json
 import os
 import pty
+import re
+import struct
 import subprocess
 import termios
 
@@ -130,6 +134,55 @@ def test_interactive_on_a_terminal(binary, rom):
     assert termios.tcgetattr(theirs) == before
     os.close(ours)
     os.close(theirs)
+
+
+OFFER = json.dumps({"ports": [{"frame_bytes": 64, "load_percent": 50, "frames": 1 << 20}]})
+RATES = rb"[\d.]+ s: (\d+) received, (\d+) forwarded, \d+ dropped, \d+ interrupts per second"
+
+
+def test_frames_are_offered_while_somebody_types(binary, rom):
+    """Their rates are in the last line; what is typed is echoed above it, and the window is left
+    as it was."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    process = subprocess.Popen(
+        [binary, "--load", rom, "--interactive", "--offer", OFFER], stdin=theirs, stdout=theirs,
+        env={**os.environ, "TERM": "xterm"}
+    )
+    seen = b""
+    while not (line := re.search(rb"\0337\033\[1;23r\033\[24H\033\[2K\033\[7m" + RATES, seen)):
+        seen += os.read(ours, 100)
+    received, forwarded = map(int, line.groups())
+    assert forwarded == pytest.approx(50e6 / (84 * 8), rel=0.01)  # the mock forwards all
+    os.write(ours, b"echo")
+    while b"echo" not in seen:
+        seen += os.read(ours, 100)
+    os.write(ours, b"\x01x")
+    while b"\033[r" not in seen:
+        seen += os.read(ours, 100)
+    assert process.wait() == 0
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_rates_go_to_standard_error_where_there_is_no_terminal(binary, rom):
+    with subprocess.Popen(
+        [binary, "--load", rom, "--interactive", "--offer", OFFER], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert re.fullmatch(b"moderato: " + RATES + b"\n", process.stderr.readline())
+        process.stdin.close()
+        assert process.stdout.read().endswith(b"# ")
+
+
+@pytest.mark.parametrize("options, says", [
+    (["--interactive", "--offer", "{"], "--offer: is not understood"),
+    (["--interactive", "--offer", '{"ports": [{"frames": 1}]}'], "frame_bytes: is missing"),
+    (["--script", "-", "--offer", OFFER], "--offer: is for --interactive"),
+])
+def test_wrong_offer(binary, options, says):
+    done = subprocess.run([binary, *options], input="", capture_output=True, text=True)
+    assert done.returncode in (1, 2) and says in done.stderr
 
 
 def test_prompt_at_once_and_a_power_off(binary, rom, sim, tmp_path):

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What somebody at the guest's console finds there, and trials do without.
+
+It comes through the mailbox after all that a trial needs was made ready: the file system that the
+guest boots from stays as it is, and so do the trials' figures, to the cycle.
+"""
+
+import io
+import tarfile
+from pathlib import Path
+
+from moderato.soc.linux import userspace
+from moderato.soc.toolchain.cache import artifact
+
+from .variants import KNOWN, LITEETH
+
+FILES = Path(userspace.__file__).parent / "console"  # as they are in the guest
+VARIANT = """\
+#!/bin/sh
+# Chooses an interrupt strategy for both ports.
+choose() {{
+    said=$("$@" 2>&1) && return
+    case $said in *" parameters changed"*) return 0 ;; esac  # it was so before
+    echo "$said" >&2
+    exit 1
+}}
+case ${{1:-}} in
+{cases}
+'' | -h | --help)
+    cat <<'END'
+usage: variant NAME
+
+{list}
+END
+    exit ;;
+*)
+    echo "variant: there is no '$1'; there are: {names}" >&2
+    exit 2 ;;
+esac
+echo "both ports: $1"
+"""
+
+
+def package(nic: str) -> Path:
+    """A tar archive of it, to be unpacked in the guest's root."""
+    busybox = userspace.busybox(console=True)
+    chooser = None if nic == LITEETH else variant_script()
+
+    def build(folder: Path):
+        with tarfile.open(folder / "console.tar", "w", format=tarfile.USTAR_FORMAT) as archive:
+            for path in sorted(FILES.glob("*/*")):
+                _add(archive, path.relative_to(FILES).as_posix(), path.read_bytes())
+            if chooser:
+                _add(archive, "bin/variant", chooser.encode())
+            _add(archive, "bin/busybox", busybox.read_bytes())
+
+    return artifact("console", [FILES, busybox, Path(__file__), chooser or nic], build) / \
+        "console.tar"
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes):
+    """A file with the same attributes on every machine."""
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = len(content), 0o755
+    archive.addfile(entry, io.BytesIO(content))
+
+
+def variant_script() -> str:
+    """`variant NAME`, for the guest's shell: it does what trials do to choose one."""
+    cases = "\n".join(f"{variant.name})\n" + "\n".join(
+        f"    choose {command}" for command in variant.commands()) + " ;;"
+        for variant in KNOWN.values())
+    listed = "\n".join(f"  {variant.name:13} receives: {variant.rx}; sends: {variant.tx}"
+                       for variant in KNOWN.values())
+    return VARIANT.format(cases=cases, list=listed, names=", ".join(KNOWN))

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `moderato shell` puts into the guest, with the host's shell in the guest's place."""
+
+import shlex
+import subprocess
+import tarfile
+
+import pytest
+
+from moderato.sim.lab.run import console, shell, state
+from moderato.sim.lab.run.variants import INTERFACES, KNOWN, LITEETH
+
+ETHTOOL = """\
+#!/bin/sh
+echo "$@" >> calls
+case $* in "$REFUSED"*) echo "$SAYS" >&2; exit 80 ;; esac
+"""
+
+
+@pytest.fixture
+def variant(tmp_path):
+    """`variant WORDS`, and what it ran of an ethtool that refuses what begins with `refused`."""
+    (tmp_path / "variant").write_text(console.variant_script())
+    (tmp_path / "ethtool").write_text(ETHTOOL)
+    (tmp_path / "ethtool").chmod(0o755)
+
+    def run(*words, refused="nothing", says=""):
+        (tmp_path / "calls").write_text("")
+        ended = subprocess.run(
+            ["sh", "-eu", "variant", *words], cwd=tmp_path, text=True, capture_output=True,
+            env={"PATH": f"{tmp_path}:/bin:/usr/bin", "REFUSED": refused, "SAYS": says})
+        return ended, [f"ethtool {line}" for line in (tmp_path / "calls").read_text().splitlines()]
+    return run
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_variant_does_what_trials_do(name, variant):
+    ended, calls = variant(name)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"both ports: {name}\n", "")
+    assert calls == KNOWN[name].commands()
+
+
+def test_variant_s_mistakes(variant):
+    ended, calls = variant("napy")
+    assert ended.returncode == 2 and not calls
+    assert "no 'napy'; there are: original, tx-128" in ended.stderr
+    ended, calls = variant("napi", refused="-C eth1", says="Device or resource busy")
+    assert (ended.returncode, ended.stdout) == (1, "") and len(calls) == 3
+    assert ended.stderr == "Device or resource busy\n"
+    ended, calls = variant("napi", refused="-C", says="no coalesce parameters changed, aborting")
+    assert ended.returncode == 0 and len(calls) == 4  # it was so before
+
+
+@pytest.mark.parametrize("words", [[], ["--help"]])
+def test_variant_lists_all(words, variant):
+    ended, calls = variant(*words)
+    assert ended.returncode == 0 and not calls
+    assert all(f"\n  {name} " in ended.stdout for name in KNOWN)
+    assert max(map(len, ended.stdout.splitlines())) <= 80
+
+
+def test_help_fits_the_console_and_names_what_is_there():
+    program = console.FILES / "bin/help"
+    shown = subprocess.run(["sh", program], capture_output=True, text=True, check=True).stdout
+    assert max(map(len, (shown + shell.GREETING).splitlines())) <= 80
+    for word in ("variant", "ethtool", "top", "ping", INTERFACES[0], "Ctrl-A x", "exit", "Ctrl-D"):
+        assert word in shown
+    assert "`help`" in shell.GREETING
+
+
+def test_the_console_s_shell_says_how_to_leave():
+    """At its end, however it ends."""
+    shown = subprocess.run(["sh"], input=f". {shlex.quote(str(console.FILES / 'etc/shrc'))}\n",
+                           capture_output=True, text=True)
+    assert "Ctrl-A x leaves it" in shown.stdout
+
+
+@pytest.fixture
+def busybox(tmp_path, monkeypatch):
+    (tmp_path / "busybox").write_text("busybox")
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(console.userspace, "busybox", lambda console: tmp_path / "busybox")
+
+
+def test_package(busybox):
+    """Its programs may be run; LiteEth's driver has nothing to choose."""
+    with tarfile.open(console.package("moderato")) as archive:
+        modes = {entry.name: entry.mode for entry in archive}
+    assert modes == dict.fromkeys(("bin/help", "etc/shrc", "bin/variant", "bin/busybox"), 0o755)
+    with tarfile.open(console.package(LITEETH)) as archive:
+        assert "bin/variant" not in archive.getnames()
+
+
+def test_trials_begin_without_it(machine, busybox):
+    """The console's state comes after the trials', which do not change: nor do their figures."""
+    ready = state.ready(machine, "napi")
+    before = ready.checkpoint.read_bytes()
+    at_console = state.at_console(ready, console.package("moderato"))
+    assert at_console.folder != ready.folder
+    assert state.ready(machine, "napi").folder == ready.folder
+    assert ready.checkpoint.read_bytes() == before
