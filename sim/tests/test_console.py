@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What `moderato shell` puts into the guest, with the host's shell in the guest's place."""
 
+import json
+import re
 import shlex
 import subprocess
 import tarfile
 
 import pytest
 
+from moderato.sim.lab import cli
 from moderato.sim.lab.run import console, shell, state
 from moderato.sim.lab.run.variants import INTERFACES, KNOWN, LITEETH
 
@@ -99,3 +102,41 @@ def test_trials_begin_without_it(machine, busybox):
     assert at_console.folder != ready.folder
     assert state.ready(machine, "napi").folder == ready.folder
     assert ready.checkpoint.read_bytes() == before
+
+
+# --load -------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def lab(machine, busybox, monkeypatch):
+    """`moderato shell` with the pretended machine."""
+    monkeypatch.setattr(shell, "machine", lambda *_: machine)
+    return lambda *words: cli.main(["shell", "--variant", "napi", *words])
+
+
+def test_frames_are_offered_while_a_command_runs(lab, capsys):
+    assert lab("--load", "12.5", "--frame-size", "512", "-c", "anything") == 7
+    output = capsys.readouterr()
+    *_, line = output.err.splitlines()
+    assert output.out == "hello\n@end of it\n"
+    assert re.fullmatch(r"moderato: the tester offers 512-byte frames to each port, 12.5 % of 100 "
+                        r"Mb/s: \d+ received, \d+ forwarded, 0 dropped, \d+ interrupts per second",
+                        line)
+    assert lab("-c", "anything") == 7
+    assert "per second" not in capsys.readouterr().err
+
+
+def test_the_terminal_gets_frames_to_offer(lab, monkeypatch, capsys):
+    started = []
+    monkeypatch.setattr(shell.os, "execv", lambda program, words: started.append(words) or 0)
+    lab("--load", "5")
+    words, = started
+    request = json.loads(words[words.index("--offer") + 1])
+    first, second = request["ports"]
+    assert request["link_mbps"] == 100 and first["load_percent"] == 5
+    assert first["frame_bytes"] == second["frame_bytes"] == 64
+    # Half a slot later: of 84 octets, in 80 ns each, twenty times.
+    assert second["phase"] - first.get("phase", 0) == 84 * 8 * 20 / 2
+    assert "the tester offers 64-byte frames to each port, 5 % of 100 Mb/s" in \
+        capsys.readouterr().err
+    lab()
+    assert "--offer" not in started[-1]
