@@ -64,4 +64,4 @@ def _commit(side: str) -> str | None:
 def _said(side: str, commit: str | None) -> str:
     """A side for people: what was written, and what that is."""
     what = commits.subject(commit) if commit else "this clone's files as they are"
-    return f"{side}: {what}"
+    return what if what.startswith(f"{side} ") else f"{side}: {what}"

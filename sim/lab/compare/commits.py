@@ -69,7 +69,7 @@ def run(folders: Sequence[Path], words: Sequence[str], results: Sequence[Path]) 
         for folder, result in zip(folders, results):
             processes.append(_start(folder, [*words, "--json", str(result)]))
         readers = [threading.Thread(target=_pass_on, args=pair, daemon=True)
-                   for pair in zip("AB", processes)]
+                   for pair in zip("AB", processes, results)]
         for reader in readers:
             reader.start()
         for reader in readers:
@@ -122,8 +122,11 @@ def _importable(folder: Path) -> Path:
     return place
 
 
-def _pass_on(name: str, process: subprocess.Popen):
-    """What a command says on standard error, with its side."""
+def _pass_on(name: str, process: subprocess.Popen, result: Path):
+    """What a command says on standard error, with its side; but not of the file that nobody keeps.
+    """
     for line in process.stderr:
+        if str(result) in line:
+            continue
         print(f"moderato: {name}: {line.rstrip().removeprefix('moderato: ')}", file=sys.stderr,
               flush=True)
