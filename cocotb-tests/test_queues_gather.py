@@ -21,6 +21,7 @@ from queue_cases import (
     the_last_frames_leave,
     turns_are_fair,
 )
+from moderato.gateware.registers import DESCRIPTOR_BYTES
 from test_gather import LIMIT, cut, post
 from test_segment import hand_over, packet, room
 
@@ -65,10 +66,10 @@ def side(both, queue):
 
 
 @cocotb.test()
-@cocotb.parametrize(first=[0, 1], ends=["rest", "stop", "fault"])
+@cocotb.parametrize(first=[0, 1], ends=["rest", "stop", "fault", "descriptor", "status"])
 async def half_a_frame(dut, first, ends):
-    """It keeps the FIFO to itself until its rest comes, or the queue stops, or the rest is wrong: then
-    the other queue's frames leave."""
+    """It keeps the FIFO to itself until its rest comes, or is wrong, or the queue stops, or it halts,
+    for memory refuses the rest's descriptor or status: then the other queue's frames leave."""
     both = await Queues.start(dut)
     driver, other = both.drivers[first], both.drivers[1 - first]
     for _ in range(6):
@@ -85,11 +86,21 @@ async def half_a_frame(dut, first, ends):
             assert await both.wire.receive() == frame
         elif ends == "stop":
             await driver.stop()
+        elif ends in ("descriptor", "status"):
+            ring = range(driver.tx.base, driver.tx.base + driver.tx.size*DESCRIPTOR_BYTES)
+            both.mac.memory.refuse(**{"reads" if ends == "descriptor" else "writes":
+                                      lambda address, ring=ring: address in ring})
+            driver.queue_pieces([(frame[50:60], 5)], more=True)
+            await driver.tx.doorbell()
         else:
             driver.queue_pieces([(bytes(LIMIT), 0)])
             await driver.tx.doorbell()
         assert await both.wire.receive() == kept
-        if ends == "stop":
+        if ends in ("descriptor", "status"):
+            assert await both.regs.read("STATUS", f"{driver.tx.prefix}_HALTED")
+            both.mac.memory.refuse()
+            await driver.stop()
+        if ends in ("stop", "descriptor", "status"):
             await driver.start()
         else:
             assert await driver.reclaim_all() == [False, ends == "fault"]

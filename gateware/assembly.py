@@ -22,14 +22,18 @@ class Assembly(LiteXModule):
                for the FIFO is made of headers from there and of payload then. Or None.
 
     enable     without it, what the FIFO has no room for is given up, for the link may be down.
+    over       no further piece comes: a frame that lacks its last one is over, too.
     wants      a frame is there, until it is over.
+    awake      one is given up.
 
     A frame that is spoilt is swallowed to its end, and the FIFO forgets what it has of it.
     """
     def __init__(self, completions, buffer, fifo, max_frames, checksum=None, tag=False, stamp=False,
         segmenter=None):
         self.enable = Signal()
+        self.over   = Signal()
         self.wants  = Signal()
+        self.awake  = Signal()
 
         # # #
 
@@ -66,6 +70,7 @@ class Assembly(LiteXModule):
             completions.refused.eq(spoilt & ~fifo.commit),
             full.eq(fifo.frames == max_frames),
             stuck.eq((packer.write & ~packer.room) | (fsm.ongoing("PIECE") & full)),
+            self.awake.eq(self.over & begun & ~completions.waiting),
             self.wants.eq((begun | (completions.waiting & ~oldest.error)) & ~ended),
         ]
         self.sync += [
@@ -102,6 +107,8 @@ class Assembly(LiteXModule):
                     NextValue(begun, 1),
                     NextState("WORD"),
                 )
+            ).Elif(self.awake,
+                ended.eq(1)
             )
         )
         fsm.act("WORD",

@@ -31,7 +31,7 @@ class GatherRing(LiteXModule):
     is whole in the FIFO. What spoils a frame: a piece of length 0, or one that makes it longer than the
     FIFO (`drop_length`), or one that memory refuses to give all of, or the end of `enable` while the FIFO
     is full. Nothing of it is sent; that piece's descriptor and all that follow complete with ERROR. A frame
-    whose last piece was not handed over waits for it.
+    whose last piece was not handed over waits for it, unless the ring is halted: then it is forgotten.
 
     checksum, tag, stamps
                 as of TxRing: as a frame's first piece asks for the first two, and its last one for a stamp.
@@ -203,9 +203,12 @@ class GatherRing(LiteXModule):
         # -------------------
         self.assembly = assembly = Assembly(completions, buffer, fifo, max_frames, checksum, tag,
             stamps is not None, segmenter)
-        self.comb += assembly.enable.eq(self.enable)
+        self.comb += [
+            assembly.enable.eq(self.enable),
+            assembly.over.eq(self.halted & fsm.ongoing("WAIT")),
+        ]
 
-        awake = fetcher.awake | fetcher.source.valid | ~completions.idle | \
+        awake = fetcher.awake | fetcher.source.valid | ~completions.idle | assembly.awake | \
             ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED"))
         if checksum:
             awake = awake | checksum.awake

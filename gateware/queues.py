@@ -89,7 +89,7 @@ class TxQueues(LiteXModule):
 
     A ring finds room only while it has the turn: then no words of other frames come between those of one,
     for the bus answers in order. Frames that the TxRings have asked for may be of both of them. A frame of
-    a GatherRing whose last piece was not handed over keeps the turn.
+    a GatherRing whose last piece was not handed over keeps the turn, until the ring halts or stops.
     """
     def __init__(self, fifo, param, max_frames, checksum, add_ring):
         if max_frames <= 2*IN_FLIGHT:

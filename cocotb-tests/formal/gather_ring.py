@@ -103,13 +103,17 @@ class GatherRingProof(Module):
         no_data = Signal() # The oldest piece is one without data.
         at_once = Signal() # Such a piece was taken a clock ago.
         over    = Signal() # The oldest piece ends.
+        halts   = Signal() # A clock ago there was nothing that could still come,
+        gone    = Signal() # and since then the frame is given up.
         self.comb += [
             no_data.eq(completions.waiting & oldest.error),
             over.eq(completions.finish | no_data),
         ]
         self.sync += [
             If((buffer.source.valid & buffer.source.ready & buffer.source.error) | no_data, wrong.eq(1)),
-            If((over & ~oldest.more) | completions.restart, wrong.eq(0)),
+            If((over & ~oldest.more) | assembly.awake | completions.restart, wrong.eq(0)),
+            halts.eq(dut.halted & at("WAIT") & (level == 0)),
+            If(completions.restart, gone.eq(0)).Elif(assembly.awake, gone.eq(1)),
             If(completions.restart, off.eq(0)).Elif(~dut.enable, off.eq(1)),
             at_once.eq(job.valid & job.error),
         ]
@@ -219,8 +223,9 @@ class GatherRingProof(Module):
             "frame_is_as_long_as_its_pieces": ~fifo.commit | (
                 (fifo.param.length == sums[0]) & (fifo.held == ((fifo.param.length + 7) >> 3)) &
                 (fifo.param.offset == 0) & ~fifo.param.error),
-            "forgets_what_it_does_not_send": ~((over & ~oldest.more) | dut.idle) | fifo.commit |
-                fifo.abort | (fifo.held == 0),
+            "a_halted_ring_lets_go": ~halts | ~assembly.wants,
+            "forgets_what_it_does_not_send": fifo.commit | fifo.abort |
+                ~((over & ~oldest.more) | assembly.awake | dut.idle) | (fifo.held == 0),
             # The FIFO.
             "never_overflows": ~fifo.write | (fifo.space != 0),
             "never_too_many_frames": C(0, 8) + fifo.frames + fifo.commit <= MAX_FRAMES,
@@ -238,7 +243,7 @@ class GatherRingProof(Module):
                 [*map(at, dut.fsm.actions), *map(puts, assembly.fsm.actions), status, owed, buffer.level,
                  internal(completions, "in_flight"), level, completions.statuses.level, fifo.commit],
                 acts=source.ready | job.valid | dut.drop_length | data.request.valid |
-                    completions.finish | completions.port.request.valid | completions.port.data.valid),
+                    assembly.awake | completions.finish | completions.port.request.valid | completions.port.data.valid),
         }
         if options:
             # One piece, any: what a frame asks for that begins with it.
@@ -280,9 +285,9 @@ class GatherRingProof(Module):
                 "lemma_pushed": pushed == ended + level,
                 "lemma_known": all_of(*[(n >= level) | (index != ended + n) |
                     (jobs[n].raw_bits() == known.raw_bits()) for n in range(IN_FLIGHT)]),
-                "lemma_begins": spoilt | follows |
+                "lemma_begins": spoilt | follows | gone |
                     Mux(begun, busy | (begins != ended), begins == ended),
-                "lemma_pieces": spoilt | (bits(INDEX_BITS, ended - begins) <= octets),
+                "lemma_pieces": spoilt | gone | (bits(INDEX_BITS, ended - begins) <= octets),
                 "lemma_told": spoilt | ~begun | (begins != index) |
                     (told & (internal(assembly, "start") == known.start)),
             }
@@ -327,8 +332,10 @@ class GatherRingProof(Module):
                 Mux(Array([entry.more for entry in jobs])[level - 1], Array(sums)[level - 1], 0)),
             "lemma_error": (level == 0) | ~jobs[0].error |
                 ((earlier == 0) & (follows == jobs[0].more)),
-            "lemma_follows": ~follows | Mux(level == 0, spoilt, jobs[0].error),
-            "lemma_octets": (octets <= LONGEST) & (follows | (level != 0) | (octets == earlier)),
+            "lemma_follows": ~follows | Mux(level == 0, spoilt | gone, jobs[0].error),
+            "lemma_gone": ~gone | at("STOPPED") | ((level == 0) & ~begun & ~wrong &
+                (at("DRAIN") | (at("WAIT") & dut.halted & ~off & ~spoilt))),
+            "lemma_octets": (octets <= LONGEST) & (follows | gone | (level != 0) | (octets == earlier)),
             "lemma_wrong": (spoilt | ~wrong) & (~spoilt | wrong | off),
             "lemma_off": (~off | ~dut.enable) & (~at("DRAIN") | off),
             "lemma_begun": begun | (~busy & (octets == 0) & (number == 0) & ~full & (fill == 0)),
@@ -354,6 +361,7 @@ class GatherRingProof(Module):
             "a_frame_of_two_pieces": fifo.commit & (level == 1) & (fifo.held == 2),
             "several_pieces_at_once": level == 3,
             "refusal_told": completions.finish & wrong & oldest.more,
+            "halts_within_a_frame": gone & (earlier != 0),
             "disabled_under_way": ~dut.enable & (level == 2) & (reads.owed == 3),
             "ended_after_that": dut.idle & sent,
         }
