@@ -10,6 +10,7 @@ import random
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from bench.driver import get
 from bench.frames import plain
 from bench.merge_model import Merging, Stream
 from bench.wire import add_fcs
@@ -109,6 +110,28 @@ async def what_was_dropped_is_continued_by_nothing(dut):
         mix(both, 20)
         await both.collect_all(lose=0.2)
     assert min(both.marks) > 10
+
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.4])
+async def what_memory_refused_is_continued_by_nothing(dut, slow):
+    """That is known late, when the next frame has its descriptor already. The one behind goes on."""
+    both = await Marked.start(dut, slow, order=6)
+    for queue in (0, 1)*2:
+        driver, stream = both.drivers[queue], both.stream(queue, size=random.choice((100, 1000)))
+        bad = random.randrange(1, 4)
+        address, _ = driver.rx.posted[bad]
+        beat = (address + random.randrange(100)) & ~7
+        both.mac.memory.refuse(writes=lambda at, beat=beat: at == beat)
+        for _ in range(6):
+            both.send(stream.segment())
+        await both.mac.settle(1000)
+        got = [driver.rx.done()[0] for _ in range(6)]
+        assert [get("STATUS", "ERROR", status) for status in got] == [n == bad for n in range(6)]
+        assert [get("STATUS", "CONTINUES", status) for status in got] == \
+            [n not in (0, bad, bad + 1) for n in range(6)]
+        both.mac.memory.refuse()
+        await driver.post_buffers()
 
 
 @cocotb.test()

@@ -26,7 +26,7 @@ class Completions(LiteXModule):
 
     layout  of a job, what is known of a descriptor while its data are under way: "error", "request",
             "silent" and others.
-    fields  those of them that go into STATUS, beside "error".
+    fields  those of them that go into STATUS, beside "error"; "continues" only if the job before had none.
     stamped one more of them, "stamp": such a job completes with a time stamp (timestamp.py), and waits
             for that after its data.
 
@@ -83,6 +83,14 @@ class Completions(LiteXModule):
                 for name in ("request", "silent", *fields)],
             statuses.sink.error.eq(jobs.source.error | self.refused),
         ]
+        if "continues" in fields:
+            # That memory refused the frame before is known no earlier than here.
+            lost = Signal()
+            self.sync += [
+                If(statuses.sink.valid, lost.eq(statuses.sink.error)),
+                If(self.restart, lost.eq(0)),
+            ]
+            self.comb += If(lost, statuses.sink.continues.eq(0))
 
         # Status.
         # -------

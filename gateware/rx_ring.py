@@ -21,7 +21,7 @@ class RxRing(LiteXModule):
     once, as its descriptor may, and is marked in its status. Of a buffer only whole words are used.
     Memory that refuses data costs that frame (ERROR); one that refuses descriptors or their status
     leaves the ring `halted`: it drops what comes until it is disabled. What continues a frame
-    (rx_merge_param) that the ring did not take continues nothing.
+    (rx_merge_param) that the ring did not deliver continues nothing.
     """
     def __init__(self, fifo):
         # Settings.
@@ -137,14 +137,14 @@ class RxRing(LiteXModule):
             )
         )
         if "continues" in known:
-            lost = Signal() # The frame before.
+            lost = Signal() # The frame before. What has a descriptor that ends with ERROR, Completions knows.
             fsm.act("STOPPED", NextValue(lost, 1))
             fsm.act("WAIT",
                 NextValue(job.continues, fifo.head.continues & ~lost),
                 If(self.drop_ring,
                     NextValue(lost, 1)
                 ).Elif(fetcher.source.ready,
-                    NextValue(lost, ~fits)
+                    NextValue(lost, 0)
                 )
             )
         fsm.act("DRAIN",

@@ -30,8 +30,8 @@ class CompletionsProof(Module):
 
     def __init__(self):
         self.submodules.dut = dut = Completions(
-            [("length", 14), ("sum", 16), ("tci", 16), ("error", 1), ("request", 1), ("silent", 1)],
-            fields=["length", "sum", "tci"])
+            [("length", 14), ("sum", 16), ("tci", 16), ("continues", 1), ("error", 1), ("request", 1),
+             ("silent", 1)], fields=["length", "sum", "tci", "continues"])
         port, job, oldest = dut.port, dut.job, dut.oldest
         self.submodules.bus = bus = WriteBus(port)
 
@@ -75,10 +75,15 @@ class CompletionsProof(Module):
         self.submodules.any = any_index = AnyIndex()
         index  = any_index.index
         known  = Record(dut.jobs.source.description.payload_layout)
-        lost   = Signal() # and whether memory refused some of its data.
+        lost   = Signal() # and whether memory refused some of its data,
+        alone  = Signal() # or of the one before it.
+        failed = Signal() # The latest one that ended.
         self.sync += [
             If(job.valid & (taken == index), known.eq(job.payload), lost.eq(job.error)),
             If(dut.finish & (ended == index) & dut.refused, lost.eq(1)),
+            If(dut.finish | no_data, failed.eq(dut.refused | no_data)),
+            If((dut.finish | no_data) & (ended == index), alone.eq(failed)),
+            If(dut.restart, failed.eq(0)),
         ]
 
         beat  = port.data.data[32:]
@@ -100,6 +105,7 @@ class CompletionsProof(Module):
                 (field("PHASE") == ~((written >> dut.order)[0])),
             "status_tells_what_was": ~of_chosen | (
                 (field("LENGTH") == Mux(lost, 0, known.length)) & (field("ERROR") == lost) &
+                (field("CONTINUES") == (known.continues & ~lost & ~alone)) &
                 (port.data.data[:32] == Mux(lost, 0, Cat(known.sum, known.tci)))),
             "completes_what_was_written": ~dut.completion | (done != written),
             "completion_asks_as_it_should": ~(port.done & (done == index)) |
@@ -123,6 +129,7 @@ class CompletionsProof(Module):
             "lemma_ended": ended == written + dut.statuses.level,
             "lemma_written": written == done + (bus.owed - at_data),
             "lemma_index": internal(dut, "index") == written,
+            "lemma_failed": internal(dut, "lost") == failed,
             "lemma_no_data": Mux(dut.jobs.level == 0, ~no_data,
                 (jobs[0].error == no_data) & (~no_data | (dut.jobs.level == 1))),
             "lemma_later_jobs_have_data": all_of(*[
@@ -136,6 +143,7 @@ class CompletionsProof(Module):
                     (Cat(statuses[n].request, statuses[n].silent) == marks) &
                     (statuses[n].length == known.length) & (statuses[n].sum == known.sum) &
                     (statuses[n].tci == known.tci) &
+                    (statuses[n].continues == (known.continues & ~alone)) &
                     (statuses[n].error == lost))
                 for n in range(IN_FLIGHT)]),
             "lemma_marks": all_of(*[
@@ -147,6 +155,7 @@ class CompletionsProof(Module):
         self.reachable = {
             "four_at_once": dut.jobs.level == IN_FLIGHT,
             "second_pass": dut.completion & (done == 5) & (dut.order == MIN_RING_ORDER),
+            "continues_what_memory_refused": of_chosen & known.continues & alone & ~lost,
             "refused_data_told": of_chosen & lost & ~known.error & (index == 2),
             "no_data_told": of_chosen & known.error & (index == 2),
             "refused_status_among_others": refused & (bus.owed == 3),

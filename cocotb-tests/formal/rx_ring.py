@@ -72,12 +72,12 @@ class RxRingProof(Module):
         read  = Signal(12) # of them, taken off the FIFO.
         fits  = Signal()
         place = Signal(29) # Of the request, in words from the buffer's first.
-        follows = Signal() # The frame before was delivered, by this ring and since it was enabled.
+        follows = Signal() # The frame before had a descriptor, of this ring and since it was enabled.
         self.sync += [
             If(at("STOPPED") | dut.drop_ring,
                 follows.eq(0)
             ).Elif(job.valid,
-                follows.eq(~job.error)
+                follows.eq(1)
             ),
             If(source.valid & source.ready, taken.eq(source.payload)),
             If(fifo.next, read.eq(read + 1)),
@@ -209,7 +209,7 @@ class RxRingProof(Module):
                 (job.continues == (fifo.head.continues & follows)) &
                 (job.error == ~fits) &
                 (job.request == (taken.request | fifo.head.urgent)) & (job.silent == taken.silent)),
-            "lemma_follows": Mux(busy, internal(dut, "lost") == ~fits,
+            "lemma_follows": Mux(busy, ~internal(dut, "lost"),
                 at("DRAIN") | at("STOPPED") | (internal(dut, "lost") == ~follows)),
             "lemma_place": Mux(busy,
                 (address - taken.address[3:] == read) & (remaining != 0) & (remaining <= words) &
