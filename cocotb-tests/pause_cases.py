@@ -83,7 +83,7 @@ async def pauses_at_a_frames_end(dut, destination):
 
 
 @cocotb.test()
-@cocotb.parametrize(how=["a pause of 0", "software"])
+@cocotb.parametrize(how=["a pause of 0", "a pause of 0 while reception is off", "software"])
 async def pauses_end_early(dut, how):
     """And a longer one in a shorter: the latest counts."""
     mac = await Mac.start(dut, driver={"tx_order": 6}, PAUSE=OBEY, PAUSE_QUANTUM=QUANTUM)
@@ -104,6 +104,7 @@ async def pauses_end_early(dut, how):
     if how == "software":
         await mac.regs.write("PAUSE", 0)
     else:
+        await mac.driver.enable(rx=not how.endswith("off"))
         mac.wire.send(add_fcs(pause(0)))
     assert await left_within(mac, 1000) > 0
     for frame in frames:

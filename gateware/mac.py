@@ -563,7 +563,7 @@ class ModeratoMAC(LiteXModule):
             self.receive.obey.eq(self._field("PAUSE", "RX")),
             timer.enable.eq(self._field("PAUSE", "RX")),
             timer.quantum.eq(value["PAUSE_QUANTUM"]),
-            timer.start.eq(self.receive.paused),
+            timer.start.eq(self.receive.pauses),
             timer.quanta.eq(self.receive.control.quanta),
             source.hold.eq(timer.running),
 

@@ -52,7 +52,8 @@ class Receive(LiteXModule):
            frames are summed; the FIFO has rx_sum_param, too.
     further
            so many addresses beside the station's own (filter.py).
-    pause  with `obey`, MAC control frames are for the MAC alone (pause.py).
+    pause  with `obey`, MAC control frames are for the MAC alone (pause.py), which `pauses` for so many
+           `control.quanta`, whether `enable` lets frames in or not: so a pause can be ended.
     vlan   a VLAN tag may be taken out, and goes into the frame's record (rx_tag_param); with `select`,
            frames of VLANs that are not among `members` are dropped (vlan.py).
     stamp  the time at which the frame started whose first word is here (timestamp.py), or None. With
@@ -78,6 +79,7 @@ class Receive(LiteXModule):
         if pause:
             self.control = control = ControlFrame()
             self.obey    = Signal()
+            self.pauses  = Signal()
             self.paused  = Signal()
             self.unknown = Signal()
         if vlan:
@@ -189,7 +191,10 @@ class Receive(LiteXModule):
             self.fcs_error.eq(1)
         )
         if pause:
-            fate = fate.Elif(self.obey & control.control & (control.group | self.filter.unicast),
+            ours = self.obey & control.control & (control.group | self.filter.unicast)
+            self.comb += self.pauses.eq(fsm.ongoing("DECIDE") & (tail_octets == 0) & ours & control.pause &
+                (octets >= eth_min_frame_length) & ~long & ~damaged)
+            fate = fate.Elif(ours,
                 fifo.abort.eq(1),
                 self.paused.eq(control.pause),
                 self.unknown.eq(~control.pause)

@@ -117,7 +117,8 @@ def _pause():
     yield from (replace(register, option="pause") for register in (
         Register("PAUSE", 0x0A0, "rw", "Pause frames. (Since 1.3, like the next four, if FEATURES has PAUSE.)", (
             Field("RX", 0, 1, "Obey them: no frame begins while a pause lasts. They, and other MAC control frames to "
-                "this station or to their group address, are not delivered then. Cleared, a pause ends."),
+                "this station or to their group address, are not delivered then. Cleared, a pause ends. Reception need not "
+                "be enabled."),
             Field("TX", 1, 1, "Send them, as PAUSE_FIFO and PAUSE_RING say, while reception is enabled and its ring is "
                 "not halted. Cleared, a pause of the other end is ended."),
         ), width=2),
