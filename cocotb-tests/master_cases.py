@@ -80,7 +80,7 @@ async def a_refused_descriptor_halts(dut, at):
     mac.memory.refuse(reads=lambda address: address <= byte < address + size)
     mac.driver.queue(plain(100))
     await mac.driver.tx.doorbell()
-    await mac.clocks(300)
+    await mac.clocks(1000)
     assert await mac.regs.read("STATUS", "TX_HALTED") == 1
     assert await mac.regs.read("DMA_ERRORS") == 1
     assert bool(mac.wire.waiting()) == (at >= 8 and not mac.driver.inserts)

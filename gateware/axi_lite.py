@@ -2,7 +2,8 @@
 """The MAC's registers on AXI4-Lite.
 
 LiteX's own bridge to Wishbone waits for ever where a register refuses an access, as the MAC's refuse
-those of less than a word.
+those of less than a word; and its converter from 64 bits to 32 takes an access of a word's upper half
+for one of the next word.
 """
 
 from migen import *
@@ -11,23 +12,30 @@ from litex.gen import *
 
 from litex.soc.interconnect import axi
 
+from moderato.gateware.wishbone_slave import WishboneSlave
+
 # AXI-Lite Slave -----------------------------------------------------------------------------------
 
 class AXILiteSlave(LiteXModule):
     """Serves `bus`, which is made, with the registers on the Wishbone bus `registers`, 32 bits wide.
 
-    address_width   of `bus`, in bits of bytes; those beyond the registers' are not looked at.
+    address_width, data_width
+             of `bus`, in bits of bytes; those beyond the registers' are not looked at; and 32 or more.
 
     What the registers refuse is answered with SLVERR. Reads and writes take turns.
     """
-    def __init__(self, registers, address_width=12):
-        self.bus = bus = axi.AXILiteInterface(data_width=32, address_width=address_width)
+    def __init__(self, registers, address_width=12, data_width=32):
+        self.bus = bus = axi.AXILiteInterface(data_width=data_width, address_width=address_width)
+        if data_width != registers.data_width:
+            self.words = words = WishboneSlave(registers, data_width)
+            registers  = words.bus
 
         # # #
 
         answered = Signal()
         write    = bus.aw.valid & bus.w.valid # An access takes both at once.
-        write_next, data, resp = Signal(), Signal(32), Signal(2)
+        write_next, data, resp = Signal(), Signal(data_width), Signal(2)
+        word = log2_int(data_width//8)
         self.comb += [
             answered.eq(registers.ack | registers.err),
             registers.dat_w.eq(bus.w.data),
@@ -51,8 +59,8 @@ class AXILiteSlave(LiteXModule):
         fsm.act("READ",
             registers.cyc.eq(1),
             registers.stb.eq(1),
-            registers.sel.eq(0b1111),
-            registers.adr.eq(bus.ar.addr[2:]),
+            registers.sel.eq(2**(data_width//8) - 1),
+            registers.adr.eq(bus.ar.addr[word:]),
             bus.ar.ready.eq(answered),
             NextValue(write_next, 1),
             If(answered, NextState("READ-ANSWER")),
@@ -66,7 +74,7 @@ class AXILiteSlave(LiteXModule):
             registers.stb.eq(1),
             registers.we.eq(1),
             registers.sel.eq(bus.w.strb),
-            registers.adr.eq(bus.aw.addr[2:]),
+            registers.adr.eq(bus.aw.addr[word:]),
             bus.aw.ready.eq(answered),
             bus.w.ready.eq(answered),
             NextValue(write_next, 0),

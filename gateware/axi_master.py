@@ -14,9 +14,10 @@ from moderato.gateware.dma import DATA_BYTES
 
 WIDTHS = (32, 64)
 
-# AxCACHE: bufferable and modifiable, not cached (Armv8: Normal Non-cacheable). A port that keeps
-# caches coherent wants 0b1111 (write-back, allocate).
-NON_CACHEABLE = 0b0011
+# AxCACHE: modifiable, neither cached nor bufferable: a write is answered by memory itself, and a status
+# that follows the answer cannot overtake the data (AMBA AXI, A4.4). Bufferable, 0b0011, lets what is on
+# the way answer early. A port that keeps caches coherent wants 0b1111 (write-back, allocate).
+NON_CACHEABLE = 0b0010
 
 # AXI Master ---------------------------------------------------------------------------------------
 

@@ -10,8 +10,10 @@ from litex.soc.integration.soc import SoCRegion
 
 from moderato.gateware.axi_lite import AXILiteSlave
 from moderato.gateware.axi_master import NON_CACHEABLE, AXIMaster
+from moderato.gateware.axi_slave import AXISlave
 from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.wishbone_master import WishboneMaster
+from moderato.gateware.wishbone_slave import WishboneSlave
 
 from .clocks import constrain, require_domains
 from .interrupts import InterruptLine
@@ -56,8 +58,8 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
         require_domains(phy, phy_cd, name)
     soc.add_module(name=name, module=mac)
     registers = mac.bus
-    if soc.bus.standard != "wishbone":
-        bridge = AXILiteSlave(mac.bus, soc.bus.address_width)
+    bridge = register_bridge(soc.bus, mac.bus)
+    if bridge is not None:
         soc.add_module(name=f"{name}_registers", module=bridge)
         registers = bridge.bus
     soc.bus.add_slave(name, registers, register_region(soc, name, origin))
@@ -142,6 +144,18 @@ def register_region(soc, name, origin):
     for kept in later:
         del regions[kept]
     return region
+
+
+def register_bridge(bus, registers):
+    """The registers on a bus like that of the SoC, or None if they are on one: LiteX's adapters wait for
+    ever for what was refused, or do not tell, and reach others than were asked for."""
+    if bus.standard == "axi":
+        return AXISlave(registers, bus.data_width, bus.address_width)
+    if bus.standard == "axi-lite":
+        return AXILiteSlave(registers, bus.address_width, bus.data_width)
+    if bus.data_width != registers.data_width:
+        return WishboneSlave(registers, bus.data_width, bus.address_width)
+    return None
 
 
 def dma_bus(soc, coherent, name):

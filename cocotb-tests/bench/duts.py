@@ -9,7 +9,7 @@ from migen.genlib.cdc import MultiReg
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
 from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
-from litex.soc.interconnect import axi, csr_bus
+from litex.soc.interconnect import axi, csr_bus, wishbone
 
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
@@ -17,10 +17,12 @@ from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 from liteeth.phy.pcs_1000basex import PCS
 from liteeth.phy.rmii import LiteEthPHYRMII
 
+from bench.litex_soc import REGISTERS, SoC
 from moderato.gateware import rss as rss_module
 from moderato.gateware.async_fifo import AsyncFIFO
 from moderato.gateware.axi_lite import AXILiteSlave
 from moderato.gateware.axi_master import AXIMaster
+from moderato.gateware.axi_slave import AXISlave
 from moderato.gateware.descriptor import DescriptorFetcher
 from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.filter import AddressFilter
@@ -65,6 +67,17 @@ def axi_ports(prefix, bus):
     for channel, fields in {
         "aw": "addr burst len size id", "w": "data strb last", "b": "resp id",
         "ar": "addr burst len size id", "r": "data resp last id"}.items():
+        endpoint = getattr(bus, channel)
+        ports |= named(f"{prefix}_{channel}",
+            **{field: getattr(endpoint, field) for field in ["valid", "ready", *fields.split()]})
+    return ports
+
+
+def axi_lite_ports(prefix, bus):
+    """Those of an AXI4-Lite bus: s_axi_awaddr, ..."""
+    ports = set()
+    for channel, fields in {"aw": "addr", "w": "data strb", "b": "resp", "ar": "addr",
+        "r": "data resp"}.items():
         endpoint = getattr(bus, channel)
         ports |= named(f"{prefix}_{channel}",
             **{field: getattr(endpoint, field) for field in ["valid", "ready", *fields.split()]})
@@ -320,13 +333,16 @@ def axi_lite():
     device.comb += [file.value[register.name].eq(register.offset) for register in registers()
         if register.access == "ro" and not register.counter and not register.option]
     device.sync += file.count.eq(256 + file.counter)
-    ports = clocked(device) | named(strobes=strobes, counting=file.counting)
-    for channel, fields in {"aw": "addr", "w": "data strb", "b": "resp", "ar": "addr",
-        "r": "data resp"}.items():
-        endpoint = getattr(device.slave.bus, channel)
-        ports |= named(f"s_axi_{channel}",
-            **{field: getattr(endpoint, field) for field in ["valid", "ready", *fields.split()]})
-    return device, ports
+    return device, clocked(device) | axi_lite_ports("s_axi", device.slave.bus) | \
+        named(strobes=strobes, counting=file.counting)
+
+
+def axi_slave():
+    """The register file on AXI4, 64 bits wide: s_axi_awaddr, ..."""
+    device = Module()
+    device.submodules.file  = file = RegisterFile()
+    device.submodules.slave = AXISlave(file.bus, 64)
+    return device, clocked(device) | axi_ports("s_axi", device.slave.bus)
 
 
 # MAC ----------------------------------------------------------------------------------------------
@@ -384,6 +400,16 @@ def mac_queues_gather():
     return mac_sim(**QUEUES, **GATHER)
 
 
+def mac_few_frames():
+    """Two queues of whole frames, with the fewest of them that a FIFO may hold, and tags and stamps."""
+    return mac_sim(**QUEUES, max_frames=9, tx_fifo_order=11, tx_checksum=False, urgent=False)
+
+
+def mac_stamped_pieces():
+    """Two queues of frames in pieces that are stamped, without anything else."""
+    return mac_sim(**dict.fromkeys(OPTIONS, False) | QUEUES | {"gather": True, "timestamp": True})
+
+
 def mac_sim_plain():
     """As it is by default, without options."""
     return mac_sim(**dict.fromkeys(OPTIONS, False))
@@ -394,13 +420,17 @@ def mac_deep():
     return mac_sim(rx_fifo_order=14)
 
 
-def mac_sim_2500():
-    """On the simulation PHY at 2.5 Gb/s, with a clock of 125 MHz."""
+def mac_sim_2500(**options):
+    """On the simulation PHY at 2.5 Gb/s or any rate up to 4, with a clock of 125 MHz."""
     sys_clk_freq = 125e6
     pads = Record([("link_mbps", 12) if field[0] == "link_mbps" else field for field in SIM_PADS])
     phy  = SimPHY(pads, sys_clk_freq)
     phy.rx_clk_freq = 2.5e9/phy.dw
-    return mac(phy, pads, ["sys"], "sys", sys_clk_freq=sys_clk_freq)
+    return mac(phy, pads, ["sys"], "sys", sys_clk_freq=sys_clk_freq, **options)
+
+
+def mac_gather_2500():
+    return mac_sim_2500(**GATHER)
 
 
 def mac_sim_on(master):
@@ -678,6 +708,58 @@ def mac_1000basex():
     device, ports = mac(PCSPHY(pads), pads, ["sys", "eth_rx", "eth_tx"], "eth")
     device.special_overrides = {MultiReg: Synchronizer}
     return device, ports
+
+
+# The MAC in SoCs of LiteX ---------------------------------------------------------------------------
+
+WISHBONE_ACCESS = "adr dat_w dat_r sel cyc stb ack err we".split()
+
+
+def soc(standard, width, interconnect="shared", ordering="big"):
+    """The MAC, without options, as add_moderato puts it there. `bus_...`: a Wishbone master of 32 bits
+    at its registers; `host_...`: one of the main bus's own kind and width."""
+    pads = Record(SIM_PADS)
+    top  = SoC(lambda: SimPHY(pads, SYS_CLK_FREQ), SYS_CLK_FREQ, standard, width, interconnect,
+        ordering)
+    ports = {top.crg.cd_sys.clk, top.crg.cd_sys.rst} | named(pads=pads, events=top.eth0.events,
+        irq_rx=top.eth0.irq_rx, irq_tx=top.eth0.irq_tx)
+    bus = wishbone.Interface(data_width=32, address_width=32, addressing="word")
+    top.comb += [
+        bus.connect(top.registers, omit={"adr"}),
+        top.registers.adr.eq(bus.adr + REGISTERS//4),
+    ]
+    ports |= named("bus_", **{name: getattr(bus, name) for name in WISHBONE_ACCESS})
+    if standard == "wishbone":
+        memory = SoC.wishbone(width)
+        top.comb += [
+            top.memory.connect(memory, omit={"stb"}),
+            memory.stb.eq(top.memory.stb & top.memory.cyc), # LiteX's decoder gives STB to all slaves.
+        ]
+        return top, ports | wishbone_ports(memory) | named("host_",
+            **{name: getattr(top.host, name) for name in WISHBONE_ACCESS})
+    ports |= axi_ports("dma", top.memory)
+    return top, ports | (axi_ports("host", top.host) if standard == "axi" else
+        axi_lite_ports("host", top.host))
+
+
+def soc_wishbone32():
+    return soc("wishbone", 32, "crossbar", "little")
+
+
+def soc_wishbone64():
+    return soc("wishbone", 64)
+
+
+def soc_axi_lite():
+    return soc("axi-lite", 32, ordering="little")
+
+
+def soc_axi32():
+    return soc("axi", 32, ordering="little")
+
+
+def soc_axi64():
+    return soc("axi", 64, "crossbar")
 
 
 # LiteEth's MAC, to be measured beside ours --------------------------------------------------------

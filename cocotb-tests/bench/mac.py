@@ -12,12 +12,16 @@ from bench.wishbone_memory import WishboneMemory
 from moderato.gateware.registers import EVENTS
 
 WIRES = {"mac_queues_sim": SimWire, "mac_queues_gather": SimWire,
+         "mac_few_frames": SimWire, "mac_stamped_pieces": SimWire,
          "mac_gather": SimWire, "mac_all_gated": SimWire,
          "mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
-         "mac_sim_2500": Sim2500Wire, "mac_gmii_2500": Gmii2500Wire,
+         "mac_sim_2500": Sim2500Wire, "mac_gather_2500": Sim2500Wire,
+         "mac_gmii_2500": Gmii2500Wire,
          "mac_gmii": GmiiWire, "mac_plain": GmiiWire, "mac_jumbo": GmiiWire,
          "mac_vlan_jumbo": GmiiWire, "mac_mii": MiiWire, "mac_rgmii": RgmiiWire,
          "mac_rgmii_rates": RgmiiRatesWire, "mac_rmii": RmiiWire, "mac_1000basex": TbiWire,
+         "soc_wishbone32": SimWire, "soc_wishbone64": SimWire, "soc_axi_lite": SimWire,
+         "soc_axi32": SimWire, "soc_axi64": SimWire,
          "mac_wishbone32": SimWire, "mac_wishbone64": SimWire, "mac_axi32": SimWire}
 
 

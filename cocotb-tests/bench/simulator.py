@@ -20,7 +20,7 @@ import cocotb_tools.config
 from cocotb_tools.runner import Verilator
 from litex.gen.fhdl import verilog
 
-from bench import duts
+from bench import duts, litex_soc
 from bench.folders import run_folder
 from moderato.soc.toolchain import verilator, yowasp
 from moderato.soc.toolchain.cache import artifact, run
@@ -55,7 +55,9 @@ def converted(name: str) -> tuple[str, dict]:
 def sources() -> list[Path]:
     """Our files that any device is made of; the gateware's, which may be a changed copy."""
     gateware = Path(inspect.getfile(duts.ModeratoMAC)).parent
-    return [Path(duts.__file__), Path(inspect.getfile(duts.LiteEth)), *sorted(gateware.glob("*.py"))]
+    return [Path(duts.__file__), Path(inspect.getfile(duts.LiteEth)), Path(litex_soc.__file__),
+            *sorted(Path(inspect.getfile(litex_soc.add_moderato)).parent.glob("*.py")),
+            *sorted(gateware.glob("*.py"))]
 
 
 def _convert(name: str, folder: Path):

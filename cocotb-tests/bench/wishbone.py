@@ -6,7 +6,7 @@ from cocotb.triggers import Lock, RisingEdge
 from moderato.gateware import registers
 
 TABLE = {register.name: register for register in registers.registers()}
-PATIENCE = 100  # clocks until an access must be acknowledged
+PATIENCE = 1000  # clocks until an access must be acknowledged
 
 
 def field(register: str, name: str):
@@ -40,10 +40,11 @@ class Registers:
         """What was read; None if the access was refused."""
         for _ in range(PATIENCE):
             await RisingEdge(self.dut.sys_clk)
-            if int(self.dut.bus_ack.value):
-                return int(self.dut.bus_dat_r.value)
+            # LiteX's bridges raise ACK along with ERR.
             if hasattr(self.dut, "bus_err") and int(self.dut.bus_err.value):
                 return None
+            if int(self.dut.bus_ack.value):
+                return int(self.dut.bus_dat_r.value)
         raise AssertionError(f"no acknowledge at word {int(self.dut.bus_adr.value):#x}")
 
     async def back_to_back(self, accesses):

@@ -19,7 +19,8 @@ from liteeth.phy.model import LiteEthPHYModel
 from moderato import add_moderato
 from moderato.gateware.axi_master import AXIMaster
 
-MAIN_BUSES = [("wishbone", 32), ("wishbone", 64), ("axi-lite", 32), ("axi", 32), ("axi", 64)]
+MAIN_BUSES = [("wishbone", 32), ("wishbone", 64), ("axi-lite", 32), ("axi-lite", 64), ("axi", 32),
+              ("axi", 64)]
 
 
 @pytest.mark.parametrize("standard, width", MAIN_BUSES)
@@ -36,9 +37,10 @@ def test_main_bus(tmp_path, standard, width):
     if standard != "axi-lite":  # for which LiteX has to adapt it
         assert soc.bus.masters["eth0_dma"] is master, "an adapter of LiteX stands between"
 
-    if standard == "axi-lite":  # to which LiteX converts AXI
-        assert soc.bus.slaves["eth0"] is soc.eth0_registers.bus, "an adapter of LiteX stands between"
-    assert hasattr(soc, "eth0_registers") == (standard != "wishbone")
+    has_bridge = (standard, width) != ("wishbone", 32)
+    assert hasattr(soc, "eth0_registers") == has_bridge
+    served = soc.eth0_registers.bus if has_bridge else mac.bus
+    assert soc.bus.slaves["eth0"] is served, "an adapter of LiteX stands between"
 
     said = json.loads((tmp_path / "csr.json").read_text())
     assert said["memories"]["eth0"]["size"] == 4096
@@ -104,6 +106,17 @@ def test_what_axi_says(width):
             assert (yield said.cache) == 0b1111 and (yield said.prot) == 0b010
             assert (yield said.len) == 8*64//width - 1 and (yield said.burst) == axi.BURST_INCR
             assert 8 << (yield said.size) == width
+
+    run_simulation(device, look())
+
+
+def test_memory_itself_answers_writes():
+    """By default no interconnect may (bit 0 of AxCACHE), or a status could overtake the data."""
+    device = AXIMaster(axi.AXIInterface(data_width=64, address_width=32, id_width=1))
+
+    def look():
+        yield
+        assert (yield device.bus.aw.cache) == (yield device.bus.ar.cache) == 0b0010
 
     run_simulation(device, look())
 
