@@ -82,6 +82,8 @@ class Standalone(LiteXModule):
 
         self.mac = mac = ModeratoMAC(self.phy, sys_clk_freq, **options)
         self._name("", **{f"irq_{line}": irq for line, irq in mac.irqs.items()})
+        if options.get("timestamp"):
+            self._name("", time_output=mac.time_output)
 
         # Registers.
         if bus == "axi-lite":
@@ -162,6 +164,13 @@ def main(words=None) -> int:
     add("--vlan", action="store_true", help="with VLAN tags taken out, put in, and filtered by")
     add("--rx-checksum", action="store_true", help="received frames are summed")
     add("--tx-checksum", action="store_true", help="checksums are inserted into sent frames")
+    add("--timestamp", action="store_true",
+        help="a clock, time stamps of frames, and time_output, its periodic output")
+    add("--gather", action="store_true", help="sent frames may be in several pieces")
+    add("--segment", action="store_true",
+        help="TCP packets are cut into segments; needs --gather and --tx-checksum")
+    add("--merge", action="store_true",
+        help="received TCP segments that belong together are marked; needs --rx-checksum")
     add("--queues", type=int, choices=(1, 2), default=1,
         help="in each direction; with 2, there are irq_rx1 and irq_tx1 (default: 1)")
     add("--output", type=Path, required=True, metavar="DIR", help="a folder, made if it is not there")

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The generated Verilog in a design without LiteX, with a bench that is Verilog itself."""
 
+import inspect
 import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from moderato import add_moderato
+from moderato.gateware.mac import ModeratoMAC
 from moderato.integrate import standalone
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
@@ -69,13 +73,35 @@ FAST = [("mii", "axi32", "wishbone"), ("gmii", "axi64", "axi-lite"),  # each cho
     pytest.param(*each, marks=[] if each in FAST else pytest.mark.slow) for each in CHOICES])
 def test_every_choice_is_verilog(tmp_path, phy, dma, bus):
     assert standalone.main(f"--phy {phy} --dma {dma} --bus {bus} --sys-clk-freq 75e6 --urgent "
-                           f"--pacing --unicast 2 --pause --jumbo --rmon --vlan "
+                           f"--pacing --unicast 2 --pause --jumbo --rmon --vlan --rx-checksum "
+                           f"--tx-checksum --timestamp --queues 2 --gather --segment --merge "
                            f"--name eth --output {tmp_path}".split()) == 0
     lint = call("verilator", "--lint-only", *QUIET, "--top-module", "eth", tmp_path / "eth.v")
     assert lint.returncode == 0, lint.stderr
 
 
+def test_every_option_of_the_mac():
+    """Is one of the command, and of add_moderato()'s description."""
+    own = {"self", "phy", "sys_clk_freq", "phy_cd", "datapath_cd", "moderation_cd"}
+    options = set(inspect.signature(ModeratoMAC.__init__).parameters) - own
+    described = set(re.findall(r"\w+", add_moderato.__doc__))
+    assert options - described == set()
+    said = call(sys.executable, "-m", "moderato.integrate.standalone", "--help").stdout
+    offered = {word.replace("-", "_") for word in re.findall(r"--([\w-]+)", said)}
+    assert options - offered == set()
+
+
+def test_its_ports(tmp_path):
+    """The interrupts of both queues, and the clock's output."""
+    standalone.main(f"--phy mii --sys-clk-freq 75e6 --timestamp --queues 2 --output {tmp_path}".split())
+    ports = set(re.findall(r"^\s*output\s+(?:wire|reg)\s+(\w+)", (tmp_path / "moderato.v").read_text(),
+                           re.MULTILINE))
+    assert {"irq_rx", "irq_tx", "irq_rx1", "irq_tx1", "time_output"} <= ports
+
+
 @pytest.mark.parametrize("words, says", [
+    ("--phy mii --sys-clk-freq 100e6 --segment", "segment needs gather and tx_checksum"),
+    ("--phy mii --sys-clk-freq 100e6 --merge", "merge needs rx_checksum"),
     ("--phy gmii --sys-clk-freq 10e6", "37.5 MHz at least"),
     ("--phy rmii --sys-clk-freq 100e6", "invalid choice: 'rmii'"),
     ("--phy mii --sys-clk-freq fast", "--sys-clk-freq: fast is no rate in Hz"),
