@@ -42,15 +42,16 @@ class Packet:
         return self.start, len(self.payload), self.mss
 
 
-def packet(octets, mss, version=None):
-    """Any headers, which are those of RFC 9293, 791, 8200 in each segment."""
+def packet(octets, mss, version=None, usual=False):
+    """Any headers, which are those of RFC 9293, 791, 8200 in each segment; `usual`: as Linux' TCP has
+    them, with a time stamp and nothing else."""
     version = version or random.choice((4, 6))
     flags = random.getrandbits(8)
     sequence = random.choice((random.getrandbits(32), 2**32 - random.randrange(1, 5000)))
     number = random.choice((random.getrandbits(16), 0xFFFF))
-    options = [("Timestamp", (random.getrandbits(32), 5))] * random.randrange(4)
-    ip_options = [IPOption_NOP()] * 4*random.randrange(10)
-    tags = [random.randrange(4096) for _ in range(random.choice((0, 0, 1, 2)))]
+    options = [("Timestamp", (random.getrandbits(32), 5))] * (1 if usual else random.randrange(4))
+    ip_options = [IPOption_NOP()] * 4*(0 if usual else random.randrange(10))
+    tags = [random.randrange(4096) for _ in range(0 if usual else random.choice((0, 0, 1, 2)))]
     payload = random.randbytes(octets)
     address = random.getrandbits(16)
 

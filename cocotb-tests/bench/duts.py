@@ -430,7 +430,8 @@ def mac_sim_2500(**options):
 
 
 def mac_gather_2500():
-    return mac_sim_2500(**GATHER)
+    """With frames in pieces, and with segments, and nothing else."""
+    return mac_sim_2500(**dict.fromkeys(OPTIONS, False) | GATHER | {"tx_checksum": True})
 
 
 def mac_sim_on(master):

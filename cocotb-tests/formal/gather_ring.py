@@ -243,7 +243,8 @@ class GatherRingProof(Module):
                 [*map(at, dut.fsm.actions), *map(puts, assembly.fsm.actions), status, owed, buffer.level,
                  internal(completions, "in_flight"), level, completions.statuses.level, fifo.commit],
                 acts=source.ready | job.valid | dut.drop_length | data.request.valid |
-                    assembly.awake | completions.finish | completions.port.request.valid | completions.port.data.valid),
+                    assembly.awake | completions.finish | completions.port.request.valid |
+                    completions.port.data.valid),
         }
         if options:
             # One piece, any: what a frame asks for that begins with it.
