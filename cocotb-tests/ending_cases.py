@@ -64,7 +64,7 @@ class Ending:
             self.sent.append((inserted(frame, *checksum) if checksum else frame, asks))
             self.good.queue_pieces(pieces, checksum, TIMESTAMP=asks)
             await self.good.tx.doorbell()
-            await self.mac.clocks(random.randrange(300))
+            await self.mac.clocks(random.randrange(1000))  # more than the wire takes on average
 
     async def watch(self):
         """What leaves: whole frames, those of each queue in their order."""
@@ -159,14 +159,15 @@ class Ending:
             await self.bad.stop()
 
     async def goes_on(self):
-        """`good` does, both ways."""
-        before = dict(self.counts)
+        """`good` does, both ways, with what is new since now."""
+        waiting = {"sent": self.sent, "received": self.both.due[1 - self.holder]}
+        enough = {name: self.counts[name] + len(frames) + 2 for name, frames in waiting.items()}
 
         async def both_ways():
-            while any(self.counts[name] < before[name] + 3 for name in ("sent", "received")):
+            while any(self.counts[name] < number for name, number in enough.items()):
                 await RisingEdge(self.mac.dut.sys_clk)
 
-        await with_timeout(both_ways(), 400, "us")
+        await with_timeout(both_ways(), 600, "us")
 
     async def again(self):
         self.mac.memory.refuse()
