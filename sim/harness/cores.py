@@ -15,6 +15,7 @@ class Core:
     clients: of the memory port, by their names: what is high while one asks, and when it gets.
     claims: of the PLIC's registers: address (of a word, bits 21:0; bit 21 tells them from others'),
         acknowledgement, write, data read.
+    lines: the PLIC's inputs, source 1 in the lowest of its bits.
     watched: what of a hart is wfi, trace_valid, trace_pc, trace_privilege; the SoC has pads of
         those that are not here.
     time, compares: what the harts see as the time, and what each compares it with.
@@ -25,6 +26,7 @@ class Core:
     harts:    list[str]
     clients:  dict[str, tuple[str, str]]
     claims:   tuple[str, str, str, str]
+    lines:    str
     watched:  dict[str, str]
     time:     str
     compares: list[str]
@@ -55,6 +57,7 @@ def _moderato(soc: dict) -> Core:
                  | {f"MAC {port}": client(f"io_dma_{port}") for port in ports},
         claims   = (f"{controller}.io_bus_ADR[21:0]", f"{controller}.ack", f"{controller}.io_bus_WE",
                     f"{controller}.data"),
+        lines    = f"{cluster}.interrupts",
         watched  = {},
         time     = f"{controller}.clint_time",
         compares = [f"{controller}.clint_compare_{hart}" for hart in range(harts)],
@@ -73,6 +76,7 @@ def _vexriscv_smp(soc: dict) -> Core:
         harts    = [f"{cluster}.cores_{hart}_cpu_logic_cpu" for hart in range(harts)],
         clients  = {"DMA": (f"{cluster}.dma_wishbone_CYC", f"{cluster}.dma_wishbone_ACK")},
         claims   = (f"{{2'b11, {plic}_ADR}}", f"{plic}_ACK", f"{plic}_WE", f"{plic}_DAT_MISO"),
+        lines    = f"{cluster}.interrupts[31:1]",
         watched  = {"wfi": "CsrPlugin_inWfi", "trace_valid": "lastStageIsFiring",
                     "trace_pc": "lastStagePc", "trace_privilege": "CsrPlugin_privilege"},
         time     = f"{cluster}.clint_logic.logic_time",
@@ -94,6 +98,7 @@ def _rocket(soc: dict) -> Core:
                     "DMA, reads": (f"{dma}_ar_valid", f"{dma}_ar_ready")},
         # A claim of supervisor mode has a net of its own; the address is that of its register.
         claims   = ("22'h280401", f"{plic}.out_f_roready_22", "1'b0", f"{plic}.maxDevs_1"),
+        lines    = f"{cluster}.interrupts",
         watched  = {"wfi": "csr_io_csr_stall", "trace_valid": "coreMonitorBundle_valid",
                     "trace_pc": "coreMonitorBundle_pc[31:0]", "trace_privilege": "csr.reg_mstatus_prv"},
         time     = f"{cluster}.clint.time_",

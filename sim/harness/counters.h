@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is counted in hardware since reset: the MACs' event pulses, the interrupts that each hart
-// took from each source of the PLIC, and the cycles that it waited in WFI.
+// took from each source of the PLIC, those that nobody took, and the cycles that it waited in WFI.
 #pragma once
 
 #include <array>
@@ -12,6 +12,25 @@ struct Counters {
     std::array<std::array<uint64_t, kEvents>, kPorts> events{};
     std::array<std::array<uint64_t, kSources + 1>, kHarts> claims{};
     std::array<uint64_t, kHarts> idle{};
+    // Interrupts whose line fell before a hart took them. One that the PLIC remembers is taken all the same, later.
+    std::array<int64_t, kSources + 1> withdrawn{};
+
+    enum Fate : uint8_t { kTaken, kRaised, kWithdrawn };
+    std::array<Fate, kSources + 1> latest{};  // of each source's latest interrupt
+
+    void claim(unsigned hart, unsigned source) {
+        ++claims[hart][source];
+        if (latest[source] == kWithdrawn) --withdrawn[source];
+        latest[source] = kTaken;
+    }
+    void change(unsigned source, bool up) {
+        if (up) {
+            latest[source] = kRaised;
+        } else if (latest[source] == kRaised) {
+            latest[source] = kWithdrawn;
+            ++withdrawn[source];
+        }
+    }
 
     Counters operator-(const Counters& earlier) const {
         Counters out = *this;
@@ -22,6 +41,7 @@ struct Counters {
             for (unsigned source = 0; source <= kSources; ++source)
                 out.claims[hart][source] -= earlier.claims[hart][source];
         }
+        for (unsigned source = 0; source <= kSources; ++source) out.withdrawn[source] -= earlier.withdrawn[source];
         return out;
     }
 };

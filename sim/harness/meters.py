@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Verilog that counts in the CPU what none of its pads shows: who uses the memory port, and which
-hart took an interrupt.
+"""Verilog that counts in the CPU what none of its pads shows: who uses the memory port, which hart
+took an interrupt, and which interrupt lines rose and fell.
 """
+
+import re
 
 from .cores import core
 
@@ -12,19 +14,22 @@ USES = "beats", "behind", "stalled"
 
 def pads(soc: dict) -> str:
     """Ports of the top module."""
-    count = len(core(soc).clients)
+    count, sources = len(core(soc).clients), soc["plic"]["sources"]
     return f"""\
     // The hub's clients, counted in the cycles after those with `metered`: {", ".join(USES)}.
     input  wire        metered,
     output reg  [63:0] hub_uses [{count}][{len(USES)}],
     // In the cycle with `claimed`, a hart took an interrupt from the PLIC.
     output wire  [7:0] claim_hart,
-    output wire  [4:0] claim_source,"""
+    output wire  [4:0] claim_source,
+    // The PLIC's inputs, source 1 in bit 0; in the cycle with `switched`, those in `changed` are new.
+    output reg  [{sources - 1}:0] line,
+    output wire [{sources - 1}:0] changed,"""
 
 
 def counting(soc: dict) -> str:
-    """What stands behind these ports; `claimed` is a wire of the top module."""
-    cpu  = core(soc)
+    """What stands behind these ports; `claimed`, `switched` are wires of the top module."""
+    cpu, sources = core(soc), soc["plic"]["sources"]
     nets = list(cpu.clients.values())
     valid, ready = map(", ".join, zip(*reversed(nets)))
     address, taken, write, source = cpu.claims
@@ -53,6 +58,16 @@ def counting(soc: dict) -> str:
                      word[21] && word[19] && word[10:0] == 11'h401;
     assign claim_hart   = word[18:11];
     assign claim_source = {source}[4:0];
+
+    // A cycle late, as claims are: the one that comes together with a change was answered before it.
+    reg [{sources - 1}:0] earlier = 0;
+    initial line = 0;
+    always @(posedge clk) begin
+        line    <= {sources}'({cpu.lines});
+        earlier <= line;
+    end
+    assign changed  = line ^ earlier;
+    assign switched = |changed;
 """
 
 
@@ -61,8 +76,19 @@ def constants(soc: dict) -> str:
     clients = core(soc).clients
     names = ", ".join(f'"{name}"' for name in clients)
     uses = ", ".join(f'"{use}"' for use in USES)
+    lines = ", ".join(f"{{{_sources(mac, 'rx'):#x}, {_sources(mac, 'tx'):#x}}}"
+                      for mac in soc["macs"] or [{}])
     return f"""\
 constexpr unsigned kClients = {len(clients)}, kUses = {len(USES)};
 constexpr const char* kClientNames[] = {{{names}}};
 constexpr const char* kUseNames[] = {{{uses}}};
-constexpr unsigned kSources = {soc["plic"]["sources"]};  // of the PLIC, numbered from 1"""
+constexpr unsigned kSources = {soc["plic"]["sources"]};  // of the PLIC, numbered from 1
+// Sources of each port, a bit for each: receive, transmit.
+constexpr uint32_t kLines[kPorts][2] = {{{lines}}};"""
+
+
+def _sources(mac: dict, direction: str) -> int:
+    """Those of all queues, source n in bit n. LiteEth's directions have none of their own."""
+    return sum(1 << source for name, source in mac.items()
+               if re.fullmatch(rf"{direction}1?_irq", name))
+

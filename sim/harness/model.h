@@ -58,7 +58,7 @@ public:
     void pass(uint64_t cycles) { top_->rootp->SOC_TIME += cycles; }
 
     // What needs the harness: bit 0 a byte was printed, bit 1 the guest powered off, bit 2 it asked for a reset, bit 3 a
-    // hart took an interrupt, then a bit per port (word leaves), then kEvents bits per port. Zero in most cycles.
+    // hart took an interrupt, bit 4 interrupt lines changed, then a bit per port (word leaves), then kEvents bits per port. Zero in most cycles.
     uint64_t attention() const { return top_->attention; }
     uint32_t wfi() const { return top_->wfi; }  // a bit per hart
 

@@ -131,8 +131,13 @@ void Simulation::observe(uint64_t attention) {
         ending_ = attention & 2 ? "the guest powered off" : "the guest asked for a reset";
         limit_ = cycle_;
     }
-    if (attention & 8) ++counters_.claims[pads.claim_hart][pads.claim_source];
-    attention >>= 4;
+    if (attention & 8) counters_.claim(pads.claim_hart, pads.claim_source);
+    if (attention & 16)
+        for (uint32_t changed = pads.changed; changed; changed &= changed - 1) {
+            const unsigned bit = __builtin_ctz(changed);
+            counters_.change(bit + 1, pads.line >> bit & 1);
+        }
+    attention >>= 5;
     if (!attention) return;
     active_ = cycle_;
     for (unsigned port = 0; port < kPorts; ++port, attention >>= 1) {

@@ -45,7 +45,7 @@ module top (
     output wire        tx_valid [{ports}], tx_last [{ports}],
     output wire [31:0] tx_data  [{ports}],
     output wire  [2:0] tx_bytes [{ports}],
-    // A byte was printed; the guest powered off, asked for a reset; a hart took an interrupt; words leave;
+    // A byte was printed; the guest powered off, asked for a reset; a hart took an interrupt; lines changed; words leave;
     // events: {", ".join(EVENTS)}.
     output wire [63:0] attention,
     // CPU.
@@ -57,7 +57,7 @@ module top (
 );
     reg        toggle = 0, typed = 0;
     reg  [7:0] typed_data = 0;
-    wire       taken, print_valid, off, reset, claimed;
+    wire       taken, print_valid, off, reset, claimed, switched;
     reg  [9:0] mbps = 100;
     reg        valid [{ports}], last [{ports}], error [{ports}];
     reg [31:0] data  [{ports}];
@@ -79,7 +79,7 @@ module top (
         bytes <= rx_bytes;
     end
     assign type_ready = !typed;
-    assign attention  = {{{", ".join([*events, *valid, "claimed", "reset", "off", "print_valid"])}}};
+    assign attention  = {{{", ".join([*events, *valid, "switched", "claimed", "reset", "off", "print_valid"])}}};
 
     {SOC} soc (
         .sys_clk(clk),

@@ -3,13 +3,14 @@
 """Speaks moderato-sim's protocol and pretends a guest: for tests of the lab without the SoC.
 
 Environment: FAKE_LOST frames lost at the ring of port 0, FAKE_MISCOUNT interrupts that only the
-guest saw, FAKE_CORRUPTED frames, FAKE_FAIL the guest's commands that fail, FAKE_STALL a command
-that never ends, FAKE_JOURNAL a file that gets a line per process (its arguments), FAKE_CAPACITY
-frames per second that each port forwards of what is offered step by step (`offer`, `run`, `status`,
-`collect`), FAKE_RING frames that it holds before it loses some, FAKE_SHARED a NIC with one interrupt
-line for both directions, FAKE_STARVED a guest that resets its interfaces after the load, FAKE_REFUSED
-a guest that refuses connections, FAKE_UNEVEN a transfer with a pause in its window, FAKE_FILTERED a
-MAC to which all frames of a replay are for others.
+guest saw, FAKE_WITHDRAWN receive interrupts that nobody took, FAKE_CORRUPTED frames, FAKE_FAIL the
+guest's commands that fail, FAKE_STALL a command that never ends, FAKE_JOURNAL a file that gets a
+line per process (its arguments), FAKE_CAPACITY frames per second that each port forwards of what is
+offered step by step (`offer`, `run`, `status`, `collect`), FAKE_RING frames that it holds before it
+loses some, FAKE_SHARED a NIC with one interrupt line for both directions, FAKE_STARVED a guest that
+resets its interfaces after the load, FAKE_REFUSED a guest that refuses connections, FAKE_UNEVEN a
+transfer with a pause in its window, FAKE_FILTERED a MAC to which all frames of a replay are for
+others.
 """
 
 import json
@@ -81,7 +82,8 @@ class Guest:
                 lines.append(f" {10 + port}: {count:10}  SiFive PLIC  {3 + port} Level     eth{port}")
                 continue
             for line, direction in enumerate(("rx", "tx")):
-                count = events[f"{direction}_interrupt"] + setting("MISCOUNT")
+                count = (events[f"{direction}_interrupt"] + setting("MISCOUNT")
+                         - self.withdrawn()[direction])
                 number = 2 * port + line
                 lines.append(f" {10 + number}: {count:10}  SiFive PLIC  {3 + number} Level     "
                              f"eth{port}-{direction}")
@@ -91,10 +93,17 @@ class Guest:
                          "        0       0    0    0    0     0       0          0")
         return "\r\n".join(lines) + "\r\n"
 
+    @staticmethod
+    def withdrawn() -> dict[str, int]:
+        """Of a port's interrupts, since reset and during a trial."""
+        return {"rx": setting("WITHDRAWN"), "tx": 0}
+
     def claims(self) -> list[list[int]]:
         """Of its hart, by the sources that proc() names."""
-        raised = [[events["rx_interrupt"], events["tx_interrupt"]] for events in self.events]
-        lines = [[sum(port)] for port in raised] if setting("SHARED") else raised
+        fell = self.withdrawn()
+        taken = [[events["rx_interrupt"] - fell["rx"], events["tx_interrupt"] - fell["tx"]]
+                 for events in self.events]
+        lines = [[sum(port)] for port in taken] if setting("SHARED") else taken
         return [[0, 0, 0, *(count for port in lines for count in port)]]
 
     def offer(self, request: dict) -> dict:
@@ -240,7 +249,7 @@ class Guest:
             ports.append({"offered": offer["frames"], "forwarded": passed, "lost": lost,
                           "corrupted": setting("CORRUPTED"), "reordered": 0, "duplicated": 0,
                           "window": {"offered": passed, "forwarded": passed}, "events": events,
-                          "window_events": events,
+                          "window_events": events, "withdrawn": self.withdrawn(),
                           "left": {"frames": passed, "bad_fcs": 0, "bad_preamble": 0,
                                    "short_gap": 0, "unrecognised": 0, "answered": 0}})
         self.cycle += 3_000_000
@@ -295,7 +304,8 @@ def main():
                         reply["printed"] = stream(reply["output"], guest.cycle)
             case "counters":
                 reply |= {"idle_cycles": [0], "claims": guest.claims(),
-                          "ports": [{"events": events} for events in guest.events]}
+                          "ports": [{"events": events, "withdrawn": guest.withdrawn()}
+                                    for events in guest.events]}
             case "trial":
                 if setting("STALL"):
                     time.sleep(1000)

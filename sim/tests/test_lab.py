@@ -112,8 +112,8 @@ FIELDS = {
 PORT_FIELDS = {
     "offered": int, "answers": int, "received": int, "forwarded": int, "lost": int,
     "dropped_at_ring": int, "dropped_at_fifo": int, "dropped_damaged": int, "dropped_filtered": int,
-    "corrupted": int, "reordered": int, "rx_interrupts": int, "tx_interrupts": int, "fps": (int, float),
-    "mbps": (int, float),
+    "corrupted": int, "reordered": int, "rx_interrupts": int, "tx_interrupts": int, "rx_withdrawn": int,
+    "tx_withdrawn": int, "fps": (int, float), "mbps": (int, float),
 }
 
 
@@ -324,6 +324,22 @@ def test_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
     assert ("/proc/interrupts shows 2001 interrupts of source 3 at hart 0, which took 2000 from the PLIC"
             in output.err)
     assert "napi" in output.out  # the table is printed all the same
+
+
+def test_interrupts_that_were_withdrawn_are_no_disagreement(lab, monkeypatch, capsys, tmp_path):
+    """Raised = taken + withdrawn, and what else is missing is told."""
+    forward_once(lab)  # the states have none
+    file = tmp_path / "out.json"
+    monkeypatch.setenv("FAKE_WITHDRAWN", "2")
+    assert forward_once(lab, "--json", str(file)) == 0
+    trial, = json.loads(file.read_text())
+    assert [(port["rx_interrupts"], port["rx_withdrawn"], port["tx_withdrawn"])
+            for port in trial["ports"]] == [(2000, 2, 0)] * 2
+    capsys.readouterr()
+    monkeypatch.setenv("FAKE_MISCOUNT", "-1")
+    assert forward_once(lab) == 1
+    assert ("/proc/interrupts shows 1997 rx interrupts of port 0, the hardware raised 2000, "
+            "2 of which were withdrawn\n") in capsys.readouterr().err
 
 
 def test_corrupted_frames_fail_the_run(lab, monkeypatch, capsys):

@@ -11,6 +11,16 @@ Json events_report(const Counters& counters, unsigned port) {
     return out;
 }
 
+Json withdrawn_report(const Counters& counters, unsigned port) {
+    const auto sum = [&](uint32_t sources) {
+        int64_t all = 0;
+        for (unsigned source = 0; source <= kSources; ++source)
+            if (sources >> source & 1) all += counters.withdrawn[source];
+        return all;
+    };
+    return {{"rx", sum(kLines[port][0])}, {"tx", sum(kLines[port][1])}};
+}
+
 Json left_report(const Left& left) {
     return {{"frames", left.frames},
             {"test", left.test},
@@ -86,7 +96,8 @@ Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out, u
 
 Json counters_report(const Counters& counters) {
     Json ports = Json::array();
-    for (unsigned port = 0; port < kPorts; ++port) ports.push_back({{"events", events_report(counters, port)}});
+    for (unsigned port = 0; port < kPorts; ++port)
+        ports.push_back({{"events", events_report(counters, port)}, {"withdrawn", withdrawn_report(counters, port)}});
     return {{"idle_cycles", counters.idle}, {"claims", counters.claims}, {"ports", ports}};
 }
 
@@ -133,6 +144,7 @@ Json trial_report(const Simulation& simulation, bool quiet) {
         }
         report["events"] = events_report(whole, port);
         report["window_events"] = events_report(window, port);
+        report["withdrawn"] = withdrawn_report(whole, port);
         report["left"] = left_report(now.left[port] - simulation.at_start().left[port]);
         ports.push_back(report);
     }
@@ -161,6 +173,7 @@ Json replay_report(const Simulation& simulation, bool quiet) {
     for (unsigned port = 0; port < kPorts; ++port)
         ports.push_back({{"offered", replay.offered(port)},
                          {"events", events_report(whole, port)},
+                         {"withdrawn", withdrawn_report(whole, port)},
                          {"left", left_report(now.left[port] - simulation.at_start().left[port])}});
     return {{"start_cycle", replay.start()}, {"end_cycle", simulation.cycle()}, {"quiet", quiet}, {"ports", ports}};
 }

@@ -69,6 +69,8 @@ class Port:
     reordered:        int | None  # of the forwarded ones: behind a later one of their flow
     rx_interrupts:    int
     tx_interrupts:    int
+    rx_withdrawn:     int    # of these: before a hart took them
+    tx_withdrawn:     int
     fps:              float  # forwarded, in the window of steady state
     mbps:             float  # the same in Mb/s of frames, without preamble and gap
 
@@ -121,7 +123,7 @@ class Result:
         """The object that --json writes. All but `simulation` is the same in every run."""
         counts = ("offered", "answers", "received", "forwarded", "lost", "dropped_at_ring",
                   "dropped_at_fifo", "dropped_damaged", "dropped_filtered", "corrupted",
-                  "reordered", "rx_interrupts", "tx_interrupts")
+                  "reordered", "rx_interrupts", "tx_interrupts", "rx_withdrawn", "tx_withdrawn")
         rates = ("fps", "mbps")
         return {
             "variant": self.trial.variant,

@@ -65,6 +65,19 @@ def test_interrupts_that_a_hart_took(sim):
     assert reply["claims"] == [[0, 30, 10]]
 
 
+def test_interrupts_that_no_hart_took(sim):
+    """Of each circle's four of source 1, one; the latest of source 2 is taken in the next circle."""
+    *_, half, _, reply = sim(
+        *2 * [{"do": "run", "cycles": 640}, {"do": "counters"}]
+    )
+    assert half["ports"][0]["withdrawn"] == {"rx": 5, "tx": 1}
+    assert reply["ports"][0]["withdrawn"] == {"rx": 10, "tx": 1}
+    assert reply["ports"][1]["withdrawn"] == {"rx": 0, "tx": 0}
+    (report,) = sim(trial(offer(64, 50, 1000), None))
+    circles = (report["end_cycle"] - report["start_cycle"]) / 128
+    assert report["ports"][0]["withdrawn"]["rx"] == pytest.approx(circles, abs=1)
+
+
 def test_full_load_by_default(sim):
     (reply,) = sim(trial({"frame_bytes": 64, "frames": 3}))
     assert reply["offered_cycle"] - reply["start_cycle"] == (2 * 84 + 72) * 8

@@ -15,7 +15,8 @@ module mock_cluster (
 );
     wire used;
     mock_hart  harts_0_cpu (clk, wfi, retires, pc, privilege, used);
-    mock_controller controller (clk);
+    wire [1:0] interrupts;
+    mock_controller controller (clk, interrupts);
     mock_hub hub (clk);
     assign keep = used ^ controller.keep;
 endmodule
@@ -23,11 +24,18 @@ endmodule
 // Time, and when a hart wants to be woken. The mock's counters of cycles never stand still, so it never sleeps.
 // And every 16th cycle an access to the PLIC, of eight kinds in turn: the claim of supervisor mode finds source 1, source 2,
 // nothing; it is written; then machine mode's claim, a threshold, and source 1 twice more.
-module mock_controller (input wire clk);
+//
+// In the same 128 cycles, line 1 rises four times: the second time it falls before a claim, and rises again; the third time
+// it falls, too, and is claimed all the same. Line 2 rises in the cycle of a claim, which is not its own, and falls: the
+// next one takes it.
+module mock_controller (input wire clk, output wire [1:0] interrupts);
     reg [63:0] clint_time = 0, clint_compare_0 = 0;
     wire       keep = clint_compare_0 <= clint_time;
     wire       ack = clint_time[3:0] == 5;
     wire [2:0] what = clint_time[6:4];
+    wire [6:0] at = clint_time[6:0];
+    assign interrupts = {at >= 20 && at < 50, at >= 2 && at < 8 || at >= 30 && at < 40 || at >= 60 && at < 70 ||
+                                              at >= 110 && at < 116};
     wire       io_bus_WE = what == 3;
     wire [31:0] data = what == 2 ? 0 : what == 1 ? 2 : 1;
     wire [29:0] io_bus_ADR = 30'h3c300000 | (what == 4 ? 30'h80001 : what == 5 ? 30'h80400 : 30'h80401);

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every interrupt and every frame is accounted for, whatever the strategy, the size, the load."""
+
+import random
+
+import pytest
+
+from moderato.sim.lab.measure import forward
+from moderato.sim.lab.measure.replay import unaccounted
+from moderato.sim.lab.measure.results import Result, Trial, frame_rate
+from moderato.sim.lab.measure.traffic import Traffic
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import COMMON, OFFLOAD, PINNED, QUEUES, System
+from moderato.sim.lab.run.variants import KNOWN, VARIANTS
+
+FAST = (*VARIANTS, "napi-full")  # other fast tests have their states, too
+SYSTEMS = [System(), System(harts=2, spread=COMMON), System(harts=2, spread=PINNED),
+           System(nic=OFFLOAD, harts=2, spread=QUEUES)]
+MANY = 100
+
+
+def chosen(seed: int, variants) -> Trial:
+    """A trial of some ms: any size, a load from nearly nothing to all."""
+    dice = random.Random(seed)
+    size, load = dice.randint(64, 1518), round(100 ** dice.uniform(0, 1), 2)
+    seconds = dice.uniform(0.005, 0.03)
+    frames = max(3, min(400, round(frame_rate(size, load, 100) * seconds)))
+    traffic = Traffic(flows=dice.choice((1, 1, 5)), one_way=dice.random() < 0.2)
+    return Trial(dice.choice(list(variants)), size, load, frames, 100, traffic=traffic)
+
+
+def require_closed(results: list[Result]):
+    for result in results:
+        what = f"{result.trial}, {result.conditions}"
+        assert result.problems == [], what
+        assert unaccounted(result.ports) == [], what
+        assert result.dropped_elsewhere >= 0, what
+
+
+def test_an_interrupt_that_was_withdrawn():
+    """napi-full's poll re-arms in the very clocks in which the next frame has raised: the line falls
+    and rises again, six clocks later, and the hart takes one interrupt for both."""
+    result, = forward.run(machine(), [Trial("napi-full", 333, 5, 110, 100)])
+    require_closed([result])
+    assert result.total("rx_withdrawn") == 1
+
+
+def test_every_account_closes():
+    require_closed(forward.run(machine(), [chosen(seed, FAST) for seed in range(4)]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: f"{system.harts} {system.spread}")
+def test_every_account_closes_of_many(system):
+    first = 1000 * SYSTEMS.index(system)
+    trials = [chosen(first + number, KNOWN) for number in range(MANY // len(SYSTEMS))]
+    require_closed(forward.run(machine(system=system), trials))
