@@ -436,3 +436,17 @@ def launch(clone: Path, words: str, **environment: str) -> subprocess.CompletedP
     return subprocess.run([clone / "moderato", *words.split()], capture_output=True, text=True,
                           env={**os.environ, "MODERATO_CACHE": "/proc/none", "HOME": "/proc",
                                **environment})
+
+
+
+
+@pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+def test_an_input_that_is_a_descriptor_is_the_file_itself(tmp_path, name):
+    """A simulator that we start finds another file there, its commands."""
+    file = tmp_path / "in.pcap"
+    file.write_text("frames")
+    program = f"from moderato.sim.lab.commands import arguments; print(arguments.input_file({name!r}))"
+    with file.open() as opened:
+        said = subprocess.run([sys.executable, "-c", program], stdin=opened, text=True,
+                              capture_output=True, check=True).stdout
+    assert said == f"{file}\n"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import BuildError, artifact, run
+from moderato.soc.toolchain.project import how_to_install
 
 HERE = Path(__file__).parent
 PACKAGE = "linux-source-6.12"
@@ -92,7 +93,7 @@ def source(package: str = PACKAGE) -> Path:
     def extract(directory: Path):
         tarball = TARBALLS / f"{package}.tar.xz"
         if not tarball.is_file():
-            raise BuildError(f"{tarball} is missing: run `./moderato setup`")
+            raise BuildError(f"{tarball} is missing: {how_to_install()}")
         suffixes = ("c", "h", "S", "rst", "dts", "dtsi", "json")
         excluded = [f"--exclude={package}/{folder}/*.{suffix}"
                     for folder in UNUSED for suffix in suffixes]

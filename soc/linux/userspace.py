@@ -17,7 +17,7 @@ from pathlib import Path
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain import debian, sources
 from moderato.soc.toolchain.cache import BuildError, artifact, run
-from moderato.soc.toolchain.project import settings
+from moderato.soc.toolchain.project import how_to_install, settings
 
 HERE = Path(__file__).parent
 CROSS = "riscv64-linux-gnu-"
@@ -75,7 +75,7 @@ def toolchain(target: Target = RV32) -> Toolchain:
         pattern = LIBGCC.format(target.libgcc)
         libgcc = sorted(Path("/").glob(pattern[1:]))
         if not libgcc:
-            raise BuildError(f"{pattern} is missing: run `./moderato setup`")
+            raise BuildError(f"{pattern} is missing: {how_to_install()}")
         work = directory / "work"
         work.mkdir()
         sources.unpack("musl", work)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from moderato.soc.toolchain import cache as toolchain_cache
+from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import BuildError, artifact, key, locked, run
 
 
@@ -83,6 +84,19 @@ def test_a_cache_that_can_t_be_made(monkeypatch, place):
     monkeypatch.setenv("MODERATO_CACHE", place)
     with pytest.raises(BuildError, match="MODERATO_CACHE"):
         artifact("thing", ["a"], write("x"))
+
+
+def test_packages_that_are_the_users_task(monkeypatch):
+    """Nothing says to run what will not install them, and what has no package is no hindrance."""
+    monkeypatch.setenv("MODERATO_SKIP_PACKAGES", "1")
+    with pytest.raises(BuildError, match="no-such-program is missing: install it by hand: "
+                                         "MODERATO_SKIP_PACKAGES is set"):
+        artifact("thing", ["a"], lambda directory: run(["no-such-program"]))
+    assert debian.version("no-such-package") == "no-such-package of this machine"
+    debian.version.cache_clear()
+    monkeypatch.delenv("MODERATO_SKIP_PACKAGES")
+    with pytest.raises(BuildError, match="no-such-package is missing: run `./moderato setup`"):
+        debian.version("no-such-package")
 
 
 def test_full_disk(cache):

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .progress import step
-from .project import cache_root
+from .project import cache_root, how_to_install, skips_packages
 
 LOG = "build.log"
 TAIL = 12  # lines of a failed command's output that the error shows
@@ -166,7 +166,7 @@ def _explain(name: str, error: OSError) -> str:
     elif where.is_relative_to(cache_root()) or cache_root().is_relative_to(where):
         mend = "point MODERATO_CACHE at a folder that is there, or can be made"
     elif error.errno == errno.ENOENT:
-        mend = "restore it, or run `./moderato setup`"
+        mend = f"restore it, or {how_to_install()}"
     else:
         mend = "check the disk, then try again"
     return f"making {name} failed: {where}: {error.strerror}; {mend}"
@@ -190,7 +190,7 @@ def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Pa
                 command, cwd=cwd, env={**os.environ, **(env or {})}, process_group=0,
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output))
         except FileNotFoundError as error:
-            raise BuildError(f"{error.filename} is missing: run `./moderato setup`") from error
+            raise BuildError(f"{error.filename} is missing: {how_to_install()}") from error
     if status:
         raise BuildError(_failure(command, status, log, begin))
 
@@ -215,7 +215,7 @@ def _failure(command: list, status: int, log: Path, begin: int) -> str:
         copy = cache_root() / "failed.log"
         shutil.copyfile(log, copy)
         kept = f" (whole log: {copy})"
-    mend = "run `./moderato setup` and try again"
+    mend = f"{'mend that' if skips_packages() else 'run `./moderato setup`'} and try again"
     if "No space left on device" in output:
         mend = "free some space, or point MODERATO_CACHE at a larger disk"
     words = shlex.join(command)

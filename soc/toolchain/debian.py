@@ -5,11 +5,16 @@ import functools
 import subprocess
 
 from .cache import BuildError
+from .project import how_to_install, skips_packages
 
 
 @functools.cache
 def version(package: str) -> str:
-    """`name version` of an installed Debian package. Raises BuildError if it is not installed."""
+    """`name version` of an installed Debian package. Raises BuildError if it is not installed.
+
+    Where packages are the user's task, what is like it need be none: it has no version that we know,
+    and a build of before is kept after an upgrade.
+    """
     try:
         answer = subprocess.run(
             ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package],
@@ -17,5 +22,7 @@ def version(package: str) -> str:
     except FileNotFoundError:
         answer = []
     if len(answer) != 2 or answer[0] != "installed":
-        raise BuildError(f"the Debian package {package} is missing: run `./moderato setup`")
+        if skips_packages():
+            return f"{package} of this machine"
+        raise BuildError(f"the Debian package {package} is missing: {how_to_install()}")
     return f"{package} {answer[1]}"

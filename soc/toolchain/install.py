@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .cache import locked
 from .progress import step
-from .project import ROOT, VENV, cache_root, pyproject, settings
+from .project import ROOT, SKIP, VENV, cache_root, pyproject, settings, skips_packages
 
 STAMP = VENV / "moderato.stamp"  # what the environment was made from
 PLACE = VENV / "moderato.place"  # where the clone stood when it was made
@@ -43,7 +43,7 @@ def install_packages(packages: list[str], log: Path):
     names = " ".join(packages)
     if not is_bookworm():
         raise InstallError(f"this is not Debian 12 (bookworm); install the equivalents of these "
-                           f"packages by hand, then set MODERATO_SKIP_PACKAGES=1: {names}")
+                           f"packages by hand, then set {SKIP}=1: {names}")
     root = [] if os.geteuid() == 0 else ["sudo"]
     if root and not shutil.which("sudo"):
         raise InstallError("Debian packages are missing and this is neither root nor is sudo "
@@ -145,7 +145,7 @@ def main(arguments: list[str]) -> int:
     extras = ["boards"] if "boards" in needs else []
 
     def missing():
-        return [] if os.environ.get("MODERATO_SKIP_PACKAGES") else missing_packages(wanted)
+        return [] if skips_packages() else missing_packages(wanted)
 
     try:
         if not missing() and environment_is_made(extras):

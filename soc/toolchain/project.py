@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 UNKNOWN = "commit unknown"
+SKIP = "MODERATO_SKIP_PACKAGES"  # set: Debian's packages, or what is like them, are the user's task
 
 
 @functools.cache
@@ -60,3 +61,13 @@ def git(*words: str) -> str | None:
 def cache_root() -> Path:
     """The folder of everything that is built: $MODERATO_CACHE, or ~/.cache/moderato."""
     return Path(os.environ.get("MODERATO_CACHE") or Path.home() / ".cache" / "moderato").absolute()
+
+
+def skips_packages() -> bool:
+    return bool(os.environ.get(SKIP))
+
+
+def how_to_install() -> str:
+    """What to do about something of a Debian package that is missing."""
+    return (f"install it by hand: {SKIP} is set, so `./moderato setup` does not"
+            if skips_packages() else "run `./moderato setup`")

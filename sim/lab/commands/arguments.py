@@ -289,8 +289,13 @@ def _integer(word: str, what: str) -> int:
 # Files --------------------------------------------------------------------------------------------
 
 def input_file(word: str) -> Path:
-    """A file to read; its content is checked by what reads it."""
+    """A file to read; its content is checked by what reads it.
+
+    Of /dev/stdin and the like, the file itself: a simulator has other descriptors of these names.
+    """
     path = Path(word).absolute()
+    if outputs.descriptor(path) is not None and path.is_file():
+        path = Path(os.path.realpath(path))
     if not path.is_file():
         raise argparse.ArgumentTypeError(f"{word} {_instead_of_file(path)}")
     if not os.access(path, os.R_OK):
