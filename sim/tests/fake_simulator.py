@@ -4,13 +4,14 @@
 
 Environment: FAKE_LOST frames lost at the ring of port 0, FAKE_MISCOUNT interrupts that only the
 guest saw, FAKE_WITHDRAWN receive interrupts that nobody took, FAKE_CORRUPTED frames, FAKE_FAIL the
-guest's commands that fail, FAKE_STALL a command that never ends, FAKE_JOURNAL a file that gets a
-line per process (its arguments), FAKE_CAPACITY frames per second that each port forwards of what is
-offered step by step (`offer`, `run`, `status`, `collect`), FAKE_RING frames that it holds before it
-loses some, FAKE_SHARED a NIC with one interrupt line for both directions, FAKE_STARVED a guest that
-resets its interfaces after the load, FAKE_REFUSED a guest that refuses connections, FAKE_UNEVEN a
-transfer with a pause in its window, FAKE_FILTERED a MAC to which all frames of a replay are for
-others.
+guest's commands that fail, FAKE_STALL trials that never end (1: all; else those with so many
+octets, in a frame or of a transfer, or at so many Mb/s), FAKE_JOURNAL a file that gets a line per
+process (its arguments), FAKE_CAPACITY frames per second that each port forwards of what is offered
+step by step (`offer`, `run`, `status`, `collect`), FAKE_RING frames that it holds before it loses
+some, FAKE_SHARED a NIC with one interrupt line for both directions, FAKE_STARVED a guest that
+resets its interfaces after the load, FAKE_REFUSED a guest that refuses connections, FAKE_OFF one
+that powers off in a script, FAKE_UNEVEN a transfer with a pause in its window, FAKE_FILTERED a MAC
+to which all frames of a replay are for others.
 """
 
 import json
@@ -71,7 +72,11 @@ class Guest:
         if "/tmp/result" in command and "cat" in command:
             output = self.served()
         if command.startswith("sh "):
-            output, status = "hello\r\n@end of it\r\n", 7
+            mark = command.rpartition("; echo ")[2].replace("$?", "7")
+            output = f"hello\r\n@end@5@\r\n# \r\n@end of it\r\n{mark}\r\n"
+            if setting("OFF"):
+                self.printed += f"{text}@begin@\r\nhello\r\nbefore\r\n"
+                return
         self.printed += f"{text}@begin@\r\n{output}@end@{status}@\r\n# "
 
     def proc(self) -> str:
@@ -261,6 +266,12 @@ class Guest:
                            "idle_cycles": [250_000]}}
 
 
+def stall(*of: int):
+    """Never end, if FAKE_STALL is all or one of these."""
+    if setting("STALL") in (1, *of):
+        time.sleep(1000)
+
+
 def stream(output: str, cycle: int) -> str:
     """Tell all of it but the end, which is returned, in small pieces."""
     *pieces, last = [output[at:at + 3] for at in range(0, len(output), 3)]
@@ -295,7 +306,10 @@ def main():
                     print(json.dumps({"progress": {"cycle": guest.cycle, "cycles": 1,
                                                    "of": request["max_cycles"]}}))
                 found = guest.printed.find(request["text"])
-                if found < 0:
+                if found < 0 and request.get("stream"):
+                    reply |= {"ok": False, "error": "the guest powered off",
+                              "printed": stream(guest.printed, guest.cycle)}
+                elif found < 0:
                     reply |= {"ok": False, "error": f"the guest did not print {request['text']!r}"}
                 else:
                     end = found + len(request["text"])
@@ -307,17 +321,16 @@ def main():
                           "ports": [{"events": events, "withdrawn": guest.withdrawn()}
                                     for events in guest.events]}
             case "trial":
-                if setting("STALL"):
-                    time.sleep(1000)
+                stall(request["ports"][0]["frame_bytes"], request["link_mbps"])
                 reply |= guest.trial(request)
                 if "pcap" in request:
                     folder = Path(os.fsdecode(octets(request["pcap"])))
                     (folder / "port0-in.pcap").write_bytes(b"frames")
             case "offer":
-                if setting("STALL"):
-                    time.sleep(1000)
+                stall(request["ports"][0]["frame_bytes"], request["link_mbps"])
                 reply |= guest.offer(request)
             case "talk":
+                stall(request["octets"], request["link_mbps"])
                 guest.talk(request)
                 if "pcap" in request:
                     folder = Path(os.fsdecode(octets(request["pcap"])))

@@ -117,7 +117,7 @@ def test_frames_are_offered_while_a_command_runs(lab, capsys):
     assert lab("--load", "12.5", "--frame-size", "512", "-c", "anything") == 7
     output = capsys.readouterr()
     *_, line = output.err.splitlines()
-    assert output.out == "hello\n@end of it\n"
+    assert output.out == "hello\n@end@5@\n# \n@end of it\n"
     assert re.fullmatch(r"moderato: the tester offers 512-byte frames to each port, 12.5 % of 100 "
                         r"Mb/s: \d+ received, \d+ forwarded, 0 dropped, \d+ interrupts per second",
                         line)

@@ -17,7 +17,7 @@ from moderato.sim.lab.measure.trial import request, strayed
 from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.run import guest, state
 from moderato.sim.lab.run.machine import KERNELS
-from moderato.sim.lab.run.session import Session
+from moderato.sim.lab.run.session import Session, none_left
 from moderato.sim.lab.run.system import SPREADS, System
 from moderato.sim.lab.show.errors import LabError
 from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
@@ -237,13 +237,22 @@ Inter-|   Receive                                 |  Transmit
 
 
 def test_output_is_shown_as_it_comes(machine):
-    """In pieces: whole lines' ends, and nothing of the mark that ends it."""
+    """In pieces: whole lines' ends, and nothing of the mark that ends it, which is not what looks
+    like one."""
     pieces = []
     with state.booted(machine).open() as session:
-        status, output = session.type("sh /tmp/command", show=lambda piece, _: pieces.append(piece))
-        assert (status, output) == (7, "hello\n@end of it\n")
-        assert session.type("sh /tmp/command") == (status, output)
-    assert "".join(pieces) == output and len(pieces) > 3
+        assert session.run(b"any", 1000, lambda piece, _: pieces.append(piece)) == 7
+        assert session.type("echo more") == (0, "")  # goes on behind the last prompt
+    assert "".join(pieces) == "hello\n@end@5@\n# \n@end of it\n" and len(pieces) > 3
+
+
+def test_output_before_the_guest_powers_off_is_whole(machine, monkeypatch):
+    pieces = []
+    state.booted(machine)
+    monkeypatch.setenv("FAKE_OFF", "1")
+    with state.booted(machine).open() as session, pytest.raises(LabError, match="powered off"):
+        session.run(b"any", 1000, lambda piece, _: pieces.append(piece))
+    assert "".join(pieces) == "hello\nbefore\n"
 
 
 def test_guest_counters():
@@ -355,6 +364,13 @@ def test_simulator_that_dies(lab, machine, capsys):
     assert last == "moderato: the simulator failed: out of memory"
 
 
+def test_simulator_that_is_stopped(lab, machine, capsys):
+    """As by a service manager, which ends every process: that is no failure."""
+    machine.simulator.write_text("#!/bin/sh\nexit 130\n")
+    assert forward_once(lab) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "moderato: the simulator was stopped"
+
+
 # Another NIC --------------------------------------------------------------------------------------
 
 def liteeth_once(lab, *more):
@@ -439,6 +455,14 @@ def test_interrupt_ends_every_process(machine, tmp_path, signals):
     assert list(folder.iterdir()) == []
     commands = map(text_of, Path("/proc").glob("[0-9]*/cmdline"))
     assert not [command for command in commands if str(machine.simulator) in command]
+
+
+def test_no_simulation_begins_while_all_are_ended(machine):
+    """It would be waited for: a job may be about to begin one when a stop comes."""
+    with none_left(), pytest.raises(LabError):
+        Session(machine.simulator)
+    with Session(machine.simulator) as after:
+        assert after.call("counters")["ok"]
 
 
 def text_of(path: Path) -> str:

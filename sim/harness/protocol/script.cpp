@@ -130,7 +130,13 @@ void Script::do_expect(const Json& command, Json& reply) {
         printed_ = simulation_.console().output();
         simulation_.console().echo = [this](uint8_t byte) { printed_ += static_cast<char>(byte); };
     }
-    const bool found = simulation_.expect(wanted, limit(command, kLimit));
+    bool found = false;
+    try {
+        found = simulation_.expect(wanted, limit(command, kLimit));
+    } catch (const Error&) {  // as when the guest powers off: what it printed before
+        if (streaming_) reply["printed"] = take_printed();
+        throw;
+    }
     if (!found) {
         reply["ok"] = false;
         reply["error"] = "the guest did not print '" + wanted + "' in " + std::to_string(of_) + " cycles";

@@ -19,7 +19,7 @@ from ..measure.traffic import Traffic
 from ..run import pool, state
 from ..run.machine import machine
 from ..run.system import System
-from ..show import outputs
+from ..show import delivery, outputs
 from . import attribution, flame_graph, symbols
 from .stacks import Profile, fold, read
 
@@ -36,23 +36,25 @@ def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seco
                     traffic=Traffic(in_order=system.in_order)) for variant in variants]
     estimate.announce([each.seconds for each in trials], patient, system.harts,
                       "give fewer --seconds or a higher --load")
-    of = machine(link_mbps, system)
-    states = state.prepare(of, variants)
-    functions = symbols.of_guest(states[variants[0]])
-    profiles = pool.run_all([
-        (each.name, functools.partial(run, each, states[each.variant], functions))
-        for each in trials], "trials")
-    print(attribution.render(profiles), end="")
-    if folded:
-        with outputs.replacing(folded) as file:
-            file.write_text(fold(profiles))
-    if svg:
-        with outputs.replacing(svg) as file:
-            file.write_text(flame_graph.render(profiles))
-    if json:
-        outputs.write_json(json, [attribution.as_json(each) for each in profiles])
-    outputs.name(folded, svg, json)
-    return forward.report_problems([each.result for each in profiles])
+
+    def work(found: dict[int, Profile]):
+        states = state.prepare(machine(link_mbps, system), variants)
+        functions = symbols.of_guest(states[variants[0]])
+        pool.run_all([
+            (each.name, functools.partial(run, each, states[each.variant], functions))
+            for each in trials], "trials", found)
+
+    def show(found: dict[int, Profile], part: delivery.Part) -> int:
+        profiles = [found[number] for number in sorted(found)]
+        delivery.deliver(
+            lambda: attribution.render(profiles) + part.note,
+            (folded, lambda path: outputs.write_text(path, fold(profiles))),
+            (svg, lambda path: outputs.write_text(path, flame_graph.render(profiles))),
+            (json, lambda path: outputs.write_json(
+                path, part.mark([attribution.as_json(each) for each in profiles]))))
+        return forward.report_problems([each.result for each in profiles])
+
+    return delivery.keep(work, len(trials), show)
 
 
 def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],

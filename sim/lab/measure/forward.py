@@ -11,7 +11,7 @@ from pathlib import Path
 from ..run import pool, state
 from ..run.machine import Machine, machine
 from ..run.system import System
-from ..show import outputs
+from ..show import delivery, outputs
 from . import estimate, trial, trial_tables
 from .results import Result, Trial, frames_for
 from .traffic import Traffic
@@ -37,19 +37,23 @@ def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence
             outputs.require_ours(each.captures, trial.CAPTURES)
     estimate.announce([each.seconds for each in trials], patient, system.harts,
                       "give fewer --frames or a higher --load")
-    results = run(machine(link_mbps, system), trials)
-    print(trial_tables.render(results), end="")
-    if json:
-        outputs.write_json(json, [result.as_json() for result in results])
-    outputs.name(json, pcap)
-    return report_problems(results)
+
+    def show(found: dict[int, Result], part: delivery.Part) -> int:
+        results = [found[number] for number in sorted(found)]
+        delivery.deliver(lambda: trial_tables.render(results) + part.note, (json, lambda path: (
+            outputs.write_json(path, part.mark([result.as_json() for result in results])))),
+            made=pcap)
+        return report_problems(results)
+
+    return delivery.keep(lambda found: run(machine(link_mbps, system), trials, found), len(trials),
+                         show)
 
 
-def run(of: Machine, trials: Sequence[Trial]) -> list[Result]:
-    """The results of trials, in their order."""
+def run(of: Machine, trials: Sequence[Trial], found: dict[int, Result] | None = None) -> list[Result]:
+    """The results of trials, in their order. found: as for pool.run_all()."""
     states = state.prepare(of, list(dict.fromkeys(each.variant for each in trials)))
     return pool.run_all([(each.name, functools.partial(trial.run, each, states[each.variant]))
-                         for each in trials], "trials")
+                         for each in trials], "trials", found)
 
 
 def report_problems(results: Sequence[Result]) -> int:

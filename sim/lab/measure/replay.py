@@ -16,7 +16,7 @@ from ..run.machine import Machine, machine
 from ..run.stations import ROUTER, TESTER
 from ..run.system import System
 from ..run.variants import LITEETH
-from ..show import outputs
+from ..show import delivery, outputs
 from ..show.errors import UsageError
 from . import estimate, pcap, router, trial, trial_tables
 from .forward import report_problems
@@ -55,10 +55,9 @@ def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path]
     state.ready(of, variant, static=False)
     job = functools.partial(run, of, variant, entered, captures, udp_echo)
     results = pool.run_all([(f"replay {variant}", job)], "replays")
-    print(trial_tables.render_replay(results[0]), end="")
-    if json:
-        outputs.write_json(json, [result.as_json() for result in results])
-    outputs.name(*captures, json)
+    outputs.name(*captures)
+    delivery.deliver(lambda: trial_tables.render_replay(results[0]), (json, lambda path: (
+        outputs.write_json(path, [result.as_json() for result in results]))))
     say_filtered(results[0])
     return report_problems(results)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from ..run.machine import machine
 from ..run.system import System
-from ..show import outputs
 from ..tcp import command
 from ..tcp.transfer import IN, Transfer
 from . import tables
@@ -24,13 +23,8 @@ def receiver(variant: str, buffers: Sequence[int], system: System, json: Path | 
     Each record is kept in `results` (by default in the build cache), and not made again.
     """
     wanted = [transfer(variant, size, system) for size in buffers]
-    records = command.run(wanted, {LINK_MBPS: machine(LINK_MBPS, system)}, results,
-                          scheduler)
-    print(tables.render(records), end="")
-    if json:
-        outputs.write_json(json, records)
-    outputs.name(json)
-    return command.report_problems(records)
+    return command.show(wanted, lambda: {LINK_MBPS: machine(LINK_MBPS, system)}, results, scheduler,
+                        tables.render, json)
 
 
 def transfer(variant: str, user_buffer: int, system: System) -> Transfer:

@@ -12,6 +12,7 @@ from ..measure.traffic import Traffic
 from ..run import farm, state, store
 from ..run.machine import machine
 from ..run.system import System
+from ..show import delivery
 from . import SEARCHES, search_tables, tests, trials
 from .tests import Cell
 
@@ -40,46 +41,55 @@ def rfc2544(names: Sequence[str], variants: Sequence[str], frame_sizes: Sequence
             [seconds for size in frame_sizes
              for seconds in expected(names, size, loads, phases, resolution, link_mbps)
              for _ in variants], patient, system.harts)
-    of = machine(link_mbps, system)
-    states = state.prepare(of, variants)
-    for each in states.values():
-        each.open().end()  # a damaged checkpoint is made again now, not found by a worker
     shares = phase_shares(phases)
 
     def cells(sizes: Sequence[int]) -> list[Cell]:
         return [Cell(variant, size, link_mbps, resolution, traffic)
                 for size in sizes for variant in variants]
 
-    found = {}
-    with farm.farm(scheduler) as workers:
-        def run(jobs: dict):
-            found.update(workers.run(jobs, trials.run, lambda task: states[task.variant], kept))
+    def work(found: dict):
+        states = state.prepare(machine(link_mbps, system), variants)
+        for each in states.values():
+            each.open().end()  # a damaged checkpoint is made again now, not found by a worker
+        with farm.farm(scheduler) as workers:
+            def run(jobs: dict):
+                workers.run(jobs, trials.run, lambda task: states[task.variant], kept, found=found)
 
-        if SEARCHES & set(names):
-            # The rate hardly depends on the size: the first size's answers are the others' guesses.
-            first, *others = frame_sizes
-            run({("throughput", cell): tests.throughput(cell, shares) for cell in cells([first])})
-            alike = {cell.variant: answer for (_, cell), answer in found.items()}
-            run({("throughput", cell): tests.throughput(cell, shares, alike[cell.variant])
-                 for cell in cells(others)})
-        rate = {cell: answer[0] if answer else None for (_, cell), answer in found.items()}
-        jobs = {
-            "loss":     lambda cell: tests.loss(cell, loads, shares[0]),
-            "burst":    lambda cell: tests.burst(cell, shares[0]),
-            "recovery": lambda cell: tests.recovery(cell, rate[cell], shares[0]),
-            "reset":    lambda cell: tests.reset(cell, rate[cell], shares[0]),
-        }
-        run({(name, cell): jobs[name](cell)
-             for name in names if name in jobs for cell in cells(frame_sizes)})
-    for name in names:
-        job = "throughput" if name == "latency" else name
-        print(search_tables.RENDER[name]({cell: found[job, cell] for cell in cells(frame_sizes)}))
-    unsound = {f"{record['name']} is unsound: {problem}"
-               for record in kept.used for problem in record["problems"]}
-    for line in sorted(unsound):
-        print(f"moderato: trial {line}", file=sys.stderr)
-    kept.name()
-    return 1 if unsound else 0
+            if SEARCHES & set(names):
+                # The rate hardly depends on the size: the first size's answers are the others' guesses.
+                first, *others = frame_sizes
+                run({("throughput", cell): tests.throughput(cell, shares) for cell in cells([first])})
+                alike = {cell.variant: answer for (_, cell), answer in found.items()}
+                run({("throughput", cell): tests.throughput(cell, shares, alike[cell.variant])
+                     for cell in cells(others)})
+            rate = {cell: answer[0] if answer else None for (_, cell), answer in found.items()}
+            jobs = {
+                "loss":     lambda cell: tests.loss(cell, loads, shares[0]),
+                "burst":    lambda cell: tests.burst(cell, shares[0]),
+                "recovery": lambda cell: tests.recovery(cell, rate[cell], shares[0]),
+                "reset":    lambda cell: tests.reset(cell, rate[cell], shares[0]),
+            }
+            run({(name, cell): jobs[name](cell)
+                 for name in names if name in jobs for cell in cells(frame_sizes)})
+
+    job = {name: "throughput" if name == "latency" else name for name in names}
+
+    def render(found: dict, name: str) -> str:
+        there = {cell: found[job[name], cell] for cell in cells(frame_sizes)
+                 if (job[name], cell) in found}
+        return search_tables.RENDER[name](there) + "\n" if there else ""
+
+    def show(found: dict, part: delivery.Part) -> int:
+        delivery.deliver(lambda: "".join(render(found, name) for name in names) + part.note)
+        unsound = {f"{record['name']} is unsound: {problem}"
+                   for record in kept.used for problem in record["problems"]}
+        for line in sorted(unsound):
+            print(f"moderato: trial {line}", file=sys.stderr)
+        kept.name()
+        return 1 if unsound else 0
+
+    wanted = set(job.values()) | ({"throughput"} if SEARCHES & set(names) else set())
+    return delivery.keep(work, len(wanted) * len(variants) * len(frame_sizes), show)
 
 
 def longest(frame_sizes: Sequence[int], loads: Sequence[float], link_mbps: int,

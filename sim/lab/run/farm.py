@@ -62,7 +62,7 @@ def farm(scheduler: str | None = None) -> Iterator["Farm"]:
                 protocol="inproc", dashboard_address="127.0.0.1:0")
     else:
         place = contextlib.nullcontext(scheduler)
-    with place as address:
+    with contextlib.ExitStack() as closing, place as address:
         try:
             client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -72,7 +72,7 @@ def farm(scheduler: str | None = None) -> Iterator["Farm"]:
             try:
                 yield Farm(client, local=scheduler is None)
             finally:
-                session.end_all()  # of workers in this process
+                closing.enter_context(session.none_left())  # of workers in this process
 
 
 class Farm:
@@ -83,14 +83,15 @@ class Farm:
         self.file = functools.cache(self._file)
 
     def run(self, jobs: Mapping[tuple, Job], work: Work, ready: Callable[[Task], State],
-            store: Store, what: str = "searches") -> dict:
+            store: Store, what: str = "searches", found: dict | None = None) -> dict:
         """The results of jobs, by their keys. Earlier ones go first, later ones fill the cores.
 
         ready: the state in which a task starts. work: a function that workers can import. what:
-        jobs are called in the progress.
+        jobs are called in the progress. found: gets each result when its job ends.
         A record that the store holds is not made again; a new one is stored when its trial ends.
         """
-        results, running = {}, {}  # job → result; future → (job, what else its record says)
+        results = {} if found is None else found  # job → result
+        running = {}  # future → (job, what else its record says)
         order = {job: -number for number, job in enumerate(jobs)}
         finished = queue.SimpleQueue()
         progress = Progress(what, len(jobs))

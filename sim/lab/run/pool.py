@@ -12,31 +12,34 @@ from . import session
 Job = Callable[[Callable[[float], None]], object]
 
 
-def run_all(jobs: Sequence[tuple[str, Job]], what: str = "trials") -> list:
+def run_all(jobs: Sequence[tuple[str, Job]], what: str = "trials",
+            found: dict[int, object] | None = None) -> list:
     """The results of named jobs, in their order. The first failure ends the others and is raised.
+
+    found: gets each result when its job ends, by the job's number, for who wants those that there
+    are after a failure or a stop.
 
     A job spends its time in a simulator process, so threads are enough to keep every core busy.
     """
     executor = ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0)))
     progress = Progress(what, len(jobs))
+    results = {} if found is None else found
 
-    def run(name: str, job: Job):
+    def run(number: int, name: str, job: Job):
         progress.share(name, 0)
-        result = job(lambda done: progress.share(name, done))
+        results[number] = job(lambda done: progress.share(name, done))
         progress.done(name)
-        return result
 
     try:
-        futures = [executor.submit(run, name, job) for name, job in jobs]
-        pending = set(futures)
+        pending = {executor.submit(run, number, *job) for number, job in enumerate(jobs)}
         while pending:
             done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
             for future in done:
                 future.result()  # raises what the job raised
             progress.show()
-        return [future.result() for future in futures]
+        return [results[number] for number in range(len(jobs))]
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
-        session.end_all()
-        executor.shutdown()
+        with session.none_left():
+            executor.shutdown()
         progress.end()

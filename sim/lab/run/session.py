@@ -5,18 +5,19 @@ sim/harness/README.md describes the commands and their replies.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import shlex
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..show.errors import LabError
 
-BAD_CHECKPOINT = 3      # moderato-sim's exit status
+BAD_CHECKPOINT, STOPPED = 3, 130  # moderato-sim's exit status
 PROMPT = "# "
 PATIENCE = 1_500_000_000  # clocks: more than any command of the lab takes
 
@@ -26,7 +27,15 @@ BEGIN, END = "@begin@", "@end@"
 FUNCTION = "r() { echo @be''gin@; eval \"$1\"; echo @en''d@$?@; }\n"
 
 _live: set["Session"] = set()
+_refusing = 0  # blocks of none_left() that have been entered
 _lock = threading.Lock()
+
+
+class Refused(LabError):
+    """moderato-sim says that a command failed. `reply`: all that it says."""
+    def __init__(self, reply: dict):
+        super().__init__(reply["error"])
+        self.reply = reply
 
 
 class CheckpointError(LabError):
@@ -76,7 +85,10 @@ class Session:
                                         bufsize=1, start_new_session=True)
         with _lock:
             _live.add(self)
+            refused = _refusing
         try:
+            if refused:
+                raise LabError("no simulation is wanted any more")
             self.call("counters")  # a checkpoint that can't be used shows now
         except BaseException:
             self.end()
@@ -117,7 +129,7 @@ class Session:
         else:
             raise self._ended()
         if not reply["ok"]:
-            raise LabError(reply["error"])
+            raise Refused(reply)
         return reply
 
     def _ended(self) -> LabError:
@@ -127,6 +139,8 @@ class Session:
         message = lines[-1].removeprefix("moderato-sim: ") if lines else f"status {status}"
         if status == BAD_CHECKPOINT:
             return CheckpointError(message)
+        if status == STOPPED:  # by who stops everything, us too
+            return LabError("the simulator was stopped")
         return LabError(f"the simulator failed: {message}")
 
     # The guest ------------------------------------------------------------------------------------
@@ -136,42 +150,70 @@ class Session:
         self.call("send", text=FUNCTION)
         self.call("expect", text=PROMPT, max_cycles=PATIENCE)
 
-    def type(self, command: str, max_cycles: int = PATIENCE,
-             show: Callable[[str, int], None] | None = None) -> tuple[int, str]:
-        """Run a command in the guest's shell: its exit status and output.
+    def type(self, command: str, max_cycles: int = PATIENCE) -> tuple[int, str]:
+        """Run a command in the guest's shell: its exit status and output."""
+        self._begin(command, max_cycles)
+        output = self.call("expect", text=END, max_cycles=max_cycles)["output"].removesuffix(END)
+        return self._status(max_cycles), output.replace("\r\n", "\n")
 
-        `show` gets each piece of the output as it comes, now and then an empty one, and the cycle.
+    def put(self, script: bytes, mailbox: int):
+        """Give the guest a script for `run`. mailbox: its address."""
+        # Not through the keyboard: any length, any quotes, nothing echoed.
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(script)
+            file.flush()
+            self.call("mailbox", file=file.name, address=mailbox)
+        self.check("mailbox > /tmp/command")
+
+    def run(self, script: bytes, max_cycles: int, show: Callable[[str, int], None]) -> int:
+        """Run what was put; its exit status.
+
+        show: gets each piece of the output as it comes, now and then an empty one, and the cycle.
         """
+        # A script may print END, but hardly its own digest. The same script has the same one: nothing
+        # here is left to chance.
+        mark = f"@{hashlib.sha256(script).hexdigest()[:16]}@"
+        self._begin(f"sh /tmp/command < /dev/null; echo {mark}$?@", max_cycles)
+        self._show(mark, max_cycles, show)
+        return self._status(max_cycles)
+
+    def _begin(self, command: str, max_cycles: int):
+        """Up to the command's output."""
         self.call("send", text=f"r {shlex.quote(command)}\n")
         self.call("expect", text=BEGIN + "\r\n", max_cycles=max_cycles)
-        output = self._output(max_cycles, show) if show else self.call(
-            "expect", text=END, max_cycles=max_cycles)["output"].removesuffix(END)
+
+    def _status(self, max_cycles: int) -> int:
+        """What comes behind a mark, up to the next prompt."""
         status = self.call("expect", text="@", max_cycles=max_cycles)["output"].removesuffix("@")
         self.call("expect", text=PROMPT, max_cycles=max_cycles)
-        return int(status), output.replace("\r\n", "\n")
+        return int(status)
 
-    def _output(self, max_cycles: int, show: Callable[[str, int], None]) -> str:
-        """What comes before END, shown meanwhile."""
+    def _show(self, mark: str, max_cycles: int, show: Callable[[str, int], None]):
+        """Show what comes before a mark; if that never comes, as when the guest powers off, all."""
         printed, shown = "", 0
 
-        def take(reply: dict):
+        def take(reply: dict, last: bool = False):
             nonlocal printed, shown
             # What is no UTF-8 stays what it is, as in file names.
             printed += bytes.fromhex(reply["printed"]).decode(errors="surrogateescape")
-            if printed.endswith(END):
-                end = len(printed) - len(END)
-            else:  # The last characters may be the first ones of END, or half of a line's end.
-                end = max(shown, len(printed) - len(END) + 1)
+            if printed.endswith(mark):
+                end = len(printed) - len(mark)
+            elif last:
+                end = len(printed)
+            else:  # The last characters may be the first ones of the mark, or half of a line's end.
+                end = max(shown, len(printed) - len(mark) + 1)
                 end -= printed.endswith("\r", 0, end)
             show(printed[shown:end].replace("\r\n", "\n"), reply["cycle"])
             shown = max(shown, end)
 
         before, self.progress = self.progress, take
         try:
-            take(self.call("expect", text=END, max_cycles=max_cycles, stream=True))
+            take(self.call("expect", text=mark, max_cycles=max_cycles, stream=True))
+        except Refused as refused:
+            take(refused.reply, last=True)
+            raise
         finally:
             self.progress = before
-        return printed.removesuffix(END)
 
     def check(self, command: str) -> str:
         """As `type`, for a command that has to succeed: its output."""
@@ -182,9 +224,18 @@ class Session:
         return output
 
 
-def end_all():
-    """End every simulation that still runs, of every thread."""
+@contextlib.contextmanager
+def none_left() -> Iterator[None]:
+    """End every simulation that still runs, of every thread. In the block none begins: a job that
+    was about to would be waited for."""
+    global _refusing
     with _lock:
         sessions = list(_live)
-    for session in sessions:
-        session.end()
+        _refusing += 1
+    try:
+        for session in sessions:
+            session.end()
+        yield
+    finally:
+        with _lock:
+            _refusing -= 1

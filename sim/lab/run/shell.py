@@ -4,7 +4,6 @@
 import json
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 
 from ..show.guest_output import GuestOutput
@@ -58,16 +57,13 @@ def shell(variant: str | None, command: str | None, system: System = System(),
 
 def run(ready: state.State, command: str, udp_echo: bool, load: Load | None = None) -> int:
     """Run any text as a script of the guest's shell; prints what it prints."""
-    with ready.open(udp_echo=udp_echo) as session, tempfile.NamedTemporaryFile() as script:
-        # Through the mailbox, not the keyboard: any length, any quotes, nothing echoed.
-        script.write(os.fsencode(command) + b"\n")
-        script.flush()
-        session.call("mailbox", file=script.name, address=ready.machine.mailbox)
-        session.check("mailbox > /tmp/command")
+    script = os.fsencode(command) + b"\n"
+    with ready.open(udp_echo=udp_echo) as session:
+        session.put(script, ready.machine.mailbox)
         if load:
             session.call("offer", **load.request(ready.machine.sys_clk_hz))
         with GuestOutput(ready.machine.sys_clk_hz) as output:
-            status, _ = session.type("sh /tmp/command < /dev/null", PATIENCE, output.show)
+            status = session.run(script, PATIENCE, output.show)
         if load:
             print(f"moderato: {load}: {rates(session, ready.machine.sys_clk_hz)}", file=sys.stderr)
     return status

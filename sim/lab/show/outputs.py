@@ -114,10 +114,14 @@ def require_ours(path: Path, ours: Collection[str]):
                          "name another folder")
 
 
+def write_text(path: Path, text: str):
+    with replacing(path) as temporary:
+        temporary.write_text(text)
+
+
 def write_json(path: Path, value):
     """`value` as JSON, keys in their own order, one final newline."""
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2) + "\n")
+    write_text(path, json.dumps(value, indent=2) + "\n")
 
 
 def name(*paths: Path | None):

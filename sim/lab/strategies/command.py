@@ -12,7 +12,7 @@ from ..run import farm, pool, state, store
 from ..run.machine import Machine, machine
 from ..run.system import System
 from ..run.state import State
-from ..show import outputs
+from ..show import delivery, outputs
 from ..show.errors import UsageError
 from . import ping, tables, trials
 from .settings import REFERENCE, SETTINGS, Setting
@@ -36,20 +36,29 @@ def strategies(settings: Sequence[Setting], situations: Sequence[Situation], fra
     settings = [setting for setting in settings if any(setting is each for each, _ in pairs)]
     kept = store.Store(results or store.default("strategies"))
     needs_throughput = any(each.share for each in situations)
-    states = prepare([*settings, *([REFERENCE] if needs_throughput else [])])
-    with farm.farm(scheduler) as workers:
-        throughput = search(workers, states[REFERENCE], frame_bytes, kept) \
-            if needs_throughput else 0.0
-        jobs = {(setting.name, situation.name): job(
-            setting, situation, frame_bytes, throughput, states[setting])
-            for setting, situation in pairs}
-        records = workers.run(jobs, trials.run, lambda task: states[SETTINGS[task.setting]], kept)
-    print(tables.render(list(records.values()), throughput), end="")
-    if json:
-        outputs.write_json(json, list(records.values()))
-    outputs.name(json)
-    kept.name()
-    return report_problems(records.values())
+    throughput = 0.0
+
+    def work(found: dict[tuple[str, str], dict]):
+        nonlocal throughput
+        states = prepare([*settings, *([REFERENCE] if needs_throughput else [])])
+        with farm.farm(scheduler) as workers:
+            if needs_throughput:
+                throughput = search(workers, states[REFERENCE], frame_bytes, kept)
+            jobs = {(setting.name, situation.name): job(
+                setting, situation, frame_bytes, throughput, states[setting])
+                for setting, situation in pairs}
+            workers.run(jobs, trials.run, lambda task: states[SETTINGS[task.setting]], kept,
+                        found=found)
+
+    def show(found: dict[tuple[str, str], dict], part: delivery.Part) -> int:
+        names = [(setting.name, situation.name) for setting, situation in pairs]
+        records = [found[each] for each in names if each in found]
+        delivery.deliver(lambda: tables.render(records, throughput) + part.note, (
+            json, lambda path: outputs.write_json(path, part.mark(records))))
+        kept.name()
+        return report_problems(records)
+
+    return delivery.keep(work, len(pairs), show)
 
 
 def prepare(settings: Sequence[Setting]) -> dict[Setting, State]:

@@ -3,7 +3,7 @@
 
 import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from ..run.machine import Machine, machine
 from ..run.state import State
 from ..run.system import System
 from ..run.variants import INTERFACES
-from ..show import outputs
+from ..show import delivery, outputs
 from . import exchange, tables, tracing
 from .transfer import Transfer
 
@@ -32,18 +32,31 @@ def tcp(directions: Mapping[str, bool], variants: Sequence[str], links: Sequence
     for each in wanted:
         if each.captures:
             outputs.require_ours(each.captures, CAPTURES)
-    records = run(wanted, {link: machine(link, system) for link in links},
-                  results, scheduler)
-    print(tables.render(records), end="")
-    if json:
-        outputs.write_json(json, records)
-    outputs.name(json, like.pcap)
-    return report_problems(records)
+
+    return show(wanted, lambda: {link: machine(link, system) for link in links}, results, scheduler,
+                tables.render, json, like.pcap)
+
+
+def show(wanted: Sequence[Transfer], machines: Callable[[], dict[int, Machine]],
+         results: Path | None, scheduler: str | None, render: Callable[[Sequence[dict]], str],
+         json: Path | None, pcap: Path | None = None) -> int:
+    """Run transfers and print what `render` makes of their records; returns the exit status."""
+    def deliver(found: dict[tuple, dict], part: delivery.Part) -> int:
+        records = in_order(wanted, found.values())
+        delivery.deliver(lambda: render(records) + part.note, (
+            json, lambda path: outputs.write_json(path, part.mark(records))), made=pcap)
+        return report_problems(records)
+
+    return delivery.keep(lambda found: run(wanted, machines(), results, scheduler, found),
+                         len(wanted), deliver)
 
 
 def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path | None,
-        scheduler: str | None = None) -> list[dict]:
-    """The records of transfers, in their order. machines: by their line rates."""
+        scheduler: str | None, found: dict[tuple, dict]):
+    """Put the records of transfers into `found`, each when its transfer ends.
+
+    machines: by their line rates.
+    """
     states = {each: ready(machines[each.link_mbps], each) for each in wanted}
     different = {each.folder: each for each in states.values()}
     for each in different.values():
@@ -58,12 +71,17 @@ def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path 
     # Captures are made in the transfers: those that are kept have none.
     kept = store.Store(results or store.default("tcp"), anew=any(each.pcap for each in wanted))
     with farm.farm(scheduler) as workers:
-        found = workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
-                            "transfers")
+        workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
+                    "transfers", found)
     kept.name()
+
+
+def in_order(wanted: Sequence[Transfer], records: Iterable[dict]) -> list[dict]:
+    """Records in the order in which they were wanted, as --json has them."""
+    place = {each.name: number for number, each in enumerate(wanted)}
     return [record | {"nic": record["conditions"]["nic"],
                       "ethtool": record["conditions"].get("ethtool", [])}
-            for record in (found[each,] for each in states)]
+            for record in sorted(records, key=lambda record: place[record["name"]])]
 
 
 def job(wanted: Transfer) -> farm.Job:

@@ -85,6 +85,17 @@ def test_file_names_are_octets(sim, tmp_path):
     assert "none\ufffd: " in gone["error"]
 
 
+def test_output_before_a_power_off_is_told(sim):
+    *_, ended = sim(
+        PROMPT,
+        {"do": "send", "text": "bye\x04"},
+        {"do": "expect", "text": "never", "max_cycles": 100_000, "stream": True},
+    )
+    assert not ended["ok"] and ended["error"] == "the guest powered off"
+    pieces = [each["printed"] for each in [*sim.progress, ended] if "printed" in each]
+    assert bytes.fromhex("".join(pieces)) == b"bye\x04"
+
+
 @pytest.mark.parametrize(
     "key, said", [("\x04", "the guest powered off"), ("\x12", "the guest asked for a reset")]
 )
