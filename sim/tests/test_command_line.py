@@ -83,7 +83,7 @@ def nothing_runs(monkeypatch):
     ("shell --variant nappi", "did you mean napi?"),
     ("forward --nic e1000", "choose from 'moderato', 'offload', 'liteeth'"),
     ("rfc2544 --nic offload", "choose from 'moderato', 'liteeth'"),
-    ("bitstream --board versa_ecp5 --nic offload", "choose from 'moderato', 'liteeth'"),
+    ("bitstream --board versa_ecp5 --nic e1000", "choose from 'moderato', 'offload', 'liteeth'"),
     ("forward --kernel bogus", "choose from 'normal', 'debug'"),
     ("rfc2544 --kernel debug", "--kernel"),
     ("shell --frame-size 64", "--frame-size is of the frames of --load"),
@@ -350,7 +350,7 @@ def test_help_imports_nothing_heavy():
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_examples_are_right(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in ("mine.jsonl", "in.pcap", "in.pcapng"):
+    for file in ("mine.jsonl", "in.pcap", "in.pcapng", "forward.json", "tcp.json"):
         (tmp_path / file).touch()
     for example in cli.command(name).EXAMPLES:
         assert cli.parse([name, *shlex.split(example)]).run is cli.command(name).run
