@@ -359,6 +359,7 @@ extern const struct moderato_tx_ops moderato_tx_poll_ops;
 /* @skb: NULL in all slots of a frame in pieces but its first one
  * @dma: of the skb's data, of a fragment, or of @copy
  * @len: of what is mapped; 0: it is mapped with the slot before
+ * @segs: frames that the hardware makes of it; 0 in all slots but the first one
  * @more: slots that follow, of the same frame
  * @accounted: byte queue limits know of it
  * @page: @dma is of a fragment
@@ -367,7 +368,8 @@ extern const struct moderato_tx_ops moderato_tx_poll_ops;
 struct moderato_tx_buf {
 	struct sk_buff *skb;
 	dma_addr_t dma;
-	u16 len;
+	u32 len;
+	u16 segs;
 	u8 more;
 	u8 accounted:1;
 	u8 page:1;
@@ -1020,6 +1022,16 @@ static inline bool moderato_rx_is_shared(const struct moderato_rx *rx)
 }
 #endif
 
+/* The MTU that received frames are taken of: it says what is sent, and others on
+ * the link may send what is standard. Hardware with small FIFOs takes less.
+ */
+static inline unsigned int moderato_rx_mtu(const struct moderato_priv *priv,
+					   unsigned int mtu)
+{
+	return max(mtu, min_t(unsigned int, ETH_DATA_LEN,
+			      priv->ndev->max_mtu));
+}
+
 void moderato_give_up(struct moderato_priv *priv);
 bool moderato_reset_if_halted(struct moderato_priv *priv,
 			      const struct moderato_ring *ring);
@@ -1124,6 +1136,7 @@ int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 		       u32 *locations);
 #ifndef MODERATO_CORE
 void moderato_flow_apply(struct moderato_priv *priv);
+int moderato_flows_used(const struct moderato_priv *priv);
 int moderato_set_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd);
 #endif
 

@@ -56,7 +56,7 @@ void moderato_flow_apply(struct moderato_priv *priv)
 	}
 }
 
-static int moderato_flows_used(const struct moderato_priv *priv)
+int moderato_flows_used(const struct moderato_priv *priv)
 {
 	int used = 0;
 
@@ -98,6 +98,13 @@ static int moderato_flow_insert(struct moderato_priv *priv,
 	/* There is one ring, and nothing is dropped */
 	if (fs->ring_cookie)
 		return -EINVAL;
+#ifdef MODERATO_OFFLOADS
+	/* A rule says what is urgent. It cannot say that this is for the first
+	 * of several rings, which is what the 0 means.
+	 */
+	if (priv->queues > 1)
+		return -EOPNOTSUPP;
+#endif
 	location = moderato_flow_locate(priv, fs->location);
 	if (location < 0)
 		return location;

@@ -293,7 +293,8 @@ void moderato_hw_set_vlan_row(struct moderato_priv *priv, unsigned int row)
 #endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu)
 {
-	writel(mtu + MODERATO_OVERHEAD, priv->regs + MODERATO_MAX_FRAME);
+	writel(moderato_rx_mtu(priv, mtu) + MODERATO_OVERHEAD,
+	       priv->regs + MODERATO_MAX_FRAME);
 }
 
 /* Takes effect at once, also while the ring runs */

@@ -332,6 +332,8 @@ int moderato_ptp_init(struct moderato_priv *priv)
 	if (!(priv->features & MODERATO_FEATURES_TIMESTAMP))
 		return 0;
 
+	/* What a boot loader, or another kernel, has left on */
+	writel(0, priv->regs + MODERATO_TIME_CTRL);
 	spin_lock_init(&ptp->lock);
 	ptp->info = moderato_ptp_info;
 	ptp->increment = moderato_increment(priv->clock_hz);
@@ -343,8 +345,14 @@ int moderato_ptp_init(struct moderato_priv *priv)
 	return 0;
 }
 
+/* After the interface is gone */
 void moderato_ptp_free(struct moderato_priv *priv)
 {
-	if (priv->ptp.clock)
-		ptp_clock_unregister(priv->ptp.clock);
+	struct moderato_ptp *ptp = &priv->ptp;
+
+	if (!ptp->clock)
+		return;
+	/* No request comes any more, and no register is to be shared with one */
+	ptp_clock_unregister(ptp->clock);
+	writel(0, priv->regs + MODERATO_TIME_CTRL);
 }

@@ -81,9 +81,15 @@ int moderato_queues_init(struct moderato_priv *priv)
 {
 	struct platform_device *pdev = to_platform_device(priv->dev);
 	struct moderato_priv *q = priv + 1;
+	int irqs;
 
-	if (!FIELD_GET(MODERATO_FEATURES_QUEUES, priv->features) ||
-	    platform_irq_count(pdev) < 2 * MODERATO_MAX_QUEUES)
+	if (!FIELD_GET(MODERATO_FEATURES_QUEUES, priv->features))
+		return 0;
+	/* Their controller may not be there yet */
+	irqs = platform_irq_count(pdev);
+	if (irqs < 0)
+		return irqs;
+	if (irqs < 2 * MODERATO_MAX_QUEUES)
 		return 0;
 
 	q->first = priv;
@@ -148,6 +154,11 @@ int moderato_set_channels(struct net_device *ndev,
 
 	if (channels->combined_count == before)
 		return 0;
+#ifndef MODERATO_CORE
+	/* See moderato_flow_insert() */
+	if (channels->combined_count > 1 && moderato_flows_used(priv))
+		return -EBUSY;
+#endif
 
 	if (running)
 		ops->ndo_stop(ndev);

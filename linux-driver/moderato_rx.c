@@ -23,7 +23,8 @@
  */
 static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 {
-	rx->room = ALIGN(MODERATO_RX_OFFSET + mtu + MODERATO_OVERHEAD,
+	rx->room = ALIGN(MODERATO_RX_OFFSET + MODERATO_OVERHEAD +
+			 moderato_rx_mtu(rx->priv, mtu),
 			 MODERATO_RX_BUFFER_ALIGN);
 #ifdef MODERATO_OFFLOADS
 	rx->room += moderato_rx_ahead(rx->priv);
@@ -244,6 +245,11 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 #endif
 	done->packets++;
 	done->bytes += len;
+#ifdef MODERATO_OFFLOADS
+	/* A tag that was taken out was in the frame */
+	if (unlikely(status & MODERATO_DESC_STATUS_TAGGED))
+		done->bytes += VLAN_HLEN;
+#endif
 	if (!moderato_rx_is_paged(skb, done)) {
 		skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
 		skb_put(skb, len);

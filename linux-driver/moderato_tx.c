@@ -37,6 +37,7 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 	buf->dma = dma;
 	buf->len = skb->len;
 #ifdef MODERATO_OFFLOADS
+	buf->segs = 1;
 	buf->more = 0;
 	buf->accounted = tx->prompt;
 	buf->page = false;
@@ -215,6 +216,26 @@ void moderato_tx_unmap(struct moderato_tx *tx, struct moderato_tx_buf *buf)
 				 DMA_TO_DEVICE);
 }
 
+/* What statistics count of @skb, whose first slot is @buf, as those of received
+ * frames do: with padding, and with a tag that the hardware puts in or takes out,
+ * but without the FCS. Of segments, only the last one may be short.
+ */
+static unsigned int moderato_tx_wire_octets(const struct sk_buff *skb,
+					    const struct moderato_tx_buf *buf)
+{
+	unsigned int tag = skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
+	unsigned int before;
+
+	if (likely(!buf->more))
+		return max_t(u32, buf->len + tag, ETH_ZLEN);
+	if (likely(buf->segs == 1))
+		return max_t(u32, skb->len + tag, ETH_ZLEN);
+
+	before = (buf->segs - 1) * skb_shinfo(skb)->gso_size;
+	return before + (buf->segs - 1) * (skb_tcp_all_headers(skb) + tag) +
+	       max_t(u32, skb->len - before + tag, ETH_ZLEN);
+}
+
 /* Takes the oldest frame off the ring if the hardware is done with it: with the
  * last of its pieces.
  *
@@ -226,50 +247,45 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 	struct moderato_ring *ring = &tx->ring;
 	struct moderato_tx_buf *buf;
 	u16 index = ring->consumer;
-	unsigned int segments = 1;
-	unsigned int bytes = 0;
+	unsigned int octets;
 	struct sk_buff *skb;
-	bool accounted;
+	u16 segments;
 	u32 status;
 	u16 last;
-	u8 more;
 
+	/* Before it has completed, the slot may be being filled */
+	if (!moderato_ring_completed(ring, &status))
+		return NULL;
 	buf = &tx->buf[moderato_slot(index, ring->order)];
-	more = buf->more;
-	last = index + more;
-	if (!moderato_ring_completed_at(ring, last, &status))
+	last = index + buf->more;
+	if (unlikely(last != index) &&
+	    !moderato_ring_completed_at(ring, last, &status))
 		return NULL;
 
 	skb = buf->skb;
+	segments = buf->segs;
+	octets = moderato_tx_wire_octets(skb, buf);
+	if (buf->accounted) {
+		done->accounted_frames++;
+		done->accounted_bytes += last == index ? buf->len : skb->len;
+	}
 	buf->skb = NULL;
 	buf->more = 0;
-	accounted = buf->accounted;
-	for (;;) {
-		moderato_tx_unmap(tx, buf);
-		bytes += buf->len;
-		if (likely(index == last))
-			break;
+	moderato_tx_unmap(tx, buf);
+	while (unlikely(index != last)) {
 		buf = &tx->buf[moderato_slot(++index, ring->order)];
+		moderato_tx_unmap(tx, buf);
 	}
 
-	done->accounted_frames += accounted;
-	done->accounted_bytes += accounted ? bytes : 0;
 	if (unlikely(status & MODERATO_DESC_STATUS_STAMPED)) {
 		u32 slot = moderato_slot(last, ring->order);
 
 		moderato_tx_stamped(tx, skb,
 				    le32_to_cpu(ring->desc[slot].checksum));
 	}
-	if (more && skb_is_gso(skb)) {
-		unsigned int header = skb_tcp_all_headers(skb);
-
-		segments = DIV_ROUND_UP(skb->len - header,
-					skb_shinfo(skb)->gso_size);
-		bytes += (segments - 1) * header;
-	}
 	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
 		done->packets += segments;
-		done->bytes += bytes;
+		done->bytes += octets;
 	}
 	done->frames += segments;
 
@@ -301,7 +317,8 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 
 	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
 		done->packets++;
-		done->bytes += buf->len;
+		/* As received ones count: with padding */
+		done->bytes += max_t(u16, buf->len, ETH_ZLEN);
 	}
 	done->frames++;
 	done->accounted_frames += !!buf->accounted;
@@ -540,16 +557,30 @@ static bool moderato_tx_drained(struct moderato_tx *tx)
 	       moderato_completed(status, last, tx->ring.order);
 }
 
-/* What is on the ring, in octets on the wire; some may leave meanwhile */
+/* What is on the ring, in octets on the wire; some may leave meanwhile, so that
+ * no skb is looked at.
+ */
 static u32 moderato_tx_octets(const struct moderato_tx *tx)
 {
 	const struct moderato_ring *ring = &tx->ring;
 	u16 index = READ_ONCE(ring->consumer);
 	u32 octets = 0;
 
-	for (; index != ring->producer; index++)
-		octets += tx->buf[moderato_slot(index, ring->order)].len +
-			  ETH_FCS_LEN + MODERATO_WIRE_OVERHEAD;
+	for (; index != ring->producer; index++) {
+		const struct moderato_tx_buf *buf =
+			&tx->buf[moderato_slot(index, ring->order)];
+
+		octets += buf->len + ETH_FCS_LEN + MODERATO_WIRE_OVERHEAD;
+#ifdef MODERATO_OFFLOADS
+		/* Of each segment but the first one, with headers of the
+		 * longest kind
+		 */
+		if (buf->segs > 1)
+			octets += (buf->segs - 1) * (MODERATO_TX_HEADER_BYTES +
+						     ETH_FCS_LEN +
+						     MODERATO_WIRE_OVERHEAD);
+#endif
+	}
 	return octets;
 }
 
@@ -571,8 +602,6 @@ static void moderato_tx_drop(struct moderato_tx *tx,
 			     struct moderato_tx_buf *buf)
 {
 #ifdef MODERATO_OFFLOADS
-	if (!tx->ring.stuck)
-		moderato_tx_unmap(tx, buf);
 	/* Of a frame in pieces, one has the skb */
 	if (!buf->skb)
 		return;
@@ -602,6 +631,13 @@ static void moderato_tx_flush(struct moderato_tx *tx)
 	moderato_tx_reclaim(tx);
 	local_bh_enable();
 
+#ifdef MODERATO_OFFLOADS
+	/* All pieces of a frame before its skb, and pages with it, is freed */
+	for (u16 index = ring->consumer;
+	     !ring->stuck && index != ring->producer; index++)
+		moderato_tx_unmap(tx, &tx->buf[moderato_slot(index,
+							     ring->order)]);
+#endif
 	for (; ring->consumer != ring->producer; ring->consumer++)
 		moderato_tx_drop(tx, &tx->buf[moderato_slot(ring->consumer,
 							    ring->order)]);

@@ -15,6 +15,7 @@
 #include <linux/tcp.h>
 #include <net/checksum.h>
 #include <net/ip6_checksum.h>
+#include <net/tcp.h>
 
 #include "moderato.h"
 
@@ -176,7 +177,10 @@ bool moderato_merge(struct moderato_rx *rx, u16 index, u32 status,
 	return true;
 }
 
-/* As GRO leaves it: the first segment's headers are those of all */
+/* As tcp_gro_complete() leaves it, whose headers would have to be in the skb's
+ * linear part: the first segment's headers are those of all, with the sum of the
+ * pseudo-header only. Whoever sends it on fills in the rest.
+ */
 static void moderato_merge_head(const struct moderato_merge *merge,
 				struct sk_buff *skb)
 {
@@ -186,19 +190,25 @@ static void moderato_merge_head(const struct moderato_merge *merge,
 	struct iphdr *head = merge->frame + ETH_HLEN;
 	struct tcphdr *tcp = merge->frame + place;
 	const struct tcphdr *last = merge->last + place;
+	unsigned int len = skb->len - place;
 	__be16 total = htons(skb->len - ETH_HLEN);
 
 	tcp->psh |= last->psh;
 	if (ipv6) {
-		head6->payload_len = htons(skb->len - place);
+		head6->payload_len = htons(len);
+		tcp->check = ~tcp_v6_check(len, &head6->saddr,
+					   &head6->daddr, 0);
 	} else {
 		csum_replace2(&head->check, head->tot_len, total);
 		head->tot_len = total;
+		tcp->check = ~tcp_v4_check(len, head->saddr, head->daddr, 0);
 	}
 	skb_shinfo(skb)->gso_size = merge->mss;
 	skb_shinfo(skb)->gso_segs = merge->segs;
 	skb_shinfo(skb)->gso_type = ipv6 ? SKB_GSO_TCPV6 : SKB_GSO_TCPV4;
-	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	skb->csum_start = skb_headroom(skb) + place;
+	skb->csum_offset = offsetof(struct tcphdr, check);
+	skb->ip_summed = CHECKSUM_PARTIAL;
 }
 
 /* What waits goes on to GRO. Something has to */

@@ -121,6 +121,7 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 	buf->skb = skb;
 	buf->len = len;
 #ifdef MODERATO_OFFLOADS
+	buf->segs = 1;
 	buf->more = 0;
 	buf->accounted = tx->prompt;
 	buf->page = false;

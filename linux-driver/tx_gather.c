@@ -7,8 +7,8 @@
 #include <linux/bitfield.h>
 #include <linux/ip.h>
 #include <linux/tcp.h>
-#include <net/checksum.h>
 #include <net/ip6_checksum.h>
+#include <net/tcp.h>
 
 #include "moderato.h"
 
@@ -124,20 +124,13 @@ static void moderato_tx_gather_undo(struct moderato_tx *tx, u16 slots)
  */
 static int moderato_tx_pseudo(struct sk_buff *skb)
 {
-	const struct iphdr *ip;
-
 	if (unlikely(skb_cow_head(skb, 0)))
 		return -ENOMEM;
-	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV6) {
-		const struct ipv6hdr *ipv6 = ipv6_hdr(skb);
-
-		tcp_hdr(skb)->check = ~tcp_v6_check(0, &ipv6->saddr,
-						    &ipv6->daddr, 0);
-		return 0;
-	}
-	ip = ip_hdr(skb);
-	tcp_hdr(skb)->check = ~csum_tcpudp_magic(ip->saddr, ip->daddr, 0,
-						 IPPROTO_TCP, 0);
+	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV6)
+		tcp_v6_gso_csum_prep(skb);
+	else
+		tcp_hdr(skb)->check = ~tcp_v4_check(0, ip_hdr(skb)->saddr,
+						    ip_hdr(skb)->daddr, 0);
 	return 0;
 }
 
@@ -163,11 +156,20 @@ static void moderato_tx_headers(struct moderato_tx *tx, u16 index,
 	WRITE_ONCE(desc->status, desc->status | cpu_to_le32(mss));
 }
 
+/* Frames that the hardware makes of @skb, of what the stack says or another */
+static unsigned int moderato_tx_segs(const struct sk_buff *skb)
+{
+	if (!skb_is_gso(skb))
+		return 1;
+	return DIV_ROUND_UP(skb->len - skb_tcp_all_headers(skb),
+			    skb_shinfo(skb)->gso_size);
+}
+
 /* Posts @skb, or nothing. Return: its octets, or a negative error */
 int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 {
-	const struct skb_shared_info *info = skb_shinfo(skb);
 	unsigned int pieces = moderato_tx_pieces(skb);
+	const struct skb_shared_info *info;
 	struct moderato_ring *ring = &tx->ring;
 	struct device *dev = tx->priv->dev;
 	struct moderato_tx_buf *buf;
@@ -187,6 +189,8 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 		return -EBUSY;
 	if (gso && moderato_tx_pseudo(skb))
 		return -ENOMEM;
+	/* Not before: the head may be another one now */
+	info = skb_shinfo(skb);
 
 	buf = moderato_tx_slot(tx, index);
 	buf->len = skb_headlen(skb);
@@ -194,6 +198,7 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 	if (unlikely(dma_mapping_error(dev, buf->dma)))
 		return -ENOMEM;
 	buf->skb = skb;
+	buf->segs = moderato_tx_segs(skb);
 	buf->more = pieces - 1;
 	buf->accounted = tx->prompt;
 	buf->page = false;
@@ -213,6 +218,7 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 		buf = moderato_tx_slot(tx, ++index);
 		buf->skb = NULL;
 		buf->len = 0;
+		buf->segs = 0;
 		buf->more = 0;
 		buf->page = false;
 		moderato_tx_piece(tx, index, dma, len, index != last);
@@ -230,6 +236,7 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 			return -ENOMEM;
 		}
 		buf->skb = NULL;
+		buf->segs = 0;
 		buf->more = 0;
 		buf->page = true;
 		moderato_tx_piece(tx, index, buf->dma, buf->len, index != last);

@@ -3,6 +3,8 @@
 wrong, or out of order, does not.
 """
 
+from pathlib import Path
+
 import pytest
 from guests import complaints
 from netlink_answers import answer, install_groups, number
@@ -16,9 +18,11 @@ from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
 from moderato.sim.lab.tcp import command, exchange
 from moderato.sim.lab.tcp.transfer import FAULTS, IN, Transfer
+from moderato.soc.linux import userspace
 
 pytestmark = pytest.mark.slow
 
+HERE = Path(__file__).parent
 SYSTEM = System(nic=OFFLOAD)
 # Of netdev's qstats, by the kernel's uapi.
 HW_GRO_PACKETS, HW_GRO_WIRE_PACKETS = 19, 21
@@ -124,4 +128,55 @@ def test_wrong_checksums_are_not_merged(tmp_path):
         packets, of = merged(guest)
         # Four rows of right ones lie between wrong ones.
         assert packets <= len(resets) < of <= 40 - len(wrong) and len(resets) >= 4
+        assert complaints(guest) == []
+
+
+def stream(destination: str, count: int = 40) -> list[Ether]:
+    """Each eighth segment has PSH, behind which GRO does not wait for more."""
+    return [Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00") /
+            IP(src="198.18.0.2", dst=destination, id=n, flags="DF") /
+            TCP(sport=1000, dport=9999, seq=MSS*n, ack=1, flags="A" if (n + 1) % 8 else "PA") /
+            Raw(bytes([n % 256]) * MSS) for n in range(count)]
+
+
+def replayed(guest, tmp_path, frames) -> list[Ether]:
+    """What leaves port 1 when these arrive at port 0."""
+    files = [tmp_path / f"{name}.pcap" for name in ("in", "0", "1")]
+    wrpcap(str(files[0]), frames)
+    guest.call("replay", **{"in": [str(files[0]), None]}, out=[str(file) for file in files[1:]],
+               quiet_cycles=8_000_000, max_cycles=200_000_000)
+    return list(rdpcap(str(files[2])))
+
+
+def test_packets_go_up_as_gro_leaves_them(tmp_path):
+    """Also those that GRO lets through as they are: the sum of the pseudo-header, of the whole length,
+    and the rest for whoever sends it on."""
+    program = userspace.compiled("tap", HERE / "tap.c", userspace.toolchain())
+    with opened(transfer()) as guest:
+        install_groups(guest, tmp_path)
+        guest.call("mailbox", file=str(program), address=machine(1000, SYSTEM).mailbox)
+        guest.check("mailbox > /tmp/tap; chmod +x /tmp/tap; /tmp/tap eth0 > /tmp/said &")
+        replayed(guest, tmp_path, stream("198.18.0.1"))
+        said = [list(map(int, line.split())) for line in guest.check("cat /tmp/said").splitlines()]
+        assert merged(guest)[0] > 0 and said
+        for octets, *rest in said:
+            assert octets > 2 * MSS and rest == [1, 34, 16, 0xFFFF]
+        assert complaints(guest) == []
+
+
+@pytest.mark.parametrize("tso", ["on", "off"])
+def test_merged_packets_are_forwarded(tmp_path, tso):
+    """Cut again by the hardware or by the kernel: the same segments, with right checksums."""
+    sent = stream("198.19.0.2")
+    with opened(transfer()) as guest:
+        install_groups(guest, tmp_path)
+        guest.check(f"ethtool -K eth1 tso {tso}; ip link set eth1 up")
+        left = [frame for frame in replayed(guest, tmp_path, sent) if TCP in frame]
+        assert merged(guest)[0] > 0
+        assert [frame[TCP].seq for frame in left] == [frame[TCP].seq for frame in sent]
+        for frame, was in zip(left, sent, strict=True):
+            assert bytes(frame[TCP].payload) == bytes(was[TCP].payload)
+            again = Ether(bytes(frame))
+            del again[IP].chksum, again[TCP].chksum
+            assert bytes(again) == bytes(frame)
         assert complaints(guest) == []

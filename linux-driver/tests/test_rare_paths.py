@@ -6,6 +6,7 @@ import pytest
 from guests import collect, complaints, offer, poll_a_ring_of_8, statistics
 
 from moderato.sim.lab.run.system import PINNED, System
+from moderato.sim.lab.run.variants import OFFLOAD
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +28,18 @@ def test_hardware_that_can_less(tmp_path):
         assert "10baseT" not in modes and "100baseT" not in modes
         offer(guest, 20)
         assert [port["lost"] for port in collect(guest)] == [0, 0]
+        assert complaints(guest) == []
+
+
+def test_interrupts_that_are_not_there_yet(tmp_path):
+    """Their controller comes after the MAC: that is asked again, and has both queues then."""
+    change = ("moderato_queues.c", "	irqs = platform_irq_count(pdev);",
+              "	static int asked;\n\n"
+              "	irqs = asked++ ? platform_irq_count(pdev) : -EPROBE_DEFER;")
+    system = System(harts=2, nic=OFFLOAD)
+    with modified.guest(tmp_path, change, words=["MODERATO_OFFLOADS=y"], system=system) as guest:
+        for interface in ("eth0", "eth1"):
+            assert "Combined:\t2" in guest.check(f"ethtool -l {interface}")
         assert complaints(guest) == []
 
 

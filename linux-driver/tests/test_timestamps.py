@@ -68,3 +68,12 @@ def test_stamps_and_clock(guest, variant):
     increment = register(guest, 0x418) << 32 | register(guest, 0x41C)
     assert abs(increment / INCREMENT - 1 - 37e-6) < 0.03e-9
     assert complaints(guest) == []
+
+
+def test_nothing_goes_on_without_the_driver(guest):
+    """The last test here: the output and stamps of received frames end with the module."""
+    guest.check("/tmp/stamps eth0 /dev/ptp0")
+    assert register(guest, 0x400) == 3
+    guest.check("rmmod moderato")
+    assert register(guest, 0x400) == 0
+    assert complaints(guest) == []
