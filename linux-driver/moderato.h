@@ -12,12 +12,12 @@
 #include <linux/if_vlan.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 #include <linux/net_tstamp.h>
 #endif
 #include <linux/netdevice.h>
 #include <linux/phylink.h>
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 #include <linux/ptp_clock_kernel.h>
 #endif
 #ifndef MODERATO_CORE
@@ -35,11 +35,7 @@
 #include "moderato_ring.h"
 
 #ifndef MODERATO_CORE
-#ifdef MODERATO_UPSTREAM
-#define MODERATO_NAPI_WEIGHT	NAPI_POLL_WEIGHT
-#else
 #define MODERATO_NAPI_WEIGHT	32
-#endif
 #define MODERATO_URGENT_WEIGHT	8
 #endif
 #define MODERATO_DEFAULT_ORDER	8
@@ -50,10 +46,14 @@
 #ifdef MODERATO_OFFLOADS
 /* VLANs that the hardware is told of at once */
 #define MODERATO_VLAN_ROW	16
+#ifdef MODERATO_QUEUES
 #define MODERATO_MAX_QUEUES	2
 #define MODERATO_RSS_KEY_BYTES	(4 * MODERATO_RSS_KEY_WORDS)
 #define MODERATO_RSS_TABLE	BIT(MODERATO_RSS_TABLE_BITS)
 #define MODERATO_RSS_TABLE_WORDS	(BIT(MODERATO_RSS_TABLE_BITS) / 32)
+#else
+#define MODERATO_MAX_QUEUES	1
+#endif
 
 #endif
 struct moderato_priv;
@@ -202,12 +202,7 @@ struct moderato_rx_buf {
 	dma_addr_t dma;
 };
 
-/* The hardware owns every descriptor but the completed ones, and each slot
- * always has a buffer: producer = consumer + size.
- * @truesize: bytes of each buffer, with headroom and struct skb_shared_info
- * @room: of these, what the hardware may write
- */
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 /* Segments that wait in NAPI's skb for those that continue them
  * @frame: the first one, in memory
  * @last: the last one, from the second one on
@@ -228,6 +223,11 @@ struct moderato_merge {
 };
 
 #endif
+/* The hardware owns every descriptor but the completed ones, and each slot
+ * always has a buffer: producer = consumer + size.
+ * @truesize: bytes of each buffer, with headroom and struct skb_shared_info
+ * @room: of these, what the hardware may write
+ */
 struct moderato_rx {
 	struct moderato_ring ring;
 	struct moderato_priv *priv;
@@ -238,7 +238,7 @@ struct moderato_rx {
 	struct moderato_rx_buf *buf;
 	unsigned int truesize;
 	unsigned int room;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 	struct moderato_merge merge;
 #endif
 #ifndef MODERATO_CORE
@@ -249,13 +249,12 @@ struct moderato_rx {
 
 /* What was received in one go
  * @taken: descriptors, of these frames and of lost ones
- * @gro: whose skb segments may be pages of, or NULL
- * @merged: of these frames, those that became part of a longer packet
- * @merges: such packets
  */
 struct moderato_rx_done {
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
+	/* whose skb segments may be pages of, or NULL */
 	struct napi_struct *gro;
+	/* frames that became part of a longer packet, and such packets */
 	unsigned int merged;
 	unsigned int merges;
 #endif
@@ -298,7 +297,7 @@ static inline u16 moderato_rx_next(struct moderato_rx *rx,
 static inline bool moderato_rx_is_paged(const struct sk_buff *skb,
 					const struct moderato_rx_done *done)
 {
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 	return done->gro && skb == done->gro->skb;
 #else
 	return false;
@@ -308,7 +307,7 @@ static inline bool moderato_rx_is_paged(const struct sk_buff *skb,
 #ifndef MODERATO_CORE
 bool moderato_rx_urgent(struct moderato_rx *rx, int budget);
 #endif
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 bool moderato_rx_replace(struct moderato_rx *rx, u32 slot);
 bool moderato_rx_is_segment(const struct moderato_rx_buf *buf,
 			    unsigned int len);
@@ -355,7 +354,7 @@ extern const struct moderato_tx_ops moderato_tx_none_ops;
 extern const struct moderato_tx_ops moderato_tx_poll_ops;
 #endif
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 /* @skb: NULL in all slots of a frame in pieces but its first one
  * @dma: of the skb's data, of a fragment, or of @copy
  * @len: of what is mapped; 0: it is mapped with the slot before
@@ -449,7 +448,7 @@ void moderato_tx_netpoll(struct moderato_tx *tx);
 #endif
 void moderato_copies_free(struct moderato_tx *tx);
 int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 bool moderato_tx_segments(const struct moderato_priv *priv,
 			  const struct sk_buff *skb);
 netdev_features_t moderato_features_check(struct sk_buff *skb,
@@ -524,7 +523,7 @@ enum moderato_counter {
 	MODERATO_TX_INTERRUPTS_REQUEST,
 	MODERATO_TX_INTERRUPTS_HALTED,
 	MODERATO_RX_FILTERED,
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	MODERATO_RX_DROP_FIFO,
 	MODERATO_RX_DROP_RING,
 	MODERATO_RX_DROP_BUFFER,
@@ -533,6 +532,8 @@ enum moderato_counter {
 	MODERATO_DMA_ERRORS,
 #ifdef MODERATO_OFFLOADS
 	MODERATO_RX_VLAN_FILTERED,
+#endif
+#ifdef MODERATO_QUEUES
 	MODERATO_RX1_INTERRUPTS,
 	MODERATO_TX1_INTERRUPTS,
 	MODERATO_RX1_DROP_RING,
@@ -543,7 +544,7 @@ enum moderato_counter {
 	 * groups only.
 	 */
 	MODERATO_PRIVATE_COUNTERS,
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_CORE
 	MODERATO_RX_DROP_FIFO = MODERATO_PRIVATE_COUNTERS,
 	MODERATO_RX_DROP_RING,
 	MODERATO_RX_DROP_BUFFER,
@@ -596,7 +597,7 @@ struct moderato_rx_stats {
 	u64_stats_t bytes;
 	u64_stats_t errors;
 	u64_stats_t alloc_failed;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 	u64_stats_t merged;
 	u64_stats_t merges;
 #endif
@@ -697,7 +698,7 @@ struct moderato_helper {
 };
 
 #endif
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 /* The clock of time stamps
  * @clock: NULL without one
  * @lock: guards the registers, and what follows
@@ -725,7 +726,6 @@ struct moderato_ptp {
  * @features: what FEATURES reads
  * @copy_mtu: the MTU that buffers of the Tx ring that is up are for
  * @queues, @max_queues: in each direction, used and there
- * @rss_types, @rss_table, @rss_key: see moderato_queues.c
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
@@ -787,7 +787,12 @@ struct moderato_priv {
 	unsigned int copy_mtu;
 	/* members of each row, guarded by RTNL */
 	u16 vlans[VLAN_N_VID / MODERATO_VLAN_ROW];
+#endif
+#ifdef MODERATO_TIMESTAMPS
 	struct moderato_ptp ptp;
+#endif
+#ifdef MODERATO_QUEUES
+	/* see moderato_queues.c */
 	u32 rss_types;
 	u32 rss_table[MODERATO_RSS_TABLE_WORDS];
 	u8 rss_key[MODERATO_RSS_KEY_BYTES];
@@ -841,11 +846,13 @@ moderato_queues_end(const struct moderato_priv *priv)
 	return priv->first + priv->first->max_queues;
 }
 
+#ifdef MODERATO_QUEUES
 static inline bool moderato_is_used(const struct moderato_priv *priv)
 {
 	return priv->queue < priv->first->queues;
 }
 
+#endif
 #else
 static inline struct moderato_priv *
 moderato_first(struct moderato_priv *priv)
@@ -884,11 +891,15 @@ static inline bool moderato_has_jumbo(const struct moderato_priv *priv)
 	return priv->features & MODERATO_FEATURES_JUMBO;
 }
 
+#endif
+#ifdef MODERATO_GATHER
 static inline bool moderato_has_gather(const struct moderato_priv *priv)
 {
 	return priv->features & MODERATO_FEATURES_GATHER;
 }
 
+#endif
+#ifdef MODERATO_CHECKSUMS
 /* Whether the hardware inserts the checksum of a CHECKSUM_PARTIAL skb: not at an
  * odd octet, which no protocol of the stack's own asks for
  */
@@ -901,6 +912,8 @@ static inline bool moderato_tx_inserts(const struct moderato_tx *tx,
 	       !(odd & 1);
 }
 
+#endif
+#ifdef MODERATO_OFFLOADS
 /* Asks for the tag of @skb, if it has one, in the descriptor at @index. Others
  * may look at it meanwhile, whether it is completed: it never seems to be.
  */
@@ -917,6 +930,8 @@ static inline void moderato_tx_put_tag(struct moderato_ring *ring, u16 index,
 	WRITE_ONCE(ring->desc[slot].status, cpu_to_le32(status));
 }
 
+#endif
+#ifdef MODERATO_TIMESTAMPS
 /* Octets ahead of a received frame, if they are wanted */
 static inline unsigned int moderato_rx_ahead(const struct moderato_priv *priv)
 {
@@ -949,6 +964,8 @@ int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr, int cmd);
 int moderato_get_ts_info(struct net_device *ndev,
 			 struct kernel_ethtool_ts_info *info);
 
+#endif
+#ifdef MODERATO_CHECKSUMS
 /* What the hardware is to insert into an skb that is posted as it is */
 static inline u32 moderato_tx_insertion(const struct sk_buff *skb)
 {
@@ -1086,11 +1103,6 @@ struct moderato_spare {
 	struct moderato_tx *tx[MODERATO_MAX_QUEUES];
 };
 
-int moderato_queues_init(struct moderato_priv *priv);
-int moderato_queues_publish(struct moderato_priv *priv);
-void moderato_queues_apply(struct moderato_priv *priv);
-void moderato_queues_spread(struct moderato_priv *q, bool on);
-void moderato_queues_configure(struct moderato_priv *priv);
 int moderato_spare_create(struct moderato_priv *priv,
 			  struct moderato_spare *spare,
 			  const struct moderato_config *config,
@@ -1099,10 +1111,19 @@ int moderato_spare_install_rx(struct moderato_priv *priv,
 			      struct moderato_spare *spare);
 int moderato_spare_install_tx(struct moderato_priv *priv,
 			      struct moderato_spare *spare);
+#endif
+#ifdef MODERATO_QUEUES
+int moderato_queues_init(struct moderato_priv *priv);
+int moderato_queues_publish(struct moderato_priv *priv);
+void moderato_queues_apply(struct moderato_priv *priv);
+void moderato_queues_spread(struct moderato_priv *q, bool on);
+void moderato_queues_configure(struct moderato_priv *priv);
 void moderato_get_channels(struct net_device *ndev,
 			   struct ethtool_channels *channels);
 int moderato_set_channels(struct net_device *ndev,
 			  struct ethtool_channels *channels);
+int moderato_get_rxfh_fields(const struct moderato_priv *priv,
+			     struct ethtool_rxnfc *cmd);
 u32 moderato_get_rxfh_indir_size(struct net_device *ndev);
 u32 moderato_get_rxfh_key_size(struct net_device *ndev);
 #ifndef MODERATO_LINUX_6_1

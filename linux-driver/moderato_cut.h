@@ -15,7 +15,7 @@
 #include <net/checksum.h>
 #include <net/ip.h>
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 #include "moderato_ring.h"
 #endif
 
@@ -140,7 +140,7 @@ struct moderato_cut {
 	__be32 flags;
 	u32 seq;
 	u16 id;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	/* the hardware sums: @tcp_sum is that of the pseudo-header only */
 	bool inserts;
 #endif
@@ -168,7 +168,7 @@ static inline __wsum moderato_cut_take(struct moderato_cut *cut, u8 *to,
 	while (done < len && cut->left) {
 		unsigned int part = min(len - done, cut->left);
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 		if (cut->inserts)
 			memcpy(to + done, cut->data, part);
 		else
@@ -220,7 +220,7 @@ static inline bool moderato_cut_start_gso(struct moderato_cut *cut)
 	cut->ip_sum = csum_sub(sum, (__force __wsum)ip->check);
 
 	sum = csum_tcpudp_nofold(ip->saddr, ip->daddr, 0, IPPROTO_TCP, 0);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	if (cut->inserts) {
 		cut->tcp_sum = sum;
 		return true;
@@ -233,7 +233,7 @@ static inline bool moderato_cut_start_gso(struct moderato_cut *cut)
 	return true;
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 /* @inserts: the hardware sums, if there is anything to sum
  *
  * Return: how many frames @skb becomes; 0 if it makes no sense
@@ -247,7 +247,7 @@ static inline unsigned int moderato_cut_start(struct moderato_cut *cut,
 					      const struct sk_buff *skb)
 #endif
 {
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	cut->inserts = inserts;
 #endif
 	cut->skb = skb;
@@ -264,7 +264,7 @@ static inline unsigned int moderato_cut_start(struct moderato_cut *cut,
 	return DIV_ROUND_UP(cut->rest, cut->size);
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 /* What the hardware is to insert into each frame; 0: nothing */
 static inline u32 moderato_cut_insertion(const struct moderato_cut *cut)
 {
@@ -339,7 +339,7 @@ static inline void moderato_cut_headers(struct moderato_cut *cut, u8 *to,
 	put_unaligned_be32(cut->seq, tcp + offsetof(struct tcphdr, seq));
 
 	sum = csum_add(sum, cut->tcp_sum);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	if (!cut->inserts) {
 		sum = csum_add(sum, (__force __wsum)htonl(cut->seq));
 		sum = csum_add(sum, (__force __wsum)flags);
@@ -350,7 +350,7 @@ static inline void moderato_cut_headers(struct moderato_cut *cut, u8 *to,
 #endif
 	length = htons(total - skb_network_header_len(skb));
 	check = csum_fold(csum_add(sum, (__force __wsum)length));
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	if (cut->inserts)
 		check = (__force __sum16)~(__force u16)check;
 #endif
@@ -368,7 +368,7 @@ static inline void moderato_cut_whole(struct moderato_cut *cut, u8 *to)
 	__sum16 check;
 	__wsum sum;
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	if (cut->inserts || skb->ip_summed != CHECKSUM_PARTIAL) {
 #else
 	if (skb->ip_summed != CHECKSUM_PARTIAL) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ethtool: moderation (-c), rings (-g), statistics (-S), and what else there is */
 
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 #include <linux/bitfield.h>
 #endif
 #include <linux/ethtool.h>
@@ -26,7 +26,7 @@
 
 /* Link --------------------------------------------------------------------- */
 
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 static void moderato_get_drvinfo(struct net_device *ndev,
 				 struct ethtool_drvinfo *info)
 {
@@ -64,7 +64,7 @@ static int moderato_nway_reset(struct net_device *ndev)
 	return phylink_ethtool_nway_reset(priv->phylink);
 }
 
-#if defined(MODERATO_UPSTREAM) || defined(MODERATO_OFFLOADS)
+#if defined(MODERATO_CORE) || defined(MODERATO_OFFLOADS)
 static void moderato_get_pauseparam(struct net_device *ndev,
 				    struct ethtool_pauseparam *pause)
 {
@@ -112,7 +112,7 @@ moderato_timers_by_mode(struct moderato_coalesce c, bool cqe)
 	return c;
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 /* Of the queue @priv */
 static int moderato_get_coalesce_of(struct moderato_priv *priv,
 				    struct ethtool_coalesce *ec,
@@ -152,7 +152,7 @@ static int moderato_get_coalesce(struct net_device *ndev,
 	return 0;
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 static int moderato_get_coalesce(struct net_device *ndev,
 				 struct ethtool_coalesce *ec,
 				 struct kernel_ethtool_coalesce *kernel_coal,
@@ -215,7 +215,7 @@ static void moderato_round_coalesce(struct moderato_priv *priv,
 						     hz);
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 /* Of the queue @priv */
 static int moderato_set_coalesce_of(struct net_device *ndev,
 				    struct moderato_priv *priv,
@@ -287,7 +287,7 @@ static int moderato_set_coalesce(struct net_device *ndev,
 #endif
 	WRITE_ONCE(config->adaptive_rx, ec->use_adaptive_rx_coalesce);
 	WRITE_ONCE(config->adaptive_tx, ec->use_adaptive_tx_coalesce);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	if (!moderato_is_used(priv))
 		return 0;
 #endif
@@ -298,7 +298,7 @@ static int moderato_set_coalesce(struct net_device *ndev,
 	return 0;
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 static int moderato_set_coalesce(struct net_device *ndev,
 				 struct ethtool_coalesce *ec,
 				 struct kernel_ethtool_coalesce *kernel_coal,
@@ -541,7 +541,7 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 			return err;
 	}
 	priv->config = config;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	moderato_queues_configure(priv);
 #endif
 	/* Only a ring that is long enough takes skbs to be cut */
@@ -553,7 +553,7 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 
 /* The driver's own, after those of the hardware */
 enum {
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	MODERATO_OWN_RX_ALLOC_FAILED,
 #endif
 	MODERATO_OWN_HALTS,
@@ -561,7 +561,7 @@ enum {
 };
 
 static const char moderato_own_names[MODERATO_OWN_COUNTERS][ETH_GSTRING_LEN] = {
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	[MODERATO_OWN_RX_ALLOC_FAILED] = "rx_alloc_failed",
 #endif
 	[MODERATO_OWN_HALTS] = "ring_halts",
@@ -608,7 +608,7 @@ static void moderato_get_ethtool_stats(struct net_device *ndev,
 	moderato_stats_read(priv, total);
 	memcpy(data, total, MODERATO_PRIVATE_COUNTERS * sizeof(*data));
 	data += MODERATO_PRIVATE_COUNTERS;
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	data[MODERATO_OWN_RX_ALLOC_FAILED] = moderato_stats_alloc_failed(priv);
 #endif
 	data[MODERATO_OWN_HALTS] = priv->halts;
@@ -717,7 +717,7 @@ moderato_get_rmon_stats(struct net_device *ndev,
 
 const struct ethtool_ops moderato_ethtool_ops = {
 	.supported_coalesce_params = MODERATO_ETHTOOL_COALESCE,
-#if defined(MODERATO_UPSTREAM) || defined(MODERATO_OFFLOADS)
+#if defined(MODERATO_CORE) || defined(MODERATO_OFFLOADS)
 	.get_pauseparam = moderato_get_pauseparam,
 	.set_pauseparam = moderato_set_pauseparam,
 #endif
@@ -725,21 +725,21 @@ const struct ethtool_ops moderato_ethtool_ops = {
 	.get_pause_stats = moderato_get_pause_stats,
 	.get_eth_ctrl_stats = moderato_get_eth_ctrl_stats,
 #endif
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	.get_drvinfo = moderato_get_drvinfo,
 #endif
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = moderato_get_link_ksettings,
 	.set_link_ksettings = moderato_set_link_ksettings,
 	.nway_reset = moderato_nway_reset,
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	.get_ts_info = moderato_get_ts_info,
 #else
 	.get_ts_info = ethtool_op_get_ts_info,
 #endif
 	.get_coalesce = moderato_get_coalesce,
 	.set_coalesce = moderato_set_coalesce,
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	.get_per_queue_coalesce = moderato_get_per_queue_coalesce,
 	.set_per_queue_coalesce = moderato_set_per_queue_coalesce,
 	.get_channels = moderato_get_channels,
@@ -758,7 +758,9 @@ const struct ethtool_ops moderato_ethtool_ops = {
 	.get_ringparam = moderato_get_ringparam,
 	.set_ringparam = moderato_set_ringparam,
 #ifdef MODERATO_CORE
+#ifdef MODERATO_QUEUES
 	.get_rxnfc = moderato_get_rxnfc,
+#endif
 #else
 	.get_rxnfc = moderato_get_rxnfc,
 	.set_rxnfc = moderato_set_rxnfc,

@@ -146,6 +146,10 @@ int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 #endif
 		return 0;
 	}
+#ifdef MODERATO_OFFLOADS
+	if (cmd->cmd == ETHTOOL_GRXFH)
+		return moderato_get_rxfh_fields(priv, cmd);
+#endif
 	if (!priv->has_urgent)
 		return -EOPNOTSUPP;
 

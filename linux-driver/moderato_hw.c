@@ -28,6 +28,7 @@ const struct moderato_direction moderato_rx_directions[] = {
 		.halted = MODERATO_STATUS_RX_HALTED,
 		.reset = MODERATO_RESET_RX,
 	},
+#ifdef MODERATO_QUEUES
 	{
 		.name = "second Rx",
 		.base = MODERATO_RX1_BASE,
@@ -36,6 +37,7 @@ const struct moderato_direction moderato_rx_directions[] = {
 		.halted = MODERATO_STATUS_RX1_HALTED,
 		.reset = MODERATO_RESET_RX,
 	},
+#endif
 };
 
 const struct moderato_direction moderato_tx_directions[] = {
@@ -47,6 +49,7 @@ const struct moderato_direction moderato_tx_directions[] = {
 		.halted = MODERATO_STATUS_TX_HALTED,
 		.reset = MODERATO_RESET_TX,
 	},
+#ifdef MODERATO_QUEUES
 	{
 		.name = "second Tx",
 		.base = MODERATO_TX1_BASE,
@@ -55,6 +58,7 @@ const struct moderato_direction moderato_tx_directions[] = {
 		.halted = MODERATO_STATUS_TX1_HALTED,
 		.reset = MODERATO_RESET_TX,
 	},
+#endif
 };
 
 static_assert(ARRAY_SIZE(moderato_rx_directions) == MODERATO_MAX_QUEUES);
@@ -115,7 +119,7 @@ int moderato_hw_reset(struct moderato_priv *priv)
 {
 	u32 idle = MODERATO_STATUS_RX_IDLE | MODERATO_STATUS_TX_IDLE;
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	if (priv->features & MODERATO_FEATURES_QUEUES)
 		idle |= MODERATO_STATUS_RX1_IDLE | MODERATO_STATUS_TX1_IDLE;
 #endif
@@ -317,7 +321,7 @@ void moderato_hw_moderate(struct moderato_priv *priv,
 /* @usecs: the longest delay; 0: the hardware chooses nothing by itself */
 void moderato_hw_pace(struct moderato_priv *priv, u32 usecs)
 {
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	u32 offset = MODERATO_RX_PACING_LONGEST - MODERATO_RX_BASE +
 		     moderato_rx_dir(priv)->base;
 #else

@@ -82,7 +82,7 @@ static int moderato_request_irqs(struct moderato_priv *priv)
 {
 	int err;
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	const char *number = priv->queue ? "1" : "";
 
 	snprintf(priv->rx_irq_name, sizeof(priv->rx_irq_name), "%s-rx%s",
@@ -157,14 +157,18 @@ static int moderato_create_queue(struct moderato_priv *priv)
 	err = moderato_request_irqs(priv);
 	if (err)
 		moderato_destroy_rings(priv);
+#ifdef MODERATO_QUEUES
 	else
 		moderato_queues_spread(priv, true);
+#endif
 	return err;
 }
 
 static void moderato_destroy_queue(struct moderato_priv *priv)
 {
+#ifdef MODERATO_QUEUES
 	moderato_queues_spread(priv, false);
+#endif
 	moderato_free_irqs(priv);
 	moderato_destroy_rings(priv);
 }
@@ -475,11 +479,11 @@ static void moderato_restore(struct moderato_priv *priv)
 #ifndef MODERATO_CORE
 	moderato_flow_apply(priv);
 #endif
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	moderato_queues_apply(priv);
 #endif
 	moderato_stats_resync(priv);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	moderato_ptp_start(priv);
 #endif
 }
@@ -539,7 +543,7 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 #endif
 }
 
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_CORE
 static int moderato_eth_ioctl(struct net_device *ndev, struct ifreq *ifr,
 			      int cmd)
 {
@@ -571,10 +575,10 @@ static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_set_mac_address = moderato_set_mac_address,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = moderato_change_mtu,
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_CORE
 	.ndo_eth_ioctl = moderato_eth_ioctl,
 #endif
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 #ifdef MODERATO_LINUX_6_1
 	.ndo_eth_ioctl = moderato_ptp_ioctl,
 #else
@@ -585,7 +589,9 @@ static const struct net_device_ops moderato_netdev_ops = {
 	.ndo_get_stats64 = moderato_get_stats64,
 	.ndo_fix_features = moderato_fix_features,
 #ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 	.ndo_features_check = moderato_features_check,
+#endif
 	.ndo_set_features = moderato_set_features,
 	.ndo_vlan_rx_add_vid = moderato_vlan_rx_add_vid,
 	.ndo_vlan_rx_kill_vid = moderato_vlan_rx_kill_vid,
@@ -645,7 +651,7 @@ static const struct phylink_mac_ops moderato_mac_ops = {
 /* Whether RGMII works at 10 and 100 Mb/s */
 static bool moderato_has_rates(struct moderato_priv *priv)
 {
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	/* nobody could say that this is the link's speed */
 	if (!IS_ENABLED(CONFIG_MDIO_BITBANG))
 		return false;
@@ -767,7 +773,7 @@ static int moderato_probe(struct platform_device *pdev)
 	if (err)
 		return err;
 	moderato_set_defaults(priv);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	err = moderato_queues_init(priv);
 	if (err)
 		return err;
@@ -805,7 +811,7 @@ static int moderato_probe(struct platform_device *pdev)
 #ifdef MODERATO_OFFLOADS
 	moderato_vlan_apply(priv);
 #endif
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_CORE
 	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
 		netif_napi_add(ndev, &q->napi, moderato_napi_poll);
 		netif_napi_set_irq(&q->napi, q->rx_irq);
@@ -821,27 +827,27 @@ static int moderato_probe(struct platform_device *pdev)
 			moderato_shared_init(q);
 #endif
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	err = moderato_queues_publish(priv);
 	if (err)
 		goto err_dim;
 #endif
 	netif_carrier_off(ndev);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	err = moderato_ptp_init(priv);
 	if (err)
 		goto err_dim;
 #endif
 	err = register_netdev(ndev);
 	if (err)
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 		goto err_ptp;
 #else
 		goto err_dim;
 #endif
 	return 0;
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 err_ptp:
 	moderato_ptp_free(priv);
 #endif
@@ -858,7 +864,7 @@ static void moderato_remove(struct platform_device *pdev)
 	struct moderato_priv *priv = netdev_priv(ndev);
 
 	unregister_netdev(ndev);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	moderato_ptp_free(priv);
 #endif
 	cancel_delayed_work_sync(&priv->reset_task);

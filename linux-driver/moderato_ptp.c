@@ -352,7 +352,7 @@ void moderato_ptp_free(struct moderato_priv *priv)
 
 	if (!ptp->clock)
 		return;
-	/* No request comes any more, and no register is to be shared with one */
 	ptp_clock_unregister(ptp->clock);
+	/* Nothing asks for it any more */
 	writel(0, priv->regs + MODERATO_TIME_CTRL);
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#ifdef MODERATO_QUEUES
 /* Several queues: how many there are (ethtool -l), and which one a received frame
  * goes to (-x): a hash of its flow chooses an entry of a table.
  */
+#else
+/* Rings that take the places of others, in both directions or in one */
+#endif
 
 #include <linux/bitfield.h>
 #include <linux/ethtool.h>
@@ -12,6 +16,7 @@
 
 #include "moderato.h"
 
+#ifdef MODERATO_QUEUES
 static_assert(MODERATO_RSS_TABLE_1 - MODERATO_RSS_TABLE_0 == 4);
 static_assert(MODERATO_RSS_KEY_1 - MODERATO_RSS_KEY_0 == 4);
 
@@ -224,19 +229,52 @@ int moderato_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
 }
 #endif
 
+/* What of a frame the hash is made of: all that it can be (RSS_TYPES) */
+int moderato_get_rxfh_fields(const struct moderato_priv *priv,
+			     struct ethtool_rxnfc *cmd)
+{
+	if (priv->max_queues == 1)
+		return -EOPNOTSUPP;
+
+	cmd->data = 0;
+	switch (cmd->flow_type) {
+	case TCP_V4_FLOW:
+	case TCP_V6_FLOW:
+	case UDP_V4_FLOW:
+	case UDP_V6_FLOW:
+		cmd->data |= RXH_L4_B_0_1 | RXH_L4_B_2_3;
+		fallthrough;
+	case SCTP_V4_FLOW:
+	case SCTP_V6_FLOW:
+	case AH_ESP_V4_FLOW:
+	case AH_ESP_V6_FLOW:
+	case IPV4_FLOW:
+	case IPV6_FLOW:
+		cmd->data |= RXH_IP_SRC | RXH_IP_DST;
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
 #ifdef MODERATO_CORE
-/* How many there are to choose from */
 int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 		       u32 *locations)
 {
 	const struct moderato_priv *priv = netdev_priv(ndev);
 
-	if (cmd->cmd != ETHTOOL_GRXRINGS)
+	switch (cmd->cmd) {
+	case ETHTOOL_GRXRINGS:
+		cmd->data = priv->queues;
+		return 0;
+	case ETHTOOL_GRXFH:
+		return moderato_get_rxfh_fields(priv, cmd);
+	default:
 		return -EOPNOTSUPP;
-	cmd->data = priv->queues;
-	return 0;
+	}
 }
 
+#endif
 #endif
 /* Rings ----------------------------------------------------------------------- */
 
@@ -329,6 +367,7 @@ int moderato_spare_install_tx(struct moderato_priv *priv,
 	return err;
 }
 
+#ifdef MODERATO_QUEUES
 /* What is not of each queue, as the first one's configuration has it now */
 void moderato_queues_configure(struct moderato_priv *priv)
 {
@@ -348,3 +387,4 @@ void moderato_queues_configure(struct moderato_priv *priv)
 		q->config = config;
 	}
 }
+#endif

@@ -5,7 +5,7 @@
 #ifndef MODERATO_RING_H
 #define MODERATO_RING_H
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 #include <linux/bitfield.h>
 #endif
 #include <linux/bits.h>
@@ -15,7 +15,7 @@
 #include <linux/math64.h>
 #endif
 #include <linux/minmax.h>
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 #include <linux/time64.h>
 #endif
 #include <linux/types.h>
@@ -81,6 +81,8 @@ static inline u32 moderato_pending(u16 index, u8 order)
 	return (index >> order) & 1 ? MODERATO_DESC_STATUS_PHASE : 0;
 }
 
+#endif
+#ifdef MODERATO_CHECKSUMS
 /* The word of a Tx descriptor that asks for a checksum, of all from octet @start
  * on, at octet @place: both are even
  */
@@ -91,6 +93,8 @@ static inline u32 moderato_insertion(unsigned int start, unsigned int place)
 	       FIELD_PREP(MODERATO_DESC_TX_CHECKSUM_PLACE, place);
 }
 
+#endif
+#ifdef MODERATO_TIMESTAMPS
 /* What the clock of time stamps grows by in each clock of @hz: 2^-32 ns */
 static inline u64 moderato_increment(u32 hz)
 {

@@ -5,7 +5,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/slab.h>
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 #include <net/checksum.h>
 #endif
 #ifndef MODERATO_LINUX_6_1
@@ -26,10 +26,10 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 	rx->room = ALIGN(MODERATO_RX_OFFSET + MODERATO_OVERHEAD +
 			 moderato_rx_mtu(rx->priv, mtu),
 			 MODERATO_RX_BUFFER_ALIGN);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	rx->room += moderato_rx_ahead(rx->priv);
 #endif
-#if defined(MODERATO_UPSTREAM) || defined(MODERATO_OFFLOADS)
+#if defined(MODERATO_CORE) || defined(MODERATO_OFFLOADS)
 	rx->truesize =
 		roundup_pow_of_two(SKB_HEAD_ALIGN(NET_SKB_PAD + rx->room));
 #else
@@ -148,7 +148,7 @@ static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
 	return skb;
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 /* Puts another buffer into a slot. Return: false if there is no memory for one;
  * nothing is changed then
  */
@@ -180,12 +180,12 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	u32 slot = moderato_slot(index, ring->order);
 	struct moderato_rx_buf *buf = &rx->buf[slot];
 	struct moderato_rx_buf fresh;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	unsigned int ahead;
 #endif
 	struct sk_buff *skb;
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	ahead = status & MODERATO_DESC_STATUS_STAMPED ?
 			moderato_rx_ahead(rx->priv) : 0;
 	len += ahead;
@@ -217,6 +217,8 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 		dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
 					MODERATO_RX_OFFSET + len,
 					DMA_FROM_DEVICE);
+#endif
+#ifdef MODERATO_MERGING
 	if (done->gro && !ahead && moderato_rx_is_segment(buf, len))
 		skb = moderato_merge_begin(rx, slot, len, done->gro);
 	else
@@ -233,7 +235,7 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	*buf = fresh;
 	ring->desc[slot].address = cpu_to_le32(fresh.dma);
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	if (unlikely(ahead)) {
 		const __le64 *stamp = (void *)skb->head + NET_SKB_PAD;
 
@@ -257,6 +259,8 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	}
 #ifdef MODERATO_OFFLOADS
 	skb_record_rx_queue(skb, rx->priv->queue);
+#endif
+#ifdef MODERATO_CHECKSUMS
 	if (rx->priv->ndev->features & NETIF_F_RXCSUM) {
 		u32 word = le32_to_cpu(ring->desc[slot].checksum);
 
@@ -264,6 +268,8 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(word));
 		skb->ip_summed = CHECKSUM_COMPLETE;
 	}
+#endif
+#ifdef MODERATO_OFFLOADS
 	if (status & MODERATO_DESC_STATUS_TAGGED) {
 		u32 word = le32_to_cpu(ring->desc[slot].checksum);
 
@@ -297,7 +303,7 @@ void moderato_rx_finish(struct moderato_rx *rx,
 		u64_stats_add(&stats->errors, done->errors);
 		u64_stats_add(&stats->alloc_failed, done->alloc_failed);
 	}
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 	u64_stats_add(&stats->merged, done->merged);
 	u64_stats_add(&stats->merges, done->merges);
 #endif

@@ -38,6 +38,8 @@ static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
 	[MODERATO_DMA_ERRORS] = MODERATO_STAT_DMA_ERRORS,
 #ifdef MODERATO_OFFLOADS
 	[MODERATO_RX_VLAN_FILTERED] = MODERATO_STAT_RX_VLAN_FILTERED,
+#endif
+#ifdef MODERATO_QUEUES
 	[MODERATO_RX1_INTERRUPTS] = MODERATO_RX1_BASE + MODERATO_DIR_INTERRUPTS,
 	[MODERATO_TX1_INTERRUPTS] = MODERATO_TX1_BASE + MODERATO_DIR_INTERRUPTS,
 	[MODERATO_RX1_DROP_RING] = MODERATO_STAT_RX1_DROP_RING,
@@ -86,7 +88,7 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_TX_INTERRUPTS_REQUEST] = "tx_interrupts_request",
 	[MODERATO_TX_INTERRUPTS_HALTED] = "tx_interrupts_halted",
 	[MODERATO_RX_FILTERED] = "rx_filtered",
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	[MODERATO_RX_DROP_FIFO] = "rx_drop_fifo",
 	[MODERATO_RX_DROP_RING] = "rx_drop_ring",
 	[MODERATO_RX_DROP_BUFFER] = "rx_drop_buffer",
@@ -95,6 +97,8 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_DMA_ERRORS] = "dma_errors",
 #ifdef MODERATO_OFFLOADS
 	[MODERATO_RX_VLAN_FILTERED] = "rx_vlan_filtered",
+#endif
+#ifdef MODERATO_QUEUES
 	/* Of queue 1; those above are of queue 0, or of the whole */
 	[MODERATO_RX1_INTERRUPTS] = "rx1_interrupts",
 	[MODERATO_TX1_INTERRUPTS] = "tx1_interrupts",
@@ -203,8 +207,10 @@ struct moderato_rx_totals {
 	u64 bytes;
 	u64 errors;
 	u64 alloc_failed;
+#ifdef MODERATO_MERGING
 	u64 merged;
 	u64 merges;
+#endif
 };
 
 static struct moderato_rx_totals
@@ -219,8 +225,10 @@ moderato_rx_totals(const struct moderato_rx_stats *rx)
 		totals.bytes = u64_stats_read(&rx->bytes);
 		totals.errors = u64_stats_read(&rx->errors);
 		totals.alloc_failed = u64_stats_read(&rx->alloc_failed);
+#ifdef MODERATO_MERGING
 		totals.merged = u64_stats_read(&rx->merged);
 		totals.merges = u64_stats_read(&rx->merges);
+#endif
 	} while (u64_stats_fetch_retry(&rx->syncp, start));
 	return totals;
 }
@@ -320,7 +328,7 @@ void moderato_get_stats64(struct net_device *ndev,
 	stats->rx_over_errors = total[MODERATO_RX_DROP_BUFFER];
 	stats->rx_length_errors = total[MODERATO_RX_UNDERSIZE] +
 				  total[MODERATO_RX_OVERSIZE];
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	stats->rx_missed_errors += total[MODERATO_RX1_DROP_RING];
 	stats->rx_over_errors += total[MODERATO_RX1_DROP_BUFFER];
 #endif
@@ -344,10 +352,13 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 	stats->packets = rx.packets;
 	stats->bytes = rx.bytes;
 	stats->alloc_fail = rx.alloc_failed;
+#ifdef MODERATO_MERGING
 	stats->hw_gro_packets = rx.merges;
 	stats->hw_gro_wire_packets = rx.merged;
+#endif
 
 	moderato_stats_read(priv, total);
+#ifdef MODERATO_QUEUES
 	if (queue) {
 		stats->hw_drop_overruns = total[MODERATO_RX1_DROP_RING];
 		stats->hw_drops = stats->hw_drop_overruns +
@@ -355,6 +366,7 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 		return;
 	}
 	/* What was lost before it had a queue is the first one's */
+#endif
 	stats->hw_drop_overruns = total[MODERATO_RX_DROP_FIFO] +
 				  total[MODERATO_RX_DROP_RING];
 	stats->hw_drops = stats->hw_drop_overruns +
@@ -383,30 +395,24 @@ static void moderato_get_base_stats(struct net_device *ndev,
 				    struct netdev_queue_stats_tx *tx)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	u64 total[MODERATO_COUNTERS];
+
+	if (priv->queues < priv->max_queues) {
+		moderato_get_queue_stats_rx(ndev, priv->queues, rx);
+		moderato_get_queue_stats_tx(ndev, priv->queues, tx);
+		return;
+	}
 
 	rx->packets = 0;
 	rx->bytes = 0;
 	rx->alloc_fail = 0;
-	rx->hw_gro_packets = 0;
-	rx->hw_gro_wire_packets = 0;
 	rx->hw_drops = 0;
 	rx->hw_drop_overruns = 0;
+#ifdef MODERATO_MERGING
+	rx->hw_gro_packets = 0;
+	rx->hw_gro_wire_packets = 0;
+#endif
 	tx->packets = 0;
 	tx->bytes = 0;
-	if (priv->queues == priv->max_queues)
-		return;
-
-	moderato_stats_read(priv, total);
-	rx->packets = u64_stats_read(&priv[1].rx_stats.packets);
-	rx->bytes = u64_stats_read(&priv[1].rx_stats.bytes);
-	rx->alloc_fail = u64_stats_read(&priv[1].rx_stats.alloc_failed);
-	rx->hw_gro_packets = u64_stats_read(&priv[1].rx_stats.merges);
-	rx->hw_gro_wire_packets = u64_stats_read(&priv[1].rx_stats.merged);
-	rx->hw_drop_overruns = total[MODERATO_RX1_DROP_RING];
-	rx->hw_drops = rx->hw_drop_overruns + total[MODERATO_RX1_DROP_BUFFER];
-	tx->packets = u64_stats_read(&priv[1].tx_stats.packets);
-	tx->bytes = u64_stats_read(&priv[1].tx_stats.bytes);
 }
 
 const struct netdev_stat_ops moderato_stat_ops = {

@@ -6,7 +6,7 @@
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
 #include <linux/slab.h>
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 #include <linux/tcp.h>
 #endif
 #include <net/netdev_queues.h>
@@ -16,6 +16,20 @@
 #define MODERATO_DRAIN_POLL_US	100
 
 /* Data path ---------------------------------------------------------------- */
+
+/* Statistics count frames as they are on the wire, without the FCS, in both
+ * directions: with padding, and with a tag that the hardware puts in.
+ *
+ * Return: octets of that tag
+ */
+static unsigned int moderato_tx_tag(const struct sk_buff *skb)
+{
+#ifdef MODERATO_OFFLOADS
+	return skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
+#else
+	return 0;
+#endif
+}
 
 static void moderato_tx_ring_doorbell(struct moderato_tx *tx)
 {
@@ -36,7 +50,7 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 	buf->skb = skb;
 	buf->dma = dma;
 	buf->len = skb->len;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 	buf->segs = 1;
 	buf->more = 0;
 	buf->accounted = tx->prompt;
@@ -49,8 +63,10 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 					       skb->len));
 #ifdef MODERATO_OFFLOADS
-	desc->checksum = cpu_to_le32(moderato_tx_insertion(skb));
 	moderato_tx_put_tag(ring, ring->producer, skb);
+#endif
+#ifdef MODERATO_CHECKSUMS
+	desc->checksum = cpu_to_le32(moderato_tx_insertion(skb));
 #endif
 	ring->producer++;
 }
@@ -69,7 +85,7 @@ static bool moderato_tx_copies(const struct moderato_tx *tx,
 {
 	bool sums = skb->ip_summed == CHECKSUM_PARTIAL;
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	if (sums && moderato_tx_inserts(tx, skb))
 		sums = false;
 #endif
@@ -120,7 +136,7 @@ moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 	return busy ? NETDEV_TX_BUSY : NETDEV_TX_OK;
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 /* For a stamp of @skb, or of the last frame that it became. Somebody waits for
  * it, whatever moderates other completions.
  */
@@ -138,13 +154,13 @@ static void moderato_tx_ask(struct moderato_tx *tx, struct sk_buff *skb)
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_QUEUES
 	struct moderato_tx *tx = priv[skb_get_queue_mapping(skb)].tx;
 #else
 	struct moderato_tx *tx = priv->tx;
 #endif
 	bool flush = !netdev_xmit_more();
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	bool stamp;
 #endif
 	int len;
@@ -155,7 +171,7 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 
 #endif
 	if (unlikely(moderato_tx_copies(tx, skb)))
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 		len = moderato_tx_gathers(tx, skb) ?
 			      moderato_tx_gather(tx, skb) :
 			      moderato_tx_copy(tx, skb);
@@ -167,13 +183,13 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	if (unlikely(len < 0))
 		return moderato_tx_refuse(tx, skb, len, flush);
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	stamp = moderato_tx_asks(tx, skb);
 	if (unlikely(stamp))
 		moderato_tx_ask(tx, skb);
 #endif
 	skb_tx_timestamp(skb);
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_TIMESTAMPS
 	if (!tx->prompt && !stamp) {
 #else
 	if (!tx->prompt) {
@@ -205,7 +221,7 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	return NETDEV_TX_OK;
 }
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 void moderato_tx_unmap(struct moderato_tx *tx, struct moderato_tx_buf *buf)
 {
 	if (buf->page)
@@ -216,14 +232,11 @@ void moderato_tx_unmap(struct moderato_tx *tx, struct moderato_tx_buf *buf)
 				 DMA_TO_DEVICE);
 }
 
-/* What statistics count of @skb, whose first slot is @buf, as those of received
- * frames do: with padding, and with a tag that the hardware puts in or takes out,
- * but without the FCS. Of segments, only the last one may be short.
- */
+/* As it counts in statistics: of segments, only the last one may be short */
 static unsigned int moderato_tx_wire_octets(const struct sk_buff *skb,
 					    const struct moderato_tx_buf *buf)
 {
-	unsigned int tag = skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
+	unsigned int tag = moderato_tx_tag(skb);
 	unsigned int before;
 
 	if (likely(!buf->more))
@@ -277,12 +290,14 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 		moderato_tx_unmap(tx, buf);
 	}
 
+#ifdef MODERATO_TIMESTAMPS
 	if (unlikely(status & MODERATO_DESC_STATUS_STAMPED)) {
 		u32 slot = moderato_slot(last, ring->order);
 
 		moderato_tx_stamped(tx, skb,
 				    le32_to_cpu(ring->desc[slot].checksum));
 	}
+#endif
 	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
 		done->packets += segments;
 		done->bytes += octets;
@@ -317,8 +332,8 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 
 	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
 		done->packets++;
-		/* As received ones count: with padding */
-		done->bytes += max_t(u16, buf->len, ETH_ZLEN);
+		done->bytes += max_t(u16, buf->len + moderato_tx_tag(skb),
+				     ETH_ZLEN);
 	}
 	done->frames++;
 	done->accounted_frames += !!buf->accounted;
@@ -571,7 +586,7 @@ static u32 moderato_tx_octets(const struct moderato_tx *tx)
 			&tx->buf[moderato_slot(index, ring->order)];
 
 		octets += buf->len + ETH_FCS_LEN + MODERATO_WIRE_OVERHEAD;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 		/* Of each segment but the first one, with headers of the
 		 * longest kind
 		 */
@@ -601,7 +616,7 @@ static void moderato_tx_drain(struct moderato_tx *tx)
 static void moderato_tx_drop(struct moderato_tx *tx,
 			     struct moderato_tx_buf *buf)
 {
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 	/* Of a frame in pieces, one has the skb */
 	if (!buf->skb)
 		return;
@@ -631,7 +646,7 @@ static void moderato_tx_flush(struct moderato_tx *tx)
 	moderato_tx_reclaim(tx);
 	local_bh_enable();
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 	/* All pieces of a frame before its skb, and pages with it, is freed */
 	for (u16 index = ring->consumer;
 	     !ring->stuck && index != ring->producer; index++)

@@ -23,11 +23,11 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 		container_of(napi, struct moderato_priv, napi);
 	struct moderato_rx *rx = priv->rx;
 	struct moderato_tx *tx = READ_ONCE(priv->tx);
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	bool gro = napi->dev->features & NETIF_F_GRO;
 #endif
 	struct moderato_rx_done done = {};
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	LIST_HEAD(list);
 #endif
 	unsigned int freed;
@@ -41,7 +41,7 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	if (READ_ONCE(priv->urgent) && moderato_rx_urgent(rx, budget))
 		return budget;
 #endif
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 	if (napi->dev->features & NETIF_F_GRO)
 		done.gro = napi;
 #endif
@@ -49,7 +49,7 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 		u16 index = moderato_rx_next(rx, &done);
 		struct sk_buff *skb;
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 		if (rx->merge.segs) {
 			if (status & MODERATO_DESC_STATUS_CONTINUES &&
 			    moderato_merge(rx, index, status, &done)) {
@@ -60,7 +60,7 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 		}
 #endif
 		skb = moderato_rx_take(rx, index, status, &done);
-#ifdef MODERATO_UPSTREAM
+#ifdef MODERATO_CORE
 		if (likely(skb) && !moderato_rx_is_paged(skb, &done))
 			napi_gro_receive(napi, skb);
 #else
@@ -76,16 +76,16 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 #endif
 		work++;
 	}
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 	if (rx->merge.segs)
 		moderato_merge_end(rx, napi);
 #endif
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	/* The hardware has new buffers before the stack takes its time */
 #endif
 	if (done.taken)
 		moderato_rx_finish(rx, &done);
-#ifndef MODERATO_UPSTREAM
+#ifndef MODERATO_CORE
 	netif_receive_skb_list(&list);
 #endif
 	/* Behind, for what was sent can wait, and what was received cannot. With

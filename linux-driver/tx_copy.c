@@ -25,21 +25,27 @@ void moderato_tx_features(struct net_device *ndev)
 	ndev->hw_features |= MODERATO_TX_FEATURES;
 	ndev->features |= MODERATO_TX_FEATURES;
 	ndev->vlan_features |= MODERATO_TX_FEATURES;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	if (priv->features & MODERATO_FEATURES_RX_CHECKSUM) {
 		ndev->hw_features |= NETIF_F_RXCSUM;
 		ndev->features |= NETIF_F_RXCSUM;
 	}
+#endif
+#ifdef MODERATO_MERGING
 	if (priv->features & MODERATO_FEATURES_MERGE) {
 		ndev->hw_features |= NETIF_F_GRO_HW;
 		ndev->features |= NETIF_F_GRO_HW;
 	}
+#endif
+#ifdef MODERATO_OFFLOADS
 	if (priv->features & MODERATO_FEATURES_VLAN)
 		vlan |= NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_CTAG_TX;
 	if (priv->features & MODERATO_FEATURES_VLAN_FILTER)
 		vlan |= NETIF_F_HW_VLAN_CTAG_FILTER;
 	ndev->hw_features |= vlan;
 	ndev->features |= vlan;
+#endif
+#ifdef MODERATO_GATHER
 	if (priv->features & MODERATO_FEATURES_SEGMENT) {
 		ndev->hw_features |= NETIF_F_TSO6;
 		ndev->features |= NETIF_F_TSO6;
@@ -57,7 +63,7 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 
 	if (moderato_tso_segs(priv->config.tx_order) < MODERATO_TSO_SEGS)
 		features &= ~NETIF_F_ALL_TSO;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_MERGING
 	if (!(features & NETIF_F_GRO))
 		features &= ~NETIF_F_GRO_HW;
 #endif
@@ -120,7 +126,7 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 		return -ENOMEM;
 	buf->skb = skb;
 	buf->len = len;
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_GATHER
 	buf->segs = 1;
 	buf->more = 0;
 	buf->accounted = tx->prompt;
@@ -133,8 +139,10 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 					       len));
 #ifdef MODERATO_OFFLOADS
-	desc->checksum = cpu_to_le32(moderato_cut_insertion(cut));
 	moderato_tx_put_tag(&tx->ring, index, skb);
+#endif
+#ifdef MODERATO_CHECKSUMS
+	desc->checksum = cpu_to_le32(moderato_cut_insertion(cut));
 #endif
 	return len;
 }
@@ -167,7 +175,7 @@ int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb)
 	unsigned int frames;
 	int octets = 0;
 
-#ifdef MODERATO_OFFLOADS
+#ifdef MODERATO_CHECKSUMS
 	frames = moderato_cut_start(&cut, skb, moderato_tx_inserts(tx, skb));
 #else
 	frames = moderato_cut_start(&cut, skb);

@@ -76,6 +76,9 @@ def test_who_gets_what(guest):
     assert served(guest) == [False, True]
     guest.check("ethtool -X eth0 equal 2")
     assert served(guest) == [True, True]
+    for flow, fields in {"tcp4": 4, "udp6": 4, "sctp4": 2, "ah6": 2}.items():
+        said = guest.check(f"ethtool -n eth0 rx-flow-hash {flow}")
+        assert said.count("IP ") == 2 and said.count("L4 bytes") == fields - 2, said
     assert complaints(guest) == []
 
 
@@ -98,6 +101,23 @@ def test_moderation_of_each(guest):
     assert "status 0" not in guest.check(third)
     guest.check("ethtool -G eth0 rx 128")
     assert [register(guest, offset) for offset in RX_FRAMES] == [8, 3]
+    assert complaints(guest) == []
+
+
+def test_rules_name_no_queue(guest):
+    """What a rule of ethtool -N says of a ring, 0, holds with one queue only: else it is refused, or
+    a second queue is."""
+    def status(command: str) -> int:
+        return int(guest.check(f"{command} >/dev/null 2>&1; echo $?").split()[-1])
+
+    rule = "ethtool -N eth0 flow-type ip4 tos 184"
+    assert status(rule) and status(f"{rule} action 0")
+    assert "Total 0 rules" in guest.check("ethtool -n eth0")
+    guest.check(f"ethtool -L eth0 combined 1; {rule} action 0")
+    assert status("ethtool -L eth0 combined 2")
+    assert served(guest) == [True, False]
+    guest.check("ethtool -N eth0 delete 0; ethtool -L eth0 combined 2")
+    assert served(guest) == [True, True]
     assert complaints(guest) == []
 
 

@@ -16,7 +16,7 @@ def refused(guest, command: str) -> bool:
 
 def test_core_forwards(tmp_path):
     """Frames come through while settings and rings change; what only the lab has is refused."""
-    series.write_sources(tmp_path, core=True)
+    series.write_sources(tmp_path)
     with modified.loaded(tmp_path / series.PLACE, "CONFIG_MODERATO=m") as guest:
         offer(guest, 20)
         assert [port["lost"] for port in collect(guest)] == [0, 0]
@@ -51,7 +51,7 @@ def test_core_forwards(tmp_path):
 
 def test_core_netpoll(tmp_path):
     """A poll without a budget frees frames and wakes the queue: netpoll needs nothing else."""
-    series.write_sources(tmp_path, core=True)
+    series.write_sources(tmp_path)
     work = tmp_path / series.PLACE
     modified.change(
         work, ("moderato_tx_poll.c", "	if (!moderato_tx_is_polled(tx))\n		return 0;",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The series for the kernel's developers: it applies to Debian's source, and every step of it
-builds there and passes what netdev's robots check.
+"""The series for the kernel's developers: it says what it is, it applies to Debian's source, and every
+step of it builds there and passes what netdev's robots check.
 """
 
 import os
@@ -10,15 +10,24 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from driver_sources import BINDING
 from test_static import complaints
 
 from moderato.soc.linux import kernel, kernels, series
 from moderato.soc.toolchain.cache import BuildError, artifact, run
-from moderato.soc.toolchain.project import settings
+from moderato.soc.toolchain.project import ROOT, settings
 
 HERE = Path(__file__).parent
 WHO = series.Author("Ada Example", "ada@example.org")
-CORE, WHOLE = "HEAD~1", "HEAD"  # what the driver's first and last patch leave
+FIRST = 4  # the driver's first patch; patches before it are bindings, and its PHYs'
+LAST = FIRST + len(series.PARTS) - 1
+# What a message calls what a bit of FEATURES says.
+NAMES = {"UNICAST": "unicast", "PAUSE": "pause", "JUMBO": "9000", "RMON": "RMON", "VLAN": "VLAN",
+         "VLAN_FILTER": "filtered", "RX_CHECKSUM": "receives", "TX_CHECKSUM": "checksum",
+         "GATHER": "gather", "SEGMENT": "segment", "QUEUES": "two queues", "TIMESTAMP": "stamp",
+         "MERGE": "merge"}
+NUMBERS = {"two": 2, "four": 4}
 OPTIONS = kernels.OPTIONS + "CONFIG_NET_VENDOR_MODERATO=y\nCONFIG_MODERATO=m\nCONFIG_MDIO_LITEX=m\n"
 # The driver's folder gets its entry in MAINTAINERS with the second patch, and it names the binding.
 EXPLAINED = {"FILE_PATH_CHANGES"}
@@ -58,18 +67,75 @@ def git(place: Path, *words) -> str:
 def test_mails(mails):
     """Nothing of how they are made shows, and files have the names that they are to have."""
     assert [re.search(r"Subject: (\[.*?\])", mail.read_text())[1] for mail in mails] == [
-        f"[PATCH net-next {number}/5]" for number in range(6)]
+        f"[PATCH net-next {number}/{LAST}]" for number in range(LAST + 1)]
     for mail in mails:
         text = mail.read_text()
         assert "***" not in text
-        assert not re.search("MODERATO_(CORE|UPSTREAM|OFFLOADS|LINUX)|maintainers@", text)
+        words = "|".join(part.word for part in series.PARTS)
+        assert not re.search(rf"MODERATO_(CORE|LINUX|{words})\b|maintainers@", text)
+        assert not re.search("(?i)not for merging|do not merge|RFC|priv_flags\\(|strateg", text)
         made = re.findall(r"^\+\+\+ b/drivers/net/ethernet/moderato/(.*)$", text, re.MULTILINE)
         assert [name for name in made if not re.match(r"moderato[._]|Kconfig$|Makefile$", name)] == []
     assert all(f"\nSigned-off-by: {WHO}\n" in mail.read_text() for mail in mails[1:])
-    core = mails[4].read_text()
+    core = mails[FIRST].read_text()
     assert "gateware" not in core
-    assert "netif_queue_set_napi(" in core and "priv_flags(" not in core and "fw_version" not in core
+    assert "netif_queue_set_napi(" in core and "fw_version" not in core
     assert "_usecs_low" not in re.sub("(?m)^.*struct moderato_coalesce.*$", "", ethtool_part(core))
+
+
+def message(mail: Path) -> str:
+    return mail.read_text().split("\n---\n")[0]
+
+
+def added(mail: Path) -> str:
+    """What the patch adds to C files; not the registers, which are listed at once."""
+    files = re.split(r"(?m)^diff --git a/", mail.read_text())[1:]
+    return "\n".join(line for file in files if re.match(r"\S*(?<!_regs)\.[ch] ", file)
+                     for line in file.splitlines() if line.startswith("+"))
+
+
+def test_messages_name_what_is_there(mails):
+    """Each option of the hardware comes with the patch whose message names it, and all do."""
+    seen = set()
+    for mail in mails[FIRST:]:
+        new = set(re.findall(r"MODERATO_FEATURES_([A-Z]\w+)", added(mail))) - seen - {"SINCE"}
+        seen |= new
+        said = " ".join(message(mail).split())
+        assert [name for name in new if NAMES[name] not in said] == [], mail.name
+    assert seen == set(NAMES)
+
+
+def test_cover_lists_the_patches(mails):
+    """By number, each with a word of its subject; and its figures are those of the README."""
+    cover = " ".join(mails[0].read_text().split("GIT")[0].split())
+    assert [int(number) for number in re.findall(r" (\d) (?=the |a |check|frames|two|time|TCP)",
+                                                 cover)] == list(range(1, LAST + 1))
+    readme = (ROOT / "README.md").read_text().split("**64-byte frames**")[1]
+    for variant, said in (("original", "sent frame 0 "), ("napi", "per sent frame 12588"),
+                          ("napi-tx-off", "no Tx interrupt at all 19607")):
+        row = re.search(rf"^\| `{variant}` \|.*", readme, re.MULTILINE)[0].split("|")
+        assert said in cover and row[7].strip() == said.split()[-1]
+
+
+def test_interrupts(mails):
+    """The binding, its message and the driver agree on how many there are, and on their names."""
+    binding = yaml.safe_load(BINDING.read_text())["properties"]
+    names = [item["const"] for item in binding["interrupt-names"]["items"]]
+    asked = [re.findall(r'irq_byname\(pdev, "(\w+)"\)', added(mail)) for mail in mails[FIRST:]]
+    least = binding["interrupt-names"]["minItems"]
+    assert sorted(asked[0]) == sorted(names[:least])
+    assert sorted(sum(asked, [])) == sorted(names)
+    assert len(binding["interrupts"]["items"]) == len(names)
+    assert binding["interrupts"]["minItems"] == least
+    said = re.search(r"there\s+are (\w+), or (\w+)\.", message(mails[1]))
+    assert [NUMBERS[word] for word in said.groups()] == [least, len(names)]
+
+
+def test_patches_can_be_read(mails):
+    """The first one is a driver; each of the others is a small part of it."""
+    sizes = [added(mail).count("\n") for mail in mails[FIRST:]]
+    assert sizes[0] < 4500
+    assert max(sizes[1:]) < 800, sizes
 
 
 def ethtool_part(text: str) -> str:
@@ -119,8 +185,11 @@ def build(tree, tmp_path_factory):
         git(tree, "checkout", "--quiet", "--detach", commit)
         make("olddefconfig")
         mdio = series.MDIO / "mdio-litex.o"
-        output = make("prepare") + make("W=1", "C=1", f"CHECK={HERE / 'sparse-rv32'}",
-                                        f"{series.PLACE}/", mdio)
+        for old in (directory / series.PLACE).glob("*.o"):
+            old.unlink()
+        driver = [f"{series.PLACE}/"] if (tree / series.PLACE).is_dir() else []
+        output = make("prepare") + make("W=1", "C=1", f"CHECK={HERE / 'sparse-rv32'}", *driver,
+                                        mdio)
         return output, sorted([*(directory / series.PLACE).glob("*.o"), directory / mdio])
 
     make(target.config)
@@ -132,14 +201,16 @@ def build(tree, tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("commit", [CORE, WHOLE])
-def test_each_step_builds(build, commit):
-    output, objects = build(commit)
+@pytest.mark.parametrize("number", range(FIRST - 1, LAST + 1))
+def test_each_step_builds(build, number):
+    """With all files that the patches up to this one bring, and no other."""
+    output, objects = build(f"HEAD~{LAST - number}")
     assert complaints(output) == []
-    names = {path.name for path in objects}
-    assert {"moderato_main.o", "mdio-litex.o"} <= names, output
+    brought = {series.name_upstream(name).replace(".c", ".o")
+               for part in series.PARTS[:number - FIRST + 1] for name in part.files
+               if name.endswith(".c")}
+    assert {path.name for path in objects} - {"moderato.o"} == {*brought, "mdio-litex.o"}, output
     assert all(path.is_file() for path in objects), output
-    assert ("moderato_rx_irq.o" in names) == (commit == WHOLE)
 
 
 def dtschema() -> Path:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The driver as a series of patches for the kernel's network developers.
 
-The source holds both forms: what `MODERATO_CORE` encloses (or leaves out) differs where there is
-one strategy only, `MODERATO_UPSTREAM` where the published figures were measured otherwise,
-`MODERATO_OFFLOADS` where the hardware that they were measured with lacks something. The kernel's own
-`unifdef` decides each, so that no reader of a patch sees these names.
+What the lab's module has and the series has not, or otherwise, is enclosed in `MODERATO_CORE`: it has
+one strategy only. What hardware may have or lack is enclosed in a word for each patch of the driver.
+The kernel's own `unifdef` decides each, so that no reader of a patch sees these names: a patch brings
+its files, and what its word encloses in those that are there already.
 """
 
 import re
@@ -27,14 +27,32 @@ MDIO_BINDING = BINDINGS / "net/litex,liteeth-mdio.yaml"
 NETWORK = Path("drivers/net/ethernet")
 MDIO = Path("drivers/net/mdio")
 
-CORE = ("moderato.h", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
-        "moderato_ethtool.c", "moderato_hw.c", "moderato_main.c", "moderato_ptp.c",
-        "moderato_queues.c", "moderato_regs.h",
-        "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c", "rx_merge.c",
-        "rx_napi.c", "tx_copy.c", "tx_gather.c", "tx_poll.c")
-STRATEGIES = ("moderato_flow.c", "moderato_flow.h", "rx_irq.c", "rx_shared.c", "rx_timer.c",
-              "rx_urgent.c", "tx_count.c", "tx_irq.c", "tx_none.c")
-SMP_ONLY = ("rx_shared.c",)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one patch brings of the driver.
+
+    text: its message, in `TEXTS`. word: it encloses what is the part's in files of parts before.
+    files: its own.
+    """
+    text: str
+    word: str
+    files: tuple[str, ...] = ()
+
+
+PARTS = (
+    Part("core.txt", "OFFLOADS", (
+        "moderato.h", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
+        "moderato_ethtool.c", "moderato_hw.c", "moderato_main.c", "moderato_queues.c",
+        "moderato_regs.h", "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c",
+        "rx_napi.c", "tx_copy.c", "tx_poll.c")),
+    Part("checksums.txt", "CHECKSUMS"),
+    Part("gather.txt", "GATHER", ("tx_gather.c",)),
+    Part("queues.txt", "QUEUES"),
+    Part("timestamps.txt", "TIMESTAMPS", ("moderato_ptp.c",)),
+    Part("merging.txt", "MERGING", ("rx_merge.c",)),
+)
 
 
 @dataclass(frozen=True)
@@ -74,27 +92,27 @@ def unifdef() -> Path:
     return artifact("unifdef", [kernel.source().name, debian.version("gcc")], build) / "unifdef"
 
 
-def decided(path: Path, core: bool) -> str:
-    """A source of the driver as the patch has it."""
-    result = subprocess.run(
-        [unifdef(), "-DMODERATO_UPSTREAM", "-DMODERATO_OFFLOADS", "-UMODERATO_LINUX_6_1",
-         f"-{'D' if core else 'U'}MODERATO_CORE", path], text=True, capture_output=True)
+def decided(path: Path, parts: tuple[Part, ...]) -> str:
+    """A source of the driver as it is when these parts are there."""
+    words = [f"-{'D' if part in parts else 'U'}MODERATO_{part.word}" for part in PARTS]
+    result = subprocess.run([unifdef(), "-DMODERATO_CORE", "-UMODERATO_LINUX_6_1", *words, path],
+                            text=True, capture_output=True)
     if result.returncode > 1:
         raise BuildError(f"{path}: unifdef says {result.stderr.strip()}; mend its #ifdefs")
     text = result.stdout
     text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
-    for name in (*CORE, *STRATEGIES):  # as comments name them
+    for name in (name for part in PARTS for name in part.files):  # as comments name them
         text = re.sub(rf"(?<![\w/]){re.escape(name)}\b", name_upstream(name), text)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
 
 
-def write_sources(tree: Path, core: bool):
-    """The driver's folder: of its core only, or with the strategies."""
+def write_sources(tree: Path, parts: tuple[Part, ...] = PARTS):
+    """The driver's folder, with the first ones of `PARTS`."""
     folder = tree / PLACE
     folder.mkdir(parents=True, exist_ok=True)
-    names = CORE if core else CORE + STRATEGIES
+    names = [name for part in parts for name in part.files]
     for name in names:
-        (folder / name_upstream(name)).write_text(decided(FOLDER / name, core))
+        (folder / name_upstream(name)).write_text(decided(FOLDER / name, parts))
     shutil.copy(TEXTS / "Kconfig", folder)
     (folder / "Makefile").write_text(makefile(names))
 
@@ -104,10 +122,8 @@ def makefile(names) -> str:
     def objects(which) -> str:
         return " \\\n\t".join(name_upstream(name).replace(".c", ".o") for name in sorted(
             which, key=name_upstream) if name.endswith(".c"))
-    smp = [name for name in names if name in SMP_ONLY]
     return ("# SPDX-License-Identifier: GPL-2.0-only\n\nobj-$(CONFIG_MODERATO) += moderato.o\n"
-            f"moderato-y := {objects(set(names) - set(smp))}\n"
-            + (f"moderato-$(CONFIG_SMP) += {objects(smp)}\n" if smp else ""))
+            f"moderato-y := {objects(names)}\n")
 
 
 # What is there already ----------------------------------------------------------------------------
@@ -148,7 +164,8 @@ def add_mdio(tree: Path, who: Author):
 
 
 def add_driver(tree: Path, who: Author):
-    write_sources(tree, core=True)
+    """Its first part, and what the kernel is to know of it."""
+    write_sources(tree, PARTS[:1])
     insert(tree / NETWORK / "Kconfig", 'source "drivers/net/ethernet/moderato/Kconfig"\n',
            'source "drivers/net/ethernet/moxa/Kconfig"')
     insert(tree / NETWORK / "Makefile", "obj-$(CONFIG_NET_VENDOR_MODERATO) += moderato/\n",
@@ -159,12 +176,14 @@ def add_driver(tree: Path, who: Author):
            "MODULE SUPPORT\n")
 
 
-def add_strategies(tree: Path, who: Author):
-    write_sources(tree, core=False)
+def add_parts(count: int):
+    """What has the driver's folder hold so many."""
+    return lambda tree, who: write_sources(tree, PARTS[:count])
 
 
 STEPS = (("binding.txt", add_binding), ("mdio-binding.txt", add_mdio_binding), ("mdio.txt", add_mdio),
-         ("core.txt", add_driver), ("strategies.txt", add_strategies))
+         (PARTS[0].text, add_driver),
+         *((part.text, add_parts(count)) for count, part in enumerate(PARTS[1:], 2)))
 CHANGED = (BINDINGS / "vendor-prefixes.yaml", NETWORK / "Kconfig", NETWORK / "Makefile",
            MDIO / "Kconfig", MDIO / "Makefile", Path("MAINTAINERS"))
 
