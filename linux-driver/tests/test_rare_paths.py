@@ -13,8 +13,9 @@ pytestmark = pytest.mark.slow
 
 def test_hardware_that_can_less(tmp_path):
     """FIFOs of 2 KiB, rings of 16 descriptors, timers of 12 bits, RGMII: no default goes beyond."""
-    changes = [("moderato_hw.c", "capability = readl(priv->regs + MODERATO_CAPABILITY);",
-                "capability = 4 | 12 << 8 | 11 << 16 | 11 << 20;"),
+    changes = [("moderato_hw.c",
+                "capability = readl(priv->regs + MODERATO_CAPABILITY);\n	priv->max_order",
+                "capability = 4 | 12 << 8 | 11 << 16 | 11 << 20;\n	priv->max_order"),
                ("moderato_main.c", "mode = device_get_phy_mode(priv->dev);",
                 "mode = PHY_INTERFACE_MODE_RGMII_ID;")]
     with modified.guest(tmp_path, *changes) as guest:
