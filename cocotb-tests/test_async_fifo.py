@@ -9,7 +9,7 @@ from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 
 DUT = "async_fifo"
 DEPTH = 16  # what bench.duts.async_fifo() holds in its memory; one more word is at its output
-FIELDS = ("data", "first", "last")
+FIELDS = ("data", "last_be")
 WORDS = 2000
 
 
@@ -58,8 +58,7 @@ async def read(dut, count, share):
 
 
 def some_words(count):
-    return [(random.getrandbits(9), random.getrandbits(1), random.getrandbits(1))
-            for _ in range(count)]
+    return [(random.getrandbits(16), random.getrandbits(1)) for _ in range(count)]
 
 
 @cocotb.test()

@@ -29,10 +29,10 @@ class InterpacketGap(LiteXModule):
 
         gap   = ceil(eth_interpacket_gap/(dw//8))
         since = Signal(max=MAX_PACE + 1, reset=1) # Clocks since a word was taken.
-        pace  = Signal(max=MAX_PACE + 1, reset=1)
+        pace  = Signal(max=MAX_PACE + 1, reset=MAX_PACE)
         words = Signal(max=gap + 1)
 
-        self.fsm = fsm = FSM(reset_state="COPY")
+        self.fsm = fsm = FSM(reset_state="GAP") # A reset may have cut a frame.
         fsm.act("COPY",
             sink.connect(source),
             If(sink.valid & sink.ready,

@@ -19,6 +19,7 @@ from liteeth.mac.preamble import LiteEthMACPreambleChecker, LiteEthMACPreambleIn
 
 from moderato.gateware.async_fifo import AsyncFIFO
 from moderato.gateware.gap import InterpacketGap
+from moderato.gateware.underrun import Underrun
 
 SYNC_DEPTH = 32 # Words, where there is one clock,
 CDC_DEPTH  = 16 # and where there are two: half a microsecond of a gigabit, and half the LUTs.
@@ -50,7 +51,7 @@ class MACCore(LiteXModule):
         self.rx_preamble  = ClockDomainsRenamer(rx)(LiteEthMACPreambleChecker(phy.dw))
         self.rx_last_be   = ClockDomainsRenamer(rx)(LiteEthMACRXLastBE(phy.dw))
         self.rx_converter = ClockDomainsRenamer(rx)(stream.StrideConverter(narrow, wide))
-        self.rx_cdc       = self._crossing(wide, rx, "sys")
+        self.rx_cdc       = self._crossing(wide, rx, "sys", waits=False)
         self.rx_pipeline  = stream.Pipeline(phy,
             self.rx_preamble,
             self.rx_last_be,
@@ -58,8 +59,7 @@ class MACCore(LiteXModule):
             self.rx_cdc,
         )
         self.comb += [
-            # LiteX's converter keeps `last` through a reset: taken from last_be, which it does not
-            # keep, a reset in the middle of a frame costs that frame and not the next one too.
+            # LiteX's converter keeps `last` through a reset, and does not keep last_be.
             self.rx_cdc.source.connect(self.source, omit={"last"}),
             self.source.last.eq(self.rx_cdc.source.last_be != 0),
         ]
@@ -75,7 +75,17 @@ class MACCore(LiteXModule):
             # FIFO: with a register here eth_tx is faster, and Yosys needs fewer LUTs.
             self.tx_buffer = ClockDomainsRenamer(tx)(
                 stream.Buffer(narrow, pipe_valid=True, pipe_ready=True))
+            self.tx_underrun = underrun = Underrun(phy.dw)
             tx_stages.insert(2, self.tx_buffer)
+            tx_stages.insert(4, underrun)
+            self.comb += [
+                underrun.inside.eq(self.tx_preamble.fsm.ongoing("COPY")),
+                underrun.drop.eq(self.tx_cdc.broken),
+                self.tx_cdc.starved.eq(underrun.starved),
+            ]
+            for stage in (self.tx_converter, self.tx_buffer): # They may hold octets of what is dropped.
+                ResetInserter()(stage)
+                self.comb += stage.reset.eq(self.tx_cdc.broken)
         if not getattr(phy, "integrated_ifg_inserter", False):
             self.tx_gap = ClockDomainsRenamer(tx)(InterpacketGap(phy.dw))
             tx_stages.append(self.tx_gap)
@@ -100,8 +110,8 @@ class MACCore(LiteXModule):
             self.comb += self.awake.eq(1) # The FIFOs follow the other side's clock.
 
     @staticmethod
-    def _crossing(layout, cd_from, cd_to):
+    def _crossing(layout, cd_from, cd_to, waits=True):
         """A FIFO between two clock domains, and within one: its depth is needed there as well."""
         if cd_from == cd_to:
             return stream.SyncFIFO(layout, SYNC_DEPTH)
-        return ClockDomainsRenamer({"write": cd_from, "read": cd_to})(AsyncFIFO(layout, CDC_DEPTH))
+        return ClockDomainsRenamer({"write": cd_from, "read": cd_to})(AsyncFIFO(layout, CDC_DEPTH, waits))

@@ -42,8 +42,17 @@ class PHYRates(LiteXModule):
 
         # # #
 
+        # The rate is the PHY chip's: no reset of ours changes it, and one within a measurement would make
+        # a wrong one of it.
         domains = {f"eth_{side}": f"{phy_cd}_{side}" for side in ("rx", "tx")}
-        self.detection = ClockDomainsRenamer(domains)(LiteEthGMIIMIIModeDetection(sys_clk_freq))
+        self.cd_measured = ClockDomain(reset_less=True)
+        self.cd_measure  = ClockDomain(reset_less=True)
+        self.comb += [
+            self.cd_measured.clk.eq(ClockSignal(domains["eth_rx"])),
+            self.cd_measure.clk.eq(ClockSignal()),
+        ]
+        self.detection = ClockDomainsRenamer({"eth_rx": "measured", "sys": "measure"})(
+            LiteEthGMIIMIIModeDetection(sys_clk_freq))
         self.comb += self.nibbles.eq(self.detection.mode)
 
         self.rx = ClockDomainsRenamer(domains["eth_rx"])(OctetsFromNibbles())

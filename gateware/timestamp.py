@@ -98,7 +98,8 @@ class TxStamps(LiteXModule):
     A completion waits for its stamp, and its ring may be stopped meanwhile. Then the frame is still
     sent, maybe much later, and nobody wants its stamp. So these frames of a ring have numbers, more of
     them than there can be frames on their way (`max_frames`, and what is behind the FIFO). The number
-    goes with the frame's words to the PHY, and comes back with the stamp.
+    goes with the frame's words to the PHY, and comes back with the stamp. Between clocks, a frame may
+    leave, and its number come back, after a reset of this side: the numbers go on behind it.
 
     asks      the frame that Transmit sends does, a bit for each ring whose it may be; `sent` is its end.
     mark      what goes with its words,
@@ -122,10 +123,15 @@ class TxStamps(LiteXModule):
         # -----------
         number = Signal(number_bits)
         self.comb += self.mark.eq(Cat(self.asks, number))
-        for asks in self.asks:
-            asked = Signal(number_bits)
+        restarted = Signal(reset=1)
+        if not one_clock:
+            self.sync += restarted.eq(0)
+        for asks, ring in zip(self.asks, self.rings):
+            asked = Signal(number_bits, reset_less=not one_clock)
             self.comb += If(asks, number.eq(asked))
             self.sync += If(self.sent & asks, asked.eq(number + 1))
+            if not one_clock: # The frame that the reset cut has a number, too.
+                self.sync += If(restarted, asked.eq(asked + 1), ring.expected.eq(asked + 1))
 
         # At the PHY: the number stays as it is until the next frame starts, so that it needs no more
         # than a clock to settle.
@@ -177,7 +183,7 @@ class RingStamps(LiteXModule):
         # For the completions: a stamp before the expected one is of a frame that was given up, and one
         # behind it says that the expected one got lost with the PHY's clock.
         # ---------------------------------------------------------------------------------------------
-        expected = Signal(number_bits)
+        self.expected = expected = Signal(number_bits)
         ahead    = Signal(number_bits)
         stale    = Signal()
         self.comb += [

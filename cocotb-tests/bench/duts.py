@@ -9,8 +9,9 @@ from migen.genlib.cdc import MultiReg
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
 from litex.build.lattice.common import lattice_ecp5_trellis_special_overrides
-from litex.soc.interconnect import axi, csr_bus, wishbone
+from litex.soc.interconnect import axi, csr_bus, stream, wishbone
 
+from liteeth.common import eth_phy_description
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
 from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
@@ -28,6 +29,7 @@ from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.filter import AddressFilter
 from moderato.gateware.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
+from moderato.gateware.mac_core import MACCore
 from moderato.gateware.merge import Continuation
 from moderato.gateware.moderation import Moderation
 from moderato.gateware.pacing import Pacing
@@ -127,16 +129,54 @@ def pacing():
 
 # Asynchronous FIFO --------------------------------------------------------------------------------
 
-def async_fifo():
-    """16 words of 9 bits; what crosses may be a clock late."""
-    device = ClockDomainsRenamer({"write": "sink", "read": "source"})(AsyncFIFO([("data", 9)], 16))
+def async_fifo(*kinds):
+    """16 words of 16 bits; what crosses may be a clock late. Or one of each of these kinds."""
+    device = Module()
     device.special_overrides = {MultiReg: Synchronizer}
     ports = clocked(device, "sink", "source")
-    for name in ("sink", "source"):
-        port   = getattr(device, name)
-        ports |= named(f"{name}_", **{field: getattr(port, field)
-            for field in ("valid", "ready", "data", "first", "last")})
+    for prefix, kind in kinds or [("", {})]:
+        fifo = ClockDomainsRenamer({"write": "sink", "read": "source"})(
+            AsyncFIFO([("data", 16), ("last_be", 1)], 16, **kind))
+        device.submodules += fifo
+        for name in ("sink", "source"):
+            port   = getattr(fifo, name)
+            ports |= named(f"{prefix}{name}_", **{field: getattr(port, field)
+                for field in ("valid", "ready", "data", "last_be")})
     return device, ports
+
+
+def async_fifo_resets():
+    return async_fifo(("waits_", {}), ("hurries_", {"waits": False}))
+
+
+# MAC core -----------------------------------------------------------------------------------------
+
+def mac_core(width):
+    """On a PHY of `width` bits that is nothing but its streams: `wire_rx`, `wire_tx`."""
+    device, phy = Module(), Module()
+    phy.dw = width
+    for name in ("sink", "source"):
+        setattr(phy, name, stream.Endpoint(eth_phy_description(width)))
+    device.submodules.core = core = MACCore(phy)
+    device.special_overrides = {MultiReg: Synchronizer}
+    ports = clocked(device, "sys", "eth_rx", "eth_tx")
+    for prefix, port in {"tx_": core.sink, "wire_tx_": phy.sink, "wire_rx_": phy.source,
+        "rx_": core.source}.items():
+        ports |= named(prefix, **{field: getattr(port, field)
+            for field in ("valid", "ready", "data", "last", "last_be")})
+    return device, ports
+
+
+def mac_core_8():
+    return mac_core(8)
+
+
+def mac_core_16():
+    return mac_core(16)
+
+
+def mac_core_32():
+    return mac_core(32)
 
 
 # Frame FIFO ---------------------------------------------------------------------------------------
@@ -665,7 +705,7 @@ def mac_rgmii(kind=LiteEthPHYRGMII, **parameters):
     device, ports = mac(phy, pads, ["sys"], "eth")
     device.comb += [wiring.rx.eq(clocks.rx_clk), clocks.tx_clk.eq(wiring.tx)]
     device.special_overrides = {**lattice_ecp5_trellis_special_overrides, MultiReg: Synchronizer}
-    return device, ports | named(pads=clocks)
+    return device, ports | named(pads=clocks, crg_rst=phy.crg._reset.storage)
 
 
 def mac_rgmii_rates():
@@ -681,7 +721,8 @@ def mac_rmii():
     device, ports = mac(phy, pads, ["sys"], "eth")
     device.special_overrides = {MultiReg: Synchronizer, AsyncResetSynchronizer:
         lattice_ecp5_trellis_special_overrides[AsyncResetSynchronizer]}
-    return device, ports | named(pads=clocks) | named(speed=phy._control.fields.speed)
+    return device, ports | named(pads=clocks, crg_rst=phy.crg._reset.storage,
+        speed=phy._control.fields.speed)
 
 
 class PCSPHY(Module):
