@@ -83,7 +83,7 @@ def pytest_runtest_protocol(item):
     """What is built for minutes and kept is told at once: a test that builds a kernel is not stuck.
     Tests that look at what is printed, or build in a cache of their own, get it."""
     capture, kept = item.config.pluginmanager.getplugin("capturemanager"), cache_root()
-    looks = {"capsys", "capfd", "capsysbinary", "capfdbinary"} & set(item.fixturenames)
+    looks = {"capsys", "capfd", "capsysbinary", "capfdbinary"} & set(getattr(item, "fixturenames", ()))
 
     def lifted():
         if looks or cache_root() != kept:
