@@ -16,7 +16,7 @@ def mac(sys_clk_freq=100e6, **options):
 @pytest.mark.parametrize("name", ["rx_fifo_order", "tx_fifo_order"])
 @pytest.mark.parametrize("order", [10, 15])
 def test_fifo_order(name, order):
-    with pytest.raises(ValueError, match=f"{name} must be 11 .* to 14 .*, not {order}"):
+    with pytest.raises(ValueError, match=f"{name} must be 11 to 14, not {order}"):
         mac(**{name: order})
     for order in (11, 14):
         mac(**{name: order})
@@ -41,7 +41,7 @@ def test_sys_clk_freq():
 
 def test_unicast():
     for number in (-1, 9):
-        with pytest.raises(ValueError, match=f"unicast must be 0 to 8 addresses, not {number}"):
+        with pytest.raises(ValueError, match=f"unicast must be 0 to 8, not {number}"):
             mac(unicast=number)
     assert optional(mac(unicast=2)) == {"FEATURES", *(
         f"UNICAST_{half}_{n}" for half in ("LOW", "HIGH") for n in range(2))}
@@ -83,7 +83,7 @@ def test_jumbo():
 
 def test_queues():
     for number in (0, 3):
-        with pytest.raises(ValueError, match=f"queues must be 1 or 2, not {number}"):
+        with pytest.raises(ValueError, match=f"queues must be 1 to 2, not {number}"):
             mac(queues=number)
     made = mac(queues=2)
     assert {name.split("_")[0] for name in optional(made)} == {"FEATURES", "RSS", "RX1", "TX1"}

@@ -15,9 +15,8 @@ class Assembly(LiteXModule):
     """Takes from each word of `buffer` the octets of the oldest job's piece, and ends the jobs of
     `completions`, those of a frame's last piece when the frame is whole in `fifo`.
 
-    checksum   sums frames on their way, as their first piece asks for it; or None.
-    tag        they get a VLAN tag, as their first piece asks for it;
-    stamp      and a time stamp, as their last piece does.
+    checksum   sums frames on their way, as their first piece asks for it; or None. They get a VLAN tag, as
+               their first piece asks for it, and a time stamp, as their last piece does.
     segmenter  has the headers of a frame whose first piece asks for segments: that piece. Each frame
                for the FIFO is made of headers from there and of payload then. Or None.
 
@@ -28,8 +27,7 @@ class Assembly(LiteXModule):
 
     A frame that is spoilt is swallowed to its end, and the FIFO forgets what it has of it.
     """
-    def __init__(self, completions, buffer, fifo, max_frames, checksum=None, tag=False, stamp=False,
-        segmenter=None):
+    def __init__(self, completions, buffer, fifo, checksum=None, segmenter=None):
         self.enable = Signal()
         self.over   = Signal()
         self.wants  = Signal()
@@ -68,7 +66,7 @@ class Assembly(LiteXModule):
             fifo.param.length.eq(octets),
             If(ended & ~fifo.commit, fifo.abort.eq(1)),
             completions.refused.eq(spoilt & ~fifo.commit),
-            full.eq(fifo.frames == max_frames),
+            full.eq(fifo.frames == fifo.max_frames),
             stuck.eq((packer.write & ~packer.room) | (fsm.ongoing("PIECE") & full)),
             self.awake.eq(self.over & begun & ~completions.waiting),
             self.wants.eq((begun | (completions.waiting & ~oldest.error)) & ~ended),
@@ -293,10 +291,11 @@ class Assembly(LiteXModule):
 
         # VLAN tags, in each segment the same one; and stamps, of what is in the FIFO as its last piece ends.
         # --------------------------------------------------------------------------------------------------
-        if tag:
+        record = dict(fifo.param.layout)
+        if "tag" in record:
             self.sync += If(~begun & completions.waiting,
                 fifo.param.tag.eq(oldest.tag),
                 fifo.param.tagged.eq(oldest.tagged),
             )
-        if stamp:
+        if "stamp" in record:
             self.comb += fifo.param.stamp.eq(oldest.stamp & completions.finish)

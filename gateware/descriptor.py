@@ -16,23 +16,43 @@ BEATS_PER_DESCRIPTOR = DESCRIPTOR_BYTES//DATA_BYTES
 PER_LINE             = LINE_BYTES//DESCRIPTOR_BYTES
 
 words       = {word.name: word for word in DESCRIPTOR}
-control     = {field.name: field for field in words["CONTROL"].fields}
 rx_checksum = {field.name: field for field in words["RX_CHECKSUM"].fields}
-tx_checksum = {field.name: field for field in words["TX_CHECKSUM"].fields}
-tx_segment  = {field.name: field for field in words["TX_SEGMENT"].fields}
-tx_tag      = {field.name: field for field in words["TX_TAG"].fields}
-tx_mss      = {field.name: field for field in words["TX_MSS"].fields}
 status      = {field.name: field for field in words["STATUS"].fields}
 
-# A descriptor as the rings see it, and what it says besides with a checksum to be inserted: START,
-# PLACE in units of two octets; with a VLAN tag; with a time stamp, whether one is asked for; with frames
-# in pieces, whether another one follows; with segments, what they are made by: NETWORK in units of two octets.
-descriptor_layout = [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
-checksum_layout   = [("start", 13), ("place", 13), ("insert", 1)]
-tag_layout        = [("tag", 16), ("tagged", 1)]
-stamp_layout      = [("stamp", 1)]
-more_layout       = [("more", 1)]
-segment_layout    = [("segment", 1), ("network", 7), ("octets", 16), ("mss", 14)]
+# Where a descriptor has what the rings are told of it (records.py). Of a field that is wider than there,
+# the lowest bits do not count: START and PLACE are in units of two octets.
+FIELDS = {
+    "address": ("ADDRESS",     None),
+    "length":  ("CONTROL",     "LENGTH"),
+    "request": ("CONTROL",     "INTERRUPT"),
+    "silent":  ("CONTROL",     "NO_INTERRUPT"),
+    "stamp":   ("CONTROL",     "TIMESTAMP"),
+    "more":    ("CONTROL",     "MORE"),
+    "segment": ("CONTROL",     "SEGMENT"),
+    "network": ("CONTROL",     "NETWORK"),
+    "start":   ("TX_CHECKSUM", "START"),
+    "place":   ("TX_CHECKSUM", "PLACE"),
+    "insert":  ("TX_CHECKSUM", "INSERT"),
+    "tag":     ("TX_TAG",      "TAG"),
+    "tagged":  ("TX_TAG",      "TAGGED"),
+    "octets":  ("TX_SEGMENT",  "PAYLOAD"),
+    "mss":     ("TX_MSS",      "MSS"),
+}
+
+
+def is_in_first_beat(name):
+    return words[FIELDS[name][0]].offset < DATA_BYTES
+
+
+def bits_of(name, width, beat):
+    """Those of a field, in the `beat` of its descriptor that has it."""
+    word, field = FIELDS[name]
+    lsb = 8*(words[word].offset % DATA_BYTES)
+    msb = lsb + 32
+    if field is not None:
+        [place] = [f for f in words[word].fields if f.name == field]
+        lsb, msb = lsb + place.lsb, lsb + place.lsb + place.width
+    return beat[msb - width:msb]
 
 
 def descriptor_address(base, order, index, half=0):
@@ -68,18 +88,11 @@ class DescriptorFetcher(LiteXModule):
     many are still to be read. `starved`: every descriptor handed over was delivered. A bus error
     while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
 
-    checksum  it delivers checksum_layout, too;
-    tag       tag_layout;
-    stamp     stamp_layout;
-    gather    more_layout;
-    segment   and with a checksum, segment_layout.
+    layout  of what it delivers (records.py).
     """
-    def __init__(self, checksum=False, tag=False, stamp=False, gather=False, segment=False):
-        first_layout = descriptor_layout + (stamp_layout if stamp else []) + (more_layout if gather else []) + \
-            (segment_layout[:2] if segment else []) # Of the first beat.
-        layout       = first_layout + (checksum_layout if checksum else []) + (tag_layout if tag else []) + \
-            (segment_layout[2:] if segment else [])
-        whole        = checksum or tag # Both beats of a descriptor are needed.
+    def __init__(self, layout):
+        first_layout = [(name, width) for name, width in layout if is_in_first_beat(name)]
+        whole        = len(first_layout) < len(layout) # Both beats of a descriptor are needed.
 
         # Settings.
         self.enable = Signal()
@@ -152,41 +165,14 @@ class DescriptorFetcher(LiteXModule):
         even = Signal(reset=1)
         self.sync += If(port.valid, even.eq(port.last | ~even))
 
-        def bits(word, field):
-            lsb = 8*(words[word].offset % DATA_BYTES) + field.lsb
-            return port.data[lsb:lsb + field.width]
-
         first = Record(first_layout) if whole else fifo.sink
         self.comb += [
             fifo.sink.valid.eq(port.valid & (~even if whole else even) & ~port.error & ~failed),
-            first.address.eq(port.data[:32]),
-            first.length.eq(bits("CONTROL", control["LENGTH"])),
-            first.request.eq(bits("CONTROL", control["INTERRUPT"])),
-            first.silent.eq(bits("CONTROL", control["NO_INTERRUPT"])),
+            [getattr(first, name).eq(bits_of(name, width, port.data)) for name, width in first_layout],
         ]
-        if stamp:
-            self.comb += first.stamp.eq(bits("CONTROL", control["TIMESTAMP"]))
-        if gather:
-            self.comb += first.more.eq(bits("CONTROL", control["MORE"]))
-        if segment:
-            self.comb += [
-                first.segment.eq(bits("CONTROL", control["SEGMENT"])),
-                first.network.eq(bits("CONTROL", control["NETWORK"])),
-                fifo.sink.octets.eq(bits("TX_SEGMENT", tx_segment["PAYLOAD"])),
-                fifo.sink.mss.eq(bits("TX_MSS", tx_mss["MSS"])),
-            ]
         if whole:
             kept = Record(first_layout)
             self.sync += If(port.valid & even, kept.eq(first))
             self.comb += [getattr(fifo.sink, name).eq(getattr(kept, name)) for name, _ in first_layout]
-        if checksum:
-            self.comb += [
-                fifo.sink.start.eq(bits("TX_CHECKSUM", tx_checksum["START"])[1:]),
-                fifo.sink.place.eq(bits("TX_CHECKSUM", tx_checksum["PLACE"])[1:]),
-                fifo.sink.insert.eq(bits("TX_CHECKSUM", tx_checksum["INSERT"])),
-            ]
-        if tag:
-            self.comb += [
-                fifo.sink.tag.eq(bits("TX_TAG", tx_tag["TAG"])),
-                fifo.sink.tagged.eq(bits("TX_TAG", tx_tag["TAGGED"])),
-            ]
+            self.comb += [getattr(fifo.sink, name).eq(bits_of(name, width, port.data))
+                for name, width in layout if not is_in_first_beat(name)]

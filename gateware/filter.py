@@ -86,3 +86,17 @@ class AddressFilter(LiteXModule):
                 (self.multicast & (self.allmulti | hash_hit))
             ),
         ]
+
+    def connect_registers(self, regs):
+        value = regs.value
+        self.comb += [
+            self.station.eq(Cat(value["MAC_LOW"], value["MAC_HIGH"])),
+            self.hash.eq(Cat(value["HASH_LOW"], value["HASH_HIGH"])),
+            self.promiscuous.eq(regs.field("CTRL", "PROMISCUOUS")),
+            self.allmulti.eq(regs.field("CTRL", "ALLMULTI")),
+        ]
+        for n, further in enumerate(self.further):
+            self.comb += [
+                further.on.eq(regs.field(f"UNICAST_HIGH_{n}", "ON")),
+                further.address.eq(Cat(value[f"UNICAST_LOW_{n}"], regs.field(f"UNICAST_HIGH_{n}", "OCTETS"))),
+            ]

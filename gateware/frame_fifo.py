@@ -28,12 +28,16 @@ class FrameFIFO(LiteXModule):
     Read side: `available` and `head` (the record) describe the oldest frame; `word` is its next word,
     `next` steps on. `release` frees the whole frame, whether its words were all read or not.
 
+    `longest` is how many octets of a frame it can hold, `max_frames` as above.
+
     `space` is the number of free words, uncommitted ones counted as taken; `frames` the number of
-    committed frames.
+    committed frames, and `held` whether there are any.
     """
     def __init__(self, order, param, max_frames=64):
         depth  = 2**order//8
         awidth = log2_int(depth)
+        self.longest    = 2**order - 8 # It may start late in its first word.
+        self.max_frames = max_frames
 
         # Write side.
         self.write    = Signal()
@@ -51,6 +55,7 @@ class FrameFIFO(LiteXModule):
         self.next      = Signal()
         self.release   = Signal()
         self.frames    = Signal(max=max_frames + 1)
+        self.held      = self.available
 
         # # #
 

@@ -11,20 +11,19 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from moderato.gateware.assembly    import Assembly
-from moderato.gateware.completions import Completions
-from moderato.gateware.descriptor  import (DescriptorFetcher, checksum_layout, segment_layout, stamp_layout,
-    tag_layout)
-from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, ReadPort
-from moderato.gateware.registers   import HEADER_BYTES
-from moderato.gateware.segmenter   import IP_PAIRS, TCP_PAIRS, Segmenter
+from moderato.gateware.assembly  import Assembly
+from moderato.gateware.dma       import BURST_BEATS, DATA_BYTES, ReadPort
+from moderato.gateware.records   import tx_descriptor
+from moderato.gateware.registers import HEADER_BYTES
+from moderato.gateware.ring      import Ring
+from moderato.gateware.segmenter import IP_PAIRS, TCP_PAIRS, Segmenter
 
 # Words that memory may owe, or that wait for being packed: enough to hide its latency.
 BUFFER_WORDS = 4*BURST_BEATS
 
 # Gather Ring --------------------------------------------------------------------------------------
 
-class GatherRing(LiteXModule):
+class GatherRing(Ring):
     """In TxRing's place: packs the pieces of each frame into `fifo`, from its first octet on.
 
     A piece's descriptor completes when its octets were taken, that of a frame's last piece when the frame
@@ -33,10 +32,10 @@ class GatherRing(LiteXModule):
     is full. Nothing of it is sent; that piece's descriptor and all that follow complete with ERROR. A frame
     whose last piece was not handed over waits for it, unless the ring is halted: then it is forgotten.
 
-    checksum, tag, stamps
-                as of TxRing: as a frame's first piece asks for the first two, and its last one for a stamp.
+    Checksums and VLAN tags are as of TxRing: as a frame's first piece asks for them; stamps, as its last one
+    does.
 
-    segment: the first piece of a frame may ask for segments (CONTROL.SEGMENT): it is the headers, and what
+    With segments, the first piece of a frame may ask for segments (CONTROL.SEGMENT): it is the headers, and what
     follows, of any length, is cut. Each segment is a frame in the FIFO, and leaves when it is whole there:
     what spoils the rest does not take it back. Headers that make no sense are a length that is invalid.
     The last segment is the one that is stamped.
@@ -46,38 +45,19 @@ class GatherRing(LiteXModule):
     Words wait in a buffer, so that memory need not be asked for more than the FIFO takes, nor does
     anything have to be known of a frame before its first piece is read.
     """
-    def __init__(self, fifo, fifo_order, max_frames, checksum=None, tag=False, stamps=None, segment=False):
-        # Settings.
-        self.enable = Signal()
-        self.base   = Signal(32)
-        self.order  = Signal(4)
-
-        # Results.
-        self.idle        = Signal()
-        self.halted      = Signal()
+    def __init__(self, fifo, options, checksum=None, stamps=None):
+        descriptor = tx_descriptor(options)
+        asked = [(name, width) for name, width in descriptor if name not in ("address", "length")]
+        super().__init__(descriptor, [("length", 16), ("offset", 3), ("error", 1), *asked], stamps=stamps)
         self.drop_length = Signal()
         self.reserved    = 0
-        self.awake       = Signal()
 
         # DMA.
-        wanted = (checksum_layout if checksum else []) + (tag_layout if tag else []) + \
-            (stamp_layout if stamps else []) + (segment_layout if segment else [])
-        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, tag, stamps is not None, True,
-            segment)
-        self.data        = data        = ReadPort()
-        self.completions = completions = Completions([("length", 16), ("offset", 3), ("more", 1),
-            ("error", 1), ("request", 1), ("silent", 1)] + wanted, stamped=stamps is not None)
+        self.data = data = ReadPort()
 
         # # #
 
-        self.comb += [
-            fetcher.enable.eq(self.enable),
-            fetcher.base.eq(self.base),
-            fetcher.order.eq(self.order),
-            completions.base.eq(self.base),
-            completions.order.eq(self.order),
-            self.halted.eq(fetcher.failed | completions.failed),
-        ]
+        fetcher, completions, fsm = self.fetcher, self.completions, self.fsm
 
         # Requests: one piece after the other, burst by burst, as the buffer has room for them.
         # -------------------------------------------------------------------------------------
@@ -94,12 +74,11 @@ class GatherRing(LiteXModule):
         job       = completions.job
         invalid   = Signal()
         too_long  = Signal()
-        longest   = 2**fifo_order - DATA_BYTES
         self.buffer = buffer = stream.SyncFIFO([("data", 8*DATA_BYTES), ("error", 1)], BUFFER_WORDS)
         self.comb += [
             end.eq(length + job.offset + DATA_BYTES - 1),
             invalid.eq((length == 0) | too_long),
-            too_long.eq(total > longest),
+            too_long.eq(total > fifo.longest),
             in_line.eq(BURST_BEATS - address[:log2_int(BURST_BEATS)]),
             beats.eq(Mux(remaining < in_line, remaining, in_line)),
             job.length.eq(length),
@@ -108,10 +87,8 @@ class GatherRing(LiteXModule):
             buffer.sink.data.eq(data.data),
             buffer.sink.error.eq(data.error),
         ]
-        self.fsm = fsm = FSM(reset_state="STOPPED")
         fsm.act("STOPPED",
             self.idle.eq(~self.enable),
-            completions.restart.eq(1),
             NextValue(before, 0),
             NextValue(spoils, 0),
             If(self.enable, NextState("WAIT")),
@@ -120,8 +97,7 @@ class GatherRing(LiteXModule):
             NextValue(address, fetcher.source.address[3:]),
             NextValue(job.offset, fetcher.source.address[:3]),
             NextValue(length, fetcher.source.length),
-            [NextValue(getattr(job, name), getattr(fetcher.source, name))
-                for name in ("more", "request", "silent", *[name for name, _ in wanted])],
+            [NextValue(getattr(job, name), getattr(fetcher.source, name)) for name, _ in asked],
             If(~self.enable,
                 NextState("DRAIN")
             ).Elif(fetcher.source.valid & completions.room & ~self.halted,
@@ -159,19 +135,14 @@ class GatherRing(LiteXModule):
                 If(remaining == beats, NextState("WAIT")),
             )
         )
-        fsm.act("DRAIN",
-            If(completions.idle & fetcher.idle,
-                fifo.abort.eq(1),
-                NextState("STOPPED"),
-            )
-        )
+        fsm.act("DRAIN", fifo.abort.eq(completions.idle & fetcher.idle))
         self.sync += owed.eq(owed + Mux(data.request.valid & data.request.ready, beats, 0)
             - (buffer.source.valid & buffer.source.ready))
 
         # Segments: headers that make sense, and payload of any length behind them.
         # -------------------------------------------------------------------------
         segmenter = None
-        if segment:
+        if options.segment:
             self.segmenter = segmenter = Segmenter()
             inside  = Signal() # Of a frame,
             carries = Signal() # that is to be cut.
@@ -186,7 +157,7 @@ class GatherRing(LiteXModule):
                 length[0] | (length > HEADER_BYTES),
                 job.start < job.network + IP_PAIRS,
                 length[1:] < job.start + TCP_PAIRS,
-                length + job.mss > longest,
+                length + job.mss > fifo.longest,
                 (job.mss == 0) | (job.octets == 0),
                 ~job.more,
             )))
@@ -201,27 +172,20 @@ class GatherRing(LiteXModule):
 
         # What comes of them.
         # -------------------
-        self.assembly = assembly = Assembly(completions, buffer, fifo, max_frames, checksum, tag,
-            stamps is not None, segmenter)
+        self.assembly = assembly = Assembly(completions, buffer, fifo, checksum, segmenter)
         self.comb += [
             assembly.enable.eq(self.enable),
             assembly.over.eq(self.halted & fsm.ongoing("WAIT")),
         ]
 
-        awake = fetcher.awake | fetcher.source.valid | ~completions.idle | assembly.awake | \
-            ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED"))
-        if checksum:
+        awake = self.busy() | fetcher.source.valid | assembly.awake
+        if options.tx_checksum:
             awake = awake | checksum.awake
-        if tag:
+        if options.vlan:
             self.insert = Signal()
             fsm.act("WAIT", NextValue(job.tagged, fetcher.source.tagged & self.insert))
-        if stamps:
-            # A ring that stops does not wait for them: the link may be down.
+        if options.timestamp:
             fsm.act("WAIT", NextValue(job.stamp, fetcher.source.stamp & ~fetcher.source.more))
-            self.comb += [
-                stamps.source.connect(completions.stamps),
-                stamps.give_up.eq(~self.enable),
-            ]
             awake = awake | stamps.awake
         self.comb += self.awake.eq(awake)
 

@@ -245,3 +245,40 @@ class Moderation(LiteXModule):
             self.unreported.eq(Mux(loud, -ahead, 0)),
             seen.eq(0),
         )
+
+    def connect_registers(self, regs, prefix, ring):
+        """Those of a direction, named `prefix`_...; and to its ring."""
+        value = regs.value
+        self.comb += [
+            # Ring.
+            self.completion.eq(ring.completions.completion),
+            self.request.eq(ring.completions.request),
+            self.silent.eq(ring.completions.silent),
+            self.clear.eq(ring.idle),
+            self.halted.eq(ring.halted & regs.field("CTRL", "HALT_INTERRUPT")),
+
+            # Commands and settings.
+            self.rearm.eq(regs.strobe[f"{prefix}_REARM"]),
+            self.rearm_index.eq(regs.data[:INDEX_BITS]),
+            self.disarm.eq(regs.strobe[f"{prefix}_DISARM"]),
+            self.frames.eq(value[f"{prefix}_FRAMES"]),
+            self.packet_timer.eq(value[f"{prefix}_PACKET_TIMER"]),
+            self.gap.eq(value[f"{prefix}_GAP"]),
+
+            # State.
+            value[f"{prefix}_COMPLETED"].eq(self.completed),
+            regs.field(f"{prefix}_MODERATION", "UNREPORTED").eq(self.unreported),
+            regs.field(f"{prefix}_MODERATION", "ARMED").eq(self.armed),
+            regs.field(f"{prefix}_MODERATION", "LINE").eq(self.line),
+        ]
+
+    def counters(self, prefix):
+        """What the interrupts of a direction count as."""
+        return {
+            f"{prefix}_INTERRUPTS":          self.raised,
+            f"{prefix}_INTERRUPTS_FRAMES":   self.by_frames,
+            f"{prefix}_INTERRUPTS_PACKET":   self.by_packet,
+            f"{prefix}_INTERRUPTS_ABSOLUTE": self.by_absolute,
+            f"{prefix}_INTERRUPTS_REQUEST":  self.by_request,
+            f"{prefix}_INTERRUPTS_HALTED":   self.by_halt,
+        }

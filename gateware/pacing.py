@@ -70,3 +70,14 @@ class Pacing(LiteXModule):
                 worked.eq(worked + self.busy)
             )
         )
+
+    def connect_registers(self, regs, prefix, moderation, ring):
+        """Those of an Rx direction, named `prefix`_...; to its moderation, and its ring."""
+        value = regs.value
+        self.comb += [
+            self.least.eq(value[f"{prefix}_ABSOLUTE_TIMER"]),
+            self.longest.eq(value[f"{prefix}_PACING_LONGEST"]),
+            self.busy.eq(~moderation.armed),
+            self.clear.eq(ring.idle),
+            value[f"{prefix}_PACING"].eq(self.level),
+        ]

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the transmitter sends while there is pause: frames of the FIFO unless they have to wait, and pause frames."""
 
+from functools import reduce
+from operator  import and_, or_
+
 from migen import *
 
 from litex.gen import *
@@ -9,7 +12,6 @@ from litex.soc.interconnect import stream
 
 from moderato.gateware.checksum import SUM_BITS
 from moderato.gateware.pause    import CONTROL, GROUP, PAUSE, PauseTimer, little
-from moderato.gateware.tx_ring  import tx_frame_param
 
 OCTETS   = 18  # Of a pause frame, without padding and FCS.
 PATIENCE = 255 # Pause frames in a row that ask for the same.
@@ -26,13 +28,14 @@ class PauseSource(LiteXModule):
     waits for none but the one under way: two ends that hold each other can always let go. What asks
     for the same PATIENCE times in a row gives up, for then nobody makes room any more.
 
-    param      layout of the FIFO's records.
     checksums  as Transmit has it, of the FIFO's frames; `self.checksums` is its, of all that it sends.
 
     own      the frame under way is a pause frame;
     stopped  the other end was told to pause, the last time that it was told something.
     """
-    def __init__(self, fifo, param=tx_frame_param, checksums=None):
+    def __init__(self, fifo, checksums=None):
+        param = fifo.head.layout
+
         # Settings.
         self.hold    = Signal()
         self.enable  = Signal()
@@ -122,7 +125,7 @@ class PauseSource(LiteXModule):
             fifo.next.eq(self.next & ~self.own),
             fifo.release.eq(self.release & ~self.own),
             self.awake.eq(begin | (self.available & ~busy) | (ours != self.own) | self.next | self.release |
-                timer.running | stop | (self.enable & self.full)),
+                timer.running | self.hold | stop | (self.enable & self.full)),
         ]
         if checksums is not None:
             # A pause frame has none, and waits for none.
@@ -131,3 +134,41 @@ class PauseSource(LiteXModule):
                 self.checksums.checksum.eq(checksums.checksum),
                 checksums.ready.eq(self.checksums.ready & ~self.own),
             ]
+
+    def connect_registers(self, regs, receive, fifo, rings):
+        """With what takes pauses, the Receive, and what runs full, its `fifo` and the RxRings of all queues, by
+        the prefix of their registers."""
+        self.other = other = PauseTimer()
+        low  = [regs.field("PAUSE_FIFO", edge)[3:] for edge in ("STOP", "GO")]
+        left = [regs.field("PAUSE_RING", edge)     for edge in ("STOP", "GO")]
+        # A ring that is stopped or halted drops what comes: no pause would help.
+        takes = {prefix: regs.field("PAUSE", "TX") & regs.field("CTRL", f"{prefix}_ENABLE") & ~ring.halted
+            for prefix, ring in rings.items()}
+        short = [ring.fetcher.available < left[0]  for ring in rings.values()]
+        ample = [ring.fetcher.available >= left[1] for ring in rings.values()]
+        if len(rings) > 1: # One that takes nothing says nothing.
+            short = [take & few     for take, few in zip(takes.values(), short)]
+            ample = [~take | enough for take, enough in zip(takes.values(), ample)]
+        self.comb += [
+            # Those of the other end.
+            other.enable.eq(regs.field("PAUSE", "RX")),
+            other.quantum.eq(regs.value["PAUSE_QUANTUM"]),
+            other.start.eq(receive.pauses),
+            other.quanta.eq(receive.control.quanta),
+            self.hold.eq(other.running),
+
+            # Ours.
+            self.enable.eq(reduce(or_, takes.values())),
+            self.full.eq((fifo.space < low[0]) | (fifo.frames >= fifo.max_frames//3) | reduce(or_, short)),
+            self.roomy.eq((fifo.space >= low[1]) & (fifo.frames <= fifo.max_frames//6) & reduce(and_, ample)),
+            self.quanta.eq(regs.value["PAUSE_QUANTA"]),
+            self.quantum.eq(regs.value["PAUSE_QUANTUM"]),
+            self.station.eq(Cat(regs.value["MAC_LOW"], regs.value["MAC_HIGH"])),
+
+            regs.field("STATUS", "TX_PAUSED").eq(other.running),
+            regs.field("STATUS", "RX_PAUSED").eq(self.stopped),
+        ]
+
+    def counters(self, transmit):
+        """What the Transmit behind it counts as."""
+        return {"TX_PAUSE_FRAMES": transmit.sent & self.own}

@@ -54,6 +54,18 @@ class PTPClock(LiteXModule):
             If(self.latch, self.latched.eq(self.time)),
         ]
 
+    def connect_registers(self, regs):
+        value = regs.value
+        self.comb += [
+            self.increment.eq(Cat(value["TIME_INCREMENT"], value["TIME_INCREMENT_NS"])),
+            self.tune.eq(regs.strobe["TIME_INCREMENT"]),
+            self.value.eq(Cat(value["TIME_LOW"], value["TIME_HIGH"])),
+            self.set.eq(regs.commands("TIME_COMMAND", "SET")),
+            self.step.eq(regs.commands("TIME_COMMAND", "STEP")),
+            self.latch.eq(regs.commands("TIME_COMMAND", "READ")),
+            Cat(value["TIME_NOW_LOW"], value["TIME_NOW_HIGH"]).eq(self.latched),
+        ]
+
 # Periodic Output ----------------------------------------------------------------------------------
 
 class PeriodicOutput(LiteXModule):
@@ -91,4 +103,14 @@ class PeriodicOutput(LiteXModule):
             ).Elif(due,
                 change.eq(change + Mux(self.level, self.period - self.width, self.width)),
             ),
+        ]
+
+    def connect_registers(self, regs):
+        value = regs.value
+        self.comb += [
+            self.on.eq(regs.field("TIME_CTRL", "OUTPUT")),
+            self.start.eq(regs.commands("TIME_COMMAND", "START")),
+            self.begin.eq(Cat(value["TIME_LOW"], value["TIME_HIGH"])),
+            self.period.eq(value["TIME_PERIOD"]),
+            self.width.eq(value["TIME_WIDTH"]),
         ]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two queues in each direction, each with rings of its own, at one Rx FIFO and one Tx FIFO.
+"""Queues in each direction, each with rings of its own, at one Rx FIFO and one Tx FIFO.
 
 No ring waits for the other one. In front of the Rx rings the oldest frame either has a descriptor,
 or is dropped, as with one ring. The Tx rings take turns frame by frame, and who has the turn either
 finds room as soon as the wire has taken some of what is there, or gives it up.
+
+Of one queue, all of this is nothing.
 """
 
 from migen import *
@@ -22,12 +24,17 @@ class RxQueue:
         self.word      = fifo.word
         self.next      = Signal()
         self.release   = Signal()
-        self.frames    = Signal.like(fifo.frames) # Of it in the FIFO.
+        self.frames    = Signal.like(fifo.frames) # Of it in the FIFO, not only the oldest.
+        self.held      = Signal()
 
 
 class RxQueues(LiteXModule):
-    """Between `fifo` (rx_queue_param, and `param`) and rings, one for each of `queues`."""
-    def __init__(self, fifo, param, count=2):
+    """Between `fifo` (rx_frame) and rings, one for each of `queues`."""
+    def __init__(self, fifo, count):
+        self.queues = [fifo]
+        if count == 1:
+            return
+        param = [field for field in fifo.head.layout if field[0] != "queue"]
         self.queues = [RxQueue(fifo, param) for _ in range(count)]
 
         # # #
@@ -41,6 +48,7 @@ class RxQueues(LiteXModule):
                 If(queue.release, fifo.release.eq(1)),
                 comes.eq(fifo.accepted & (fifo.param.queue == n)),
                 leaves.eq(queue.release & queue.available),
+                queue.held.eq(queue.frames != 0),
             ]
             self.sync += queue.frames.eq(queue.frames + comes - leaves)
 
@@ -60,14 +68,17 @@ class Turns(LiteXModule):
 
 class TxQueue:
     """The write side of the FIFO as a ring sees it, and the TxChecksum's, if there is one."""
-    def __init__(self, fifo, param, checksum):
-        self.write  = Signal()
-        self.data   = Signal(64)
-        self.commit = Signal()
-        self.abort  = Signal()
-        self.param  = Record(param)
-        self.space  = Signal.like(fifo.space)
-        self.frames = Signal.like(fifo.frames)
+    def __init__(self, fifo, checksum):
+        self.write    = Signal()
+        self.data     = Signal(64)
+        self.commit   = Signal()
+        self.abort    = Signal()
+        self.param    = Record(fifo.param.layout)
+        self.space    = Signal.like(fifo.space)
+        self.frames   = Signal.like(fifo.frames)
+        self.longest  = fifo.longest
+        # One's frames under way leave the other one's records to it.
+        self.max_frames = fifo.max_frames - IN_FLIGHT
         self.checksum = checksum and TxQueueChecksum(checksum)
 
 
@@ -83,31 +94,28 @@ class TxQueueChecksum:
 
 
 class TxQueues(LiteXModule):
-    """Two rings that share `fifo` (`param`, of max_frames) and `checksum`.
-
-    add_ring(queue, max_frames, checksum, n) gives the nth one, a TxRing or a GatherRing.
+    """What the rings see of `fifo` (tx_frame) and of `checksum`, which they share: for each, one of `queues`
+    and of `checksums`. Then join() tells which rings they are.
 
     A ring finds room only while it has the turn: then no words of other frames come between those of one,
     for the bus answers in order. Frames that the TxRings have asked for may be of both of them. A frame of
     a GatherRing whose last piece was not handed over keeps the turn, until the ring halts or stops.
     """
-    def __init__(self, fifo, param, max_frames, checksum, add_ring):
-        if max_frames <= 2*IN_FLIGHT:
-            raise ValueError(f"max_frames must be more than the {2*IN_FLIGHT} frames that may be under "
-                f"way, not {max_frames}: nothing would ever be sent.")
-        # One's frames under way leave the other one's records to it.
-        most = max_frames - IN_FLIGHT
-        self.queues = queues = [TxQueue(fifo, param, checksum) for _ in range(2)]
-        self.rings  = rings  = [add_ring(queue, most, queue.checksum, n) for n, queue in enumerate(queues)]
-        self.submodules += rings
+    def __init__(self, fifo, checksum, count):
+        self.fifo, self.checksum = fifo, checksum
+        self.queues    = [fifo] if count == 1 else [TxQueue(fifo, checksum) for _ in range(count)]
+        self.checksums = [checksum] if count == 1 else [queue.checksum for queue in self.queues]
 
-        # # #
-
+    def join(self, rings):
+        """One for each of the queues, TxRings or GatherRings."""
+        if len(rings) == 1:
+            return
+        fifo, checksum, queues = self.fifo, self.checksum, self.queues
         self.turns = turns = Turns()
         for n, ring in enumerate(rings):
             self.comb += [
                 turns.wants[n].eq(ring.wants()),
-                queues[n].frames.eq(most),
+                queues[n].frames.eq(queues[n].max_frames),
                 If(turns.turn == n,
                     queues[n].space.eq(fifo.space - rings[1 - n].reserved),
                     queues[n].frames.eq(fifo.frames),
@@ -123,9 +131,9 @@ class TxQueues(LiteXModule):
             fifo.data.eq(Mux(other.write, other.data, one.data)),
             fifo.commit.eq(one.commit | other.commit),
             [getattr(fifo.param, name).eq(Mux(other.commit, getattr(other.param, name), getattr(one.param, name)))
-                for name, _ in param],
+                for name, _ in fifo.param.layout],
         ]
-        if "stamp" in dict(param):
+        if "stamp" in dict(fifo.param.layout):
             self.comb += fifo.param.stamp.eq(Cat(one.param.stamp[0] & ~other.commit,
                 other.param.stamp[0] & other.commit))
         if checksum:
@@ -137,13 +145,16 @@ class TxQueues(LiteXModule):
 # Pulses -------------------------------------------------------------------------------------------
 
 class OneByOne(LiteXModule):
-    """`pulse` for each of two pulses, one of which never comes again within a clock."""
-    def __init__(self, one, other):
+    """`pulse` for each of one or two pulses, one of which never comes again within a clock."""
+    def __init__(self, one, other=None):
         self.pulse = Signal()
         self.awake = Signal()
 
         # # #
 
+        if other is None:
+            self.comb += self.pulse.eq(one)
+            return
         late = Signal()
         self.comb += [
             self.pulse.eq(one | other | late),

@@ -9,30 +9,15 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
-from moderato.gateware.checksum  import SUM_BITS, OnesComplementSum
+from moderato.gateware.checksum  import OnesComplementSum
 from moderato.gateware.crc       import INIT, RESIDUE, crc32_step
 from moderato.gateware.filter    import AddressFilter
 from moderato.gateware.merge     import Continuation
 from moderato.gateware.pause     import ControlFrame
-from moderato.gateware.registers import RX_OFFSET
+from moderato.gateware.registers import RX_OFFSET, URGENT_COMPARISONS
 from moderato.gateware.rss       import RSS
 from moderato.gateware.urgent    import Urgent
-from moderato.gateware.vlan      import TCI_BITS, VID_BITS, Membership, Tag
-
-# Parameters of a frame in the Rx FIFO: octets without FCS, what its destination is, and whether it
-# raises an interrupt at once.
-rx_frame_param = [("length", 14), ("multicast", 1), ("broadcast", 1), ("urgent", 1)]
-# And with checksums, the one's complement sum of what follows the Ethernet header.
-rx_sum_param = [("sum", SUM_BITS)]
-# And with time stamps, whether the frame's first word is its own.
-rx_stamp_param = [("stamped", 1)]
-# With several queues, the one that it is for.
-rx_queue_param = [("queue", 1)]
-# With VLANs, the tag that was taken out.
-rx_tag_param = [("tagged", 1), ("tci", TCI_BITS)]
-# And with marks for merging, whether it continues the frame before it.
-rx_merge_param = [("continues", 1)]
-
+from moderato.gateware.vlan      import VID_BITS, Membership, Tag
 
 def unless(condition, *statements):
     """The statements where `condition`, if it is one, is 0."""
@@ -44,38 +29,31 @@ class Receive(LiteXModule):
     """Packs 32-bit words of the MAC core into 64-bit words that start RX_OFFSET bytes late.
 
     sink   frames from destination address to FCS; held back a few clocks between two frames.
-    fifo   FrameFIFO with rx_frame_param, whose write side this module drives. The FCS goes in too,
-           but counts for nothing.
-    comparisons
-           so many masked comparisons make a frame urgent (urgent.py).
-    checksum
-           frames are summed; the FIFO has rx_sum_param, too.
-    further
-           so many addresses beside the station's own (filter.py).
-    pause  with `obey`, MAC control frames are for the MAC alone (pause.py), which `pauses` for so many
-           `control.quanta`, whether `enable` lets frames in or not: so a pause can be ended.
-    vlan   a VLAN tag may be taken out, and goes into the frame's record (rx_tag_param); with `select`,
-           frames of VLANs that are not among `members` are dropped (vlan.py).
-    stamp  the time at which the frame started whose first word is here (timestamp.py), or None. With
-           `stamping` it goes into the FIFO ahead of the frame; the FIFO has rx_stamp_param, too.
-    rss    each frame is for one of two queues (rss.py), if that takes frames; the FIFO has
-           rx_queue_param, too.
-    merge  TCP segments that continue the frame before are marked (merge.py); the FIFO has
-           rx_merge_param, too.
+    fifo   FrameFIFO with rx_frame, whose write side this module drives. The FCS goes in too, but counts
+           for nothing.
+    stamp  (with time stamps) the time at which the frame started whose first word is here (timestamp.py).
+           With `stamping` it goes into the FIFO ahead of the frame.
+
+    What the options add: masked comparisons make a frame urgent (urgent.py); it is summed (checksum.py);
+    there are further addresses (filter.py); with `obey`, MAC control frames are for the MAC alone
+    (pause.py), which `pauses` for so many `control.quanta`, whether `enable` lets frames in or not, so that
+    a pause can be ended; a VLAN tag may be taken out, and with `select`, frames of VLANs that are not among
+    `members` are dropped (vlan.py); each frame is for one of the queues (rss.py), if that takes frames;
+    TCP segments that continue the frame before are marked (merge.py).
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS and tag
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
     or unknown of MAC control; foreign of other VLANs. With them, `damaged`: its FCS is wrong, or the
     PHY said so.
     """
-    def __init__(self, fifo, comparisons=0, checksum=False, further=0, pause=False, vlan=False, stamp=None,
-        rss=False, merge=False):
+    def __init__(self, fifo, options, stamp=None):
         assert RX_OFFSET == 2 # The packing below carries half a word.
+        pause, vlan, rss, merge = options.pause, options.vlan, options.queues > 1, options.merge
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
         self.max_frame = Signal(14)
-        self.filter    = AddressFilter(further)
-        self.urgent    = Urgent(comparisons)
+        self.filter    = AddressFilter(options.unicast)
+        self.urgent    = Urgent(URGENT_COMPARISONS if options.urgent else 0)
         if pause:
             self.control = control = ControlFrame()
             self.obey    = Signal()
@@ -281,7 +259,7 @@ class Receive(LiteXModule):
         # Sum: a word late, for as many octets of a frame's last word as there are, so many of the word
         # before are not of the FCS. The sum is there when the frame's fate is decided.
         # ----------------------------------------------------------------------------------------------
-        if checksum:
+        if options.rx_checksum:
             self.sum = total = OnesComplementSum(32)
             number   = Signal(13) # Of the current word.
             previous = Signal(32)
@@ -298,7 +276,7 @@ class Receive(LiteXModule):
 
         # Time stamp: in the clock of the first word, which writes none by itself.
         # ------------------------------------------------------------------------
-        if stamp is not None:
+        if options.timestamp:
             self.stamping = Signal()
             fsm.act("RECEIVE", If(sink.valid & ~started,
                 NextValue(fifo.param.stamped, self.stamping),
@@ -318,3 +296,45 @@ class Receive(LiteXModule):
             self.filter.start.eq(sink.valid & sink.ready & started & second),
             self.filter.destination.eq(Cat(first, sink.data[:16])),
         ]
+
+        # What they count as.
+        # -------------------
+        self.counters = {
+            "RX_FCS_ERRORS":  self.fcs_error,
+            "RX_UNDERSIZE":   self.undersize,
+            "RX_OVERSIZE":    self.oversize,
+            "RX_FILTERED":    self.filtered,
+            "RX_DROP_FIFO":   self.fifo_full,
+            "RX_GOOD_FRAMES": self.good,
+            "RX_GOOD_OCTETS": (self.good, self.octets),
+        }
+        self.fates = [self.good, self.fcs_error, self.filtered, self.fifo_full] # Of frames of valid length.
+        if pause:
+            self.counters |= {"RX_PAUSE_FRAMES": self.paused, "RX_CONTROL_UNKNOWN": self.unknown}
+            self.fates    += [self.paused, self.unknown]
+        if vlan:
+            self.counters |= {"RX_VLAN_FILTERED": self.foreign}
+            self.fates    += [self.foreign]
+        self.options = options
+
+    def connect_registers(self, regs, enable):
+        """enable: of any of the queues."""
+        options = self.options
+        self.comb += [
+            self.enable.eq(enable),
+            self.max_frame.eq(regs.value["MAX_FRAME"]),
+        ]
+        self.filter.connect_registers(regs)
+        self.urgent.connect_registers(regs)
+        if options.pause:
+            self.comb += self.obey.eq(regs.field("PAUSE", "RX"))
+        if options.vlan:
+            self.comb += [
+                self.tag.strip.eq(regs.field("VLAN", "STRIP")),
+                self.select.eq(regs.field("VLAN", "FILTER")),
+            ]
+            self.members.connect_registers(regs)
+        if options.timestamp:
+            self.comb += self.stamping.eq(regs.field("TIME_CTRL", "RX"))
+        if options.queues > 1:
+            self.rss.connect_registers(regs)

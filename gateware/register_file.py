@@ -92,3 +92,12 @@ class RegisterFile(LiteXModule):
                 If(write, Case(self.bus.adr[:10], writes)),
             ),
         ]
+
+    def field(self, register, name):
+        """The signal of a field."""
+        bits = registers.bits(register, name)
+        return self.value[register][bits.lsb:bits.lsb + bits.width]
+
+    def commands(self, register, name):
+        """Whether a register that is "wo" is being written with this bit."""
+        return self.strobe[register] & self.data[registers.bits(register, name).lsb]

@@ -520,6 +520,18 @@ def registers():
     return sorted(out, key=lambda r: r.offset)
 
 
+def bits(register, field):
+    """The entry of a register's field."""
+    [reg] = [r for r in registers() if r.name == register]
+    [entry] = [f for f in reg.fields if f.name == field]
+    return entry
+
+
+def value(register, numbers):
+    """A register's, of its fields' by name."""
+    return sum(number << bits(register, field).lsb for field, number in numbers.items())
+
+
 def options():
     """What the `option` of registers can be, all of it."""
     return sorted({register.option for register in registers() if register.option})

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What RFC 2819 (RMON) and IEEE 802.3's MAC groups count beside the MAC's own counters: lengths, destinations."""
 
+from functools import reduce
+from operator  import or_
+
 from migen import *
 
 from litex.gen import *
@@ -38,3 +41,21 @@ class Destination(LiteXModule):
             ),
         )
         self.comb += self.multicast.eq(group & ~self.broadcast)
+
+
+class Rmon(LiteXModule):
+    """What is counted of the frames of a Receive and of a Transmit: `counters`, names and pulses."""
+    def __init__(self, receive, transmit):
+        self.destination = to = Destination(transmit.source)
+        self.counters = counters = {
+            "RX_FRAGMENTS": receive.undersize & receive.damaged,
+            "RX_JABBERS":   receive.oversize & receive.damaged,
+            "RX_MULTICAST": receive.good & receive.filter.multicast & ~receive.filter.broadcast,
+            "RX_BROADCAST": receive.good & receive.filter.broadcast,
+            "TX_MULTICAST": transmit.sent & to.multicast,
+            "TX_BROADCAST": transmit.sent & to.broadcast,
+        }
+        for direction, pulse, octets in (
+                ("RX", reduce(or_, receive.fates), receive.octets), ("TX", transmit.sent, transmit.octets)):
+            for (first, _), hit in zip(RMON_RANGES, lengths(octets)):
+                counters[f"{direction}_OCTETS_{first}"] = pulse & hit

@@ -234,3 +234,15 @@ class RSS(LiteXModule):
             hash.key_word.eq(self.key_word),
             hash.key_data.eq(self.key_data),
         ]
+
+    def connect_registers(self, regs):
+        value = regs.value
+        keys  = [regs.strobe[f"RSS_KEY_{n}"] for n in range(RSS_KEY_WORDS)]
+        self.comb += [
+            self.types.eq(value["RSS_TYPES"]),
+            self.indirection.eq(Cat(*[value[f"RSS_TABLE_{n}"] for n in range(2**RSS_TABLE_BITS//32)])),
+            self.on.eq(Cat(regs.field("CTRL", "RX_ENABLE"), regs.field("CTRL", "RX1_ENABLE"))),
+            self.key_write.eq(reduce(or_, keys)),
+            [If(key, self.key_word.eq(n)) for n, key in enumerate(keys)],
+            self.key_data.eq(regs.data),
+        ]

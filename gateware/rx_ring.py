@@ -5,54 +5,35 @@ from migen import *
 
 from litex.gen import *
 
-from moderato.gateware.completions import Completions
-from moderato.gateware.descriptor  import DescriptorFetcher
-from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, WritePort
-from moderato.gateware.registers   import RX_OFFSET, STAMP_OCTETS
+from moderato.gateware.dma       import BURST_BEATS, DATA_BYTES, WritePort
+from moderato.gateware.records   import rx_descriptor
+from moderato.gateware.registers import RX_OFFSET, STAMP_OCTETS
+from moderato.gateware.ring      import Ring
 
 # Rx Ring ------------------------------------------------------------------------------------------
 
-class RxRing(LiteXModule):
-    """Moves the oldest frame of `fifo` (rx_frame_param, rx_sum_param, rx_tag_param, rx_stamp_param,
-    rx_merge_param) to the next descriptor's buffer.
+class RxRing(Ring):
+    """Moves the oldest frame of `fifo` (rx_frame) to the next descriptor's buffer.
 
     A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
     too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
     once, as its descriptor may, and is marked in its status. Of a buffer only whole words are used.
     Memory that refuses data costs that frame (ERROR); one that refuses descriptors or their status
     leaves the ring `halted`: it drops what comes until it is disabled. What continues a frame
-    (rx_merge_param) that the ring did not deliver continues nothing.
+    that the ring did not deliver continues nothing.
     """
     def __init__(self, fifo):
-        # Settings.
-        self.enable = Signal()
-        self.base   = Signal(32)
-        self.order  = Signal(4)
-
-        # Results.
-        self.idle        = Signal()
-        self.halted      = Signal()
+        known = [name for name, _ in fifo.head.layout] # What goes into the status.
+        super().__init__(rx_descriptor(), fifo.head.layout + [("error", 1), ("request", 1), ("silent", 1)], known)
         self.drop_ring   = Signal()
         self.drop_buffer = Signal()
-        self.awake       = Signal()
 
         # DMA.
-        self.fetcher     = fetcher     = DescriptorFetcher()
-        self.data        = data        = WritePort(note_width=1) # Noted: a frame's last burst.
-        known = [name for name, _ in fifo.head.layout] # What goes into the status.
-        self.completions = completions = Completions(
-            fifo.head.layout + [("error", 1), ("request", 1), ("silent", 1)], fields=known)
+        self.data = data = WritePort(note_width=1) # Noted: a frame's last burst.
 
         # # #
 
-        self.comb += [
-            fetcher.enable.eq(self.enable),
-            fetcher.base.eq(self.base),
-            fetcher.order.eq(self.order),
-            completions.base.eq(self.base),
-            completions.order.eq(self.order),
-            self.halted.eq(fetcher.failed | completions.failed),
-        ]
+        fetcher, completions, fsm = self.fetcher, self.completions, self.fsm
 
         # Frames.
         # -------
@@ -74,12 +55,10 @@ class RxRing(LiteXModule):
             in_line.eq(BURST_BEATS - address[:log2_int(BURST_BEATS)]),
         ]
 
-        self.fsm = fsm = FSM(reset_state="STOPPED")
         fsm.act("STOPPED",
             # What was received before is no frame of the next ring.
             fifo.release.eq(fifo.available),
             self.idle.eq(~self.enable & ~fifo.available),
-            completions.restart.eq(1),
             If(self.enable & ~fifo.available, NextState("WAIT")),
         )
         fsm.act("WAIT",
@@ -147,9 +126,6 @@ class RxRing(LiteXModule):
                     NextValue(lost, 0)
                 )
             )
-        fsm.act("DRAIN",
-            If(completions.idle & fetcher.idle, NextState("STOPPED"))
-        )
 
         # Acknowledgements: a frame's bursts one after the other, frame by frame.
         # -----------------------------------------------------------------------
@@ -160,5 +136,4 @@ class RxRing(LiteXModule):
         ]
         self.sync += If(data.done, refused.eq(~data.done_note & (refused | data.refused)))
 
-        self.comb += self.awake.eq(fetcher.awake | fifo.available | ~completions.idle |
-            ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED")))
+        self.comb += self.awake.eq(self.busy() | fifo.available)

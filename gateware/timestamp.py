@@ -161,6 +161,15 @@ class TxStamps(LiteXModule):
             ]
         self.comb += self.awake.eq(crossing.seen | came)
 
+    def connect(self, frames, transmit, core):
+        """To what Transmit sends, a FIFO with tx_frame, and to the MACCore that takes the mark along."""
+        self.comb += [
+            self.asks.eq(frames.head.stamp),
+            self.sent.eq(transmit.sent),
+            core.mark.eq(self.mark),
+            self.marked.eq(core.marked),
+        ]
+
 
 class RingStamps(LiteXModule):
     """Those of one ring's frames, of which `sink` has the numbers.
@@ -196,3 +205,13 @@ class RingStamps(LiteXModule):
             self.awake.eq(stamps.source.valid & stale),
         ]
         self.sync += If(source.valid & source.ready, expected.eq(expected + 1))
+
+# Stamps -------------------------------------------------------------------------------------------
+
+class Stamps(LiteXModule):
+    """Of both directions at a PHY whose clock domains are `phy_cd`_rx and `phy_cd`_tx, or "sys"."""
+    def __init__(self, clock, phy, phy_cd, max_frames, rings):
+        one_clock = phy_cd == "sys"
+        rx, tx = ("sys", "sys") if one_clock else (f"{phy_cd}_rx", f"{phy_cd}_tx")
+        self.rx = ClockDomainsRenamer({"wire": rx})(RxStamp(clock, phy.source, one_clock))
+        self.tx = ClockDomainsRenamer({"wire": tx})(TxStamps(clock, phy.sink, one_clock, max_frames, rings))

@@ -15,20 +15,20 @@ from moderato.gateware.vlan import PLACE, TAG_OCTETS, tag
 # Transmit -----------------------------------------------------------------------------------------
 
 class Transmit(LiteXModule):
-    """Sends the frames of `fifo` (tx_frame_param) as 32-bit words, first octet in bits 7:0.
+    """Sends the frames of `fifo` (tx_frame) as 32-bit words, first octet in bits 7:0.
 
     Frames shorter than IEEE 802.3's minimum are padded with zeros. The CRC takes a word a clock and
     the octets of an incomplete last word one a clock: up to three clocks without a word, which the
     MAC core's FIFO hides, since frames reach it faster than they leave for the wire.
 
-    checksums  a stream of a `checksum` for each frame, to be put at the frame's `place` if its parameters
-               (tx_place_param) have `insert`; or None.
-    vlan       frames whose parameters (tx_tag_param) have `tagged` get their VLAN tag, which counts in the
+    checksums  a stream of a `checksum` for each frame, to be put at the frame's `place` if its record has
+               `insert`; or None. Frames whose record has `tagged` get their VLAN tag, which counts in the
                minimum.
 
     `sent` pulses when a frame's last word was taken, with its `octets` on the wire, FCS included.
     """
-    def __init__(self, fifo, checksums=None, vlan=False):
+    def __init__(self, fifo, checksums=None):
+        vlan = "tagged" in dict(fifo.head.layout)
         self.source = source = stream.Endpoint(eth_phy_description(32))
         self.sent   = Signal()
         self.octets = Signal(15 if vlan else 14)
@@ -190,3 +190,7 @@ class Transmit(LiteXModule):
             # The frame that is being sent is available until its end.
             self.awake.eq(fifo.available & (~source.valid | source.ready)),
         ]
+        self.counters = {
+            "TX_GOOD_FRAMES": self.sent,
+            "TX_GOOD_OCTETS": (self.sent, self.octets),
+        }

@@ -5,69 +5,49 @@ from migen import *
 
 from litex.gen import *
 
-from moderato.gateware.completions import IN_FLIGHT, Completions
-from moderato.gateware.descriptor  import DescriptorFetcher
+from moderato.gateware.completions import IN_FLIGHT
 from moderato.gateware.dma         import BURST_BEATS, DATA_BYTES, ReadPort
-
-# Parameters of a frame in the Tx FIFO: its octets without FCS, the byte of the first word that it
-# starts at, and whether the bus failed while it was read.
-tx_frame_param = [("length", 14), ("offset", 3), ("error", 1)]
-# And with checksums, whether one is to be inserted, and at which pair of octets.
-tx_place_param = [("place", 13), ("insert", 1)]
-# With VLANs, whether one with this tag is to be inserted.
-tx_tag_param = [("tag", 16), ("tagged", 1)]
-# And with time stamps, whether its completion waits for one, a bit for each ring whose it may be.
-def tx_stamp_param(rings): return [("stamp", rings)]
+from moderato.gateware.records     import chosen, tx_descriptor
+from moderato.gateware.ring        import Ring
 
 # Tx Ring ------------------------------------------------------------------------------------------
 
-class TxRing(LiteXModule):
-    """Reads the frames that descriptors name into `fifo` (tx_frame_param) as soon as they fit.
+class TxRing(Ring):
+    """Reads the frames that descriptors name into `fifo` (tx_frame) as soon as they fit.
 
-    fifo_order  size of the FIFO, 2**order bytes.
-    max_frames  how many frames the FIFO can hold.
-    checksum    a TxChecksum that is to sum each frame on its way, for a FIFO with tx_place_param, too; or None.
-    tag         frames get VLAN tags if `insert`; the FIFO has tx_tag_param, too.
-    stamps      the RingStamps of frames that ask for one, for a FIFO with tx_stamp_param, too; or None.
+    checksum  a TxChecksum that is to sum each frame on its way, or None.
+    stamps    as of Ring.
 
     A descriptor completes when its frame is whole in the FIFO, for then its memory may be reused; the
     frame will be sent, whatever becomes of the ring; one with a stamp, when that is known. A length of
     0, or beyond the FIFO (`drop_length`), and one that memory refuses to give all of complete with
-    ERROR and send nothing. Memory that refuses descriptors or their status leaves the ring `halted` until it is disabled.
-    """
-    def __init__(self, fifo, fifo_order, max_frames, checksum=None, tag=False, stamps=None):
-        if max_frames <= IN_FLIGHT:
-            raise ValueError(f"max_frames must be more than the {IN_FLIGHT} frames that may be under "
-                f"way, not {max_frames}: nothing would ever be sent.")
-        # Settings.
-        self.enable = Signal()
-        self.base   = Signal(32)
-        self.order  = Signal(4)
+    ERROR and send nothing.
 
-        # Results.
-        self.idle        = Signal()
-        self.halted      = Signal()
+    insert    (with VLANs) frames get the tags that their descriptors ask for.
+    """
+    def __init__(self, fifo, options, checksum=None, stamps=None):
+        super().__init__(tx_descriptor(options), chosen(
+            ("words",   12, True),
+            ("length",  14, True),
+            ("offset",  3,  True),
+            ("error",   1,  True),
+            ("request", 1,  True),
+            ("silent",  1,  True),
+            ("start",   15, options.tx_checksum), # In memory, as `offset`.
+            ("place",   13, options.tx_checksum),
+            ("insert",  1,  options.tx_checksum),
+            ("tag",     16, options.vlan),
+            ("tagged",  1,  options.vlan),
+            ("stamp",   1,  options.timestamp),
+        ), stamps=stamps)
         self.drop_length = Signal()
-        self.awake       = Signal()
 
         # DMA.
-        self.fetcher     = fetcher     = DescriptorFetcher(checksum is not None, tag, stamps is not None)
-        self.data        = data        = ReadPort()
-        wanted = [("start", 15)] + tx_place_param if checksum else [] # `start` in memory, as `offset`.
-        wanted = wanted + (tx_tag_param if tag else []) + (tx_stamp_param(1) if stamps else [])
-        self.completions = completions = Completions([("words", 12), ("length", 14), ("offset", 3),
-            ("error", 1), ("request", 1), ("silent", 1)] + wanted, stamped=stamps is not None)
+        self.data = data = ReadPort()
 
         # # #
 
-        self.comb += [
-            fetcher.enable.eq(self.enable),
-            fetcher.base.eq(self.base),
-            fetcher.order.eq(self.order),
-            completions.base.eq(self.base),
-            completions.order.eq(self.order),
-            self.halted.eq(fetcher.failed | completions.failed),
-        ]
+        fetcher, completions, fsm = self.fetcher, self.completions, self.fsm
 
         # Requests: one frame after the other, burst by burst, once the FIFO has room for all of it.
         # ------------------------------------------------------------------------------------------
@@ -87,8 +67,8 @@ class TxRing(LiteXModule):
         room      = Signal()
         self.comb += [
             words.eq((length + offset + DATA_BYTES - 1) >> 3),
-            invalid.eq((length == 0) | (length > 2**fifo_order - DATA_BYTES)),
-            room.eq((reserved + words <= fifo.space) & (fifo.frames < max_frames - IN_FLIGHT)),
+            invalid.eq((length == 0) | (length > fifo.longest)),
+            room.eq((reserved + words <= fifo.space) & (fifo.frames < fifo.max_frames - IN_FLIGHT)),
             in_line.eq(BURST_BEATS - address[:log2_int(BURST_BEATS)]),
             beats.eq(Mux(remaining < in_line, remaining, in_line)),
             job.words.eq(words),
@@ -99,10 +79,8 @@ class TxRing(LiteXModule):
             job.silent.eq(silent),
         ]
         reserve = Signal()
-        self.fsm = fsm = FSM(reset_state="STOPPED")
         fsm.act("STOPPED",
             self.idle.eq(~self.enable),
-            completions.restart.eq(1),
             If(self.enable, NextState("WAIT")),
         )
         fsm.act("WAIT",
@@ -145,9 +123,6 @@ class TxRing(LiteXModule):
                 If(remaining == beats, NextState("WAIT")),
             )
         )
-        fsm.act("DRAIN",
-            If(completions.idle & fetcher.idle, NextState("STOPPED"))
-        )
         self.sync += reserved.eq(reserved + Mux(reserve, words, 0) - data.valid)
 
         # Answers: count a frame's words, then commit it to the FIFO one clock later.
@@ -176,12 +151,11 @@ class TxRing(LiteXModule):
             ),
         ]
 
-        awake = fetcher.awake | fetcher.source.valid | ~completions.idle | \
-            ~Mux(self.enable, fsm.ongoing("WAIT"), fsm.ongoing("STOPPED"))
+        awake = self.busy() | fetcher.source.valid
 
         # Checksums.
         # ----------
-        if checksum:
+        if options.tx_checksum:
             start = Signal(13)
             fsm.act("WAIT",
                 NextValue(start, fetcher.source.start),
@@ -206,7 +180,7 @@ class TxRing(LiteXModule):
 
         # VLAN tags.
         # ----------
-        if tag:
+        if options.vlan:
             self.insert = Signal()
             fsm.act("WAIT",
                 NextValue(job.tag, fetcher.source.tag),
@@ -216,14 +190,11 @@ class TxRing(LiteXModule):
                 fifo.param.tag.eq(oldest.tag),
                 fifo.param.tagged.eq(oldest.tagged),
             )
-        # Time stamps. A ring that stops does not wait for them: the link may be down.
-        # ----------------------------------------------------------------------------
-        if stamps:
+
+        # Time stamps.
+        # ------------
+        if options.timestamp:
             fsm.act("WAIT", NextValue(job.stamp, fetcher.source.stamp))
-            self.comb += [
-                stamps.source.connect(completions.stamps),
-                stamps.give_up.eq(~self.enable),
-            ]
             self.sync += If(completions.finish, fifo.param.stamp.eq(oldest.stamp))
             awake = awake | stamps.awake
 

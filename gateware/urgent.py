@@ -53,3 +53,14 @@ class Urgent(LiteXModule):
         if self.comparisons:
             self.comb += self.urgent.eq(
                 reduce(or_, holds) & ~(self.together & reduce(or_, fails)))
+
+    def connect_registers(self, regs):
+        if self.comparisons:
+            self.comb += self.together.eq(regs.field("URGENT", "TOGETHER"))
+        for n, comparison in enumerate(self.comparisons):
+            self.comb += [
+                comparison.on.eq(regs.field("URGENT", f"ON_{n}")),
+                comparison.word.eq(regs.field("URGENT", f"WORD_{n}")),
+                comparison.value.eq(regs.value[f"URGENT_VALUE_{n}"]),
+                comparison.mask.eq(regs.value[f"URGENT_MASK_{n}"]),
+            ]

@@ -104,3 +104,9 @@ class Membership(LiteXModule):
             read_port.adr.eq(self.vid[in_row:]),
             self.member.eq(((read_port.dat_r >> self.vid[:in_row]) & 1) | (self.vid == 0)),
         ]
+
+    def connect_registers(self, regs):
+        self.comb += [
+            self.write.eq(regs.strobe["VLAN_TABLE"]),
+            Cat(self.members, self.row).eq(regs.data),
+        ]

@@ -32,17 +32,18 @@ from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.mac_core import MACCore
 from moderato.gateware.merge import Continuation
 from moderato.gateware.moderation import Moderation
+from moderato.gateware.options import MACOptions
 from moderato.gateware.pacing import Pacing
 from moderato.gateware.pause_source import PauseSource
 from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
 from moderato.gateware.ptp_clock import PeriodicOutput, PTPClock
-from moderato.gateware.receive import Receive, rx_frame_param, rx_sum_param, rx_tag_param
+from moderato.gateware.receive import Receive
+from moderato.gateware.records import rx_descriptor, rx_frame, tx_frame
 from moderato.gateware.register_file import RegisterFile
 from moderato.gateware.registers import MAX_QUEUES, MAX_UNICAST, counters, options, registers
 from moderato.gateware.rss import RSS, Toeplitz
 from moderato.gateware.statistics import Statistics
-from moderato.gateware.tx_ring import tx_frame_param
 from moderato.gateware.vlan import Membership
 from moderato.gateware.wishbone_master import WishboneMaster
 from moderato.soc.liteeth import LiteEth
@@ -235,7 +236,7 @@ def dma():
 def descriptor_fetcher():
     device = Module()
     bus = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
-    device.submodules.fetcher = fetcher = DescriptorFetcher()
+    device.submodules.fetcher = fetcher = DescriptorFetcher(rx_descriptor())
     device.submodules.reader = DMAReader(bus, [fetcher.port])
     source = fetcher.source
     return device, clocked(device) | axi_ports("dma", bus) | named(
@@ -289,8 +290,9 @@ def receive():
     """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; sums, and two comparisons,
     compare0 and compare1. A pause is for `quanta`. `strip` takes tags out."""
     device = Module()
-    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame_param + rx_sum_param + rx_tag_param, 4)
-    device.submodules.receive = top = Receive(fifo, 2, checksum=True, pause=True, vlan=True)
+    options = MACOptions(urgent=True, rx_checksum=True, pause=True, vlan=True)
+    device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame(options), 4)
+    device.submodules.receive = top = Receive(fifo, options)
     results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full",
         "paused", "unknown"]
     sink    = {name: getattr(top.sink, name)
@@ -318,7 +320,7 @@ def pause_source():
     """Between a FIFO, fifo_available and so on, and a transmitter."""
     fifo = Module()
     fifo.available, fifo.next, fifo.release = Signal(), Signal(), Signal()
-    fifo.word, fifo.head = Signal(64), Record(tx_frame_param)
+    fifo.word, fifo.head = Signal(64), Record(tx_frame(MACOptions()))
     device = PauseSource(fifo)
     names  = ["hold", "enable", "full", "roomy", "quanta", "quantum", "station", "own", "stopped"]
     ports  = clocked(device) | named(**{name: getattr(device, name) for name in names})
@@ -389,6 +391,7 @@ def axi_slave():
 
 OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "pause", "rmon", "vlan",
     "timestamp", "merge"], True) | {"unicast": MAX_UNICAST}
+WITHOUT = {name: type(value)() for name, value in OPTIONS.items()}
 QUEUES = {"queues": MAX_QUEUES}
 GATHER = {"gather": True, "segment": True}
 
@@ -452,7 +455,7 @@ def mac_stamped_pieces():
 
 def mac_sim_plain():
     """As it is by default, without options."""
-    return mac_sim(**dict.fromkeys(OPTIONS, False))
+    return mac_sim(**WITHOUT)
 
 
 def mac_deep():
@@ -597,7 +600,7 @@ def mac_gmii(**parts):
 
 def mac_only(**options):
     """With these options, and no others."""
-    return mac_gmii(**dict.fromkeys(OPTIONS, False) | options)
+    return mac_gmii(**WITHOUT | options)
 
 
 def mac_plain():

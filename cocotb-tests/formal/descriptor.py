@@ -3,8 +3,9 @@
 
 from migen import *
 
-from moderato.gateware.descriptor import (BEATS_PER_DESCRIPTOR, DescriptorFetcher,
-                                          descriptor_layout)
+from moderato.gateware.descriptor import BEATS_PER_DESCRIPTOR, DescriptorFetcher
+from moderato.gateware.options import MACOptions
+from moderato.gateware.records import rx_descriptor, tx_descriptor
 from moderato.gateware.registers import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
 from formal.prover import internal
@@ -17,7 +18,8 @@ class DescriptorProof(Module):
     """
 
     def __init__(self, second=False):
-        self.submodules.dut = dut = DescriptorFetcher(checksum=second, tag=second)
+        self.submodules.dut = dut = DescriptorFetcher(
+            tx_descriptor(MACOptions(tx_checksum=True, vlan=True)) if second else rx_descriptor())
         request, source = dut.port.request, dut.source
         producer, busy = internal(dut, "producer"), internal(dut, "busy")
 
@@ -157,7 +159,7 @@ class DescriptorProof(Module):
                         Cat(beat[1:14], beat[17:30], beat[31])) &
                     (Cat(sink.tag, sink.tagged) == Cat(beat[32:48], beat[62]))),
                 "lemma_kept": first[:50] ==
-                    Cat(*[internal(dut, f"kept_{name}") for name, _ in descriptor_layout]),
+                    Cat(*[internal(dut, f"kept_{name}") for name, _ in rx_descriptor()]),
             }
         self.reachable = {
             "short_burst": accepted & (count == 3),

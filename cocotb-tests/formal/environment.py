@@ -12,8 +12,6 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from moderato.gateware.descriptor import (checksum_layout, descriptor_layout, more_layout,
-                                          segment_layout, stamp_layout, tag_layout)
 from moderato.gateware.dma        import BURST_BEATS
 from moderato.gateware.registers  import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
@@ -86,13 +84,11 @@ class Driver(Module):
 
 class Descriptors(LiteXModule):
     """In place of the fetcher: delivers any descriptors, or fails, when it likes."""
-    def __init__(self, checksum=False, tag=False, stamp=False, gather=False, segment=False):
+    def __init__(self, layout):
         self.enable  = Signal()
         self.base    = Signal(32)
         self.order   = Signal(4)
-        self.source  = source = stream.Endpoint(descriptor_layout + (stamp_layout if stamp else []) +
-            (more_layout if gather else []) + (checksum_layout if checksum else []) +
-            (tag_layout if tag else []) + (segment_layout if segment else []))
+        self.source  = source = stream.Endpoint(layout)
         self.starved = Signal()
         self.failed  = Signal()
         self.idle    = Signal()

@@ -6,11 +6,12 @@ from unittest import mock
 
 from migen import *
 
-from moderato.gateware             import gather_ring
+from moderato.gateware             import ring
 from moderato.gateware.completions import IN_FLIGHT
 from moderato.gateware.gather_ring import BUFFER_WORDS, GatherRing
+from moderato.gateware.options     import MACOptions
+from moderato.gateware.records     import tx_frame
 from moderato.gateware.registers   import INDEX_BITS
-from moderato.gateware.tx_ring     import tx_frame_param, tx_place_param, tx_stamp_param, tx_tag_param
 
 from formal              import tx_ring
 from formal.completions  import levels
@@ -46,11 +47,10 @@ class GatherRingProof(Module):
         stamps    = None
         if options:
             self.submodules.stamps = stamps = tx_ring._Stamps()
-        self.submodules.fifo = fifo = _FIFO(tx_frame_param +
-            (tx_place_param + tx_tag_param + tx_stamp_param(1) if options else []))
-        with mock.patch.object(gather_ring, "DescriptorFetcher", Descriptors):
-            self.submodules.dut = dut = GatherRing(fifo, FIFO_ORDER, MAX_FRAMES, checksums,
-                options, stamps)
+        chosen = MACOptions(gather=True, tx_checksum=options, vlan=options, timestamp=options)
+        self.submodules.fifo = fifo = _FIFO(tx_frame(chosen))
+        with mock.patch.object(ring, "DescriptorFetcher", Descriptors):
+            self.submodules.dut = dut = GatherRing(fifo, chosen, checksums, stamps)
         fetcher, data, completions, buffer = dut.fetcher, dut.data, dut.completions, dut.buffer
         source, job, oldest = fetcher.source, completions.job, completions.oldest
         assembly, packer    = dut.assembly, dut.assembly.packer

@@ -5,7 +5,8 @@ from migen import *
 
 from moderato.gateware.pause        import PauseTimer
 from moderato.gateware.pause_source import PATIENCE, PauseSource
-from moderato.gateware.tx_ring      import tx_frame_param
+from moderato.gateware.options      import MACOptions
+from moderato.gateware.records      import tx_frame
 
 from formal.environment import all_of, asleep_nothing_changes
 from formal.prover      import internal
@@ -15,7 +16,7 @@ class Frames(Module):
     """In place of the Tx frame FIFO: a frame, once it is there, stays until it is released."""
     def __init__(self):
         self.available = Signal()
-        self.head      = Record(tx_frame_param)
+        self.head      = Record(tx_frame(MACOptions()))
         self.word      = Signal(64)
         self.next      = Signal()
         self.release   = Signal()

@@ -5,10 +5,10 @@ from unittest import mock
 
 from migen import *
 
-from moderato.gateware             import rx_ring
+from moderato.gateware             import ring
 from moderato.gateware.completions import IN_FLIGHT
-from moderato.gateware.receive     import (rx_frame_param, rx_merge_param, rx_stamp_param, rx_sum_param,
-    rx_tag_param)
+from moderato.gateware.options     import MACOptions
+from moderato.gateware.records     import rx_frame
 from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET, STAMP_OCTETS
 from moderato.gateware.rx_ring     import RxRing
 
@@ -18,7 +18,7 @@ from formal.environment import (OUTSTANDING, AnyIndex, Descriptors, Driver, Writ
 from formal.prover      import internal
 
 
-PARAM = rx_frame_param + rx_sum_param + rx_tag_param + rx_stamp_param + rx_merge_param
+PARAM = rx_frame(MACOptions(rx_checksum=True, vlan=True, timestamp=True, merge=True))
 
 
 class _FIFO(Module):
@@ -29,6 +29,7 @@ class _FIFO(Module):
         self.word      = Signal(64, name_override="word")
         self.next      = Signal()
         self.release   = Signal()
+        self.held      = self.available
 
         stands, same_word, word = Signal(), Signal(), Signal(64)
         head = Signal(layout_len(PARAM))
@@ -51,7 +52,7 @@ class RxRingProof(Module):
 
     def __init__(self):
         self.submodules.fifo = fifo = _FIFO()
-        with mock.patch.object(rx_ring, "DescriptorFetcher", Descriptors):
+        with mock.patch.object(ring, "DescriptorFetcher", Descriptors):
             self.submodules.dut = dut = RxRing(fifo)
         fetcher, data, completions = dut.fetcher, dut.data, dut.completions
         source, job, oldest = fetcher.source, completions.job, completions.oldest

@@ -7,11 +7,12 @@ from migen import *
 
 from litex.soc.interconnect import stream
 
-from moderato.gateware            import tx_ring
+from moderato.gateware             import ring
 from moderato.gateware.completions import IN_FLIGHT
+from moderato.gateware.options     import MACOptions
+from moderato.gateware.records     import tx_frame
 from moderato.gateware.registers   import INDEX_BITS, STAMP_BITS
-from moderato.gateware.tx_ring     import (TxRing, tx_frame_param, tx_place_param, tx_stamp_param,
-    tx_tag_param)
+from moderato.gateware.tx_ring     import TxRing
 
 from formal.completions import levels
 from formal.environment import (AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of,
@@ -25,6 +26,9 @@ DEPTH      = 2**FIFO_ORDER//8
 
 class _FIFO(Module):
     """In place of the frame FIFO: its transmitter takes frames and words when it likes."""
+    longest    = 2**FIFO_ORDER - 8
+    max_frames = MAX_FRAMES
+
     def __init__(self, param):
         self.write  = Signal()
         self.data   = Signal(64)
@@ -86,10 +90,10 @@ class TxRingProof(Module):
         stamps    = None
         if stamp:
             self.submodules.stamps = stamps = _Stamps()
-        self.submodules.fifo = fifo = _FIFO(tx_frame_param + (tx_place_param if checksum else []) +
-            (tx_tag_param if tag else []) + (tx_stamp_param(1) if stamp else []))
-        with mock.patch.object(tx_ring, "DescriptorFetcher", Descriptors):
-            self.submodules.dut = dut = TxRing(fifo, FIFO_ORDER, MAX_FRAMES, checksums, tag, stamps)
+        options = MACOptions(tx_checksum=checksum, vlan=tag, timestamp=stamp)
+        self.submodules.fifo = fifo = _FIFO(tx_frame(options))
+        with mock.patch.object(ring, "DescriptorFetcher", Descriptors):
+            self.submodules.dut = dut = TxRing(fifo, options, checksums, stamps)
         fetcher, data, completions = dut.fetcher, dut.data, dut.completions
         source, job, oldest = fetcher.source, completions.job, completions.oldest
         self.submodules.driver = driver = Driver(dut)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The one table of what a MAC can be built with.
+
+Whoever offers these options (ModeratoMAC, add_moderato, the stand-alone generator), lists them (the
+pages, the synthesis table) or tells software of them (FEATURES, CAPABILITY) takes them from here.
+"""
+
+from dataclasses import dataclass, field, fields
+
+from moderato.gateware             import registers
+from moderato.gateware.completions import IN_FLIGHT
+
+# Of the FIFOs with room for a jumbo frame, and for what comes or leaves until it has moved on.
+JUMBO_ORDER = 14
+
+# Option -------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Option:
+    """What there is to know of one.
+
+    meaning  in words, as behind "with ".
+    least, most
+             its range; of a switch 0 and 1.
+    needs    options that must be on, too.
+    tells    fields of registers, REGISTER.FIELD, that tell software its number,
+    without  less that of what every MAC has.
+    """
+    name:    str
+    default: int
+    meaning: str
+    least:   int   = 0
+    most:    int   = 1
+    needs:   tuple = ()
+    tells:   tuple = ()
+    without: int   = 0
+
+    @property
+    def is_switch(self):
+        return isinstance(self.default, bool)
+
+    def check(self, value):
+        """Raises ValueError."""
+        if self.is_switch:
+            if value not in (False, True):
+                raise ValueError(f"{self.name} must be True or False, not {value!r}: {self.meaning}.")
+        elif isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
+            raise ValueError(f"{self.name} must be {self.least} to {self.most}, not {value!r}: {self.meaning}.")
+
+
+def option(default, meaning, **facts):
+    return field(default=default, metadata={"meaning": meaning, **facts})
+
+# Options of a MAC ---------------------------------------------------------------------------------
+
+@dataclass(frozen=True, kw_only=True)
+class MACOptions:
+    """The options of a MAC; without any, the MAC of the published figures. Raises ValueError."""
+    rx_fifo_order: int = option(13, "an Rx FIFO of 2**N octets: a frame must fit",
+        least=11, most=14)
+    tx_fifo_order: int = option(12, "a Tx FIFO of 2**N octets: a frame must fit",
+        least=11, most=14)
+    max_frames: int = option(64, "so many frames in each FIFO, more than may be under way of each queue",
+        least=1, most=4096)
+    urgent: bool = option(False, "urgent frames, which raise their interrupt at once",
+        tells=("CAPABILITY.URGENT",))
+    pacing: bool = option(False, "Rx moderation that adapts itself",
+        tells=("CAPABILITY.PACING",))
+    rx_checksum: bool = option(False, "sums of received frames",
+        tells=("FEATURES.RX_CHECKSUM",))
+    tx_checksum: bool = option(False, "checksums of sent frames",
+        tells=("FEATURES.TX_CHECKSUM",))
+    unicast: int = option(0, "so many further addresses",
+        most=registers.MAX_UNICAST, tells=("FEATURES.UNICAST",))
+    pause: bool = option(False, "pause frames, obeyed and sent",
+        tells=("FEATURES.PAUSE",))
+    jumbo: bool = option(False, f"FIFOs of 2**{JUMBO_ORDER} octets: the line rate with frames of up to 9022",
+        tells=("FEATURES.JUMBO",))
+    rmon: bool = option(False, "counters by length and destination",
+        tells=("FEATURES.RMON",))
+    vlan: bool = option(False, "VLAN tags taken out, put in, and filtered by",
+        tells=("FEATURES.VLAN", "FEATURES.VLAN_FILTER"))
+    timestamp: bool = option(False, "a clock, and frames stamped with it",
+        tells=("FEATURES.TIMESTAMP",))
+    queues: int = option(1, "so many queues in each direction, each with a ring, moderation and interrupts",
+        least=1, most=registers.MAX_QUEUES, tells=("FEATURES.QUEUES",), without=1)
+    gather: bool = option(False, "sent frames in pieces",
+        tells=("FEATURES.GATHER",))
+    segment: bool = option(False, "TCP packets cut into segments",
+        needs=("gather", "tx_checksum"), tells=("FEATURES.SEGMENT",))
+    merge: bool = option(False, "marks on received TCP segments that continue the frame before",
+        needs=("rx_checksum",), tells=("FEATURES.MERGE",))
+
+    def __post_init__(self):
+        for known in OPTIONS.values():
+            value = getattr(self, known.name)
+            known.check(value)
+            lacks = [name for name in known.needs if not getattr(self, name)]
+            if value and lacks:
+                raise ValueError(f"{known.name} needs {' and '.join(known.needs)}.")
+        if self.max_frames <= self.queues*IN_FLIGHT:
+            raise ValueError(f"max_frames must be more than the {self.queues*IN_FLIGHT} frames that may be under "
+                f"way, not {self.max_frames}: nothing would ever be sent.")
+
+    @property
+    def rx_order(self):
+        """That of the Rx FIFO, in octets as a power of two;"""
+        return max(self.rx_fifo_order, JUMBO_ORDER*self.jumbo)
+
+    @property
+    def tx_order(self):
+        """of the Tx FIFO."""
+        return max(self.tx_fifo_order, JUMBO_ORDER*self.jumbo)
+
+    def told(self, register):
+        """What the fields of FEATURES or of CAPABILITY that tell of options hold, by their name."""
+        places = [(known, *place.split(".")) for known in OPTIONS.values() for place in known.tells]
+        return {name: int(getattr(self, known.name)) - known.without
+            for known, where, name in places if where == register}
+
+    @property
+    def register_options(self):
+        """Which registers there are: names as in the register table's `option`."""
+        return {
+            *[name for name, known in OPTIONS.items() if known.is_switch and getattr(self, name)],
+            *[f"unicast_{n}" for n in range(self.unicast)],
+            *["features"]*any(self.told("FEATURES").values()),
+            *["queues"]*(self.queues > 1),
+            *["queues_pacing"]*(self.queues > 1 and self.pacing),
+        }
+
+
+OPTIONS = {known.name: Option(known.name, known.default, **known.metadata) for known in fields(MACOptions)}
