@@ -4,9 +4,13 @@
 import pytest
 from migen import Record
 
+from bench import duts
 from moderato.gateware import registers
 from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
+from moderato.gateware.options import OPTIONS
 from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+from moderato.sim.soc import OFFLOADS
+from synthesis.__main__ import DEVICES
 
 
 def mac(sys_clk_freq=100e6, **options):
@@ -110,3 +114,45 @@ def optional(made):
     """The registers of a MAC that are there for an option."""
     return {register.name for register in registers.registers()
             if register.option and register.name in made.registers.value}
+
+
+# Who lists options --------------------------------------------------------------------------------
+
+SIZES = {"rx_fifo_order", "tx_fifo_order", "max_frames"}
+
+
+def test_every_option_has_its_area_measured(monkeypatch):
+    """Each in a row of its own: with what it needs, and with no other."""
+    rows = []
+    monkeypatch.setattr(duts, "mac_gmii", lambda **options: rows.append(
+        {name for name, value in options.items() if value and value != OPTIONS[name].default}))
+    for name in DEVICES.keys() - {"liteeth_gmii"}:
+        getattr(duts, name)()
+    for option in OPTIONS.values():
+        assert option.name in SIZES or {option.name, *option.needs} in rows, option.name
+
+
+def test_the_lab_has_every_option():
+    assert OFFLOADS.keys() | {"urgent", "pacing"} | SIZES == OPTIONS.keys()
+
+
+def test_options_tell_of_what_there_is():
+    """Each field of FEATURES, and of CAPABILITY beyond sizes and rates, is told by one option."""
+    told = [place for option in OPTIONS.values() for place in option.tells]
+    fields = {f"{register.name}.{field.name}" for register in registers.registers()
+              if register.name in ("FEATURES", "CAPABILITY") for field in register.fields}
+    assert len(set(told)) == len(told)
+    assert fields - set(told) == {f"CAPABILITY.{name}" for name in (
+        "MAX_RING_ORDER", "TIMER_BITS", "RX_FIFO_ORDER", "TX_FIFO_ORDER", "RATES")}
+
+
+@pytest.mark.parametrize("value", ["4k", 4.0, True, None])
+def test_numbers_are_numbers(value):
+    with pytest.raises(ValueError, match="unicast must be 0 to 8, not"):
+        mac(unicast=value)
+
+
+@pytest.mark.parametrize("value", ["yes", 2, None])
+def test_switches_are_on_or_off(value):
+    with pytest.raises(ValueError, match="vlan must be True or False, not"):
+        mac(vlan=value)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes the driver's header and the documentation page from the register table.
+"""Makes the driver's header and pages of the documentation from the tables of registers and of options.
 
-    python -m moderato.gateware.export           rewrites both files in this checkout
-    python -m moderato.gateware.export --check   fails if either differs from the table
+    python -m moderato.gateware.export           rewrites these files in this checkout
+    python -m moderato.gateware.export --check   fails if one differs from its table
 """
 
 import sys
 from pathlib import Path
 
-from moderato.gateware import registers as r
+from moderato.gateware         import registers as r
+from moderato.gateware.options import OPTIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -136,9 +137,33 @@ def _bits(f):
     return f"[{f.lsb}]" if f.width == 1 else f"[{f.lsb + f.width - 1}:{f.lsb}]"
 
 
+def options():
+    """The text of docs/options.md."""
+    out = [
+        "# Options of the MAC",
+        "",
+        "Made from `gateware/options.py` by `moderato.gateware.export`: edit the table, not this page.",
+        "",
+        "`ModeratoMAC`, `add_moderato` and the stand-alone generator take them by these names. All are off by default, and "
+        "cost nothing then: [their areas](fpga-mac.md#area-and-clocks). What is told in FEATURES or CAPABILITY, the driver "
+        "finds out ([registers](registers.md)). More about them is in [offloads](offloads.md), [checksums](checksums.md), "
+        "[frames in pieces and segments](segmentation.md), [merging](merging.md), [two queues](queues.md) and [time "
+        "stamps](timestamps.md).",
+        "",
+        "| option | default | range | the MAC has | needs | told in |",
+        "|---|---|---|---|---|---|",
+    ]
+    for option in OPTIONS.values():
+        default, limits = ("off", "") if option.is_switch else (option.default, f"{option.least} to {option.most}")
+        out.append(f"| `{option.name}` | {default} | {limits} | {option.meaning} | "
+            f"{', '.join(f'`{name}`' for name in option.needs)} | {', '.join(option.tells)} |")
+    return "\n".join([*out, ""])
+
+
 FILES = {
     ROOT / "linux-driver/moderato_regs.h": header,
     ROOT / "docs/registers.md":            docs,
+    ROOT / "docs/options.md":              options,
 }
 
 
@@ -153,7 +178,7 @@ def main():
             path.parent.mkdir(exist_ok=True)
             path.write_text(make())
     if stale:
-        sys.exit(f"{', '.join(stale)}: differs from gateware/registers.py; "
+        sys.exit(f"{', '.join(stale)}: differs from its table; "
             "run: python -m moderato.gateware.export")
 
 

@@ -56,9 +56,9 @@ def option(default, meaning, **facts):
 @dataclass(frozen=True, kw_only=True)
 class MACOptions:
     """The options of a MAC; without any, the MAC of the published figures. Raises ValueError."""
-    rx_fifo_order: int = option(13, "an Rx FIFO of 2**N octets: a frame must fit",
+    rx_fifo_order: int = option(13, "an Rx FIFO of 2^N octets: a frame must fit",
         least=11, most=14)
-    tx_fifo_order: int = option(12, "a Tx FIFO of 2**N octets: a frame must fit",
+    tx_fifo_order: int = option(12, "a Tx FIFO of 2^N octets: a frame must fit",
         least=11, most=14)
     max_frames: int = option(64, "so many frames in each FIFO, more than may be under way of each queue",
         least=1, most=4096)
@@ -74,7 +74,7 @@ class MACOptions:
         most=registers.MAX_UNICAST, tells=("FEATURES.UNICAST",))
     pause: bool = option(False, "pause frames, obeyed and sent",
         tells=("FEATURES.PAUSE",))
-    jumbo: bool = option(False, f"FIFOs of 2**{JUMBO_ORDER} octets: the line rate with frames of up to 9022",
+    jumbo: bool = option(False, f"FIFOs of 2^{JUMBO_ORDER} octets: the line rate with frames of up to 9022",
         tells=("FEATURES.JUMBO",))
     rmon: bool = option(False, "counters by length and destination",
         tells=("FEATURES.RMON",))

@@ -39,9 +39,7 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
                 goes to the main bus though the CPU has such a port. None: it goes where it can.
     address_high, cache, prot
                 on AXI: bits 32 and above of all addresses, AxCACHE, AxPROT.
-    options     of ModeratoMAC: rx_fifo_order, tx_fifo_order, max_frames, urgent, pacing,
-                rx_checksum, tx_checksum, unicast, pause, jumbo, rmon, vlan, timestamp, queues,
-                gather, segment, merge.
+    options     of MACOptions (gateware/options.py).
 
     Raises ValueError if the MAC cannot work in this SoC; if the PHY's clock domains are others than
     `phy_cd` says, when the SoC is finalized.

@@ -23,6 +23,7 @@ from moderato.gateware import export
 from moderato.gateware.axi_lite import AXILiteSlave
 from moderato.gateware.axi_master import AXIMaster
 from moderato.gateware.mac import ModeratoMAC
+from moderato.gateware.options import OPTIONS
 from moderato.gateware.wishbone_master import WishboneMaster
 from moderato.soc.verilog import normalise
 
@@ -57,7 +58,7 @@ class Standalone(LiteXModule):
 
     phy, dma, bus   one of PHYS, DMAS and BUSES.
     sys_clk_freq    Hz of `clk`.
-    options         of ModeratoMAC.
+    options         of MACOptions.
     """
     def __init__(self, phy, dma, bus, sys_clk_freq, **options):
         self.ports = set()
@@ -151,28 +152,14 @@ def main(words=None) -> int:
     add("--bus", choices=BUSES, default="axi-lite", help="of the registers (default: axi-lite)")
     add("--name", type=module_name, default="moderato",
         help="of the module and its file (default: moderato)")
-    add("--rx-fifo-order", type=int, default=13, metavar="N", help="2^N octets (default: 13)")
-    add("--tx-fifo-order", type=int, default=12, metavar="N", help="2^N octets (default: 12)")
-    add("--max-frames", type=int, default=64, metavar="N", help="in each of them (default: 64)")
-    add("--urgent", action="store_true", help="with urgent frames")
-    add("--pacing", action="store_true", help="with moderation that adapts itself")
-    add("--unicast", type=int, default=0, metavar="N",
-        help="further exact addresses, 0 to 8 (default: 0)")
-    add("--pause", action="store_true", help="with pause frames")
-    add("--jumbo", action="store_true", help="with FIFOs for frames of 9018 octets")
-    add("--rmon", action="store_true", help="with counters by length and destination")
-    add("--vlan", action="store_true", help="with VLAN tags taken out, put in, and filtered by")
-    add("--rx-checksum", action="store_true", help="received frames are summed")
-    add("--tx-checksum", action="store_true", help="checksums are inserted into sent frames")
-    add("--timestamp", action="store_true",
-        help="a clock, time stamps of frames, and time_output, its periodic output")
-    add("--gather", action="store_true", help="sent frames may be in several pieces")
-    add("--segment", action="store_true",
-        help="TCP packets are cut into segments; needs --gather and --tx-checksum")
-    add("--merge", action="store_true",
-        help="received TCP segments that belong together are marked; needs --rx-checksum")
-    add("--queues", type=int, choices=(1, 2), default=1,
-        help="in each direction; with 2, there are irq_rx1 and irq_tx1 (default: 1)")
+    for option in OPTIONS.values():
+        flag = f"--{option.name.replace('_', '-')}"
+        if option.is_switch:
+            needs = "".join(f"; needs --{name.replace('_', '-')}" for name in option.needs)
+            add(flag, action="store_true", help=f"with {option.meaning}{needs}")
+        else:
+            add(flag, type=int, default=option.default, metavar="N",
+                help=f"{option.meaning}: {option.least} to {option.most} (default: {option.default})")
     add("--output", type=Path, required=True, metavar="DIR", help="a folder, made if it is not there")
     options = vars(parser.parse_args(words))
     output, name = options.pop("output"), options.pop("name")

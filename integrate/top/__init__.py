@@ -4,7 +4,8 @@
     from moderato import add_moderato
     add_moderato(soc, phy=phy, name="eth0")
 
-LiteX is imported when that name is asked for, and not before.
+MACOptions says what the MAC can be built with. LiteX is imported when one of these names is asked for,
+and not before.
 """
 
 
@@ -12,4 +13,7 @@ def __getattr__(name):
     if name == "add_moderato":
         from moderato.integrate.soc import add_moderato
         return add_moderato
+    if name == "MACOptions":
+        from moderato.gateware.options import MACOptions
+        return MACOptions
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
