@@ -72,7 +72,7 @@ class ModeratoMAC(LiteXModule):
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", datapath_cd="sys", moderation_cd="sys", **options):
-        options = MACOptions(**options)
+        options = MACOptions.of(**options)
         if sys_clk_freq < min_sys_clk_freq(phy):
             raise ValueError(f"sys_clk_freq must be {min_sys_clk_freq(phy)/1e6:.1f} MHz at least for the rate "
                 f"of {type(phy).__name__}, not {sys_clk_freq/1e6:.1f} MHz.")

@@ -6,6 +6,7 @@ pages, the synthesis table) or tells software of them (FEATURES, CAPABILITY) tak
 """
 
 from dataclasses import dataclass, field, fields
+from difflib     import get_close_matches
 
 from moderato.gateware             import registers
 from moderato.gateware.completions import IN_FLIGHT
@@ -44,7 +45,7 @@ class Option:
         if self.is_switch:
             if value not in (False, True):
                 raise ValueError(f"{self.name} must be True or False, not {value!r}: {self.meaning}.")
-        elif isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
+        elif isinstance(value, bool) or not hasattr(value, "__index__") or not self.least <= value <= self.most:
             raise ValueError(f"{self.name} must be {self.least} to {self.most}, not {value!r}: {self.meaning}.")
 
 
@@ -101,6 +102,14 @@ class MACOptions:
         if self.max_frames <= self.queues*IN_FLIGHT:
             raise ValueError(f"max_frames must be more than the {self.queues*IN_FLIGHT} frames that may be under "
                 f"way, not {self.max_frames}: nothing would ever be sent.")
+
+    @classmethod
+    def of(cls, **options):
+        """With a ValueError for a name that is none, too."""
+        for name in options.keys() - OPTIONS.keys():
+            close = "".join(f"; did you mean {known}?" for known in get_close_matches(name, OPTIONS, n=1))
+            raise ValueError(f"the MAC has no option {name}{close} (known: {', '.join(OPTIONS)})")
+        return cls(**options)
 
     @property
     def rx_order(self):

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Adds the MAC to a LiteX SoC, whichever its CPU and its bus are."""
 
-import difflib
-import operator
 import re
-from inspect import signature
 
 from litex.soc.integration.soc import SoCRegion
 
@@ -19,9 +16,6 @@ from .clocks import constrain, require_domains
 from .interrupts import InterruptLine
 
 REGISTERS = 0x1000  # bytes
-# Options of the MAC with their defaults.
-OPTIONS = {name: each.default for name, each in signature(ModeratoMAC.__init__).parameters.items()
-           if each.default is not each.empty and not name.endswith("_cd")}
 
 
 def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None,
@@ -45,7 +39,6 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
     `phy_cd` says, when the SoC is finalized.
     """
     check(soc, phy, phy_cd, name)
-    check_options(options, name)
     bus = dma_bus(soc, coherent, name)
 
     try:
@@ -95,21 +88,6 @@ def check(soc, phy, phy_cd, name):
     if phy_cd == "sys" and not hasattr(phy, "awake"):
         raise ValueError(f"{name}: phy_cd is sys, but {type(phy).__name__} has clocks of its own; write "
                          'the prefix of their domains, such as phy_cd="eth".')
-
-
-def check_options(options, name):
-    for option, value in options.items():
-        if option not in OPTIONS:
-            close = difflib.get_close_matches(option, OPTIONS, n=1)
-            raise ValueError(f"{name}: the MAC has no option {option}"
-                             f"{f'; did you mean {close[0]}?' if close else ''} (known: "
-                             f"{', '.join(OPTIONS)})")
-        if isinstance(OPTIONS[option], bool):
-            if value not in (False, True):
-                raise ValueError(f"{name}: {option} is {value!r}; write True or False.")
-        elif isinstance(value, bool) or not hasattr(value, "__index__") or operator.index(value) < 0:
-            raise ValueError(f"{name}: {option} is {value!r}; write a number, such as "
-                             f"{OPTIONS[option]}.")
 
 
 def register_region(soc, name, origin):
