@@ -9,7 +9,7 @@ from litex.soc.cores.led import LedChaser
 
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 
-from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
+from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.soc import OFFLOADS, ModeratoSoC
 

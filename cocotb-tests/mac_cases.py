@@ -13,7 +13,7 @@ from bench.frames import BROADCAST, TESTER, inserted, padded, plain, udp
 from bench.hashing import hash_bit
 from bench.mac import Mac
 from bench.wire import add_fcs
-from moderato.gateware.registers import MAX_UNICAST, STATISTICS
+from moderato.gateware.registers.table import MAX_UNICAST, STATISTICS
 
 MIN, MAX = 60, 1514  # octets of a frame without FCS
 PLACE_BITS = 14      # of START and PLACE in a descriptor

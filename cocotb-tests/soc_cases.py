@@ -22,7 +22,7 @@ from master_cases import (
     each_refused_access_of_a_sent_frame,
     random_frames_both_ways,
 )
-from moderato.gateware import registers
+from moderato.gateware.registers import table as registers
 
 WORD = 4  # bytes
 PAIR = TABLE["HASH_LOW"].offset  # of two registers, which are all bits

@@ -10,7 +10,7 @@ from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from bench.wishbone import TABLE
-from moderato.gateware.registers import counters
+from moderato.gateware.registers.table import counters
 
 DUT = "axi_lite"
 REGISTERS = [register for register in TABLE.values() if not register.option]

@@ -9,7 +9,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, with_timeout
 
 from bench.memory import Memory
-from moderato.gateware import registers
+from moderato.gateware.registers import table as registers
 
 DUT = "descriptor_fetcher"
 BASE = 0x4000

@@ -5,10 +5,10 @@ import pytest
 from migen import Record
 
 from bench import duts
-from moderato.gateware import registers
+from moderato.gateware.registers import table as registers
 from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
 from moderato.gateware.options import OPTIONS
-from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.sim.soc import OFFLOADS
 from synthesis.__main__ import DEVICES
 
@@ -28,7 +28,7 @@ def test_fifo_order(name, order):
 
 def test_max_frames():
     for number in (0, 4):
-        with pytest.raises(ValueError, match=f"max_frames must be more than the 4 .*, not {number}"):
+        with pytest.raises(ValueError, match=f"max_frames must be 5 to 4096, not {number}"):
             mac(max_frames=number)
     mac(max_frames=5)
     with pytest.raises(ValueError, match="max_frames must be more than the 8 .*, not 8"):

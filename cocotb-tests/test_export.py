@@ -4,7 +4,8 @@
 import subprocess
 import sys
 
-from moderato.gateware import export, registers
+from moderato.gateware import export
+from moderato.gateware.registers import table as registers
 
 
 def test_header_and_docs_are_fresh():

@@ -9,7 +9,7 @@ from cocotb.triggers import RisingEdge
 from bench.frames import inserted, padded, plain, transport
 from bench.mac import Mac
 from mac_cases import MAX, MIN
-from moderato.gateware.registers import DESCRIPTOR_BYTES
+from moderato.gateware.registers.table import DESCRIPTOR_BYTES
 
 DUT = "mac_gather"
 # With a slow memory: in test_all_gated, in step with a MAC like this one.

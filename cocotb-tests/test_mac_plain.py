@@ -7,7 +7,7 @@ from bench.frames import plain
 from bench.mac import Mac
 from bench.wire import add_fcs
 from mac_cases import MIN, transmit
-from moderato.gateware.registers import PLAIN_MINOR
+from moderato.gateware.registers.table import PLAIN_MINOR
 
 DUT = "mac_plain"
 

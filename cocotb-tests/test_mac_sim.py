@@ -7,8 +7,8 @@ import cocotb
 import pytest
 
 from mac_cases import *
-from moderato.gateware import registers
-from moderato.gateware.pacing import WINDOW_BITS
+from moderato.gateware.registers import table as registers
+from moderato.gateware.interrupts.pacing import WINDOW_BITS
 
 DUT = "mac_sim"
 

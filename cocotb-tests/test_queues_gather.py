@@ -21,7 +21,7 @@ from queue_cases import (
     the_last_frames_leave,
     turns_are_fair,
 )
-from moderato.gateware.registers import DESCRIPTOR_BYTES
+from moderato.gateware.registers.table import DESCRIPTOR_BYTES
 from test_gather import LIMIT, cut, post
 from test_segment import hand_over, packet, room
 

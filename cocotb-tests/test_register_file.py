@@ -8,7 +8,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.wishbone import TABLE, Registers
-from moderato.gateware.registers import counters, options
+from moderato.gateware.registers.table import counters, options
 
 DUT = "register_file"
 STROBES = [name for name, register in TABLE.items() if register.access != "ro"]

@@ -12,7 +12,7 @@ from bench.frames import plain
 from bench.mac import Mac
 from bench.wire import add_fcs
 from mac_cases import MAX, MIN, padded
-from moderato.gateware.registers import DESCRIPTOR_BYTES
+from moderato.gateware.registers.table import DESCRIPTOR_BYTES
 
 DUT = "mac_sim"
 

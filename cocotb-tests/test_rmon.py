@@ -10,7 +10,7 @@ from bench.driver import STATION
 from bench.frames import BROADCAST, TESTER, plain
 from bench.mac import Mac
 from bench.wire import add_fcs
-from moderato.gateware.registers import RMON_RANGES
+from moderato.gateware.registers.table import RMON_RANGES
 from pause_cases import OBEY, pause
 
 DUT = "mac_sim"

@@ -15,7 +15,7 @@ from scapy.packet import Raw
 
 from bench.frames import padded, plain
 from bench.rss_model import ALL, KEY, VECTORS, hashed, toeplitz
-from moderato.gateware.registers import RSS_TYPES
+from moderato.gateware.registers.table import RSS_TYPES
 
 DUT = "rss"
 

@@ -9,8 +9,8 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.duts import BURSTS
 from bench.wishbone import Registers
-from moderato.gateware.registers import counters, options
-from moderato.gateware.statistics import BURST_BITS
+from moderato.gateware.registers.table import counters, options
+from moderato.gateware.registers.statistics import BURST_BITS
 
 DUT   = "statistics"
 NAMES = counters(options())

@@ -15,7 +15,7 @@ from bench.frames import BROADCAST, TESTER, padded, plain, tagged, transport
 from bench.mac import Mac
 from bench.wire import add_fcs
 from mac_cases import MAX, MIN
-from moderato.gateware.registers import RMON_RANGES
+from moderato.gateware.registers.table import RMON_RANGES
 from pause_cases import ASK, OBEY, QUANTUM, pause, told
 
 STRIP, FILTER, INSERT = 1, 2, 4  # bits of VLAN

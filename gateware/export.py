@@ -8,10 +8,10 @@
 import sys
 from pathlib import Path
 
-from moderato.gateware         import registers as r
-from moderato.gateware.options import OPTIONS
+from moderato.gateware.options   import OPTIONS
+from moderato.gateware.registers import table as r
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 
 ACCESS = {"ro": "read only", "rw": "read/write", "wo": "write only"}
 
@@ -33,7 +33,7 @@ def header():
     """The text of moderato_regs.h: offsets, fields and limits as C macros."""
     out = [
         "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */",
-        "/* Made from gateware/registers.py by moderato.gateware.export: do not edit. */",
+        "/* Made from gateware/registers/table.py by moderato.gateware.export: do not edit. */",
         "#ifndef MODERATO_REGS_H",
         "#define MODERATO_REGS_H",
         "",
@@ -83,7 +83,7 @@ def header():
 
 def constants():
     """The same for Verilog's `include: an offset or a mask for each name."""
-    out = ["// Made from gateware/registers.py by moderato.gateware.export: do not edit."]
+    out = ["// Made from gateware/registers/table.py by moderato.gateware.export: do not edit."]
 
     def item(name, offset, fields):
         out.append(f"localparam MODERATO_{name} = 32'h{offset:08x};")
@@ -105,7 +105,7 @@ def docs():
     out = [
         "# Registers and descriptors",
         "",
-        "Made from `gateware/registers.py` by `moderato.gateware.export`: edit the table, not this page.",
+        "Made from `gateware/registers/table.py` by `moderato.gateware.export`: edit the table, not this page.",
         "",
         f"Version {r.MAJOR}.{r.MINOR}. All registers are 32 bits wide, little endian, and take 32-bit "
         "accesses: a write of fewer bytes changes nothing and is answered with a bus error. Unlisted offsets "

@@ -16,23 +16,23 @@ from litex.gen import *
 
 from litex.soc.interconnect import axi
 
-from moderato.gateware               import registers
-from moderato.gateware.checksum      import TxChecksum
-from moderato.gateware.dma           import DMAReader, DMAWriter
-from moderato.gateware.frame_fifo    import FrameFIFO
-from moderato.gateware.mac_core      import MACCore
-from moderato.gateware.options       import MACOptions
-from moderato.gateware.pause_source  import PauseSource
-from moderato.gateware.ptp_clock     import PeriodicOutput, PTPClock
-from moderato.gateware.queue         import Queue
-from moderato.gateware.queues        import OneByOne, RxQueues, TxQueues
-from moderato.gateware.receive       import Receive
-from moderato.gateware.records       import rx_frame, tx_frame
-from moderato.gateware.register_file import RegisterFile
-from moderato.gateware.rmon          import Rmon
-from moderato.gateware.statistics    import Statistics
-from moderato.gateware.timestamp     import Stamps
-from moderato.gateware.transmit      import Transmit
+from moderato.gateware.bus.dma                 import DMAReader, DMAWriter
+from moderato.gateware.frame.checksum          import TxChecksum
+from moderato.gateware.frame.frame_fifo        import FrameFIFO
+from moderato.gateware.frame.records           import rx_frame, tx_frame
+from moderato.gateware.options                 import MACOptions
+from moderato.gateware.queue                   import Queue
+from moderato.gateware.receive.receive         import Receive
+from moderato.gateware.registers               import table as registers
+from moderato.gateware.registers.register_file import RegisterFile
+from moderato.gateware.registers.rmon          import Rmon
+from moderato.gateware.registers.statistics    import Statistics
+from moderato.gateware.rings.queues            import OneByOne, RxQueues, TxQueues
+from moderato.gateware.time.ptp_clock          import PeriodicOutput, PTPClock
+from moderato.gateware.time.timestamp          import Stamps
+from moderato.gateware.transmit.pause_source   import PauseSource
+from moderato.gateware.transmit.transmit       import Transmit
+from moderato.gateware.wire.mac_core           import MACCore
 
 # Moderato MAC -------------------------------------------------------------------------------------
 

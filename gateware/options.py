@@ -8,8 +8,8 @@ pages, the synthesis table) or tells software of them (FEATURES, CAPABILITY) tak
 from dataclasses import dataclass, field, fields
 from difflib     import get_close_matches
 
-from moderato.gateware             import registers
-from moderato.gateware.completions import IN_FLIGHT
+from moderato.gateware.registers         import table as registers
+from moderato.gateware.rings.completions import IN_FLIGHT
 
 # Of the FIFOs with room for a jumbo frame, and for what comes or leaves until it has moved on.
 JUMBO_ORDER = 14
@@ -62,7 +62,7 @@ class MACOptions:
     tx_fifo_order: int = option(12, "a Tx FIFO of 2^N octets: a frame must fit",
         least=11, most=14)
     max_frames: int = option(64, "so many frames in each FIFO, more than may be under way of each queue",
-        least=1, most=4096)
+        least=IN_FLIGHT + 1, most=4096)
     urgent: bool = option(False, "urgent frames, which raise their interrupt at once",
         tells=("CAPABILITY.URGENT",))
     pacing: bool = option(False, "Rx moderation that adapts itself",

@@ -5,11 +5,11 @@ from migen import *
 
 from litex.gen import *
 
-from moderato.gateware.gather_ring import GatherRing
-from moderato.gateware.moderation  import Moderation
-from moderato.gateware.pacing      import Pacing
-from moderato.gateware.rx_ring     import RxRing
-from moderato.gateware.tx_ring     import TxRing
+from moderato.gateware.interrupts.moderation import Moderation
+from moderato.gateware.interrupts.pacing     import Pacing
+from moderato.gateware.rings.gather_ring     import GatherRing
+from moderato.gateware.rings.rx_ring         import RxRing
+from moderato.gateware.rings.tx_ring         import TxRing
 
 # Queue --------------------------------------------------------------------------------------------
 

@@ -5,12 +5,12 @@ import re
 
 from litex.soc.integration.soc import SoCRegion
 
-from moderato.gateware.axi_lite import AXILiteSlave
-from moderato.gateware.axi_master import NON_CACHEABLE, AXIMaster
-from moderato.gateware.axi_slave import AXISlave
+from moderato.gateware.bus.axi_lite import AXILiteSlave
+from moderato.gateware.bus.axi_master import NON_CACHEABLE, AXIMaster
+from moderato.gateware.bus.axi_slave import AXISlave
 from moderato.gateware.mac import ModeratoMAC
-from moderato.gateware.wishbone_master import WishboneMaster
-from moderato.gateware.wishbone_slave import WishboneSlave
+from moderato.gateware.bus.wishbone_master import WishboneMaster
+from moderato.gateware.bus.wishbone_slave import WishboneSlave
 
 from .clocks import constrain, require_domains
 from .interrupts import InterruptLine

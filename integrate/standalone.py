@@ -20,11 +20,11 @@ from migen.genlib.cdc import MultiReg
 from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
 from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 from moderato.gateware import export
-from moderato.gateware.axi_lite import AXILiteSlave
-from moderato.gateware.axi_master import AXIMaster
+from moderato.gateware.bus.axi_lite import AXILiteSlave
+from moderato.gateware.bus.axi_master import AXIMaster
 from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.options import OPTIONS
-from moderato.gateware.wishbone_master import WishboneMaster
+from moderato.gateware.bus.wishbone_master import WishboneMaster
 from moderato.soc.verilog import normalise
 
 # By the name of a PHY's interface: LiteEth's stages, wires of data each way, Hz of its clocks.

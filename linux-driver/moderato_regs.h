@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Made from gateware/registers.py by moderato.gateware.export: do not edit. */
+/* Made from gateware/registers/table.py by moderato.gateware.export: do not edit. */
 #ifndef MODERATO_REGS_H
 #define MODERATO_REGS_H
 

@@ -20,7 +20,7 @@ from litex.build.sim.common import sim_special_overrides
 from litex.gen import LiteXModule
 
 from moderato.gateware.mac import PARTS
-from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources

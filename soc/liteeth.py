@@ -7,7 +7,7 @@ from litex.gen import LiteXModule
 
 from liteeth.mac import LiteEthMAC
 
-from moderato.gateware.registers import EVENTS
+from moderato.gateware.registers.table import EVENTS
 
 MAX_SLOTS = 64  # as many as fit into the addresses that soc.py reserves
 

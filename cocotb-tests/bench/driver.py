@@ -15,8 +15,8 @@ from cocotb.triggers import RisingEdge
 from scapy.utils import checksum
 
 from bench.wishbone import Registers, field
-from moderato.gateware import registers
-from moderato.gateware.registers import DESCRIPTOR_BYTES, RX_OFFSET, STAMP_OCTETS
+from moderato.gateware.registers import table as registers
+from moderato.gateware.registers.table import DESCRIPTOR_BYTES, RX_OFFSET, STAMP_OCTETS
 
 MODULO = 1 << registers.INDEX_BITS
 WORDS = {word.name: word for word in registers.DESCRIPTOR}

@@ -19,33 +19,33 @@ from liteeth.phy.pcs_1000basex import PCS
 from liteeth.phy.rmii import LiteEthPHYRMII
 
 from bench.litex_soc import REGISTERS, SoC
-from moderato.gateware import rss as rss_module
-from moderato.gateware.async_fifo import AsyncFIFO
-from moderato.gateware.axi_lite import AXILiteSlave
-from moderato.gateware.axi_master import AXIMaster
-from moderato.gateware.axi_slave import AXISlave
-from moderato.gateware.descriptor import DescriptorFetcher
-from moderato.gateware.dma import DMAReader, DMAWriter, ReadPort, WritePort
-from moderato.gateware.filter import AddressFilter
-from moderato.gateware.frame_fifo import FrameFIFO
+from moderato.gateware.receive import rss as rss_module
+from moderato.gateware.wire.async_fifo import AsyncFIFO
+from moderato.gateware.bus.axi_lite import AXILiteSlave
+from moderato.gateware.bus.axi_master import AXIMaster
+from moderato.gateware.bus.axi_slave import AXISlave
+from moderato.gateware.rings.descriptor import DescriptorFetcher
+from moderato.gateware.bus.dma import DMAReader, DMAWriter, ReadPort, WritePort
+from moderato.gateware.receive.filter import AddressFilter
+from moderato.gateware.frame.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
-from moderato.gateware.mac_core import MACCore
-from moderato.gateware.merge import Continuation
-from moderato.gateware.moderation import Moderation
+from moderato.gateware.wire.mac_core import MACCore
+from moderato.gateware.receive.merge import Continuation
+from moderato.gateware.interrupts.moderation import Moderation
 from moderato.gateware.options import MACOptions
-from moderato.gateware.pacing import Pacing
-from moderato.gateware.pause_source import PauseSource
-from moderato.gateware.phy_rgmii_ecp5 import RGMIIECP5
-from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
-from moderato.gateware.ptp_clock import PeriodicOutput, PTPClock
-from moderato.gateware.receive import Receive
-from moderato.gateware.records import rx_descriptor, rx_frame, tx_frame
-from moderato.gateware.register_file import RegisterFile
-from moderato.gateware.registers import MAX_QUEUES, MAX_UNICAST, counters, options, registers
-from moderato.gateware.rss import RSS, Toeplitz
-from moderato.gateware.statistics import Statistics
-from moderato.gateware.vlan import Membership
-from moderato.gateware.wishbone_master import WishboneMaster
+from moderato.gateware.interrupts.pacing import Pacing
+from moderato.gateware.transmit.pause_source import PauseSource
+from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
+from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
+from moderato.gateware.time.ptp_clock import PeriodicOutput, PTPClock
+from moderato.gateware.receive.receive import Receive
+from moderato.gateware.frame.records import rx_descriptor, rx_frame, tx_frame
+from moderato.gateware.registers.register_file import RegisterFile
+from moderato.gateware.registers.table import MAX_QUEUES, MAX_UNICAST, counters, options, registers
+from moderato.gateware.receive.rss import RSS, Toeplitz
+from moderato.gateware.registers.statistics import Statistics
+from moderato.gateware.frame.vlan import Membership
+from moderato.gateware.bus.wishbone_master import WishboneMaster
 from moderato.soc.liteeth import LiteEth
 
 SYS_CLK_FREQ = 100e6

@@ -9,7 +9,7 @@ from bench.memory import Memory
 from bench.wire import (Gmii2500Wire, GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, RmiiWire,
                         Sim2500Wire, SimWire, TbiWire)
 from bench.wishbone_memory import WishboneMemory
-from moderato.gateware.registers import EVENTS
+from moderato.gateware.registers.table import EVENTS
 
 WIRES = {"mac_queues_sim": SimWire, "mac_queues_gather": SimWire,
          "mac_few_frames": SimWire, "mac_stamped_pieces": SimWire,

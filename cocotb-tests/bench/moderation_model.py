@@ -7,7 +7,7 @@ arithmetic.
 
 from dataclasses import dataclass, field
 
-from moderato.gateware.registers import INDEX_BITS, TIMER_BITS
+from moderato.gateware.registers.table import INDEX_BITS, TIMER_BITS
 
 MODULO = 1 << INDEX_BITS
 AHEAD = 16  # a driver that has seen fewer completions than this before they count is ahead

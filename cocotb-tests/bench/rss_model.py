@@ -7,7 +7,7 @@ from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
 
-from moderato.gateware.registers import RSS_TYPES
+from moderato.gateware.registers.table import RSS_TYPES
 
 # "Verifying the RSS Hash Calculation": the key, and (destination, source, their ports, hash of the
 # addresses, hash with the ports).

@@ -57,7 +57,7 @@ def sources() -> list[Path]:
     gateware = Path(inspect.getfile(duts.ModeratoMAC)).parent
     return [Path(duts.__file__), Path(inspect.getfile(duts.LiteEth)), Path(litex_soc.__file__),
             *sorted(Path(inspect.getfile(litex_soc.add_moderato)).parent.glob("*.py")),
-            *sorted(gateware.glob("*.py"))]
+            *sorted(gateware.rglob("*.py"))]
 
 
 def _convert(name: str, folder: Path):

@@ -3,7 +3,7 @@
 
 from cocotb.triggers import Lock, RisingEdge
 
-from moderato.gateware import registers
+from moderato.gateware.registers import table as registers
 
 TABLE = {register.name: register for register in registers.registers()}
 PATIENCE = 1000  # clocks until an access must be acknowledged

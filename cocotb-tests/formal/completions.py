@@ -3,9 +3,9 @@
 
 from migen import *
 
-from moderato.gateware.completions import IN_FLIGHT, Completions
-from moderato.gateware.descriptor  import status
-from moderato.gateware.registers   import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
+from moderato.gateware.rings.completions import IN_FLIGHT, Completions
+from moderato.gateware.rings.descriptor  import status
+from moderato.gateware.registers.table   import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
 from formal.environment import AnyIndex, WriteBus, all_of, pointers, slots
 from formal.prover      import internal

@@ -3,10 +3,10 @@
 
 from migen import *
 
-from moderato.gateware.descriptor import BEATS_PER_DESCRIPTOR, DescriptorFetcher
+from moderato.gateware.rings.descriptor import BEATS_PER_DESCRIPTOR, DescriptorFetcher
 from moderato.gateware.options import MACOptions
-from moderato.gateware.records import rx_descriptor, tx_descriptor
-from moderato.gateware.registers import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
+from moderato.gateware.frame.records import rx_descriptor, tx_descriptor
+from moderato.gateware.registers.table import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
 from formal.prover import internal
 

@@ -5,7 +5,7 @@ from migen import *
 
 from litex.soc.interconnect import axi
 
-from moderato.gateware.dma import BURST_BEATS, DMAReader, DMAWriter, ReadPort, WritePort
+from moderato.gateware.bus.dma import BURST_BEATS, DMAReader, DMAWriter, ReadPort, WritePort
 
 from formal.environment import OUTSTANDING, all_of, asleep_nothing_changes, pointers, slots
 from formal.prover      import internal, latch

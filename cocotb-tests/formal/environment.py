@@ -12,8 +12,8 @@ from litex.gen import *
 
 from litex.soc.interconnect import stream
 
-from moderato.gateware.dma        import BURST_BEATS
-from moderato.gateware.registers  import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
+from moderato.gateware.bus.dma        import BURST_BEATS
+from moderato.gateware.registers.table  import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
 from formal.prover import internal
 

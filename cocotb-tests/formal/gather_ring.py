@@ -6,12 +6,12 @@ from unittest import mock
 
 from migen import *
 
-from moderato.gateware             import ring
-from moderato.gateware.completions import IN_FLIGHT
-from moderato.gateware.gather_ring import BUFFER_WORDS, GatherRing
+from moderato.gateware.rings import ring
+from moderato.gateware.rings.completions import IN_FLIGHT
+from moderato.gateware.rings.gather_ring import BUFFER_WORDS, GatherRing
 from moderato.gateware.options     import MACOptions
-from moderato.gateware.records     import tx_frame
-from moderato.gateware.registers   import INDEX_BITS
+from moderato.gateware.frame.records     import tx_frame
+from moderato.gateware.registers.table   import INDEX_BITS
 
 from formal              import tx_ring
 from formal.completions  import levels

@@ -7,7 +7,7 @@ from migen.fhdl.tools import list_targets
 
 from formal.environment import AnyIndex, asleep_nothing_changes
 from formal.prover import internal
-from moderato.gateware.moderation import Moderation
+from moderato.gateware.interrupts.moderation import Moderation
 
 TIMER_BITS, FRAMES_BITS, INDEX_BITS = 24, 16, 16
 FOREVER = 2**TIMER_BITS - 1

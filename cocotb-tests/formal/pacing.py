@@ -4,9 +4,9 @@
 from migen import *
 from migen.fhdl.tools import list_targets
 
-from moderato.gateware.moderation import Moderation
-from moderato.gateware.pacing     import Pacing
-from moderato.gateware.registers  import TIMER_BITS
+from moderato.gateware.interrupts.moderation import Moderation
+from moderato.gateware.interrupts.pacing     import Pacing
+from moderato.gateware.registers.table  import TIMER_BITS
 
 from formal.environment import all_of, asleep_nothing_changes
 from formal.prover      import internal

@@ -3,10 +3,10 @@
 
 from migen import *
 
-from moderato.gateware.pause        import PauseTimer
-from moderato.gateware.pause_source import PATIENCE, PauseSource
+from moderato.gateware.frame.pause        import PauseTimer
+from moderato.gateware.transmit.pause_source import PATIENCE, PauseSource
 from moderato.gateware.options      import MACOptions
-from moderato.gateware.records      import tx_frame
+from moderato.gateware.frame.records      import tx_frame
 
 from formal.environment import all_of, asleep_nothing_changes
 from formal.prover      import internal

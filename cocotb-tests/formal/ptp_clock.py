@@ -3,7 +3,7 @@
 
 from migen import *
 
-from moderato.gateware.ptp_clock import (FRACTION_BITS, INCREMENT_BITS, TIME_BITS, PeriodicOutput,
+from moderato.gateware.time.ptp_clock import (FRACTION_BITS, INCREMENT_BITS, TIME_BITS, PeriodicOutput,
                                           PTPClock)
 
 from formal.prover import internal

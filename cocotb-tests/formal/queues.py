@@ -5,7 +5,7 @@ moderation are those of one queue: their own proofs stand.
 
 from migen import *
 
-from moderato.gateware.queues import OneByOne, Turns
+from moderato.gateware.rings.queues import OneByOne, Turns
 
 
 class TurnsProof(Module):

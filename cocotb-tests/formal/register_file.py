@@ -3,8 +3,8 @@
 
 from migen import *
 
-from moderato.gateware               import registers
-from moderato.gateware.register_file import RegisterFile
+from moderato.gateware.registers import table as registers
+from moderato.gateware.registers.register_file import RegisterFile
 
 from formal.environment import all_of
 from formal.prover      import internal

@@ -5,12 +5,12 @@ from unittest import mock
 
 from migen import *
 
-from moderato.gateware             import ring
-from moderato.gateware.completions import IN_FLIGHT
+from moderato.gateware.rings import ring
+from moderato.gateware.rings.completions import IN_FLIGHT
 from moderato.gateware.options     import MACOptions
-from moderato.gateware.records     import rx_frame
-from moderato.gateware.registers   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET, STAMP_OCTETS
-from moderato.gateware.rx_ring     import RxRing
+from moderato.gateware.frame.records     import rx_frame
+from moderato.gateware.registers.table   import INDEX_BITS, RX_BUFFER_ALIGN, RX_OFFSET, STAMP_OCTETS
+from moderato.gateware.rings.rx_ring     import RxRing
 
 from formal.completions import levels
 from formal.environment import (OUTSTANDING, AnyIndex, Descriptors, Driver, WriteBus, all_of,

@@ -7,12 +7,12 @@ from migen import *
 
 from litex.soc.interconnect import stream
 
-from moderato.gateware             import ring
-from moderato.gateware.completions import IN_FLIGHT
+from moderato.gateware.rings import ring
+from moderato.gateware.rings.completions import IN_FLIGHT
 from moderato.gateware.options     import MACOptions
-from moderato.gateware.records     import tx_frame
-from moderato.gateware.registers   import INDEX_BITS, STAMP_BITS
-from moderato.gateware.tx_ring     import TxRing
+from moderato.gateware.frame.records     import tx_frame
+from moderato.gateware.registers.table   import INDEX_BITS, STAMP_BITS
+from moderato.gateware.rings.tx_ring     import TxRing
 
 from formal.completions import levels
 from formal.environment import (AnyIndex, Descriptors, Driver, ReadBus, WriteBus, all_of,

@@ -94,9 +94,9 @@ def _sources(module: str) -> list[Path]:
 
 def _key(mutant: Mutant | None, module: str) -> str:
     inputs = [module, verilator.version(), _device(module), *_sources(module)]
-    for file in sorted(GATEWARE.glob("*.py")):
-        text = file.read_text()
-        inputs += [file.name, mutant.apply(text) if mutant and mutant.file == file.name else text]
+    for file in sorted(GATEWARE.rglob("*.py")):
+        text, name = file.read_text(), str(file.relative_to(GATEWARE))
+        inputs += [name, mutant.apply(text) if mutant and mutant.file == name else text]
     return key("mutate", inputs)
 
 

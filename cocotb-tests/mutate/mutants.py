@@ -9,79 +9,166 @@ from .overlay import Mutant
 
 # Test modules by gateware file, those first that are likely to find a mutant, or are quick.
 TESTS = {
-    "async_fifo.py":     ["test_async_fifo", "test_async_fifo_resets", "test_mac_core_8",
-                          "test_mac_gmii"],
-    "assembly.py":       ["test_segment", "test_gather", "test_gather_options",
-                          "test_queues_gather", "test_all_gated", "formal:gather_ring"],
-    "axi_lite.py":       ["test_axi_lite"],
-    "axi_master.py":     ["test_mac_axi32"],
-    "axi_slave.py":      ["test_axi_slave", "test_soc_axi64"],
-    "checksum.py":       ["test_checksum", "test_receive", "test_mac_gated"],
-    "completions.py":    ["test_rings", "test_mac_faults", "test_mac_pressure", "test_mac_sim",
-                          "test_mac_gated", "formal:completions", "test_mac_merge"],
-    "crc.py":            ["test_filter", "test_mac_sim"],
-    "descriptor.py":     ["test_descriptor_faults", "test_descriptor", "formal:descriptor",
-                          "test_mac_faults", "test_rings", "test_mac_sim", "test_checksum",
-                          "test_vlan"],
-    "dma.py":            ["test_dma_faults", "test_dma", "test_mac_sim", "test_mac_gated",
-                          "formal:reader", "formal:writer"],
-    "filter.py":         ["test_filter", "test_mac_sim", "test_mac_gated"],
-    "frame_fifo.py":     ["test_frame_fifo", "test_mac_sim"],
-    "gather_ring.py":    ["test_gather", "test_segment", "test_mac_gather",
-                          "test_gather_options", "test_all_gated", "formal:gather_ring"],
-    "gap.py":            ["test_mac_resets", "test_mac_gmii", "test_mac_mii", "test_mac_rgmii"],
-    "mac.py":            ["test_rmon", "test_pause", "test_mac_sim", "test_rings", "test_mac_faults",
-                          "test_mac_gated", "test_pause_gated", "test_mac_plain", "test_vlan",
-                          "test_mac_merge", "test_queues", "test_all_gated"],
-    "mac_core.py":       ["test_mac_core_8", "test_mac_core_32", "test_mac_sim", "test_mac_gmii",
-                          "test_mac_mii", "test_mac_rgmii", "test_mac_gated"],
-    "merge.py":          ["test_merge", "test_mac_merge", "test_all_gated"],
-    "moderation.py":     ["test_moderation", "test_mac_sim", "formal:moderation", "test_mac_gated",
-                          "test_mac_faults"],
-    "options.py":        ["test_vlan", "test_checksum", "test_mac_merge", "test_mac_plain"],
-    "pacing.py":         ["test_pacing", "formal:pacing", "test_mac_sim", "test_mac_gated"],
-    "packer.py":         ["test_gather", "test_segment"],
-    "pause.py":          ["test_pause_source", "test_receive", "formal:pause_timer", "test_pause"],
-    "pause_source.py":   ["test_pause_source", "formal:pause_source", "test_pause",
-                          "test_pause_pair", "test_pause_gated", "test_queues"],
-    "phy_rates.py":      ["test_mac_resets_rates", "test_mac_rates"],
-    "phy_rgmii_ecp5.py": ["test_mac_rates"],
-    "phy_sim.py":        ["test_mac_sim", "test_mac_gated"],
-    "ptp_clock.py":      ["test_ptp_clock", "formal:ptp_clock", "formal:periodic_output",
-                          "test_stamps_gmii"],
-    "queue.py":          ["test_mac_sim", "test_mac_faults", "test_queues", "test_all_gated"],
-    "queues.py":         ["formal:turns", "formal:one_by_one", "test_queues",
-                          "test_queues_gather", "test_all_gated"],
-    "receive.py":        ["test_receive", "test_mac_sim", "test_mac_faults", "test_rings",
-                          "test_rmon", "test_mac_gated", "test_checksum", "test_vlan",
-                          "test_vlan_jumbo", "test_mac_merge", "test_queues", "test_pause"],
-    "records.py":        ["test_vlan", "test_checksum"],
-    "register_file.py":  ["test_register_file", "test_mac_sim", "test_mac_gated",
-                          "formal:register_file"],
-    "ring.py":           ["test_rings", "test_mac_faults", "formal:rx_ring", "test_all_gated"],
-    "rmon.py":           ["test_rmon"],
-    "rss.py":            ["test_rss", "test_queues"],
-    "rx_ring.py":        ["test_rings", "test_mac_faults", "test_mac_pressure", "test_mac_sim",
-                          "test_mac_gated", "test_mac_deep", "formal:rx_ring", "test_mac_merge"],
-    "segmenter.py":      ["test_segment", "test_all_gated"],
-    "statistics.py":     ["test_statistics", "test_mac_sim", "test_mac_gated"],
-    "timestamp.py":      ["test_mac_resets", "test_stamps_gmii", "test_stamps_sim",
-                          "test_stamps_gated", "test_mac_gmii", "test_queues"],
-    "transmit.py":       ["test_mac_sim", "test_mac_faults", "test_mac_pressure", "test_mac_gated",
-                          "test_checksum", "test_vlan", "test_vlan_jumbo"],
-    "tx_ring.py":        ["test_rings", "test_mac_faults", "test_mac_pressure", "test_mac_sim",
-                          "test_mac_gated", "formal:tx_ring", "test_checksum", "test_vlan",
-                          "test_queues"],
-    "underrun.py":       ["test_mac_core_8", "test_mac_resets"],
-    "urgent.py":         ["test_receive", "test_mac_sim"],
-    "vlan.py":           ["test_vlan_members", "test_vlan", "test_vlan_jumbo", "test_vlan_gated"],
-    "wishbone_master.py": ["test_mac_wishbone32", "test_mac_wishbone64"],
-    "wishbone_slave.py": ["test_soc_wishbone64"],
+    "bus/axi_lite.py": [
+        "test_axi_lite"
+    ],
+    "bus/axi_master.py": [
+        "test_mac_axi32"
+    ],
+    "bus/axi_slave.py": [
+        "test_axi_slave", "test_soc_axi64"
+    ],
+    "bus/dma.py": [
+        "test_dma_faults", "test_dma", "test_mac_sim", "test_mac_gated", "formal:reader",
+        "formal:writer"
+    ],
+    "bus/wishbone_master.py": [
+        "test_mac_wishbone32", "test_mac_wishbone64"
+    ],
+    "bus/wishbone_slave.py": [
+        "test_soc_wishbone64"
+    ],
+    "frame/checksum.py": [
+        "test_checksum", "test_receive", "test_mac_gated"
+    ],
+    "frame/crc.py": [
+        "test_filter", "test_mac_sim"
+    ],
+    "frame/frame_fifo.py": [
+        "test_frame_fifo", "test_mac_sim"
+    ],
+    "frame/pause.py": [
+        "test_pause_source", "test_receive", "formal:pause_timer", "test_pause"
+    ],
+    "frame/records.py": [
+        "test_vlan", "test_checksum"
+    ],
+    "frame/vlan.py": [
+        "test_vlan_members", "test_vlan", "test_vlan_jumbo", "test_vlan_gated"
+    ],
+    "interrupts/moderation.py": [
+        "test_moderation", "test_mac_sim", "formal:moderation", "test_mac_gated",
+        "test_mac_faults"
+    ],
+    "interrupts/pacing.py": [
+        "test_pacing", "formal:pacing", "test_mac_sim", "test_mac_gated"
+    ],
+    "mac.py": [
+        "test_rmon", "test_pause", "test_mac_sim", "test_rings", "test_mac_faults",
+        "test_mac_gated", "test_pause_gated", "test_mac_plain", "test_vlan", "test_mac_merge",
+        "test_queues", "test_all_gated"
+    ],
+    "options.py": [
+        "test_vlan", "test_checksum", "test_mac_merge", "test_mac_plain"
+    ],
+    "phy/rates.py": [
+        "test_mac_resets_rates", "test_mac_rates"
+    ],
+    "phy/rgmii_ecp5.py": [
+        "test_mac_rates"
+    ],
+    "phy/sim.py": [
+        "test_mac_sim", "test_mac_gated"
+    ],
+    "queue.py": [
+        "test_mac_sim", "test_mac_faults", "test_queues", "test_all_gated"
+    ],
+    "receive/filter.py": [
+        "test_filter", "test_mac_sim", "test_mac_gated"
+    ],
+    "receive/merge.py": [
+        "test_merge", "test_mac_merge", "test_all_gated"
+    ],
+    "receive/receive.py": [
+        "test_receive", "test_mac_sim", "test_mac_faults", "test_rings", "test_rmon",
+        "test_mac_gated", "test_checksum", "test_vlan", "test_vlan_jumbo", "test_mac_merge",
+        "test_queues", "test_pause"
+    ],
+    "receive/rss.py": [
+        "test_rss", "test_queues"
+    ],
+    "receive/urgent.py": [
+        "test_receive", "test_mac_sim"
+    ],
+    "registers/register_file.py": [
+        "test_register_file", "test_mac_sim", "test_mac_gated", "formal:register_file"
+    ],
+    "registers/rmon.py": [
+        "test_rmon"
+    ],
+    "registers/statistics.py": [
+        "test_statistics", "test_mac_sim", "test_mac_gated"
+    ],
+    "rings/completions.py": [
+        "test_rings", "test_mac_faults", "test_mac_pressure", "test_mac_sim", "test_mac_gated",
+        "formal:completions", "test_mac_merge"
+    ],
+    "rings/descriptor.py": [
+        "test_descriptor_faults", "test_descriptor", "formal:descriptor", "test_mac_faults",
+        "test_rings", "test_mac_sim", "test_checksum", "test_vlan"
+    ],
+    "rings/gather_ring.py": [
+        "test_gather", "test_segment", "test_mac_gather", "test_gather_options",
+        "test_all_gated", "formal:gather_ring"
+    ],
+    "rings/queues.py": [
+        "formal:turns", "formal:one_by_one", "test_queues", "test_queues_gather",
+        "test_all_gated"
+    ],
+    "rings/ring.py": [
+        "test_rings", "test_mac_faults", "formal:rx_ring", "test_all_gated"
+    ],
+    "rings/rx_ring.py": [
+        "test_rings", "test_mac_faults", "test_mac_pressure", "test_mac_sim", "test_mac_gated",
+        "test_mac_deep", "formal:rx_ring", "test_mac_merge"
+    ],
+    "rings/tx_ring.py": [
+        "test_rings", "test_mac_faults", "test_mac_pressure", "test_mac_sim", "test_mac_gated",
+        "formal:tx_ring", "test_checksum", "test_vlan", "test_queues"
+    ],
+    "time/ptp_clock.py": [
+        "test_ptp_clock", "formal:ptp_clock", "formal:periodic_output", "test_stamps_gmii"
+    ],
+    "time/timestamp.py": [
+        "test_mac_resets", "test_stamps_gmii", "test_stamps_sim", "test_stamps_gated",
+        "test_mac_gmii", "test_queues"
+    ],
+    "transmit/assembly.py": [
+        "test_segment", "test_gather", "test_gather_options", "test_queues_gather",
+        "test_all_gated", "formal:gather_ring"
+    ],
+    "transmit/packer.py": [
+        "test_gather", "test_segment"
+    ],
+    "transmit/pause_source.py": [
+        "test_pause_source", "formal:pause_source", "test_pause", "test_pause_pair",
+        "test_pause_gated", "test_queues"
+    ],
+    "transmit/segmenter.py": [
+        "test_segment", "test_all_gated"
+    ],
+    "transmit/transmit.py": [
+        "test_mac_sim", "test_mac_faults", "test_mac_pressure", "test_mac_gated",
+        "test_checksum", "test_vlan", "test_vlan_jumbo"
+    ],
+    "wire/async_fifo.py": [
+        "test_async_fifo", "test_async_fifo_resets", "test_mac_core_8", "test_mac_gmii"
+    ],
+    "wire/gap.py": [
+        "test_mac_resets", "test_mac_gmii", "test_mac_mii", "test_mac_rgmii"
+    ],
+    "wire/mac_core.py": [
+        "test_mac_core_8", "test_mac_core_32", "test_mac_sim", "test_mac_gmii", "test_mac_mii",
+        "test_mac_rgmii", "test_mac_gated"
+    ],
+    "wire/underrun.py": [
+        "test_mac_core_8", "test_mac_resets"
+    ],
 }
 
 # file: (name, old text, new text, what it breaks[, why it is equivalent]).
 _TABLE = {
-    "async_fifo.py": [
+    "wire/async_fifo.py": [
         ("a word too many",
          "full = 0b11 << (bits - 1)", "full = 0b10 << (bits - 1)",
          "the writer stops where it should not, and not where it should"),
@@ -114,7 +201,7 @@ _TABLE = {
          "(broken & begun) | self.starved", "broken & begun",
          "the rest of a frame whose end was sent leaves, too"),
     ],
-    "axi_lite.py": [
+    "bus/axi_lite.py": [
         ("a refusal is no answer", "answered.eq(registers.ack | registers.err)",
          "answered.eq(registers.ack)",
          "the bus waits for ever"),
@@ -130,7 +217,7 @@ _TABLE = {
          "registers.adr.eq(bus.aw.addr[word:])",
          "a read gives another register"),
     ],
-    "axi_slave.py": [
+    "bus/axi_slave.py": [
         ("a refusal is no answer", "(registers.ack | registers.err | wraps)",
          "(registers.ack | wraps)",
          "the bus waits for ever"),
@@ -157,7 +244,7 @@ _TABLE = {
          "If(1,\n                NextValue(left",
          "an answer that nobody took is gone"),
     ],
-    "axi_master.py": [
+    "bus/axi_master.py": [
         ("upper half first", "Mux(second_w, dma.w.data[32:], dma.w.data[:32])",
          "Mux(second_w, dma.w.data[:32], dma.w.data[32:])",
          "words are written with their halves exchanged"),
@@ -175,7 +262,7 @@ _TABLE = {
         ("halves do not wait", "If(bus.w.valid & bus.w.ready, second_w", "If(bus.w.valid, second_w",
          "a slow bus loses halves"),
     ],
-    "checksum.py": [
+    "frame/checksum.py": [
         ("carries are lost",
          "+ (total[width] & ~self.first))", "+ 0)",
          "sums are those of two's complement"),
@@ -232,7 +319,7 @@ _TABLE = {
          "the sum never comes",
          "The ring is awake until memory holds the frame's status, which is later."),
     ],
-    "crc.py": [
+    "frame/crc.py": [
         ("another polynomial",
          "0x04C11DB7", "0x04C11DB5",
          "the FCS is that of no standard"),
@@ -246,7 +333,7 @@ _TABLE = {
          "0xC704DD7B", "0xC704DD7A",
          "good frames count as damaged"),
     ],
-    "dma.py": [
+    "bus/dma.py": [
         ("DECERR is no error, to the client of a read",
          "p.error.eq(bus.r.resp != axi.RESP_OKAY)", "p.error.eq(bus.r.resp == axi.RESP_SLVERR)",
          "data from nowhere are taken for data"),
@@ -283,7 +370,7 @@ _TABLE = {
          "self.awake.eq(arbiter.request != 0),\n            [[\n                p.done",
          "behind a clock gate an acknowledgement is not heard"),
     ],
-    "underrun.py": [
+    "wire/underrun.py": [
         ("a frame waits for its next octet",
          "source.valid.eq(self.inside | (sink.valid & ~self.drop))",
          "source.valid.eq(sink.valid & ~self.drop)",
@@ -292,7 +379,7 @@ _TABLE = {
          "(sink.valid & ~self.drop)", "sink.valid",
          "a preamble leaves, and an octet"),
     ],
-    "urgent.py": [
+    "receive/urgent.py": [
         ("a word beyond the 64 octets",
          "If(self.take & (place != WORDS), ", "If(self.take, ",
          "the 33rd word counts as the first"),
@@ -313,7 +400,7 @@ _TABLE = {
          "& ~(self.together & reduce(or_, fails))", "",
          "a flow is urgent for one half of its rule"),
     ],
-    "vlan.py": [
+    "frame/vlan.py": [
         ("the type's first octet",
          "(self.data[:16] == int.from_bytes(CTAG, \"little\"))", "(self.data[:8] == CTAG[0])",
          "other types from 0x8100 on are taken for tags"),
@@ -371,7 +458,7 @@ _TABLE = {
          'self.write.eq(regs.strobe["VLAN_TABLE"] | regs.strobe["VLAN"])',
          "the table changes with the switches"),
     ],
-    "wishbone_slave.py": [
+    "bus/wishbone_slave.py": [
         ("a refusal is no answer", "(registers.ack | registers.err | (sel == 0))",
          "(registers.ack | (sel == 0))",
          "the bus waits for ever"),
@@ -394,7 +481,7 @@ _TABLE = {
          "Case(word, {n: kept.eq(0)",
          "a register reads as 0"),
     ],
-    "ring.py": [
+    "rings/ring.py": [
         ("stops with writes under way",
          "If(completions.idle & fetcher.idle",
          "If(fetcher.idle",
@@ -452,7 +539,7 @@ _TABLE = {
          "tx_ring.awake",
          "behind a clock gate INTERRUPTS misses some"),
     ],
-    "records.py": [
+    "frame/records.py": [
         ("half a tag", '("tci",       TCI_BITS, options.vlan)',
          '("tci",       TCI_BITS - 4, options.vlan)',
          "the driver puts frames into other VLANs"),
@@ -460,7 +547,7 @@ _TABLE = {
          '("place",  9,             options.tx_checksum)',
          "checksums are inserted too early"),
     ],
-    "wishbone_master.py": [
+    "bus/wishbone_master.py": [
         ("a write's error is lost", "NextValue(failed, failed | bus.err)", "NextValue(failed, 0)",
          "frames that memory refused are good, unless the last word was"),
         ("the last write's error is lost", "b.sink.resp.eq(Mux(failed | bus.err,",
@@ -486,7 +573,7 @@ _TABLE = {
         ("reads end without last", "r.sink.last.eq(last_beat)", "r.sink.last.eq(0)",
          "the MAC waits for the end of its burst"),
     ],
-    "pacing.py": [
+    "interrupts/pacing.py": [
         ("an eighth may be none",
          "self.delay.eq(self.longest[3:] | 1)", "self.delay.eq(self.longest[3:])",
          "the absolute timer is off"),
@@ -526,7 +613,7 @@ _TABLE = {
          "self.busy.eq(moderation.armed)",
          "frames wait for longest when it has nothing to do"),
     ],
-    "filter.py": [
+    "receive/filter.py": [
         ("one octet fewer",
          "count.eq(6)", "count.eq(5)",
          "the hash leaves out the last octet"),
@@ -556,7 +643,7 @@ _TABLE = {
          'further.on.eq(regs.field("UNICAST_HIGH_0", "ON"))',
          "addresses cannot be given up alone"),
     ],
-    "assembly.py": [
+    "transmit/assembly.py": [
         ("the rest of a spoilt frame stays", "packer.clear.eq(spoilt | ended | completions.restart)",
          "packer.clear.eq(spoilt)",
          "its last octets are the first ones of the next frame"),
@@ -607,7 +694,7 @@ _TABLE = {
          ".Elif(0,",
          "nobody hears that segments are missing"),
     ],
-    "frame_fifo.py": [
+    "frame/frame_fifo.py": [
         ("a word too many",
          "full.eq(used == depth)", "full.eq(used == depth + 1)",
          "the oldest frame is overwritten"),
@@ -637,7 +724,7 @@ _TABLE = {
          "used.eq(write_pointer - read_pointer)", "used.eq(start_pointer - read_pointer)",
          "a long frame overwrites what is held"),
     ],
-    "gather_ring.py": [
+    "rings/gather_ring.py": [
         ("an end in 16 bits", "end       = Signal(17)", "end       = Signal(16)",
          "pieces of 64 KiB are read for a word"),
         ("asks for what there is no room for", "owed <= BUFFER_WORDS - BURST_BEATS",
@@ -671,7 +758,7 @@ _TABLE = {
         ("segments within a frame", "heads.eq(job.segment & ~inside)", "heads.eq(job.segment)",
          "a piece in the midst of a frame has to have headers"),
     ],
-    "gap.py": [
+    "wire/gap.py": [
         ("an octet less", "words == gap - 1", "words == gap - 2",
          "frames are closer than 96 bit times"),
         ("an octet more", "words == gap - 1", "words == gap",
@@ -683,7 +770,7 @@ _TABLE = {
          "NextValue(since, 1),\n                If(sink.last", "If(sink.last",
          "the gap goes by the length of the frame"),
     ],
-    "mac_core.py": [
+    "wire/mac_core.py": [
         ("octets of what is dropped stay",
          "stage.reset.eq(self.tx_cdc.broken)", "stage.reset.eq(0)",
          "the next frame begins with them, or in the middle of a word"),
@@ -705,7 +792,7 @@ _TABLE = {
          "self.awake.eq(phy.awake |\n", "self.awake.eq(0 |\n",
          "behind a clock gate words from the wire are lost"),
     ],
-    "merge.py": [
+    "receive/merge.py": [
         ("of another destination: its first octets",
          "NextValue(differs, ~open_ | ~upper), # What", "NextValue(differs, ~open_), # What",
          "frames to two addresses become one packet"),
@@ -836,7 +923,7 @@ _TABLE = {
          "If(number != MOST_WORDS - 1, place.eq(number + 1))", "place.eq(number + 1)",
          "payload is kept in place of headers"),
     ],
-    "moderation.py": [
+    "interrupts/moderation.py": [
         ("raised at one more than FRAMES",
          "self.unreported >= self.frames", "self.unreported > self.frames",
          "the interrupt comes a completion late"),
@@ -872,7 +959,7 @@ _TABLE = {
          "self.clear.eq(0)",
          "a new ring starts with the old one's index and interrupts"),
     ],
-    "phy_rates.py": [
+    "phy/rates.py": [
         ("a reset changes the rate",
          "self.cd_measure  = ClockDomain(reset_less=True)\n        self.comb += [",
          "self.cd_measure  = ClockDomain()\n        self.comb += [\n"
@@ -903,7 +990,7 @@ _TABLE = {
         ("always nibbles", "self.nibbles.eq(self.detection.mode)", "self.nibbles.eq(1)",
          "1000 Mb/s are over"),
     ],
-    "phy_rgmii_ecp5.py": [
+    "phy/rgmii_ecp5.py": [
         ("RX_ER is the falling edge", "control[0] ^ control[1]", "control[1]",
          "each good octet is marked"),
         ("nobody marks", "word.error.eq(control[0] ^ control[1])", "word.error.eq(0)",
@@ -914,7 +1001,7 @@ _TABLE = {
          "(pads.rx_data[n], data[n + 4], data[n])",
          "octets come with their halves exchanged"),
     ],
-    "phy_sim.py": [
+    "phy/sim.py": [
         ("a shorter gap", "Mux(sink.last, eth_interpacket_gap, 0)",
          "Mux(sink.last, eth_interpacket_gap - 1, 0)",
          "frames are closer than 96 bit times"),
@@ -929,7 +1016,7 @@ _TABLE = {
         ("asleep with a word for the MAC", "pads.rx_valid | source.valid", "pads.rx_valid",
          "behind a clock gate a word from the wire stays"),
     ],
-    "segmenter.py": [
+    "transmit/segmenter.py": [
         ("an identification for all", "NextValue(identification, identification + 1)",
          "NextValue(identification, identification)", "segments look like fragments of one packet"),
         ("a sequence number for all", "sequence + self.size", "sequence",
@@ -951,7 +1038,7 @@ _TABLE = {
          "fsm.act(state, If(self.clear, NextState(\"IDLE\")))", "pass",
          "the next packet's headers are never read"),
     ],
-    "statistics.py": [
+    "registers/statistics.py": [
         ("only one of a burst waits",
          "left + pulse if name in bursts", "Mux(pulse, pulse, left) if name in bursts",
          "some events in a row are not counted"),
@@ -974,7 +1061,7 @@ _TABLE = {
          "self.awake.eq(clearing | busy | (some != 0))", "self.awake.eq(clearing | busy)",
          "behind a clock gate they wait until the next event"),
     ],
-    "queues.py": [
+    "rings/queues.py": [
         ("a ring sees all frames",
          "fifo.available & (fifo.head.queue == n)", "fifo.available",
          "frames go to any queue"),
@@ -1017,7 +1104,7 @@ _TABLE = {
          "self.awake.eq(late)", "self.awake.eq(0)",
          "behind a clock gate an event is counted for ever"),
     ],
-    "rss.py": [
+    "receive/rss.py": [
         ("bits of an octet from the lowest one",
          "word[bit + 7 - 2*(bit % 8)]", "word[bit]",
          "no hash is right"),
@@ -1084,7 +1171,7 @@ _TABLE = {
          "If(key, self.key_word.eq(0))",
          "no hash is right"),
     ],
-    "receive.py": [
+    "receive/receive.py": [
         ("pauses only while frames are let in", "self.pauses.eq(fsm.ongoing(\"DECIDE\") &",
          "self.pauses.eq(fsm.ongoing(\"DECIDE\") & ~unwanted &",
          "a pause outlasts the frame that ends it"),
@@ -1205,7 +1292,7 @@ _TABLE = {
          "pass",
          "pause frames have no length"),
     ],
-    "transmit.py": [
+    "transmit/transmit.py": [
         ("the tag is a word late",
          "Mux(fifo.head.tagged, PLACE + 1, 0)", "Mux(fifo.head.tagged, PLACE + 2, 0)",
          "it stands in the middle of the frame"),
@@ -1273,7 +1360,7 @@ _TABLE = {
          '"TX_GOOD_FRAMES": fifo.release',
          "frames that were refused count as good"),
     ],
-    "completions.py": [
+    "rings/completions.py": [
         ("what memory refused is continued", "If(lost, statuses.sink.continues.eq(0))",
          "If(0, statuses.sink.continues.eq(0))",
          "a segment is joined to one that nobody has"),
@@ -1316,7 +1403,7 @@ _TABLE = {
          "self.failed.eq(0),", "",
          "a restart does not mend a ring"),
     ],
-    "descriptor.py": [
+    "rings/descriptor.py": [
         ("tags of nobody's asking",
          '"tagged":  ("TX_TAG",      "TAGGED")',
          '"tagged":  ("TX_TAG",      "TAG")',
@@ -1363,7 +1450,7 @@ _TABLE = {
          "(~(index >> order) & 1)", "1",
          "from the second pass on everything looks completed"),
     ],
-    "rmon.py": [
+    "registers/rmon.py": [
         ("one octet belongs to the next range",
          "(octets >= first) & (octets <= last)", "(octets > first) & (octets <= last)",
          "frames of 65 octets are not counted"),
@@ -1404,7 +1491,7 @@ _TABLE = {
          '"TX_BROADCAST": transmit.sent & to.multicast',
          "broadcasts that were sent are not counted"),
     ],
-    "rx_ring.py": [
+    "rings/rx_ring.py": [
         ("a dropped frame is continued",
          "If(self.drop_ring,\n                    NextValue(lost, 1)",
          "If(self.drop_ring,\n                    NextValue(lost, 0)",
@@ -1471,7 +1558,7 @@ _TABLE = {
          "self.busy()",
          "behind a clock gate it is not moved"),
     ],
-    "tx_ring.py": [
+    "rings/tx_ring.py": [
         ("a frame that waits for room wants nothing",
          'self.fsm.ongoing("RESERVE") | self.fsm.ongoing("REQUEST")', 'self.fsm.ongoing("REQUEST")',
          "of two rings, nobody's turn ever comes"),
@@ -1547,7 +1634,7 @@ _TABLE = {
          "self.busy()",
          "behind a clock gate a frame is not sent"),
     ],
-    "packer.py": [
+    "transmit/packer.py": [
         ("a full word is complete",
          "self.put & (together > DATA_BYTES)", "self.put & (together >= DATA_BYTES)",
          "the frame's last word is not known as such"),
@@ -1558,7 +1645,7 @@ _TABLE = {
         ("overwritten in waiting", "self.ready.eq(~self.write | self.room)", "self.ready.eq(1)",
          "words are lost when the FIFO is full"),
     ],
-    "pause.py": [
+    "frame/pause.py": [
         ("four octets of a group address",
          "self.group.eq(self.group & (data[:16] == little(GROUP[4:])))", "self.group.eq(self.group)",
          "frames to other reserved groups pause"),
@@ -1589,7 +1676,7 @@ _TABLE = {
          "If(~self.enable & self.start,\n            self.left.eq(0)",
          "a pause outlasts its switch"),
     ],
-    "pause_source.py": [
+    "transmit/pause_source.py": [
         ("the paused do not ask",
          "self.own.eq(Mux(busy, ours, wanted))", "self.own.eq(Mux(busy, ours, wanted & ~self.hold))",
          "two that hold each other never let go"),
@@ -1689,7 +1776,7 @@ _TABLE = {
          "timer.running | stop",
          "behind a clock gate a pause does not end"),
     ],
-    "register_file.py": [
+    "registers/register_file.py": [
         ("every access is done twice",
          "self.bus.stb & ~self.bus.ack & ~self.bus.err)", "self.bus.stb & ~self.bus.err)",
          "a re-arm or a doorbell comes again a clock later"),
@@ -1742,7 +1829,7 @@ _TABLE = {
          "for part in (core,",
          "behind a clock gate software hangs"),
     ],
-    "ptp_clock.py": [
+    "time/ptp_clock.py": [
         ("the increment is lost with a step",
          "rate + Mux(self.step, value, 0)", "Mux(self.step, value, rate)",
          "each step costs a clock"),
@@ -1783,7 +1870,7 @@ _TABLE = {
          "Mux(self.level, self.width, self.period - self.width)",
          "it is high for the rest of the period"),
     ],
-    "timestamp.py": [
+    "time/timestamp.py": [
         ("numbers begin again after a reset",
          "reset_less=not one_clock", "reset_less=False",
          "a frame gets the stamp of another one, or none"),

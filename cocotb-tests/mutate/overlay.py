@@ -35,9 +35,7 @@ class Mutant:
 def overlay(folder: Path, mutant: Mutant | None) -> Path:
     """Makes folder/moderato/gateware, which is imported instead of the original; returns `folder`."""
     package = folder / "moderato" / "gateware"
-    package.mkdir(parents=True)
-    for source in GATEWARE.glob("*.py"):
-        shutil.copy(source, package)
+    shutil.copytree(GATEWARE, package, ignore=shutil.ignore_patterns("__pycache__"))
     if mutant:
         file = package / mutant.file
         file.write_text(mutant.apply(file.read_text()))

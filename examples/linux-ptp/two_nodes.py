@@ -22,7 +22,7 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import wishbone
 from migen import Cat, If, Memory, Record, Signal
 
-from moderato.gateware.phy_sim import SimPHY, sim_phy_pads
+from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import around
 from moderato.sim.lab.run.system import System

@@ -17,7 +17,7 @@ from socs import Stranger, build, coherent_cpu
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.model import LiteEthPHYModel
 from moderato import add_moderato
-from moderato.gateware.axi_master import AXIMaster
+from moderato.gateware.bus.axi_master import AXIMaster
 
 MAIN_BUSES = [("wishbone", 32), ("wishbone", 64), ("axi-lite", 32), ("axi-lite", 64), ("axi", 32),
               ("axi", 64)]
@@ -235,8 +235,8 @@ def test_fixed_address():
     ({"bus_data_width": 128}, {}, "128 bits wide; the MAC's masters are 32 or 64"),
     ({}, {"rx_fifo_order": 9}, "eth0: rx_fifo_order must be 11"),
     ({}, {"rx_fifo_order": "4k"}, "eth0: rx_fifo_order must be 11 to 14, not '4k'"),
-    ({}, {"max_frames": 0}, "eth0: max_frames must be 1 to 4096, not 0"),
-    ({}, {"max_frames": True}, "max_frames must be 1 to 4096, not True"),
+    ({}, {"max_frames": 0}, "eth0: max_frames must be 5 to 4096, not 0"),
+    ({}, {"max_frames": True}, "max_frames must be 5 to 4096, not True"),
     ({}, {"unicast": -1}, "unicast must be 0 to 8, not -1"),
     ({}, {"urgent": "no"}, "urgent must be True or False, not 'no'"),
     ({}, {"checksum": True}, r"no option checksum; did you mean .x_checksum\? \(known: rx_fifo_order, "),

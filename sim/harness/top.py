@@ -6,7 +6,7 @@ What needs the harness is packed into one word, which is zero in most cycles.
 """
 
 from moderato.gateware.mac import PARTS
-from moderato.gateware.registers import EVENTS
+from moderato.gateware.registers.table import EVENTS
 
 from . import meters
 from .cores import Core, core

@@ -164,10 +164,10 @@ def without_run_time(page: str) -> list[str]:
 # Refused ------------------------------------------------------------------------------------------
 
 def test_a_changed_file_is_refused(clean, docs, monkeypatch, capsys):
-    monkeypatch.setattr(project, "uncommitted", lambda: ["gateware/dma.py"])
+    monkeypatch.setattr(project, "uncommitted", lambda: ["gateware/bus/dma.py"])
     monkeypatch.setattr(published, "run_folder", None)  # nothing is begun
     assert cli.main(["results", "--yes"]) == 1
-    assert "these files differ from it: gateware/dma.py; commit them" in capsys.readouterr().err
+    assert "these files differ from it: gateware/bus/dma.py; commit them" in capsys.readouterr().err
 
 
 def test_uncommitted_files_are_seen(tmp_path, monkeypatch):

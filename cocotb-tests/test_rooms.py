@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rooms of gateware/ and the arrows between them: a room needs only those before it."""
+
+import re
+
+from moderato.soc.toolchain.project import ROOT
+
+GATEWARE = ROOT / "gateware"
+ORDER = ["registers", "bus", "frame", "phy", "wire", "interrupts", "receive", "transmit", "rings",
+         "time", "options", "queue", "mac", "export"]  # the last four are files
+
+
+def needs() -> dict[str, set[str]]:
+    """What each room, or file at the top, imports of the others."""
+    found = {}
+    for file in GATEWARE.rglob("*.py"):
+        if file.name == "__init__.py":
+            continue
+        room = file.relative_to(GATEWARE).parts[0].removesuffix(".py")
+        names = re.findall(r"^ *from moderato\.(\w+)\.?(\w*)", file.read_text(), re.MULTILINE)
+        assert {package for package, _ in names} <= {"gateware"}, f"{file}: the MAC needs no other part"
+        found.setdefault(room, set()).update({name for _, name in names} - {room})
+    return found
+
+
+def test_arrows():
+    found = needs()
+    assert found.keys() == set(ORDER)
+    assert {(room, other) for room, others in found.items() for other in others
+            if ORDER.index(other) >= ORDER.index(room)} == set()
+
+
+def test_the_mac_is_a_table_of_contents():
+    text = (GATEWARE / "mac.py").read_text()
+    assert len(text.splitlines()) <= 250
+    assert "queues > 1" not in text

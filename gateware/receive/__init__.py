@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From the wire to the Rx FIFO: check, filter, choose a queue."""

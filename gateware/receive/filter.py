@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Destination address filter: station address, further ones, broadcast, multicast hash, all."""
+
+from functools import reduce
+from operator  import or_
+
+from migen import *
+
+from litex.gen import *
+
+from moderato.gateware.frame.crc import INIT, crc32_step
+
+# Filter -------------------------------------------------------------------------------------------
+
+class Further:
+    """An `address` of this station beside its own, if it is `on`."""
+    def __init__(self):
+        self.on      = Signal()
+        self.address = Signal(48)
+
+
+class AddressFilter(LiteXModule):
+    """Decides on a destination address.
+
+    further  so many exact addresses beside the station's own.
+
+    `start` presents `destination` (first octet on the wire in bits 7:0); six clocks later `accept`
+    holds until the next start. `multicast` (group address, broadcast too), `broadcast` and `unicast`
+    (an address of this station) describe the destination.
+    """
+    def __init__(self, further=0):
+        # Settings.
+        self.station     = Signal(48)
+        self.further     = [Further() for _ in range(further)]
+        self.hash        = Signal(64)
+        self.promiscuous = Signal()
+        self.allmulti    = Signal()
+
+        # Request.
+        self.start       = Signal()
+        self.destination = Signal(48)
+
+        # Verdict.
+        self.accept    = Signal()
+        self.multicast = Signal()
+        self.broadcast = Signal()
+        self.awake     = Signal()
+
+        # # #
+
+        # Hash of the destination, an octet a clock: ether_crc() of the kernel.
+        # ---------------------------------------------------------------------
+        octets = Signal(48)
+        count  = Signal(max=7)
+        crc    = Signal(32)
+        self.comb += self.awake.eq(self.start | (count != 0))
+        self.sync += [
+            If(count != 0,
+                count.eq(count - 1),
+                octets.eq(octets[8:]),
+                crc.eq(crc32_step(crc, octets[:8])),
+            ),
+            If(self.start,
+                count.eq(6),
+                octets.eq(self.destination),
+                crc.eq(INIT),
+            ),
+        ]
+
+        # Comparisons.
+        # ------------
+        self.unicast = Signal()
+        hash_hit     = Signal()
+        self.sync += If(self.start,
+            self.unicast.eq(reduce(or_, [other.on & (self.destination == other.address)
+                for other in self.further], self.destination == self.station)),
+            self.multicast.eq(self.destination[0]),
+            self.broadcast.eq(self.destination == 2**48 - 1),
+        )
+        self.comb += [
+            hash_hit.eq((self.hash >> crc[26:32]) & 1),
+            self.accept.eq(
+                self.promiscuous |
+                self.unicast     |
+                self.broadcast   |
+                (self.multicast & (self.allmulti | hash_hit))
+            ),
+        ]
+
+    def connect_registers(self, regs):
+        value = regs.value
+        self.comb += [
+            self.station.eq(Cat(value["MAC_LOW"], value["MAC_HIGH"])),
+            self.hash.eq(Cat(value["HASH_LOW"], value["HASH_HIGH"])),
+            self.promiscuous.eq(regs.field("CTRL", "PROMISCUOUS")),
+            self.allmulti.eq(regs.field("CTRL", "ALLMULTI")),
+        ]
+        for n, further in enumerate(self.further):
+            self.comb += [
+                further.on.eq(regs.field(f"UNICAST_HIGH_{n}", "ON")),
+                further.address.eq(Cat(value[f"UNICAST_LOW_{n}"], regs.field(f"UNICAST_HIGH_{n}", "OCTETS"))),
+            ]

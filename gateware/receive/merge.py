@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Marks received TCP segments that go on where the frame before them ended.
+
+A receiver that merges such segments (generic receive offload) compares their headers one by one. With
+the mark there is nothing left to compare: the driver adds the segment's payload to what it has. The
+conditions are those of Linux' tcp_gro_receive() and inet_gro_receive(): what is merged can be cut again
+into the same segments. Checksums are not looked at: their sums are in the descriptors (checksum.py).
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from moderato.gateware.receive.rss import TCP, ethertype
+
+# Words of a header, numbered from the one that ends with octet 1: IP's begins with number 4.
+ETHERNET_WORDS = 4
+IPV4_WORDS, IPV6_WORDS = 5, 10
+MOST_WORDS     = 32  # A power of two; an IPv6 header and the longest TCP header end at word 28.
+TCP_WORDS      = 5
+ETHERNET_OCTETS, FCS_OCTETS = 14, 4
+
+
+def big_endian(octets):
+    """The number that a row of octets is on the wire."""
+    return Cat(*reversed(octets))
+
+# Continuation -------------------------------------------------------------------------------------
+
+class Continuation(LiteXModule):
+    """Whether a frame continues the one before it; that is kept, is IP and TCP, and so is this one.
+
+    take, first, data
+             a word of the frame passes, the first one of it: its octet 0 in bits 7:0 and so on.
+    octets   of the frame, FCS included; in the clock after its last word.
+    queue    that the frame is for, with `decided`: one continues only what is for the same queue.
+    decided, kept
+             the frame's fate, two clocks after its last word or later.
+    continues
+             of this frame, with `decided`. Its Ethernet, IP and TCP headers differ from those before it in
+             nothing but: IPv4's length, header checksum, and identification, which is one more; IPv6's
+             length; TCP's checksum and sequence number, which is the next one; PSH. Both have payload, no
+             flags but ACK and PSH, and PSH in the second of them only. Neither has IPv4 options, a fragment's
+             fields, a VLAN tag, or padding. The payload is as long as that of all since the last frame that
+             continued none, or less: then none continues this one.
+    """
+    def __init__(self):
+        self.take      = Signal()
+        self.first     = Signal()
+        self.data      = Signal(32)
+        self.octets    = Signal(15)
+        self.queue     = Signal()
+        self.decided   = Signal()
+        self.kept      = Signal()
+        self.continues = Signal()
+
+        # # #
+
+        # Words, so that IP's header begins with one, beside those of the frame before.
+        # -----------------------------------------------------------------------------
+        before = Signal(16)
+        place  = Signal(max=MOST_WORDS)
+        number = Signal(max=MOST_WORDS)
+        word   = Signal(32)
+        header = Memory(32, MOST_WORDS)
+        port   = header.get_port(write_capable=True, async_read=True)
+        self.specials += header, port
+        octets = [word[8*n:8*n + 8] for n in range(4)]
+        old    = [port.dat_r[8*n:8*n + 8] for n in range(4)]
+        self.comb += [
+            number.eq(Mux(self.first, 0, place)),
+            word.eq(Cat(before, self.data[:16])),
+            port.adr.eq(number),
+            port.dat_w.eq(word),
+            port.we.eq(self.take),
+        ]
+        self.sync += If(self.take,
+            before.eq(self.data[16:]),
+            If(number != MOST_WORDS - 1, place.eq(number + 1)),
+        )
+
+        # The frame before, if one may continue it.
+        # -----------------------------------------
+        open_    = Signal()
+        expected = Signal(32) # Sequence number.
+        size     = Signal(16) # Of its payload, or of the first one's.
+        queue    = Signal()
+
+        # This one.
+        # ---------
+        differs  = Signal()
+        whole    = Signal()   # All of its headers have passed, and are as they have to be.
+        pushed   = Signal()
+        v6       = Signal()
+        at       = Signal(max=16)
+        tcp      = Signal(16) # Octets from TCP's header on.
+        words    = Signal(4)  # Of TCP's header.
+        sequence = Signal(32)
+        lower    = Signal()
+        upper    = Signal()
+        self.comb += [
+            lower.eq(word[:16] == port.dat_r[:16]),
+            upper.eq(word[16:] == port.dat_r[16:]),
+        ]
+
+        def compare(same):
+            return If(~same, NextValue(differs, 1))
+
+        self.fsm = fsm = FSM(reset_state="REST")
+        fsm.act("ETHERNET",
+            NextValue(at, 0),
+            If(self.take,
+                compare(lower & upper),
+                If(number == ETHERNET_WORDS - 1,
+                    NextValue(v6, ethertype(word[16:], "ipv6")),
+                    If(ethertype(word[16:], "ipv4"),
+                        NextState("IPV4")
+                    ).Elif(ethertype(word[16:], "ipv6"),
+                        NextState("IPV6")
+                    ).Else(
+                        NextState("REST")
+                    )
+                )
+            )
+        )
+        fsm.act("IPV4",
+            If(self.take,
+                NextValue(at, at + 1),
+                Case(at, {
+                    0: [
+                        compare(lower),
+                        NextValue(tcp, big_endian(octets[2:]) - 4*IPV4_WORDS),
+                        If(octets[0] != 0x45, NextState("REST")),
+                    ],
+                    1: [
+                        compare(upper & (big_endian(octets[:2]) == (big_endian(old[:2]) + 1)[:16])),
+                        # Of these bits only "don't fragment" may be set.
+                        If(((octets[2] & 0xBF) != 0) | (octets[3] != 0), NextState("REST")),
+                    ],
+                    2: [
+                        compare(lower),
+                        If(octets[1] != TCP, NextState("REST")),
+                    ],
+                    "default": compare(lower & upper),
+                }),
+                If(at == IPV4_WORDS - 1,
+                    NextValue(at, 0),
+                    NextState("TCP"),
+                )
+            )
+        )
+        fsm.act("IPV6",
+            If(self.take,
+                NextValue(at, at + 1),
+                Case(at, {
+                    0: [
+                        compare(lower & upper),
+                        If(octets[0][4:] != 6, NextState("REST")),
+                    ],
+                    1: [
+                        compare(upper),
+                        NextValue(tcp, big_endian(octets[:2])),
+                        If(octets[2] != TCP, NextState("REST")),
+                    ],
+                    "default": compare(lower & upper),
+                }),
+                If(at == IPV6_WORDS - 1,
+                    NextValue(at, 0),
+                    NextState("TCP"),
+                )
+            )
+        )
+        fsm.act("TCP",
+            If(self.take,
+                NextValue(at, at + 1),
+                Case(at, {
+                    1: [
+                        compare(big_endian(octets) == expected),
+                        NextValue(sequence, big_endian(octets)),
+                    ],
+                    3: [
+                        compare((octets[0] == old[0]) & upper),
+                        NextValue(words, octets[0][4:]),
+                        NextValue(pushed, octets[1][3]),
+                        # Reserved bits; all flags but PSH and ACK.
+                        If((octets[0][:4] != 0) | ((octets[1] & 0xF7) != 0x10) | (octets[0][4:] < TCP_WORDS),
+                            NextState("REST")
+                        ),
+                    ],
+                    4: compare(upper), # The urgent pointer.
+                    "default": compare(lower & upper),
+                }),
+                If((at >= TCP_WORDS - 1) & (at == words - 1),
+                    NextValue(whole, 1),
+                    NextState("REST"),
+                )
+            )
+        )
+        fsm.act("REST")
+        for state in ("ETHERNET", "IPV4", "IPV6", "TCP", "REST"):
+            fsm.act(state, If(self.take & self.first,
+                NextValue(differs, ~open_ | ~upper), # What is below its octet 0 is of no frame.
+                NextValue(whole, 0),
+                NextState("ETHERNET"),
+            ))
+
+        # Its end, and its fate: each sum in the clock after what it is of.
+        # -----------------------------------------------------------------
+        payload = Signal(16)
+        filled  = Signal()   # It has payload, and nothing behind that.
+        after   = Signal(32) # The next sequence number.
+        fixed   = ETHERNET_OCTETS + FCS_OCTETS
+        good    = Signal()
+        self.sync += [
+            payload.eq(tcp - 4*words),
+            after.eq(sequence + payload),
+            filled.eq((tcp == self.octets - Mux(v6, fixed + 4*IPV6_WORDS, fixed + 4*IPV4_WORDS)) & (tcp > 4*words)),
+        ]
+        self.comb += [
+            good.eq(whole & filled),
+            self.continues.eq(good & ~differs & (payload <= size) & (self.queue == queue)),
+        ]
+        self.sync += If(self.decided,
+            open_.eq(self.kept & good & ~pushed & (~self.continues | (payload == size))),
+            expected.eq(after),
+            queue.eq(self.queue),
+            If(~self.continues, size.eq(payload)),
+        )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The table of registers, and what is made from it."""

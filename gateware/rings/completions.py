@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From the last word of a descriptor's data to its completion: how every descriptor of a ring ends."""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from moderato.gateware.bus.dma          import WritePort
+from moderato.gateware.registers.table  import INDEX_BITS, STAMP_BITS
+from moderato.gateware.rings.descriptor import status_address, status_beat
+
+# Descriptors that may be under way at once: enough to hide the memory's latency.
+IN_FLIGHT = 4
+
+# Completions --------------------------------------------------------------------------------------
+
+class Completions(LiteXModule):
+    """The descriptors that a ring has taken, in order, until memory holds their status.
+
+    A status is written when all data of its descriptor were transferred, and acknowledged if they
+    were written: no memory that orders nothing can show the one without the others, and a refusal is
+    told in the status. A status that memory refuses is no completion, and nothing completes after
+    it, for the driver waits for that one: `failed`, until `restart`.
+
+    layout  of a job, what is known of a descriptor while its data are under way: "error", "request",
+            "silent" and others.
+    fields  those of them that go into STATUS, beside "error"; "continues" only if the job before had none.
+    stamped one more of them, "stamp": such a job completes with a time stamp (timestamp.py), and waits
+            for that after its data.
+
+    job     a descriptor that was taken; only while `room`. One without data comes with `error`, when no
+            other one waits for data (`waiting`), or else that one's data would be taken for its.
+    oldest  the job that waits for data, if `waiting`;
+    finish  the last of them were transferred; with `refused`, memory refused some.
+    stamps  those that are waited for.
+    """
+    def __init__(self, layout, fields=(), stamped=False):
+        # Settings.
+        self.base    = Signal(32)
+        self.order   = Signal(4)
+        self.restart = Signal() # Begin with index 0; only while `idle`.
+
+        # Jobs.
+        self.room    = Signal()
+        self.idle    = Signal() # None is under way.
+        self.waiting = Signal()
+        self.finish  = Signal()
+        self.refused = Signal()
+
+        # Results.
+        self.completion = Signal()
+        self.request    = Signal()
+        self.silent     = Signal()
+        self.failed     = Signal()
+
+        # DMA.
+        self.port = port = WritePort(note_width=2)
+
+        # # #
+
+        self.jobs     = jobs     = stream.SyncFIFO(layout, IN_FLIGHT)
+        known = {"error", "request", "silent", *fields} | ({"stamp"} if stamped else set())
+        self.statuses = statuses = stream.SyncFIFO([field for field in layout if field[0] in known], IN_FLIGHT)
+        self.job    = jobs.sink
+        self.oldest = jobs.source
+
+        in_flight = Signal(max=IN_FLIGHT + 1)
+        self.sync += in_flight.eq(in_flight + self.job.valid - port.done)
+        self.comb += [
+            self.room.eq(in_flight != IN_FLIGHT),
+            self.idle.eq(in_flight == 0),
+            self.waiting.eq(jobs.source.valid),
+        ]
+
+        # Data.
+        # -----
+        self.comb += [
+            jobs.source.ready.eq(self.finish | jobs.source.error),
+            statuses.sink.valid.eq(jobs.source.valid & jobs.source.ready),
+            [getattr(statuses.sink, name).eq(getattr(jobs.source, name))
+                for name in ("request", "silent", *fields)],
+            statuses.sink.error.eq(jobs.source.error | self.refused),
+        ]
+        if "continues" in fields:
+            # That memory refused the frame before is known no earlier than here.
+            lost = Signal()
+            self.sync += [
+                If(statuses.sink.valid, lost.eq(statuses.sink.error)),
+                If(self.restart, lost.eq(0)),
+            ]
+            self.comb += If(lost, statuses.sink.continues.eq(0))
+
+        # Status.
+        # -------
+        index = Signal(INDEX_BITS)
+        ready, values = statuses.source.valid, {}
+        self.fsm = fsm = FSM(reset_state="REQUEST")
+        if stamped:
+            self.stamps = stamps = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
+            stamp, found = Signal(STAMP_BITS), Signal()
+            # One that is lost is not sent.
+            self.comb += statuses.sink.stamp.eq(jobs.source.stamp & ~statuses.sink.error)
+            ready, values = ready & (~statuses.source.stamp | stamps.valid), {"sum": stamp, "stamped": found}
+        fsm.act("REQUEST",
+            port.request.valid.eq(ready),
+            port.request.address.eq(status_address(self.base, self.order, index)),
+            port.request.last_beat.eq(0),
+            port.request.note.eq(Cat(statuses.source.request, statuses.source.silent)),
+            If(port.request.valid & port.request.ready, NextState("DATA")),
+        )
+        if stamped:
+            fsm.act("REQUEST",
+                NextValue(found, statuses.source.stamp & stamps.found),
+                NextValue(stamp, Mux(statuses.source.stamp & stamps.found, stamps.stamp, 0)),
+                If(port.request.valid & port.request.ready, stamps.ready.eq(statuses.source.stamp)),
+            )
+        fsm.act("DATA",
+            port.data.valid.eq(1),
+            port.data.data.eq(status_beat(index, self.order, error=statuses.source.error, **{
+                name: Mux(statuses.source.error, 0, getattr(statuses.source, name))
+                for name in fields}, **values)),
+            If(port.data.ready,
+                statuses.source.ready.eq(1),
+                NextValue(index, index + 1),
+                NextState("REQUEST"),
+            )
+        )
+
+        # Completion.
+        # -----------
+        self.comb += [
+            self.completion.eq(port.done & ~port.refused & ~self.failed),
+            Cat(self.request, self.silent).eq(port.done_note),
+        ]
+        self.sync += [
+            If(port.done & port.refused, self.failed.eq(1)),
+            If(self.restart,
+                index.eq(0),
+                self.failed.eq(0),
+            ),
+        ]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a ring of descriptors is, whatever it moves: it takes them in order, and ends each one.
+
+    descriptors ─ DescriptorFetcher ─ the ring's own part ─ Completions ─ status
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from moderato.gateware.registers.table   import INDEX_BITS
+from moderato.gateware.rings.completions import Completions
+from moderato.gateware.rings.descriptor  import DescriptorFetcher
+
+# Ring ---------------------------------------------------------------------------------------------
+
+class Ring(LiteXModule):
+    """The states of its `fsm` that every ring has are STOPPED, where indices are 0; WAIT, for the next
+    descriptor; and DRAIN, after the end of `enable`, until nothing is under way. The others, and when it
+    leaves STOPPED and WAIT, are the ring's own.
+
+    Memory that refuses descriptors, or their status, leaves the ring `halted`: it takes no further one
+    until it is disabled.
+
+    descriptor  layout of a descriptor (records.py).
+    job         of what is known of it while its data are under way; fields and
+    stamps      as of Completions: the RingStamps of frames that ask for one, or None.
+    """
+    def __init__(self, descriptor, job, fields=(), stamps=None):
+        # Settings.
+        self.enable = Signal()
+        self.base   = Signal(32)
+        self.order  = Signal(4)
+
+        # Results.
+        self.idle   = Signal()
+        self.halted = Signal()
+        self.awake  = Signal()
+
+        self.fetcher     = fetcher     = DescriptorFetcher(descriptor)
+        self.completions = completions = Completions(job, fields, stamped=stamps is not None)
+        self.fsm         = fsm         = FSM(reset_state="STOPPED")
+
+        # # #
+
+        fsm.act("STOPPED", completions.restart.eq(1))
+        fsm.act("DRAIN", If(completions.idle & fetcher.idle, NextState("STOPPED")))
+        self.comb += [
+            fetcher.enable.eq(self.enable),
+            fetcher.base.eq(self.base),
+            fetcher.order.eq(self.order),
+            completions.base.eq(self.base),
+            completions.order.eq(self.order),
+            self.halted.eq(fetcher.failed | completions.failed),
+        ]
+        # Time stamps. A ring that stops does not wait for them: the link may be down.
+        if stamps is not None:
+            self.comb += [
+                stamps.source.connect(completions.stamps),
+                stamps.give_up.eq(~self.enable),
+            ]
+
+    def busy(self):
+        """Whether it does anything but wait."""
+        return self.fetcher.awake | ~self.completions.idle | \
+            ~Mux(self.enable, self.fsm.ongoing("WAIT"), self.fsm.ongoing("STOPPED"))
+
+    def connect_registers(self, regs, prefix):
+        """Those of a direction, named `prefix`_..."""
+        value = regs.value
+        self.comb += [
+            self.enable.eq(regs.field("CTRL", f"{prefix}_ENABLE")),
+            self.base.eq(value[f"{prefix}_RING_BASE"]),
+            self.order.eq(value[f"{prefix}_RING_ORDER"]),
+            self.fetcher.doorbell.eq(regs.strobe[f"{prefix}_DOORBELL"]),
+            self.fetcher.doorbell_index.eq(regs.data[:INDEX_BITS]),
+            regs.field("STATUS", f"{prefix}_HALTED").eq(self.halted),
+        ]

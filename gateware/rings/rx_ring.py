@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Rx ring: whole frames from the FIFO into buffers in memory, then their status into the ring."""
+
+from migen import *
+
+from litex.gen import *
+
+from moderato.gateware.bus.dma         import BURST_BEATS, DATA_BYTES, WritePort
+from moderato.gateware.frame.records   import rx_descriptor
+from moderato.gateware.registers.table import RX_OFFSET, STAMP_OCTETS
+from moderato.gateware.rings.ring      import Ring
+
+# Rx Ring ------------------------------------------------------------------------------------------
+
+class RxRing(Ring):
+    """Moves the oldest frame of `fifo` (rx_frame) to the next descriptor's buffer.
+
+    A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
+    too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
+    once, as its descriptor may, and is marked in its status. Of a buffer only whole words are used.
+    Memory that refuses data costs that frame (ERROR); one that refuses descriptors or their status
+    leaves the ring `halted`: it drops what comes until it is disabled. What continues a frame
+    that the ring did not deliver continues nothing.
+    """
+    def __init__(self, fifo):
+        known = [name for name, _ in fifo.head.layout] # What goes into the status.
+        super().__init__(rx_descriptor(), fifo.head.layout + [("error", 1), ("request", 1), ("silent", 1)], known)
+        self.drop_ring   = Signal()
+        self.drop_buffer = Signal()
+
+        # DMA.
+        self.data = data = WritePort(note_width=1) # Noted: a frame's last burst.
+
+        # # #
+
+        fetcher, completions, fsm = self.fetcher, self.completions, self.fsm
+
+        # Frames.
+        # -------
+        address   = Signal(29)
+        octets    = Signal(15) # Up to the last word's end: a bit more than a length has.
+        words     = Signal(12)
+        remaining = Signal(12) # Words of the frame still to be written.
+        in_line   = Signal(max=BURST_BEATS + 1)
+        beats     = Signal(max=BURST_BEATS + 1)
+        job       = completions.job
+        fits      = Signal()
+        written   = fifo.head.length + RX_OFFSET
+        if "stamped" in known:
+            written = written + Mux(fifo.head.stamped, STAMP_OCTETS, 0)
+        self.comb += [
+            octets.eq(written + DATA_BYTES - 1),
+            words.eq(octets[log2_int(DATA_BYTES):]),
+            fits.eq(words <= fetcher.source.length[log2_int(DATA_BYTES):]),
+            in_line.eq(BURST_BEATS - address[:log2_int(BURST_BEATS)]),
+        ]
+
+        fsm.act("STOPPED",
+            # What was received before is no frame of the next ring.
+            fifo.release.eq(fifo.available),
+            self.idle.eq(~self.enable & ~fifo.available),
+            If(self.enable & ~fifo.available, NextState("WAIT")),
+        )
+        fsm.act("WAIT",
+            NextValue(address, fetcher.source.address[log2_int(DATA_BYTES):]),
+            NextValue(remaining, words),
+            [NextValue(getattr(job, name), getattr(fifo.head, name)) for name in known],
+            NextValue(job.error, ~fits),
+            NextValue(job.request, fetcher.source.request | fifo.head.urgent),
+            NextValue(job.silent, fetcher.source.silent),
+            If(~self.enable,
+                NextState("DRAIN")
+            ).Elif(fifo.available,
+                If(self.halted | fetcher.starved,
+                    self.drop_ring.eq(1),
+                    fifo.release.eq(1),
+                ).Elif(fetcher.source.valid & completions.room,
+                    fetcher.source.ready.eq(1),
+                    NextState("REQUEST")
+                )
+            )
+        )
+        fsm.act("REQUEST",
+            data.request.valid.eq(~job.error),
+            data.request.address.eq(address),
+            data.request.last_beat.eq(Mux(remaining < in_line, remaining, in_line) - 1),
+            data.request.note.eq(remaining <= in_line),
+            NextValue(beats, Mux(remaining < in_line, remaining, in_line)),
+            # A clock after the comparison: what is released here moves the FIFO's read address.
+            If(job.error,
+                If(~completions.waiting,
+                    self.drop_buffer.eq(1),
+                    fifo.release.eq(1),
+                    job.valid.eq(1),
+                    NextState("WAIT")
+                )
+            ).Elif(data.request.ready,
+                NextState("DATA")
+            ),
+        )
+        fsm.act("DATA",
+            data.data.valid.eq(1),
+            data.data.data.eq(fifo.word),
+            If(data.data.ready,
+                fifo.next.eq(1),
+                NextValue(address, address + 1),
+                NextValue(remaining, remaining - 1),
+                NextValue(beats, beats - 1),
+                If(remaining == 1,
+                    fifo.release.eq(1),
+                    job.valid.eq(1),
+                    NextState("WAIT")
+                ).Elif(beats == 1,
+                    NextState("REQUEST")
+                )
+            )
+        )
+        if "continues" in known:
+            lost = Signal() # The frame before. What has a descriptor that ends with ERROR, Completions knows.
+            fsm.act("STOPPED", NextValue(lost, 1))
+            fsm.act("WAIT",
+                NextValue(job.continues, fifo.head.continues & ~lost),
+                If(self.drop_ring,
+                    NextValue(lost, 1)
+                ).Elif(fetcher.source.ready,
+                    NextValue(lost, 0)
+                )
+            )
+
+        # Acknowledgements: a frame's bursts one after the other, frame by frame.
+        # -----------------------------------------------------------------------
+        refused = Signal()
+        self.comb += [
+            completions.finish.eq(data.done & data.done_note),
+            completions.refused.eq(refused | data.refused),
+        ]
+        self.sync += If(data.done, refused.eq(~data.done_note & (refused | data.refused)))
+
+        self.comb += self.awake.eq(self.busy() | fifo.available)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Time stamps at the start of a frame on the wire, as IEEE 1588 (7.3.4.1) has it: at the beginning of
+the octet after the start-of-frame delimiter.
+
+Between clocks, a start is seen by the system clock after one to two of its periods. One is taken off,
+so that a stamp is late by less than a period of the system clock: that is what it is accurate to,
+beside what the PHY takes, which is the same for each frame. With one clock it is exact.
+
+Each class has, beside its own clock domain, "wire": that of the PHY, which may be the same.
+"""
+
+from migen import *
+from migen.genlib.cdc import MultiReg
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from liteeth.common import eth_preamble
+
+from moderato.gateware.registers.table   import STAMP_BITS
+from moderato.gateware.rings.completions import IN_FLIGHT
+from moderato.gateware.time.ptp_clock    import TIME_BITS
+
+# Start of Frame -----------------------------------------------------------------------------------
+
+class StartOfFrame(LiteXModule):
+    """Watches a stream between MAC and PHY, in the PHY's clock domain: `delimiter` when the word passes
+    that ends with the delimiter, `first` when the next one does."""
+    def __init__(self, watched):
+        self.delimiter = Signal()
+        self.first     = Signal()
+
+        # # #
+
+        passes  = Signal()
+        started = Signal() # The delimiter has passed.
+        fresh   = Signal() # With the word before.
+        width   = len(watched.data)
+        self.comb += [
+            passes.eq(watched.valid & watched.ready),
+            self.delimiter.eq(passes & ~started & ~watched.last & (watched.data == eth_preamble >> 64 - width)),
+            self.first.eq(passes & fresh),
+        ]
+        self.sync += If(passes,
+            started.eq((started | self.delimiter) & ~watched.last),
+            fresh.eq(self.delimiter),
+        )
+
+# Crossing -----------------------------------------------------------------------------------------
+
+class Crossing(LiteXModule):
+    """A `pulse` of the wire's domain here: `seen`, and the `time` in which it came.
+
+    clock     a PTPClock.
+    one_clock the domains are the same.
+    """
+    def __init__(self, clock, one_clock):
+        self.pulse = Signal()
+        self.seen  = Signal()
+        self.time  = clock.time if one_clock else clock.late
+
+        # # #
+
+        if one_clock:
+            self.comb += self.seen.eq(self.pulse)
+            return
+        # A reset of either side is no pulse.
+        toggle, here, before = Signal(reset_less=True), Signal(), Signal(reset_less=True)
+        self.sync.wire += toggle.eq(toggle ^ self.pulse)
+        self.specials  += MultiReg(toggle, here)
+        self.sync      += before.eq(here)
+        self.comb      += self.seen.eq(here != before)
+
+# Rx Stamp -----------------------------------------------------------------------------------------
+
+class RxStamp(LiteXModule):
+    """`stamp` is the time at which the latest frame started.
+
+    That is the frame whose first word leaves the MAC core, if it is a good one: it does so before 64
+    octets have come, and only then can the next one start.
+    """
+    def __init__(self, clock, source, one_clock):
+        self.stamp = Signal(TIME_BITS)
+
+        # # #
+
+        self.start    = start    = ClockDomainsRenamer("wire")(StartOfFrame(source))
+        self.crossing = crossing = Crossing(clock, one_clock)
+        self.comb += crossing.pulse.eq(start.delimiter)
+        self.sync += If(crossing.seen, self.stamp.eq(crossing.time))
+
+# Tx Stamps ----------------------------------------------------------------------------------------
+
+class TxStamps(LiteXModule):
+    """The stamps of frames that ask for one, in their order, for the completions of each of `rings`.
+
+    A completion waits for its stamp, and its ring may be stopped meanwhile. Then the frame is still
+    sent, maybe much later, and nobody wants its stamp. So these frames of a ring have numbers, more of
+    them than there can be frames on their way (`max_frames`, and what is behind the FIFO). The number
+    goes with the frame's words to the PHY, and comes back with the stamp. Between clocks, a frame may
+    leave, and its number come back, after a reset of this side: the numbers go on behind it.
+
+    asks      the frame that Transmit sends does, a bit for each ring whose it may be; `sent` is its end.
+    mark      what goes with its words,
+    marked    and what came with the latest word that left for the PHY, in the wire's domain.
+    sink      the PHY's.
+    """
+    def __init__(self, clock, sink, one_clock, max_frames, rings=1):
+        number_bits = bits_for(max_frames + 2*IN_FLIGHT) + 1
+        self.mark_bits = rings + number_bits
+        self.asks   = Signal(rings)
+        self.sent   = Signal()
+        self.mark   = Signal(self.mark_bits)
+        self.marked = Signal(self.mark_bits)
+        self.awake  = Signal()
+        self.rings  = [RingStamps(number_bits) for _ in range(rings)]
+        self.submodules += self.rings
+
+        # # #
+
+        # To the PHY.
+        # -----------
+        number = Signal(number_bits)
+        self.comb += self.mark.eq(Cat(self.asks, number))
+        restarted = Signal(reset=1)
+        if not one_clock:
+            self.sync += restarted.eq(0)
+        for asks, ring in zip(self.asks, self.rings):
+            asked = Signal(number_bits, reset_less=not one_clock)
+            self.comb += If(asks, number.eq(asked))
+            self.sync += If(self.sent & asks, asked.eq(number + 1))
+            if not one_clock: # The frame that the reset cut has a number, too.
+                self.sync += If(restarted, asked.eq(asked + 1), ring.expected.eq(asked + 1))
+
+        # At the PHY: the number stays as it is until the next frame starts, so that it needs no more
+        # than a clock to settle.
+        # -------------------------------------------------------------------------------------------
+        self.start    = start    = ClockDomainsRenamer("wire")(StartOfFrame(sink))
+        self.crossing = crossing = Crossing(clock, one_clock)
+        left, left_here = Signal(self.mark_bits, reset_less=True), Signal(self.mark_bits)
+        self.comb += crossing.pulse.eq(start.first & (self.marked[:rings] != 0))
+        self.sync.wire += If(crossing.pulse, left.eq(self.marked))
+        if one_clock:
+            self.comb += left_here.eq(left)
+        else:
+            self.specials += MultiReg(left, left_here)
+
+        # Back again.
+        # -----------
+        came, stamp = Signal(), Signal(STAMP_BITS)
+        self.sync += [
+            came.eq(crossing.seen),
+            If(crossing.seen, stamp.eq(crossing.time)),
+        ]
+        for n, ring in enumerate(self.rings):
+            self.comb += [
+                ring.sink.valid.eq(came & left_here[n]),
+                ring.sink.stamp.eq(stamp),
+                ring.sink.number.eq(left_here[rings:]),
+            ]
+        self.comb += self.awake.eq(crossing.seen | came)
+
+    def connect(self, frames, transmit, core):
+        """To what Transmit sends, a FIFO with tx_frame, and to the MACCore that takes the mark along."""
+        self.comb += [
+            self.asks.eq(frames.head.stamp),
+            self.sent.eq(transmit.sent),
+            core.mark.eq(self.mark),
+            self.marked.eq(core.marked),
+        ]
+
+
+class RingStamps(LiteXModule):
+    """Those of one ring's frames, of which `sink` has the numbers.
+
+    give_up  nobody waits for them any more.
+    source   for each frame that asked, once it is known: the `stamp` if it was `found`.
+    """
+    def __init__(self, number_bits):
+        layout = [("stamp", STAMP_BITS), ("number", number_bits)]
+        self.sink    = stream.Endpoint(layout)
+        self.give_up = Signal()
+        self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
+        self.awake   = Signal()
+
+        # # #
+
+        self.stamps = stamps = stream.SyncFIFO(layout, IN_FLIGHT)
+        self.comb += self.sink.connect(stamps.sink)
+
+        # For the completions: a stamp before the expected one is of a frame that was given up, and one
+        # behind it says that the expected one got lost with the PHY's clock.
+        # ---------------------------------------------------------------------------------------------
+        self.expected = expected = Signal(number_bits)
+        ahead    = Signal(number_bits)
+        stale    = Signal()
+        self.comb += [
+            ahead.eq(stamps.source.number - expected),
+            stale.eq(ahead[-1]),
+            source.valid.eq(self.give_up | (stamps.source.valid & ~stale)),
+            source.found.eq(stamps.source.valid & (ahead == 0)),
+            source.stamp.eq(stamps.source.stamp),
+            stamps.source.ready.eq(stale | (source.ready & source.found)),
+            self.awake.eq(stamps.source.valid & stale),
+        ]
+        self.sync += If(source.valid & source.ready, expected.eq(expected + 1))
+
+# Stamps -------------------------------------------------------------------------------------------
+
+class Stamps(LiteXModule):
+    """Of both directions at a PHY whose clock domains are `phy_cd`_rx and `phy_cd`_tx, or "sys"."""
+    def __init__(self, clock, phy, phy_cd, max_frames, rings):
+        one_clock = phy_cd == "sys"
+        rx, tx = ("sys", "sys") if one_clock else (f"{phy_cd}_rx", f"{phy_cd}_tx")
+        self.rx = ClockDomainsRenamer({"wire": rx})(RxStamp(clock, phy.source, one_clock))
+        self.tx = ClockDomainsRenamer({"wire": tx})(TxStamps(clock, phy.sink, one_clock, max_frames, rings))

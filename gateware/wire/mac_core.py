@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Between the PHY and the system clock: preamble, gap, width and clock domain.
+
+LiteEth's stages in LiteEthMACCore's order, less three. The FCS is made and checked beyond
+(transmit.py, receive.py), where it is cheaper to build and to simulate and where a fragment shorter
+than an FCS can't stick in the checker's FIFO; so is the padding, whose 32-bit stage in LiteEth sends
+stale octets. The gap counts octets, not clocks (gap.py).
+"""
+
+from migen import *
+
+from litex.gen import *
+
+from litex.soc.interconnect import stream
+
+from liteeth.common       import eth_phy_description
+from liteeth.mac.last_be  import LiteEthMACRXLastBE, LiteEthMACTXLastBE
+from liteeth.mac.preamble import LiteEthMACPreambleChecker, LiteEthMACPreambleInserter
+
+from moderato.gateware.wire.async_fifo import AsyncFIFO
+from moderato.gateware.wire.gap        import InterpacketGap
+from moderato.gateware.wire.underrun   import Underrun
+
+SYNC_DEPTH = 32 # Words, where there is one clock,
+CDC_DEPTH  = 16 # and where there are two: half a microsecond of a gigabit, and half the LUTs.
+
+# MAC Core -----------------------------------------------------------------------------------------
+
+class MACCore(LiteXModule):
+    """Streams of 32-bit words in the system clock domain, frames from destination address to FCS.
+
+    phy     a LiteEth PHY, 8 to 32 bits wide.
+    phy_cd  prefix of its clock domains, or "sys" for a PHY in the system clock domain, which then says
+            with `awake` that its source changes at the coming edge.
+    mark    so many bits, `mark`, go with each word of the sink; what came with the latest one that left
+            for the PHY is `marked`, in the PHY's clock domain.
+    """
+    def __init__(self, phy, phy_cd="eth", mark=0):
+        if phy.dw not in (8, 16, 32):
+            raise ValueError(f"The datapath takes PHYs of 8, 16 or 32 bits, not {phy.dw}.")
+        self.sink   = stream.Endpoint(eth_phy_description(32))
+        self.source = stream.Endpoint(eth_phy_description(32))
+        self.awake  = Signal()
+
+        # # #
+
+        rx = "sys" if phy_cd == "sys" else f"{phy_cd}_rx"
+        tx = "sys" if phy_cd == "sys" else f"{phy_cd}_tx"
+        narrow, wide = eth_phy_description(phy.dw), eth_phy_description(32)
+
+        self.rx_preamble  = ClockDomainsRenamer(rx)(LiteEthMACPreambleChecker(phy.dw))
+        self.rx_last_be   = ClockDomainsRenamer(rx)(LiteEthMACRXLastBE(phy.dw))
+        self.rx_converter = ClockDomainsRenamer(rx)(stream.StrideConverter(narrow, wide))
+        self.rx_cdc       = self._crossing(wide, rx, "sys", waits=False)
+        self.rx_pipeline  = stream.Pipeline(phy,
+            self.rx_preamble,
+            self.rx_last_be,
+            self.rx_converter,
+            self.rx_cdc,
+        )
+        self.comb += [
+            # LiteX's converter keeps `last` through a reset, and does not keep last_be.
+            self.rx_cdc.source.connect(self.source, omit={"last"}),
+            self.source.last.eq(self.rx_cdc.source.last_be != 0),
+        ]
+
+        marked = stream.EndpointDescription(wide.payload_layout + [("mark", mark)]) if mark else wide
+        self.tx_cdc       = self._crossing(marked, "sys", tx)
+        self.tx_converter = ClockDomainsRenamer(tx)(stream.StrideConverter(wide, narrow))
+        self.tx_last_be   = ClockDomainsRenamer(tx)(LiteEthMACTXLastBE(phy.dw))
+        self.tx_preamble  = ClockDomainsRenamer(tx)(LiteEthMACPreambleInserter(phy.dw))
+        tx_stages = [self.tx_cdc, self.tx_converter, self.tx_last_be, self.tx_preamble]
+        if phy_cd != "sys":
+            # `ready` of the gap comes through every stage, and would go on to the pointer of the
+            # FIFO: with a register here eth_tx is faster, and Yosys needs fewer LUTs.
+            self.tx_buffer = ClockDomainsRenamer(tx)(
+                stream.Buffer(narrow, pipe_valid=True, pipe_ready=True))
+            self.tx_underrun = underrun = Underrun(phy.dw)
+            tx_stages.insert(2, self.tx_buffer)
+            tx_stages.insert(4, underrun)
+            self.comb += [
+                underrun.inside.eq(self.tx_preamble.fsm.ongoing("COPY")),
+                underrun.drop.eq(self.tx_cdc.broken),
+                self.tx_cdc.starved.eq(underrun.starved),
+            ]
+            for stage in (self.tx_converter, self.tx_buffer): # They may hold octets of what is dropped.
+                ResetInserter()(stage)
+                self.comb += stage.reset.eq(self.tx_cdc.broken)
+        if not getattr(phy, "integrated_ifg_inserter", False):
+            self.tx_gap = ClockDomainsRenamer(tx)(InterpacketGap(phy.dw))
+            tx_stages.append(self.tx_gap)
+        if mark:
+            self.mark, self.marked = Signal(mark), Signal(mark)
+            self.comb += [
+                self.sink.connect(self.tx_cdc.sink),
+                self.tx_cdc.sink.mark.eq(self.mark),
+                self.tx_cdc.source.connect(self.tx_converter.sink, omit={"mark"}),
+            ]
+            tx_sync  = getattr(self.sync, tx)
+            tx_sync += If(self.tx_cdc.source.valid, self.marked.eq(self.tx_cdc.source.mark))
+            self.tx_pipeline = stream.Pipeline(*tx_stages[1:], phy)
+        else:
+            self.tx_pipeline = stream.Pipeline(self.sink, *tx_stages, phy)
+
+        if phy_cd == "sys":
+            # The PHY takes a word in few of the clocks in which it is offered one.
+            self.comb += self.awake.eq(phy.awake |
+                Mux(phy.sink.valid, phy.sink.ready, self.tx_cdc.source.valid))
+        else:
+            self.comb += self.awake.eq(1) # The FIFOs follow the other side's clock.
+
+    @staticmethod
+    def _crossing(layout, cd_from, cd_to, waits=True):
+        """A FIFO between two clock domains, and within one: its depth is needed there as well."""
+        if cd_from == cd_to:
+            return stream.SyncFIFO(layout, SYNC_DEPTH)
+        return ClockDomainsRenamer({"write": cd_from, "read": cd_to})(AsyncFIFO(layout, CDC_DEPTH, waits))
