@@ -55,6 +55,8 @@
 #define MODERATO_MAX_QUEUES	1
 #endif
 
+#else
+#define MODERATO_MAX_QUEUES	1
 #endif
 struct moderato_priv;
 struct moderato_rx;
@@ -332,6 +334,7 @@ void moderato_rx_napi_stop(struct moderato_rx *rx);
 #ifndef MODERATO_CORE
 void moderato_rx_timer_init(struct moderato_priv *priv);
 void moderato_rx_timer_schedule(struct moderato_priv *priv);
+void moderato_rx_timer_cancel(struct moderato_priv *priv);
 #endif
 
 /* Transmit ----------------------------------------------------------------- */
@@ -1096,28 +1099,19 @@ void moderato_hw_set_vlan(struct moderato_priv *priv,
 void moderato_hw_set_vlan_row(struct moderato_priv *priv, unsigned int row);
 #endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu);
-#ifdef MODERATO_OFFLOADS
-/* Rings that are to take the places of those of the queues that are used */
-struct moderato_spare {
-	struct moderato_rx *rx[MODERATO_MAX_QUEUES];
-	struct moderato_tx *tx[MODERATO_MAX_QUEUES];
-};
-
-int moderato_spare_create(struct moderato_priv *priv,
-			  struct moderato_spare *spare,
-			  const struct moderato_config *config,
-			  unsigned int mtu, bool with_rx, bool with_tx);
-int moderato_spare_install_rx(struct moderato_priv *priv,
-			      struct moderato_spare *spare);
-int moderato_spare_install_tx(struct moderato_priv *priv,
-			      struct moderato_spare *spare);
-#endif
+int moderato_change(struct moderato_priv *priv,
+		    const struct moderato_config *config, unsigned int mtu,
+		    bool with_rx, bool with_tx);
+int moderato_queue_create(struct moderato_priv *priv);
+void moderato_queue_destroy(struct moderato_priv *priv);
+void moderato_queue_up(struct moderato_priv *priv);
+int moderato_queue_down(struct moderato_priv *priv);
 #ifdef MODERATO_QUEUES
 int moderato_queues_init(struct moderato_priv *priv);
 int moderato_queues_publish(struct moderato_priv *priv);
 void moderato_queues_apply(struct moderato_priv *priv);
-void moderato_queues_spread(struct moderato_priv *q, bool on);
-void moderato_queues_configure(struct moderato_priv *priv);
+void moderato_queues_hint(struct moderato_priv *q, bool on);
+void moderato_queues_spread(struct moderato_priv *priv);
 void moderato_get_channels(struct net_device *ndev,
 			   struct ethtool_channels *channels);
 int moderato_set_channels(struct net_device *ndev,

@@ -189,9 +189,15 @@ static int moderato_check_coalesce(struct moderato_priv *priv,
 #endif
 		return -EINVAL;
 	case MODERATO_COALESCE_RING:
+#ifdef MODERATO_OFFLOADS
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "frames of queue %u must not exceed %u, half of the ring",
+				       priv->queue, moderato_size(order) / 2);
+#else
 		NL_SET_ERR_MSG_FMT_MOD(extack,
 				       "frames must not exceed %u, half of the ring",
 				       moderato_size(order) / 2);
+#endif
 		return -EINVAL;
 	case MODERATO_COALESCE_TIMER:
 		NL_SET_ERR_MSG_FMT_MOD(extack,
@@ -215,23 +221,16 @@ static void moderato_round_coalesce(struct moderato_priv *priv,
 						     hz);
 }
 
-#ifdef MODERATO_QUEUES
-/* Of the queue @priv */
-static int moderato_set_coalesce_of(struct net_device *ndev,
-				    struct moderato_priv *priv,
-				    struct ethtool_coalesce *ec,
-				    struct kernel_ethtool_coalesce *kernel_coal,
-				    struct netlink_ext_ack *extack)
+/* Puts what is asked for into @config, if it suits that one's rings. Those are of
+ * the same length in all queues.
+ */
+static int
+moderato_parse_coalesce(struct moderato_priv *priv,
+			struct moderato_config *config,
+			const struct ethtool_coalesce *ec,
+			const struct kernel_ethtool_coalesce *kernel_coal,
+			struct netlink_ext_ack *extack)
 {
-#else
-static int moderato_set_coalesce(struct net_device *ndev,
-				 struct ethtool_coalesce *ec,
-				 struct kernel_ethtool_coalesce *kernel_coal,
-				 struct netlink_ext_ack *extack)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-#endif
-	struct moderato_config *config = &priv->config;
 	struct moderato_coalesce rx = {
 		.frames = ec->rx_max_coalesced_frames,
 		.usecs = ec->rx_coalesce_usecs,
@@ -283,40 +282,48 @@ static int moderato_set_coalesce(struct net_device *ndev,
 	config->rx_cqe = rx_cqe;
 	config->tx_cqe = tx_cqe;
 #ifndef MODERATO_CORE
-	WRITE_ONCE(config->poll_usecs, ec->rx_coalesce_usecs_irq);
+	config->poll_usecs = ec->rx_coalesce_usecs_irq;
 #endif
-	WRITE_ONCE(config->adaptive_rx, ec->use_adaptive_rx_coalesce);
-	WRITE_ONCE(config->adaptive_tx, ec->use_adaptive_tx_coalesce);
-#ifdef MODERATO_QUEUES
-	if (!moderato_is_used(priv))
-		return 0;
-#endif
-	if (netif_running(ndev)) {
-		moderato_rx_moderate(priv);
-		moderato_tx_switch(priv->tx);
-	}
+	config->adaptive_rx = ec->use_adaptive_rx_coalesce;
+	config->adaptive_tx = ec->use_adaptive_tx_coalesce;
 	return 0;
 }
 
+/* Of the queue @priv: at once, or when it comes up */
+static void moderato_moderate(struct moderato_priv *priv)
+{
+	if (!netif_running(priv->ndev))
+		return;
 #ifdef MODERATO_QUEUES
+	if (!moderato_is_used(priv))
+		return;
+#endif
+	moderato_rx_moderate(priv);
+	moderato_tx_switch(priv->tx);
+}
+
 static int moderato_set_coalesce(struct net_device *ndev,
 				 struct ethtool_coalesce *ec,
 				 struct kernel_ethtool_coalesce *kernel_coal,
 				 struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_config config = priv->config;
 	struct moderato_priv *q;
 	int err;
 
+	err = moderato_parse_coalesce(priv, &config, ec, kernel_coal, extack);
+	if (err)
+		return err;
+
 	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
-		err = moderato_set_coalesce_of(ndev, q, ec, kernel_coal,
-					       extack);
-		if (err)
-			return err;
+		q->config = config;
+		moderato_moderate(q);
 	}
 	return 0;
 }
 
+#ifdef MODERATO_QUEUES
 static int moderato_get_per_queue_coalesce(struct net_device *ndev, u32 queue,
 					   struct ethtool_coalesce *ec)
 {
@@ -334,13 +341,22 @@ static int moderato_set_per_queue_coalesce(struct net_device *ndev, u32 queue,
 {
 	struct kernel_ethtool_coalesce kernel_coal = {};
 	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_config config;
+	int err;
 
 	if (queue >= priv->queues)
 		return -EINVAL;
 	priv += queue;
-	kernel_coal.use_cqe_mode_rx = priv->config.rx_cqe;
-	kernel_coal.use_cqe_mode_tx = priv->config.tx_cqe;
-	return moderato_set_coalesce_of(ndev, priv, ec, &kernel_coal, NULL);
+	config = priv->config;
+	kernel_coal.use_cqe_mode_rx = config.rx_cqe;
+	kernel_coal.use_cqe_mode_tx = config.tx_cqe;
+	err = moderato_parse_coalesce(priv, &config, ec, &kernel_coal, NULL);
+	if (err)
+		return err;
+
+	priv->config = config;
+	moderato_moderate(priv);
+	return 0;
 }
 
 #endif
@@ -388,41 +404,12 @@ static u32 moderato_get_priv_flags(struct net_device *ndev)
 	return flags;
 }
 
-/* The Rx strategies need buffers of different kinds, so that a change takes a
- * new ring.
- */
-static int moderato_set_rx_ops(struct moderato_priv *priv,
-			       const struct moderato_config *config)
-{
-	const struct moderato_rx_ops *ops = moderato_rx_ops(config);
-#ifdef MODERATO_OFFLOADS
-	struct moderato_spare spare;
-	int err;
-
-	if (!netif_running(priv->ndev) || ops == priv->rx->ops)
-		return 0;
-	err = moderato_spare_create(priv, &spare, config, priv->ndev->mtu,
-				    true, false);
-	return err ?: moderato_spare_install_rx(priv, &spare);
-#else
-	struct moderato_rx *rx;
-
-	if (!netif_running(priv->ndev) || ops == priv->rx->ops)
-		return 0;
-	rx = moderato_rx_create(priv, config->rx_order, priv->ndev->mtu, ops);
-	if (IS_ERR(rx))
-		return PTR_ERR(rx);
-	return moderato_rx_install(priv, rx);
-#endif
-}
-
 static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_config config = priv->config;
-#ifdef MODERATO_OFFLOADS
+	bool with_rx = false;
 	struct moderato_priv *q;
-#endif
 	int err;
 
 	config.rx_napi = flags & BIT(MODERATO_FLAG_RX_NAPI);
@@ -433,24 +420,17 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 	config.rx_dim = flags & BIT(MODERATO_FLAG_RX_DIM);
 	config.rx_shared = flags & BIT(MODERATO_FLAG_RX_SHARED);
 
-	err = moderato_set_rx_ops(priv, &config);
+	/* The Rx strategies need buffers of different kinds, so that a change
+	 * takes new rings.
+	 */
+	if (netif_running(ndev))
+		with_rx = moderato_rx_ops(&config) != priv->rx->ops;
+	err = moderato_change(priv, &config, ndev->mtu, with_rx, false);
 	if (err)
 		return err;
-	priv->config = config;
-#ifdef MODERATO_OFFLOADS
-	moderato_queues_configure(priv);
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
-		if (netif_running(ndev)) {
-			moderato_rx_moderate(q);
-			moderato_tx_switch(q->tx);
-		}
-	}
-#else
-	if (netif_running(ndev)) {
-		moderato_rx_moderate(priv);
-		moderato_tx_switch(priv->tx);
-	}
-#endif
+
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
+		moderato_moderate(q);
 	return 0;
 }
 
@@ -470,49 +450,6 @@ moderato_get_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 	ring->tx_pending = moderato_size(priv->config.tx_order);
 }
 
-/* Those that change; the new ones exist before an old one goes */
-static int moderato_replace_rings(struct moderato_priv *priv,
-				  const struct moderato_config *config)
-{
-#ifdef MODERATO_OFFLOADS
-	bool with_rx = config->rx_order != priv->config.rx_order;
-	bool with_tx = config->tx_order != priv->config.tx_order;
-	struct moderato_spare spare;
-	int err;
-
-	err = moderato_spare_create(priv, &spare, config, priv->ndev->mtu,
-				    with_rx, with_tx);
-	if (err)
-		return err;
-	return moderato_spare_install_rx(priv, &spare) ?:
-	       moderato_spare_install_tx(priv, &spare);
-#else
-	struct moderato_rx *rx = NULL;
-	struct moderato_tx *tx = NULL;
-	int err = 0;
-
-	if (config->rx_order != priv->config.rx_order)
-		rx = moderato_rx_create(priv, config->rx_order,
-					priv->ndev->mtu,
-					moderato_rx_ops(config));
-	if (IS_ERR(rx))
-		return PTR_ERR(rx);
-	if (config->tx_order != priv->config.tx_order)
-		tx = moderato_tx_create(priv, config->tx_order);
-	if (IS_ERR(tx)) {
-		if (rx)
-			moderato_rx_destroy(rx);
-		return PTR_ERR(tx);
-	}
-
-	if (rx)
-		err = moderato_rx_install(priv, rx);
-	if (tx)
-		err = moderato_tx_install(priv, tx) ?: err;
-	return err;
-#endif
-}
-
 static int
 moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 		       struct kernel_ethtool_ringparam *kernel_ring,
@@ -520,30 +457,30 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_config config = priv->config;
+	struct moderato_priv *q;
 	int err;
 
 	/* Rounded up to a power of two, which ethtool -g then shows */
 	config.rx_order = moderato_order(ring->rx_pending);
 	config.tx_order = moderato_order(ring->tx_pending);
 
-	err = moderato_check_coalesce(priv, &config.rx, config.rx_order,
-				      extack);
-	if (err)
-		return err;
-	err = moderato_check_coalesce(priv, &config.tx, config.tx_order,
-				      extack);
-	if (err)
-		return err;
-
-	if (netif_running(ndev)) {
-		err = moderato_replace_rings(priv, &config);
+	/* Also of queues that are not used now */
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		err = moderato_check_coalesce(q, &q->config.rx, config.rx_order,
+					      extack);
+		if (err)
+			return err;
+		err = moderato_check_coalesce(q, &q->config.tx, config.tx_order,
+					      extack);
 		if (err)
 			return err;
 	}
-	priv->config = config;
-#ifdef MODERATO_QUEUES
-	moderato_queues_configure(priv);
-#endif
+
+	err = moderato_change(priv, &config, ndev->mtu,
+			      config.rx_order != priv->config.rx_order,
+			      config.tx_order != priv->config.tx_order);
+	if (err)
+		return err;
 	/* Only a ring that is long enough takes skbs to be cut */
 	netdev_update_features(ndev);
 	return 0;

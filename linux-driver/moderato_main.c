@@ -104,11 +104,18 @@ static int moderato_request_irqs(struct moderato_priv *priv)
 			  priv->tx_irq_name, priv);
 	if (err)
 		free_irq(priv->rx_irq, priv);
+#ifdef MODERATO_QUEUES
+	else
+		moderato_queues_hint(priv, true);
+#endif
 	return err;
 }
 
 static void moderato_free_irqs(struct moderato_priv *priv)
 {
+#ifdef MODERATO_QUEUES
+	moderato_queues_hint(priv, false);
+#endif
 	free_irq(priv->tx_irq, priv);
 	free_irq(priv->rx_irq, priv);
 }
@@ -147,8 +154,11 @@ static void moderato_destroy_rings(struct moderato_priv *priv)
 	priv->rx = NULL;
 }
 
-#ifdef MODERATO_OFFLOADS
-static int moderato_create_queue(struct moderato_priv *priv)
+/* One queue's rings and interrupts, without which it cannot be up
+ *
+ * Return: 0, or an error, and nothing is left
+ */
+int moderato_queue_create(struct moderato_priv *priv)
 {
 	int err = moderato_create_rings(priv);
 
@@ -157,17 +167,21 @@ static int moderato_create_queue(struct moderato_priv *priv)
 	err = moderato_request_irqs(priv);
 	if (err)
 		moderato_destroy_rings(priv);
-#ifdef MODERATO_QUEUES
-	else
-		moderato_queues_spread(priv, true);
-#endif
 	return err;
 }
 
-static void moderato_destroy_queue(struct moderato_priv *priv)
+/* After it is down, and nobody transmits any more */
+void moderato_queue_destroy(struct moderato_priv *priv)
 {
 #ifdef MODERATO_QUEUES
-	moderato_queues_spread(priv, false);
+	struct netdev_queue *queue = netdev_get_tx_queue(priv->ndev,
+							 priv->queue);
+
+	/* The watchdog looks at those that are not used, too: such a one is
+	 * neither stopped nor does it wait for anything.
+	 */
+	netdev_tx_reset_queue(queue);
+	netif_tx_start_queue(queue);
 #endif
 	moderato_free_irqs(priv);
 	moderato_destroy_rings(priv);
@@ -180,11 +194,11 @@ static int moderato_create_queues(struct moderato_priv *priv)
 	int err;
 
 	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
-		err = moderato_create_queue(q);
+		err = moderato_queue_create(q);
 		if (!err)
 			continue;
 		while (q-- != priv)
-			moderato_destroy_queue(q);
+			moderato_queue_destroy(q);
 		return err;
 	}
 	return 0;
@@ -195,33 +209,45 @@ static void moderato_destroy_queues(struct moderato_priv *priv)
 	struct moderato_priv *q;
 
 	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
-		moderato_destroy_queue(q);
+		moderato_queue_destroy(q);
 }
 
+void moderato_queue_up(struct moderato_priv *priv)
+{
+	moderato_rx_up(priv->rx);
+	moderato_tx_up(priv->tx);
+}
+
+/* Harmless if it is down already. Return: 0, or an error if some DMA does not
+ * stop
+ */
+int moderato_queue_down(struct moderato_priv *priv)
+{
+	int tx_err = moderato_tx_down(priv->tx);
+	int rx_err = moderato_rx_down(priv->rx);
+
+#ifndef MODERATO_CORE
+	moderato_rx_timer_cancel(priv);
 #endif
+	return tx_err ?: rx_err;
+}
+
 static void moderato_up(struct moderato_priv *priv)
 {
 	struct moderato_priv *q;
 
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
-		moderato_rx_up(q->rx);
-		moderato_tx_up(q->tx);
-	}
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
+		moderato_queue_up(q);
 }
 
-/* Return: 0, or an error if some DMA does not stop */
 static int moderato_down(struct moderato_priv *priv)
 {
-#ifdef MODERATO_OFFLOADS
 	struct moderato_priv *q;
 	int err = 0;
 
 	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
-		err = moderato_tx_down(q->tx) ?: moderato_rx_down(q->rx) ?: err;
+		err = moderato_queue_down(q) ?: err;
 	return err;
-#else
-	return moderato_tx_down(priv->tx) ?: moderato_rx_down(priv->rx);
-#endif
 }
 
 static int moderato_open(struct net_device *ndev)
@@ -229,37 +255,20 @@ static int moderato_open(struct net_device *ndev)
 	struct moderato_priv *priv = netdev_priv(ndev);
 	int err;
 
-#ifdef MODERATO_OFFLOADS
 	err = moderato_create_queues(priv);
 	if (err)
 		return err;
-#else
-	err = moderato_create_rings(priv);
-	if (err)
-		return err;
-	err = moderato_request_irqs(priv);
-	if (err)
-		goto err_rings;
-#endif
 	err = phylink_of_phy_connect(priv->phylink, priv->dev->of_node, 0);
-	if (err)
-		goto err_irqs;
+	if (err) {
+		moderato_destroy_queues(priv);
+		return err;
+	}
 
 	moderato_hw_set_mtu(priv, ndev->mtu);
 	moderato_up(priv);
 	moderato_stats_start(priv);
 	phylink_start(priv->phylink);
 	return 0;
-
-err_irqs:
-#ifdef MODERATO_OFFLOADS
-	moderato_destroy_queues(priv);
-#else
-	moderato_free_irqs(priv);
-err_rings:
-	moderato_destroy_rings(priv);
-#endif
-	return err;
 }
 
 /* Frames on the Tx ring leave while there is a link */
@@ -267,22 +276,12 @@ static int moderato_stop(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-#ifdef MODERATO_OFFLOADS
 	if (moderato_down(priv))
 		moderato_give_up(priv);
-#else
-	if (moderato_tx_down(priv->tx) || moderato_rx_down(priv->rx))
-		moderato_give_up(priv);
-#endif
 	phylink_stop(priv->phylink);
 	phylink_disconnect_phy(priv->phylink);
 	moderato_stats_stop(priv);
-#ifdef MODERATO_OFFLOADS
 	moderato_destroy_queues(priv);
-#else
-	moderato_free_irqs(priv);
-	moderato_destroy_rings(priv);
-#endif
 	return 0;
 }
 
@@ -380,24 +379,161 @@ static void moderato_reset_task(struct work_struct *work)
  */
 void moderato_give_up(struct moderato_priv *priv)
 {
-#ifdef MODERATO_OFFLOADS
-	struct moderato_priv *q;
-
-#endif
 	netdev_err(priv->ndev, "out of order until the hardware is reset\n");
 	netif_device_detach(priv->ndev);
-#ifdef MODERATO_OFFLOADS
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
-		moderato_tx_down(q->tx);
-		moderato_rx_down(q->rx);
-	}
-#else
-	moderato_tx_down(priv->tx);
-	moderato_rx_down(priv->rx);
-#endif
+	moderato_down(priv);
 }
 
 /* Settings ----------------------------------------------------------------- */
+
+/* Rings that are to take the places of those of the queues that are used */
+struct moderato_spare {
+	struct moderato_rx *rx[MODERATO_MAX_QUEUES];
+	struct moderato_tx *tx[MODERATO_MAX_QUEUES];
+};
+
+/* Those that do not go into the place of another one */
+static void moderato_spare_destroy(struct moderato_spare *spare)
+{
+	for (int i = 0; i < MODERATO_MAX_QUEUES; i++) {
+		if (spare->rx[i])
+			moderato_rx_destroy(spare->rx[i]);
+		if (spare->tx[i])
+			moderato_tx_destroy(spare->tx[i]);
+	}
+}
+
+/* Return: 0, or an error, and there are none */
+static int moderato_spare_create(struct moderato_priv *priv,
+				 struct moderato_spare *spare,
+				 const struct moderato_config *config,
+				 unsigned int mtu, bool with_rx, bool with_tx)
+{
+	struct moderato_priv *q;
+	struct moderato_rx *rx;
+	struct moderato_tx *tx;
+
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+		if (with_rx) {
+#ifdef MODERATO_CORE
+			rx = moderato_rx_create(q, config->rx_order, mtu);
+#else
+			rx = moderato_rx_create(q, config->rx_order, mtu,
+						moderato_rx_ops(config));
+#endif
+			if (IS_ERR(rx)) {
+				moderato_spare_destroy(spare);
+				return PTR_ERR(rx);
+			}
+			spare->rx[q - priv] = rx;
+		}
+		if (with_tx) {
+			tx = moderato_tx_create(q, config->tx_order);
+			if (IS_ERR(tx)) {
+				moderato_spare_destroy(spare);
+				return PTR_ERR(tx);
+			}
+			spare->tx[q - priv] = tx;
+		}
+	}
+	return 0;
+}
+
+/* In place of the running ones, which are moved out */
+static int moderato_spare_install_rx(struct moderato_priv *priv,
+				     struct moderato_spare *spare)
+{
+	struct moderato_priv *q;
+	int err = 0;
+
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+		struct moderato_rx *rx = spare->rx[q - priv];
+
+		if (rx && !err) {
+			spare->rx[q - priv] = NULL;
+			err = moderato_rx_install(q, rx);
+		}
+	}
+	return err;
+}
+
+static int moderato_spare_install_tx(struct moderato_priv *priv,
+				     struct moderato_spare *spare)
+{
+	struct moderato_priv *q;
+	int err = 0;
+
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+		struct moderato_tx *tx = spare->tx[q - priv];
+
+		if (tx && !err) {
+			spare->tx[q - priv] = NULL;
+			err = moderato_tx_install(q, tx);
+		}
+	}
+	return err;
+}
+
+/* Of all queues, also of those that are not used now. Their moderation is each
+ * one's own; that in @config is the first one's.
+ */
+static void moderato_configure(struct moderato_priv *priv,
+			       const struct moderato_config *config)
+{
+#ifdef MODERATO_QUEUES
+	struct moderato_priv *q;
+
+	for (q = moderato_first(priv) + 1; q < moderato_queues_end(priv); q++) {
+		struct moderato_config own = *config;
+
+		own.rx = q->config.rx;
+		own.tx = q->config.tx;
+		own.rx_cqe = q->config.rx_cqe;
+		own.tx_cqe = q->config.tx_cqe;
+		own.adaptive_rx = q->config.adaptive_rx;
+		own.adaptive_tx = q->config.adaptive_tx;
+#ifndef MODERATO_CORE
+		own.poll_usecs = q->config.poll_usecs;
+#endif
+		q->config = own;
+	}
+#endif
+	priv->config = *config;
+}
+
+/* Puts @config and @mtu into effect, with new rings where they are needed. First
+ * comes all that can fail; then the configuration; then the rings, which follow
+ * it from their first interrupt on.
+ *
+ * Return: 0, or an error, and nothing is changed; unless that is a DMA that does
+ * not stop, after which nothing runs any more
+ */
+int moderato_change(struct moderato_priv *priv,
+		    const struct moderato_config *config, unsigned int mtu,
+		    bool with_rx, bool with_tx)
+{
+	bool running = netif_running(priv->ndev);
+	struct moderato_spare spare = {};
+	int err;
+
+	if (running) {
+		err = moderato_spare_create(priv, &spare, config, mtu, with_rx,
+					    with_tx);
+		if (err)
+			return err;
+	}
+
+	moderato_configure(priv, config);
+	err = moderato_spare_install_rx(priv, &spare);
+	if (!err && mtu != priv->ndev->mtu) {
+		if (running)
+			moderato_hw_set_mtu(priv, mtu);
+		WRITE_ONCE(priv->ndev->mtu, mtu);
+	}
+	err = err ?: moderato_spare_install_tx(priv, &spare);
+	moderato_spare_destroy(&spare);
+	return err;
+}
 
 static void moderato_set_rx_mode(struct net_device *ndev)
 {
@@ -503,43 +639,14 @@ static int moderato_set_mac_address(struct net_device *ndev, void *address)
 static int moderato_change_mtu(struct net_device *ndev, int mtu)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	const struct moderato_config *config = &priv->config;
+	const struct moderato_config config = priv->config;
+
 #ifdef MODERATO_OFFLOADS
-	struct moderato_spare spare;
-	int err;
-
-	if (!netif_running(ndev)) {
-		WRITE_ONCE(ndev->mtu, mtu);
-		return 0;
-	}
 	/* Tx rings for the buffers that they have */
-	err = moderato_spare_create(priv, &spare, config, mtu, true,
-				    moderato_has_jumbo(priv));
-	if (err)
-		return err;
-	err = moderato_spare_install_rx(priv, &spare);
-	if (err)
-		return err;
-	moderato_hw_set_mtu(priv, mtu);
-	WRITE_ONCE(ndev->mtu, mtu);
-	return moderato_spare_install_tx(priv, &spare);
+	return moderato_change(priv, &config, mtu, true,
+			       moderato_has_jumbo(priv));
 #else
-	int err;
-
-	if (netif_running(ndev)) {
-		struct moderato_rx *rx;
-
-		rx = moderato_rx_create(priv, config->rx_order, mtu,
-					moderato_rx_ops(config));
-		if (IS_ERR(rx))
-			return PTR_ERR(rx);
-		err = moderato_rx_install(priv, rx);
-		if (err)
-			return err;
-		moderato_hw_set_mtu(priv, mtu);
-	}
-	WRITE_ONCE(ndev->mtu, mtu);
-	return 0;
+	return moderato_change(priv, &config, mtu, true, false);
 #endif
 }
 
@@ -844,6 +951,9 @@ static int moderato_probe(struct platform_device *pdev)
 		goto err_ptp;
 #else
 		goto err_dim;
+#endif
+#ifdef MODERATO_OFFLOADS
+	moderato_queues_spread(priv);
 #endif
 	return 0;
 

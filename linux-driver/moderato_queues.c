@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#ifdef MODERATO_QUEUES
 /* Several queues: how many there are (ethtool -l), and which one a received frame
  * goes to (-x): a hash of its flow chooses an entry of a table.
  */
-#else
-/* Rings that take the places of others, in both directions or in one */
-#endif
 
 #include <linux/bitfield.h>
 #include <linux/ethtool.h>
@@ -16,7 +12,6 @@
 
 #include "moderato.h"
 
-#ifdef MODERATO_QUEUES
 static_assert(MODERATO_RSS_TABLE_1 - MODERATO_RSS_TABLE_0 == 4);
 static_assert(MODERATO_RSS_KEY_1 - MODERATO_RSS_KEY_0 == 4);
 
@@ -58,24 +53,40 @@ static void moderato_queues_default_table(struct moderato_priv *priv)
 					  ethtool_rxfh_indir_default(i, priv->queues));
 }
 
-/* Each queue's interrupts, and what a CPU sends, at a CPU of its own where there
- * are several; only if @on
- */
-void moderato_queues_spread(struct moderato_priv *q, bool on)
+/* Where several queues are used, each is best at a CPU of its own */
+static const struct cpumask *moderato_queue_cpu(const struct moderato_priv *q)
 {
-	const struct cpumask *mask;
+	return cpumask_of(cpumask_local_spread(q->queue, NUMA_NO_NODE));
+}
 
-	if (q->first->queues == 1)
+/* While the interrupts are requested, who spreads them is told where to */
+void moderato_queues_hint(struct moderato_priv *q, bool on)
+{
+	const struct cpumask *mask = NULL;
+
+	if (on && q->first->max_queues > 1)
+		mask = moderato_queue_cpu(q);
+	irq_update_affinity_hint(q->rx_irq, mask);
+	irq_update_affinity_hint(q->tx_irq, mask);
+}
+
+/* Each queue's interrupts, and what a CPU sends, at its CPU. That is where they
+ * begin when their number changes; what the user says then stays.
+ */
+void moderato_queues_spread(struct moderato_priv *priv)
+{
+	struct moderato_priv *q;
+
+	if (priv->queues == 1)
 		return;
 
-	mask = cpumask_of(cpumask_local_spread(q->queue, NUMA_NO_NODE));
-	if (on) {
-		irq_set_affinity_and_hint(q->rx_irq, mask);
-		irq_set_affinity_and_hint(q->tx_irq, mask);
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+		const struct cpumask *mask = moderato_queue_cpu(q);
+
+		/* It works without, too, though less well */
+		irq_set_affinity(q->rx_irq, mask);
+		irq_set_affinity(q->tx_irq, mask);
 		netif_set_xps_queue(q->ndev, mask, q->queue);
-	} else {
-		irq_update_affinity_hint(q->rx_irq, NULL);
-		irq_update_affinity_hint(q->tx_irq, NULL);
 	}
 }
 
@@ -147,34 +158,93 @@ void moderato_get_channels(struct net_device *ndev,
 	channels->combined_count = priv->queues;
 }
 
-/* With another number the interface begins anew */
+/* Frames go to the used ones, if the user has not said where they go */
+static void moderato_queues_use(struct moderato_priv *priv, unsigned int number)
+{
+	WRITE_ONCE(priv->queues, number);
+	if (!netif_is_rxfh_configured(priv->ndev))
+		moderato_queues_default_table(priv);
+	moderato_queues_apply_table(priv);
+}
+
+/* Ends those from @from on; a DMA that does not stop ends all */
+static int moderato_queues_remove(struct moderato_priv *from,
+				  struct moderato_priv *end)
+{
+	struct moderato_priv *q;
+	int err = 0;
+
+	for (q = from; q < end; q++) {
+		err = moderato_queue_down(q) ?: err;
+		moderato_queue_destroy(q);
+	}
+	if (err)
+		moderato_give_up(moderato_first(from));
+	return err;
+}
+
+/* They run before anybody knows of them. Return: 0, or an error, and all is as
+ * it was
+ */
+static int moderato_queues_more(struct moderato_priv *priv, unsigned int number)
+{
+	struct moderato_priv *from = moderato_used_end(priv);
+	struct moderato_priv *end = from;
+	int err = 0;
+
+	while (netif_running(priv->ndev) && end < priv + number) {
+		err = moderato_queue_create(end);
+		if (err)
+			break;
+		moderato_queue_up(end++);
+	}
+	if (!err)
+		err = netif_set_real_num_queues(priv->ndev, number, number);
+	if (err) {
+		moderato_queues_remove(from, end);
+		return err;
+	}
+
+	/* Whoever sees their number sees their rings: netpoll, in any context */
+	synchronize_net();
+	moderato_queues_use(priv, number);
+	moderato_queues_spread(priv);
+	return 0;
+}
+
+/* Nobody knows of them any more before they end. Return: 0, or an error if some
+ * DMA does not stop
+ */
+static int moderato_queues_fewer(struct moderato_priv *priv,
+				 unsigned int number)
+{
+	struct moderato_priv *end = moderato_used_end(priv);
+
+	moderato_queues_use(priv, number);
+	/* Never fails with fewer, and waits for those that transmit or poll */
+	netif_set_real_num_queues(priv->ndev, number, number);
+	if (!netif_running(priv->ndev))
+		return 0;
+	return moderato_queues_remove(priv + number, end);
+}
+
+/* The first queue runs on all the while */
 int moderato_set_channels(struct net_device *ndev,
 			  struct ethtool_channels *channels)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	const struct net_device_ops *ops = ndev->netdev_ops;
-	unsigned int before = priv->queues;
-	bool running = netif_running(ndev);
-	int err;
+	unsigned int number = channels->combined_count;
 
-	if (channels->combined_count == before)
-		return 0;
 #ifndef MODERATO_CORE
 	/* See moderato_flow_insert() */
-	if (channels->combined_count > 1 && moderato_flows_used(priv))
+	if (number > 1 && moderato_flows_used(priv))
 		return -EBUSY;
 #endif
-
-	if (running)
-		ops->ndo_stop(ndev);
-	priv->queues = channels->combined_count;
-	err = netif_set_real_num_queues(ndev, priv->queues, priv->queues);
-	if (err)
-		priv->queues = before;
-	if (!netif_is_rxfh_configured(ndev))
-		moderato_queues_default_table(priv);
-	moderato_queues_apply_table(priv);
-	return running ? ops->ndo_open(ndev) ?: err : err;
+	if (number > priv->queues)
+		return moderato_queues_more(priv, number);
+	if (number < priv->queues)
+		return moderato_queues_fewer(priv, number);
+	return 0;
 }
 
 /* Hash and table -------------------------------------------------------------- */
@@ -274,117 +344,4 @@ int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 	}
 }
 
-#endif
-#endif
-/* Rings ----------------------------------------------------------------------- */
-
-/* Those that do not go into the place of another one */
-static void moderato_spare_destroy(struct moderato_spare *spare)
-{
-	for (int i = 0; i < MODERATO_MAX_QUEUES; i++) {
-		if (spare->rx[i])
-			moderato_rx_destroy(spare->rx[i]);
-		if (spare->tx[i])
-			moderato_tx_destroy(spare->tx[i]);
-	}
-}
-
-/* Return: 0, or an error, and there are none */
-int moderato_spare_create(struct moderato_priv *priv,
-			  struct moderato_spare *spare,
-			  const struct moderato_config *config,
-			  unsigned int mtu, bool with_rx, bool with_tx)
-{
-	struct moderato_priv *q;
-	struct moderato_rx *rx;
-	struct moderato_tx *tx;
-
-	memset(spare, 0, sizeof(*spare));
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
-		if (with_rx) {
-#ifdef MODERATO_CORE
-			rx = moderato_rx_create(q, config->rx_order, mtu);
-#else
-			rx = moderato_rx_create(q, config->rx_order, mtu,
-						moderato_rx_ops(config));
-#endif
-			if (IS_ERR(rx)) {
-				moderato_spare_destroy(spare);
-				return PTR_ERR(rx);
-			}
-			spare->rx[q->queue] = rx;
-		}
-		if (with_tx) {
-			tx = moderato_tx_create(q, config->tx_order);
-			if (IS_ERR(tx)) {
-				moderato_spare_destroy(spare);
-				return PTR_ERR(tx);
-			}
-			spare->tx[q->queue] = tx;
-		}
-	}
-	return 0;
-}
-
-/* In place of the running ones. After an error, that the hardware does not let
- * go of one, nothing is started any more.
- */
-int moderato_spare_install_rx(struct moderato_priv *priv,
-			      struct moderato_spare *spare)
-{
-	struct moderato_priv *q;
-	int err = 0;
-
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
-		struct moderato_rx *rx = spare->rx[q->queue];
-
-		spare->rx[q->queue] = NULL;
-		if (rx && err)
-			moderato_rx_destroy(rx);
-		else if (rx)
-			err = moderato_rx_install(q, rx);
-	}
-	if (err)
-		moderato_spare_destroy(spare);
-	return err;
-}
-
-int moderato_spare_install_tx(struct moderato_priv *priv,
-			      struct moderato_spare *spare)
-{
-	struct moderato_priv *q;
-	int err = 0;
-
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
-		struct moderato_tx *tx = spare->tx[q->queue];
-
-		spare->tx[q->queue] = NULL;
-		if (tx && err)
-			moderato_tx_destroy(tx);
-		else if (tx)
-			err = moderato_tx_install(q, tx);
-	}
-	return err;
-}
-
-#ifdef MODERATO_QUEUES
-/* What is not of each queue, as the first one's configuration has it now */
-void moderato_queues_configure(struct moderato_priv *priv)
-{
-	struct moderato_priv *q;
-
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
-		struct moderato_config config = priv->config;
-
-		if (q == priv)
-			continue;
-		config.rx = q->config.rx;
-		config.tx = q->config.tx;
-		config.rx_cqe = q->config.rx_cqe;
-		config.tx_cqe = q->config.tx_cqe;
-		config.adaptive_rx = q->config.adaptive_rx;
-		config.adaptive_tx = q->config.adaptive_tx;
-		q->config = config;
-	}
-}
 #endif

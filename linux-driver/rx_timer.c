@@ -54,20 +54,19 @@ static void moderato_rx_timer_handle(struct moderato_rx *rx)
 	moderato_rx_timer_schedule(rx->priv);
 }
 
-/* A timer that the Tx interrupt arms behind this is that of another strategy's
- * poll, or of one that is disabled: harmless.
+/* When both interrupts are off, so that none arms them any more. Until then they
+ * outlive a ring, and even the strategy: they poll what is there, or nothing.
  */
-static void moderato_rx_timer_stop(struct moderato_rx *rx)
+void moderato_rx_timer_cancel(struct moderato_priv *priv)
 {
-	timer_delete_sync(&rx->priv->tick);
-	hrtimer_cancel(&rx->priv->delay);
-	moderato_rx_napi_stop(rx);
+	timer_delete_sync(&priv->tick);
+	hrtimer_cancel(&priv->delay);
 }
 
 const struct moderato_rx_ops moderato_rx_timer_ops = {
 	.pooled = true,
 	.weight = MODERATO_RX_TIMER_WEIGHT,
 	.start = moderato_rx_napi_up,
-	.stop = moderato_rx_timer_stop,
+	.stop = moderato_rx_napi_stop,
 	.irq = moderato_rx_timer_handle,
 };

@@ -44,12 +44,12 @@ class Part:
 PARTS = (
     Part("core.txt", "OFFLOADS", (
         "moderato.h", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
-        "moderato_ethtool.c", "moderato_hw.c", "moderato_main.c", "moderato_queues.c",
+        "moderato_ethtool.c", "moderato_hw.c", "moderato_main.c",
         "moderato_regs.h", "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c",
         "rx_napi.c", "tx_copy.c", "tx_poll.c")),
     Part("checksums.txt", "CHECKSUMS"),
     Part("gather.txt", "GATHER", ("tx_gather.c",)),
-    Part("queues.txt", "QUEUES"),
+    Part("queues.txt", "QUEUES", ("moderato_queues.c",)),
     Part("timestamps.txt", "TIMESTAMPS", ("moderato_ptp.c",)),
     Part("merging.txt", "MERGING", ("rx_merge.c",)),
 )

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The driver with a look at itself (watched/): what it allocates fails on demand, and after each change
+of a setting it says whether each queue is as its configuration has it, and what is not used is at rest.
+"""
+
+import contextlib
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import modified
+from driver_sources import copy
+from guests import complaints
+
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.variants import OFFLOAD
+from moderato.soc.linux import userspace
+
+HERE = Path(__file__).parent
+PARAMETERS = "/sys/module/moderato/parameters"
+END_OF_HEADER = "#endif /* MODERATO_H */"
+
+
+def sources(work: Path) -> Path:
+    """The driver's, with a look at itself, in the folder `work`, which does not exist yet."""
+    work.mkdir()
+    copy(work)
+    for name in ("watched.h", "watched.c"):
+        shutil.copy(HERE / "watched" / name, work)
+    modified.change(work, ("moderato.h", END_OF_HEADER, f'#include "watched.h"\n{END_OF_HEADER}'))
+    with (work / "moderato_main.c").open("a") as main:
+        main.write('\n#include "watched.c"\n')
+    return work
+
+
+def words(system: System) -> list[str]:
+    """Of make, for the driver that this NIC is measured with."""
+    return ["MODERATO_OFFLOADS=y"] if system.nic == OFFLOAD else []
+
+
+def program(source: str, folder: Path) -> Path:
+    """A program for the guest, built in `folder`."""
+    built = folder / Path(source).stem
+    subprocess.run([userspace.toolchain().cc, "-Os", "-o", built, HERE / source], check=True)
+    return built
+
+
+@contextlib.contextmanager
+def guest(tmp_path: Path, system: System):
+    """A guest with both interfaces up, this driver in it, and the program `settings`."""
+    work = sources(tmp_path / "watched")
+    with modified.loaded(work, *words(system), system=system) as session:
+        place = machine(system=system).mailbox
+        for source in ("watched/settings.c", "watched/tap.c"):
+            built = program(source, tmp_path)
+            session.call("mailbox", file=str(built), address=place)
+            session.check(f"mailbox > /tmp/{built.name}; chmod +x /tmp/{built.name}")
+        yield session
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a setting: attempts, and the last one's error number.
+
+    changed: one failed and yet changed something.
+    """
+    setting:  str
+    attempts: int
+    error:    int
+    changed:  bool
+
+
+def change(session, settings: Sequence[str], folder: Path, mailbox: int) -> list[Outcome]:
+    """Change `settings`, lines for watched/settings.c, one after the other."""
+    script = folder / "list"
+    script.write_text("\n".join(settings) + "\n")
+    session.call("mailbox", file=str(script), address=mailbox)
+    said = session.check("mailbox > /tmp/list; /tmp/settings < /tmp/list")
+    rows = [line.split() for line in said.splitlines() if not line.startswith("#")]
+    assert len(rows) == len(settings), said
+    return [Outcome(setting, int(row[1]), int(row[2]), "changed" in row)
+            for setting, row in zip(settings, rows, strict=True)]
+
+
+def judged(session) -> list[str]:
+    """Asks for the state once more; what the kernel has to say."""
+    session.check(f"cat {PARAMETERS}/state > /dev/null")
+    return complaints(session)

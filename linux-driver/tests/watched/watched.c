@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* At the end of moderato_main.c in some tests; see watched.py.
+ *
+ * fail: the n-th allocation from now on fails; 0: none
+ * starve: each so-manieth buffer for a received frame; 0: none
+ * poll: microseconds between two polls of each port as netpoll does them, with
+ *	 interrupts off, whatever else goes on; 0: none
+ * state: what a user chose, and what there is for it; reading it warns if
+ *	  something does not fit, or is not at rest
+ */
+
+static int watched_fail;
+module_param_named(fail, watched_fail, int, 0644);
+
+static unsigned int watched_starve, watched_taken;
+module_param_named(starve, watched_starve, uint, 0644);
+
+bool watched_fails(void)
+{
+	return in_task() && watched_fail > 0 && !--watched_fail;
+}
+
+bool watched_starves(void)
+{
+	return !in_task() && watched_starve &&
+	       !(++watched_taken % watched_starve);
+}
+
+/* What netpoll looks at before it polls, and what its lock keeps it out of */
+static void watched_poll_port(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_priv *q;
+
+	if (!netif_running(ndev) || !(ndev->flags & IFF_UP))
+		return;
+	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
+		moderato_tx_netpoll(q->tx);
+}
+
+static unsigned int watched_poll;
+static struct hrtimer watched_timer;
+
+static struct net_device *watched_port(const char *name)
+{
+	struct net_device *ndev = dev_get_by_name_rcu(&init_net, name);
+
+	if (!ndev || ndev->netdev_ops != &moderato_netdev_ops)
+		return NULL;
+	return ndev;
+}
+
+static enum hrtimer_restart watched_expired(struct hrtimer *timer)
+{
+	static const char * const names[] = { "eth0", "eth1" };
+
+	rcu_read_lock();
+	for (int i = 0; i < ARRAY_SIZE(names); i++)
+		if (watched_port(names[i]))
+			watched_poll_port(watched_port(names[i]));
+	rcu_read_unlock();
+	hrtimer_forward_now(timer, ns_to_ktime(watched_poll * 1000ULL));
+	return HRTIMER_RESTART;
+}
+
+static int watched_set_poll(const char *text, const struct kernel_param *param)
+{
+	int err = param_set_uint(text, param);
+
+	if (watched_timer.function)
+		hrtimer_cancel(&watched_timer);
+	hrtimer_init(&watched_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	watched_timer.function = watched_expired;
+	if (!err && watched_poll)
+		hrtimer_start(&watched_timer, ns_to_ktime(watched_poll * 1000ULL),
+			      HRTIMER_MODE_REL_HARD);
+	return err;
+}
+
+static const struct kernel_param_ops watched_poll_ops = {
+	.set = watched_set_poll,
+	.get = param_get_uint,
+};
+module_param_cb(poll, &watched_poll_ops, &watched_poll, 0644);
+
+/* Judgement ---------------------------------------------------------------- */
+
+static struct netdev_queue *watched_queue(struct moderato_priv *q)
+{
+	return netdev_get_tx_queue(q->ndev, q - moderato_first(q));
+}
+
+static void watched_resting(struct moderato_priv *q)
+{
+	struct netdev_queue *queue = watched_queue(q);
+	u32 enables = moderato_rx_dir(q)->enable | moderato_tx_dir(q)->enable;
+
+	WARN_ON(q->rx || q->tx);
+	WARN_ON(timer_pending(&q->tick) || hrtimer_active(&q->delay));
+	WARN_ON(work_busy(&q->rx_dim.work) || work_busy(&q->tx_dim.work));
+	WARN_ON(irq_has_action(q->rx_irq) || irq_has_action(q->tx_irq));
+	WARN_ON(readl(q->regs + MODERATO_CTRL) & enables);
+	/* The watchdog looks at those of a port that is up */
+	WARN_ON(netif_running(q->ndev) && netif_xmit_stopped(queue));
+#ifdef CONFIG_BQL
+	WARN_ON(netif_running(q->ndev) &&
+		queue->dql.num_queued != queue->dql.num_completed);
+#endif
+}
+
+static void watched_ring(struct moderato_priv *q,
+			 const struct moderato_ring *ring, u8 order)
+{
+	u32 frames = readl(ring->regs + MODERATO_DIR_FRAMES);
+
+	WARN_ON(!ring->running || ring->stuck);
+	WARN_ON(ring->order != order);
+	WARN_ON(readl(ring->regs + MODERATO_DIR_RING_ORDER) != order);
+	WARN_ON(readl(ring->regs + MODERATO_DIR_RING_BASE) != (u32)ring->dma);
+	/* Else it fills up before it says so */
+	WARN_ON(frames > moderato_size(order) / 2);
+}
+
+static void watched_running(struct moderato_priv *q)
+{
+	const struct moderato_config *config = &q->config;
+	u32 frames = readl(q->rx->ring.regs + MODERATO_DIR_FRAMES);
+
+	watched_ring(q, &q->rx->ring, config->rx_order);
+	watched_ring(q, &q->tx->ring, config->tx_order);
+	WARN_ON(q->rx->ops != moderato_rx_ops(config));
+	WARN_ON(!moderato_rx_paced(q) && !moderato_rx_dim(q) &&
+		frames != config->rx.frames);
+	WARN_ON(!irq_has_action(q->rx_irq) || !irq_has_action(q->tx_irq));
+	WARN_ON(q->rx->room < q->ndev->mtu + MODERATO_OVERHEAD);
+}
+
+/* What is one setting has to be the same in each queue */
+static void watched_same(const struct moderato_priv *q)
+{
+	const struct moderato_config *a = &moderato_first((void *)q)->config;
+	const struct moderato_config *b = &q->config;
+
+	WARN_ON(a->rx_order != b->rx_order || a->tx_order != b->tx_order);
+	WARN_ON(a->rx_napi != b->rx_napi || a->rx_timer != b->rx_timer ||
+		a->tx_napi != b->tx_napi || a->rx_dim != b->rx_dim ||
+		a->rx_shared != b->rx_shared ||
+		a->tx_reclaim_on_xmit != b->tx_reclaim_on_xmit);
+	WARN_ON(moderato_coalesce_check(&b->rx, b->rx_order, q->usecs_max));
+	WARN_ON(moderato_coalesce_check(&b->tx, b->tx_order, q->usecs_max));
+}
+
+static int watched_port_state(struct net_device *ndev, char *to, int room)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	bool up = netif_running(ndev) && netif_device_present(ndev);
+	struct moderato_priv *q;
+	int len;
+
+	len = scnprintf(to, room, "%s up %d mtu %u used %ld", ndev->name, up,
+			ndev->mtu, (long)(moderato_used_end(priv) - priv));
+	WARN_ON(ndev->real_num_tx_queues != moderato_used_end(priv) - priv);
+	WARN_ON(ndev->real_num_rx_queues != moderato_used_end(priv) - priv);
+	WARN_ON(!up && delayed_work_pending(&priv->hw_stats.work));
+	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+		const struct moderato_config *config = &q->config;
+
+		watched_same(q);
+		if (up && q < moderato_used_end(priv))
+			watched_running(q);
+		else
+			watched_resting(q);
+		len += scnprintf(to + len, room - len,
+				 " rings %px %px order %u %u flags %d%d%d%d%d%d adaptive %d%d moderation %*phN %*phN %u",
+				 q->rx, q->tx, config->rx_order,
+				 config->tx_order, config->rx_napi,
+				 config->rx_timer, config->tx_napi,
+				 config->rx_dim, config->rx_shared,
+				 config->tx_reclaim_on_xmit,
+				 config->adaptive_rx, config->adaptive_tx,
+				 (int)sizeof(config->rx), &config->rx,
+				 (int)sizeof(config->tx), &config->tx,
+				 config->poll_usecs);
+	}
+	return len;
+}
+
+static int watched_get_state(char *to, const struct kernel_param *param)
+{
+	int len = 0;
+
+	rtnl_lock();
+	rcu_read_lock();
+	for (int i = 0; i < 2; i++) {
+		struct net_device *ndev = watched_port(i ? "eth1" : "eth0");
+
+		if (ndev)
+			len += watched_port_state(ndev, to + len,
+						  PAGE_SIZE - len);
+	}
+	rcu_read_unlock();
+	rtnl_unlock();
+	return len + scnprintf(to + len, PAGE_SIZE - len, "\n");
+}
+
+static const struct kernel_param_ops watched_state_ops = {
+	.get = watched_get_state,
+};
+module_param_cb(state, &watched_state_ops, NULL, 0444);
