@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 SYSTEM = System(nic=OFFLOAD, harts=2, spread=QUEUES)
 BASE = 0xF1000000              # registers of eth0
 RX_FRAMES = 0x110, 0x510       # of each queue
+RING_ORDERS = 0x104, 0x204, 0x504, 0x604  # Rx and Tx of queue 0, of queue 1
 KEY = ":".join(f"{n:02x}" for n in range(40))
 
 
@@ -118,6 +119,25 @@ def test_rules_name_no_queue(guest):
     assert served(guest) == [True, False]
     guest.check("ethtool -N eth0 delete 0; ethtool -L eth0 combined 2")
     assert served(guest) == [True, True]
+    assert complaints(guest) == []
+
+
+def test_what_is_set_stays(guest):
+    """Settings made while one queue is used, or while the interface is down, are those of both when
+    they come; so are those of where their interrupts go."""
+    guest.check("ethtool -L eth0 combined 1; ethtool -G eth0 rx 512 tx 64")
+    guest.check("ethtool -C eth0 adaptive-rx off rx-frames 16 rx-usecs 100")
+    guest.check("ethtool -L eth0 combined 2")
+    assert [register(guest, offset) for offset in RX_FRAMES] == [16, 16]
+    assert [register(guest, offset) for offset in RING_ORDERS] == [9, 6, 9, 6]
+    line = guest.check("grep eth0-rx1 /proc/interrupts").split(":")[0].strip()
+    guest.check(f"ip link set eth0 down; echo 1 > /proc/irq/{line}/smp_affinity; "
+                "ethtool -G eth0 rx 128; ip link set eth0 up")
+    assert guest.check(f"cat /proc/irq/{line}/smp_affinity").strip() == "1"
+    assert [register(guest, offset) for offset in RING_ORDERS] == [7, 6, 7, 6]
+    guest.check("ethtool --per-queue eth0 queue_mask 2 --coalesce rx-frames 64")
+    guest.check("ethtool -L eth0 combined 1")
+    assert guest.type("ethtool -G eth0 rx 64")[0] != 0  # the second queue's frames do not suit it
     assert complaints(guest) == []
 
 

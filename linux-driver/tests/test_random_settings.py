@@ -25,16 +25,17 @@ from moderato.soc.linux.kernel import DEBUG
 TWO_QUEUES, TWO_HARTS = System(nic=OFFLOAD), System(harts=2)
 BOTH = System(nic=OFFLOAD, harts=2)
 DEBUGGED = System(nic=OFFLOAD, kernel=DEBUG)
-FAST = [(TWO_QUEUES, 1), (TWO_HARTS, 2)]
+FAST = [(TWO_QUEUES, 6)]
 SLOW = [(system, seed) for seed in range(10, 20) for system in (TWO_QUEUES, TWO_HARTS, BOTH)]
-STEPS = 60
+STEPS = 24
+FRAMES_OFFERED, LOAD = 60, 0.7  # of 512 octets: with tap and polls, more would keep the CPU busy
 
 # What is drawn from: each makes sense with all of the others.
-SIZES = (64, 128, 256, 512)
+SIZES = (64, 128, 256)
 FRAMES = (1, 4, 16, 32)
 USECS = (10, 100, 1000)
-# Allocations of a change, counted from its first one, that fail; 0: none does.
-FAILS = (0, 0, 1, 2, 4, 6, 9, 20, 70, 150)
+# Allocations of a change, counted from its first one, that fail; 0: none does, mostly.
+FAILS = (*[0] * 8, 1, 2, 4, 6, 9, 20, 70, 150)
 
 # What the end begins with, so that frames leave soon.
 USUAL = ["0 up 1", "0 rule 0", "0 flags 9", "0 mtu 1500", "0 rings 256 256",
@@ -102,8 +103,8 @@ def at_rest(session: Session) -> list[str]:
 def test_random_settings(tmp_path, system, seed):
     with watched.guest(tmp_path, system) as guest:
         guest.check("/tmp/tap &")
-        guest.check(f"cd {watched.PARAMETERS}; echo 5 > starve; echo 300 > poll; cd /")
-        offer(guest, 400, frame_bytes=256, load=2, flows=16, probe_every=5)
+        guest.check(f"cd {watched.PARAMETERS}; echo 5 > starve; echo 1000 > poll; cd /")
+        offer(guest, FRAMES_OFFERED, load=LOAD, flows=16, probe_every=5)
         found = run(guest, seed, system, STEPS, tmp_path)
         guest.check(f"cd {watched.PARAMETERS}; echo 0 > starve; echo 0 > poll; cd /; kill %1")
         for port in guest.call("collect")["ports"]:

@@ -129,6 +129,19 @@ def test_down_up_and_rmmod_under_traffic(guest):
     assert complaints(guest) == []
 
 
+def test_a_strategy_that_is_left_leaves_no_timer(guest):
+    """Tx interrupts come all the time while the strategy changes from polls by a clock of a second; the
+    module is gone when the second is over."""
+    guest.check("ethtool --set-priv-flags eth0 rx-timer on; ethtool -C eth0 adaptive-rx off "
+                "adaptive-tx off tx-frames 1 tx-usecs 0 rx-frames 1 rx-usecs 0 rx-usecs-irq 1000000")
+    offer(guest, 300, load=4)
+    guest.check("ethtool --set-priv-flags eth0 rx-timer off; ip link set eth0 down; "
+                "ip link set eth1 down; rmmod moderato")
+    collect(guest)
+    guest.check("sleep 1.2")
+    assert complaints(guest) == []
+
+
 def test_no_dma_after_shutdown(guest):
     """What comes then, perhaps another kernel, has its memory for itself."""
     guest.call("send", text="poweroff -f\n")
