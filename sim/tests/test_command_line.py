@@ -293,7 +293,7 @@ def test_paths_are_octets(name, tmp_path):
     base = REQUIRED.get(name, "").format(tmp=tmp_path).split()
     (tmp_path / "a.pcap").touch()
     for action in cli.parser(name)._actions:
-        if action.nargs == 0 or action.dest == "command":
+        if action.nargs == 0 or action.dest == "command" or not action.option_strings:
             continue
         word = os.fsdecode(octets.get(action.type, path))
         words = [name, *base, action.option_strings[0], word]
