@@ -258,7 +258,7 @@ def outputs_of(name: str) -> list[str]:
 REQUIRED = {"replay": "--variant napi --in0 {tmp}/a.pcap --out0 {tmp}/0 --out1 {tmp}/1",
             "report": "--results {tmp}/a.pcap", "results": "--study harts",
             "bitstream": "--board versa_ecp5", "timeline": "--variant napi --output {tmp}/t",
-            "series": "--output {tmp}/series"}
+            "series": "--output {tmp}/series", "compare": "one other"}
 
 
 @pytest.mark.parametrize("name, one, other", [
