@@ -10,7 +10,7 @@ from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
 from moderato.gateware.options import OPTIONS
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.sim.soc import OFFLOADS
-from synthesis.__main__ import DEVICES
+from synthesis.area import DEVICES
 
 
 def mac(sys_clk_freq=100e6, **options):

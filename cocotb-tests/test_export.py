@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What is made from the register table is up to date, and staleness is noticed."""
 
-import subprocess
-import sys
-
 from moderato.gateware import export
 from moderato.gateware.registers import table as registers
+from moderato.sim.lab import cli
 
 
-def test_header_and_docs_are_fresh():
-    run = subprocess.run([sys.executable, "-m", "moderato.gateware.export", "--check"],
-                         text=True, capture_output=True)
-    assert run.returncode == 0, run.stderr
+def test_header_and_docs_are_fresh(capsys):
+    assert cli.main(["export", "--check"]) == 0, capsys.readouterr().err
 
 
-def test_a_changed_table_is_noticed(monkeypatch):
+def test_a_changed_table_is_noticed(monkeypatch, capsys):
     monkeypatch.setattr(registers, "MINOR", registers.MINOR + 1)
     monkeypatch.delitem(export.OPTIONS, "merge")
-    for path, make in export.FILES.items():
-        assert path.read_text() != make(), path.name
+    assert cli.main(["export", "--check"]) == 1
+    assert capsys.readouterr().err == (
+        "moderato: linux-driver/moderato_regs.h, docs/registers.md, docs/options.md: differs from its "
+        "table; run `./moderato export`\n")
+
+
+def test_files_are_made_anew(monkeypatch, tmp_path):
+    files = {tmp_path / path.name: make for path, make in export.FILES.items()}
+    monkeypatch.setattr(export, "FILES", files)
+    monkeypatch.setattr(export, "ROOT", tmp_path)
+    assert cli.main(["export", "--check"]) == 1
+    assert cli.main(["export"]) == 0
+    assert cli.main(["export", "--check"]) == 0
 
 
 def test_registers_do_not_overlap():

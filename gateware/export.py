@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes the driver's header and pages of the documentation from the tables of registers and of options.
 
-    python -m moderato.gateware.export           rewrites these files in this checkout
-    python -m moderato.gateware.export --check   fails if one differs from its table
+    ./moderato export           rewrites these files in this checkout
+    ./moderato export --check   fails if one differs from its table
 """
 
-import sys
 from pathlib import Path
 
 from moderato.gateware.options   import OPTIONS
@@ -167,20 +166,13 @@ FILES = {
 }
 
 
-def main():
-    check = sys.argv[1:] == ["--check"]
-    stale = []
+def stale():
+    """Those that differ from what their table makes, by their names in this checkout."""
+    return [str(path.relative_to(ROOT)) for path, make in FILES.items()
+        if not path.exists() or path.read_text() != make()]
+
+
+def write():
+    """Makes them anew."""
     for path, make in FILES.items():
-        if check:
-            if not path.exists() or path.read_text() != make():
-                stale.append(str(path.relative_to(ROOT)))
-        else:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(make())
-    if stale:
-        sys.exit(f"{', '.join(stale)}: differs from its table; "
-            "run: python -m moderato.gateware.export")
-
-
-if __name__ == "__main__":
-    main()
+        path.write_text(make())

@@ -2,14 +2,15 @@
 """The one table of what a MAC can be built with.
 
 Whoever offers these options (ModeratoMAC, add_moderato, the stand-alone generator), lists them (the
-pages, the synthesis table) or tells software of them (FEATURES, CAPABILITY) takes them from here.
+pages, the synthesis table) or tells software of them (FEATURES, CAPABILITY) takes them from here. It
+imports Python's own library only: `moderato verilog --help` lists them before LiteX is installed.
 """
 
 from dataclasses import dataclass, field, fields
 from difflib     import get_close_matches
 
-from moderato.gateware.registers         import table as registers
-from moderato.gateware.rings.completions import IN_FLIGHT
+from moderato.gateware.registers import table as registers
+from moderato.gateware.rings     import IN_FLIGHT
 
 # Of the FIFOs with room for a jumbo frame, and for what comes or leaves until it has moved on.
 JUMBO_ORDER = 14

@@ -2,17 +2,15 @@
 """The MAC's node of a device tree, from the csr.json that LiteX's builder writes.
 
     litex_json2dts_linux csr.json > soc.dts
-    python -m moderato.integrate.device_tree csr.json >> soc.dts
+    moderato node csr.json >> soc.dts
 
 LiteX's tool has no place for a MAC that it does not know. What this prints goes behind what that
 prints, and dtc puts the node into `soc`, where its interrupts are those of the SoC's controller. It
 follows linux-driver/moderato,mac.yaml and litex,liteeth-mdio.yaml.
 """
 
-import argparse
 import json
 import re
-import sys
 from pathlib import Path
 
 SPEEDS = (10, 100, 1000)  # Mb/s of a fixed link
@@ -138,48 +136,15 @@ def mdio_node(base: int, label: str, address: int | None) -> str:
 """
 
 
-def mac_address(word: str) -> str:
-    if not re.fullmatch(r"[\da-fA-F]{2}(:[\da-fA-F]{2}){5}", word) or int(word[:2], 16) & 1:
-        raise argparse.ArgumentTypeError(f"{word} is no address of a station, such as 02:4d:6f:64:00:00")
-    return word.lower()
+def read(file: Path) -> dict:
+    """What csr.json holds. Raises ValueError if that is no object."""
+    csr = json.loads(file.read_text())
+    if not isinstance(csr, dict):
+        raise ValueError("it holds no object")
+    return csr
 
 
-def main(words=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m moderato.integrate.device_tree",
-        description="Print the MAC's node, to put behind what litex_json2dts_linux prints.")
-    add = parser.add_argument
-    add("csr_json", type=Path, help="csr.json of LiteX's builder")
-    add("--mac", dest="name", metavar="NAME", help="add_moderato()'s name (default: the only one)")
-    add("--phy-mode", default="internal", metavar="MODE",
-        help="interface to the PHY, as the kernel calls it: mii, rgmii-id, ... (default: internal)")
-    link = parser.add_mutually_exclusive_group()
-    link.add_argument("--speed", type=int, choices=SPEEDS, default=1000,
-        help="of a fixed link, Mb/s (default: 1000)")
-    link.add_argument("--phy", metavar="NAME",
-        help="LiteEth's PHY in the SoC, such as ethphy, whose MDIO leads to the chip")
-    add("--phy-address", type=int, choices=range(32), metavar="N",
-        help="of the chip on its MDIO (default: the kernel looks for it)")
-    add("--mac-address", type=mac_address, metavar="XX:XX:XX:XX:XX:XX")
-    options = vars(parser.parse_args(words))
-    file = options.pop("csr_json")
-    if options["phy_address"] is not None and options["phy"] is None:
-        parser.error("--phy-address wants --phy")
-    try:
-        csr = json.loads(file.read_text())
-        if not isinstance(csr, dict):
-            raise ValueError("it holds no object")
-        print(node(csr, **options), end="")
-        if "config_cpu_isa" not in csr["constants"]:
-            cpu = csr["constants"].get("config_cpu_name")
-            print(f"{file}: LiteX's class of this CPU ({cpu}) does not tell what Linux has to know of "
-                  "it, and litex_json2dts_linux fails; those of VexRiscv-SMP, NaxRiscv and Rocket do. "
-                  "The MAC's node is right all the same", file=sys.stderr)
-    except OSError as error:
-        parser.error(str(error))
-    except ValueError as error:
-        parser.error(f"{file}: {error}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def unknown_cpu(csr: dict) -> str | None:
+    """The CPU's name, if LiteX's class of it does not tell what Linux has to know."""
+    constants = csr["constants"]
+    return None if "config_cpu_isa" in constants else str(constants.get("config_cpu_name"))

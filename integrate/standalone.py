@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The MAC as one Verilog file, for designs without LiteX.
 
-    python -m moderato.integrate.standalone --phy gmii --sys-clk-freq 100e6 --output build
+    moderato verilog --phy gmii --sys-clk-freq 100e6 --output build
 
 It writes build/moderato.v, whose ports docs/integrate.md explains, and the registers as a C header,
 moderato_regs.h, and as constants for Verilog, moderato_regs.vh.
 """
 
-import argparse
-import sys
 from pathlib import Path
 
 from litex.gen import LiteXModule
@@ -23,7 +21,6 @@ from moderato.gateware import export
 from moderato.gateware.bus.axi_lite import AXILiteSlave
 from moderato.gateware.bus.axi_master import AXIMaster
 from moderato.gateware.mac import ModeratoMAC
-from moderato.gateware.options import OPTIONS
 from moderato.gateware.bus.wishbone_master import WishboneMaster
 from moderato.soc.verilog import normalise
 
@@ -115,8 +112,11 @@ class Standalone(LiteXModule):
                 for name in ("valid", "ready", *names.split())})
 
 
-def write(output: Path, name: str, **choices):
-    """The files in `output`, which is made. Raises ValueError if the MAC cannot be so."""
+def write(output: Path, name: str, **choices) -> Path:
+    """The files in `output`, which is made; the path of the Verilog. Raises ValueError if the MAC cannot
+    be so."""
+    if name in KEYWORDS:
+        raise ValueError(f"{name} is a word of Verilog, and no name of a module")
     top = Standalone(**choices)
     output.mkdir(parents=True, exist_ok=True)
     file = output / f"{name}.v"
@@ -124,52 +124,4 @@ def write(output: Path, name: str, **choices):
     normalise(file)
     (output / "moderato_regs.h").write_text(export.header())
     (output / "moderato_regs.vh").write_text(export.constants())
-
-
-def hertz(word: str) -> float:
-    try:
-        rate = float(word)
-    except ValueError:
-        rate = 0
-    if not 0 < rate < 2**32:
-        raise argparse.ArgumentTypeError(f"{word} is no rate in Hz that fits into CLOCK_HZ, 32 bits")
-    return rate
-
-
-def module_name(word: str) -> str:
-    if not (word.isidentifier() and word.isascii()) or word in KEYWORDS:
-        raise argparse.ArgumentTypeError(f"{word} is no name of a Verilog module")
-    return word
-
-
-def main(words=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m moderato.integrate.standalone",
-        description="Write the MAC as Verilog, for designs without LiteX.")
-    add = parser.add_argument
-    add("--phy", choices=PHYS, required=True, help="its interface to the PHY chip")
-    add("--sys-clk-freq", type=hertz, required=True, metavar="HZ", help="of clk, such as 100e6")
-    add("--dma", choices=DMAS, default="axi64", help="the master's bus (default: axi64)")
-    add("--bus", choices=BUSES, default="axi-lite", help="of the registers (default: axi-lite)")
-    add("--name", type=module_name, default="moderato",
-        help="of the module and its file (default: moderato)")
-    for option in OPTIONS.values():
-        flag = f"--{option.name.replace('_', '-')}"
-        if option.is_switch:
-            needs = "".join(f"; needs --{name.replace('_', '-')}" for name in option.needs)
-            add(flag, action="store_true", help=f"with {option.meaning}{needs}")
-        else:
-            add(flag, type=int, default=option.default, metavar="N",
-                help=f"{option.meaning}: {option.least} to {option.most} (default: {option.default})")
-    add("--output", type=Path, required=True, metavar="DIR", help="a folder, made if it is not there")
-    options = vars(parser.parse_args(words))
-    output, name = options.pop("output"), options.pop("name")
-    try:
-        write(output, name, **options)
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    print(f"{output / name}.v")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return file

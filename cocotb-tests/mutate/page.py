@@ -10,7 +10,7 @@ PAGE = ROOT / "docs" / "mutation.md"
 HEAD = """\
 # Mutation testing
 
-<!-- Made by `python -m mutate --page` from cocotb-tests/mutate/mutants.py and what it found out. -->
+<!-- Made by `./moderato mutate --page` from cocotb-tests/mutate/mutants.py and what it found out. -->
 
 Each line is a single change of the gateware ([mutants.py](../cocotb-tests/mutate/mutants.py)) that
 the fast tests were run against: *killed by* names the first test that failed. How to run it:

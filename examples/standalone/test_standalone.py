@@ -12,6 +12,7 @@ import pytest
 
 from moderato.gateware.options import OPTIONS
 from moderato.integrate import standalone
+from moderato.sim.lab import cli
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
 
@@ -28,7 +29,7 @@ def call(*command, **options):
 def verilog(tmp_path_factory) -> Path:
     """As a user makes it."""
     folder = tmp_path_factory.mktemp("standalone")
-    made = call(sys.executable, "-m", "moderato.integrate.standalone", "--phy", "gmii",
+    made = call(sys.executable, "-m", "moderato.sim.lab.cli", "verilog", "--phy", "gmii",
                 "--sys-clk-freq", "100e6", "--output", folder)
     assert made.returncode == 0, made.stderr
     assert made.stdout == f"{folder}/moderato.v\n"
@@ -70,23 +71,24 @@ FAST = [("mii", "axi32", "wishbone"), ("gmii", "axi64", "axi-lite"),  # each cho
 @pytest.mark.parametrize("phy, dma, bus", [
     pytest.param(*each, marks=[] if each in FAST else pytest.mark.slow) for each in CHOICES])
 def test_every_choice_is_verilog(tmp_path, phy, dma, bus):
-    assert standalone.main(f"--phy {phy} --dma {dma} --bus {bus} --sys-clk-freq 75e6 --urgent "
-                           f"--pacing --unicast 2 --pause --jumbo --rmon --vlan --rx-checksum "
-                           f"--tx-checksum --timestamp --queues 2 --gather --segment --merge "
-                           f"--name eth --output {tmp_path}".split()) == 0
+    assert cli.main(f"verilog --phy {phy} --dma {dma} --bus {bus} --sys-clk-freq 75e6 --urgent "
+                    f"--pacing --unicast 2 --pause --jumbo --rmon --vlan --rx-checksum "
+                    f"--tx-checksum --timestamp --queues 2 --gather --segment --merge "
+                    f"--name eth --output {tmp_path}".split()) == 0
     lint = call("verilator", "--lint-only", *QUIET, "--top-module", "eth", tmp_path / "eth.v")
     assert lint.returncode == 0, lint.stderr
 
 
-def test_every_option_of_the_mac():
-    said = call(sys.executable, "-m", "moderato.integrate.standalone", "--help").stdout
-    offered = {word.replace("-", "_") for word in re.findall(r"--([\w-]+)", said)}
-    assert OPTIONS.keys() <= offered
+def test_every_option_is_offered():
+    offered = {action.dest: action for action in cli.parser("verilog")._actions}
+    assert OPTIONS.keys() <= offered.keys()
+    for name, table in (("phy", standalone.PHYS), ("dma", standalone.DMAS), ("bus", standalone.BUSES)):
+        assert tuple(offered[name].choices) == tuple(table)
 
 
 def test_its_ports(tmp_path):
     """The interrupts of both queues, and the clock's output."""
-    standalone.main(f"--phy mii --sys-clk-freq 75e6 --timestamp --queues 2 --output {tmp_path}".split())
+    cli.main(f"verilog --phy mii --sys-clk-freq 75e6 --timestamp --queues 2 --output {tmp_path}".split())
     ports = set(re.findall(r"^\s*output\s+(?:wire|reg)\s+(\w+)", (tmp_path / "moderato.v").read_text(),
                            re.MULTILINE))
     assert {"irq_rx", "irq_tx", "irq_rx1", "irq_tx1", "time_output"} <= ports
@@ -102,11 +104,9 @@ def test_its_ports(tmp_path):
     ("--phy mii --sys-clk-freq 5e9", "--sys-clk-freq: 5e9 is no rate in Hz"),
     ("--phy mii --sys-clk-freq 100e6 --rx-fifo-order 9", "rx_fifo_order must be 11"),
     ("--phy mii --sys-clk-freq 100e6 --name a-b", "--name: a-b is no name"),
-    ("--phy mii --sys-clk-freq 100e6 --name module", "--name: module is no name"),
+    ("--phy mii --sys-clk-freq 100e6 --name module", "module is a word of Verilog"),
 ])
 def test_wrong_choices(tmp_path, capsys, words, says):
-    with pytest.raises(SystemExit) as ended:
-        standalone.main([*words.split(), "--output", str(tmp_path / "out")])
-    assert ended.value.code == 2
+    assert cli.main(["verilog", *words.split(), "--output", str(tmp_path / "out")]) == 2
     assert says in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -4,7 +4,7 @@
 The Migen register file (register_file.py), the driver's header, the cocotb model of the driver and
 docs/registers.md are all made from what stands here; nothing else defines an offset or a bit.
 
-    python -m moderato.gateware.export      # rewrites linux-driver/moderato_regs.h and docs/registers.md
+    ./moderato export      # rewrites linux-driver/moderato_regs.h and docs/registers.md
 
 Offsets are stable: a register never moves and a field never changes its meaning within a major
 version; new ones take free space and raise the minor version.

@@ -9,10 +9,8 @@ from litex.soc.interconnect import stream
 
 from moderato.gateware.bus.dma          import WritePort
 from moderato.gateware.registers.table  import INDEX_BITS, STAMP_BITS
+from moderato.gateware.rings            import IN_FLIGHT
 from moderato.gateware.rings.descriptor import status_address, status_beat
-
-# Descriptors that may be under way at once: enough to hide the memory's latency.
-IN_FLIGHT = 4
 
 # Completions --------------------------------------------------------------------------------------
 

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A wheel of the project, in an environment with nothing but what it asks for."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
+from socs import Stranger, build
 
-from moderato.soc.toolchain.project import ROOT
+from moderato import add_moderato
+from moderato.soc.toolchain.project import ROOT, pyproject
 
 SCRIPT = """
 import sys
@@ -39,6 +44,43 @@ def run(*command, **options):
     return done.stdout
 
 
+def require_commands(moderato: list, folder: Path, **environment):
+    """`moderato` of the package alone has its two commands, and says where the others are."""
+    def ends(*words):
+        return subprocess.run(list(map(str, [*moderato, *words])), capture_output=True, text=True,
+                              cwd=folder, env={**os.environ, **environment})
+
+    shown = ends("--help")
+    assert shown.returncode == 0 and "usage: moderato COMMAND" in shown.stdout, shown.stderr
+    assert [line.split()[0] for line in shown.stdout.splitlines() if line.startswith("  ")] == [
+        "verilog", "node"]
+    assert ends("--version").stdout == f"moderato {pyproject()['project']['version']}\n"
+    made = ends("verilog", "--phy", "mii", "--sys-clk-freq", "75e6", "--output", "out")
+    assert made.returncode == 0, made.stderr
+    assert "module moderato" in (folder / "out/moderato.v").read_text()
+    told = ends("node", "csr.json")
+    assert told.returncode == 0 and "ethernet@" in told.stdout, told.stderr
+    refused = ends("forward")
+    assert refused.returncode == 2 and "needs a clone of the project" in refused.stderr
+    assert "known: verilog, node" in ends("nod").stderr
+
+
+def test_commands_of_the_package(tmp_path):
+    """What a wheel is made of, in a folder, and without the way to the clone that .venv has."""
+    made_of = pyproject()["tool"]["setuptools"]
+    for package in made_of["packages"]:
+        source = ROOT / made_of["package-dir"][package]
+        target = tmp_path / "site" / package.replace(".", "/")
+        target.mkdir(parents=True, exist_ok=True)
+        for file in source.glob("*.py"):
+            shutil.copy(file, target)
+    soc = Stranger()
+    add_moderato(soc, phy=soc.ethphy)
+    build(soc, tmp_path)
+    path = os.pathsep.join([str(tmp_path / "site"), sysconfig.get_path("purelib")])
+    require_commands([sys.executable, "-S", "-m", "moderato.sim.lab.cli"], tmp_path, PYTHONPATH=path)
+
+
 @pytest.mark.slow
 def test_wheel(tmp_path):
     """PyPI's newest LiteX and LiteEth; the SoC elaborates, and no part of the lab comes along."""
@@ -57,6 +99,11 @@ def test_wheel(tmp_path):
     package = Path(run(python, "script.py", folder / "build", cwd=folder).splitlines()[-1])
     assert package.is_relative_to(tmp_path / "venv")
     assert [file for file in FILES if not (package / file).is_file()] == []
+
+    soc = {"constants": {"eth0_dma_coherent": 1, "eth0_rx_interrupt": 2, "eth0_tx_interrupt": 3},
+           "memories": {"eth0": {"base": 0xF000_0000, "size": 4096}}, "csr_registers": {}}
+    (folder / "csr.json").write_text(json.dumps(soc))
+    require_commands([tmp_path / "venv/bin/moderato"], folder)
 
     packages = {line.partition("==")[0].lower() for line in
                 run(python, "-m", "pip", "freeze").splitlines()}

@@ -1,17 +1,41 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether a command is right, with the system's Python, before anything is installed for it.
+"""What a command needs nothing installed for: help, the version, and whether it is right at all.
 
     python3 -m sim.lab.check WORDS
 
-The exit status is 2 for a wrong one, which is refused as the command itself would refuse it.
+The launcher runs it with the system's Python; nothing is written. Help and the version are printed. A
+wrong command is refused as it itself would do it, with status 2; of a right one nothing is said. What
+the command line imports before a command runs is of the standard library only.
 """
 
 import sys
 import types
 from pathlib import Path
 
+# Of the launcher's own commands.
+SETUP = """\
+usage: moderato setup
+
+Installs what any command needs: Debian packages (as root or with sudo) and .venv in this clone.
+"""
+TEST = """\
+usage: moderato test [OPTIONS] [FILES]
+
+Runs the tests; takes pytest's options and files, or none for all that take less than minutes.
+
+examples:
+  moderato test
+  moderato test cocotb-tests -k starved
+  moderato test -m slow sim/tests/test_drift.py
+"""
+
 
 def main(words: list[str]) -> int:
+    named = [word for word in words if word not in ("help", "-h", "--help")]
+    for name, text in (("setup", SETUP), ("test", TEST)):
+        if named[:1] == [name]:
+            print(text, end="")
+            return 0
     # As .venv has it: the package is the clone itself.
     package = types.ModuleType("moderato")
     package.__path__ = [str(Path(__file__).parents[2])]

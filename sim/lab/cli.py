@@ -20,18 +20,33 @@ from .show.errors import LabError, UsageError
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HELP = ("-h", "--help")
 
-SUMMARY = """\
+USAGE = "usage: moderato COMMAND [OPTIONS]    moderato help COMMAND    moderato --version"
+IN_A_CLONE = f"""\
 Linux on a simulated SoC forwards Ethernet frames between two Moderato ports;
-this measures what each interrupt strategy costs.
+this measures what each interrupt strategy costs, and makes the MAC for SoCs.
 
-usage: moderato COMMAND [OPTIONS]    moderato help COMMAND    moderato --version
+{USAGE}
 
-commands:
-{commands}
+the lab:
+{{lab}}
+
+the MAC and its driver, to use and to change:
+{{design}}
 
 Once in a clone, ./moderato installs what a command needs. It adds two:
   setup      install everything now
   test       the tests; takes pytest's options
+"""
+INSTALLED = f"""\
+Makes the Moderato MAC for designs of your own; `from moderato import
+add_moderato` puts it into a LiteX SoC.
+
+{USAGE}
+
+commands:
+{{installed}}
+
+A clone of the project has {{others}} more, in ./moderato.
 """
 
 
@@ -93,8 +108,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         words = [*words[1:], "--help"]
     name, *rest = words or [""]
     if name in HELP:
-        print(SUMMARY.format(commands="\n".join(
-            f"  {name:10} {command(name).__doc__}" for name in commands.NAMES)), end="")
+        print(summary(), end="")
         raise SystemExit
     if "--version" in words:
         print(f"moderato {version()}")
@@ -102,6 +116,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     if name in commands.NAMES and set(HELP) & set(rest):  # whatever is wrong before it
         parser(name).print_help()
         raise SystemExit
+    if name in commands.ALL and name not in commands.NAMES:
+        raise UsageError(f"only the package is installed, and {name} needs a clone of the project; "
+                         f"run ./moderato {name} there (here: {', '.join(commands.NAMES)})")
     if name not in commands.NAMES:
         close = difflib.get_close_matches(name, commands.NAMES, n=1)
         said = f"unknown command {name!r}" if name else "a COMMAND is needed"
@@ -110,6 +127,17 @@ def parse(words: list[str]) -> argparse.Namespace:
     options = parser(name).parse_args(rest)
     getattr(command(name), "check", lambda _: None)(options)
     return options
+
+
+def summary() -> str:
+    """What `moderato --help` prints."""
+    def lines(names) -> str:
+        return "\n".join(f"  {name:10} {command(name).__doc__}" for name in names)
+
+    if commands.NAMES == commands.ALL:
+        return IN_A_CLONE.format(lab=lines(commands.LAB), design=lines(commands.DESIGN))
+    return INSTALLED.format(installed=lines(commands.NAMES),
+                            others=len(commands.ALL) - len(commands.NAMES))
 
 
 def command(name: str):

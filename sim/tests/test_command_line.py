@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from moderato.sim.lab import cli, commands
-from moderato.sim.lab.commands import arguments
+from moderato.sim.lab.commands import files
+from moderato.sim.lab.commands.example import PROGRAMS
 from moderato.sim.lab.explain import profile, timeline
 from moderato.sim.lab.measure import forward, replay
 from moderato.sim.lab.rfc2544 import command as rfc2544
@@ -167,6 +168,13 @@ def nothing_runs(monkeypatch):
     ("strategies --situation 10", "did you mean 10%?"),
     ("strategies --strategy napi --situation urgent", "nothing to run: urgent is for napi-full"),
     ("strategies --frame-size 64,512", "'64,512' is not a frame size"),
+    ("node {tmp}/none", "none does not exist"),
+    ("node {tmp}/file --phy a --speed 10", "not allowed with"),
+    ("mutate --jobs 0", "'0' is not a number of mutants"),
+    ("mutate --only (", "'(' is no regular expression"),
+    ("area --seed x", "'x' is not a seed"),
+    ("cpus 4", "unrecognized arguments: 4"),
+    ("example litex-sam", "choose from"),
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()
@@ -237,8 +245,8 @@ def test_advice_of_what_takes_hours(name, tmp_path, capsys):
 
 
 def test_commands_in_messages_are_there():
-    """In every text of the lab and of what builds for it."""
-    texts = [node.value for folder in ("sim", "soc", "boards", "integrate/top")
+    """In every text of the project's programs."""
+    texts = [node.value for folder in ("sim", "soc", "boards", "integrate", "gateware", "cocotb-tests")
              for file in (ROOT / folder).rglob("*.py") if "tests" not in file.parts
              for node in ast.walk(ast.parse(file.read_text()))
              if isinstance(node, ast.Constant) and isinstance(node.value, str)]
@@ -251,14 +259,15 @@ def test_commands_in_messages_are_there():
 
 def outputs_of(name: str) -> list[str]:
     """Options of a command that name what it writes."""
-    kinds = {arguments.output_file, arguments.output_folder, arguments.kept_file}
+    kinds = {files.output_file, files.output_folder, files.kept_file}
     return [action.option_strings[0] for action in cli.parser(name)._actions if action.type in kinds]
 
 
 REQUIRED = {"replay": "--variant napi --in0 {tmp}/a.pcap --out0 {tmp}/0 --out1 {tmp}/1",
             "report": "--results {tmp}/a.pcap", "results": "--study harts",
             "bitstream": "--board versa_ecp5", "timeline": "--variant napi --output {tmp}/t",
-            "series": "--output {tmp}/series", "compare": "one other"}
+            "series": "--output {tmp}/series", "compare": "one other", "node": "{tmp}/a.pcap",
+            "verilog": "--phy mii --sys-clk-freq 75e6 --output {tmp}/v"}
 
 
 @pytest.mark.parametrize("name, one, other", [
@@ -287,17 +296,17 @@ def test_paths_are_octets(name, tmp_path):
     with open(path, "w"):
         pass
     os.mkdir(path + b"d")
-    octets = {arguments.input_folder: path + b"d", arguments.output_folder: path + b"d"}
-    files = {*octets, arguments.input_file, arguments.input_files, arguments.output_file,
-             arguments.kept_file}
+    octets = {files.input_folder: path + b"d", files.output_folder: path + b"d"}
+    kinds = {*octets, files.input_file, files.input_files, files.output_file, files.kept_file}
     base = REQUIRED.get(name, "").format(tmp=tmp_path).split()
     (tmp_path / "a.pcap").touch()
     for action in cli.parser(name)._actions:
-        if action.nargs == 0 or action.dest == "command" or not action.option_strings:
+        flags = action.option_strings
+        if action.nargs == 0 or action.dest == "command" or not flags and action.type is None:
             continue
         word = os.fsdecode(octets.get(action.type, path))
-        words = [name, *base, action.option_strings[0], word]
-        if action.type in files:
+        words = [name, *base, flags[0], word] if flags else [name, word]
+        if action.type in kinds:
             found = getattr(cli.parse(words), action.dest)
             assert os.fsencode(str(found[0] if isinstance(found, list) else found)) == os.fsencode(word)
         else:
@@ -350,7 +359,7 @@ def test_help_imports_nothing_heavy():
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_examples_are_right(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in ("mine.jsonl", "in.pcap", "in.pcapng", "forward.json", "tcp.json"):
+    for file in ("mine.jsonl", "in.pcap", "in.pcapng", "forward.json", "tcp.json", "csr.json"):
         (tmp_path / file).touch()
     for example in cli.command(name).EXAMPLES:
         assert cli.parse([name, *shlex.split(example)]).run is cli.command(name).run
@@ -366,7 +375,8 @@ def test_version(words, capsys):
 @pytest.mark.parametrize("words, says", [
     ("--help", "usage: moderato COMMAND"), ("help forward", "usage: moderato forward"),
     ("shell --help", "usage: moderato shell"), ("test --help", "takes pytest's"),
-    ("setup --help", "Installs"), ("help test", "takes pytest's"), ("--version", "moderato ")])
+    ("setup --help", "Installs"), ("help test", "takes pytest's"), ("--version", "moderato "),
+    ("example test --help", "usage: moderato example"), ("verilog -h", "usage: moderato verilog")])
 def test_launcher_s_help_installs_nothing(words, says, tmp_path):
     clone = bare_clone(tmp_path)
     shown = launch(clone, words)
@@ -378,7 +388,9 @@ def test_launcher_s_help_installs_nothing(words, says, tmp_path):
 @pytest.mark.parametrize("words, says", [
     ("", "a COMMAND is needed"), ("froward", "did you mean forward?"),
     ("forward --load 0", "0.001 to 100 percent"), ("timeline --variant napi", "--output"),
-    ("bitstream", "--board"), ("bitstream --board colorlight_5a_75b --harts 2", "leave --harts out")])
+    ("bitstream", "--board"), ("bitstream --board colorlight_5a_75b --harts 2", "leave --harts out"),
+    ("verilog --phy mii --sys-clk-freq 1e8 --merge --output out", "merge needs rx_checksum"),
+    ("example test", "invalid choice: 'test'")])
 @pytest.mark.parametrize("before", ["nothing", "all but a board's tools"])
 def test_launcher_refuses_before_it_installs(before, words, says, tmp_path):
     clone = bare_clone(tmp_path)
@@ -389,6 +401,36 @@ def test_launcher_refuses_before_it_installs(before, words, says, tmp_path):
     assert (shown.returncode, shown.stdout) == (2, "")
     assert says in shown.stderr and len(shown.stderr.splitlines()) == 1
     assert [each.name for each in clone.glob(".venv/*")] == ["moderato.stamp"] * (before != "nothing")
+
+
+def test_tools_beside_the_tests_are_found(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert cli.main(["mutate", "--only", "like none of them"]) == 2
+    assert capsys.readouterr().err == "moderato: no mutant fits 'like none of them'\n"
+
+
+def test_examples_are_there():
+    programs = [ROOT / "examples" / file for file, *_ in PROGRAMS.values()]
+    assert [program for program in programs if not program.is_file()] == []
+
+
+def test_an_example_gets_its_words():
+    """Its end is the command's own."""
+    done = subprocess.run([sys.executable, "-m", "moderato.sim.lab.cli", "example", "litex-boards",
+                           "none_such", "--build"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "No module named 'litex_boards.targets.none_such'" in done.stderr
+
+
+def test_tools_have_one_face():
+    """No page and no text says another way to what is a command."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "*.md", "*.py"], text=True,
+                            capture_output=True)
+    texts = {name: (ROOT / name).read_text() for name in listed.stdout.splitlines()
+             if (ROOT / name).exists()}
+    assert len(texts) > 300
+    other = re.compile(r"-m (moderato\.[a-z]|mutate\b(?!\.)|synthesis)")
+    assert [name for name, text in texts.items() if other.search(text)] == []
 
 
 ODD = ["My Lab", "a[1]", "Übung", "a'b", 'a"b', "a$b", "a:b", "a%b", "a#b", "a=b", "a,b", "a(b)", "a;b",
@@ -445,7 +487,7 @@ def test_an_input_that_is_a_descriptor_is_the_file_itself(tmp_path, name):
     """A simulator that we start finds another file there, its commands."""
     file = tmp_path / "in.pcap"
     file.write_text("frames")
-    program = f"from moderato.sim.lab.commands import arguments; print(arguments.input_file({name!r}))"
+    program = f"from moderato.sim.lab.commands import files; print(files.input_file({name!r}))"
     with file.open() as opened:
         said = subprocess.run([sys.executable, "-c", program], stdin=opened, text=True,
                               capture_output=True, check=True).stdout

@@ -33,7 +33,7 @@ CLOSE = 0.02
 WIDER = {"table-5": 0.05, "causes": 0.05,
          "latencies": 0.1, "bursts": 0.1, "recovery": 0.1, "reset": 0.1}
 
-MEND = ("docs do not say any more what this commit does; run `make results` on a clean commit, "
+MEND = ("docs do not say any more what this commit does; run `./moderato results` on a clean commit, "
         "then go through README.md and docs/results.md:\n")
 NUMBER = re.compile(r"-?\d+\.?\d*")
 

@@ -2,6 +2,7 @@
 """Where the project stands on disk, and what its pyproject.toml says."""
 
 import functools
+import importlib.metadata
 import os
 import subprocess
 import tomllib
@@ -11,6 +12,11 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 UNKNOWN = "commit unknown"
 SKIP = "MODERATO_SKIP_PACKAGES"  # set: Debian's packages, or what is like them, are the user's task
+
+
+def is_clone() -> bool:
+    """Whether this is the whole project, and not a package that was installed from a wheel."""
+    return (ROOT / "pyproject.toml").is_file()
 
 
 @functools.cache
@@ -27,8 +33,10 @@ def settings() -> dict:
 
 @functools.cache
 def version() -> str:
-    """The commit, with `-dirty` if files differ from it; else the package's version, and that the
-    commit is unknown."""
+    """The commit, with `-dirty` if files differ from it; else the package's version, and of a clone
+    that the commit is unknown."""
+    if not is_clone():
+        return importlib.metadata.version("moderato")
     return git("describe", "--always", "--dirty") or f"{pyproject()['project']['version']}, {UNKNOWN}"
 
 

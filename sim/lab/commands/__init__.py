@@ -6,9 +6,19 @@
     check(options)    refuses options that do not go together, if there are such (UsageError)
     run(options)      runs it; returns the exit status: 0, or 1 for a failure
 
-A command imports what it runs when it runs, so that a wrong one is refused at once.
+A command imports what it runs when it runs, so that a wrong one is refused at once. What it imports
+before that is Python's own: in a clone, nothing may be installed yet.
 """
 
+from moderato.soc.toolchain.project import is_clone
+
 # As `moderato --help` lists them.
-NAMES = ("forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
-         "shell", "profile", "timeline", "compare", "bench", "bitstream", "series")
+LAB = ("forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
+       "shell", "profile", "timeline", "compare", "bench", "cpus")
+DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export", "series")
+
+# Those that do without a clone. What they import at the top is in the wheel (test_wheel.py).
+INSTALLED = ("verilog", "node")
+
+ALL = (*LAB, *DESIGN)
+NAMES = ALL if is_clone() else INSTALLED

@@ -3,17 +3,13 @@
 
 import argparse
 import difflib
-import os
 import re
 import shlex
-import tempfile
 from collections.abc import Collection
-from pathlib import Path
 
 from moderato.boards import BOARDS
 
 from ..run.variants import INTERFACES, KNOWN, VARIANTS
-from ..show import outputs
 from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
 from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
@@ -263,15 +259,6 @@ def scheduler(word: str) -> str:
     return word
 
 
-def text(word: str) -> str:
-    """Words that go into a file."""
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        raise argparse.ArgumentTypeError(f"{word!r} is no UTF-8; write it so") from None
-    return word
-
-
 def _number(word: str, what: str) -> float:
     try:
         return float(word)
@@ -284,102 +271,3 @@ def _integer(word: str, what: str) -> int:
         return int(word, 10)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{word!r} is not {what}") from None
-
-
-# Files --------------------------------------------------------------------------------------------
-
-def input_file(word: str) -> Path:
-    """A file to read; its content is checked by what reads it.
-
-    Of /dev/stdin and the like, the file itself: a simulator has other descriptors of these names.
-    """
-    path = Path(word).absolute()
-    if outputs.descriptor(path) is not None and path.is_file():
-        path = Path(os.path.realpath(path))
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(f"{word} {_instead_of_file(path)}")
-    if not os.access(path, os.R_OK):
-        raise argparse.ArgumentTypeError(f"{word} can't be read; change its permissions")
-    return path
-
-
-def _instead_of_file(path: Path) -> str:
-    """What a path is that names no file, and what to do."""
-    if path.is_dir():
-        return "is a folder; name a file"
-    if path.is_fifo() or path.is_socket():
-        return "is a pipe; name a file, which can be read twice"
-    if path.exists():
-        return "is a device; name a file"
-    if path.is_symlink():
-        return "is a link to nothing; name another file"
-    return "does not exist; name another file"
-
-
-def input_files(words: str) -> list[Path]:
-    """Files to read, with commas between them."""
-    return list(dict.fromkeys(input_file(word) for word in words.split(",")))
-
-
-def input_folder(word: str) -> Path:
-    """A folder whose files are read."""
-    path = Path(word).absolute()
-    if not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{word} is not a folder; name one")
-    return path
-
-
-def output_file(word: str) -> Path:
-    """A file that will be written, `-` for standard output: it must be possible now, not after
-    minutes. Links are followed."""
-    path = outputs.STDOUT if word == "-" else Path(word).absolute()
-    target = outputs.final(path)
-    if target is None:
-        return path
-    if target.is_dir():
-        raise argparse.ArgumentTypeError(f"{word} is a folder; name a file")
-    if target.is_symlink():
-        raise argparse.ArgumentTypeError(f"{word} is a link in a loop; name another file")
-    folder = target.parent
-    if not folder.is_dir():
-        raise argparse.ArgumentTypeError(
-            f"the folder {folder} does not exist; make it, or name another file")
-    if target.exists() and not target.is_file():
-        if not os.access(target, os.W_OK):
-            raise argparse.ArgumentTypeError(f"{word} can't be written to; name another file")
-    elif not _writable(folder):
-        raise argparse.ArgumentTypeError(
-            f"the folder {folder} can't be written to; name another file")
-    return path
-
-
-def kept_file(word: str) -> Path:
-    """An output file that is read again."""
-    path = output_file(word)
-    if outputs.final(path) is None or path.exists() and not path.is_file():
-        raise argparse.ArgumentTypeError(f"{word} keeps nothing, and trials are kept to be read "
-                                         "again; name a regular file")
-    return path
-
-
-def output_folder(word: str) -> Path:
-    """A folder that results go to; it is made if its parent exists."""
-    path = Path(word).absolute()
-    if path.exists() and not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{word} is a file; name a folder")
-    place = path if path.exists() else path.parent
-    if not place.is_dir():
-        raise argparse.ArgumentTypeError(
-            f"the folder {place} does not exist; make it, or name another")
-    if not _writable(place):
-        raise argparse.ArgumentTypeError(f"the folder {place} can't be written to; name another")
-    return path
-
-
-def _writable(folder: Path) -> bool:
-    """Whether files can be made there: root may write to folders of /proc, in vain."""
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False

@@ -5,7 +5,7 @@ from moderato.boards import BOARDS, LINKS, NICS, WITHOUT_LINUX
 
 from ..run.variants import LITEETH, MODERATO
 from ..show.errors import UsageError
-from . import arguments
+from . import arguments, files
 
 EXAMPLES = ("--board versa_ecp5",
             "--board ecpix5 --harts 2",
@@ -26,7 +26,7 @@ def options(parser):
              "(default: fixed, 1000 Mb/s only)")
     add("--seed", type=arguments.seeds, default=[1], metavar="N[,N...]",
         help="of place and route; the fastest one gives the bitstream (default: 1)")
-    add("--output", type=arguments.output_folder, metavar="DIR",
+    add("--output", type=files.output_folder, metavar="DIR",
         help="a folder that is made anew (default: NAME-NIC in the current one, and "
              "NAME-NIC-2-harts for two; -negotiated is added likewise)")
 

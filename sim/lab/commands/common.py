@@ -12,7 +12,7 @@ from ..run.system import COMMON, IPI, QUEUES, SPREADS, THREADED, System
 from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, OFFLOAD, RX_INTERRUPT, VARIANTS
 from ..show import outputs
 from ..show.errors import UsageError
-from . import arguments
+from . import arguments, files
 
 NAMES = ", ".join((*VARIANTS, *BEYOND))
 
@@ -105,7 +105,7 @@ def add_ethtool(parser: ArgumentParser):
 
 
 def add_json(parser: ArgumentParser):
-    parser.add_argument("--json", type=arguments.output_file, metavar="FILE",
+    parser.add_argument("--json", type=files.output_file, metavar="FILE",
                         help="also write every figure here; - is standard output")
 
 
@@ -114,7 +114,7 @@ def add_farm(parser: ArgumentParser):
     parser.add_argument("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
                         help="of a dask scheduler whose workers run the trials (default: this "
                              "machine's cores)")
-    parser.add_argument("--results", type=arguments.kept_file, metavar="FILE",
+    parser.add_argument("--results", type=files.kept_file, metavar="FILE",
                         help="keep the trials here instead of in the build cache")
 
 

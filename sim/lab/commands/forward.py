@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Measure how Linux forwards; prints a table."""
 
-from . import arguments, common
+from . import arguments, common, files
 
 EXAMPLES = ("",
             "--variant napi,napi-tx-off --frame-size 64 --load 1,5,50",
@@ -19,7 +19,7 @@ def options(parser):
     common.add_traffic(parser)
     common.add_ethtool(parser)
     common.add_json(parser)
-    parser.add_argument("--pcap", type=arguments.output_folder, metavar="DIR",
+    parser.add_argument("--pcap", type=files.output_folder, metavar="DIR",
                         help="also write every frame of each trial here, in a folder for each")
     common.add_yes(parser)
 

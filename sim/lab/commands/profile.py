@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where the CPU's cycles go, per frame."""
 
-from . import arguments, common
+from . import arguments, common, files
 
 EXAMPLES = ("--variant napi --load 4.2",
             "--variant original,napi --flame-graph flames.svg")
@@ -15,9 +15,9 @@ def options(parser):
     add("--seconds", type=arguments.seconds, default=0.1, metavar="S",
         help="of simulated time in which frames are offered (default: 0.1)")
     common.add_link(parser)
-    add("--folded", type=arguments.output_file, metavar="FILE",
+    add("--folded", type=files.output_file, metavar="FILE",
         help="also write each stack with its cycles here, as flamegraph.pl reads them")
-    add("--flame-graph", type=arguments.output_file, metavar="FILE.svg",
+    add("--flame-graph", type=files.output_file, metavar="FILE.svg",
         help="also write a flame graph here")
     common.add_ethtool(parser)
     common.add_json(parser)

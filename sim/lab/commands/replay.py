@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Send captured frames through the guest."""
 
-from . import arguments, common
+from . import common, files
 
 EXAMPLES = ("--variant napi --in0 in.pcap --out0 left0.pcap --out1 left1.pcap",
             "--variant napi --in0 in.pcapng --rewrite --out0 left0.pcap --out1 left1.pcap")
@@ -10,12 +10,12 @@ EXAMPLES = ("--variant napi --in0 in.pcap --out0 left0.pcap --out1 left1.pcap",
 def options(parser):
     common.add_machine(parser)
     add = parser.add_argument
-    add("--in0", type=arguments.input_file, required=True, metavar="PCAP",
+    add("--in0", type=files.input_file, required=True, metavar="PCAP",
         help="enters port 0; pcap or pcapng")
-    add("--in1", type=arguments.input_file, metavar="PCAP", help="enters port 1")
-    add("--out0", type=arguments.output_file, required=True, metavar="PCAP",
+    add("--in1", type=files.input_file, metavar="PCAP", help="enters port 1")
+    add("--out0", type=files.output_file, required=True, metavar="PCAP",
         help="what left port 0")
-    add("--out1", type=arguments.output_file, required=True, metavar="PCAP",
+    add("--out1", type=files.output_file, required=True, metavar="PCAP",
         help="what left port 1")
     add("--rewrite", action="store_true",
         help="the two stations that send each other most become the bench's two testers: their "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tables and figures from trials, as HTML."""
 
-from . import arguments, common
+from . import common, files
 
 EXAMPLES = ("",
             "--results forward.json,tcp.json",
@@ -10,16 +10,16 @@ EXAMPLES = ("",
 
 def options(parser):
     add = parser.add_argument
-    add("--results", type=arguments.input_files, metavar="FILE[,FILE...]",
+    add("--results", type=files.input_files, metavar="FILE[,FILE...]",
         help="the trials, .jsonl or .jsonl.gz, or what --json of forward or tcp wrote (default: those "
              "in the build cache; if there are none, the published ones)")
-    add("--output", type=arguments.output_file, default="report.html", metavar="FILE",
+    add("--output", type=files.output_file, default="report.html", metavar="FILE",
         help="default: report.html")
-    add("--figures", type=arguments.output_folder, metavar="DIR",
+    add("--figures", type=files.output_folder, metavar="DIR",
         help="also write every figure here, as SVG and PNG")
-    add("--markdown", type=arguments.output_file, metavar="FILE",
+    add("--markdown", type=files.output_file, metavar="FILE",
         help="also write every table here, as Markdown")
-    add("--profiles", type=arguments.input_folder, metavar="DIR",
+    add("--profiles", type=files.input_folder, metavar="DIR",
         help="what `moderato profile` wrote: *.json, *.svg, *.pftrace")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Write the driver as patches for the kernel's developers."""
 
-from . import arguments
+from . import files
 
 EXAMPLES = ("--output patches",
             "--output patches --author 'Ada Example <ada@example.org>'")
@@ -9,9 +9,9 @@ EXAMPLES = ("--output patches",
 
 def options(parser):
     add = parser.add_argument
-    add("--output", type=arguments.output_folder, required=True, metavar="DIR",
+    add("--output", type=files.output_folder, required=True, metavar="DIR",
         help="a folder without mails, for these; `git am` applies them to Linux")
-    add("--author", type=arguments.text, metavar="'NAME <MAIL>'",
+    add("--author", type=files.text, metavar="'NAME <MAIL>'",
         help="who signs them off and maintains the driver (default: of git's configuration)")
 
 

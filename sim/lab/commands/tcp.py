@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """TCP into the guest, out of it, and through it; prints a table."""
 
-from . import arguments, common
+from . import arguments, common, files
 
 EXAMPLES = ("--direction in,out,through --variant napi-full --link 1000",
             "--direction in --variant original,napi --user-buffer 4096 --profile",
@@ -46,7 +46,7 @@ def options(parser):
     add("--profile", action="store_true", help="also where the cycles of each segment go")
     common.add_ethtool(parser)
     common.add_json(parser)
-    add("--pcap", type=arguments.output_folder, metavar="DIR",
+    add("--pcap", type=files.output_folder, metavar="DIR",
         help="also write every frame of each transfer here, in a folder for each; made anew even "
              "if it is kept")
     common.add_farm(parser)

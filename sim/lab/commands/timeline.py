@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What happens while a burst is forwarded."""
 
-from . import arguments, common
+from . import arguments, common, files
 
 EXAMPLES = ("--variant napi --frames 8 --output napi.pftrace",)
 
@@ -13,7 +13,7 @@ def options(parser):
     add("--frames", type=arguments.frames, default=32, metavar="N",
         help="of the burst, at the minimum gap into each port at once (default: 32)")
     common.add_link(parser)
-    add("--output", type=arguments.output_file, required=True, metavar="FILE",
+    add("--output", type=files.output_file, required=True, metavar="FILE",
         help="a trace for ui.perfetto.dev")
     common.add_yes(parser)
 

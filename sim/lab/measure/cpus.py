@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The experiment that chose the CPU's caches and TLBs: one trial on each of several clusters.
 
-    .venv/bin/python -m moderato.sim.lab.measure.cpus        # some minutes for each cluster
+    ./moderato cpus        # some minutes for each cluster
 """
 
 from moderato.soc.cpu import CpuConfig
@@ -36,13 +36,11 @@ def measure(cpu: CpuConfig) -> list[str]:
     return [f"{boot / 1e6:.1f}", f"{result.total('fps'):.0f}", f"{5 / reply['cpu_seconds']:.2f}"]
 
 
-def main():
+def cpus() -> int:
+    """Prints the table; returns the exit status."""
     print("| each cache; each TLB | boot, M cycles | 64-byte frames/s, napi-tx-128 "
           "| M cycles per CPU second, idle |")
     print("|---|---|---|---|")
     for name, cpu in CLUSTERS.items():
         print("|", " | ".join([name, *measure(cpu)]), "|", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    return 0

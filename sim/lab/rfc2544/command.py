@@ -17,7 +17,7 @@ from . import SEARCHES, search_tables, tests, trials
 from .tests import Cell
 
 
-# What make results took of each variant, within a factor of two: see expected().
+# What `./moderato results` took of each variant, within a factor of two: see expected().
 TRIALS = 3           # whole ones of a search to 1 %; those that fail give up early
 PORT_RATE = 3000     # frames/s of each port that the slower variants sustain
 BURST_SECONDS = 0.07  # simulated, of one of nine bursts, with what drains after it

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Prints the tables of docs/fpga-mac.md: `cd cocotb-tests && ../.venv/bin/python -m synthesis`.
-
-Arguments are the seeds of nextpnr, 1 without any.
-"""
-
-import sys
+"""`./moderato area`: the tables of docs/fpga-mac.md."""
 
 from bench.simulator import text
 from synthesis.ecp5 import SYS_MHZ, cells, fmax, place, synthesise
@@ -29,7 +24,8 @@ def row(*columns):
     print("|", " | ".join(map(str, columns)), "|", flush=True)
 
 
-def main(seeds):
+def area(seeds: list[int]) -> int:
+    """Prints them, with nextpnr's `seeds`; returns the exit status."""
     folders = {name: synthesise(name, text(name)) for name in DEVICES}
     row("MAC", *CELLS)
     row(*["---"] * (1 + len(CELLS)))
@@ -46,7 +42,4 @@ def main(seeds):
                 reached = fmax(report)
                 row(chip, DEVICES[name], seed, report["utilization"]["TRELLIS_COMB"]["used"],
                     *(f"{reached[clock]:.1f}" for clock in ("sys", "eth_rx", "eth_tx")))
-
-
-if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or [1])
+    return 0

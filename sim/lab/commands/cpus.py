@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What other caches and TLBs would bring; minutes for each cluster."""
+
+EXAMPLES = ("",)
+
+
+def options(parser):
+    pass
+
+
+def run(options) -> int:
+    from ..measure.cpus import cpus
+    return cpus()

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Run an example of the MAC in a SoC that is not ours."""
+
+import argparse
+import os
+import sys
+
+from moderato.soc.toolchain.project import ROOT
+
+EXAMPLES = ("litex-sim build",
+            "litex-boards digilent_arty --with-ethernet --build --no-compile",
+            "linux-smp")
+
+# By name: the program in examples/, the words that it takes, and what it is.
+PROGRAMS = {
+    "litex-sim":    ("litex-sim/echo.py", " FOLDER", "LiteX's own simulator, and a program that "
+                     "echoes frames"),
+    "litex-boards": ("litex-boards/target.py", " TARGET OPTIONS", "a target of litex-boards, with "
+                     "its own options"),
+    "ulx3s":        ("litex-boards/ulx3s.py", " OPTIONS", "the ULX3S with a PHY module, with its "
+                     "target's options"),
+    "linux-smp":    ("linux-smp/forward_smp.py", "", "Linux forwards on LiteX's VexRiscv-SMP and on "
+                     "the lab's cluster"),
+    "linux-ptp":    ("linux-ptp/two_nodes.py", "", "two nodes at one wire, whose clocks ptp4l makes "
+                     "agree"),
+}
+
+
+def options(parser):
+    add = parser.add_argument
+    add("name", choices=PROGRAMS, metavar="NAME",
+        help="; ".join(f"{name}{words}: {what}" for name, (_, words, what) in PROGRAMS.items()))
+    add("words", nargs=argparse.REMAINDER, metavar="...", help="the example's own words")
+
+
+def run(options) -> int:
+    """Does not return: the example takes this process over, and ends it as its own."""
+    from moderato.soc.toolchain import verilator
+    program, *_ = PROGRAMS[options.name]
+    sys.stdout.flush()
+    os.execve(sys.executable, [sys.executable, ROOT / "examples" / program, *options.words],
+              os.environ | verilator.environment())

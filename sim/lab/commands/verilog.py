@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Write the MAC as one Verilog file, for designs without LiteX."""
+
+import argparse
+
+from moderato.gateware.options import OPTIONS, MACOptions
+
+from ..show.errors import UsageError
+from . import files
+
+EXAMPLES = ("--phy gmii --sys-clk-freq 100e6 --output build",
+            "--phy mii --sys-clk-freq 75e6 --dma wishbone32 --bus wishbone --output build")
+
+# Of integrate/standalone.py, whose tables of these names have LiteX's classes.
+PHYS = ("gmii", "mii")
+DMAS = ("axi64", "axi32", "wishbone64", "wishbone32")
+BUSES = ("axi-lite", "wishbone")
+
+
+def options(parser):
+    add = parser.add_argument
+    add("--phy", choices=PHYS, required=True, help="its interface to the PHY chip")
+    add("--sys-clk-freq", type=hertz, required=True, metavar="HZ", help="of clk, such as 100e6")
+    add("--dma", choices=DMAS, default=DMAS[0], help=f"the master's bus (default: {DMAS[0]})")
+    add("--bus", choices=BUSES, default=BUSES[0], help=f"of the registers (default: {BUSES[0]})")
+    add("--name", type=module_name, default="moderato",
+        help="of the module and its file (default: moderato)")
+    for option in OPTIONS.values():
+        flag = f"--{option.name.replace('_', '-')}"
+        if option.is_switch:
+            needs = "".join(f"; needs --{name.replace('_', '-')}" for name in option.needs)
+            add(flag, action="store_true", help=f"with {option.meaning}{needs}")
+        else:
+            add(flag, type=int, default=option.default, metavar="N",
+                help=f"{option.meaning}: {option.least} to {option.most} "
+                     f"(default: {option.default})")
+    add("--output", type=files.output_folder, required=True, metavar="DIR",
+        help="a folder, made if it is not there; the registers go there, too, as a C header and "
+             "as constants for Verilog")
+
+
+def check(options):
+    """Options of a MAC that can be, before anything is installed or made."""
+    try:
+        MACOptions(**of_mac(options))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def run(options) -> int:
+    from moderato.integrate import standalone
+    try:
+        print(standalone.write(options.output, options.name, phy=options.phy, dma=options.dma,
+                               bus=options.bus, sys_clk_freq=options.sys_clk_freq,
+                               **of_mac(options)))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return 0
+
+
+def of_mac(options) -> dict:
+    """Those of MACOptions."""
+    return {name: getattr(options, name) for name in OPTIONS}
+
+
+def hertz(word: str) -> float:
+    try:
+        rate = float(word)
+    except ValueError:
+        rate = 0
+    if not 0 < rate < 2**32:
+        raise argparse.ArgumentTypeError(f"{word} is no rate in Hz that fits into CLOCK_HZ, 32 bits")
+    return rate
+
+
+def module_name(word: str) -> str:
+    if not (word.isidentifier() and word.isascii()):
+        raise argparse.ArgumentTypeError(f"{word} is no name of a Verilog module")
+    return word
