@@ -266,7 +266,7 @@ def outputs_of(name: str) -> list[str]:
 REQUIRED = {"replay": "--variant napi --in0 {tmp}/a.pcap --out0 {tmp}/0 --out1 {tmp}/1",
             "report": "--results {tmp}/a.pcap", "results": "--study harts",
             "bitstream": "--board versa_ecp5", "timeline": "--variant napi --output {tmp}/t",
-            "series": "--output {tmp}/series", "compare": "one other", "node": "{tmp}/a.pcap",
+            "series": "--output {tmp}/series", "compare": "a b", "node": "{tmp}/a.pcap",
             "verilog": "--phy mii --sys-clk-freq 75e6 --output {tmp}/v"}
 
 

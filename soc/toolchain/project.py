@@ -10,13 +10,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
+IS_CLONE = (ROOT / "pyproject.toml").is_file()  # the whole project, and not a package from a wheel
 UNKNOWN = "commit unknown"
 SKIP = "MODERATO_SKIP_PACKAGES"  # set: Debian's packages, or what is like them, are the user's task
-
-
-def is_clone() -> bool:
-    """Whether this is the whole project, and not a package that was installed from a wheel."""
-    return (ROOT / "pyproject.toml").is_file()
 
 
 @functools.cache
@@ -35,7 +31,7 @@ def settings() -> dict:
 def version() -> str:
     """The commit, with `-dirty` if files differ from it; else the package's version, and of a clone
     that the commit is unknown."""
-    if not is_clone():
+    if not IS_CLONE:
         return importlib.metadata.version("moderato")
     return git("describe", "--always", "--dirty") or f"{pyproject()['project']['version']}, {UNKNOWN}"
 

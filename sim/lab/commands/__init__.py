@@ -10,7 +10,7 @@ A command imports what it runs when it runs, so that a wrong one is refused at o
 before that is Python's own: in a clone, nothing may be installed yet.
 """
 
-from moderato.soc.toolchain.project import is_clone
+from moderato.soc.toolchain.project import IS_CLONE
 
 # As `moderato --help` lists them.
 LAB = ("forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
@@ -21,4 +21,4 @@ DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export",
 INSTALLED = ("verilog", "node")
 
 ALL = (*LAB, *DESIGN)
-NAMES = ALL if is_clone() else INSTALLED
+NAMES = ALL if IS_CLONE else INSTALLED
