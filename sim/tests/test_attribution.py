@@ -5,6 +5,7 @@ import dataclasses
 from collections import Counter
 from xml.etree import ElementTree
 
+import documented
 import pytest
 
 from moderato.sim.lab.explain import attribution, flame_graph, stacks, symbols, terms, timeline
@@ -75,7 +76,9 @@ def test_two_harts_have_a_column_each():
     assert attribution.by_term(two)["locks"].total() == 20 and "IPIs" not in attribution.by_term(two)
     assert "locks" not in attribution.as_json(one)["terms"]
     assert "harts" not in attribution.as_json(one)
-    assert [each["terms"]["idle"]["cycles"] for each in attribution.as_json(two)["harts"]] == [50, 0]
+    written = attribution.as_json(two)
+    assert [each["terms"]["idle"]["cycles"] for each in written["harts"]] == [50, 0]
+    assert set(written) == set(documented.fields("`profile`"))
     lines = [" ".join(line.split()) for line in attribution.render([two]).splitlines()]
     for line in ("term napi 0 napi 1", "locks 0 10 of several harts: taken, and waited for",
                  "sum 34 10", "napi 1: cycles per frame of functions by themselves"):
