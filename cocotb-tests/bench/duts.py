@@ -450,7 +450,7 @@ def mac_few_frames():
 
 def mac_stamped_pieces():
     """Two queues of frames in pieces that are stamped, without anything else."""
-    return mac_sim(**dict.fromkeys(OPTIONS, False) | QUEUES | {"gather": True, "timestamp": True})
+    return mac_sim(**WITHOUT | QUEUES | {"gather": True, "timestamp": True})
 
 
 def mac_sim_plain():
@@ -474,7 +474,7 @@ def mac_sim_2500(**options):
 
 def mac_gather_2500():
     """With frames in pieces, and with segments, and nothing else."""
-    return mac_sim_2500(**dict.fromkeys(OPTIONS, False) | GATHER | {"tx_checksum": True})
+    return mac_sim_2500(**WITHOUT | GATHER | {"tx_checksum": True})
 
 
 def mac_sim_on(master):
@@ -767,7 +767,7 @@ def soc(standard, width, interconnect="shared", ordering="big"):
     top  = SoC(lambda: SimPHY(pads, SYS_CLK_FREQ), SYS_CLK_FREQ, standard, width, interconnect,
         ordering)
     ports = {top.crg.cd_sys.clk, top.crg.cd_sys.rst} | named(pads=pads, events=top.eth0.events,
-        irq_rx=top.eth0.irq_rx, irq_tx=top.eth0.irq_tx)
+        irq_rx=top.eth0.irqs["rx"], irq_tx=top.eth0.irqs["tx"])
     bus = wishbone.Interface(data_width=32, address_width=32, addressing="word")
     top.comb += [
         bus.connect(top.registers, omit={"adr"}),

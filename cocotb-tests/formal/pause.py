@@ -92,7 +92,7 @@ class PauseSourceProof(Module):
             "asks_again": (asked == 2),
             "go": ~dut.stopped & stopped_before,
             "held": dut.hold & frames.available & ~dut.available,
-            "asleep": ~dut.awake & ~dut.available & frames.available,
+            "asleep": ~dut.awake & ~dut.available,
         }
         self.inputs = {getattr(dut, name) for name in settings} | frames.inputs
 

@@ -128,14 +128,14 @@ MUTANTS = {
         ("completions", r"(statuses_sink_payload_error = )\((\w+) \| \w+\)", r"\1\2",
          "status_tells_what_was"),
     "a status at a frame's last word, not at its acknowledgement":
-        ("rx_ring", r"(dut_completions_finish = )\(\w*done\w* & \w*done_note\w*\)",
-         r"\1(dut_completions_waiting & ~dut_completions_jobs_source_payload_error)",
+        ("rx_ring", r"(rxring_finish = )\(\w*done\w* & \w*done_note\w*\)",
+         r"\1(rxring_waiting & ~rxring_jobs_source_payload_error)",
          "ends_when_acknowledged"),
     "a buffer's last part of a word is used":
-        ("rx_ring", r"(\w+)(fits = \()\w+words <= (\w+payload_length)\[15:3\]\);",
-         r"\1\2(\1octets - 3'd7) <= \3);", "writes_nothing_beyond_the_buffer"),
+        ("rx_ring", r"(fits0 = \()words0 <= (\w+payload_length)\[15:3\]\);",
+         r"\1(octets - 3'd7) <= \2);", "writes_nothing_beyond_the_buffer"),
     "an illegal length does not wait for those before":
-        ("tx_ring", r"if \(\(~\w+_completions_waiting\)\)", "if (1)", "data_meet_their_job"),
+        ("tx_ring", r"if \(\(~\w+_waiting\)\)", "if (1)", "data_meet_their_job"),
     "words are asked for that have no room":
         ("gather_ring", r"(owed <= )5'd24", r"\g<1>6'd32", "lemma_owed"),
     "a spoilt frame is sent":
