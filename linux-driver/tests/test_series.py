@@ -110,7 +110,7 @@ def test_cover_lists_the_patches(mails):
     cover = " ".join(mails[0].read_text().split("GIT")[0].split())
     assert [int(number) for number in re.findall(r" (\d) (?=the |a |check|frames|two|time|TCP)",
                                                  cover)] == list(range(1, LAST + 1))
-    readme = (ROOT / "README.md").read_text().split("**64-byte frames**")[1]
+    readme = (ROOT / "README.md").read_text()
     for variant, said in (("original", "sent frame 0 "), ("napi", "per sent frame 12588"),
                           ("napi-tx-off", "no Tx interrupt at all 19607")):
         row = re.search(rf"^\| `{variant}` \|.*", readme, re.MULTILINE)[0].split("|")

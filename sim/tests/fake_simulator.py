@@ -233,6 +233,7 @@ class Guest:
             fate = "rx_drop_filter" if setting("FILTERED") else "rx_completed"
             self.events[number][fate] += frames
             ports.append({"offered": frames, "events": dict.fromkeys(EVENTS, 0) | {fate: frames},
+                          "withdrawn": self.withdrawn(),
                           "left": {"answered": 0, "bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}})
         for each in request["out"]:
             with open(octets(each), "wb") as file:

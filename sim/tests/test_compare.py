@@ -20,7 +20,8 @@ from moderato.sim.lab.measure.results import LATENCY, Port, Result, Trial
 def trial(variant: str, frame_bytes: int = 64, received: int = 100, **more) -> dict:
     port = Port(offered=1000, answers=0, received=received, forwarded=90, dropped_at_ring=10,
                 dropped_at_fifo=0, dropped_damaged=0, dropped_filtered=0, corrupted=0, reordered=0,
-                rx_interrupts=7, tx_interrupts=0, fps=1000.0, mbps=0.5)
+                rx_interrupts=7, tx_interrupts=0, rx_withdrawn=0, tx_withdrawn=0, fps=1000.0,
+                mbps=0.5)
     result = Result(Trial(variant, frame_bytes, 100, 1000, 100), 100_000_000, 1000, [port, port],
                     dict.fromkeys(LATENCY, 1000), 12.5, 0, 0, 1.0, [],
                     conditions={"version": "abc", "nic": "moderato", **more})

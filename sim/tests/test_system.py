@@ -413,11 +413,13 @@ def test_shell_while_the_tester_sends():
     assert 2900 < forwarded <= received + 100 <= 3100 and interrupts > 2900
 
 
-def test_a_shell_that_ends_says_how_to_leave():
+@pytest.mark.parametrize("typed, says", [
+    ("exit", "Ctrl-A x leaves it."), ("help", "variant [NAME]")])
+def test_the_console_says(typed, says):
     shown = subprocess.run([sys.executable, "-m", "moderato.sim.lab.cli", "shell"], text=True,
-                           input="exit\nhelp\n", capture_output=True)
+                           input=f"{typed}\n", capture_output=True)
     assert shown.returncode == 0, shown.stderr
-    assert "Ctrl-A x leaves it." in shown.stdout and "variant [NAME]" in shown.stdout
+    assert says in shown.stdout
 
 
 def test_shell_gives_output_and_status():
