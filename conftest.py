@@ -36,6 +36,8 @@ LONGEST = (
     "cocotb-tests/formal/test_proofs.py",
     "sim/tests/test_system.py",
     "sim/tests/test_beyond.py",
+    "linux-driver/tests/test_each_allocation.py",
+    "linux-driver/tests/test_random_settings.py",
     "linux-driver/tests/test_under_traffic.py",
     "linux-driver/tests/test_copies.py",
     "cocotb-tests/test_board_netboot.py",
