@@ -111,10 +111,10 @@ def test_cover_lists_the_patches(mails):
     assert [int(number) for number in re.findall(r" (\d) (?=the |a |check|frames|two|time|TCP)",
                                                  cover)] == list(range(1, LAST + 1))
     readme = (ROOT / "README.md").read_text()
-    for variant, said in (("original", "sent frame 0 "), ("napi", "per sent frame 12588"),
-                          ("napi-tx-off", "no Tx interrupt at all 19607")):
+    for variant, said in (("original", "per sent frame"), ("napi", "an interrupt per sent frame"),
+                          ("napi-tx-off", "no Tx interrupt at all")):
         row = re.search(rf"^\| `{variant}` \|.*", readme, re.MULTILINE)[0].split("|")
-        assert said in cover and row[7].strip() == said.split()[-1]
+        assert f"{said} {row[7].strip()} " in f"{cover} "
 
 
 def test_interrupts(mails):
