@@ -111,6 +111,8 @@ def pytest_configure(config):
     if gone := [name for name in LONGEST if not (ROOT / name).is_file()]:
         raise pytest.UsageError(f"LONGEST in conftest.py names {', '.join(gone)}: no such file")
     os.environ.pop("COLUMNS", None)  # which xdist sets; the lab's tables would heed it
+    # A script's background command ignores Ctrl-C, and so would what the tests start and stop.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as after Ctrl-C

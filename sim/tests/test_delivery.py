@@ -44,11 +44,6 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
-def heed_signals():
-    """A test run in the background ignores Ctrl-C, and so would its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.fixture
 def started(machine, tmp_path):
     """Starts a command that runs until `stall`, beside files that it may write."""
@@ -59,7 +54,7 @@ def started(machine, tmp_path):
         return subprocess.Popen(
             [sys.executable, "-c", STARTER.format(machine=machine, program=str(program)), *words],
             env={**os.environ, "FAKE_STALL": str(stall)}, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals)
+            stderr=subprocess.PIPE, text=True)
     return start
 
 

@@ -406,11 +406,9 @@ def test_full_disk_leaves_the_old_result(lab, tmp_path, monkeypatch, capsys):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def heed_signals():
-    """A test run in the background ignores Ctrl-C, one under nohup ignores SIGHUP, and so would
-    their children."""
-    for name in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(name, signal.SIG_DFL)
+def heed_hangups():
+    """Tests under nohup ignore SIGHUP, and so would their children."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("signals", [["SIGINT"], ["SIGINT"] * 3, ["SIGHUP"], ["SIGTERM", "SIGINT"]])
@@ -428,7 +426,7 @@ def test_interrupt_ends_every_process(machine, tmp_path, signals):
         [sys.executable, "-c", program, "forward", "--variant", "napi,original",
          "--frame-size", "64", "--frames", "2000", "--pcap", str(folder)],
         env={**os.environ, "FAKE_STALL": "1"}, stderr=subprocess.PIPE, text=True,
-        preexec_fn=heed_signals)
+        preexec_fn=heed_hangups)
     while len(list(folder.glob(".*"))) < min(2, len(os.sched_getaffinity(0))):  # trials under way
         assert lab.poll() is None
         time.sleep(0.05)

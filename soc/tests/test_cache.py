@@ -118,10 +118,8 @@ artifact("thing", ["a"], build)
 
 
 def start(command) -> subprocess.Popen:
-    # A test run in the background ignores Ctrl-C, and so would its children.
     return subprocess.Popen([sys.executable, "-c", SLOW.format(command=command)],
-                            stderr=subprocess.PIPE, start_new_session=True,
-                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                            stderr=subprocess.PIPE, start_new_session=True)
 
 
 def wait_for(process, condition):

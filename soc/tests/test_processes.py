@@ -31,9 +31,7 @@ def start(folder: Path, count: int) -> subprocess.Popen:
         [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", folder,
          "-p", "conftest", "-p", "no:cacheprovider", "-n", str(count), folder],
         env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=folder, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        # A test run in the background ignores Ctrl-C, and so would its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def is_there(pid: str) -> bool:
