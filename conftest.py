@@ -6,6 +6,7 @@ make: a simulation of all its cocotb cases, trials, booted guests.
 """
 
 import contextlib
+import copy
 import ctypes
 import os
 import signal
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from litex.soc.cores.cpu import CPU, CPUS
+from litex.soc.integration.soc_core import SoCCore
 from migen.fhdl import tracer
 
 from moderato.soc.toolchain import progress
@@ -97,6 +100,30 @@ def pytest_runtest_protocol(item):
         return (yield)
     finally:
         progress.beside = contextlib.nullcontext
+        restore()
+
+
+# LiteX keeps in its classes what one SoC was asked for, and the process' next SoC finds it there:
+# interrupts of a CPU are those of all others, a cluster without ports for RAM stays one.
+SHARED = {CPU, SoCCore, *CPUS.values()}
+PLAIN  = bool, int, str, list, dict, type(None)
+
+
+def imported():
+    """The plain values of these classes, with lists and tables of their own."""
+    return {kind: {name: copy.copy(value) for name, value in vars(kind).items()
+                   if not name.startswith("__") and isinstance(value, PLAIN)} for kind in SHARED}
+
+
+IMPORTED = imported()
+
+
+def restore():
+    for kind, values in imported().items():
+        for name in values.keys() - IMPORTED[kind].keys():
+            delattr(kind, name)
+        for name, value in IMPORTED[kind].items():
+            setattr(kind, name, copy.copy(value))
 
 
 def pytest_runtest_teardown():
