@@ -2,7 +2,8 @@
 """How the tests share the machine: a process per core (pytest-xdist), each file of tests in one.
 
 The options are in pyproject.toml. A file's tests stay together because they share what is slow to
-make: a simulation of all its cocotb cases, trials, booted guests.
+make: a simulation of all its cocotb cases, trials, booted guests. Each row of
+cocotb-tests/wires/test_wires.py counts as a file (xdist's loadscope).
 """
 
 import contextlib
@@ -21,16 +22,16 @@ from migen.fhdl import tracer
 from moderato.soc.toolchain import progress
 from moderato.soc.toolchain.project import cache_root
 
-# Files that take longest, so that they begin first and no core is idle while the last one ends.
-# `./moderato test` prints what the slowest tests took.
+# Files, and rows, that take longest, so that they begin first and no core is idle while the last one
+# ends. `./moderato test` prints what the slowest tests took.
 LONGEST = (
     # Slow ones.
-    "cocotb-tests/test_netlist.py",
+    "cocotb-tests/wires/test_wires.py::gmii-netlist",
     "boards/tests/test_bitstream.py",
     "examples/litex-boards/test_target.py",
-    "cocotb-tests/test_board_linux.py",
-    "cocotb-tests/test_board_colorlight_load.py",
-    "cocotb-tests/test_board_bios.py",
+    "cocotb-tests/boards/test_board_linux.py",
+    "cocotb-tests/boards/test_board_colorlight_load.py",
+    "cocotb-tests/boards/test_board_bios.py",
     "sim/tests/test_sustained.py",
     "sim/tests/test_drift.py",
     # Others; the first ones if what they build is not in the cache.
@@ -43,14 +44,14 @@ LONGEST = (
     "linux-driver/tests/test_random_settings.py",
     "linux-driver/tests/test_under_traffic.py",
     "linux-driver/tests/test_copies.py",
-    "cocotb-tests/test_board_netboot.py",
-    "cocotb-tests/test_board_colorlight.py",
-    "cocotb-tests/test_mac_gated.py",
-    "cocotb-tests/test_mac_sim.py",
-    "cocotb-tests/test_mac_rgmii.py",
-    "cocotb-tests/test_mac_gmii.py",
-    "cocotb-tests/test_mac_mii.py",
-    "cocotb-tests/test_board.py",
+    "cocotb-tests/boards/test_board_netboot.py",
+    "cocotb-tests/boards/test_board_colorlight.py",
+    "cocotb-tests/options/test_mac_gated.py",
+    "cocotb-tests/wires/test_wires.py::sim-all",
+    "cocotb-tests/wires/test_mac_rgmii.py",
+    "cocotb-tests/wires/test_mac_gmii.py",
+    "cocotb-tests/wires/test_wires.py::mii-wire",
+    "cocotb-tests/boards/test_board.py",
     "sim/tests/test_liteeth.py",
     "sim/tests/test_profile.py",
     "linux-driver/tests/test_failing_dma.py",
@@ -79,8 +80,8 @@ def pytest_xdist_auto_num_workers(config):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """The longest files first; the order is the same in every process, as xdist needs it."""
-    place = {ROOT / name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path, len(place)))
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.nodeid.rsplit("::", 1)[0], len(place)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -135,7 +136,7 @@ def pytest_runtest_teardown():
 # Whatever ends the tests, every process that they started ends with them --------------------------
 
 def pytest_configure(config):
-    if gone := [name for name in LONGEST if not (ROOT / name).is_file()]:
+    if gone := [name for name in LONGEST if not (ROOT / name.split("::")[0]).is_file()]:
         raise pytest.UsageError(f"LONGEST in conftest.py names {', '.join(gone)}: no such file")
     os.environ.pop("COLUMNS", None)  # which xdist sets; the lab's tables would heed it
     # A script's background command ignores Ctrl-C, and so would what the tests start and stop.

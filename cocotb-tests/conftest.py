@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes every cocotb test of a module a pytest test.
+"""Makes every cocotb test a pytest test.
 
-A test module names its device under test (`DUT`, a function of bench.duts) and holds cocotb tests.
-With `CELLS = True` that is the device's netlist of ECP5 cells instead of its RTL; with a function
-`SIMULATOR` it is what that makes, as `make` of bench.simulator.simulate. `SLOW`, a regular
-expression, names those that are in the slow set here, whatever they are elsewhere. Each module is
-one simulation of the cases that were selected, which runs when the module is set up.
+A test file names its device under test (`DUT`, a function of bench.devices.duts) and holds cocotb
+tests; `CASES` are further ones, of cases/. With a function `SIMULATOR` the device is what that makes, as
+`make` of bench.simulator.simulate. `SLOW`, a regular expression, names those that are in the slow set
+here, whatever they are elsewhere. A file with `ROWS` has a device and its tests in each of them.
+
+A file, or a row, is one simulation of the tests that were selected, which runs when it is set up.
 """
 
 import pytest
 
-from bench import cases
+from bench.simulation import LONGEST, Simulation
 
 
 def pytest_pycollect_makemodule(module_path, parent):
@@ -18,35 +19,54 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 def pytest_pycollect_makeitem(collector, name, obj):
-    if not hasattr(collector.obj, "DUT"):
-        return None
-    return [Case.of(collector, test) for test in cases.tests(obj)] or None
+    if isinstance(collector, Module) and name == "DUT":
+        return list(cases(collector))
+    if isinstance(collector, Module) and name == "ROWS":
+        return [Row.from_parent(collector, name=row.name, simulation=row) for row in obj]
+    return None
+
+
+def cases(collector):
+    for test in collector.simulation.tests:
+        case = Case.from_parent(collector, name=test.name)
+        if collector.simulation.is_slow(test):
+            case.add_marker("slow")
+        yield case
+
+
+def run(collector):
+    """Leaves what came of each test in its `outcomes`."""
+    from bench.simulator import simulate
+    wanted = [item.name for item in collector.session.items if item.parent is collector]
+    collector.outcomes = simulate(collector.simulation, wanted)
+    collector.unreported = sum(outcome.seconds for outcome in collector.outcomes.values())
 
 
 class Module(pytest.Module):
-    """If it holds cocotb tests, `outcomes` has what came of each in the simulation."""
+    @property
+    def simulation(self):
+        return Simulation.of(self.obj)
 
     def setup(self):
         super().setup()
-        if not hasattr(self.obj, "DUT"):
-            return
-        from bench.simulator import simulate
-        wanted = [item.name for item in self.session.items if item.parent is self]
-        self.outcomes = simulate(self.obj.__name__, self.obj.DUT, wanted,
-                                 getattr(self.obj, "CELLS", False),
-                                 getattr(self.obj, "SIMULATOR", None))
-        self.unreported = sum(outcome.seconds for outcome in self.outcomes.values())
+        if hasattr(self.obj, "DUT"):
+            run(self)
+
+
+class Row(pytest.Collector):
+    def __init__(self, simulation, **options):
+        super().__init__(**options)
+        self.simulation = simulation
+
+    def collect(self):
+        return list(cases(self))
+
+    def setup(self):
+        run(self)
 
 
 class Case(pytest.Item):
     """One cocotb test."""
-
-    @classmethod
-    def of(cls, collector, test):
-        case = cls.from_parent(collector, name=test.name)
-        if cases.is_slow(collector.obj, test):
-            case.add_marker("slow")
-        return case
 
     @property
     def outcome(self):
@@ -55,6 +75,11 @@ class Case(pytest.Item):
     def runtest(self):
         if self.outcome.failure:
             raise CaseFailed(self.outcome.failure)
+        if self.outcome.ms > LONGEST and not self.get_closest_marker("slow") \
+                and not self.parent.simulation.make:
+            raise CaseFailed(f"it takes {self.outcome.ms:.1f} ms of simulated time, but what a test of "
+                             f"the fast set may take is {LONGEST} ms: `./moderato mutate` takes twice "
+                             "that for a hang; make it shorter or slow")
 
     def repr_failure(self, excinfo):
         if excinfo.errisinstance(CaseFailed):
@@ -76,10 +101,10 @@ def pytest_runtest_makereport(item, call):
     What is left of it, the simulator's build and start, belongs to the first case's set-up.
     """
     report = yield
-    module = item.parent
-    if isinstance(item, Case) and hasattr(module, "outcomes"):
+    parent = item.parent
+    if isinstance(item, Case) and hasattr(parent, "outcomes"):
         if call.when == "setup":
-            report.duration, module.unreported = report.duration - module.unreported, 0
+            report.duration, parent.unreported = report.duration - parent.unreported, 0
         elif call.when == "call":
             report.duration = item.outcome.seconds
     return report

@@ -80,7 +80,7 @@ def test_the_bios_fits(built):
 
 
 def test_the_bios_boots_from_the_network(built):
-    """With our MAC that is simulated, too (cocotb-tests/test_board_netboot.py)."""
+    """With our MAC that is simulated, too (cocotb-tests/boards/test_board_netboot.py)."""
     _board, _nic, folder = built
     assert b"Booting from network" in (folder / "bios.bin").read_bytes()
 

@@ -4,11 +4,11 @@
 import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
 
-from bench.driver import END, Driver
-from bench.memory import Memory
-from bench.wire import (Gmii2500Wire, GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, RmiiWire,
+from bench.models.driver import END, Driver
+from bench.memory.memory import Memory
+from bench.wires.wire import (Gmii2500Wire, GmiiWire, MiiWire, RgmiiRatesWire, RgmiiWire, RmiiWire,
                         Sim2500Wire, SimWire, TbiWire)
-from bench.wishbone_memory import WishboneMemory
+from bench.memory.wishbone_memory import WishboneMemory
 from moderato.gateware.registers.table import EVENTS
 
 WIRES = {"mac_queues_sim": SimWire, "mac_queues_gather": SimWire,

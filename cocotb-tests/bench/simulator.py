@@ -20,8 +20,9 @@ import cocotb_tools.config
 from cocotb_tools.runner import Verilator
 from litex.gen.fhdl import verilog
 
-from bench import duts, litex_soc
+from bench.devices import duts, litex_soc
 from bench.folders import run_folder
+from bench.simulation import Simulation
 from moderato.soc.toolchain import verilator, yowasp
 from moderato.soc.toolchain.cache import artifact, run
 from synthesis.ecp5 import ports, synthesise
@@ -32,12 +33,12 @@ FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]
 COMPILE = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0"]
 # Of a netlist or a board, what runs once is so much that gcc would take minutes to optimise it.
 COMPILE_LARGE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
-CELLS = Path(__file__).with_name("ecp5_cells.v")
+CELLS = Path(duts.__file__).with_name("ecp5_cells.v")
 SEED = 1  # of cocotb's random numbers: a failure comes back when the test is run again
 
 
 def text(name: str) -> str:
-    """The Verilog of bench.duts.<name>(), without the comments that hold its date."""
+    """The Verilog of bench.devices.duts.<name>(), without the comments that hold its date."""
     return converted(name)[0]
 
 
@@ -85,7 +86,7 @@ def names(name: str, code: str) -> str:
 
 
 def build(name: str, cells: bool = False) -> Path:
-    """The folder with the simulator of bench.duts.<name>(), of its netlist if `cells`."""
+    """The folder with the simulator of bench.devices.duts.<name>(), of its netlist if `cells`."""
     code, memories = (netlist(name), {}) if cells else converted(name)
     waves = bool(os.environ.get("WAVES"))
     compile = COMPILE_LARGE if cells else COMPILE
@@ -160,39 +161,43 @@ class Outcome:
     """Of a case."""
     failure: str | None   # why it failed; None: it passed
     seconds: float = 0.0  # of wall time
+    ms:      float = 0.0  # of simulated time
 
 
-def simulate(module: str, name: str, cases: list[str], cells: bool = False,
-             make=None) -> dict[str, Outcome]:
-    """Runs `cases` of a test module on a device; returns what came of each.
+def simulate(simulation: Simulation, cases: list[str], make=None) -> dict[str, Outcome]:
+    """Runs those of its tests that have the names `cases`; returns what came of each.
 
-    `make` returns the folder with the simulator of a device that bench.duts does not have, and that
-    with the contents of its memories, or None.
+    `make`, which may also be the simulation's, returns the folder with the simulator of a device that
+    bench.devices.duts does not have, and that with the contents of its memories, or None.
     """
-    simulator, memories = make() if make else (build(name, cells), None)
-    with run_folder(module) as folder:
+    make = make or simulation.make
+    simulator, memories = make() if make else (build(simulation.device, simulation.cells), None)
+    with run_folder(simulation.name) as folder:
         for content in (memories or simulator).glob("*.init"):
             (folder / content.name).unlink(missing_ok=True)
             (folder / content.name).symlink_to(content)
-        return _simulate(folder, simulator, module, name, cases)
+        return _simulate(folder, simulator, simulation, cases)
 
 
-def _simulate(folder: Path, simulator: Path, module: str, name: str, cases: list[str]):
+def _simulate(folder: Path, simulator: Path, simulation: Simulation, cases: list[str]):
     results, log = folder / "results.xml", folder / "log.txt"
     with contextlib.suppress(SystemExit, RuntimeError):  # a test failed, the simulator failed
         Verilator().test(
-            test_module=module, hdl_toplevel=name, hdl_toplevel_lang="verilog",
+            test_module="bench.chosen", hdl_toplevel=simulation.device, hdl_toplevel_lang="verilog",
             build_dir=simulator, test_dir=folder,
             test_filter="|".join(rf"\.{re.escape(case)}$" for case in cases), seed=SEED,
             waves=bool(os.environ.get("WAVES")), results_xml=str(results), log_file=log,
             extra_env={"LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir),
-                       "COCOTB_LOG_LEVEL": os.environ.get("COCOTB_LOG_LEVEL", "WARNING")})
+                       "COCOTB_LOG_LEVEL": os.environ.get("COCOTB_LOG_LEVEL", "WARNING"),
+                       "SIMULATION": simulation.name})
     outcomes = dict.fromkeys(cases, Outcome(f"the simulator ended before this test did; see {log}"))
     if results.exists():
         for case in ElementTree.parse(results).getroot().iter("testcase"):
             failed = [child for child in case if child.tag in ("failure", "error", "skipped")]
+            ns = [float(fact.get("value")) for fact in case.iter("property")
+                  if fact.get("name") == "sim_time_duration"]
             outcomes[case.get("name")] = Outcome(_reason(failed[0], log) if failed else None,
-                                                 float(case.get("time")))
+                                                 float(case.get("time")), sum(ns) / 1e6)
     return outcomes
 
 

@@ -4,6 +4,7 @@
 import ast
 import contextlib
 import functools
+import inspect
 import json
 import os
 import re
@@ -16,15 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from bench.simulation import TESTS, named
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import key
-from moderato.soc.toolchain.project import ROOT, cache_root
+from moderato.soc.toolchain.project import cache_root
 
 from .overlay import GATEWARE, Mutant, overlay
 
-TESTS = ROOT / "cocotb-tests"
-PROOF = "formal:"         # the prefix of a proof's name, where others name a test module
+PROOF = "formal:"         # the prefix of a proof's name, where others name a simulation
 OTHERS = {"duts.py", "simulator.py"}  # of the bench: what counts of them is in _device()
+IMPORTS = re.compile(r"^(?:from|import) ([\w.]+)(?: import (\([^)]*\)|.*))?", re.M)
 
 _children = set()         # running processes, to be ended with this one
 
@@ -45,9 +47,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant; `module` is the one whose outcome decided."""
+    """What became of a mutant; `name` is that of the simulation, or proof, whose outcome decided."""
     mutant:  Mutant
-    module:  str
+    name:    str
     outcome: Outcome
     seconds: float
 
@@ -59,64 +61,71 @@ class Verdict:
 # Outcomes by content ------------------------------------------------------------------------------
 
 @functools.cache
-def _device(module: str) -> str:
-    """What bench/duts.py says of a test module's device, and of what that is made of."""
-    text = (TESTS / "bench" / "duts.py").read_text()
+def _device(device: str) -> str:
+    """What bench/devices/duts.py says of a device, and of what that is made of."""
+    text = (TESTS / "bench" / "devices" / "duts.py").read_text()
     parts = {}
     for node in ast.parse(text).body:
         names = [target.id for target in getattr(node, "targets", [])] or [getattr(node, "name", "")]
         parts |= dict.fromkeys(names, node)
-    file = TESTS / f"{module}.py"
-    waiting = re.findall(r'^DUT += "(\w+)"', file.read_text(), re.M) if file.exists() else []
+    waiting = [device]
     for name in waiting:
         used = {node.id for node in ast.walk(parts[name]) if isinstance(node, ast.Name)}
         waiting += sorted(used & parts.keys() - set(waiting))
     return "\n".join(ast.get_source_segment(text, parts[name]) for name in waiting)
 
 
-@functools.cache
-def _sources(module: str) -> list[Path]:
-    """The files of a test module: itself, and what it imports from this folder.
+def _sources(files: list[Path]) -> list[Path]:
+    """These files, and what they import from this folder.
 
     How they are built and run (bench/simulator.py) is not among them: that decides nothing.
     """
-    waiting, files = [module], [TESTS / "bench" / "ecp5_cells.v"]
-    if module.startswith(PROOF):
-        waiting += [f"formal/{file.stem}" for file in (TESTS / "formal").glob("*.py")]
-    for name in waiting:
-        file = TESTS / f"{name}.py"
-        if file.exists() and file not in files and file.name not in OTHERS:
-            files.append(file)
-            imports = re.findall(r"^(?:from|import) ([\w.]+)", file.read_text(), re.M)
-            waiting += [found.replace(".", "/") for found in imports]
+    files = [*files, TESTS / "bench" / "devices" / "ecp5_cells.v"]
+    for file in files:
+        for package, names in IMPORTS.findall(file.read_text() if file.suffix == ".py" else ""):
+            package = package.replace(".", "/")
+            found = [f"{package}.py", *(f"{package}/{name}.py" for name in re.findall(r"\w+", names))]
+            files += [TESTS / name for name in found if (TESTS / name).is_file()
+                      and TESTS / name not in files and Path(name).name not in OTHERS]
     return sorted(files)
 
 
-def _key(mutant: Mutant | None, module: str) -> str:
-    inputs = [module, verilator.version(), _device(module), *_sources(module)]
+@functools.cache
+def _inputs(name: str) -> list:
+    """What counts of a simulation, or a proof, beside the gateware."""
+    if name.startswith(PROOF):
+        return _sources(list((TESTS / "formal").glob("*.py")))
+    simulation = named(name)
+    fast = [test.fullname for test in simulation.tests if not simulation.is_slow(test)]
+    own = {Path(inspect.getfile(test.func)) for test in simulation.tests}
+    return [*fast, _device(simulation.device), *_sources(list(own))]
+
+
+def _key(mutant: Mutant | None, name: str) -> str:
+    inputs = [name, verilator.version(), *_inputs(name)]
     for file in sorted(GATEWARE.rglob("*.py")):
-        text, name = file.read_text(), str(file.relative_to(GATEWARE))
-        inputs += [name, mutant.apply(text) if mutant and mutant.file == name else text]
+        text, place = file.read_text(), str(file.relative_to(GATEWARE))
+        inputs += [place, mutant.apply(text) if mutant and mutant.file == place else text]
     return key("mutate", inputs)
 
 
-def _file(mutant: Mutant | None, module: str) -> Path:
-    return cache_root() / "mutate" / "outcomes" / f"{_key(mutant, module)}.json"
+def _file(mutant: Mutant | None, name: str) -> Path:
+    return cache_root() / "mutate" / "outcomes" / f"{_key(mutant, name)}.json"
 
 
-def known(mutant: Mutant | None, module: str) -> Outcome | None:
-    """The outcome of a test module's fast tests, if it was found out before."""
-    file = _file(mutant, module)
+def known(mutant: Mutant | None, name: str) -> Outcome | None:
+    """The outcome of a simulation's fast tests, if it was found out before."""
+    file = _file(mutant, name)
     return Outcome(**json.loads(file.read_text())) if file.exists() else None
 
 
-def outcome(mutant: Mutant | None, module: str, case: str | None = None) -> Outcome:
-    """Of a test module's fast tests, or of one `case`, on a mutant, or on the gateware as it is."""
-    if found := known(mutant, module):
+def outcome(mutant: Mutant | None, name: str, case: str | None = None) -> Outcome:
+    """Of a simulation's fast tests, or of one `case`, on a mutant, or on the gateware as it is."""
+    if found := known(mutant, name):
         return found
-    found = _run(mutant, module, case)
+    found = _run(mutant, name, case)
     if found.kind != "passed" or not case:  # one case that passes decides nothing
-        file = _file(mutant, module)
+        file = _file(mutant, name)
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(f".{os.getpid()}")
         part.write_text(json.dumps(vars(found)))
@@ -124,16 +133,16 @@ def outcome(mutant: Mutant | None, module: str, case: str | None = None) -> Outc
     return found
 
 
-def require_sound(module: str):
-    """A module's tests can judge mutants only if they pass on the gateware as it is."""
-    found = outcome(None, module)
+def require_sound(name: str):
+    """A simulation's tests can judge mutants only if they pass on the gateware as it is."""
+    found = outcome(None, name)
     if found.kind != "passed":
-        raise Unsound(f"{module} {found.case or ''} fails without any mutant: {found.message}")
+        raise Unsound(f"{name} {found.case or ''} fails without any mutant: {found.message}")
 
 
 # Running ------------------------------------------------------------------------------------------
 
-def _run(mutant: Mutant | None, module: str, case: str | None) -> Outcome:
+def _run(mutant: Mutant | None, name: str, case: str | None) -> Outcome:
     started = time.monotonic()
     home = cache_root() / "mutate"
     home.mkdir(parents=True, exist_ok=True)
@@ -144,17 +153,17 @@ def _run(mutant: Mutant | None, module: str, case: str | None) -> Outcome:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path)),
                                     "MODERATO_CACHE": str(folder / "cache"),
                                     "PYTHONDONTWRITEBYTECODE": "1"}
-        if module.startswith(PROOF):
+        if name.startswith(PROOF):
             command = ["pytest", "-x", "-q", "-n0", f"--junitxml={result}", "-p", "no:cacheprovider",
-                       TESTS / "formal", "-k", f"hold and {module.removeprefix(PROOF)}"]
+                       TESTS / "formal", "-k", f"hold and {name.removeprefix(PROOF)}"]
         else:
-            command = ["mutate.run", module, result, *[case] * bool(case)]
+            command = ["mutate.run", name, result, *[case] * bool(case)]
         _process([sys.executable, "-m", *command], environment, folder / "log")
         seconds = round(time.monotonic() - started, 1)
         if not result.exists():
-            raise RuntimeError(f"{module} ended without a result:\n"
+            raise RuntimeError(f"{name} ended without a result:\n"
                                + (folder / "log").read_text()[-3000:])
-        if module.startswith(PROOF):
+        if name.startswith(PROOF):
             return Outcome(*_proof(result), seconds)
         return Outcome(*json.loads(result.read_text()), seconds)
 
@@ -201,30 +210,30 @@ def _proof(result: Path):
 
 # A mutant -----------------------------------------------------------------------------------------
 
-def known_verdict(mutant: Mutant, modules: list[str]) -> Verdict | None:
+def known_verdict(mutant: Mutant, names: list[str]) -> Verdict | None:
     """As judge(), but runs nothing: None if that would have to."""
-    outcomes = {module: known(mutant, module) for module in modules}
-    for module, found in outcomes.items():
+    outcomes = {name: known(mutant, name) for name in names}
+    for name, found in outcomes.items():
         if found and found.kind != "passed":
-            return Verdict(mutant, module, found, found.seconds)
+            return Verdict(mutant, name, found, found.seconds)
     if None in outcomes.values():
         return None
-    return Verdict(mutant, module, found, 0.0)
+    return Verdict(mutant, name, found, 0.0)
 
 
-def judge(mutant: Mutant, modules: list[str], guess: tuple[str, str] | None) -> Verdict:
-    """Runs the modules until one kills; before them the case that is likely to."""
+def judge(mutant: Mutant, names: list[str], guess: tuple[str, str] | None) -> Verdict:
+    """Runs the simulations until one kills; before them the case that is likely to."""
     seconds = 0.0
-    if guess and guess[0] in modules:
-        modules = [guess[0], *[module for module in modules if module != guess[0]]]
+    if guess and guess[0] in names:
+        names = [guess[0], *[name for name in names if name != guess[0]]]
         if guess[1] and not guess[0].startswith(PROOF):
             first = outcome(mutant, *guess)
             seconds += first.seconds
             if first.kind != "passed":
                 return Verdict(mutant, guess[0], first, seconds)
-    for module in modules:
-        found = outcome(mutant, module)
+    for name in names:
+        found = outcome(mutant, name)
         seconds += found.seconds
         if found.kind != "passed":
             break
-    return Verdict(mutant, module, found, seconds)
+    return Verdict(mutant, name, found, seconds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`./moderato mutate`: applies each mutant of mutants.py alone and runs the fast tests until one fails.
+"""`./moderato mutate`: applies each mutant of mutants/ alone and runs the fast tests until one fails.
 
 What is run is a copy: the working tree stays as it is. Outcomes are kept by the content of gateware
 and tests, so a run that was interrupted goes on where it was.
@@ -58,7 +58,7 @@ def run(mutants, jobs: int):
             print(f"[{len(verdicts)}/{len(mutants)}] {verdict.seconds:5.0f} s  {mutant.file}: "
                   f"{mutant.name}: {page.fate(verdict)}", flush=True)
         print("the gateware as it is ...", flush=True)
-        list(pool.map(campaign.require_sound, sorted({v.module for v in verdicts.values()})))
+        list(pool.map(campaign.require_sound, sorted({v.name for v in verdicts.values()})))
     finally:  # nothing goes on behind our back
         pool.shutdown(wait=False, cancel_futures=True)
         campaign.end_all()

@@ -10,9 +10,9 @@ PAGE = ROOT / "docs" / "mutation.md"
 HEAD = """\
 # Mutation testing
 
-<!-- Made by `./moderato mutate --page` from cocotb-tests/mutate/mutants.py and what it found out. -->
+<!-- Made by `./moderato mutate --page` from cocotb-tests/mutate/mutants/ and what it found out. -->
 
-Each line is a single change of the gateware ([mutants.py](../cocotb-tests/mutate/mutants.py)) that
+Each line is a single change of the gateware ([mutants](../cocotb-tests/mutate/mutants/)) that
 the fast tests were run against: *killed by* names the first test that failed. How to run it:
 [cocotb-tests](../cocotb-tests/README.md#mutation-testing).
 
@@ -24,7 +24,7 @@ KINDS = {"elaboration": "it makes no hardware", "build": "Verilator refuses it",
 def fate(verdict) -> str:
     """What became of a mutant, in a table's cell."""
     if verdict.killed:
-        by = f"`{verdict.module}`"
+        by = f"`{verdict.name}`"
         if verdict.outcome.case:
             by += f" `{verdict.outcome.case}`"
         kind = KINDS.get(verdict.outcome.kind)
@@ -65,7 +65,7 @@ def write(mutants, verdicts):
 
 
 def guesses() -> dict[tuple[str, str], tuple[str, str]]:
-    """(file, mutant) -> (module, case) that killed it when the page was made, or may."""
+    """(file, mutant) -> (simulation, case) that killed it when the page was made, or may."""
     found, file = {}, None
     for line in PAGE.read_text().splitlines() if PAGE.exists() else ():
         if heading := re.match(r"## (\S+)$", line):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One test module on the gateware that stands first on the import path; a process of its own.
+"""One simulation on the gateware that stands first on the import path; a process of its own.
 
-    python -m mutate.run MODULE RESULT [CASE ...]
+    python -m mutate.run NAME RESULT [CASE ...]
+
+NAME is a test file's, without `.py`, or a row's of wires/test_wires.py.
 
 RESULT is the file that gets the outcome: a kind (passed, failed, elaboration, build, ended), the case
 that failed, and its message. $MODERATO_CACHE is where the simulator is built and run.
@@ -11,10 +13,10 @@ import json
 import os
 import resource
 import sys
-from importlib import import_module
 from pathlib import Path
 
-from bench import cases, simulator
+from bench import simulator
+from bench.simulation import LONGEST, named
 from moderato.soc.toolchain import yowasp
 from moderato.soc.toolchain.project import cache_root
 
@@ -22,12 +24,6 @@ from moderato.soc.toolchain.project import cache_root
 COMPILE = ["OPT_FAST=-O0", "VM_PARALLEL_BUILDS=0"]
 # Of a processor, for a simulation: more is a hang, however busy the machine is.
 GUARD = 1200  # s
-
-
-def tests(module) -> list:
-    """The cocotb tests of a module that are not slow."""
-    return [test.name for item in vars(module).values() for test in cases.tests(item)
-            if not cases.is_slow(module, test)]
 
 
 def build(name: str) -> Path:
@@ -46,20 +42,20 @@ def build(name: str) -> Path:
     return folder
 
 
-def outcome(module: str, wanted: list[str]):
-    os.environ.update(COCOTB_MAX_FAILURES="1", MUTATE_MODULE=module)
+def outcome(name: str, wanted: list[str]):
+    os.environ.update(COCOTB_MAX_FAILURES="1", CASE_LIMIT=str(2*LONGEST))
     try:
-        loaded = import_module(module)
-        simulator.text(loaded.DUT)
+        simulation = named(name)
+        simulator.text(simulation.device)
     except Exception as error:
         return "elaboration", None, f"{type(error).__name__}: {error}"
     try:
-        folder = build(loaded.DUT)
+        folder = build(simulation.device)
     except Exception as error:
         return "build", None, str(error)[:500]
-    known = tests(loaded)
+    known = [test.name for test in simulation.tests if not simulation.is_slow(test)]
     wanted = [case for case in wanted if case in known] or known
-    results = simulator.simulate("mutate.limited", loaded.DUT, wanted, make=lambda: (folder, None))
+    results = simulator.simulate(simulation, wanted, make=lambda: (folder, None))
     failed = {case: result.failure for case, result in results.items() if result.failure}
     if not failed:
         return "passed", None, None
@@ -71,6 +67,6 @@ def outcome(module: str, wanted: list[str]):
 
 
 if __name__ == "__main__":
-    _, module, result, *wanted = sys.argv
+    _, name, result, *wanted = sys.argv
     resource.setrlimit(resource.RLIMIT_CPU, (GUARD, GUARD))  # of each program that this one starts
-    Path(result).write_text(json.dumps(outcome(module, wanted)))
+    Path(result).write_text(json.dumps(outcome(name, wanted)))

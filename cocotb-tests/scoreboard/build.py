@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes the program of a device of bench.duts, without cocotb."""
+"""Makes the program of a device of bench.devices.duts, without cocotb."""
 
 from pathlib import Path
 
@@ -15,7 +15,8 @@ SOURCES = [HERE / name for name in ("main.cpp", "frames.h", "memory.h", "wire.h"
 
 
 def build(name: str, options: bool) -> Path:
-    """The program for bench.duts.<name>(), a MAC on the simulation PHY with all options, or none."""
+    """The program for bench.devices.duts.<name>(), a MAC on the simulation PHY; `options`: with all of
+    them, or none."""
     code, memories = simulator.converted(name)
     assert not memories
 

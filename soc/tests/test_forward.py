@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The forwarding program as a file; cocotb-tests/test_board.py has it forward."""
+"""The forwarding program as a file; cocotb-tests/boards/test_board.py has it forward."""
 
 import subprocess
 

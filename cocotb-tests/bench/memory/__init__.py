@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Memory on AXI and on Wishbone, which holds the MAC to the bus's rules."""

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A Wishbone slave behind the DMA: a RAM, made slow at will, with the rules of B4 enforced."""
+
+import random
+
+import cocotb
+from cocotb.triggers import RisingEdge
+
+from bench.memory.memory import LINE
+
+CLASSIC, INCREMENTING, END = 0, 2, 7  # CTI
+
+
+class Ram:
+    """What the test reads and writes of it."""
+
+    def __init__(self, size):
+        self.octets = bytearray(size)
+
+    def read(self, address, length):
+        return bytes(self.octets[address:address + length])
+
+    def write(self, address, data):
+        self.octets[address:address + len(data)] = data
+
+
+class WishboneMemory:
+    """RAM at `prefix` of the device, as bench.memory.memory.Memory is on AXI.
+
+    `counting`: in a burst it goes by an address of its own and answers in each clock, as LiteX's RAM
+    with `bursting` does; otherwise each access takes two clocks, and its address counts.
+    `accesses`: how many it answered; `cycles`: how often CYC rose.
+    """
+
+    def __init__(self, dut, prefix="wb", size=2**20, counting=True):
+        self.ram = Ram(size)
+        self.accesses = self.cycles = 0
+        self._dut, self._prefix, self._counting = dut, prefix, counting
+        self._width = len(self._signal("dat_w")) // 8
+        self._random, self._pause, self._stopped = random.Random(0), 0.0, False
+        self.refuse()
+        for name in ("ack", "err", "dat_r"):
+            self._signal(name).value = 0
+        cocotb.start_soon(self._serve())
+
+    def _signal(self, name):
+        return getattr(self._dut, f"{self._prefix}_{name}")
+
+    def slow(self, probability, seed=0):
+        """Each clock it does not answer with this probability."""
+        self._random, self._pause = random.Random(seed), probability
+
+    def starve(self, stopped):
+        """Nothing is answered while stopped."""
+        self._stopped = stopped
+
+    def refuse(self, reads=None, writes=None, answer=None):
+        """From now on accesses at these addresses (functions that tell) are answered with ERR."""
+        self._refused_reads = reads or (lambda address: False)
+        self._refused_writes = writes or (lambda address: False)
+
+    async def _serve(self):
+        names = ("cyc", "stb", "we", "adr", "sel", "cti", "dat_w")
+        cyc, stb, *fields = [self._signal(name) for name in names]
+        ack, err, dat_r = (self._signal(name) for name in ("ack", "err", "dat_r"))
+        clock, reset = RisingEdge(self._dut.sys_clk), self._dut.sys_rst
+        asked    = None   # an access that waits for its answer
+        expected = None   # the address that a burst must have next
+        offered  = None   # the access whose answer is on the bus
+        was_cyc  = False
+        broken   = False  # an ERR inside of a burst: a slave that counts must see the cycle end
+        while True:
+            await clock
+            if int(reset.value):
+                continue
+            cycle, strobe = int(cyc.value), int(stb.value)
+            assert cycle or not strobe, "STB without CYC"
+            assert not (broken and cycle), "a burst goes on after its ERR"
+            broken = False
+            self.cycles += cycle and not was_cyc
+            if was_cyc and not cycle:
+                assert expected is None, "CYC fell inside of a burst"
+            was_cyc = bool(cycle)
+            if not strobe:
+                assert asked is None, "STB fell before an answer"
+                assert offered is None or offered[-1], "an answer that nobody waited for"
+                continue
+            we, adr, sel, cti, data = access = tuple(int(field.value) for field in fields)
+            address = adr*self._width
+            if not we:
+                access = access[:-1]
+            assert asked in (None, access), "an access changed before its answer"
+            if asked is None:
+                self._check(address, sel, cti, expected)
+            asked = access
+            if offered is not None and (offered[0] == address or not offered[-1]):
+                # Answered in this clock.
+                assert offered[0] == address, "another access than the answered one"
+                failed = int(err.value)
+                self.accesses += 1
+                if we and not failed:
+                    self._store(address, sel, data)
+                expected = address + self._width if cti == INCREMENTING and not failed else None
+                broken = cti == INCREMENTING and failed
+                asked = offered = None
+                ack.value = err.value = 0
+                # The next one of a burst need not be seen to be answered; a write's data must.
+                if expected is None or we or not self._counting or self._pauses():
+                    continue
+                offered = (expected, True)
+                self._offer(expected, we, ack, err, dat_r)
+                continue
+            if offered is None and not self._pauses():
+                offered = (address, False)
+                self._offer(address, we, ack, err, dat_r)
+
+    def _pauses(self):
+        return self._stopped or self._random.random() < self._pause
+
+    def _offer(self, address, we, ack, err, dat_r):
+        refused = (self._refused_writes if we else self._refused_reads)(address)
+        ack.value, err.value = int(not refused), int(refused)
+        word = self._random.randbytes(self._width) if refused else self.ram.read(address, self._width)
+        dat_r.value = 0 if we else int.from_bytes(word, "little")
+
+    def _store(self, address, sel, data):
+        for lane, octet in enumerate(data.to_bytes(self._width, "little")):
+            if sel >> lane & 1:
+                self.ram.octets[address + lane] = octet
+
+    def _check(self, address, sel, cti, expected):
+        assert sel == (1 << self._width) - 1, f"{address:#x}: not a whole word"
+        assert cti in (CLASSIC, INCREMENTING, END), f"{address:#x}: CTI {cti}"
+        assert expected in (None, address), f"{address:#x} follows where {expected:#x} must"
+        if cti == INCREMENTING:
+            assert (address + self._width) % LINE, f"{address:#x}: a burst leaves its line"

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Cocotb tests on one device, which one simulation runs: those of a test file, or a row of the table."""
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from cocotb._decorators import Test, TestGenerator
+
+TESTS = Path(__file__).parents[1]
+TABLE = TESTS / "wires" / "test_wires.py"
+LONGEST = 12  # ms of simulated time that a test of the fast set takes at most, except on a whole board
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """`cases`: modules whose tests it has, their own and their CASES, and single tests. `slow`, a
+    regular expression, names those that are in the slow set here, whatever they are elsewhere."""
+    name:   str
+    device: str                      # a function of bench.devices.duts
+    cases:  list
+    slow:   str = "$^"
+    cells:  bool = False             # the netlist of ECP5 cells instead of the RTL
+    make:   Callable | None = None   # of another device: see bench.simulator.simulate()
+
+    @classmethod
+    def of(cls, module: ModuleType):
+        """A test file with a DUT."""
+        return cls(Path(module.__file__).stem, module.DUT, [module],
+                   slow=getattr(module, "SLOW", "$^"), make=getattr(module, "SIMULATOR", None))
+
+    @property
+    def tests(self) -> list[Test]:
+        return some("", *self.cases)
+
+    def is_slow(self, test: Test) -> bool:
+        """By pytest's mark, or by `slow`."""
+        marked = "slow" in [mark.name for mark in getattr(test.func, "pytestmark", [])]
+        return marked or bool(re.search(self.slow, test.name))
+
+
+def some(pattern: str, *cases) -> list[Test]:
+    """Those tests of `cases` in whose name the regular expression is found."""
+    found = [test for case in cases for test in _tests(case)]
+    return [test for test in found if re.search(pattern, test.name)]
+
+
+def _tests(case) -> list[Test]:
+    if isinstance(case, ModuleType):
+        own = [item for item in vars(case).values() if isinstance(item, (Test, TestGenerator))
+               and item.module == case.__name__]  # other ones are only imported
+        return [test for item in [*own, *getattr(case, "CASES", [])] for test in _tests(item)]
+    return list(case.generate_tests()) if isinstance(case, TestGenerator) else [case]
+
+
+def named(name: str) -> Simulation:
+    """Of the row, or of the test file, that is called so."""
+    for row in rows():
+        if row.name == name:
+            return row
+    file, = TESTS.glob(f"*/{name}.py")
+    return Simulation.of(_load(file))
+
+
+def rows() -> list[Simulation]:
+    """The table."""
+    return _load(TABLE).ROWS
+
+
+def _load(path: Path) -> ModuleType:
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    return import_module(path.stem)

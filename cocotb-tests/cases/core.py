@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The MAC core on PHYs of any width, while each of its domains is reset, and words come too late."""
+
+import random
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge, Timer, with_timeout
+
+from bench.wires.wire import PREAMBLE, add_fcs
+from cases.resets import are_part
+
+FRAMES, RESETS = 60, 40
+PERIODS = {"sys": 10, "mac_core_8": 8, "mac_core_16": 10, "mac_core_32": 20}  # ns
+# Frames that a reset of a domain may cost. Where a clock passes a word of the FIFO, the end of one frame
+# and the start of the next are on their way at once.
+COSTS = {"mac_core_8": 1, "mac_core_16": 1, "mac_core_32": 2}
+
+
+class Port:
+    """A stream of frames, in words of `octets`, in a clock domain."""
+
+    def __init__(self, dut, name, domain):
+        self.edge = RisingEdge(getattr(dut, f"{domain}_clk"))
+        self.rst = getattr(dut, f"{domain}_rst")
+        self.valid, self.ready, self.data, self.last, self.last_be = (getattr(dut, f"{name}_{field}")
+            for field in ("valid", "ready", "data", "last", "last_be"))
+        self.octets = len(self.data) // 8
+
+    async def give(self, octets, waits, pause=0):
+        """Whether all was given. `pause`: so many clocks without a word, once."""
+        words = range(0, len(octets), self.octets)
+        when = random.choice(words[4:])
+        for at in words:
+            self.valid.value = 0
+            for _ in range(pause if at == when else 0):
+                await self.edge
+            word = octets[at:at + self.octets]
+            last = at == words[-1]
+            self.valid.value, self.last.value = 1, last
+            self.data.value = int.from_bytes(word, "little")
+            self.last_be.value = last << len(word) - 1
+            await self.edge
+            while waits and not self.ready.value and not self.rst.value:
+                await self.edge
+            if waits and self.rst.value:
+                break
+        self.valid.value = self.last.value = self.last_be.value = 0
+        while waits and self.rst.value:
+            await self.edge
+        return at == words[-1]
+
+    async def take(self, frames, start=b"", pace=1, ends_by_itself=False):
+        """All frames, as they end, less the octets that each has to start with; and what is cut off, if
+        a frame can end by itself."""
+        octets, clock = b"", 0
+        while True:
+            clock += 1
+            ready = self.ready.value = clock % pace == 0
+            await self.edge
+            if ready and self.valid.value and not self.rst.value:
+                marks = int(self.last_be.value)
+                count = (marks & -marks).bit_length() if self.last.value and marks else self.octets
+                octets += int(self.data.value).to_bytes(self.octets, "little")[:count]
+                if not self.last.value:
+                    continue
+            elif not (self.rst.value or ends_by_itself and ready):
+                continue
+            if octets:
+                assert octets.startswith(start) or start.startswith(octets), "no preamble"
+                frames.append(octets[len(start):])
+            octets = b""
+
+
+@cocotb.test()
+@cocotb.parametrize(domains=[(), ("sys",), ("eth_tx",), ("eth_rx",),
+                             ("sys", "eth_tx"), ("sys", "eth_rx")],
+                    pace=[1, 3])
+async def loses_what_is_cut(dut, domains, pace):
+    """And nothing else, either way. A PHY that takes a word in one of three clocks gives one in each
+    third, too."""
+    for name in ("sys", "eth_rx", "eth_tx"):
+        getattr(dut, f"{name}_rst").value = 1
+        Clock(getattr(dut, f"{name}_clk"), PERIODS.get(name, PERIODS[dut._name]), unit="ns").start()
+    into, wire = Port(dut, "tx", "sys"), Port(dut, "wire_tx", "eth_tx")
+    line, out = Port(dut, "wire_rx", "eth_rx"), Port(dut, "rx", "sys")
+    into.valid.value = line.valid.value = 0
+    await Timer(200, "ns")
+    for name in ("sys", "eth_rx", "eth_tx"):
+        getattr(dut, f"{name}_rst").value = 0
+    left, came, sent, starved, resets = [], [], [], set(), 0
+    cocotb.start_soon(wire.take(left, PREAMBLE, pace, ends_by_itself=True))
+    cocotb.start_soon(out.take(came))
+    given = [add_fcs(random.randbytes(random.randrange(60, 150))) for _ in range(FRAMES)]
+
+    async def send():
+        for frame in given:
+            pause = random.choice([0, 0, 0, random.randrange(60)]) if not domains else 0
+            sent.append(frame)
+            if pause:
+                starved.add(frame)
+            await into.give(frame, True, pause)
+
+    async def receive():
+        for frame in given:
+            await line.give(PREAMBLE + frame, False)
+            await ClockCycles(dut.eth_rx_clk, 12)
+
+    tasks = [cocotb.start_soon(task) for task in (send(), receive())]
+
+    async def pulse(name):
+        await Timer(random.randrange(1, 60), "ns")
+        getattr(dut, f"{name}_rst").value = 1
+        await ClockCycles(getattr(dut, f"{name}_clk"), random.choice([1, 2, 3, 20]))
+        getattr(dut, f"{name}_rst").value = 0
+
+    while domains and not all(task.done() for task in tasks) and resets < RESETS:
+        await Timer(random.randrange(500, 4000), "ns")
+        for task in [cocotb.start_soon(pulse(name)) for name in domains]:
+            await task
+        resets += 1
+    for task in tasks:
+        await with_timeout(task, 1, "ms")
+    await Timer(20, "us")
+
+    cost = resets * COSTS[dut._name]
+    for name, frames, may_lose in (
+            ("left", left, len(starved) + cost * sum(domain != "eth_rx" for domain in domains)),
+            ("came", came, cost * sum(domain != "eth_tx" for domain in domains))):
+        whole = [frame for frame in frames if frame in given]
+        assert are_part(whole, given), f"a frame {name} twice"
+        # What is left of a received frame may look like another one, but for its FCS.
+        cut, may_be_cut = len(frames) - len(whole), may_lose * (2 if name == "came" else 1)
+        assert cut <= may_be_cut, f"{cut} {name} cut, not {may_be_cut}"
+        missing = [n for n, frame in enumerate(given) if frame not in whole]
+        assert len(missing) <= may_lose, f"{name} without {missing}, where {may_lose} may be lost"
+    assert domains or not {frame for frame in given if frame not in left} - starved
+    for frame in left:  # the end of one that is cut is not its own
+        assert any(other.startswith(frame[:-8]) for other in given), "a rest left as a frame"
+    await ClockCycles(dut.sys_clk, 10)

@@ -1,0 +1,730 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two queues in each direction, for a MAC with clock gates and one without.
+
+A scoreboard knows from a model (bench/models/rss_model.py) at which queue each frame must arrive; frames
+of a queue come in order, each once, and nothing else comes.
+"""
+
+import ipaddress
+import random
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
+
+from bench.models import rss_model
+from bench.models.driver import RX_OFFSET, Driver
+from bench.models.frames import inserted, plain
+from bench.mac import Mac
+from bench.wires.wire import add_fcs
+from cases.basics import Handler
+from cases.stamps import start_clock
+
+MIN = 60
+
+
+def flow(length=None):
+    """A packet of some flow: the shortest that there is, or of `length` octets at least."""
+    ports = {"sport": random.getrandbits(16), "dport": random.getrandbits(16)}
+    transport = random.choice((TCP, UDP))(**ports)
+    kind, size = random.choice(((IP, 4), (IPv6, 16)))
+    address = ipaddress.IPv4Address if kind is IP else ipaddress.IPv6Address
+    source, destination = (str(address(random.randbytes(size))) for _ in range(2))
+    head = bytes(Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00") /
+                 kind(src=source, dst=destination) / transport / Raw(b"\0"))
+    return head + random.randbytes(max(0, (length or MIN) - len(head)))
+
+
+class Queues:
+    """A MAC with both queues; `drivers` of each, and what is to arrive at them."""
+
+    @classmethod
+    async def start(cls, dut, slow=0.0, enable=(True, True), order=5, post=True, link=None,
+                    **settings):
+        """`settings`: of both queues, without the number: RX_FRAMES."""
+        both = cls()
+        both.mac = mac = await Mac.start(dut, link, slow, enable=False,
+                                         driver={"rx_order": order, "tx_order": order})
+        both.drivers = [mac.driver, Driver(dut, mac.memory, order, order, first=mac.driver)]
+        both.regs, both.wire = mac.regs, mac.wire
+        both.due = [[], []]
+        await both.set_key(rss_model.KEY)
+        await both.set_table([n % 2 for n in range(128)])
+        await mac.regs.write("RSS_TYPES", rss_model.ALL)
+        for driver, wanted in zip(both.drivers, enable):
+            if wanted:
+                await driver.start(post=post, **{name.replace("X_", f"X{driver.number}_", 1): value
+                                                for name, value in settings.items()})
+        return both
+
+    async def set_key(self, key):
+        self.key = key
+        for word in range(len(key) // 4):
+            await self.regs.write(f"RSS_KEY_{word}", int.from_bytes(key[4*word:][:4], "little"))
+
+    async def set_table(self, table):
+        self.table = table
+        for word in range(len(table) // 32):
+            await self.regs.write(f"RSS_TABLE_{word}",
+                                  sum(queue << n for n, queue in enumerate(table[32*word:][:32])))
+
+    def side(self, queue):
+        """What pieces.post(), segments.hand_over() and segments.room() know as the MAC."""
+        view = Mac()
+        view.dut, view.driver = self.mac.dut, self.drivers[queue]
+        return view
+
+    def queue_of(self, frame):
+        return rss_model.queue(frame, self.key, self.table)
+
+    def for_queue(self, queue, length=None):
+        """A packet that is for it."""
+        while self.queue_of(frame := flow(length)) != queue:
+            pass
+        return frame
+
+    def send(self, frame):
+        """Onto the wire, and into the score."""
+        self.due[self.queue_of(frame)].append(frame)
+        self.wire.send(add_fcs(frame))
+
+    async def expect(self, queue):
+        """All that are due at a queue, in order."""
+        due, self.due[queue] = self.due[queue], []
+        for frame in due:
+            got, = await self.drivers[queue].poll(1)
+            assert not got.error and got.data == frame, f"another frame than was due at queue {queue}"
+
+    async def expect_all(self):
+        tasks = [cocotb.start_soon(self.expect(queue)) for queue in range(2)]
+        for task in tasks:
+            await task
+        await self.mac.settle()
+        for driver in self.drivers:
+            assert driver.receive() is None, "a frame too many"
+
+
+# Receive ------------------------------------------------------------------------------------------
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.5])
+async def each_frame_arrives_at_its_queue(dut, slow):
+    """Shortest frames back to back, and others in between: flows of all kinds, and what is no flow."""
+    both = await Queues.start(dut, slow)
+    for _ in range(200):
+        both.send(random.choice((flow(), flow(), flow(random.randrange(MIN, 400)), plain(MIN))))
+    assert all(len(due) > 50 for due in both.due)
+    await both.expect_all()
+    assert await both.regs.read("RX_GOOD_FRAMES") == both.mac.events["rx_completed"] == 200
+
+
+@cocotb.test()
+async def at_the_line_rate(dut):
+    """As many shortest frames as pass at 1000 Mb/s, whatever pattern of queues: none is lost."""
+    both = await Queues.start(dut, order=6)
+    for pattern in ((0, 1), (0, 0, 1, 1), (1,), (0, 0, 0, 1)):
+        frames = [both.for_queue(pattern[n % len(pattern)]) for n in range(60)]
+        for frame in frames:
+            both.send(frame)
+        await both.expect_all()
+    assert await both.regs.read("RX_DROP_FIFO") == 0
+
+
+@cocotb.test()
+async def the_table_changes_under_traffic(dut):
+    """Each frame goes where the table said at its end: a write in the midst of frames breaks nothing."""
+    both = await Queues.start(dut, order=6)
+    for _ in range(30):
+        for _ in range(random.randrange(1, 6)):
+            both.send(flow())
+        await both.wire.sent()
+        await both.mac.clocks(40)
+        await both.set_table([random.getrandbits(1) for _ in range(128)])
+    await both.expect_all()
+    got = {0: 0, 1: 0}
+    frames = [flow(200) for _ in range(100)]  # without waiting: either queue, but once, in order
+    for frame in frames:
+        both.wire.send(add_fcs(frame))
+
+    async def disturb():
+        while True:
+            await both.set_table([random.getrandbits(1) for _ in range(128)])
+
+    disturbing = cocotb.start_soon(disturb())
+    places = {frame: n for n, frame in enumerate(frames)}
+    last = [-1, -1]
+    while sum(got.values()) < len(frames):
+        for queue, driver in enumerate(both.drivers):
+            if (frame := driver.receive()) is not None:
+                place = places.pop(frame.data)
+                assert place > last[queue]
+                last[queue] = place
+                got[queue] += 1
+                await driver.post_buffers()
+        await RisingEdge(dut.sys_clk)
+    disturbing.cancel()
+    assert min(got.values()) > 10
+
+
+@cocotb.test()
+@cocotb.parametrize(starved=[0, 1])
+async def one_without_descriptors_does_not_hold_the_other(dut, starved):
+    both = await Queues.start(dut, order=4)
+    drops = [f"RX{driver.number}_DROP_RING" for driver in both.drivers]
+    room = both.drivers[starved].rx.size
+    for rounds in range(1, 4):
+        for queue in [starved]*room + [0, 1]*40:
+            both.send(both.for_queue(queue))
+        await both.expect(1 - starved)
+        await both.mac.settle()
+        assert await both.regs.read(drops[starved]) == 40*rounds == both.mac.events["rx_drop_ring"]
+        assert await both.regs.read(drops[1 - starved]) == 0
+        both.due[starved] = both.due[starved][:room]
+        await both.expect_all()
+
+
+@cocotb.test()
+@cocotb.parametrize(small=[0, 1])
+async def one_with_small_buffers(dut, small):
+    """Its frames that do not fit are dropped and told of; the other one's are not touched."""
+    both = await Queues.start(dut, post=False)
+    for queue, driver in enumerate(both.drivers):
+        await driver.post_buffers(size=128 if queue == small else 2048)
+    for n in range(24):
+        both.send(both.for_queue(n % 2, random.choice((MIN, 300))))
+    for queue, driver in enumerate(both.drivers):
+        for frame in both.due[queue]:
+            got, = await driver.poll(1, repost=False)
+            fits = queue != small or len(frame) + RX_OFFSET <= 128
+            assert (got.error, got.data) == (not fits, frame if fits else b"")
+    lost = sum(len(frame) > 126 for frame in both.due[small])
+    assert await both.regs.read(f"RX{both.drivers[small].number}_DROP_BUFFER") == lost > 0
+    assert await both.regs.read(f"RX{both.drivers[1 - small].number}_DROP_BUFFER") == 0
+    assert both.mac.events["rx_drop_ring"] == lost
+
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.3])
+async def stopped_and_started_in_turn(dut, slow):
+    """Under traffic: frames for one that is off are dropped, and what it had not taken; the other one
+    loses none. The next start is fresh."""
+    both = await Queues.start(dut, slow, order=6)
+    for n in range(16):
+        queue = n % 2
+        driver, other = both.drivers[queue], both.drivers[1 - queue]
+        for _ in range(random.randrange(12)):
+            both.send(flow())
+        await both.mac.clocks(random.randrange(1500))
+        await driver.stop()
+        both.mac.memory.bursts.clear()
+        both.due[queue] = []
+        for _ in range(6):
+            both.send(both.for_queue(queue))
+        await both.expect(1 - queue)
+        await both.mac.settle()
+        start, end = driver.rx.base, driver.end
+        assert not any(start <= address < end
+                       for _, address, _ in both.mac.memory.bursts), "it used the bus"
+        both.due[queue] = []
+        await driver.start()
+        for _ in range(4):
+            both.send(both.for_queue(queue))
+        await both.expect_all()
+        assert other.receive() is None
+
+
+@cocotb.test()
+async def a_driver_of_one_queue(dut):
+    """That knows nothing of the other: as after reset, all is its own."""
+    both = await Queues.start(dut, enable=(True, False), order=6)
+    await both.regs.write("RSS_TYPES", 0)
+    for word in range(4):
+        await both.regs.write(f"RSS_TABLE_{word}", 0)
+    both.table = [0]*128
+    for _ in range(40):
+        both.send(flow())
+    assert not both.due[1]
+    await both.expect(0)
+    await both.drivers[0].stop()
+
+
+@cocotb.test()
+@cocotb.parametrize(off=[0, 1])
+async def one_that_is_off_gets_nothing(dut, off):
+    """Whatever comes for it, it stays idle, and nothing counts: its frames go nowhere."""
+    both = await Queues.start(dut, enable=(off != 0, off != 1))
+    for _ in range(40):
+        both.wire.send(add_fcs(both.for_queue(off)))
+    passing = cocotb.start_soon(both.wire.sent())
+    while not passing.done():
+        assert await both.regs.read("STATUS", f"RX{both.drivers[off].number}_IDLE")
+    await both.mac.settle()
+    assert await both.regs.read("RX_GOOD_FRAMES") == 0
+
+
+# Transmit -----------------------------------------------------------------------------------------
+
+def marked(queue, length):
+    """A frame that says which queue it is of."""
+    return bytes([2 + 4*queue]) + plain(length)[1:]
+
+
+async def feed(driver, frames, **flags):
+    for frame in list(frames):
+        checksum = (14, 40) if len(frame) % 2 else None
+        await driver.send(frame, random.randrange(64), checksum, **flags)
+
+
+def as_sent(frame):
+    return (inserted(frame, 14, 40) if len(frame) % 2 else frame).ljust(MIN, b"\0")
+
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.5])
+async def both_send(dut, slow):
+    """Frames of any length from any address, with checksums and without: each queue's in order."""
+    both = await Queues.start(dut, slow)
+    frames = [[marked(queue, random.choice((MIN, 61, 64, 300, 1514))) for _ in range(60)]
+              for queue in range(2)]
+    for queue in range(2):
+        cocotb.start_soon(feed(both.drivers[queue], frames[queue]))
+    for _ in range(120):
+        got = await both.wire.receive()
+        assert got == as_sent(frames[got[0] >> 2].pop(0))
+    for driver in both.drivers:
+        assert not any(await driver.reclaim_all())
+    assert both.mac.events["tx_completed"] == 120
+
+
+@cocotb.test()
+@cocotb.parametrize(lengths=[(MIN, MIN), (MIN, 1514), (1514, MIN)])
+async def turns_are_fair(dut, lengths):
+    """While both have frames and the FIFO is full, they take turns, however long one's are: a long one
+    is not kept waiting for room by short ones. While the FIFO fills, none gets far ahead."""
+    both = await Queues.start(dut, order=7)
+    frames = [[marked(queue, length) for _ in range(120)] for queue, length in enumerate(lengths)]
+    for queue, driver in enumerate(both.drivers):
+        for frame in frames[queue]:
+            driver.queue(frame)
+        await driver.tx.doorbell()
+    order = [(await both.wire.receive())[0] >> 2 for _ in range(240)]
+    full = order[150:210]  # neither has sent all
+    assert all(one != other for one, other in zip(full, full[1:])), order
+    assert sum(order) == 120
+    for sent in range(240 - 40):
+        assert abs(sum(order[:sent]) - sent/2) <= 10, order
+
+
+@cocotb.test()
+async def senders_at_the_line_rate(dut):
+    """The wire does not wait while they take turns."""
+    both = await Queues.start(dut, order=6)
+    for queue, driver in enumerate(both.drivers):
+        for _ in range(50):
+            driver.queue(marked(queue, MIN), 2, (14, 40))
+        await driver.tx.doorbell()
+    for _ in range(100):
+        await both.wire.receive()
+    octets = 100*(8 + MIN + 4 + 12) - 12
+    assert both.wire.took <= octets * 1.01
+
+
+@cocotb.test()
+async def as_many_frames_as_the_fifo_has_records(dut):
+    """So short ones, on so slow a wire, that its records are all in use before its words are: none is
+    lost, whoever asked for it."""
+    both = await Queues.start(dut, order=7, link=100)
+    frames = [[marked(queue, MIN)[:random.randint(14, 20)] for _ in range(100)] for queue in range(2)]
+    for queue, driver in enumerate(both.drivers):
+        for frame in frames[queue]:
+            driver.queue(frame)
+        await driver.tx.doorbell()
+    for _ in range(200):
+        got = await both.wire.receive()
+        assert got == frames[got[0] >> 2].pop(0).ljust(MIN, b"\0")
+    for driver in both.drivers:
+        assert not any(await driver.reclaim_all())
+
+
+@cocotb.test()
+async def the_last_frames_leave(dut):
+    """With one queue only, after both: it waits for nobody's turn."""
+    both = await Queues.start(dut)
+    for _ in range(10):
+        for queue in random.sample(range(2), 2):
+            frame = marked(queue, random.choice((MIN, 1000)))
+            await both.drivers[queue].send(frame)
+            assert await both.wire.receive() == frame
+            await both.drivers[queue].reclaim_all()
+
+
+@cocotb.test()
+async def illegal_lengths_are_its_own(dut):
+    """They complete with ERROR at their queue, in their place, while the other one sends."""
+    both = await Queues.start(dut, order=6)
+    bad, good = both.drivers
+    sizes = [0, 100, 0, 5000, 100, 5000, 0] * 3
+    frames = [marked(1, random.choice((MIN, 700))) for _ in range(40)]
+    sending = cocotb.start_soon(feed(good, frames))
+    for size in sizes:
+        bad.queue(marked(0, size) if size > 12 else b"")
+    await bad.tx.doorbell()
+    assert await bad.reclaim_all() == [size != 100 for size in sizes]
+    await sending
+    for _ in range(40 + sizes.count(100)):
+        got = await both.wire.receive()
+        assert got[0] == 2 or got == as_sent(frames.pop(0))
+    assert await both.regs.read("TX_DROP_LENGTH") == len(sizes) - sizes.count(100)
+    assert await both.regs.read("TX1_DROP_LENGTH") == 0
+
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.3])
+async def senders_stop_in_turn(dut, slow):
+    """At any moment, also while they wait for room: the other one goes on, whole frames only."""
+    both = await Queues.start(dut, slow, order=6)
+    await both.mac.clocks(200)
+    for n in range(8):
+        queue = n % 2
+        driver, other = both.drivers[queue], both.drivers[1 - queue]
+        sent = [[], []]
+        for number, each in enumerate(both.drivers):
+            for _ in range(6):
+                sent[number].append(marked(number, random.choice((MIN, 300, 1514))))
+                each.queue(sent[number][-1], random.randrange(8), (14, 40))
+            await each.tx.doorbell()
+        await both.mac.clocks(random.randrange(4000))
+        await driver.stop()
+        await other.reclaim_all()
+        await both.mac.clocks(4000)  # what the FIFO holds leaves
+        while both.wire.waiting():
+            got = await both.wire.receive()
+            assert got == inserted(sent[got[0] >> 2].pop(0), 14, 40)
+        assert not sent[1 - queue]
+        await driver.start()
+
+
+# Trouble ------------------------------------------------------------------------------------------
+
+@cocotb.test()
+@cocotb.parametrize(stopped=[0, 1])
+async def frames_behind_those_of_the_other_one(dut, stopped):
+    """A queue that was disabled is idle when they have left the FIFO; its next ring has none of them."""
+    both = await Queues.start(dut)
+    await both.mac.settle()
+    both.mac.memory.starve(True)
+    for _ in range(3):
+        both.send(both.for_queue(1 - stopped, 400))
+    both.wire.send(add_fcs(both.for_queue(stopped)))
+    await both.mac.clocks(3000)
+    stopping = cocotb.start_soon(both.drivers[stopped].stop())
+    await both.mac.clocks(1000)
+    assert not stopping.done()
+    both.mac.memory.starve(False)
+    await stopping
+    await both.drivers[stopped].start()
+    both.send(both.for_queue(stopped, 300))
+    await both.expect_all()
+
+
+@cocotb.test()
+@cocotb.parametrize(halted=[0, 1], direction=["rx", "tx"])
+async def one_halts(dut, halted, direction):
+    """Memory refuses its statuses: it stands, and tells so; the other one goes on both ways, and so does
+    this one after it was disabled."""
+    both = await Queues.start(dut)
+    driver, other = both.drivers[halted], both.drivers[1 - halted]
+    ring = getattr(driver, direction)
+    both.mac.memory.refuse(writes=lambda address: ring.base <= address < ring.base + 16*ring.size)
+    for _ in range(2):
+        if direction == "rx":
+            both.wire.send(add_fcs(both.for_queue(halted)))
+        else:
+            await driver.send(marked(halted, MIN))
+    await both.mac.settle()
+    status = [await both.regs.read("STATUS", f"{d.upper()}{drv.number}_HALTED")
+              for d in ("rx", "tx") for drv in both.drivers]
+    assert status == [d == direction and n == halted for d in ("rx", "tx") for n in range(2)]
+    while both.wire.waiting():
+        await both.wire.receive()
+    frames = [marked(1 - halted, random.choice((MIN, 900))) for _ in range(40)]
+    sending = cocotb.start_soon(feed(other, frames))
+    for _ in range(60):
+        both.send(both.for_queue(1 - halted))
+        if direction == "rx":
+            both.wire.send(add_fcs(both.for_queue(halted)))
+    await both.expect(1 - halted)
+    await sending
+    for frame in frames:
+        assert await both.wire.receive() == as_sent(frame)
+    both.mac.memory.refuse()
+    await driver.stop()
+    assert not await both.regs.read("STATUS", f"{ring.prefix}_HALTED")
+    await driver.start()
+    both.send(both.for_queue(halted))
+    await both.expect_all()
+    frame = marked(halted, 100)
+    await driver.send(frame)
+    assert await both.wire.receive() == frame
+
+
+@cocotb.test()
+async def a_bus_that_stands_still(dut):
+    """What arrives at the queues is whole and in order; the rest was dropped at the FIFO."""
+    both = await Queues.start(dut, order=6)
+
+    async def starve():
+        while True:
+            for stopped in (True, False):
+                both.mac.memory.starve(stopped)
+                await both.mac.clocks(random.randrange(1, 3000))
+
+    starving = cocotb.start_soon(starve())
+    for _ in range(150):
+        both.send(flow(random.choice((MIN, 300, 1000))))
+    await both.wire.sent()
+    starving.cancel()
+    both.mac.memory.starve(False)
+    await both.mac.settle()
+    dropped = await both.regs.read("RX_DROP_FIFO") + await both.regs.read("RX_DROP_RING") + \
+        await both.regs.read("RX1_DROP_RING")
+    count = 0
+    for queue, driver in enumerate(both.drivers):
+        left = iter(both.due[queue])
+        while (frame := driver.receive()) is not None:
+            assert any(frame.data == other for other in left), "corrupted, reordered or astray"
+            count += 1
+    assert count == 150 - dropped
+
+
+# Interrupts ---------------------------------------------------------------------------------------
+
+@cocotb.test()
+async def each_has_its_interrupts(dut):
+    """Moderated by its own settings: nothing of the other one raises it."""
+    both = await Queues.start(dut, RX_FRAMES=4)
+    await both.regs.write("RX1_FRAMES", 7)
+    lines = [dut.irq_rx, dut.irq_rx1]
+    for queue, frames in ((0, 4), (1, 7)):
+        for _ in range(2):
+            for _ in range(frames):
+                assert [int(line.value) for line in lines] == [0, 0]
+                both.send(both.for_queue(queue))
+                await both.mac.settle()
+            assert [int(line.value) for line in lines] == [queue == 0, queue == 1]
+            await both.expect(queue)
+            await both.drivers[queue].rx.rearm()
+            await both.mac.clocks(20)
+    names = [f"{prefix}_INTERRUPTS" for prefix in ("RX", "RX1", "TX", "TX1")]
+    assert [await both.regs.read(name) for name in names] == [2, 2, 0, 0]
+    assert [await both.regs.read(f"{name}_FRAMES") for name in names] == [2, 2, 0, 0]
+    assert both.mac.events["rx_interrupt"] == 4
+
+
+MODERATIONS = [{"RX_FRAMES": 1}, {"RX_PACKET_TIMER": 300}, {"RX_ABSOLUTE_TIMER": 1000},
+               {"RX_FRAMES": 4, "RX_PACKET_TIMER": 100, "RX_GAP": 700}]
+
+
+@cocotb.test()
+@cocotb.parametrize(number=range(len(MODERATIONS)))
+async def no_interrupt_is_lost(dut, number):
+    """Both queues at once; nothing but its interrupts tells a driver to look."""
+    settings = MODERATIONS[number]
+    both = await Queues.start(dut, **settings)
+    got, handlers = [[], []], []
+    for queue, (driver, line) in enumerate(zip(both.drivers, (dut.irq_rx, dut.irq_rx1))):
+        async def poll(driver=driver, queue=queue):
+            frame = driver.receive()
+            if frame is not None:
+                got[queue].append(frame.data)
+                await driver.post_buffers()
+            return frame
+
+        handlers.append(Handler(both.mac, driver.rx, line, poll))
+    for _ in range(120):
+        both.send(flow(random.randrange(MIN, 200)))
+        if random.random() < 0.2:
+            await both.mac.settle()
+    await both.mac.settle()
+    await both.mac.clocks(sum(settings.values()) + 1500)
+    assert got == both.due
+    raised = [await both.regs.read(f"{prefix}_INTERRUPTS") for prefix in ("RX", "RX1")]
+    assert raised == [handler.raises for handler in handlers] and min(raised) > 0
+    assert both.mac.events["rx_interrupt"] == sum(raised)
+
+
+@cocotb.test()
+async def raised_in_the_same_clock(dut):
+    """Both Tx rings halted, then armed for it at once: two interrupts are told of, not one."""
+    both = await Queues.start(dut)
+    rings = [driver.tx for driver in both.drivers]
+    both.mac.memory.refuse(writes=lambda address: any(
+        ring.base <= address < ring.base + 16*ring.size for ring in rings))
+    for queue, driver in enumerate(both.drivers):
+        await driver.send(marked(queue, MIN))
+    await both.mac.settle()
+    for driver in both.drivers:
+        await driver.tx.rearm()
+    before = both.mac.events["tx_interrupt"]
+    together = cocotb.start_soon(rising_together(dut, dut.irq_tx, dut.irq_tx1))
+    await both.drivers[0].enable(HALT_INTERRUPT=1)
+    await both.mac.clocks(50)
+    assert await together
+    assert both.mac.events["tx_interrupt"] - before == 2
+    assert [await both.regs.read(f"TX{n}_INTERRUPTS_HALTED") for n in ("", "1")] == [1, 1]
+    both.mac.memory.refuse()
+
+
+@cocotb.test()
+async def late_interrupts_are_counted(dut):
+    """Raised when all else has been quiet for long: each queue's are counted, and told of."""
+    both = await Queues.start(dut, RX_ABSOLUTE_TIMER=20_000, TX_ABSOLUTE_TIMER=20_000)
+    for queue, driver in enumerate(both.drivers):
+        both.send(both.for_queue(queue))
+        await driver.send(marked(queue, MIN))
+        before = dict(both.mac.events)
+        await both.mac.clocks(25_000)
+        for direction in ("rx", "tx"):
+            raised = both.mac.events[f"{direction}_interrupt"] - before[f"{direction}_interrupt"]
+            assert raised == 1, direction
+            name = f"{direction.upper()}{driver.number}_INTERRUPTS_ABSOLUTE"
+            assert await both.regs.read(name) == 1, name
+
+
+async def rising_together(dut, one, other):
+    while not (int(one.value) or int(other.value)):
+        await RisingEdge(dut.sys_clk)
+    return int(one.value) and int(other.value)
+
+
+@cocotb.test()
+@cocotb.parametrize(urgent=[0, 1])
+async def urgent_frames_raise_their_queue(dut, urgent):
+    both = await Queues.start(dut, RX_FRAMES=30, RX_ABSOLUTE_TIMER=400_000)
+    wanted = both.for_queue(urgent)
+    await both.regs.write("URGENT_VALUE_0", int.from_bytes(wanted[24:28], "little"))
+    await both.regs.write("URGENT_MASK_0", 0xFFFFFFFF)
+    await both.regs.write("URGENT", 0x61)  # octets 24 to 27
+    for queue in (0, 1):
+        both.send(both.for_queue(queue))
+    await both.mac.settle()
+    assert not int(dut.irq_rx.value) and not int(dut.irq_rx1.value)
+    both.send(wanted)
+    await both.mac.settle()
+    assert [int(dut.irq_rx.value), int(dut.irq_rx1.value)] == [urgent == 0, urgent == 1]
+    await both.expect_all()
+
+
+@cocotb.test()
+@cocotb.parametrize(queue=[0, 1])
+async def each_ring_asks_for_a_pause(dut, queue):
+    """One that runs dry makes the other end pause; one that is off does not."""
+    both = await Queues.start(dut, order=6)
+    settings = {"PAUSE_QUANTUM": 52, "PAUSE_QUANTA": 40, "PAUSE_RING": 16 | 32 << 16, "PAUSE": 2}
+    for name, value in settings.items():
+        await both.regs.write(name, value)
+    driver = both.drivers[queue]
+    for _ in range(54):
+        both.send(both.for_queue(queue))
+    await both.wire.sent()
+    await both.mac.clocks(300)
+    assert await both.regs.read("STATUS", "RX_PAUSED")
+    await both.expect(queue)
+    await both.mac.clocks(300)
+    assert not await both.regs.read("STATUS", "RX_PAUSED")
+    for _ in range(54):
+        both.send(both.for_queue(queue))
+    await both.wire.sent()
+    await both.mac.clocks(300)
+    assert await both.regs.read("STATUS", "RX_PAUSED")
+    await driver.stop()
+    await both.mac.clocks(300)
+    assert not await both.regs.read("STATUS", "RX_PAUSED")
+
+
+@cocotb.test()
+async def each_adapts_its_moderation(dut):
+    """Pacing of queue 1 goes by how busy its own driver is."""
+    both = await Queues.start(dut, RX_FRAMES=1)
+    for prefix in ("RX", "RX1"):
+        await both.regs.write(f"{prefix}_ABSOLUTE_TIMER", 100)
+        await both.regs.write(f"{prefix}_PACING_LONGEST", 800)
+    await both.regs.write("RX_DISARM", 0)
+    await both.mac.clocks(2 * 32768 + 100)
+    assert await both.regs.read("RX_PACING") > 0 and await both.regs.read("RX1_PACING") == 0
+    await both.drivers[0].rx.rearm()
+    await both.regs.write("RX1_DISARM", 0)
+    await both.mac.clocks(2 * 32768 + 100)
+    assert await both.regs.read("RX_PACING") == 0 and await both.regs.read("RX1_PACING") > 0
+
+
+# Everything at once -------------------------------------------------------------------------------
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.4])
+async def both_queues_both_ways(dut, slow):
+    both = await Queues.start(dut, slow, order=6)
+    outward = [[marked(queue, random.choice((MIN, 61, 300, 1514))) for _ in range(50)]
+               for queue in range(2)]
+    for _ in range(160):
+        both.send(flow(random.choice((MIN, MIN, 300))))
+    sending = [cocotb.start_soon(feed(both.drivers[queue], outward[queue])) for queue in range(2)]
+    receiving = cocotb.start_soon(both.expect_all())
+    left = [list(frames) for frames in outward]
+    for _ in range(100):
+        got = await both.wire.receive()
+        assert got == as_sent(left[got[0] >> 2].pop(0))
+    for task in sending:
+        await task
+    await receiving
+
+
+# Time stamps --------------------------------------------------------------------------------------
+
+@cocotb.test()
+@cocotb.parametrize(stops=[False, True])
+async def each_has_its_stamps(dut, stops):
+    """Of frames of both that ask at random, in any order: those of the frames that asked. While one of
+    them stops and starts, the other one's are as they would be."""
+    both = await Queues.start(dut, order=6)
+    zero = await start_clock(both.mac, 0)
+    started, disturbing = [[], []], None
+
+    async def feed(queue, driver):
+        for serial in range(80):
+            frame = bytes([2 + 4*queue, serial]) + plain(random.choice((MIN, 61, 300)))[2:]
+            await driver.send(frame, random.randrange(8), TIMESTAMP=serial % 3 != 0)
+
+    async def disturb(driver):
+        while True:
+            for _ in range(8):
+                driver.queue(bytes([2]) + plain(300)[1:], TIMESTAMP=1)
+            await driver.tx.doorbell()
+            await both.mac.clocks(random.randrange(3000))
+            await driver.stop()
+            driver.stamps.clear()
+            await driver.start()
+
+    feeding = [cocotb.start_soon(feed(queue, driver)) for queue, driver in enumerate(both.drivers)
+               if queue or not stops]
+    if stops:
+        disturbing = cocotb.start_soon(disturb(both.drivers[0]))
+    left = [80 * (not stops), 80]
+    while any(left):
+        frame = await both.wire.receive()
+        queue = frame[0] >> 2
+        left[queue] -= 1
+        if frame[1] % 3:
+            started[queue].append(round(both.wire.started + zero) % 2**32)
+        if stops:
+            left[0] = 0
+    for task in feeding:
+        await task
+    if stops:
+        disturbing.cancel()
+    for queue in range(int(stops), 2):
+        assert not any(await both.drivers[queue].reclaim_all())
+        assert both.drivers[queue].stamps == started[queue]

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+TESTS = ["test_axi_slave", "axi64-soc"]
+
+MUTANTS = [
+    ("a refusal is no answer", "(registers.ack | registers.err | wraps)",
+     "(registers.ack | wraps)",
+     "the bus waits for ever"),
+    ("only the last beat's refusal", "Mux(refused | failed, axi.RESP_SLVERR",
+     "Mux(refused, axi.RESP_SLVERR",
+     "software never hears that a part was not done"),
+    ("a refusal is told for ever", "NextValue(failed, 0),\n                NextState(state)",
+     "NextState(state)",
+     "what follows looks refused, too"),
+    ("all bytes", "Mux(write, bus.w.strb, 2**(data_width//8) - 1)", "2**(data_width//8) - 1",
+     "a write of one byte changes four"),
+    ("a wrap goes on", "NextValue(wraps, channel.burst == axi.BURST_WRAP)",
+     "NextValue(wraps, 0)",
+     "registers behind the last one are written"),
+    ("every burst goes on", "Mux(channel.burst == axi.BURST_FIXED, 0, 1 << channel.size)",
+     "1 << channel.size",
+     "what is for one register goes to its neighbours"),
+    ("beats of the bus's width", "Mux(channel.burst == axi.BURST_FIXED, 0, 1 << channel.size)",
+     "Mux(channel.burst == axi.BURST_FIXED, 0, data_width//8)",
+     "a narrow burst skips registers"),
+    ("data that are not there yet", "write.eq(bus.w.valid)", "write.eq(1)",
+     "what is written is anything"),
+    ("answers do not wait", "If(bus.r.ready,\n                NextValue(left",
+     "If(1,\n                NextValue(left",
+     "an answer that nobody took is gone"),
+]

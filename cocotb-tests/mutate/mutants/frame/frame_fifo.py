@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+TESTS = ["test_frame_fifo", "sim-all"]
+
+MUTANTS = [
+    ("a word too many",
+     "full.eq(used == depth)", "full.eq(used == depth + 1)",
+     "the oldest frame is overwritten"),
+    ("an overflow is forgotten",
+     "If(full | overflow,", "If(full,",
+     "a frame with a hole is committed"),
+    ("good although it did not fit",
+     "self.accepted.eq(self.commit & ~overflow & records.sink.ready)",
+     "self.accepted.eq(self.commit & ~overflow)",
+     "a frame beyond max_frames counts as held"),
+    ("an aborted frame's words stay",
+     "write_pointer.eq(start_pointer)", "write_pointer.eq(write_pointer)",
+     "they stand before the next frame"),
+    ("a full FIFO's first word forgotten",
+     "overflow.eq(self.write & full)", "overflow.eq(0)",
+     "the frame behind a commit lacks its first word"),
+    ("release goes on from where the reader is",
+     "read_pointer_next.eq(head_pointer + records.source.words)",
+     "read_pointer_next.eq(read_pointer + records.source.words)",
+     "a frame that was read in part shifts the next"),
+    ("words of a dropped frame are written",
+     "write_port.we.eq(self.write & ~full & ~overflow)",
+     "write_port.we.eq(self.write & ~full)",
+     "nothing: what is written stands beyond the write pointer, where only an abort comes",
+     "no word at or beyond the write pointer is read, and commit refuses such a frame"),
+    ("space counts committed words only",
+     "used.eq(write_pointer - read_pointer)", "used.eq(start_pointer - read_pointer)",
+     "a long frame overwrites what is held"),
+]

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+TESTS = ["test_rmon", "gmii-pause", "sim-all", "sim-rings", "sim-faults", "test_mac_gated",
+         "gated-pause", "test_mac_plain", "sim-tags", "sim-merging", "sim-queues", "gated-options"]
+
+MUTANTS = [
+    ("frames of other VLANs are no event",
+     "receive.filtered | receive.foreign if options",
+     "receive.filtered if options",
+     "whoever counts outside misses frames"),
+    ("an event of queue 1 is none",
+     "self._any(queue.rx_ring.drop_ring | queue.rx_ring.drop_buffer for queue in queues)",
+     "queues[0].rx_ring.drop_ring | queues[0].rx_ring.drop_buffer",
+     "the tester misses frames"),
+    ("interrupts of queue 1 do not wake what counts them",
+     "awake += [queue.datapath_awake for queue in queues]",
+     "awake += [queues[0].datapath_awake]",
+     "behind a clock gate they are not counted"),
+    ("moderation of queue 1 sleeps",
+     "self._any(queue.moderation_awake for queue in queues)",
+     "queues[0].moderation_awake",
+     "behind a clock gate queue 1 raises nothing"),
+    ("asleep when there is something to ask for",
+     "awake.append(self.pause_source.awake)",
+     "awake.append(self.pause_source.hold)",
+     "behind a clock gate the other end is not told"),
+    ("errors of the same clock count once",
+     "self.reader.error + self.writer.error", "self.reader.error | self.writer.error",
+     "DMA_ERRORS misses some"),
+    ("asleep while the bus reads a register",
+     "for part in (regs, core,",
+     "for part in (core,",
+     "behind a clock gate software hangs"),
+]

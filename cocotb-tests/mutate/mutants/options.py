@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
+TESTS = ["sim-tags", "sim-checksums", "sim-merging", "test_mac_plain"]
+
+MUTANTS = [
+    ("does not say that it marks segments",
+     'needs=("rx_checksum",), tells=("FEATURES.MERGE",)',
+     'needs=("rx_checksum",)',
+     "the driver merges nothing"),
+    ("FEATURES does not tell of VLANs",
+     'tells=("FEATURES.VLAN", "FEATURES.VLAN_FILTER")',
+     'tells=("FEATURES.VLAN_FILTER",)',
+     "no driver uses them"),
+    ("FEATURES does not tell of sums",
+     'tells=("FEATURES.RX_CHECKSUM",)',
+     "tells=()",
+     "a driver goes on summing"),
+    ("FEATURES tells of what is not there",
+     "int(getattr(self, known.name)) - known.without",
+     "(known.most if known.is_switch else int(getattr(self, known.name))) - known.without",
+     "frames leave without their checksums"),
+]

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+TESTS = ["8-core", "gmii-resets"]
+
+MUTANTS = [
+    ("a frame waits for its next octet",
+     "source.valid.eq(self.inside | (sink.valid & ~self.drop))",
+     "source.valid.eq(sink.valid & ~self.drop)",
+     "the next frame has no preamble"),
+    ("what is dropped is a frame",
+     "(sink.valid & ~self.drop)", "sink.valid",
+     "a preamble leaves, and an octet"),
+]

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What can't work is refused when the gateware is made."""
+
+import pytest
+from migen import Record
+
+from bench.devices import duts
+from moderato.gateware.registers import table as registers
+from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
+from moderato.gateware.options import OPTIONS
+from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
+from moderato.sim.soc import OFFLOADS
+from synthesis.area import DEVICES
+
+
+def mac(sys_clk_freq=100e6, **options):
+    return ModeratoMAC(SimPHY(Record(sim_phy_pads(8)), sys_clk_freq), sys_clk_freq, "sys", **options)
+
+
+@pytest.mark.parametrize("name", ["rx_fifo_order", "tx_fifo_order"])
+@pytest.mark.parametrize("order", [10, 15])
+def test_fifo_order(name, order):
+    with pytest.raises(ValueError, match=f"{name} must be 11 to 14, not {order}"):
+        mac(**{name: order})
+    for order in (11, 14):
+        mac(**{name: order})
+
+
+def test_max_frames():
+    for number in (0, 4):
+        with pytest.raises(ValueError, match=f"max_frames must be 5 to 4096, not {number}"):
+            mac(max_frames=number)
+    mac(max_frames=5)
+    with pytest.raises(ValueError, match="max_frames must be more than the 8 .*, not 8"):
+        mac(max_frames=8, queues=2)
+    mac(max_frames=9, queues=2)
+
+
+def test_sys_clk_freq():
+    assert min_sys_clk_freq(SimPHY) == pytest.approx(37.5e6)
+    with pytest.raises(ValueError, match="37.5 MHz at least for the rate of SimPHY, not 37.0 MHz"):
+        mac(sys_clk_freq=37e6)
+    mac(sys_clk_freq=38e6)
+
+
+def test_unicast():
+    for number in (-1, 9):
+        with pytest.raises(ValueError, match=f"unicast must be 0 to 8, not {number}"):
+            mac(unicast=number)
+    assert optional(mac(unicast=2)) == {"FEATURES", *(
+        f"UNICAST_{half}_{n}" for half in ("LOW", "HIGH") for n in range(2))}
+
+
+def test_pause():
+    made = mac(pause=True)
+    assert {name.split("_")[0] for name in optional(made)} == {"FEATURES", "PAUSE"}
+    assert {name for name in made.registers.counters if name not in registers.counters()} == {
+        "RX_PAUSE_FRAMES", "RX_CONTROL_UNKNOWN", "TX_PAUSE_FRAMES"}
+
+
+def test_rmon():
+    made = mac(rmon=True)
+    assert optional(made) == {"FEATURES"}  # counters have no registers of their own
+    assert set(made.registers.counters) - set(registers.counters()) == {
+        register.name for register in registers.STATISTICS if register.option == "rmon"}
+
+
+def test_vlan():
+    made = mac(vlan=True)
+    assert optional(made) == {"FEATURES", "VLAN"}  # what is only written has no value
+    assert "VLAN_TABLE" in made.registers.strobe and "VLAN_TABLE" not in mac().registers.strobe
+    assert set(made.registers.counters) - set(registers.counters()) == {"RX_VLAN_FILTERED"}
+
+
+def test_timestamp():
+    made = mac(timestamp=True)
+    assert {name.split("_")[0] for name in optional(made)} == {"FEATURES", "TIME"}
+    assert made.registers.counters == registers.counters()
+
+
+def test_jumbo():
+    """The FIFOs grow to what is needed, and no further; a longer one stays."""
+    assert len(mac(jumbo=True).rx_fifo.space) == len(mac(rx_fifo_order=14).rx_fifo.space)
+    assert len(mac(jumbo=True).tx_fifo.space) == len(mac(tx_fifo_order=14).tx_fifo.space)
+    assert len(mac().rx_fifo.space) == 11
+
+
+def test_queues():
+    for number in (0, 3):
+        with pytest.raises(ValueError, match=f"queues must be 1 to 2, not {number}"):
+            mac(queues=number)
+    made = mac(queues=2)
+    assert {name.split("_")[0] for name in optional(made)} == {"FEATURES", "RSS", "RX1", "TX1"}
+    assert not any("PACING" in name for name in optional(made))
+    assert set(mac(queues=2, pacing=True).irqs) == {"rx", "tx", "rx1", "tx1"}
+    assert set(mac().irqs) == {"rx", "tx"}
+    assert len(made.registers.value["CTRL"]) == 7 and len(mac().registers.value["CTRL"]) == 5
+
+
+def test_segment():
+    for options in ({}, {"gather": True}, {"tx_checksum": True}):
+        with pytest.raises(ValueError, match="segment needs gather and tx_checksum"):
+            mac(segment=True, **options)
+    assert optional(mac(segment=True, gather=True, tx_checksum=True)) == {"FEATURES"}
+
+
+def test_no_option_is_there_unasked():
+    made = mac()
+    assert optional(made) == set()
+    assert made.registers.counters == registers.counters()
+
+
+def optional(made):
+    """The registers of a MAC that are there for an option."""
+    return {register.name for register in registers.registers()
+            if register.option and register.name in made.registers.value}
+
+
+# Who lists options --------------------------------------------------------------------------------
+
+SIZES = {"rx_fifo_order", "tx_fifo_order", "max_frames"}
+
+
+def test_every_option_has_its_area_measured(monkeypatch):
+    """Each in a row of its own: with what it needs, and with no other."""
+    rows = []
+    monkeypatch.setattr(duts, "mac_gmii", lambda **options: rows.append(
+        {name for name, value in options.items() if value and value != OPTIONS[name].default}))
+    for name in DEVICES.keys() - {"liteeth_gmii"}:
+        getattr(duts, name)()
+    for option in OPTIONS.values():
+        assert option.name in SIZES or {option.name, *option.needs} in rows, option.name
+
+
+def test_the_lab_has_every_option():
+    assert OFFLOADS.keys() | {"urgent", "pacing"} | SIZES == OPTIONS.keys()
+
+
+def test_options_tell_of_what_there_is():
+    """Each field of FEATURES, and of CAPABILITY beyond sizes and rates, is told by one option."""
+    told = [place for option in OPTIONS.values() for place in option.tells]
+    fields = {f"{register.name}.{field.name}" for register in registers.registers()
+              if register.name in ("FEATURES", "CAPABILITY") for field in register.fields}
+    assert len(set(told)) == len(told)
+    assert fields - set(told) == {f"CAPABILITY.{name}" for name in (
+        "MAX_RING_ORDER", "TIMER_BITS", "RX_FIFO_ORDER", "TX_FIFO_ORDER", "RATES")}
+
+
+@pytest.mark.parametrize("value", ["4k", 4.0, True, None])
+def test_numbers_are_numbers(value):
+    with pytest.raises(ValueError, match="unicast must be 0 to 8, not"):
+        mac(unicast=value)
+
+
+@pytest.mark.parametrize("value", ["yes", 2, None])
+def test_switches_are_on_or_off(value):
+    with pytest.raises(ValueError, match="vlan must be True or False, not"):
+        mac(vlan=value)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Frames in pieces, and segments, with VLAN tags and time stamps: what frames in one have of both, and
+what is of their first piece, of their last one, and of each segment.
+"""
+
+import random
+
+import cocotb
+
+from bench.models.frames import inserted, padded, plain, tagged
+from bench.mac import Mac
+from cases.basics import MIN
+from cases import stamps, tags
+from cases.pieces import cut
+from cases.segments import hand_over, packet, room
+from cases.stamps import start_clock
+from cases.tags import INSERT, some_tci
+
+DUT   = "mac_gather"
+CASES = [
+    stamps.a_ring_that_stops_waits_for_no_stamp,
+    stamps.frames_are_stamped,
+    stamps.keeps_the_line_rate_with_stamps,
+    stamps.what_is_not_sent_has_no_stamp,
+    tags.asks_in_vain,
+    tags.checksums_count_without_the_tag,
+    tags.puts_tags_in,
+    tags.stops_and_starts_with_tags,
+    tags.tags_at_the_line_rate,
+]
+
+
+def stamps_of(mac):
+    """Those that came, compared with nothing yet."""
+    stamps, mac.driver.stamps = mac.driver.stamps, []
+    return stamps
+
+
+async def started(mac, zero):
+    """A frame from the wire, and the lower word of when it started."""
+    frame = await mac.wire.receive()
+    return frame, round(mac.wire.started + zero) % 2**32
+
+
+@cocotb.test()
+@cocotb.parametrize(slow=[0.0, 0.5])
+async def pieces_with_tags_and_stamps(dut, slow):
+    """Asked for by the first piece and by the last one; by any other piece, neither is."""
+    mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5}, VLAN=INSERT)
+    zero = await start_clock(mac, 0)
+    due, asked = [], []
+
+    async def feed():
+        for _ in range(100):
+            frame, tci = plain(random.randrange(MIN, 300)), random.choice((None, some_tci()))
+            checksum = random.choice((None, (14, 40)))
+            stamp = random.random() < 0.5
+            sent = inserted(frame, *checksum) if checksum else frame
+            due.append((sent if tci is None else tagged(sent, tci), stamp))
+            *pieces, last = cut(frame, 5)
+            if mac.driver.tx.room < 6:
+                await room(mac, 6)
+            mac.driver.queue_pieces(pieces, checksum, tci, more=True, TIMESTAMP=random.getrandbits(1))
+            # A tag of a piece that is not the first one counts as little.
+            mac.driver.queue(*last, *((None, some_tci()) if pieces else (checksum, tci)),
+                             TIMESTAMP=int(stamp))
+            if random.random() < 0.7:
+                await mac.driver.tx.doorbell()
+        await mac.driver.tx.doorbell()
+
+    feeding = cocotb.start_soon(feed())
+    for _ in range(100):
+        frame, start = await started(mac, zero)
+        right, stamp = due.pop(0)
+        assert frame == right
+        if stamp:
+            asked.append(start)
+    await feeding
+    assert not any(await mac.driver.reclaim_all())
+    assert stamps_of(mac) == asked
+
+
+@cocotb.test()
+async def segments_with_tags_and_a_stamp(dut):
+    """Each segment has the tag of the headers' piece; the stamp is that of the last one. What is
+    refused has no stamp, and is not waited for."""
+    mac = await Mac.start(dut, driver={"tx_order": 5}, VLAN=INSERT)
+    zero = await start_clock(mac, 0)
+    for _ in range(40):
+        mss = random.choice((9, 100, 536))
+        p, tci = packet(random.randrange(1, 5*mss), mss), random.choice((None, some_tci()))
+        stamp, wrong = random.random() < 0.6, random.random() < 0.3
+        start, octets, _ = p.segments
+        change = {"segments": (start, octets + 1, mss)} if wrong else {}
+        await room(mac, 8)
+        hand_over(mac, p, stamp=stamp, tci=tci, **change)
+        await mac.driver.tx.doorbell()
+        # Told that there is one octet more, it gives up what is not a whole segment without that.
+        last = None
+        for segment in p.cut[:octets // mss] if wrong else p.cut:
+            frame, last = await started(mac, zero)
+            assert frame == padded(segment if tci is None else tagged(segment, tci)) or wrong
+        assert (await mac.driver.reclaim_all())[-1] == wrong
+        assert stamps_of(mac) == ([last] if stamp and not wrong else [])

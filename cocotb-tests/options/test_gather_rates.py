@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which clock frames in pieces, and segments, want at a gigabit: docs/segmentation.md has the table.
+
+The clock is one of 125 MHz, and the wire so much faster than a gigabit as the clock would be slower.
+"""
+
+import cocotb
+
+from bench.models.frames import plain
+from bench.mac import Mac
+from cases.line_rate import LATENCY
+from cases.pieces import post
+from cases.segments import hand_over, packet
+
+DUT = "mac_gather_2500"
+CLOCK = 125     # MHz
+SLOWEST = 37.5  # that the MAC accepts for a gigabit
+LINE = 0.995    # of its rate: none of the wire's clocks is idle, but for what a word rounds
+
+
+async def start(dut, mhz):
+    """At a gigabit and so many MHz, with a memory as late as the lab's."""
+    mac = await Mac.start(dut, link=round(1000*CLOCK/mhz), driver={"tx_order": 6})
+    mac.memory.delay(LATENCY)
+    return mac
+
+
+async def part_of_the_line_rate(mac, frames):
+    """That these frames have, from the first preamble to the last FCS."""
+    for frame in frames:
+        assert await mac.wire.receive() == frame
+    octets = sum(8 + len(frame) + 4 + 12 for frame in frames) - 12
+    return octets / mac.wire.took
+
+
+@cocotb.test()
+@cocotb.parametrize(case=[(60, 3, SLOWEST), (60, 5, 57.5), (124, 5, 42.5), (1514, 17, SLOWEST)])
+async def pieces(dut, case):
+    """Octets of a frame, its pieces, MHz: the wire does not wait."""
+    length, count, mhz = case
+    mac = await start(dut, mhz)
+    frames = [plain(length) for _ in range(60)]
+    step = -(-length // count)
+
+    async def feed():
+        for frame in frames:
+            await post(mac, [(frame[at:at + step], 2) for at in range(0, length, step)])
+            await mac.driver.tx.doorbell()
+
+    feeding = cocotb.start_soon(feed())
+    assert await part_of_the_line_rate(mac, frames) >= LINE
+    await feeding
+
+
+@cocotb.test()
+@cocotb.parametrize(case=[
+    (4, 1428, SLOWEST, LINE), (6, 1428, SLOWEST, LINE), (4, 536, 42.5, LINE), (6, 516, 50, LINE),
+    (4, 88, 75, LINE), (6, 88, 87.5, LINE), (4, 536, SLOWEST, 0.88), (4, 88, SLOWEST, 0.53)])
+async def segments(dut, case):
+    """Version of IP, MSS, MHz, at least so much of the line rate, with a time stamp in each."""
+    version, mss, mhz, least = case
+    mac = await start(dut, mhz)
+    p = packet(16_000, mss, version, usual=True)
+    hand_over(mac, p, 17)
+    await mac.driver.tx.doorbell()
+    assert await part_of_the_line_rate(mac, p.right) >= least

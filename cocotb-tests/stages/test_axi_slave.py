@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The registers on AXI4, by cocotbext-axi's master: bursts of any size, and those that are refused."""
+
+import random
+
+import cocotb
+from cocotb.triggers import with_timeout
+from cocotbext.axi import AxiBurstType, AxiBus, AxiMaster, AxiResp
+
+from bench.models import axi_master
+from bench.models.wishbone import TABLE
+
+DUT = "axi_slave"
+START, WORD = TABLE["MAC_LOW"].offset, 4  # of the registers that are written here
+NAMES = ["MAC_LOW", "MAC_HIGH", "HASH_LOW", "HASH_HIGH"]
+
+
+class Bench:
+    """`held`: the octets of these registers."""
+
+    @classmethod
+    async def start(cls, dut, pause=0.0):
+        bench = cls()
+        bench.master = await axi_master.start(dut, AxiMaster, AxiBus, pause)
+        bench.held = bytearray(b"".join(TABLE[name].reset.to_bytes(WORD, "little") for name in NAMES))
+        return bench
+
+    async def write(self, at, data, **how):
+        """From octet `at` of these registers on; whether it was done."""
+        answer = await with_timeout(self.master.write(START + at, data, **how), 20, "us")
+        return answer.resp == AxiResp.OKAY
+
+    async def read(self, at=0, length=len(NAMES)*WORD, **how):
+        answer = await with_timeout(self.master.read(START + at, length, **how), 20, "us")
+        assert answer.resp == AxiResp.OKAY
+        return answer.data
+
+    def hold(self, word, data):
+        """What a write of a whole register leaves."""
+        value = int.from_bytes(data, "little") & (1 << TABLE[NAMES[word]].width) - 1
+        self.held[WORD*word:WORD*(word + 1)] = value.to_bytes(WORD, "little")
+
+
+@cocotb.test()
+@cocotb.parametrize(pause=[0.0, 0.5])
+async def bursts_of_every_size(dut, pause):
+    """Narrow ones, and those that begin or end within a word: what is not of a whole register is
+    refused, the rest of the burst is done."""
+    bench = await Bench.start(dut, pause)
+    for _ in range(300):
+        size, at = random.randrange(4), random.randrange(16)
+        data = random.randbytes(random.randrange(1, 17 - at))
+        partial = False
+        for word in range(4):
+            inside = range(max(at, WORD*word), min(at + len(data), WORD*(word + 1)))
+            whole = len(inside) == WORD and size >= 2  # in one beat
+            if whole:
+                bench.hold(word, data[WORD*word - at:][:WORD])
+            partial |= 0 < len(inside) and not whole
+        assert await bench.write(at, data, size=size) != partial, (at, len(data), size)
+        assert await bench.read(at, len(data), size=random.randrange(4)) == bench.held[at:at + len(data)]
+        assert await bench.read() == bench.held
+
+
+@cocotb.test()
+async def bursts_to_one_place(dut):
+    """FIXED: the last beat stays, and the neighbours are left alone. WRAP: nothing is done."""
+    bench = await Bench.start(dut)
+    at = WORD*NAMES.index("HASH_LOW")
+    for _ in range(20):
+        data = random.randbytes(32)
+        assert await bench.write(at, data, burst=AxiBurstType.FIXED)
+        bench.hold(2, data[24:28])
+        bench.hold(3, data[28:])
+        assert await bench.read() == bench.held
+        assert await bench.read(at, 16, burst=AxiBurstType.FIXED) == bench.held[at:]*2
+        assert not await bench.write(at, random.randbytes(16), burst=AxiBurstType.WRAP)
+        assert await bench.read() == bench.held
+
+
+@cocotb.test()
+@cocotb.parametrize(pause=[0.0, 0.5])
+async def reads_and_writes_at_once(dut, pause):
+    """All are answered, and a read gives what a register held before or after a write."""
+    bench = await Bench.start(dut, pause)
+    at, last = WORD*NAMES.index("HASH_LOW"), bytes(8)
+    for _ in range(100):
+        data = random.randbytes(8)
+        writing = cocotb.start_soon(bench.write(at, data))
+        got = await bench.read(at, 8)
+        assert got in (last, data)
+        assert await writing
+        last = data

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: BSD-2-Clause
-"""The whole MAC on 64-bit Wishbone."""
-
-from master_cases import *
-
-DUT = "mac_wishbone64"

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: BSD-2-Clause
-"""Two queues in each direction, on the simulation PHY."""
-
-from queue_cases import *
-
-DUT = "mac_queues_sim"

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: BSD-2-Clause
-"""The MAC in a SoC of LiteX whose main bus is 64-bit Wishbone."""
-
-from soc_cases import *
-
-DUT = "soc_wishbone64"
