@@ -135,6 +135,7 @@ async def loses_what_is_cut(dut, domains, pace):
         missing = [n for n, frame in enumerate(given) if frame not in whole]
         assert len(missing) <= may_lose, f"{name} without {missing}, where {may_lose} may be lost"
     assert domains or not {frame for frame in given if frame not in left} - starved
+    assert domains or len(left) == len(given), "what is left of a frame is another one"
     for frame in left:  # the end of one that is cut is not its own
         assert any(other.startswith(frame[:-8]) for other in given), "a rest left as a frame"
     await ClockCycles(dut.sys_clk, 10)

@@ -91,3 +91,21 @@ async def reads_and_writes_at_once(dut, pause):
         assert got in (last, data)
         assert await writing
         last = data
+
+
+@cocotb.test()
+async def neither_waits_for_the_others_end(dut):
+    """A write gets between reads that wait, and a read between writes."""
+    bench = await Bench.start(dut)
+    at = WORD*NAMES.index("HASH_LOW")
+    for _ in range(10):
+        reads = [cocotb.start_soon(bench.read()) for _ in range(12)]
+        assert await bench.write(at, bytes(8))
+        assert not all(task.done() for task in reads), "the write came last"
+        for task in reads:
+            await task
+        writes = [cocotb.start_soon(bench.write(at, bytes(8))) for _ in range(12)]
+        await bench.read()
+        assert not all(task.done() for task in writes), "the read came last"
+        for task in writes:
+            assert await task

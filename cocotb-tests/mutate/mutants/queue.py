@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["sim-all", "sim-faults", "sim-queues", "gated-options"]
+TESTS = ["sim-all", "sim-faults", "sim-queues", "sim-tags", "gated-options"]
 
 MUTANTS = [
     ("idle while frames wait for it",
@@ -26,4 +26,16 @@ MUTANTS = [
      "tx_ring.awake | rx_moderation.raised | tx_moderation.raised",
      "tx_ring.awake",
      "behind a clock gate INTERRUPTS misses some"),
+    ("no tag is inserted",
+     'tx_ring.insert.eq(regs.field("VLAN", "INSERT"))',
+     "tx_ring.insert.eq(0)",
+     "frames of VLANs leave without their tags"),
+    ("idle is the other direction's",
+     'f"{tx}_IDLE").eq(tx_ring.idle)',
+     'f"{tx}_IDLE").eq(rx_ring.idle)',
+     "the driver frees what is still being sent"),
+    ("one timer for both directions",
+     'regs.value[f"{tx}_ABSOLUTE_TIMER"]',
+     'regs.value[f"{rx}_ABSOLUTE_TIMER"]',
+     "TX_ABSOLUTE_TIMER does nothing"),
 ]

@@ -23,4 +23,12 @@ MUTANTS = [
     ("reads give the last word only", "Case(word, {n: kept.eq(registers.dat_r)",
      "Case(word, {n: kept.eq(0)",
      "a register reads as 0"),
+    ("each word has the selection of the first",
+     "sel.eq(bus.sel[4*n:4*n + 4])",
+     "sel.eq(bus.sel[:4])",
+     "registers are written that nobody meant"),
+    ("each word has the data of the first",
+     "registers.dat_w.eq(bus.dat_w[32*n:32*n + 32])",
+     "registers.dat_w.eq(bus.dat_w[:32])",
+     "every second register gets its neighbour's value"),
 ]

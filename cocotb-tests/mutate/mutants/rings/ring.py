@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["sim-rings", "sim-faults", "formal:rx_ring", "gated-options"]
+TESTS = ["sim-rings", "sim-faults", "sim-stamps", "formal:rx_ring", "gated-options"]
 
 MUTANTS = [
     ("stops with writes under way",
@@ -14,4 +14,16 @@ MUTANTS = [
      'f"{prefix}_HALTED").eq(self.halted)',
      'f"{prefix}_HALTED").eq(0)',
      "the driver resets the wrong ring"),
+    ("a refused status halts in silence",
+     "self.halted.eq(fetcher.failed | completions.failed)",
+     "self.halted.eq(fetcher.failed)",
+     "no driver resets a ring whose statuses are lost"),
+    ("a refused descriptor halts in silence",
+     "self.halted.eq(fetcher.failed | completions.failed)",
+     "self.halted.eq(completions.failed)",
+     "no driver resets a ring that fetches nothing"),
+    ("a ring that stops waits for its stamps",
+     "stamps.give_up.eq(~self.enable)",
+     "stamps.give_up.eq(0)",
+     "it never stops while the link is down"),
 ]
