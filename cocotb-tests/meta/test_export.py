@@ -15,8 +15,8 @@ def test_a_changed_table_is_noticed(monkeypatch, capsys):
     monkeypatch.delitem(export.OPTIONS, "merge")
     assert cli.main(["export", "--check"]) == 1
     assert capsys.readouterr().err == (
-        "moderato: linux-driver/moderato_regs.h, docs/registers.md, docs/options.md: differs from its "
-        "table; run `./moderato export`\n")
+        "moderato: linux-driver/moderato_regs.h, docs/registers.md, docs/options.md: not as what it "
+        "is made from; run `./moderato export`\n")
 
 
 def test_files_are_made_anew(monkeypatch, tmp_path):

@@ -45,7 +45,7 @@ def run(*command, **options):
 
 
 def require_commands(moderato: list, folder: Path, **environment):
-    """`moderato` of the package alone has its two commands, and says where the others are."""
+    """`moderato` of the package alone has its three commands, and says where the others are."""
     def ends(*words):
         return subprocess.run(list(map(str, [*moderato, *words])), capture_output=True, text=True,
                               cwd=folder, env={**os.environ, **environment})
@@ -53,7 +53,7 @@ def require_commands(moderato: list, folder: Path, **environment):
     shown = ends("--help")
     assert shown.returncode == 0 and "usage: moderato COMMAND" in shown.stdout, shown.stderr
     assert [line.split()[0] for line in shown.stdout.splitlines() if line.startswith("  ")] == [
-        "verilog", "node"]
+        "verilog", "node", "about"]
     assert ends("--version").stdout == f"moderato {pyproject()['project']['version']}\n"
     made = ends("verilog", "--phy", "mii", "--sys-clk-freq", "75e6", "--output", "out")
     assert made.returncode == 0, made.stderr
@@ -62,7 +62,8 @@ def require_commands(moderato: list, folder: Path, **environment):
     assert told.returncode == 0 and "ethernet@" in told.stdout, told.stderr
     refused = ends("forward")
     assert refused.returncode == 2 and "needs a clone of the project" in refused.stderr
-    assert "known: verilog, node" in ends("nod").stderr
+    assert "known: verilog, node, about" in ends("nod").stderr
+    assert f"moderato  {pyproject()['project']['version']}\ncommit    -" in ends("about").stdout
 
 
 def test_commands_of_the_package(tmp_path):

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from moderato.soc.toolchain.cache import BuildError
-from moderato.soc.toolchain.project import version
+from moderato.soc.toolchain.project import title
 
 from . import commands
 from .show import outputs
@@ -111,7 +111,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         print(summary(), end="")
         raise SystemExit
     if "--version" in words:
-        print(f"moderato {version()}")
+        print(f"moderato {title()}")
         raise SystemExit
     if name in commands.NAMES and set(HELP) & set(rest):  # whatever is wrong before it
         parser(name).print_help()

@@ -369,13 +369,14 @@ def test_examples_are_right(name, tmp_path, monkeypatch):
 def test_version(words, capsys):
     with pytest.raises(SystemExit):
         cli.main(words.split())
-    assert capsys.readouterr().out == f"moderato {project.version()}\n"
+    assert capsys.readouterr().out == f"moderato {project.title()}\n"
 
 
 @pytest.mark.parametrize("words, says", [
     ("--help", "usage: moderato COMMAND"), ("help forward", "usage: moderato forward"),
     ("shell --help", "usage: moderato shell"), ("test --help", "takes pytest's"),
     ("setup --help", "Installs"), ("help test", "takes pytest's"), ("--version", "moderato "),
+    ("about", "build cache"),
     ("example test --help", "usage: moderato example"), ("verilog -h", "usage: moderato verilog")])
 def test_launcher_s_help_installs_nothing(words, says, tmp_path):
     clone = bare_clone(tmp_path)

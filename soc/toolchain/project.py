@@ -27,13 +27,26 @@ def settings() -> dict:
     return pyproject()["tool"]["moderato"]
 
 
+def release() -> str:
+    """The version of CHANGELOG.md: it stands in pyproject.toml, and a package was made with it."""
+    return pyproject()["project"]["version"] if IS_CLONE else importlib.metadata.version("moderato")
+
+
+def commit() -> str | None:
+    """The clone's, with `-dirty` if files differ from it; None of a package, and if git knows none."""
+    return git("describe", "--always", "--dirty") if IS_CLONE else None
+
+
 @functools.cache
 def version() -> str:
-    """The commit, with `-dirty` if files differ from it; else the package's version, and of a clone
-    that the commit is unknown."""
-    if not IS_CLONE:
-        return importlib.metadata.version("moderato")
-    return git("describe", "--always", "--dirty") or f"{pyproject()['project']['version']}, {UNKNOWN}"
+    """What a result was made with: the commit; else the release, and of a clone that its commit is
+    unknown."""
+    return commit() or release() + f", {UNKNOWN}" * IS_CLONE
+
+
+def title() -> str:
+    """Both, for people: `0.2.0, commit 1a2b3c4`."""
+    return f"{release()}, commit {commit()}" if commit() else version()
 
 
 def uncommitted() -> list[str] | None:

@@ -14,11 +14,11 @@ from moderato.soc.toolchain.project import IS_CLONE
 
 # As `moderato --help` lists them.
 LAB = ("forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
-       "shell", "profile", "timeline", "compare", "bench", "cpus")
+       "shell", "profile", "timeline", "compare", "bench", "cpus", "about")
 DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export", "series")
 
 # Those that do without a clone. What they import at the top is in the wheel (test_wheel.py).
-INSTALLED = ("verilog", "node")
+INSTALLED = ("verilog", "node", "about")
 
 ALL = (*LAB, *DESIGN)
 NAMES = ALL if IS_CLONE else INSTALLED

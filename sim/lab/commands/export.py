@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Make the driver's header and docs from the MAC's tables."""
+"""Write the MAC's tables, figures and the version where they stand."""
 
 from ..show.errors import LabError
 
@@ -8,13 +8,16 @@ EXAMPLES = ("", "--check")
 
 def options(parser):
     parser.add_argument("--check", action="store_true",
-                        help="change nothing, and fail if a file differs from its table")
+                        help="change nothing, and fail if a file is not as it has to be")
 
 
 def run(options) -> int:
     from moderato.gateware import export
+
+    from ..report import stated
     if not options.check:
         export.write()
-    elif stale := export.stale():
-        raise LabError(f"{', '.join(stale)}: differs from its table; run `./moderato export`")
+        stated.write()
+    elif stale := [*export.stale(), *stated.stale()]:
+        raise LabError(f"{', '.join(stale)}: not as what it is made from; run `./moderato export`")
     return 0
