@@ -6,7 +6,6 @@ import json
 import pytest
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.receiver import study
 from moderato.sim.lab.receiver.buffers import BUFFERS
 from moderato.sim.lab.tcp import command, exchange, figures, receive_queue
 from moderato.sim.lab.tcp.segments import SEGMENTS, context, segment
@@ -19,7 +18,6 @@ def lab(machine, monkeypatch, tmp_path):
     program = tmp_path / "stream"
     program.write_text("stream")
     monkeypatch.setattr(command, "machine", lambda *_, **__: machine)
-    monkeypatch.setattr(study, "machine", lambda *_, **__: machine)
     monkeypatch.setattr(command, "program", lambda zerocopy: program)
     monkeypatch.setattr(command.symbols, "of_guest", lambda _: [])
     return lambda *words: cli.main(list(map(str, words)))

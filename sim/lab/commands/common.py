@@ -8,6 +8,7 @@ from pathlib import Path
 from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, Choice
 
 from ..measure.traffic import Traffic
+from ..run.store import Where
 from ..run.system import COMMON, IPI, QUEUES, SPREADS, THREADED, System
 from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, OFFLOAD, RX_INTERRUPT, VARIANTS
 from ..show import outputs
@@ -147,6 +148,10 @@ def system_and_traffic(options) -> tuple[System, Traffic]:
     """What is measured, and what the tester offers to it."""
     chosen = system(options)
     return chosen, Traffic(options.flows, options.one_way, chosen.in_order)
+
+
+def where(options) -> Where:
+    return Where(options.scheduler, options.results)
 
 
 def variants(options) -> list[str]:

@@ -23,7 +23,7 @@ def check(options):
 
 
 def run(options) -> int:
-    from ..receiver.study import receiver
+    from ..receiver.study import Request, receiver
     chosen, *_ = common.variants(options)  # the first one is as the paper's driver
-    return receiver(chosen, options.user_buffer, common.system(options), options.json,
-                    options.results, options.scheduler)
+    return receiver(Request(chosen, options.user_buffer, common.system(options), options.json,
+                            common.where(options)))

@@ -32,7 +32,7 @@ def check(options):
 
 
 def run(options) -> int:
-    from ..measure.replay import replay
-    return replay(common.variant(options), [options.in0, options.in1],
-                  [options.out0, options.out1], options.json, common.system(options),
-                  options.yes, options.udp_echo, options.rewrite)
+    from ..measure.replay import Request, replay
+    return replay(Request(common.variant(options), [options.in0, options.in1],
+                          [options.out0, options.out1], options.json, common.system(options),
+                          options.udp_echo, options.rewrite, patient=options.yes))

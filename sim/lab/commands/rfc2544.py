@@ -32,12 +32,13 @@ def options(parser):
 
 
 def run(options) -> int:
-    from ..rfc2544.command import rfc2544
+    from ..rfc2544.command import Request, rfc2544
     require_used(options)
-    return rfc2544(options.test, common.variants(options), options.frame_size,
-                   options.load or LOADS, options.phases or 1, options.resolution or 1.0,
-                   options.link, options.scheduler, options.results, *common.system_and_traffic(options),
-                   options.yes)
+    variants = common.variants(options)
+    system, traffic = common.system_and_traffic(options)
+    return rfc2544(Request(options.test, variants, options.frame_size, options.load or LOADS,
+                           options.phases or 1, options.resolution or 1.0, options.link, system,
+                           traffic, common.where(options), patient=options.yes))
 
 
 def require_used(options):

@@ -26,8 +26,8 @@ def check(options):
 
 def run(options) -> int:
     from ..strategies import settings
-    from ..strategies.command import strategies
+    from ..strategies.command import Request, strategies
     from ..strategies.situations import SITUATIONS
-    return strategies(settings.of(tuple(options.strategy)),
-                      [SITUATIONS[name] for name in options.situation], options.frame_size,
-                      options.json, options.scheduler, options.results)
+    return strategies(Request(settings.of(tuple(options.strategy)),
+                              [SITUATIONS[name] for name in options.situation],
+                              options.frame_size, options.json, common.where(options)))

@@ -60,7 +60,7 @@ def check(options):
 def run(options) -> int:
     from ..run.variants import OFFLOAD
     from ..show.errors import UsageError
-    from ..tcp.command import tcp
+    from ..tcp.command import Request, each_way, tcp
     from ..tcp.transfer import OUT, Transfer, usual_gro
     if options.program == "nuttcp" and (options.direction != [OUT] or options.connections > 1):
         raise UsageError("--program nuttcp sends over one connection: its receiver wants another "
@@ -83,5 +83,5 @@ def run(options) -> int:
                     pcap=options.pcap)
     gro = {direction: options.gro == "on" if options.gro else usual_gro(direction)
            for direction in options.direction}
-    return tcp(gro, common.variants(options), options.link, like,
-               common.system(options), options.json, options.results, options.scheduler)
+    return tcp(Request(each_way(like, gro, common.variants(options), options.link),
+                       common.system(options), options.json, common.where(options)))

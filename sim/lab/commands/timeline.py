@@ -19,6 +19,7 @@ def options(parser):
 
 
 def run(options) -> int:
-    from ..explain.timeline import timeline
-    return timeline(common.variant(options), options.frame_size, options.frames, options.link,
-                    options.output, common.system(options), options.yes)
+    from ..explain.timeline import Request, timeline
+    return timeline(Request(common.variant(options), options.frame_size, options.frames,
+                            options.link, options.output, common.system(options),
+                            patient=options.yes))

@@ -10,8 +10,8 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
 
 from ..measure import estimate, forward, trial
 from ..measure.results import Trial, frames_for
@@ -24,22 +24,35 @@ from . import attribution, flame_graph, symbols
 from .stacks import Profile, fold, read
 
 
-def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seconds: float,
-            link_mbps: int, folded: Path | None, svg: Path | None, json: Path | None,
-            system: System = System(), patient: bool = False) -> int:
-    """Profile a trial of each variant; prints the table, returns the exit status.
+@dataclass(frozen=True)
+class Request:
+    """A trial of each variant that is profiled, and what is written of it."""
+    variants:     Sequence[str]  # of the system's NIC (variants.NICS)
+    frame_bytes:  int            # with the FCS
+    load_percent: float          # of the line rate, into each port
+    seconds:      float          # simulated, in which frames are offered
+    link_mbps:    int = 100
+    folded:       Path | None = None
+    flame_graph:  Path | None = None
+    json:         Path | None = None
+    system:       System = System()
+    patient:      bool = False   # also if it takes hours
 
-    patient: also if that takes hours.
-    """
-    frames = frames_for(seconds, frame_bytes, load_percent, link_mbps)
-    trials = [Trial(variant, frame_bytes, load_percent, frames, link_mbps,
-                    traffic=Traffic(in_order=system.in_order)) for variant in variants]
-    estimate.announce([each.seconds for each in trials], patient, system.harts,
+    def trials(self) -> list[Trial]:
+        frames = frames_for(self.seconds, self.frame_bytes, self.load_percent, self.link_mbps)
+        return [Trial(variant, self.frame_bytes, self.load_percent, frames, self.link_mbps,
+                      traffic=Traffic(in_order=self.system.in_order)) for variant in self.variants]
+
+
+def profile(wanted: Request) -> int:
+    """Profile the trials; prints the table, returns the exit status: 1 if one of them is unsound."""
+    trials = wanted.trials()
+    estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system.harts,
                       "give fewer --seconds or a higher --load")
 
     def work(found: dict[int, Profile]):
-        states = state.prepare(machine(link_mbps, system), variants)
-        functions = symbols.of_guest(states[variants[0]])
+        states = state.prepare(machine(wanted.link_mbps, wanted.system), wanted.variants)
+        functions = symbols.of_guest(states[wanted.variants[0]])
         pool.run_all([
             (each.name, functools.partial(run, each, states[each.variant], functions))
             for each in trials], "trials", found)
@@ -48,9 +61,10 @@ def profile(variants: Sequence[str], frame_bytes: int, load_percent: float, seco
         profiles = [found[number] for number in sorted(found)]
         delivery.deliver(
             lambda: attribution.render(profiles) + part.note,
-            (folded, lambda path: outputs.write_text(path, fold(profiles))),
-            (svg, lambda path: outputs.write_text(path, flame_graph.render(profiles))),
-            (json, lambda path: outputs.write_json(
+            (wanted.folded, lambda path: outputs.write_text(path, fold(profiles))),
+            (wanted.flame_graph,
+             lambda path: outputs.write_text(path, flame_graph.render(profiles))),
+            (wanted.json, lambda path: outputs.write_json(
                 path, part.mark([attribution.as_json(each) for each in profiles]))))
         return forward.report_problems([each.result for each in profiles])
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-
 from ..measure import estimate, forward, pcap, trial
 from ..measure.results import Result, Trial
 from ..measure.traffic import Traffic
@@ -81,24 +80,32 @@ class Burst:
     sent:   list[int]          # ns: it was given one to send
 
 
-def timeline(variant: str, frame_bytes: int, frames: int, link_mbps: int, output: Path,
-             system: System = System(), patient: bool = False) -> int:
-    """Forward a burst at the minimum gap and write its trace; returns the exit status.
+@dataclass(frozen=True)
+class Request:
+    """A burst at the minimum gap into each port at once, and where its trace goes."""
+    variant:     str
+    frame_bytes: int  # with the FCS
+    frames:      int  # into each port
+    link_mbps:   int
+    output:      Path
+    system:      System = System()
+    patient:     bool = False  # also if it takes hours
 
-    patient: also if that takes hours.
-    """
-    one = Trial(variant, frame_bytes, 100, frames, link_mbps,
-                traffic=Traffic(in_order=system.in_order))
-    estimate.announce([one.seconds], patient, system.harts, "give fewer --frames")
-    of = machine(link_mbps, system)
-    ready = state.prepare(of, [variant])[variant]
+
+def timeline(wanted: Request) -> int:
+    """Forward the burst and write its trace; returns the exit status."""
+    one = Trial(wanted.variant, wanted.frame_bytes, 100, wanted.frames, wanted.link_mbps,
+                traffic=Traffic(in_order=wanted.system.in_order))
+    estimate.announce([one.seconds], wanted.patient, wanted.system.harts, "give fewer --frames")
+    of = machine(wanted.link_mbps, wanted.system)
+    ready = state.prepare(of, [wanted.variant])[wanted.variant]
     job = functools.partial(run, one, ready, symbols.of_guest(ready))
     burst, = pool.run_all([(one.name, job)])
-    with outputs.replacing(output) as file:
+    with outputs.replacing(wanted.output) as file:
         file.write_bytes(trace(burst))
     offered, forwarded = burst.result.total("offered"), burst.result.total("forwarded")
     print(sentence(f"{one.name}: {forwarded} of {offered} frames forwarded, "
-                   f"{sum(map(len, burst.calls))} calls; open {output} in https://ui.perfetto.dev"))
+                   f"{sum(map(len, burst.calls))} calls; open {wanted.output} in https://ui.perfetto.dev"))
     return forward.report_problems([burst.result])
 
 

@@ -4,9 +4,9 @@
 import functools
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
 
 from ..run import pool, state
 from ..run.machine import Machine, machine
@@ -20,33 +20,47 @@ from .traffic import Traffic
 DEFAULT_SECONDS = 0.2
 
 
-def forward(variants: Sequence[str], frame_sizes: Sequence[int], loads: Sequence[float],
-            frames: int | None, link_mbps: int, json: Path | None, pcap: Path | None,
-            system: System = System(), traffic: Traffic = Traffic(), patient: bool = False) -> int:
-    """Run every variant with every frame size and load; prints the table, returns the exit status.
+@dataclass(frozen=True)
+class Request:
+    """Trials of each variant with each frame size and load, and what is written of them."""
+    variants:    Sequence[str]    # of the system's NIC (variants.NICS)
+    frame_sizes: Sequence[int]    # octets, with the FCS
+    loads:       Sequence[float]  # percent of the line rate, into each port
+    frames:      int | None = None   # into each port; None: what DEFAULT_SECONDS take
+    link_mbps:   int = 100
+    json:        Path | None = None
+    pcap:        Path | None = None  # a folder
+    system:      System = System()
+    traffic:     Traffic = Traffic()
+    patient:     bool = False     # also if it takes hours
 
-    `variants` are among those of `nic` (variants.NICS). patient: also if that takes hours.
-    """
-    trials = []
-    for size, load in itertools.product(frame_sizes, loads):
-        count = frames or frames_for(DEFAULT_SECONDS, size, load, link_mbps)
-        trials += [Trial(variant, size, load, count, link_mbps, pcap, traffic=traffic)
-                   for variant in variants]
+    def trials(self) -> Iterator[Trial]:
+        """In the order of the table."""
+        for size, load in itertools.product(self.frame_sizes, self.loads):
+            count = self.frames or frames_for(DEFAULT_SECONDS, size, load, self.link_mbps)
+            for variant in self.variants:
+                yield Trial(variant, size, load, count, self.link_mbps, self.pcap,
+                            traffic=self.traffic)
+
+
+def forward(wanted: Request) -> int:
+    """Run the trials; prints the table, returns the exit status: 1 if one of them is unsound."""
+    trials = [*wanted.trials()]
     for each in trials:
         if each.captures:
             outputs.require_ours(each.captures, trial.CAPTURES)
-    estimate.announce([each.seconds for each in trials], patient, system.harts,
+    estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system.harts,
                       "give fewer --frames or a higher --load")
 
     def show(found: dict[int, Result], part: delivery.Part) -> int:
         results = [found[number] for number in sorted(found)]
-        delivery.deliver(lambda: trial_tables.render(results) + part.note, (json, lambda path: (
+        delivery.deliver(lambda: trial_tables.render(results) + part.note, (wanted.json, lambda path: (
             outputs.write_json(path, part.mark([result.as_json() for result in results])))),
-            made=pcap)
+            made=wanted.pcap)
         return report_problems(results)
 
-    return delivery.keep(lambda found: run(machine(link_mbps, system), trials, found), len(trials),
-                         show)
+    return delivery.keep(
+        lambda found: run(machine(wanted.link_mbps, wanted.system), trials, found), len(trials), show)
 
 
 def run(of: Machine, trials: Sequence[Trial], found: dict[int, Result] | None = None) -> list[Result]:

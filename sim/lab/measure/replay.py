@@ -8,8 +8,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
 
 from ..run import guest, pool, state
 from ..run.machine import Machine, machine
@@ -31,17 +31,26 @@ KINDS = 5               # of frames that are named
 Frames = list[pcap.Frame]  # of a port
 
 
-def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path],
-           json: Path | None, system: System = System(), patient: bool = False,
-           udp_echo: bool = False, rewritten: bool = False) -> int:
-    """Play `inputs[n]` into port n as it was captured, write what left it to `captures[n]`.
+@dataclass(frozen=True)
+class Request:
+    """What enters port n is in `inputs[n]`; what leaves it is written to `captures[n]`."""
+    variant:   str
+    inputs:    Sequence[Path | None]
+    captures:  Sequence[Path]
+    json:      Path | None = None
+    system:    System = System()
+    udp_echo:  bool = False   # the tester returns datagrams to port 7
+    rewritten: bool = False   # with the bench's addresses in the place of the captures'
+    patient:   bool = False   # also if it takes hours
 
-    rewritten: with the bench's addresses in the place of the capture's.
-    """
+
+def replay(wanted: Request) -> int:
+    """Play the captures; prints the table, returns the exit status: 1 if it is unsound."""
+    inputs = wanted.inputs
     entered = [pcap.frames(path) if path else [] for path in inputs]
     require_playable(inputs, entered)
     say_long(inputs, entered)
-    if rewritten:
+    if wanted.rewritten:
         made = rewrite(entered)
         if not made:
             names = " and ".join(str(path) for path in inputs if path)
@@ -49,14 +58,14 @@ def replay(variant: str, inputs: Sequence[Path | None], captures: Sequence[Path]
                              "--rewrite, or name another capture")
         say_rewritten(made)
         entered = made.entered
-    estimate.announce([span(entered) / 1e9], patient, system.harts,
+    estimate.announce([span(entered) / 1e9], wanted.patient, wanted.system.harts,
                       "play part of the capture (editcap -r FILE NEW 1-1000)")
-    of = machine(LINK_MBPS, system)
-    state.ready(of, variant, static=False)
-    job = functools.partial(run, of, variant, entered, captures, udp_echo)
-    results = pool.run_all([(f"replay {variant}", job)], "replays")
-    outputs.name(*captures)
-    delivery.deliver(lambda: trial_tables.render_replay(results[0]), (json, lambda path: (
+    of = machine(LINK_MBPS, wanted.system)
+    state.ready(of, wanted.variant, static=False)
+    job = functools.partial(run, of, wanted, entered)
+    results = pool.run_all([(f"replay {wanted.variant}", job)], "replays")
+    outputs.name(*wanted.captures)
+    delivery.deliver(lambda: trial_tables.render_replay(results[0]), (wanted.json, lambda path: (
         outputs.write_json(path, [result.as_json() for result in results]))))
     say_filtered(results[0])
     return report_problems(results)
@@ -114,10 +123,10 @@ def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
                                  f"{number - 1}; sort it: reordercap {path.name} NEW")
 
 
-def run(of: Machine, variant: str, entered: Sequence[Frames], captures: Sequence[Path],
-        udp_echo: bool, progress: Callable[[float], None]) -> Result:
+def run(of: Machine, wanted: Request, entered: Sequence[Frames],
+        progress: Callable[[float], None]) -> Result:
     """Play `entered`, by port. The captures appear whole or not at all."""
-    ready = state.ready(of, variant, static=False)
+    ready = state.ready(of, wanted.variant, static=False)
     start = time.monotonic()
     clocks = round(span(entered) * of.sys_clk_hz / 1_000_000_000)
 
@@ -125,8 +134,8 @@ def run(of: Machine, variant: str, entered: Sequence[Frames], captures: Sequence
         progress(min(1.0, done["cycles"] / (clocks + 2 * trial.QUIET)))
 
     with contextlib.ExitStack() as stack:
-        session = stack.enter_context(ready.open(progress=report, udp_echo=udp_echo))
-        files = [stack.enter_context(outputs.replacing(path)) for path in captures]
+        session = stack.enter_context(ready.open(progress=report, udp_echo=wanted.udp_echo))
+        files = [stack.enter_context(outputs.replacing(path)) for path in wanted.captures]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         given = [folder / f"in{port}" if frames else None for port, frames in enumerate(entered)]
         for path, frames in zip(given, entered):
@@ -142,8 +151,8 @@ def run(of: Machine, variant: str, entered: Sequence[Frames], captures: Sequence
         delivered = guest.delivered(session.check(guest.SNMP)) - delivered
         counters, problems = trial.read_counters(session)
     reply["idle_cycles"] = [new - old for new, old in zip(idle, before)]
-    settings = Trial(variant, None, None, max(map(len, entered)), LINK_MBPS)
-    return evaluate(settings, ready, reply, entered, left, counters, problems, delivered,
+    settings = Trial(wanted.variant, None, None, max(map(len, entered)), LINK_MBPS)
+    return evaluate(settings, ready, Played(reply, entered, left, counters, problems, delivered),
                     time.monotonic() - start)
 
 
@@ -153,19 +162,29 @@ def span(entered: Sequence[Frames]) -> int:
     return max(times) - min(times) if times else 0
 
 
-def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence[Frames],
-             left: Sequence[Frames], counters: guest.Counters, problems: list[str],
-             delivered: int, wall_seconds: float) -> Result:
+@dataclass(frozen=True)
+class Played:
+    """What came of a replay."""
+    reply:     dict              # moderato-sim's, with `idle_cycles` of each hart
+    entered:   Sequence[Frames]  # by port, as `left`
+    left:      Sequence[Frames]
+    counters:  guest.Counters    # the guest's since it booted
+    problems:  list[str]         # those of the counters
+    delivered: int               # IPv4 packets to the guest itself
+
+
+def evaluate(settings: Trial, ready: state.State, played: Played, wall_seconds: float) -> Result:
     """Figures like a trial's, over the whole replay; latency is not measured."""
     hz = ready.machine.sys_clk_hz
+    reply = played.reply
     clocks = reply["end_cycle"] - reply["start_cycle"]
-    kernel = counters.since(ready.counters())
+    kernel = played.counters.since(ready.counters())
     ports = []
     for number, port in enumerate(reply["ports"]):
         other = 1 - number
         beyond = reply["ports"][other]["left"]
-        forwarded = router.forwarded([frame.octets for frame in entered[number]],
-                                     [frame.octets for frame in left[other]])
+        forwarded = router.forwarded([frame.octets for frame in played.entered[number]],
+                                     [frame.octets for frame in played.left[other]])
         octets = sum(len(frame) + pcap.FCS for frame in forwarded)
         ports.append(Port(
             offered=port["offered"], forwarded=len(forwarded),
@@ -177,8 +196,8 @@ def evaluate(settings: Trial, ready: state.State, reply: dict, entered: Sequence
                   latency=dict.fromkeys(LATENCY),
                   **trial.of_the_harts(reply["idle_cycles"], clocks, kernel),
                   backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
-                  delivered=delivered, wall_seconds=wall_seconds,
-                  problems=[*trial.damage(reply), *problems,
+                  delivered=played.delivered, wall_seconds=wall_seconds,
+                  problems=[*trial.damage(reply), *played.problems,
                             *(unaccounted(ports) if counts_all else [])],
                   conditions=ready.conditions)
 

@@ -2,9 +2,10 @@
 """`moderato receiver`: a transfer into the guest for each size of the user's buffer."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..run.machine import machine
+from ..run.store import Where
 from ..run.system import System
 from ..tcp import command
 from ..tcp.transfer import IN, Transfer
@@ -16,15 +17,24 @@ FILLED = 3           # and enough to fill the user's buffer so often
 LINK_MBPS = 100      # the paper's
 
 
-def receiver(variant: str, buffers: Sequence[int], system: System, json: Path | None,
-             results: Path | None, scheduler: str | None) -> int:
-    """Run the study; prints the paper's tables, returns the exit status.
+@dataclass(frozen=True)
+class Request:
+    """A transfer into the guest for each size of its program's buffer."""
+    variant: str
+    buffers: Sequence[int]  # octets
+    system:  System = System()
+    json:    Path | None = None
+    where:   Where = Where()
 
-    Each record is kept in `results` (by default in the build cache), and not made again.
+
+def receiver(wanted: Request) -> int:
+    """Run the study; prints the paper's tables, returns the exit status: 1 if a transfer is unsound.
+
+    Each record is kept, and not made again.
     """
-    wanted = [transfer(variant, size, system) for size in buffers]
-    return command.show(wanted, lambda: {LINK_MBPS: machine(LINK_MBPS, system)}, results, scheduler,
-                        tables.render, json)
+    transfers = [transfer(wanted.variant, size, wanted.system) for size in wanted.buffers]
+    return command.tcp(command.Request(transfers, wanted.system, wanted.json, wanted.where),
+                       tables.render)
 
 
 def transfer(variant: str, user_buffer: int, system: System) -> Transfer:

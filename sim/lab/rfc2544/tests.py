@@ -38,8 +38,8 @@ class Cell:
         """Percent of the line rate; what moderato-sim can tell apart."""
         return round(100 * self.grid.rate(step) / self.grid.line, 4)
 
-    def steady(self, step: int, phase: float) -> Task:
-        return trials.steady(self.variant, self.frame_bytes, self.link_mbps, self.load(step),
+    def steady(self, load_percent: float, phase: float) -> Task:
+        return trials.steady(self.variant, self.frame_bytes, self.link_mbps, load_percent,
                              phase, self.resolution, self.traffic)
 
 
@@ -83,7 +83,7 @@ def throughput(cell: Cell, phases: list[float],
         step = next(search)
         try:
             while True:
-                records[step] = yield cell.steady(step, phase)
+                records[step] = yield cell.steady(cell.load(step), phase)
                 step = search.send(metrics.outcome(records[step]))
         except StopIteration as end:
             if end.value is None:
@@ -106,9 +106,7 @@ def loss(cell: Cell, loads: list[float], phase: float) -> Generator[Task, dict, 
     """The records of the given loads, in percent of the line rate."""
     records = []
     for load in loads:
-        task = trials.steady(cell.variant, cell.frame_bytes, cell.link_mbps, load, phase,
-                             cell.resolution, cell.traffic)
-        records.append((yield trials.whole_window(task)))
+        records.append((yield trials.whole_window(cell.steady(load, phase))))
     return records
 
 

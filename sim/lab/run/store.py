@@ -7,6 +7,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.toolchain.project import cache_root
@@ -18,6 +19,13 @@ from ..show.errors import LabError
 def default(name: str = "trials") -> Path:
     """Where records go that nobody named a file for."""
     return cache_root() / "results" / f"{name}.jsonl"
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where trials run that are kept, and where they are kept."""
+    scheduler: str | None = None   # of dask, tcp://HOST:PORT; None: this machine's cores
+    results:   Path | None = None  # a file of records; None: one in the build cache
 
 
 class Store:

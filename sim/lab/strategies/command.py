@@ -4,6 +4,7 @@
 import functools
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..rfc2544 import metrics, tests
@@ -22,30 +23,39 @@ RESOLUTION = 1.0                   # percent, to which that is found
 PHASE = 0.5                        # of a slot, by which the second port's frames are later
 
 
-def strategies(settings: Sequence[Setting], situations: Sequence[Situation], frame_bytes: int,
-               json: Path | None, scheduler: str | None, results: Path | None) -> int:
-    """Run every setting in every situation; prints tables, returns the exit status.
+@dataclass(frozen=True)
+class Request:
+    """Each setting in each situation that is about it."""
+    settings:    Sequence[Setting]
+    situations:  Sequence[Situation]
+    frame_bytes: int = 64  # with the FCS
+    json:        Path | None = None
+    where:       store.Where = store.Where()
 
-    Each trial is kept in `results` (by default in the build cache) and not run again.
+
+def strategies(wanted: Request) -> int:
+    """Run what is wanted; prints tables, returns the exit status: 1 if a trial is unsound.
+
+    Each trial is kept and not run again.
     """
-    pairs = [(setting, situation) for situation in situations for setting in settings
+    pairs = [(setting, situation) for situation in wanted.situations for setting in wanted.settings
              if situation.has(setting.name)]
     if not pairs:
         raise UsageError("nothing to run: " + "; ".join(
-            f"{each.name} is for {', '.join(each.settings)}" for each in situations))
-    settings = [setting for setting in settings if any(setting is each for each, _ in pairs)]
-    kept = store.Store(results or store.default("strategies"))
-    needs_throughput = any(each.share for each in situations)
+            f"{each.name} is for {', '.join(each.settings)}" for each in wanted.situations))
+    settings = [setting for setting in wanted.settings if any(setting is each for each, _ in pairs)]
+    kept = store.Store(wanted.where.results or store.default("strategies"))
+    needs_throughput = any(each.share for each in wanted.situations)
     throughput = 0.0
 
     def work(found: dict[tuple[str, str], dict]):
         nonlocal throughput
         states = prepare([*settings, *([REFERENCE] if needs_throughput else [])])
-        with farm.farm(scheduler) as workers:
+        with farm.farm(wanted.where.scheduler) as workers:
             if needs_throughput:
-                throughput = search(workers, states[REFERENCE], frame_bytes, kept)
+                throughput = search(workers, states[REFERENCE], wanted.frame_bytes, kept)
             jobs = {(setting.name, situation.name): job(
-                setting, situation, frame_bytes, throughput, states[setting])
+                setting, situation, wanted.frame_bytes, throughput, states[setting])
                 for setting, situation in pairs}
             workers.run(jobs, trials.run, lambda task: states[SETTINGS[task.setting]], kept,
                         found=found)
@@ -54,7 +64,7 @@ def strategies(settings: Sequence[Setting], situations: Sequence[Situation], fra
         names = [(setting.name, situation.name) for setting, situation in pairs]
         records = [found[each] for each in names if each in found]
         delivery.deliver(lambda: tables.render(records, throughput) + part.note, (
-            json, lambda path: outputs.write_json(path, part.mark(records))))
+            wanted.json, lambda path: outputs.write_json(path, part.mark(records))))
         kept.name()
         return report_problems(records)
 

@@ -4,7 +4,7 @@
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..explain import symbols
@@ -12,6 +12,7 @@ from ..measure.trial import CAPTURES
 from ..run import farm, state, store
 from ..run.machine import Machine, machine
 from ..run.state import State
+from ..run.store import Store, Where
 from ..run.system import System
 from ..run.variants import INTERFACES
 from ..show import delivery, outputs
@@ -19,49 +20,52 @@ from . import exchange, tables, tracing
 from .transfer import Transfer
 
 
-def tcp(directions: Mapping[str, bool], variants: Sequence[str], links: Sequence[int], like: Transfer,
-        system: System, json: Path | None, results: Path | None, scheduler: str | None) -> int:
-    """Run a transfer `like` one in each direction, with each variant and link; prints a table.
+@dataclass(frozen=True)
+class Request:
+    """Transfers, the system that they run on, and what is written of them."""
+    transfers: Sequence[Transfer]
+    system:    System = System()
+    json:      Path | None = None
+    where:     Where = Where()
 
-    directions: with GRO in the guest, or without. Each record is kept in `results` (by default in
-    the build cache), and not made again. Returns the exit status: 1 if a transfer is unsound.
+
+def each_way(like: Transfer, directions: Mapping[str, bool], variants: Sequence[str],
+             links: Sequence[int]) -> list[Transfer]:
+    """Transfers `like` one: in each direction (with GRO in the guest, or without), with each variant,
+    and at each line rate in Mb/s."""
+    return [replace(like, direction=direction, variant=variant, link_mbps=link,
+                    gro=directions[direction])
+            for link, direction, variant in itertools.product(links, directions, variants)]
+
+
+def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = tables.render) -> int:
+    """Run the transfers and print what `render` makes of their records; returns the exit status: 1 if
+    a transfer is unsound. Each record is kept, and not made again.
     """
-    wanted = [replace(like, direction=direction, variant=variant, link_mbps=link,
-                      gro=directions[direction])
-              for link, direction, variant in itertools.product(links, directions, variants)]
-    for each in wanted:
+    transfers = wanted.transfers
+    for each in transfers:
         if each.captures:
             outputs.require_ours(each.captures, CAPTURES)
 
-    return show(wanted, lambda: {link: machine(link, system) for link in links}, results, scheduler,
-                tables.render, json, like.pcap)
-
-
-def show(wanted: Sequence[Transfer], machines: Callable[[], dict[int, Machine]],
-         results: Path | None, scheduler: str | None, render: Callable[[Sequence[dict]], str],
-         json: Path | None, pcap: Path | None = None) -> int:
-    """Run transfers and print what `render` makes of their records; returns the exit status."""
     def deliver(found: dict[tuple, dict], part: delivery.Part) -> int:
-        records = in_order(wanted, found.values())
+        records = in_order(transfers, found.values())
         delivery.deliver(lambda: render(records) + part.note, (
-            json, lambda path: outputs.write_json(path, part.mark(records))), made=pcap)
+            wanted.json, lambda path: outputs.write_json(path, part.mark(records))),
+            made=transfers[0].pcap)
         return report_problems(records)
 
-    return delivery.keep(lambda found: run(wanted, machines(), results, scheduler, found),
-                         len(wanted), deliver)
+    return delivery.keep(lambda found: run(wanted, found), len(transfers), deliver)
 
 
-def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path | None,
-        scheduler: str | None, found: dict[tuple, dict]):
-    """Put the records of transfers into `found`, each when its transfer ends.
-
-    machines: by their line rates.
-    """
-    states = {each: ready(machines[each.link_mbps], each) for each in wanted}
+def run(wanted: Request, found: dict[tuple, dict]):
+    """Put the records of the transfers into `found`, each when its transfer ends."""
+    links = dict.fromkeys(each.link_mbps for each in wanted.transfers)
+    machines = {link: machine(link, wanted.system) for link in links}
+    states = {each: ready(machines[each.link_mbps], each) for each in wanted.transfers}
     different = {each.folder: each for each in states.values()}
     for each in different.values():
         each.open().end()  # a damaged checkpoint is made again now, not found by a worker
-    if any(each.profile for each in wanted):
+    if any(each.profile for each in wanted.transfers):
         names = {folder: symbols.text(symbols.of_guest(state))
                  for folder, state in different.items()}
         states = {replace(each, symbols=names[state.folder]): state
@@ -69,8 +73,9 @@ def run(wanted: Sequence[Transfer], machines: dict[int, Machine], results: Path 
     states = {replace(each, before=tuple(state.counters().per_hart)): state
               for each, state in states.items()}
     # Captures are made in the transfers: those that are kept have none.
-    kept = store.Store(results or store.default("tcp"), anew=any(each.pcap for each in wanted))
-    with farm.farm(scheduler) as workers:
+    kept = Store(wanted.where.results or store.default("tcp"),
+                 anew=any(each.pcap for each in wanted.transfers))
+    with farm.farm(wanted.where.scheduler) as workers:
         workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
                     "transfers", found)
     kept.name()
