@@ -14,10 +14,10 @@ def options(parser):
 def run(options) -> int:
     from moderato.gateware import export
 
-    from ..report import stated
+    from ..report import statements
     if not options.check:
         export.write()
-        stated.write()
-    elif stale := [*export.stale(), *stated.stale()]:
+        statements.write()
+    elif stale := [*export.stale(), *statements.stale()]:
         raise LabError(f"{', '.join(stale)}: not as what it is made from; run `./moderato export`")
     return 0

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What pages and files state that stands elsewhere, and where: `./moderato export` writes it.
+
+The version stands in pyproject.toml. Throughputs stand in docs/tables.md, which is made from docs/data;
+what `make forward` prints, in the first half hour; what was measured by hand, in the page about it.
+"""
+
+import re
+
+from moderato.soc.toolchain.project import ROOT, release
+
+from .stated import Place, files
+
+VARIANTS = ("original", "tx-128", "tx-off", "napi", "napi-tx-128", "napi-tx-off")
+WAYS = {"one hart": (0, 1, 2, 3, 4), "common": (0, 3, 4), "ipi": (0, 2, 3, 4), "pinned": (0, 3, 4),
+        "rps": (0, 1, 2), "threaded": (0,)}  # and which columns were measured
+
+# Captions in docs/tables.md.
+THROUGHPUT = "Throughput (RFC 2544, 26.1), both ports together"
+RATIOS     = "Table 1 as ratios to original"
+BASELINE   = "Throughput as ratio to that of another NIC"
+HARTS      = "RFC 2544 throughput, frames/s of all ports together"
+
+
+# Values -------------------------------------------------------------------------------------------
+
+def values() -> dict[str, str]:
+    """What is stated, by name."""
+    return {"release": release(), **throughputs(), **harts(), **forwarded(), **by_hand()}
+
+
+def throughputs() -> dict[str, str]:
+    """`napi 64`, in frames/s of both ports, and its ratios: `napi 64 / original`, `... / liteeth`."""
+    found = {f"{variant} {size}": rate for size, variant, rate, *_ in rows(THROUGHPUT)}
+    for caption, base, line in ((RATIOS, "original", "ours"), (BASELINE, "liteeth", "to liteeth")):
+        head, *body = rows(caption, head=True)
+        for size, what, *ratios in body:
+            if what == line:
+                found |= {f"{variant} {size} / {base}": ratio
+                          for variant, ratio in zip(head[2:], ratios)}
+    return {name: re.sub(r"[*]", "", value) for name, value in found.items()}
+
+
+def harts() -> dict[str, str]:
+    """`pinned 3`: frames/s in a column of the table, and `pinned 3 / one`, times one hart."""
+    found = {}
+    for _, way, *cells in rows(HARTS):
+        for column, cell in enumerate(cells):
+            rate, _, ratio = cell.partition(" ")
+            found |= {f"{way} {column}": rate, f"{way} {column} / one": ratio.strip("()")}
+    return found
+
+
+def forwarded() -> dict[str, str]:
+    """`napi received`: what `make forward` prints of 64 octets, in docs/first-half-hour.md."""
+    page = (ROOT / "docs/first-half-hour.md").read_text()
+    found = {}
+    for name in VARIANTS:
+        counts, rates, latency = (row.split() for row in re.findall(
+            rf"^    {name} +(.*)$", page, re.MULTILINE)[:3])
+        rx, tx = int(rates[0]) + int(rates[1]), int(rates[2]) + int(rates[3])
+        found |= {f"{name} {what}": str(value) for what, value in {
+            "received": counts[1], "forwarded": counts[2], "dropped": counts[4], "rx": rx, "tx": tx,
+            "fps": rates[5], "median": f"{float(latency[1]) / 1000:.1f}"}.items()}
+    return found
+
+
+def by_hand() -> dict[str, str]:
+    """Measured once: on LiteX's VexRiscv-SMP, and on two harts."""
+    smp, = re.findall(r"\| forwarded, frames/s \| ([\d ]+) \|", (ROOT / "docs/integrate.md").read_text())
+    page = (ROOT / "docs/two-harts.md").read_text()
+    one, = re.findall(r"\| one hart, kernel without SMP \| ([\d ]+) \|", page)
+    pinned, = re.findall(r"`pinned`\s+forwards\s+([\d ]+)\s+today", page)
+    return {"smp": smp, "one": one, "pinned": pinned}
+
+
+def rows(caption: str, head: bool = False) -> list[list[str]]:
+    """The cells of a table of docs/tables.md, whose caption begins so."""
+    text = (ROOT / "docs/tables.md").read_text()
+    table = re.search(rf"(?:\*\*|<summary>){re.escape(caption)}[^\n]*\n+((?:\|.*\n)+)", text)[1]
+    first, _, *body = [[cell.strip() for cell in line.strip("|").split("|")]
+                       for line in table.splitlines()]
+    return [first, *body] if head else body
+
+
+# Places -------------------------------------------------------------------------------------------
+
+def of_results(variant: str) -> Place:
+    """A row of the first table of docs/results.md; one of the best is bold, * is the line rate."""
+    cells = ["{}", "{}", "{}*" if variant.startswith("napi-tx") else "{}"]
+    ratios = ["**{}**" if variant == "napi-tx-off" else "{}"] * 4
+    theirs = {"original": "1.00", "tx-128": "1.06", "tx-off": "1.21", "napi": "1.29",
+              "napi-tx-128": "1.44", "napi-tx-off": "2.09"}[variant]
+    return Place("docs/results.md", f"| `{variant}` | " + " | ".join(
+        [*cells, ratios[0], theirs, *ratios[1:]]) + " |", [
+            *(f"{variant} {size}" for size in (64, 512, 1518)), f"{variant} 64 / original",
+            *(f"{variant} {size} / liteeth" for size in (64, 512, 1518))])
+
+
+def of_readme(variant: str) -> Place:
+    """A row of README's table."""
+    return Place("README.md", f"| `{variant}` | " + "{} | " * 6 + "{} ms | 0 % |", [
+        f"{variant} {what}"
+        for what in ("received", "forwarded", "dropped", "rx", "tx", "fps", "median")])
+
+
+def of_harts(way: str, columns: tuple[int, ...]) -> Place:
+    """A row of the table in docs/two-harts.md."""
+    if way == "one hart":
+        return Place("docs/two-harts.md", "| one hart | " + "{} | " * 4 + "{} |",
+                     [f"{way} {column}" for column in columns], spaced=True)
+    cells = ["{} ({})" if column in columns else "" for column in range(5)]
+    return Place("docs/two-harts.md", f"| two, `{way}` |" + "|".join(
+        f" {cell} " if cell else " " for cell in cells) + "|",
+        [f"{way} {column}{of}" for column in columns for of in ("", " / one")], spaced=True)
+
+
+PLACES = (
+    Place("linux-driver/dkms.conf", 'PACKAGE_VERSION="{}"', ["release"]),
+    Place("linux-driver/dkms.conf", "dkms install moderato/{}", ["release"]),
+    Place("docs/upstream.md", "dkms install moderato/{}", ["release"]),
+    *map(of_readme, VARIANTS),
+    Place("README.md", "`napi-tx-off` forwards {} of the smallest frames per second on one hart at 100 "
+          "MHz, {} times as many as `original` and {} times as many as LiteEth",
+          ["napi-tx-off 64", "napi-tx-off 64 / original", "napi-tx-off 64 / liteeth"], spaced=True),
+    Place("README.md", "the same driver forwards {} of the smallest frames", ["smp"]),
+    *map(of_results, VARIANTS),
+    Place("docs/results.md", "**NAPI-TX-OFF gains more: {} instead of 2.09**",
+          ["napi-tx-off 64 / original"]),
+    Place("docs/results.md", "the throughput of `napi-tx-off` is {} times that of `original` (the goal "
+          "was 3), and {} times", ["napi-tx-off 64 / original", "napi-tx-off 64 / liteeth"]),
+    *(of_harts(way, columns) for way, columns in WAYS.items()),
+    Place("docs/queues.md", "one hart forwards {} frames per second, and `pinned` {}.",
+          ["one", "pinned"]),
+)
+
+
+def stale() -> list[str]:
+    """Files that state something else, by their names in the clone."""
+    return [str(path.relative_to(ROOT)) for path, text in files(PLACES, values())
+            if path.read_text() != text]
+
+
+def write():
+    """Makes them state what is."""
+    for path, text in files(PLACES, values()):
+        path.write_text(text)

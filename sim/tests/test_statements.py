@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A number stands once: pages that repeat one agree with where it stands."""
+
+import re
+
+import pytest
+
+from moderato.sim.lab.report import stated, statements
+from moderato.sim.lab.report.stated import Place, spaced
+from moderato.sim.lab.show.errors import LabError
+from moderato.soc.toolchain.project import ROOT
+
+# Where numbers stand, and records of a day, which are not edited.
+SOURCES = {"tables.md", "first-half-hour.md", "integrate.md"}
+
+
+def test_pages_state_what_is():
+    assert statements.stale() == []
+
+
+def test_values_are_those_of_the_tables():
+    values = statements.values()
+    assert values["napi-tx-off 64"] == values["one hart 0"]
+    assert float(values["napi-tx-off 64 / original"]) == round(
+        int(values["napi-tx-off 64"]) / int(values["original 64"]), 2)
+    assert int(values["napi forwarded"]) <= int(values["napi received"])
+
+
+def test_every_place_is_filled():
+    """Another number in each comes out of each page."""
+    values = {name: str(9_000_000 + number) for number, name in enumerate(statements.values())}
+    found = {path.relative_to(ROOT).as_posix(): text
+             for path, text in stated.files(statements.PLACES, values)}
+    for place in statements.PLACES:
+        for name in place.names:
+            assert (spaced(values[name]) if place.spaced else values[name]) in found[place.file]
+
+
+def test_what_is_stated_stands_nowhere_else():
+    """Of numbers with five digits, which are nothing else by chance."""
+    values = {name: value.replace(" ", "") for name, value in statements.values().items()}
+    long = {value for value in values.values() if value.isdecimal() and int(value) >= 10_000}
+    pages = {path: path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
+             if path.name not in SOURCES}
+    pages |= {path: text for path, text in stated.files(statements.PLACES, dict.fromkeys(values, "0"))
+              if path in pages}
+    by_hand = {value.replace(" ", "") for value in statements.by_hand().values()}
+    found = {}
+    for path, text in pages.items():
+        numbers = {re.sub(r"\s", "", number)
+                   for number in re.findall(r"\d{1,3}(?:\s\d{3})+|\d{5,}", text)}
+        if again := numbers & (long - by_hand if path.name == "two-harts.md" else long):
+            found[path.name] = sorted(again)
+    assert found == {}
+
+
+@pytest.mark.parametrize("text", ["", "It takes 5 s.\nIt takes\n6 s.\n"])
+def test_a_phrase_that_is_not_there_once_is_told(text):
+    with pytest.raises(LabError, match="page.md has [02] times"):
+        Place("page.md", "It takes {} s.", ["a"]).fill(text, {"a": "7"})
+
+
+def test_numbers_in_sentences():
+    place = Place("page.md", "from {} to {} frames", ["a", "b"], spaced=True)
+    assert place.fill("from 1 to\n19\n676 frames.", {"a": "9999", "b": "1234567"}) == (
+        "from 9999 to\n1 234 567 frames.")
