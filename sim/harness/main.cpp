@@ -70,7 +70,7 @@ void offer(Simulation& simulation, const std::string& text) try {
     const auto command = nlohmann::ordered_json::parse(text);
     const TrialPlan plan = parse_trial(command);
     if (command.contains("link_mbps")) simulation.set_link(parse_link(command, "link_mbps"));
-    simulation.offer(plan);
+    simulation.begin<Trial>(plan);
 } catch (const nlohmann::json::exception& error) {
     throw Error(std::string("--offer: is not understood: ") + error.what(), kUsage);
 }

@@ -62,10 +62,7 @@ void Simulation::advance(uint64_t limit) {
 
 void Simulation::plan() {
     due_ = std::min(console_.due(), tester_.due());
-    if (talk_) due_ = std::min(due_, talk_->due());
-    if (!trial_) return;
-    for (const uint64_t mark : {trial_->window_begin() + 1, trial_->window_end() + 1})
-        if (mark > cycle_) due_ = std::min(due_, mark);
+    if (traffic_) due_ = std::min(due_, traffic_->due());
 }
 
 void Simulation::drive() {
@@ -88,10 +85,7 @@ void Simulation::drive() {
         pads.rx_last[port] = word->last;
         pads.rx_error[port] = word->error;
     }
-    // What happened up to the end of a cycle is in the counters as the next one begins.
-    if (trial_ && cycle_ == trial_->window_begin() + 1) begin_window();
-    if (trial_ && cycle_ == trial_->window_end() + 1) end_window();
-    if (talk_ && cycle_ >= talk_->due()) advance_talk();
+    if (traffic_ && cycle_ >= traffic_->due()) advance_traffic();
     plan();
 }
 
@@ -111,13 +105,14 @@ void Simulation::end_window() {
     if (profiler_.windowed()) charge(false);
 }
 
-// After the lines had their turn: what lwIP sends starts in the next cycle at the earliest.
-void Simulation::advance_talk() {
-    const bool began = talk_->window_begin().has_value(), ended = talk_->window_end().has_value();
-    talk_->advance(cycle_);
-    if (!began && !ended && talk_->window_begin()) begin_window();
-    if (!ended && talk_->window_end()) end_window();
-    tester_.attach(talk_.get(), cycle_);
+// What happened up to the end of a cycle is in the counters as the next one begins.
+void Simulation::advance_traffic() {
+    const bool changed = traffic_->advance(cycle_);
+    const auto [begin, end] = traffic_->window();
+    const bool backwards = begin && end && *end < *begin;  // it ended before it began: there is none
+    if (begin && cycle_ == *begin + 1 && !backwards) begin_window();
+    if (end && cycle_ == *end + 1) end_window();
+    if (changed) tester_.attach(traffic_.get(), cycle_);
 }
 
 void Simulation::observe(uint64_t attention) {
@@ -143,9 +138,9 @@ void Simulation::observe(uint64_t attention) {
     for (unsigned port = 0; port < kPorts; ++port, attention >>= 1) {
         if (!(attention & 1)) continue;
         const Word word{pads.tx_data[port], pads.tx_bytes[port], pads.tx_last[port] != 0, false};
-        tester_.word(word, port, cycle_);
+        tester_.receive(word, port, cycle_);
         due_ = std::min(due_, tester_.due());  // it may want to answer
-        if (talk_) due_ = std::min(due_, talk_->due());
+        if (traffic_) due_ = std::min(due_, traffic_->due());
     }
     for (; attention; attention &= attention - 1) {
         const unsigned bit = __builtin_ctzll(attention);
@@ -173,16 +168,14 @@ bool Simulation::expect(const std::string& text, uint64_t limit) {
 void Simulation::type(const std::string& text) { console_.type(text, cycle_); }
 
 bool Simulation::run_until_quiet(uint64_t quiet, uint64_t limit) {
-    // While somebody waits for a timer, nothing happens for long.
-    while (talk_ && !talk_->finished() && cycle_ < limit)
+    while (traffic_->pauses() && !traffic_->finished(cycle_) && cycle_ < limit)
         advance(std::min(limit, cycle_ + std::max<uint64_t>(quiet, 1)));
-    const uint64_t offered = trial_ ? trial_->offered_cycle() : 0;
+    const uint64_t start = traffic_->start(), last = traffic_->last_cycle();
     const auto busy = [&] {
-        return cycle_ < offered || (replay_ && !replay_->all_offered()) || (talk_ && !talk_->finished()) ||
-               tester_.answering() || cycle_ < std::max(active_, std::max(offered, at_start_cycle_)) + quiet;
+        return !traffic_->finished(cycle_) || tester_.answering() || cycle_ < std::max({active_, last, start}) + quiet;
     };
     while (busy() && cycle_ < limit) {
-        const uint64_t next = std::max({cycle_ + 1, offered, std::max(active_, at_start_cycle_) + quiet});
+        const uint64_t next = std::max({cycle_ + 1, last, std::max(active_, start) + quiet});
         advance(std::min(limit, next));
     }
     return !busy();
@@ -222,64 +215,28 @@ size_t Simulation::mailbox(uint32_t address, const std::string& path) {
 
 // Traffic --------------------------------------------------------------------------------------------
 
-const Trial& Simulation::offer(const TrialPlan& plan) {
-    at_start_cycle_ = tester_.free_at(cycle_ + 1);
-    trial_ = std::make_unique<Trial>(plan, at_start_cycle_, tester_.rate());
-    at_start_ = snapshot();
-    tester_.attach(trial_.get(), cycle_);
-    return *trial_;
-}
-
-const Replay& Simulation::play(ReplayPlan plan) {
-    at_start_cycle_ = tester_.free_at(cycle_ + 1);
-    replay_ = std::make_unique<Replay>(std::move(plan), at_start_cycle_, tester_.rate());
-    at_start_ = snapshot();
-    tester_.attach(replay_.get(), cycle_);
-    return *replay_;
-}
-
-const Talk& Simulation::connect(const TalkPlan& plan) {
-    at_start_cycle_ = tester_.free_at(cycle_ + 1);
-    talk_ = std::make_unique<Talk>(plan, at_start_cycle_, tester_.rate());
-    at_start_ = snapshot();
-    tester_.attach(talk_.get(), cycle_);
-    return *talk_;
-}
-
-std::unique_ptr<Trial> Simulation::end_trial() {
+std::unique_ptr<Traffic> Simulation::end() {
     tester_.detach(cycle_);
-    return std::move(trial_);
-}
-
-std::unique_ptr<Replay> Simulation::end_replay() {
-    tester_.detach(cycle_);
-    return std::move(replay_);
-}
-
-std::unique_ptr<Talk> Simulation::end_talk() {
-    tester_.detach(cycle_);
-    return std::move(talk_);
+    return std::move(traffic_);
 }
 
 Simulation::Snapshot Simulation::snapshot() const {
     Snapshot out{counters_, {}};
-    for (unsigned port = 0; port < kPorts; ++port) out.left[port] = tester_.left(port);
+    for (unsigned port = 0; port < kPorts; ++port) out.egress[port] = tester_.egress(port);
     return out;
 }
 
 Counters Simulation::window() const {
-    if (talk_) return at_window_end_ - at_window_begin_;
-    const Counters& begin = cycle_ > trial_->window_begin() ? at_window_begin_ : counters_;
-    const Counters& end = cycle_ > trial_->window_end() ? at_window_end_ : counters_;
-    return end - begin;
+    const auto [begin, end] = traffic_->window();
+    const Counters& first = begin && cycle_ > *begin ? at_window_begin_ : counters_;
+    const Counters& last = end && cycle_ > *end ? at_window_end_ : counters_;
+    return last - first;
 }
 
 // Checkpoints -----------------------------------------------------------------------------------------
 
 void Simulation::refuse_while_attached(const std::string& path, const char* what) const {
-    const std::string why =
-        talk_ ? ": connections are open; collect them first" : ": a trial is under way; collect it first";
-    if (tester_.attached()) throw Error(path + what + why);
+    if (traffic_) throw Error(path + what + ": " + traffic_->busy());
 }
 
 size_t Simulation::save(const std::string& path) {

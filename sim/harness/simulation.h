@@ -3,16 +3,15 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "console/console.h"
 #include "counters.h"
 #include "model.h"
 #include "profiler/profiler.h"
-#include "tcp/talk.h"
-#include "tester/replay.h"
-#include "tester/trial.h"
+#include "tester/tester.h"
+#include "tester/traffic.h"
 
 class Simulation {
 public:
@@ -36,7 +35,7 @@ public:
     void run(uint64_t limit);
     bool expect(const std::string& text, uint64_t limit);
     void type(const std::string& text);
-    // Until all was offered, no line was busy and no event happened for `quiet` cycles. False: the limit came first.
+    // Until the traffic is finished, no line was busy and no event happened for `quiet` cycles. False: the limit came first.
     bool run_until_quiet(uint64_t quiet, uint64_t limit);
 
     void set_link(unsigned mbps);
@@ -49,26 +48,24 @@ public:
     void start_profile(const Profiler::Files& files, bool windowed);
     Costs stop_profile(const std::string& path);
 
-    // Offers the frames of a trial, plays those of a replay, or opens TCP connections, from now on; one at a time.
-    const Trial& offer(const TrialPlan& plan);
-    const Replay& play(ReplayPlan plan);
-    const Talk& connect(const TalkPlan& plan);
-    // What is under way, or null.
-    const Trial* trial() const { return trial_.get(); }
-    const Replay* replay() const { return replay_.get(); }
-    const Talk* talk() const { return talk_.get(); }
-    std::unique_ptr<Trial> end_trial();
-    std::unique_ptr<Replay> end_replay();
-    std::unique_ptr<Talk> end_talk();
+    // Begins traffic of a kind, from its plan: a Trial, a Replay, a Talk; one at a time.
+    template <class Kind, class Plan> const Kind& begin(Plan plan) {
+        traffic_ = std::make_unique<Kind>(std::move(plan), tester_.free_at(cycle_ + 1), tester_.rate());
+        at_start_ = snapshot();
+        tester_.attach(traffic_.get(), cycle_);
+        return static_cast<const Kind&>(*traffic_);
+    }
+    const Traffic* traffic() const { return traffic_.get(); }  // what is under way, or null
+    std::unique_ptr<Traffic> end();
 
     // Counters of the whole device, and what left each port, at moments of the traffic under way.
     struct Snapshot {
         Counters counters;
-        std::array<Left, kPorts> left;
+        std::array<Egress, kPorts> egress;
     };
     Snapshot snapshot() const;
     const Snapshot& at_start() const { return at_start_; }
-    // Of the trial's window, as far as it has passed; of a talk's, when it has.
+    // Of the traffic's window, as far as it has passed.
     Counters window() const;
 
     size_t save(const std::string& path);  // returns the file's size
@@ -80,15 +77,12 @@ private:
     Tester tester_;
     Counters counters_;
     Profiler profiler_;
-    std::unique_ptr<Trial> trial_;
-    std::unique_ptr<Replay> replay_;
-    std::unique_ptr<Talk> talk_;
+    std::unique_ptr<Traffic> traffic_;
     Snapshot at_start_;
     Counters at_window_begin_, at_window_end_;
     Model::Uses at_profile_start_{};
 
     uint64_t cycle_ = 0;
-    uint64_t at_start_cycle_ = 0;  // of the latest traffic
     uint64_t end_ = 0;  // the clock stops before this cycle would be exceeded,
     uint64_t limit_ = 0;  // and looks up from time to time, after this one
     uint64_t due_ = 0;  // next cycle with something to drive
@@ -110,7 +104,7 @@ private:
     void charge(bool on);
     void begin_window();
     void end_window();
-    void advance_talk();
+    void advance_traffic();
     void refuse_while_attached(const std::string& path, const char* what) const;
     void sleep();
     void observe(uint64_t attention);

@@ -22,7 +22,7 @@ std::string Rates::line() {
     const Simulation::Snapshot now = simulation_.snapshot();
     const Counters events = now.counters - before_.counters;
     uint64_t forwarded = 0;
-    for (unsigned port = 0; port < kPorts; ++port) forwarded += (now.left[port] - before_.left[port]).test;
+    for (unsigned port = 0; port < kPorts; ++port) forwarded += (now.egress[port] - before_.egress[port]).test;
     cycle_ = simulation_.cycle();
     before_ = now;
     const auto rate = [&](uint64_t count) { return static_cast<unsigned long long>(count * kSysClkHz / cycles); };

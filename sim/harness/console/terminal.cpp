@@ -135,7 +135,7 @@ private:
 class Interaction {
 public:
     Interaction(Simulation& simulation, const std::string& prompt)
-        : simulation_(simulation), prompt_(prompt), terminal_(simulation.trial() != nullptr),
+        : simulation_(simulation), prompt_(prompt), terminal_(simulation.traffic() != nullptr),
           keyboard_(terminal_.active()), rates_(simulation) {
         simulation_.console().echo = [this](uint8_t byte) { printed_ += static_cast<char>(byte); };
         simulation_.progress = [this](uint64_t) { look_up(); };
@@ -207,7 +207,7 @@ private:
         }
         if (!whole(written_)) return;
         terminal_.show(simulation_.cycle());
-        if (simulation_.trial() && Clock::now() - told_ >= std::chrono::seconds(1)) tell();
+        if (simulation_.traffic() && Clock::now() - told_ >= std::chrono::seconds(1)) tell();
     }
 
     // What becomes of the frames that are offered.
@@ -223,7 +223,7 @@ private:
     void rest(Seconds simulated, Seconds real) const {
         Seconds pause = simulated - real;
         const bool prompted = !prompt_.empty() && line_.compare(0, prompt_.size(), prompt_) == 0;
-        const bool idle = prompted && !simulation_.trial() && simulation_.cycle() > heard_ + kIdle;
+        const bool idle = prompted && !simulation_.traffic() && simulation_.cycle() > heard_ + kIdle;
         if (idle) pause = std::max(pause, real * (1 / kIdleShare - 1));
         if (pause > Seconds(0)) keyboard_.wait(pause);
     }

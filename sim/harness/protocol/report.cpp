@@ -21,16 +21,16 @@ Json withdrawn_report(const Counters& counters, unsigned port) {
     return {{"rx", sum(kLines[port][0])}, {"tx", sum(kLines[port][1])}};
 }
 
-Json left_report(const Left& left) {
-    return {{"frames", left.frames},
-            {"test", left.test},
-            {"arp", left.arp},
-            {"other", left.other},
-            {"bad_fcs", left.bad_fcs},
-            {"bad_preamble", left.bad_preamble},
-            {"short_gap", left.short_gap},
-            {"unrecognised", left.unrecognised},
-            {"answered", left.answered}};
+Json egress_report(const Egress& egress) {
+    return {{"frames", egress.frames},
+            {"test", egress.test},
+            {"arp", egress.arp},
+            {"other", egress.other},
+            {"bad_fcs", egress.bad_fcs},
+            {"bad_preamble", egress.bad_preamble},
+            {"short_gap", egress.short_gap},
+            {"unrecognised", egress.unrecognised},
+            {"answered", egress.answered}};
 }
 
 Json order_statistics(const std::vector<uint64_t>& percentiles) {
@@ -62,7 +62,7 @@ Json pause(const std::optional<std::pair<uint64_t, uint64_t>>& pause) {
 }
 
 // Of the flow that entered at a port; `out` is what left where the flow leaves.
-Json flow_report(const Trial& trial, const Trial::Flow& flow, const Left& out, uint64_t now) {
+Json flow_report(const Trial& trial, const Trial::Flow& flow, const Egress& out, uint64_t now) {
     const Checker::Counts& counts = flow.checker.counts();
     const uint64_t offered = flow.generator.offered();
     const uint64_t begin = trial.window_begin(), end = std::max(begin, std::min(trial.window_end(), now));
@@ -126,8 +126,9 @@ Json trial_progress(const Trial& trial) {
     return {{"offered", offered}, {"forwarded", forwarded}, {"frames", frames}};
 }
 
-Json trial_report(const Simulation& simulation, bool quiet) {
-    const Trial& trial = *simulation.trial();
+Json replay_progress(const Replay&) { return Json::object(); }
+
+Json trial_report(const Simulation& simulation, const Trial& trial, bool quiet) {
     const auto now = simulation.snapshot();
     const Counters whole = now.counters - simulation.at_start().counters;
     const Counters window = simulation.window();
@@ -138,14 +139,14 @@ Json trial_report(const Simulation& simulation, bool quiet) {
         Json report = Json::object();
         if (flow) {
             const unsigned out = flow->generator.out_port();
-            report = flow_report(trial, *flow, now.left[out] - simulation.at_start().left[out], simulation.cycle());
+            report = flow_report(trial, *flow, now.egress[out] - simulation.at_start().egress[out], simulation.cycle());
             append(latencies, flow->checker.latencies());
             append(probes, flow->checker.probe_latencies());
         }
         report["events"] = events_report(whole, port);
         report["window_events"] = events_report(window, port);
         report["withdrawn"] = withdrawn_report(whole, port);
-        report["left"] = left_report(now.left[port] - simulation.at_start().left[port]);
+        report["left"] = egress_report(now.egress[port] - simulation.at_start().egress[port]);
         ports.push_back(report);
     }
     const auto percentiles = percentiles_if_any(latencies);
@@ -165,8 +166,7 @@ Json trial_report(const Simulation& simulation, bool quiet) {
             {"idle_cycles", whole.idle}};
 }
 
-Json replay_report(const Simulation& simulation, bool quiet) {
-    const Replay& replay = *simulation.replay();
+Json replay_report(const Simulation& simulation, const Replay& replay, bool quiet) {
     const auto now = simulation.snapshot();
     const Counters whole = now.counters - simulation.at_start().counters;
     Json ports = Json::array();
@@ -174,6 +174,6 @@ Json replay_report(const Simulation& simulation, bool quiet) {
         ports.push_back({{"offered", replay.offered(port)},
                          {"events", events_report(whole, port)},
                          {"withdrawn", withdrawn_report(whole, port)},
-                         {"left", left_report(now.left[port] - simulation.at_start().left[port])}});
+                         {"left", egress_report(now.egress[port] - simulation.at_start().egress[port])}});
     return {{"start_cycle", replay.start()}, {"end_cycle", simulation.cycle()}, {"quiet", quiet}, {"ports", ports}};
 }

@@ -86,8 +86,7 @@ void Script::progress(uint64_t cycle) {
     if (now - shown_ < std::chrono::milliseconds(printed_.empty() ? 500 : 100)) return;
     shown_ = now;
     Json state = {{"do", name_}, {"cycle", cycle}, {"cycles", cycle - first_cycle_}, {"of", of_}};
-    if (const Trial* trial = simulation_.trial()) state.update(trial_progress(*trial));
-    if (const Talk* talk = simulation_.talk()) state.update(talk_progress(*talk));
+    if (simulation_.traffic()) state.update(under_way_.progress());
     if (streaming_) state["printed"] = take_printed();
     print({{"progress", state}});
 }
@@ -107,10 +106,18 @@ uint64_t Script::limit(const Json& command, uint64_t otherwise) {
     return simulation_.cycle() + of_;
 }
 
-// One thing at a time goes on in the background.
-void Script::require_idle() const {
-    if (simulation_.trial()) throw Error("a trial is under way; collect it first");
-    if (simulation_.talk()) throw Error("connections are open; collect them first");
+template <class Kind, class Plan>
+const Kind& Script::begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),
+                          Json (*report)(const Simulation&, const Kind&, bool)) {
+    if (const Traffic* traffic = simulation_.traffic()) throw Error(traffic->busy());
+    Plan plan = parse(command);
+    under_way_.quiet = natural(command, "quiet_cycles", kQuiet);
+    under_way_.limit = limit(command, kLimit);
+    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
+    const Kind& kind = simulation_.begin<Kind>(std::move(plan));
+    under_way_.progress = [&kind, progress] { return progress(kind); };
+    under_way_.report = [this, &kind, report](bool quiet) { return report(simulation_, kind, quiet); };
+    return kind;
 }
 
 // Commands ------------------------------------------------------------------------------------------
@@ -159,59 +166,31 @@ void Script::do_trial(const Json& command, Json& reply) {
 }
 
 void Script::do_offer(const Json& command, Json& reply) {
-    require_idle();
-    const TrialPlan plan = parse_trial(command);
-    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
-    quiet_ = natural(command, "quiet_cycles", kQuiet);
-    limit_ = limit(command, kLimit);
-    pcap_ = plan.pcap;
-    const Trial& trial = simulation_.offer(plan);
+    const Trial& trial = begin(command, parse_trial, trial_progress, trial_report);
     reply["start_cycle"] = trial.start();
     reply["window"] = {{"start_cycle", trial.window_begin()}, {"end_cycle", trial.window_end()}};
 }
 
 void Script::do_talk(const Json& command, Json& reply) {
-    require_idle();
-    const TalkPlan plan = parse_talk(command);
-    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
-    quiet_ = natural(command, "quiet_cycles", kQuiet);
-    limit_ = limit(command, kLimit);
-    pcap_ = plan.pcap;
-    reply["start_cycle"] = simulation_.connect(plan).start();
-}
-
-void Script::do_collect(const Json&, Json& reply) {
-    if (!simulation_.trial() && !simulation_.talk())
-        throw Error("no trial is under way, and no connection is open; offer or talk first");
-    of_ = limit_ > simulation_.cycle() ? limit_ - simulation_.cycle() : 0;
-    const bool quiet = simulation_.run_until_quiet(quiet_, limit_);
-    if (simulation_.talk()) {
-        reply.update(talk_report(simulation_, quiet));
-        const auto talk = simulation_.end_talk();
-        if (!pcap_.empty()) talk->save_captures();
-        return;
-    }
-    reply.update(trial_report(simulation_, quiet));
-    const auto trial = simulation_.end_trial();
-    if (!pcap_.empty()) trial->save_captures();
-}
-
-void Script::do_status(const Json&, Json& reply) {
-    if (simulation_.talk()) return reply.update(talk_report(simulation_, false));
-    if (!simulation_.trial()) throw Error("no trial is under way, and no connection is open; offer one first");
-    reply.update(trial_report(simulation_, false));
+    reply["start_cycle"] = begin(command, parse_talk, talk_progress, talk_report).start();
 }
 
 void Script::do_replay(const Json& command, Json& reply) {
-    require_idle();
-    ReplayPlan plan = parse_replay(command);
-    const uint64_t quiet_cycles = natural(command, "quiet_cycles", kQuiet), end = limit(command, kLimit);
-    if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
-    simulation_.play(std::move(plan));
-    const bool quiet = simulation_.run_until_quiet(quiet_cycles, end);
-    reply.update(replay_report(simulation_, quiet));
-    const auto replay = simulation_.end_replay();
-    replay->save_captures();
+    begin(command, parse_replay, replay_progress, replay_report);
+    do_collect(command, reply);
+}
+
+void Script::do_collect(const Json&, Json& reply) {
+    if (!simulation_.traffic()) throw Error("no trial is under way, and no connection is open; offer or talk first");
+    of_ = under_way_.limit > simulation_.cycle() ? under_way_.limit - simulation_.cycle() : 0;
+    const bool quiet = simulation_.run_until_quiet(under_way_.quiet, under_way_.limit);
+    reply.update(under_way_.report(quiet));
+    simulation_.end()->save_captures();
+}
+
+void Script::do_status(const Json&, Json& reply) {
+    if (!simulation_.traffic()) throw Error("no trial is under way, and no connection is open; offer one first");
+    reply.update(under_way_.report(false));
 }
 
 void Script::do_counters(const Json&, Json& reply) {

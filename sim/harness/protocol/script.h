@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <istream>
 #include <nlohmann/json.hpp>
 
@@ -28,15 +29,21 @@ private:
     std::chrono::steady_clock::time_point shown_;
     bool streaming_ = false;
     std::string printed_;  // by the guest, and not streamed yet
-    // Of the trial or the connections under way.
-    uint64_t quiet_ = 0, limit_ = 0;
-    std::string pcap_;
+    // Of the traffic under way: when it is over, and what tells of it.
+    struct {
+        uint64_t quiet = 0, limit = 0;
+        std::function<Json()> progress;
+        std::function<Json(bool quiet)> report;
+    } under_way_;
 
     Json execute(const std::string& line);
     void progress(uint64_t cycle);
     std::string take_printed();
     uint64_t limit(const Json& command, uint64_t otherwise);
-    void require_idle() const;
+    // One thing at a time goes on in the background.
+    template <class Kind, class Plan>
+    const Kind& begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),
+                      Json (*report)(const Simulation&, const Kind&, bool));
 
     void do_run(const Json& command, Json& reply);
     void do_send(const Json& command, Json& reply);

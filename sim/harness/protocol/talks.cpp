@@ -133,14 +133,13 @@ Json figures_report(const Meter::Figures& figures) {
 }
 
 bool has_window(const Talk& talk) {
-    return talk.window_begin() && talk.window_end() && *talk.window_begin() <= *talk.window_end();
+    return talk.window().begin && talk.window().end && *talk.window().begin <= *talk.window().end;
 }
 
-Json window_report(const Simulation& simulation) {
-    const Talk& talk = *simulation.talk();
+Json window_report(const Simulation& simulation, const Talk& talk) {
     Json parts = Json::array();
     for (unsigned part = 0; part <= Talk::kParts; ++part) parts.push_back(talk.part(part));
-    return {{"start_cycle", *talk.window_begin()},     {"end_cycle", *talk.window_end()},
+    return {{"start_cycle", *talk.window().begin},     {"end_cycle", *talk.window().end},
             {"octets", talk.window_octets()},          {"parts", parts},
             {"idle_cycles", simulation.window().idle}, {"claims", simulation.window().claims}};
 }
@@ -177,8 +176,7 @@ Json talk_progress(const Talk& talk) {
     return {{"octets", talk.octets()}, {"all_octets", talk.plan().octets * talk.connections().size()}};
 }
 
-Json talk_report(const Simulation& simulation, bool quiet) {
-    const Talk& talk = *simulation.talk();
+Json talk_report(const Simulation& simulation, const Talk& talk, bool quiet) {
     const auto now = simulation.snapshot();
     const Counters whole = now.counters - simulation.at_start().counters;
     const bool windowed = has_window(talk);
@@ -188,11 +186,11 @@ Json talk_report(const Simulation& simulation, bool quiet) {
     for (unsigned port = 0; port < kPorts; ++port) {
         Json report = figures_report(talk.meter().figures(port, 0, UINT64_MAX));
         report["steady"] = windowed
-                               ? figures_report(talk.meter().figures(port, *talk.window_begin(), *talk.window_end()))
+                               ? figures_report(talk.meter().figures(port, *talk.window().begin, *talk.window().end))
                                : Json(nullptr);
         report["events"] = events_report(whole, port);
         report["window_events"] = windowed ? events_report(simulation.window(), port) : Json(nullptr);
-        report["left"] = left_report(now.left[port] - simulation.at_start().left[port]);
+        report["left"] = egress_report(now.egress[port] - simulation.at_start().egress[port]);
         ports.push_back(report);
     }
     const char* directions[] = {"in", "out", "through"};
@@ -202,7 +200,7 @@ Json talk_report(const Simulation& simulation, bool quiet) {
             {"quiet", quiet},
             {"done", talk.done()},
             {"octets", talk.octets()},
-            {"window", windowed ? window_report(simulation) : Json(nullptr)},
+            {"window", windowed ? window_report(simulation, talk) : Json(nullptr)},
             {"connections", connections},
             {"ports", ports},
             {"idle_cycles", whole.idle}};

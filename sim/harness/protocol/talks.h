@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "simulation.h"
+#include "tcp/talk.h"
 
 TalkPlan parse_talk(const nlohmann::ordered_json& command);
 nlohmann::ordered_json talk_progress(const Talk& talk);
-nlohmann::ordered_json talk_report(const Simulation& simulation, bool quiet);
+nlohmann::ordered_json talk_report(const Simulation& simulation, const Talk& talk, bool quiet);

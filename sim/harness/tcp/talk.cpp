@@ -45,7 +45,7 @@ private:
 };
 
 Talk::Talk(const TalkPlan& plan, uint64_t start, const LineRate& rate)
-    : plan_(plan), start_(start), rate_(rate), damage_(plan.faults),
+    : Traffic(start), plan_(plan), rate_(rate), damage_(plan.faults),
       stack_(plan.window, start, [this](unsigned port, Octets frame) { queue(port, std::move(frame)); }),
       connections_(plan.connections) {
     for (unsigned port = 0; port < kPorts; ++port) {
@@ -118,7 +118,7 @@ void Talk::queue(unsigned port, Octets frame) {
     }
 }
 
-std::vector<Departure> Talk::left(Departure departure) {
+std::vector<Departure> Talk::sent(Departure departure) {
     const unsigned port = departure.port;
     if (const auto found = out_.find(port); found != out_.end())
         found->second.add(nanoseconds(departure.start, kSysClkHz), departure.frame);
@@ -139,13 +139,14 @@ std::vector<Departure> Talk::left(Departure departure) {
 
 uint64_t Talk::due() const {
     uint64_t due = arriving_.empty() ? kNever : arriving_.begin()->first;
-    if (!finished()) due = std::min(due, stack_.due());
+    if (!finished(0)) due = std::min(due, stack_.due());
     for (const Connection& connection : connections_)
         if (connection.receiving) due = std::min(due, connection.receiving->due());
     return due == kNever ? kNever : due + 1;
 }
 
-void Talk::advance(uint64_t cycle) {
+// After the lines had their turn: what lwIP sends starts in the next cycle at the earliest.
+bool Talk::advance(uint64_t cycle) {
     Stack::set_now(cycle - 1);
     for (; !arriving_.empty() && arriving_.begin()->first < cycle; arriving_.erase(arriving_.begin())) {
         const auto& [port, frame] = arriving_.begin()->second;
@@ -154,6 +155,7 @@ void Talk::advance(uint64_t cycle) {
     }
     if (stack_.due() < cycle) stack_.tick();
     settle();
+    return true;
 }
 
 // After lwIP: the ends go on.
@@ -192,7 +194,7 @@ std::optional<uint64_t> Talk::Connection::connected_cycle() const {
     return sending ? sending->connected_cycle() : receiving ? receiving->connected_cycle() : std::nullopt;
 }
 
-bool Talk::finished() const {
+bool Talk::finished(uint64_t) const {
     return std::all_of(connections_.begin(), connections_.end(),
                        [](const Connection& connection) { return connection.ended_cycle.has_value(); });
 }
@@ -209,11 +211,11 @@ void Talk::moved(size_t number, uint64_t octets) {
     total_ += octets;
     arrivals_.push_back({Stack::now(), total_});
     const uint64_t all = plan_.octets * connections_.size(), begin = all ? (all + 4) / 5 : plan_.begin;
-    if (!window_begin_ && total_ >= begin) window_begin_ = Stack::now();
+    if (!window_.begin && total_ >= begin) window_.begin = Stack::now();
     const Connection& connection = connections_[number];
     const bool last = plan_.octets ? connection.octets() >= plan_.octets : connection.receiving->ended();
     // Connections so unequal that one is over before the window begins have no common steady state.
-    if (last && !window_end_) window_end_ = Stack::now();
+    if (last && !window_.end) window_.end = Stack::now();
 }
 
 // Octets that had arrived by the end of a cycle.
@@ -223,11 +225,11 @@ uint64_t Talk::total_at(uint64_t cycle) const {
     return after == arrivals_.begin() ? 0 : std::prev(after)->total;
 }
 
-uint64_t Talk::window_octets() const { return total_at(*window_end_) - total_at(*window_begin_); }
+uint64_t Talk::window_octets() const { return total_at(*window_.end) - total_at(*window_.begin); }
 
 uint64_t Talk::part(unsigned part) const {
-    if (part == 0) return *window_begin_;
-    const uint64_t wanted = total_at(*window_begin_) + (window_octets() * part + kParts - 1) / kParts;
+    if (part == 0) return *window_.begin;
+    const uint64_t wanted = total_at(*window_.begin) + (window_octets() * part + kParts - 1) / kParts;
     return std::lower_bound(arrivals_.begin(), arrivals_.end(), wanted,
                             [](const Arrival& arrival, uint64_t total) { return arrival.total < total; })
         ->cycle;

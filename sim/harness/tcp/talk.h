@@ -31,16 +31,16 @@ public:
     Talk(const TalkPlan& plan, uint64_t start, const LineRate& rate);
     ~Talk() override;
 
+    const char* busy() const override { return "connections are open; collect them first"; }
+    // From when a fifth of all octets had arrived, to when the first connection's last one had.
+    Window window() const override { return window_; }
+    bool finished(uint64_t cycle) const override;  // every connection has ended
+    bool pauses() const override { return true; }  // somebody waits for a timer
+    uint64_t due() const override;
+    bool advance(uint64_t cycle) override;
     PacketSource* source(unsigned port) override;
-    std::vector<Departure> left(Departure departure) override;
-    bool judge(TestFrame, const Departure&) override { return false; }
-    bool judges() const override { return false; }
-
-    // The next cycle in which advance() has something to do: what happened up to the end of the cycle before.
-    uint64_t due() const;
-    void advance(uint64_t cycle);
-    // Every connection has ended.
-    bool finished() const;
+    std::vector<Departure> sent(Departure departure) override;
+    void save_captures() const override;
 
     struct Connection {
         std::unique_ptr<Sending> sending;  // the tester's ends
@@ -54,19 +54,13 @@ public:
     const std::vector<Connection>& connections() const { return connections_; }
     const TalkPlan& plan() const { return plan_; }
     const Meter& meter() const { return meter_; }
-    uint64_t start() const { return start_; }
     uint64_t octets() const { return total_; }
     bool done() const;  // all connections closed, after all octets
 
-    // The window: from when a fifth of all octets had arrived, to when the first connection's last one had.
-    std::optional<uint64_t> window_begin() const { return window_begin_; }
-    std::optional<uint64_t> window_end() const { return window_end_; }
     // Of a window that has ended: its octets, and when `part` of kParts equal parts of them had arrived.
     static constexpr unsigned kParts = 8;
     uint64_t window_octets() const;
     uint64_t part(unsigned part) const;
-
-    void save_captures() const;
 
 private:
     class Line;  // what waits for a line
@@ -75,7 +69,6 @@ private:
     };
 
     TalkPlan plan_;
-    uint64_t start_;
     LineRate rate_;
     Damage damage_;
     Meter meter_;
@@ -87,7 +80,7 @@ private:
     std::map<uint16_t, size_t> by_port_;  // connections, by the TCP port that connects
     std::vector<Arrival> arrivals_;
     uint64_t total_ = 0;
-    std::optional<uint64_t> window_begin_, window_end_;
+    Window window_;
 
     void open();
     void listen();

@@ -87,7 +87,7 @@ std::optional<Word> Sender::drive(uint64_t cycle, const LineRate& rate) {
 
 // Receiver ----------------------------------------------------------------------------------------
 
-std::optional<Departure> Receiver::word(const Word& word, unsigned port, uint64_t cycle, const LineRate& rate) {
+std::optional<Departure> Receiver::receive(const Word& word, unsigned port, uint64_t cycle, const LineRate& rate) {
     if (octets_.empty()) start_ = cycle;
     for (unsigned i = 0; i < word.bytes && octets_.size() < kLongest; ++i) octets_.push_back(word.data >> 8 * i & 0xff);
     if (!word.last) return std::nullopt;

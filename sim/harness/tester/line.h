@@ -100,7 +100,7 @@ struct Departure {
 // From the device: collects words into frames.
 class Receiver {
 public:
-    std::optional<Departure> word(const Word& word, unsigned port, uint64_t cycle, const LineRate& rate);
+    std::optional<Departure> receive(const Word& word, unsigned port, uint64_t cycle, const LineRate& rate);
 
     template <class Archive> void state(Archive& archive) { archive(octets_, start_, line_end_, first_); }
 

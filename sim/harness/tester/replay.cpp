@@ -15,7 +15,7 @@ Packet Replay::List::take(uint64_t start) {
     return {start, with_preamble(frame.octets), frame.error};
 }
 
-Replay::Replay(ReplayPlan plan, uint64_t start, const LineRate& rate) : plan_(std::move(plan)), start_(start) {
+Replay::Replay(ReplayPlan plan, uint64_t start, const LineRate& rate) : Traffic(start), plan_(std::move(plan)) {
     for (auto& [port, frames] : plan_.in) lists_.emplace(port, List(std::move(frames), start, rate));
     for (const auto& [port, path] : plan_.out) out_[port];
 }
@@ -25,9 +25,9 @@ PacketSource* Replay::source(unsigned port) {
     return found == lists_.end() ? nullptr : &found->second;
 }
 
-std::vector<Departure> Replay::left(Departure departure) {
+std::vector<Departure> Replay::sent(Departure departure) {
     if (const auto found = out_.find(departure.port); found != out_.end())
-        found->second.add(plan_.epoch + nanoseconds(departure.start - start_, kSysClkHz), departure.frame);
+        found->second.add(plan_.epoch + nanoseconds(departure.start - start(), kSysClkHz), departure.frame);
     return {std::move(departure)};
 }
 
@@ -36,7 +36,7 @@ uint64_t Replay::offered(unsigned port) const {
     return found == lists_.end() ? 0 : found->second.offered();
 }
 
-bool Replay::all_offered() const {
+bool Replay::finished(uint64_t) const {
     return std::all_of(lists_.begin(), lists_.end(), [](const auto& entry) { return entry.second.finished(); });
 }
 

@@ -25,15 +25,13 @@ class Replay final : public Traffic {
 public:
     Replay(ReplayPlan plan, uint64_t start, const LineRate& rate);
 
+    const char* busy() const override { return "a replay is under way; collect it first"; }
+    bool finished(uint64_t cycle) const override;
     PacketSource* source(unsigned port) override;
-    std::vector<Departure> left(Departure departure) override;
-    bool judge(TestFrame, const Departure&) override { return false; }
-    bool judges() const override { return false; }
+    std::vector<Departure> sent(Departure departure) override;
+    void save_captures() const override;
 
-    uint64_t start() const { return start_; }
     uint64_t offered(unsigned port) const;
-    bool all_offered() const;
-    void save_captures() const;
 
 private:
     class List final : public PacketSource {
@@ -52,7 +50,6 @@ private:
     };
 
     ReplayPlan plan_;
-    uint64_t start_;
     std::map<unsigned, List> lists_;
     std::map<unsigned, PcapWriter> out_;
 };

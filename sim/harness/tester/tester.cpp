@@ -5,8 +5,8 @@
 
 #include "answer.h"
 
-Left Left::operator-(const Left& earlier) const {
-    Left out = *this;
+Egress Egress::operator-(const Egress& earlier) const {
+    Egress out = *this;
     out.frames -= earlier.frames;
     out.test -= earlier.test;
     out.arp -= earlier.arp;
@@ -31,27 +31,27 @@ uint64_t Tester::due() const {
     return due;
 }
 
-void Tester::word(const Word& word, unsigned port, uint64_t cycle) {
-    auto departure = receivers_[port].word(word, port, cycle, rate_);
+void Tester::receive(const Word& word, unsigned port, uint64_t cycle) {
+    auto departure = receivers_[port].receive(word, port, cycle, rate_);
     if (!departure) return;
     if (!traffic_) return judge(*departure, cycle);
-    for (const Departure& seen : traffic_->left(std::move(*departure))) judge(seen, cycle);
+    for (const Departure& seen : traffic_->sent(std::move(*departure))) judge(seen, cycle);
 }
 
 void Tester::judge(const Departure& departure, uint64_t cycle) {
-    Left& left = left_[departure.port];
-    ++left.frames;
-    left.bad_preamble += !departure.preamble_ok;
-    left.short_gap += !departure.gap_ok;
+    Egress& egress = egress_[departure.port];
+    ++egress.frames;
+    egress.bad_preamble += !departure.preamble_ok;
+    egress.short_gap += !departure.gap_ok;
     if (!fcs_ok(departure.frame)) {
-        ++left.bad_fcs;
+        ++egress.bad_fcs;
     } else if (traffic_ && traffic_->judges() && is_test_frame(departure.frame)) {
         const auto identity = identify(departure.frame);
-        ++(identity && traffic_->judge(*identity, departure) ? left.test : left.unrecognised);
+        ++(identity && traffic_->judge(*identity, departure) ? egress.test : egress.unrecognised);
     } else {
-        ++(ether_type(departure.frame) == kEtherTypeArp ? left.arp : left.other);
+        ++(ether_type(departure.frame) == kEtherTypeArp ? egress.arp : egress.other);
         if (const auto back = answer(departure.frame, departure.port, udp_echo_)) {
-            ++left.answered;
+            ++egress.answered;
             senders_[departure.port].answer(*back, cycle, rate_);
         }
     }

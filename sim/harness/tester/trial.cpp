@@ -21,7 +21,7 @@ private:
     LineRate rate_;
 };
 
-Trial::Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate) : plan_(plan), start_(start) {
+Trial::Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate) : Traffic(start), plan_(plan) {
     for (const auto& [port, offer] : plan.offers) {
         const Generator generator(port, (port + 1) % kPorts, offer, start, rate, plan.seed);
         const uint64_t fifth = generator.last_bit((offer.all_frames() + 4) / 5 - 1);
@@ -43,6 +43,18 @@ Trial::Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate) : plan
 
 Trial::~Trial() = default;
 
+// When the counters have what happened up to the ends of the window.
+uint64_t Trial::due() const {
+    for (const uint64_t end : {window_begin_, window_end_})
+        if (reached_ <= end) return end + 1;
+    return kNever;
+}
+
+bool Trial::advance(uint64_t cycle) {
+    reached_ = cycle;
+    return false;
+}
+
 PacketSource* Trial::source(unsigned port) {
     if (const auto found = recorders_.find(port); found != recorders_.end()) return found->second.get();
     const auto found = flows_.find(port);
@@ -54,7 +66,7 @@ const Trial::Flow* Trial::flow(unsigned port) const {
     return found == flows_.end() ? nullptr : found->second.get();
 }
 
-std::vector<Departure> Trial::left(Departure departure) {
+std::vector<Departure> Trial::sent(Departure departure) {
     if (const auto found = out_.find(departure.port); found != out_.end())
         found->second.add(nanoseconds(departure.start, kSysClkHz), departure.frame);
     return faults_.pass(std::move(departure));

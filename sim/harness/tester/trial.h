@@ -25,12 +25,18 @@ public:
     Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate);
     ~Trial() override;
 
+    const char* busy() const override { return "a trial is under way; collect it first"; }
+    Window window() const override { return {window_begin_, window_end_}; }
+    bool finished(uint64_t cycle) const override { return cycle >= offered_cycle_; }
+    uint64_t last_cycle() const override { return offered_cycle_; }
+    uint64_t due() const override;
+    bool advance(uint64_t cycle) override;
     PacketSource* source(unsigned port) override;
-    std::vector<Departure> left(Departure departure) override;
-    bool judge(TestFrame identity, const Departure& departure) override;
+    std::vector<Departure> sent(Departure departure) override;
     bool judges() const override { return true; }
+    bool judge(TestFrame identity, const Departure& departure) override;
+    void save_captures() const override;
 
-    uint64_t start() const { return start_; }
     // The end of the last bit of the last frame offered.
     uint64_t offered_cycle() const { return offered_cycle_; }
     // The window: from when every port has offered a fifth, to when the first port has offered all.
@@ -47,11 +53,10 @@ public:
     };
     const Flow* flow(unsigned port) const;
 
-    void save_captures() const;
-
 private:
     TrialPlan plan_;
-    uint64_t start_, offered_cycle_ = 0, window_begin_ = 0, window_end_ = kNever;
+    uint64_t offered_cycle_ = 0, window_begin_ = 0, window_end_ = kNever;
+    uint64_t reached_ = 0;  // the latest cycle of advance()
     std::map<unsigned, std::unique_ptr<Flow>> flows_;
     FaultInjector faults_;
     std::map<unsigned, PcapWriter> in_, out_;

@@ -2,7 +2,7 @@
 """Replay of captures and of malformed frames; ARP."""
 
 import pytest
-from harness_commands import GUEST, TESTER, damage, packet, replay
+from harness_commands import GUEST, PROMPT, TESTER, damage, packet, replay
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapReader, wrpcap
@@ -71,6 +71,27 @@ def test_frames_with_fcs_are_played_as_they_are(sim, tmp_path):
     assert reply["ports"][0]["offered"] == 3
     left = pcap.frames(tmp_path / "out")  # the mock passes them on, with an FCS of its own
     assert [len(frame.octets) for frame in left] == [14 + 20 + 8 + 80, 14 + 20 + 8, 60]
+
+
+def test_a_replay_goes_on_when_the_guest_powered_off(sim, tmp_path):
+    """As a trial does: it is told of, and nothing else begins before."""
+    pcap.write(tmp_path / "in", [pcap.Frame(n * 1_000_000, bytes(packet(n))) for n in range(3)])
+    _, _, ended, refused, other, status, collected, saved = sim(
+        PROMPT,
+        {"do": "send", "text": "\x04"},
+        replay("in", out=[None, "out"]),
+        {"do": "save", "file": "state"},
+        replay("in"),
+        {"do": "status"},
+        {"do": "collect"},
+        {"do": "save", "file": "state"},
+    )
+    assert not ended["ok"] and ended["error"] == "the guest powered off"
+    for reply in refused, other:
+        assert not reply["ok"] and "a replay is under way; collect it first" in reply["error"]
+    assert status["ok"] and status["ports"][0]["offered"] < 3
+    assert collected["ok"] and collected["quiet"] and collected["ports"][0]["offered"] == 3
+    assert len(pcap.frames(tmp_path / "out")) == 3 and saved["ok"]
 
 
 def test_a_missing_pcap(sim):

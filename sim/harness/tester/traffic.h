@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the tester has to do with the device for a while: a trial, a replay, connections over TCP.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "line.h"
+
+class Traffic {
+public:
+    // The steady state, as far as its first and last cycle are known.
+    struct Window {
+        std::optional<uint64_t> begin, end;
+    };
+
+    explicit Traffic(uint64_t start) : start_(start) {}
+    virtual ~Traffic() = default;
+
+    uint64_t start() const { return start_; }
+    // Why nothing else may begin, and what to do about it.
+    virtual const char* busy() const = 0;
+    virtual Window window() const { return {}; }
+    // Whether it sends no more of its own accord, as of a cycle.
+    virtual bool finished(uint64_t cycle) const = 0;
+    // The last cycle in which it sends, if that is known before; else 0.
+    virtual uint64_t last_cycle() const { return 0; }
+    // Whether it may go on after any time in which nothing happens.
+    virtual bool pauses() const { return false; }
+
+    // The next cycle in which advance() has something to do: what happened up to the end of the cycle before.
+    virtual uint64_t due() const { return kNever; }
+    // Returns whether a line may have something else to take.
+    virtual bool advance(uint64_t) { return false; }
+
+    virtual PacketSource* source(unsigned port) = 0;  // null: nothing to send there
+    // The device sent a frame: the frames that shall be judged (a trial may break one on purpose).
+    virtual std::vector<Departure> sent(Departure departure) = 0;
+    // Whether it judges test frames, and if so one. False: it is none of this traffic's.
+    virtual bool judges() const { return false; }
+    virtual bool judge(TestFrame, const Departure&) { return false; }
+
+    // Writes what was to be captured.
+    virtual void save_captures() const = 0;
+
+private:
+    uint64_t start_;
+};
