@@ -22,7 +22,6 @@ from moderato.sim.lab.show.columns import columns, sentence, width
 from moderato.sim.lab.show.progress import Progress
 from moderato.sim.lab.strategies import command as strategies
 from moderato.sim.lab.tcp import command as tcp
-from moderato.sim.lab.receiver import study
 
 ROWS = [["variant", "offered", "lost", "at ring", "at FIFO", "Mb/s"],
         ["napi", "59524", "0", "56516", "0", "6.45"],
@@ -133,7 +132,7 @@ def test_progress_stays_in_its_line(monkeypatch, capsys):
 @pytest.fixture
 def lab(machine, monkeypatch, tmp_path):
     """All commands that print tables, with the pretended machine."""
-    for module in (forward, rfc2544, strategies, tcp, study):
+    for module in (forward, rfc2544, strategies, tcp):
         monkeypatch.setattr(module, "machine", lambda *_, **__: machine)
     program = tmp_path / "stream"
     program.write_text("stream")
