@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from moderato.boards import BOARDS, command
+from moderato.boards import BOARDS, bitstream
 
 pytestmark = pytest.mark.slow
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("board", BOARDS)
 def test_bitstream(board, tmp_path):
     output = tmp_path / "out"
-    assert command.bitstream(board, "moderato", [1], output) == 0
+    assert bitstream.bitstream(board, "moderato", [1], output) == 0
     result = json.loads((output / "report.json").read_text())
     clocks = {clock["name"]: clock for clock in result["clocks"]["1"]}
     assert all(clock["reached"] >= clock["wanted"] for clock in clocks.values())

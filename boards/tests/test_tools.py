@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from moderato.boards import command, ecp5_tools, report
+from moderato.boards import bitstream, ecp5_tools, report
 from moderato.soc.toolchain.cache import BuildError
 
 DEVICE = "LFE5UM5G-45F-8BG381C"
@@ -58,7 +58,7 @@ def test_bitstream_and_report(folder, small):
     assert {name: clock.wanted for name, clock in clocks.items()} == {
         "clk100": 100, "eth_clocks_rx": 125}
     assert all(clock.met for clock in clocks.values())
-    assert command.missed({1: [*clocks.values()]}) == []
+    assert bitstream.missed({1: [*clocks.values()]}) == []
 
     *_, between = report.clocks(result, DESIGN, ("eth_clocks_rx", "clk100"))
     assert (between.name, between.wanted) == ("clk100 to eth_clocks_rx", 125) and between.met
@@ -98,13 +98,13 @@ def test_failing_path_is_named(folder, rate):
     slow = report.clocks(result, DESIGN)
     with pytest.raises(BuildError, match=r"seed 1: clk100 reaches \d+\.\d of 400\.0 MHz; .*"
                                          r"ModeratoCluster_count\S+ \(CPU\) to"):
-        command.missed({1: slow})
+        bitstream.missed({1: slow})
     fast = [replace(clock, wanted=1.0) for clock in slow]
-    line, = command.missed({1: slow, 2: fast})  # one that meets timing is enough
+    line, = bitstream.missed({1: slow, 2: fast})  # one that meets timing is enough
     assert line.startswith("seed 1: clk100 reaches ")
     asked["constraint"] = 2000 * ecp5_tools.MARGIN
     with pytest.raises(BuildError, match=r"clk100 to eth_clocks_rx reaches \d+\.\d of 2000\.0 MHz"):
-        command.missed({1: report.clocks(result, DESIGN, ("clk100", "eth_clocks_rx"))})
+        bitstream.missed({1: report.clocks(result, DESIGN, ("clk100", "eth_clocks_rx"))})
 
 
 def test_what_yosys_refuses(folder):

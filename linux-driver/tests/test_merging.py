@@ -16,7 +16,7 @@ from scapy.utils import rdpcap, wrpcap
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
-from moderato.sim.lab.tcp import command, exchange
+from moderato.sim.lab.tcp import exchange, transfers
 from moderato.sim.lab.tcp.transfer import FAULTS, IN, Transfer
 from moderato.soc.linux import userspace
 
@@ -35,7 +35,7 @@ def transfer(**changes) -> Transfer:
 
 
 def opened(wanted: Transfer):
-    return command.ready(machine(1000, SYSTEM), wanted).open()
+    return transfers.ready(machine(1000, SYSTEM), wanted).open()
 
 
 def merged(guest) -> tuple[int, int]:

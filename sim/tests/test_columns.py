@@ -17,11 +17,11 @@ import test_attribution
 from moderato.sim.lab import cli
 from moderato.sim.lab.explain import attribution
 from moderato.sim.lab.measure import forward, results, trial_tables
-from moderato.sim.lab.rfc2544 import command as rfc2544
+from moderato.sim.lab.rfc2544 import matrix as rfc2544
 from moderato.sim.lab.show.columns import columns, sentence, width
 from moderato.sim.lab.show.progress import Progress
-from moderato.sim.lab.strategies import command as strategies
-from moderato.sim.lab.tcp import command as tcp
+from moderato.sim.lab.strategies import comparison as strategies
+from moderato.sim.lab.tcp import transfers as tcp
 
 ROWS = [["variant", "offered", "lost", "at ring", "at FIFO", "Mb/s"],
         ["napi", "59524", "0", "56516", "0", "6.45"],

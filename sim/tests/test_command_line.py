@@ -19,10 +19,10 @@ from moderato.sim.lab.commands import files
 from moderato.sim.lab.commands.example import PROGRAMS
 from moderato.sim.lab.explain import profile, timeline
 from moderato.sim.lab.measure import forward, replay
-from moderato.sim.lab.rfc2544 import command as rfc2544
+from moderato.sim.lab.rfc2544 import matrix as rfc2544
 from moderato.sim.lab.run import shell
 from moderato.sim.lab.show.errors import UsageError
-from moderato.sim.lab.strategies import command as strategies
+from moderato.sim.lab.strategies import comparison as strategies
 from moderato.soc.toolchain import project
 from moderato.soc.toolchain.project import ROOT
 

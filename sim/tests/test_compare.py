@@ -12,7 +12,7 @@ import pytest
 import test_attribution
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.compare import command, commits, figures, tables
+from moderato.sim.lab.compare import commits, difference_tables, figures, sides
 from moderato.sim.lab.explain import attribution
 from moderato.sim.lab.measure.results import LATENCY, Port, Result, Trial
 
@@ -112,7 +112,7 @@ def test_results_of_different_commands(tmp_path, capsys):
 
 def test_a_table_of_nothing():
     pairs = figures.Pairs([trial("napi"), trial("tx-off")], [trial("original")])
-    assert "No result of A has the settings of one of B." in tables.render(["a", "b"], pairs)
+    assert "No result of A has the settings of one of B." in difference_tables.render(["a", "b"], pairs)
 
 
 # Commits ------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def repository(tmp_path, monkeypatch):
         git(root, "add", "-A")
         git(root, "commit", "-qm", says)
         git(root, "tag", says)
-    for module in (commits, command):
+    for module in (commits, sides):
         monkeypatch.setattr(module, "ROOT", root)
     return root
 
@@ -196,8 +196,8 @@ def test_wrong_comparison(words, says, repository, tmp_path, capsys):
 
 def test_ctrl_c_leaves_no_worktree_and_no_process(repository, tmp_path):
     program = ("import sys; from pathlib import Path; from moderato.sim.lab import cli\n"
-               "from moderato.sim.lab.compare import command, commits\n"
-               "commits.ROOT = command.ROOT = Path(sys.argv[1])\n"
+               "from moderato.sim.lab.compare import commits, sides\n"
+               "commits.ROOT = sides.ROOT = Path(sys.argv[1])\n"
                "sys.exit(cli.main(['compare', 'second', 'wait']))")
     process = subprocess.Popen(
         [sys.executable, "-c", program, repository], stderr=subprocess.PIPE,

@@ -29,11 +29,11 @@ import sys
 from pathlib import Path, PosixPath
 from moderato.sim.lab import cli
 from moderato.sim.lab.measure import forward
-from moderato.sim.lab.rfc2544 import command as rfc2544
+from moderato.sim.lab.rfc2544 import matrix as rfc2544
 from moderato.sim.lab.run.machine import Machine
 from moderato.sim.lab.run.system import System
-from moderato.sim.lab.strategies import command as strategies
-from moderato.sim.lab.tcp import command as tcp
+from moderato.sim.lab.strategies import comparison as strategies
+from moderato.sim.lab.tcp import transfers as tcp
 from moderato.soc.linux.kernel import Choice
 for module in forward, rfc2544, strategies, tcp:
     module.machine = lambda *_, **__: {machine!r}

@@ -16,7 +16,7 @@ import pytest
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands import arguments, published
 from moderato.sim.lab.commands.published import Step
-from moderato.sim.lab.rfc2544 import command, tests
+from moderato.sim.lab.rfc2544 import matrix, tests
 from moderato.sim.lab.run import store
 from moderato.sim.lab.show.errors import LabError
 from moderato.soc.toolchain import project
@@ -42,7 +42,7 @@ def clean(monkeypatch, machine):
     """A clone without changes, on the pretended machine."""
     monkeypatch.setattr(project, "uncommitted", list)
     monkeypatch.setattr(project, "version", lambda: COMMIT)
-    for module in command, published:
+    for module in matrix, published:
         monkeypatch.setattr(module, "machine", lambda *_, **__: machine)
     put_profiles()
 
@@ -116,8 +116,8 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
         "from moderato.sim.lab.run.machine import Machine\n"
         "from moderato.soc.linux.kernel import Choice\n"
         "from moderato.sim.lab.run.system import System\n"
-        "from moderato.sim.lab.rfc2544 import command\n"
-        f"published.machine = command.machine = lambda *_, **__: {machine!r}\n"
+        "from moderato.sim.lab.rfc2544 import matrix\n"
+        f"published.machine = matrix.machine = lambda *_, **__: {machine!r}\n"
         f"studies, docs, results = {STUDIES!r}, Path({str(docs)!r}), published.results\n"
         "published.results = lambda _: results(studies, docs)\n"
         "sys.exit(cli.main(['results', '--yes']))")

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands.rfc2544 import require_used
 from moderato.sim.lab.report import (
-    answers, command, detail, figures, forwards, frontier, model, paper, paper_tables, profiles,
+    answers, assembly, detail, figures, forwards, frontier, model, paper, paper_tables, profiles,
     records, reproduce,
 )
 from moderato.sim.lab.report.chapters import contents
@@ -451,7 +451,7 @@ def test_a_fresh_clone_shows_what_is_published(tmp_path, monkeypatch, capsys, tr
     (published / "rfc2544.jsonl.gz").write_bytes(gzip.compress(lines(trials).encode()))
     (published / "profiles").mkdir()
     (published / "profiles" / "napi.json").write_text(json.dumps([PROFILE]))
-    monkeypatch.setattr(command, "PUBLISHED", published)
+    monkeypatch.setattr(assembly, "PUBLISHED", published)
     page = tmp_path / "report.html"
     assert cli.main(["report", "--output", str(page)]) == 0
     said = capsys.readouterr()

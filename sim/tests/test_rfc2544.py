@@ -14,7 +14,7 @@ from pathlib import Path
 import distributed
 import pytest
 
-from moderato.sim.lab.rfc2544 import command, metrics, tests
+from moderato.sim.lab.rfc2544 import matrix, metrics, tests
 from moderato.sim.lab.rfc2544.search import Grid, Outcome, highest
 from moderato.sim.lab.rfc2544.trials import growth, steady
 from moderato.sim.lab.run import store
@@ -128,8 +128,8 @@ def test_a_phase_is_expected_to_change_what_it_changed_before():
 
 
 def test_phases_are_spread():
-    assert command.phase_shares(1) == [0.5]
-    assert command.phase_shares(6) == [0.5, 0.0, 0.25, 0.75, 0.125, 0.375]
+    assert matrix.phase_shares(1) == [0.5]
+    assert matrix.phase_shares(6) == [0.5, 0.0, 0.25, 0.75, 0.125, 0.375]
 
 
 # Store --------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_two_programs_may_write_into_one_file(tmp_path):
 @pytest.fixture
 def lab(machine, monkeypatch):
     from moderato.sim.lab import cli
-    monkeypatch.setattr(command, "machine", lambda link, system: machine)
+    monkeypatch.setattr(matrix, "machine", lambda link, system: machine)
     return lambda *words: cli.main(["rfc2544", *words])
 
 
@@ -275,11 +275,11 @@ def test_unsound_trials_fail_the_run(lab, monkeypatch, capsys, tmp_path):
 def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
     file = tmp_path / "trials.jsonl"
     program = ("import sys\nfrom pathlib import PosixPath\n"
-               "from moderato.sim.lab import cli\nfrom moderato.sim.lab.rfc2544 import command\n"
+               "from moderato.sim.lab import cli\nfrom moderato.sim.lab.rfc2544 import matrix\n"
                "from moderato.sim.lab.run.machine import Machine\n"
                "from moderato.soc.linux.kernel import Choice\n"
                "from moderato.sim.lab.run.system import System\n"
-               f"command.machine = lambda link, system: {machine!r}\n"
+               f"matrix.machine = lambda link, system: {machine!r}\n"
                "sys.exit(cli.main(sys.argv[1:]))")
     words = [sys.executable, "-c", program, "rfc2544", "--variant", "napi,original",
              "--frame-size", "64", "--results", str(file)]

@@ -9,7 +9,7 @@ from moderato.sim.lab import cli
 from moderato.sim.lab.measure.results import frame_rate
 from moderato.sim.lab.run.variants import BEYOND, KNOWN
 from moderato.sim.lab.show.errors import LabError
-from moderato.sim.lab.strategies import command, ping, settings, situations
+from moderato.sim.lab.strategies import comparison, ping, settings, situations
 from moderato.soc.linux.kernel import TICKS, Choice
 
 ALL = ("ping", "idle", "10%", "50%", "90%", "bursts", "urgent", "overload")
@@ -19,7 +19,7 @@ ALL = ("ping", "idle", "10%", "50%", "90%", "bursts", "urgent", "overload")
 def lab(machine, monkeypatch):
     """`moderato strategies` with the pretended machine; the kernels that it asked for."""
     kernels = []
-    monkeypatch.setattr(command, "machine",
+    monkeypatch.setattr(comparison, "machine",
                         lambda link, system: kernels.append(system.kernel) or machine)
 
     def run(*words):

@@ -7,7 +7,7 @@ import pytest
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.receiver.buffers import BUFFERS
-from moderato.sim.lab.tcp import command, exchange, figures, receive_queue
+from moderato.sim.lab.tcp import exchange, figures, receive_queue, transfers
 from moderato.sim.lab.tcp.segments import SEGMENTS, context, segment
 from moderato.sim.lab.tcp.transfer import DIRECTIONS, FAULTS, PEERS, Transfer
 
@@ -17,9 +17,9 @@ def lab(machine, monkeypatch, tmp_path):
     """`moderato` with the pretended machine."""
     program = tmp_path / "stream"
     program.write_text("stream")
-    monkeypatch.setattr(command, "machine", lambda *_, **__: machine)
-    monkeypatch.setattr(command, "program", lambda zerocopy: program)
-    monkeypatch.setattr(command.symbols, "of_guest", lambda _: [])
+    monkeypatch.setattr(transfers, "machine", lambda *_, **__: machine)
+    monkeypatch.setattr(transfers, "program", lambda zerocopy: program)
+    monkeypatch.setattr(transfers.symbols, "of_guest", lambda _: [])
     return lambda *words: cli.main(list(map(str, words)))
 
 

@@ -10,7 +10,7 @@ from scapy.utils import rdpcap
 
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.show.errors import LabError
-from moderato.sim.lab.tcp import command, exchange
+from moderato.sim.lab.tcp import exchange, transfers
 from moderato.sim.lab.tcp.transfer import DIRECTIONS, FAULTS, Transfer, usual_gro
 
 VARIANT = "napi-full"
@@ -25,7 +25,7 @@ def lab():
 
 @functools.cache
 def ready(direction: str, variant: str = VARIANT):
-    return command.ready(machine(1000), transfer(direction, variant=variant))
+    return transfers.ready(machine(1000), transfer(direction, variant=variant))
 
 
 def transfer(direction: str, **changes) -> Transfer:

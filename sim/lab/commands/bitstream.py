@@ -47,6 +47,6 @@ def check(options):
 
 
 def run(options) -> int:
-    from moderato.boards.command import bitstream
+    from moderato.boards.bitstream import bitstream
     return bitstream(options.board, options.nic, options.seed, options.output, options.harts,
                      options.link)

@@ -20,5 +20,5 @@ def options(parser):
 
 
 def run(options) -> int:
-    from ..compare.command import compare
+    from ..compare.sides import compare
     return compare([options.A, options.B], options.words, options.json)

@@ -20,7 +20,7 @@ from moderato.soc.toolchain import project
 from moderato.soc.toolchain.project import ROOT, cache_root
 
 from ..report import records
-from ..report.command import report
+from ..report.assembly import report
 from ..run import variants
 from ..run.machine import machine
 from ..run.system import COMMON, IPI, PINNED, QUEUES, RPS, SPREADS, System

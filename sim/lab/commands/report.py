@@ -30,6 +30,6 @@ def check(options):
 
 
 def run(options) -> int:
-    from ..report.command import report
+    from ..report.assembly import report
     return report(options.results, options.output, options.figures, options.markdown,
                   options.profiles)

@@ -32,7 +32,7 @@ def options(parser):
 
 
 def run(options) -> int:
-    from ..rfc2544.command import Request, rfc2544
+    from ..rfc2544.matrix import Request, rfc2544
     require_used(options)
     variants = common.variants(options)
     system, traffic = common.system_and_traffic(options)

@@ -26,7 +26,7 @@ def check(options):
 
 def run(options) -> int:
     from ..strategies import settings
-    from ..strategies.command import Request, strategies
+    from ..strategies.comparison import Request, strategies
     from ..strategies.situations import SITUATIONS
     return strategies(Request(settings.of(tuple(options.strategy)),
                               [SITUATIONS[name] for name in options.situation],

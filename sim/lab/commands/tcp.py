@@ -60,7 +60,7 @@ def check(options):
 def run(options) -> int:
     from ..run.variants import OFFLOAD
     from ..show.errors import UsageError
-    from ..tcp.command import Request, each_way, tcp
+    from ..tcp.transfers import Request, each_way, tcp
     from ..tcp.transfer import OUT, Transfer, usual_gro
     if options.program == "nuttcp" and (options.direction != [OUT] or options.connections > 1):
         raise UsageError("--program nuttcp sends over one connection: its receiver wants another "

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ..run.store import Where
 from ..run.system import System
-from ..tcp import command
+from ..tcp import transfers
 from ..tcp.transfer import IN, Transfer
-from . import tables
+from . import receiver_tables
 
 SOCKET = 32768       # octets of the socket's buffer; the kernel doubles it to the paper's 64 KiB
 LEAST = 1_500_000    # octets of a transfer,
@@ -32,9 +32,9 @@ def receiver(wanted: Request) -> int:
 
     Each record is kept, and not made again.
     """
-    transfers = [transfer(wanted.variant, size, wanted.system) for size in wanted.buffers]
-    return command.tcp(command.Request(transfers, wanted.system, wanted.json, wanted.where),
-                       tables.render)
+    every_size = [transfer(wanted.variant, size, wanted.system) for size in wanted.buffers]
+    return transfers.tcp(transfers.Request(every_size, wanted.system, wanted.json, wanted.where),
+                       receiver_tables.render)
 
 
 def transfer(variant: str, user_buffer: int, system: System) -> Transfer:

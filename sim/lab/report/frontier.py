@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from ..strategies.tables import urgent
+from ..strategies.strategy_tables import urgent
 from ..strategies.settings import SETTINGS
 from ..strategies.situations import SITUATIONS
 from .plot import INK, Plot, labels, legend, log_axis, look, panels, styled, tip

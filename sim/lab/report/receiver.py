@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from moderato.soc.toolchain.project import ROOT
 
 from ..explain.attribution import per_frame
-from ..receiver.tables import MEANINGS, size
+from ..receiver.receiver_tables import MEANINGS, size
 from .plot import Plot, legend, look, panels, styled, tip
 from .table import Table, number
 

@@ -9,7 +9,7 @@ from moderato.soc.toolchain.project import ROOT
 
 from ..show import outputs
 from ..show.errors import LabError, UsageError
-from . import commits, tables
+from . import commits, difference_tables
 from .figures import Pairs, read
 
 HERE = "."  # this clone's files as they are
@@ -43,9 +43,9 @@ def compare(sides: Sequence[str], words: Sequence[str] | None, json: Path | None
 
 def _show(sides: Sequence[str], results: Sequence[list[dict]], json: Path | None) -> int:
     pairs = Pairs(*results)
-    print(tables.render(sides, pairs), end="")
+    print(difference_tables.render(sides, pairs), end="")
     if json:
-        outputs.write_json(json, tables.as_json(sides, pairs))
+        outputs.write_json(json, difference_tables.as_json(sides, pairs))
     outputs.name(json)
     return 0
 

@@ -16,7 +16,7 @@ from ..run.store import Store, Where
 from ..run.system import System
 from ..run.variants import INTERFACES
 from ..show import delivery, outputs
-from . import exchange, tables, tracing
+from . import exchange, tracing, transfer_tables
 from .transfer import Transfer
 
 
@@ -38,7 +38,7 @@ def each_way(like: Transfer, directions: Mapping[str, bool], variants: Sequence[
             for link, direction, variant in itertools.product(links, directions, variants)]
 
 
-def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = tables.render) -> int:
+def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tables.render) -> int:
     """Run the transfers and print what `render` makes of their records; returns the exit status: 1 if
     a transfer is unsound. Each record is kept, and not made again.
     """

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from moderato.boards import command, ecp5_tools, gateware, images
+from moderato.boards import bitstream, ecp5_tools, gateware, images
 from moderato.boards.report import Clock
 from moderato.sim.lab import cli
 from moderato.soc.toolchain.cache import BuildError
@@ -30,17 +30,17 @@ def quick(monkeypatch, tmp_path):
     (made / "report.json").write_text(
         '{"utilization": {}, "fmax": {}, "detailed_net_timings": []}')
     state = {"clocks": {1: [GOOD]}, "images": lambda soc, folder: None}
-    monkeypatch.setattr(command, "gateware", lambda board, nic, harts, link: made)
+    monkeypatch.setattr(bitstream, "gateware", lambda board, nic, harts, link: made)
     monkeypatch.setattr(ecp5_tools, "synthesis", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "routing", lambda *_: made)
     monkeypatch.setattr(ecp5_tools, "bitstream", lambda routed: made)
-    monkeypatch.setattr(command.report, "clocks", lambda *_: state["clocks"][1])
+    monkeypatch.setattr(bitstream.report, "clocks", lambda *_: state["clocks"][1])
     monkeypatch.setattr(images, "write", lambda soc, folder: state["images"](soc, folder))
     return state
 
 
 def build(tmp_path):
-    return command.bitstream("versa_ecp5", "moderato", [1], tmp_path / "out")
+    return bitstream.bitstream("versa_ecp5", "moderato", [1], tmp_path / "out")
 
 
 def test_whole_folder(quick, tmp_path, capsys):
@@ -90,7 +90,7 @@ def test_other_folders_are_left_alone(quick, tmp_path):
 def test_what_came_into_the_folder_is_left_alone(quick, tmp_path):
     build(tmp_path)
     (tmp_path / "out" / "notes.txt").write_text("mine")
-    with pytest.raises(command.WrongCommand, match="notes.txt"):
+    with pytest.raises(bitstream.WrongCommand, match="notes.txt"):
         build(tmp_path)
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
     assert (tmp_path / "out" / "versa_ecp5.bit").exists()
@@ -101,17 +101,17 @@ def test_images_without_linux_are_made_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(images, "has_linux", lambda soc: False)
     monkeypatch.setattr(images, "forward", lambda soc: b"")
     images.write({**SOC, "memory": {"size": 8 << 20, "base": 0}}, tmp_path)
-    (tmp_path / command.MARK).touch()
-    command.clear(tmp_path)
+    (tmp_path / bitstream.MARK).touch()
+    bitstream.clear(tmp_path)
     assert not tmp_path.exists()
 
 
 def test_small_memory(capsys):
     """No Linux, which is said before the synthesis."""
-    command.announce(SOC)
+    bitstream.announce(SOC)
     assert not capsys.readouterr().err
     small = {**SOC, "memory": {"size": 8 << 20}}
-    command.announce(small)
+    bitstream.announce(small)
     error = capsys.readouterr().err
     assert "8 MiB of the Test are too small for Linux" in error and "forward.bin" in error
 

@@ -15,7 +15,7 @@ from ..run.system import System
 from ..run.state import State
 from ..show import delivery, outputs
 from ..show.errors import UsageError
-from . import ping, tables, trials
+from . import ping, strategy_tables, trials
 from .settings import REFERENCE, SETTINGS, Setting
 from .situations import LINK_MBPS, PING, Situation
 
@@ -63,7 +63,7 @@ def strategies(wanted: Request) -> int:
     def show(found: dict[tuple[str, str], dict], part: delivery.Part) -> int:
         names = [(setting.name, situation.name) for setting, situation in pairs]
         records = [found[each] for each in names if each in found]
-        delivery.deliver(lambda: tables.render(records, throughput) + part.note, (
+        delivery.deliver(lambda: strategy_tables.render(records, throughput) + part.note, (
             wanted.json, lambda path: outputs.write_json(path, part.mark(records))))
         kept.name()
         return report_problems(records)
