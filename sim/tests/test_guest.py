@@ -5,6 +5,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
+import linear_map
 import pytest
 
 from moderato.sim.lab.run import state
@@ -29,6 +30,12 @@ def guest(lab):
 
 def test_boot_goal(guest):
     assert guest.call("counters")["cycle"] <= 45_000_000
+
+
+def test_large_pages(guest, lab):
+    """Linux maps its memory with 4 MiB pages wherever nothing of them is kept from it."""
+    assert sum(linear_map.megapages(lab.soc)) == 6  # of 8: one has the SBI, one the mailbox
+    linear_map.check(guest, kernel.kernel(), lab.soc, large=True)
 
 
 def test_forwarding_can_be_switched(guest):

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Debian's Linux 6.12, unpatched, configured by kernel.config, for rv32ima.
+"""Debian's Linux 6.12 with our patches, configured by kernel.config, for rv32ima.
 
 `KERNELS` are the lab's configurations by name, and what each adds to kernel.config; `FRAGMENTS` has
-that of boards whose PHYs are asked, too. `TICKS` are the rates of the tick, in Hz, that each can have.
+that of boards whose PHYs are asked, and those of tests, too. `TICKS` are the rates of the tick, in Hz,
+that each can have. `STOCK` is Debian's source as it is, `PATCHES` what all others get
+(docs/linux-patch.md).
 """
 
 import os
 import re
 import struct
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,11 +23,14 @@ PACKAGE = "linux-source-6.12"
 TARBALLS = Path("/usr/src")
 COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
+PATCHES = tuple(sorted((HERE / "patches").glob("*.patch")))
+STOCK = "stock"
 KERNELS = {"normal": [], "debug": ["kernel-debug.config"],
            "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
            "traced": ["kernel-traced.config"], "vlan": ["kernel-vlan.config"],
-           "ptp": ["kernel-ptp.config"]}
-FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"], "rv64": ["kernel-rv64.config"]}
+           "ptp": ["kernel-ptp.config"], STOCK: ["kernel-stock.config"]}
+FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"], "rv64": ["kernel-rv64.config"],
+             "pagealloc": ["kernel-pagealloc.config"], "strict": ["kernel-strict.config"]}
 TICKS = (100, 250, 1000)  # the first one is that of kernel.config
 
 # Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
@@ -88,8 +94,8 @@ REPRODUCIBLE = {
 }
 
 
-def source(package: str = PACKAGE) -> Path:
-    """The source tree of one of Debian's kernels, without what is never built here."""
+def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
+    """The source tree of one of Debian's kernels, without what is never built here, and patched."""
     def extract(directory: Path):
         tarball = TARBALLS / f"{package}.tar.xz"
         if not tarball.is_file():
@@ -98,8 +104,29 @@ def source(package: str = PACKAGE) -> Path:
         excluded = [f"--exclude={package}/{folder}/*.{suffix}"
                     for folder in UNUSED for suffix in suffixes]
         run(["tar", "-x", "-f", tarball, "-C", directory, "--strip-components=1", *excluded])
-    return artifact("linux-source", [debian.version(package), " ".join(UNUSED)], extract,
-                    "half a minute")
+        for patch in patches:
+            apply(patch, directory)
+    return artifact("linux-source", [debian.version(package), " ".join(UNUSED), *map(diff, patches)],
+                    extract, "half a minute")
+
+
+def diff(patch: Path) -> str:
+    """What a patch changes, without its message: to mend that makes no other kernel."""
+    _message, begin, rest = patch.read_text().partition("\ndiff --git ")
+    return begin + rest
+
+
+def apply(patch: Path, tree: Path):
+    """Patch the tree. Raises BuildError, which names the files and hunks that have no place in it."""
+    result = subprocess.run(
+        ["patch", "--strip=1", "--forward", "--batch", "--fuzz=0", "--no-backup-if-mismatch",
+         "--reject-file=-", f"--directory={tree}", f"--input={patch.absolute()}"],
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C"})
+    if result.returncode:
+        said = [f"    {line}" for line in result.stdout.splitlines() if " succeeded at " not in line]
+        raise BuildError("\n".join([
+            f"{patch.name} of soc/linux/patches does not apply to this Linux; adapt it, or take "
+            f"`--kernel {STOCK}`, which is without it", *said]))
 
 
 def kernel(harts: int = 1, choice: Choice = NORMAL) -> Kernel:
@@ -107,7 +134,7 @@ def kernel(harts: int = 1, choice: Choice = NORMAL) -> Kernel:
     fragments = ["kernel.config", *(["kernel-smp.config"] if harts > 1 else []),
                  *FRAGMENTS[choice.name]]
     wanted = "".join((HERE / fragment).read_text() for fragment in fragments) + choice.options()
-    tree = source()
+    tree = source(patches=() if choice.name == STOCK else PATCHES)
 
     def build(directory: Path):
         (directory / "wanted.config").write_text(wanted)

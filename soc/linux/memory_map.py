@@ -4,6 +4,10 @@
 from dataclasses import dataclass
 
 MIN_MEMORY = 32 << 20
+MAX_MEMORY = 1 << 30   # rv32 Linux maps no more
+ALIGNMENT  = 4 << 20   # of the kernel, for Sv32's large pages
+PAGE       = 4 << 10
+KERNEL_ROOM = 0xef0000
 SBI_SIZE = 512 << 10
 MAILBOX_SIZE = 1 << 20
 
@@ -21,10 +25,20 @@ class MemoryMap:
 
 
 def memory_map(soc: dict) -> MemoryMap:
-    """The map for the SoC described by `soc` (the dict that soc.json holds); needs MIN_MEMORY."""
+    """The map for the SoC described by `soc` (the dict that soc.json holds).
+
+    Raises ValueError if Linux cannot boot in such a memory. `kernel_room` of `soc["memory"]`: bytes
+    for a kernel that is larger than ours.
+    """
     base, size = soc["memory"]["base"], soc["memory"]["size"]
-    if size < MIN_MEMORY:
-        raise ValueError(f"the SoC has {size >> 20} MiB of RAM; Linux's memory map needs "
-                         f"{MIN_MEMORY >> 20} MiB")
-    return MemoryMap(kernel=base, dtb=base + 0xef0000, sbi=base + 0xf00000, initrd=base + 0x1000000,
+    if not MIN_MEMORY <= size <= MAX_MEMORY:
+        raise ValueError(f"the SoC has {size / (1 << 20):g} MiB of RAM; Linux's memory map needs "
+                         f"{MIN_MEMORY >> 20} MiB, and rv32 Linux maps {MAX_MEMORY >> 20} MiB at most")
+    if size % PAGE:
+        raise ValueError(f"the SoC has {size} bytes of RAM; give it whole pages of {PAGE} bytes")
+    if base % ALIGNMENT:
+        raise ValueError(f"the SoC's RAM begins at {base:#x}; rv32 Linux, which lies there, needs a "
+                         f"multiple of {ALIGNMENT >> 20} MiB")
+    images = base + soc["memory"].get("kernel_room", KERNEL_ROOM)
+    return MemoryMap(kernel=base, dtb=images, sbi=images + 0x10000, initrd=images + 0x110000,
                      mailbox=base + size - MAILBOX_SIZE)

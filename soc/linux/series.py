@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver as a series of patches for the kernel's network developers.
+"""The driver as a series of patches for the kernel's network developers, and our patches of Linux itself
+as mails for those of RISC-V.
 
 What the lab's module has and the series has not, or otherwise, is enclosed in `MODERATO_CORE`: it has
 one strategy only. What hardware may have or lack is enclosed in a word for each patch of the driver.
@@ -7,6 +8,7 @@ The kernel's own `unifdef` decides each, so that no reader of a patch sees these
 its files, and what its word encloses in those that are there already.
 """
 
+import email
 import re
 import shutil
 import subprocess
@@ -26,8 +28,7 @@ BINDING = BINDINGS / "net/moderato,mac.yaml"
 MDIO_BINDING = BINDINGS / "net/litex,liteeth-mdio.yaml"
 NETWORK = Path("drivers/net/ethernet")
 MDIO = Path("drivers/net/mdio")
-
-
+NET_NEXT, RISCV = "net-next", "riscv"  # trees
 
 @dataclass(frozen=True)
 class Part:
@@ -190,18 +191,44 @@ CHANGED = (BINDINGS / "vendor-prefixes.yaml", NETWORK / "Kconfig", NETWORK / "Ma
 
 # The series ---------------------------------------------------------------------------------------
 
-def write(output: Path, who: Author, work: Path) -> list[Path]:
+def write(output: Path, who: Author, work: Path, tree: str = NET_NEXT) -> list[Path]:
     """Write the mails into the existing `output`, through a repository in the empty `work`.
 
-    Returns their paths, the cover letter's first. Raises BuildError.
+    tree: NET_NEXT, the driver; RISCV, what is changed in Linux. Returns their paths, the cover letter's
+    first. Raises BuildError.
     """
     if left := sorted(output.glob("*.patch")):
         raise BuildError(f"{left[0]} is there already; name an empty folder, or remove its mails")
-    for path in CHANGED:
-        (work / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(kernel.source() / path, work / path)
-    git(work, who, "init", "--quiet", "--initial-branch=base")
-    commit(work, who, "Linux")
+    return {NET_NEXT: write_driver, RISCV: write_patches}[tree](output, who, work)
+
+
+def write_patches(output: Path, who: Author, work: Path) -> list[Path]:
+    """As `write`, for RISCV."""
+    begin(work, who, sorted({path for patch in kernel.PATCHES for path in changed(patch)}))
+    for patch in kernel.PATCHES:
+        git(work, who, "apply", "--index", patch.absolute())
+        commit(work, who, message(patch, who))
+    git(work, who, "format-patch", "--quiet", "--no-signature", "-o", output.absolute(),
+        f"HEAD~{len(kernel.PATCHES)}")
+    return sorted(output.glob("0*.patch"))
+
+
+def changed(patch: Path) -> list[Path]:
+    """The files of Linux that a patch changes."""
+    return [Path(name) for name in re.findall(r"^--- a/(.*)$", kernel.diff(patch), re.MULTILINE)]
+
+
+def message(patch: Path, who: Author) -> str:
+    """Of a commit that is the patch, signed off by its author only."""
+    mail = email.message_from_string(patch.read_text())
+    subject = re.sub(r"^\[.*?\] ", "", " ".join(mail["Subject"].split()))
+    body = re.sub(r"(?m)^Signed-off-by: .*\n", "", mail.get_payload().split("\n---\n")[0] + "\n")
+    return f"{subject}\n\n{body.strip()}\n\nSigned-off-by: {who}\n"
+
+
+def write_driver(output: Path, who: Author, work: Path) -> list[Path]:
+    """As `write`, for NET_NEXT."""
+    begin(work, who, CHANGED)
     for text, step in STEPS:
         step(work, who)
         commit(work, who, (TEXTS / text).read_text() + f"\nSigned-off-by: {who}\n")
@@ -214,6 +241,15 @@ def write(output: Path, who: Author, work: Path) -> list[Path]:
     mails[0].write_text(letter.replace("*** SUBJECT HERE ***", subject)
                         .replace("*** BLURB HERE ***", body.strip()))
     return mails
+
+
+def begin(work: Path, who: Author, paths):
+    """A repository in the empty `work` with these files of Linux."""
+    for path in paths:
+        (work / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(kernel.source() / path, work / path)
+    git(work, who, "init", "--quiet", "--initial-branch=base")
+    commit(work, who, "Linux")
 
 
 def commit(work: Path, who: Author, message: str):

@@ -59,7 +59,23 @@ def test_initrd_too_large(soc):
         dts(soc, Options(initrd_size=16 << 20))
 
 
-def test_memory_too_small(soc):
-    soc["memory"]["size"] = 16 << 20
-    with pytest.raises(ValueError, match="needs 32 MiB"):
+@pytest.mark.parametrize("memory, said", (
+    ({"size": 16 << 20}, "16 MiB of RAM; .* needs 32 MiB"),
+    ({"size": 2 << 30}, "2048 MiB of RAM; .* 1024 MiB at most"),
+    ({"size": (32 << 20) + 100}, "give it whole pages"),
+    ({"base": 0x4010_0000}, "begins at 0x40100000; .* a multiple of 4 MiB"),
+))
+def test_memory_that_cannot_boot(soc, memory, said):
+    soc["memory"].update(memory)
+    with pytest.raises(ValueError, match=said):
         dts(soc)
+
+
+def test_room_for_a_larger_kernel(soc):
+    usual = memory_map(soc)
+    soc["memory"]["kernel_room"] = usual.dtb - usual.kernel
+    assert memory_map(soc) == usual
+    soc["memory"]["kernel_room"] += 1 << 20
+    more = memory_map(soc)
+    assert [more.dtb - usual.dtb, more.sbi - usual.sbi, more.initrd - usual.initrd] == [1 << 20] * 3
+    assert (more.kernel, more.mailbox) == (usual.kernel, usual.mailbox)

@@ -43,6 +43,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                             help="debug: with the kernel's own checks, many times slower; "
                                  "netfilter, conntrack: that can track connections, that does; "
                                  "ptp: with clocks of NICs; "
+                                 "stock: Debian's, without our patch; "
                                  "traced: with the kernel's tracing, which tcp and receiver "
                                  "switch on; vlan: with VLAN interfaces (default: normal)")
         parser.add_argument("--hz", type=int, choices=TICKS, default=NORMAL.hz,

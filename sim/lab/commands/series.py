@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Write the driver as patches for the kernel's developers."""
+"""Write the driver, or Linux' patch, for the kernel's developers."""
 
 from . import files
 
 EXAMPLES = ("--output patches",
-            "--output patches --author 'Ada Example <ada@example.org>'")
+            "--output patches --author 'Ada Example <ada@example.org>'",
+            "--output patches --tree riscv")
 
 
 def options(parser):
     add = parser.add_argument
     add("--output", type=files.output_folder, required=True, metavar="DIR",
         help="a folder without mails, for these; `git am` applies them to Linux")
+    add("--tree", choices=("net-next", "riscv"), default="net-next",
+        help="net-next: the driver; riscv: Linux' own patch, which all kernels here but `--kernel "
+             "stock` have (default: net-next)")
     add("--author", type=files.text, metavar="'NAME <MAIL>'",
-        help="who signs them off and maintains the driver (default: of git's configuration)")
+        help="who signs them off, and maintains the driver (default: of git's configuration)")
 
 
 def run(options) -> int:
@@ -24,6 +28,6 @@ def run(options) -> int:
     who = series.author(options.author)
     options.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
-        for mail in series.write(options.output, who, Path(work)):
+        for mail in series.write(options.output, who, Path(work), options.tree):
             print(mail)
     return 0

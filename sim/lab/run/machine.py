@@ -41,6 +41,7 @@ KERNELS = {  # as soc/linux/kernel.py has them
     "traced":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "vlan":      Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "ptp":       Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "stock":     Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
 }
 
 
