@@ -39,7 +39,7 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts
     announce(soc)
     netlist = ecp5_tools.synthesis(source, kind.small)
     routed  = {seed: ecp5_tools.routing(netlist, source / f"{TOP}.lpf", soc["device"], seed,
-                                        kind.small) for seed in seeds}
+                                        kind.small, ripup=nic != "offload") for seed in seeds}
     results = {seed: report.load(folder) for seed, folder in routed.items()}
     code    = (source / f"{TOP}.v").read_text()
     clocks  = {seed: report.clocks(result, code, kind.synchronous)

@@ -74,15 +74,17 @@ def synthesis(gateware: Path, small: bool) -> Path:
     return artifact("board-synthesis", inputs, build, "3 minutes")
 
 
-def routing(netlist: Path, constraints: Path, device: str, seed: int, small: bool) -> Path:
+def routing(netlist: Path, constraints: Path, device: str, seed: int, small: bool,
+            ripup: bool = True) -> Path:
     """A folder with top.config, report.json and nextpnr.log, whether or not timing is met.
 
-    small: as it was synthesised.
+    small: as it was synthesised. ripup: whether wires that are too slow are routed anew, again and
+    again. Where that can't help, the router does not come to an end.
     """
     # The first router, which is the default, does not get through where many wires meet. The rest
     # is worth a tenth of the clock of a whole SoC (docs/boards.md); but the weight costs wires, of
     # which a chip that is nearly full has none to spare.
-    options = [*device_options(device), "--router", "router2", "--tmg-ripup",
+    options = [*device_options(device), "--router", "router2", *(["--tmg-ripup"] if ripup else []),
                *([] if small else ["--placer-heap-timingweight", "30"]), "--timing-allow-fail",
                "--detailed-timing-report"]
     asked   = re.sub(r"(?<=\" )[\d.]+(?= MHz;)", lambda rate: f"{MARGIN * float(rate[0]):.3f}",
