@@ -103,9 +103,6 @@ class Completions(LiteXModule):
             ready, values = ready & (~statuses.source.stamp | stamps.valid), {"sum": stamp, "stamped": found}
         fsm.act("REQUEST",
             port.request.valid.eq(ready),
-            port.request.address.eq(status_address(self.base, self.order, index)),
-            port.request.last_beat.eq(0),
-            port.request.note.eq(Cat(statuses.source.request, statuses.source.silent)),
             If(port.request.valid & port.request.ready, NextState("DATA")),
         )
         if stamped:
@@ -116,15 +113,21 @@ class Completions(LiteXModule):
             )
         fsm.act("DATA",
             port.data.valid.eq(1),
-            port.data.data.eq(status_beat(index, self.order, error=statuses.source.error, **{
-                name: Mux(statuses.source.error, 0, getattr(statuses.source, name))
-                for name in fields}, **values)),
             If(port.data.ready,
                 statuses.source.ready.eq(1),
-                NextValue(index, index + 1),
                 NextState("REQUEST"),
             )
         )
+        self.sync += If(statuses.source.ready, index.eq(index + 1))
+        # Without a gate of the state, which takes a LUT for each bit.
+        self.comb += [
+            port.request.address.eq(status_address(self.base, self.order, index)),
+            port.request.last_beat.eq(0),
+            port.request.note.eq(Cat(statuses.source.request, statuses.source.silent)),
+            port.data.data.eq(status_beat(index, self.order, error=statuses.source.error, **{
+                name: Mux(statuses.source.error, 0, getattr(statuses.source, name))
+                for name in fields}, **values)),
+        ]
 
         # Completion.
         # -----------

@@ -62,12 +62,6 @@ class RxRing(Ring):
             If(self.enable & ~fifo.available, NextState("WAIT")),
         )
         fsm.act("WAIT",
-            NextValue(address, fetcher.source.address[log2_int(DATA_BYTES):]),
-            NextValue(remaining, words),
-            [NextValue(getattr(job, name), getattr(fifo.head, name)) for name in known],
-            NextValue(job.error, ~fits),
-            NextValue(job.request, fetcher.source.request | fifo.head.urgent),
-            NextValue(job.silent, fetcher.source.silent),
             If(~self.enable,
                 NextState("DRAIN")
             ).Elif(fifo.available,
@@ -82,10 +76,6 @@ class RxRing(Ring):
         )
         fsm.act("REQUEST",
             data.request.valid.eq(~job.error),
-            data.request.address.eq(address),
-            data.request.last_beat.eq(Mux(remaining < in_line, remaining, in_line) - 1),
-            data.request.note.eq(remaining <= in_line),
-            NextValue(beats, Mux(remaining < in_line, remaining, in_line)),
             # A clock after the comparison: what is released here moves the FIFO's read address.
             If(job.error,
                 If(~completions.waiting,
@@ -100,12 +90,8 @@ class RxRing(Ring):
         )
         fsm.act("DATA",
             data.data.valid.eq(1),
-            data.data.data.eq(fifo.word),
             If(data.data.ready,
                 fifo.next.eq(1),
-                NextValue(address, address + 1),
-                NextValue(remaining, remaining - 1),
-                NextValue(beats, beats - 1),
                 If(remaining == 1,
                     fifo.release.eq(1),
                     job.valid.eq(1),
@@ -115,11 +101,41 @@ class RxRing(Ring):
                 )
             )
         )
+
+        # What goes with them, where it needs no gate of its state: a LUT for each bit.
+        # -----------------------------------------------------------------------------
+        burst = Signal(max=BURST_BEATS + 1)
+        self.comb += [
+            burst.eq(Mux(remaining < in_line, remaining, in_line)),
+            data.request.address.eq(address),
+            data.request.last_beat.eq(burst - 1),
+            data.request.note.eq(remaining <= in_line),
+            data.data.data.eq(fifo.word),
+        ]
+        self.sync += [
+            If(fsm.ongoing("WAIT"),
+                address.eq(fetcher.source.address[log2_int(DATA_BYTES):]),
+                remaining.eq(words),
+                [getattr(job, name).eq(getattr(fifo.head, name)) for name in known],
+                job.error.eq(~fits),
+                job.request.eq(fetcher.source.request | fifo.head.urgent),
+                job.silent.eq(fetcher.source.silent),
+            ).Elif(fifo.next,
+                address.eq(address + 1),
+                remaining.eq(remaining - 1),
+            ),
+            If(fsm.ongoing("DATA"),
+                If(fifo.next, beats.eq(beats - 1))
+            ).Else(
+                beats.eq(burst)
+            ),
+        ]
+
         if "continues" in known:
             lost = Signal() # The frame before. What has a descriptor that ends with ERROR, Completions knows.
             fsm.act("STOPPED", NextValue(lost, 1))
+            self.sync += If(fsm.ongoing("WAIT"), job.continues.eq(fifo.head.continues & ~lost))
             fsm.act("WAIT",
-                NextValue(job.continues, fifo.head.continues & ~lost),
                 If(self.drop_ring,
                     NextValue(lost, 1)
                 ).Elif(fetcher.source.ready,

@@ -84,11 +84,6 @@ class TxRing(Ring):
             If(self.enable, NextState("WAIT")),
         )
         fsm.act("WAIT",
-            NextValue(address, fetcher.source.address[3:]),
-            NextValue(offset, fetcher.source.address[:3]),
-            NextValue(length, fetcher.source.length),
-            NextValue(request, fetcher.source.request),
-            NextValue(silent, fetcher.source.silent),
             If(~self.enable,
                 NextState("DRAIN")
             ).Elif(fetcher.source.valid & completions.room & ~self.halted,
@@ -97,7 +92,6 @@ class TxRing(Ring):
             )
         )
         fsm.act("RESERVE",
-            NextValue(remaining, words),
             If(~self.enable,
                 # Room may never come: the link may be down.
                 NextState("DRAIN")
@@ -115,14 +109,33 @@ class TxRing(Ring):
         )
         fsm.act("REQUEST",
             data.request.valid.eq(1),
-            data.request.address.eq(address),
-            data.request.last_beat.eq(beats - 1),
             If(data.request.ready,
-                NextValue(address, address + beats),
-                NextValue(remaining, remaining - beats),
                 If(remaining == beats, NextState("WAIT")),
             )
         )
+
+        # What goes with them, where it needs no gate of its state: a LUT for each bit.
+        # -----------------------------------------------------------------------------
+        self.comb += [
+            data.request.address.eq(address),
+            data.request.last_beat.eq(beats - 1),
+        ]
+        self.sync += [
+            If(fsm.ongoing("WAIT"),
+                address.eq(fetcher.source.address[3:]),
+                offset.eq(fetcher.source.address[:3]),
+                length.eq(fetcher.source.length),
+                request.eq(fetcher.source.request),
+                silent.eq(fetcher.source.silent),
+            ).Elif(data.request.valid & data.request.ready,
+                address.eq(address + beats),
+            ),
+            If(fsm.ongoing("RESERVE"),
+                remaining.eq(words),
+            ).Elif(data.request.valid & data.request.ready,
+                remaining.eq(remaining - beats),
+            ),
+        ]
         self.sync += reserved.eq(reserved + Mux(reserve, words, 0) - data.valid)
 
         # Answers: count a frame's words, then commit it to the FIFO one clock later.
@@ -157,10 +170,10 @@ class TxRing(Ring):
         # ----------
         if options.tx_checksum:
             start = Signal(13)
-            fsm.act("WAIT",
-                NextValue(start, fetcher.source.start),
-                NextValue(job.place, fetcher.source.place),
-                NextValue(job.insert, fetcher.source.insert),
+            self.sync += If(fsm.ongoing("WAIT"),
+                start.eq(fetcher.source.start),
+                job.place.eq(fetcher.source.place),
+                job.insert.eq(fetcher.source.insert),
             )
             self.comb += [
                 job.start.eq(Cat(C(0, 1), start) + offset),
@@ -182,9 +195,9 @@ class TxRing(Ring):
         # ----------
         if options.vlan:
             self.insert = Signal()
-            fsm.act("WAIT",
-                NextValue(job.tag, fetcher.source.tag),
-                NextValue(job.tagged, fetcher.source.tagged & self.insert),
+            self.sync += If(fsm.ongoing("WAIT"),
+                job.tag.eq(fetcher.source.tag),
+                job.tagged.eq(fetcher.source.tagged & self.insert),
             )
             self.sync += If(completions.finish,
                 fifo.param.tag.eq(oldest.tag),
@@ -194,7 +207,7 @@ class TxRing(Ring):
         # Time stamps.
         # ------------
         if options.timestamp:
-            fsm.act("WAIT", NextValue(job.stamp, fetcher.source.stamp))
+            self.sync += If(fsm.ongoing("WAIT"), job.stamp.eq(fetcher.source.stamp))
             self.sync += If(completions.finish, fifo.param.stamp.eq(oldest.stamp))
             awake = awake | stamps.awake
 
