@@ -29,6 +29,23 @@ def crc32_step(crc, data):
     return Cat(*[_xor(t) for t in terms])
 
 
+def without_zeros(crc):
+    """The register before it took the last octet, which was 0."""
+    bits = [[crc[i]] for i in range(32)]
+    for _ in range(8):
+        feedback = bits[0] # Bit 0 of the polynomial is set.
+        bits = [bits[i + 1] + (feedback if (POLYNOMIAL >> (i + 1)) & 1 else []) for i in range(31)] + [feedback]
+    return Cat(*[_xor(b) for b in bits])
+
+
+def residue(zeros):
+    """The register after a good frame with its FCS and so many octets of 0 behind it."""
+    crc = RESIDUE
+    for _ in range(8*zeros):
+        crc = (crc << 1 ^ POLYNOMIAL*(crc >> 31)) & 0xFFFFFFFF
+    return crc
+
+
 def fcs_octet(crc, n):
     """Octet n (0 goes on the wire first) of the FCS for this register."""
     return Cat(*[~crc[31 - 8*n - i] for i in range(8)])

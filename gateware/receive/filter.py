@@ -8,7 +8,7 @@ from migen import *
 
 from litex.gen import *
 
-from moderato.gateware.frame.crc import INIT, crc32_step
+from moderato.gateware.frame.crc import crc32_step
 
 # Filter -------------------------------------------------------------------------------------------
 
@@ -24,9 +24,10 @@ class AddressFilter(LiteXModule):
 
     further  so many exact addresses beside the station's own.
 
-    `start` presents `destination` (first octet on the wire in bits 7:0); six clocks later `accept`
-    holds until the next start. `multicast` (group address, broadcast too), `broadcast` and `unicast`
-    (an address of this station) describe the destination.
+    `start` presents `destination` (first octet on the wire in bits 7:0), and `crc`, the register of a
+    CRC that has taken its first four octets. From the clock after it on, until the next start, `accept`
+    holds; `multicast` (group address, broadcast too), `broadcast` and `unicast` (an address of this
+    station) describe the destination.
     """
     def __init__(self, further=0):
         # Settings.
@@ -39,33 +40,21 @@ class AddressFilter(LiteXModule):
         # Request.
         self.start       = Signal()
         self.destination = Signal(48)
+        self.crc         = Signal(32)
 
         # Verdict.
         self.accept    = Signal()
         self.multicast = Signal()
         self.broadcast = Signal()
-        self.awake     = Signal()
 
         # # #
 
-        # Hash of the destination, an octet a clock: ether_crc() of the kernel.
-        # ---------------------------------------------------------------------
-        octets = Signal(48)
-        count  = Signal(max=7)
+        # Hash of the destination: ether_crc() of the kernel.
+        # ---------------------------------------------------
         crc    = Signal(32)
-        self.comb += self.awake.eq(self.start | (count != 0))
-        self.sync += [
-            If(count != 0,
-                count.eq(count - 1),
-                octets.eq(octets[8:]),
-                crc.eq(crc32_step(crc, octets[:8])),
-            ),
-            If(self.start,
-                count.eq(6),
-                octets.eq(self.destination),
-                crc.eq(INIT),
-            ),
-        ]
+        hashed = Signal(6)
+        self.comb += crc.eq(crc32_step(self.crc, self.destination[32:]))
+        self.sync += If(self.start, hashed.eq(crc[26:32]))
 
         # Comparisons.
         # ------------
@@ -78,7 +67,7 @@ class AddressFilter(LiteXModule):
             self.broadcast.eq(self.destination == 2**48 - 1),
         )
         self.comb += [
-            hash_hit.eq((self.hash >> crc[26:32]) & 1),
+            hash_hit.eq((self.hash >> hashed) & 1),
             self.accept.eq(
                 self.promiscuous |
                 self.unicast     |

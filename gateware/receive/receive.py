@@ -10,7 +10,7 @@ from litex.soc.interconnect import stream
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
 from moderato.gateware.frame.checksum  import OnesComplementSum
-from moderato.gateware.frame.crc       import INIT, RESIDUE, crc32_step
+from moderato.gateware.frame.crc       import INIT, crc32_step, residue
 from moderato.gateware.frame.pause     import ControlFrame
 from moderato.gateware.frame.vlan      import VID_BITS, Membership, Tag
 from moderato.gateware.receive.filter  import AddressFilter
@@ -105,8 +105,7 @@ class Receive(LiteXModule):
         upper   = Signal()           # The upper half is next.
         length  = Signal(15)         # Octets so far: a word more than MAX_FRAME at most.
         crc     = Signal(32, reset=INIT)
-        tail    = Signal(32)         # Octets of an incomplete last word that the CRC waits for,
-        tail_octets = Signal(2)      # and their number.
+        zeros   = Signal(2)          # Octets of 0 that the CRC took behind the last one.
         error   = Signal()
         started = Signal()           # The first word has passed.
         wanted  = Signal()           # Enabled since the frame started.
@@ -121,35 +120,42 @@ class Receive(LiteXModule):
         fsm.act("RECEIVE",
             sink.ready.eq(1),
             If(sink.valid,
-                *unless(out,
-                    NextValue(carry, sink.data[16:]),
-                    NextValue(low, Cat(carry, sink.data[:16])),
-                    NextValue(upper, ~upper),
-                ),
-                NextValue(started, 1),
-                NextValue(error, error | ((sink.error & lanes) != 0)),
-                If(~started, NextValue(wanted, self.enable)),
-                # A frame that is too long already takes no more room; the count stops.
-                *unless(out, If(~long,
-                    NextValue(length, length + word_octets),
-                    fifo.write.eq(upper),
-                )),
-                If(word_octets == 4,
-                    NextValue(crc, crc32_step(crc, sink.data)),
-                ),
-                If(sink.last,
-                    NextValue(tail, sink.data),
-                    NextValue(tail_octets, word_octets[:2]),
-                    NextState("FLUSH"),
-                ),
+                # A frame that is too long already takes no more room.
+                *unless(out, fifo.write.eq(upper & ~long)),
+                If(sink.last, NextState("FLUSH")),
             ),
         )
+        # Not as NextValue, which takes a LUT for each bit.
+        self.sync += [
+            If(sink.valid & sink.ready,
+                *unless(out,
+                    carry.eq(sink.data[16:]),
+                    low.eq(Cat(carry, sink.data[:16])),
+                    upper.eq(~upper),
+                ),
+                *unless(out, If(~long, length.eq(length + word_octets))),
+                started.eq(1),
+                error.eq(error | ((sink.error & lanes) != 0)),
+                If(~started, wanted.eq(self.enable)),
+                crc.eq(crc32_step(crc, Cat(*[Mux(lanes[n], sink.data[8*n:8*n + 8], 0) for n in range(4)]))),
+                zeros.eq(4 - word_octets),
+            ),
+            If(fsm.ongoing("DECIDE"),
+                length.eq(0),
+                upper.eq(0),
+                carry.eq(0),
+                crc.eq(INIT),
+                error.eq(0),
+                started.eq(0),
+            ),
+        ]
         fsm.act("FLUSH",
             # What stays in carry then is of the FCS, which nobody reads.
             fifo.write.eq(upper & ~long),
             NextState("DECIDE"),
         )
-        self.damaged = damaged = error | (crc != RESIDUE)
+        self.damaged = damaged = Signal()
+        self.comb += Case(zeros, {n: damaged.eq(error | (crc != residue(n))) for n in range(4)})
         octets = length + tag.octets if vlan else length # As they came.
         # Each frame has one fate: length first, because the FCS of a fragment says nothing.
         # -----------------------------------------------------------------------------------
@@ -170,7 +176,7 @@ class Receive(LiteXModule):
         )
         if pause:
             ours = self.obey & control.control & (control.group | self.filter.unicast)
-            self.comb += self.pauses.eq(fsm.ongoing("DECIDE") & (tail_octets == 0) & ours & control.pause &
+            self.comb += self.pauses.eq(fsm.ongoing("DECIDE") & ours & control.pause &
                 (octets >= eth_min_frame_length) & ~long & ~damaged)
             fate = fate.Elif(ours,
                 fifo.abort.eq(1),
@@ -192,20 +198,8 @@ class Receive(LiteXModule):
             self.fifo_full.eq(~fifo.accepted)
         )
         fsm.act("DECIDE",
-            If(tail_octets != 0,
-                NextValue(tail_octets, tail_octets - 1),
-                NextValue(tail, tail[8:]),
-                NextValue(crc, crc32_step(crc, tail[:8])),
-            ).Else(
-                fate,
-                NextValue(length, 0),
-                NextValue(upper, 0),
-                NextValue(carry, 0),
-                NextValue(crc, INIT),
-                NextValue(error, 0),
-                NextValue(started, 0),
-                NextState("RECEIVE"),
-            ),
+            fate,
+            NextState("RECEIVE"),
         )
         self.sync += If(~self.enable, wanted.eq(0))
         self.comb += [
@@ -254,7 +248,7 @@ class Receive(LiteXModule):
         if merge and rss:
             self.comb += self.continuation.queue.eq(self.rss.queue)
 
-        self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE") | self.filter.awake)
+        self.comb += self.awake.eq(sink.valid | ~fsm.ongoing("RECEIVE"))
 
         # Sum: a word late, for as many octets of a frame's last word as there are, so many of the word
         # before are not of the FCS. The sum is there when the frame's fate is decided.
@@ -295,6 +289,7 @@ class Receive(LiteXModule):
         self.comb += [
             self.filter.start.eq(sink.valid & sink.ready & started & second),
             self.filter.destination.eq(Cat(first, sink.data[:16])),
+            self.filter.crc.eq(crc),
         ]
 
         # What they count as.

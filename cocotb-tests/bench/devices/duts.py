@@ -27,6 +27,7 @@ from moderato.gateware.bus.axi_slave import AXISlave
 from moderato.gateware.rings.descriptor import DescriptorFetcher
 from moderato.gateware.bus.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.receive.filter import AddressFilter
+from moderato.gateware.frame.crc import INIT, crc32_step
 from moderato.gateware.frame.frame_fifo import FrameFIFO
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.wire.mac_core import MACCore
@@ -197,6 +198,8 @@ def frame_fifo():
 def address_filter():
     """With two further addresses, other0_on, other0_address and so on."""
     device = AddressFilter(2)
+    init   = Signal(32, reset=INIT)
+    device.comb += device.crc.eq(crc32_step(init, device.destination[:32]))
     names = ["station", "hash", "promiscuous", "allmulti", "start", "destination", "accept",
         "multicast", "broadcast"]
     ports = clocked(device) | named(**{name: getattr(device, name) for name in names})
