@@ -9,7 +9,7 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_phy_description, eth_min_frame_length, eth_fcs_length
 
-from moderato.gateware.frame.crc  import INIT, crc32_step, fcs_octet
+from moderato.gateware.frame.crc  import INIT, crc32_step, fcs_octet, without_zeros
 from moderato.gateware.frame.vlan import PLACE, TAG_OCTETS, tag
 
 # Transmit -----------------------------------------------------------------------------------------
@@ -17,9 +17,10 @@ from moderato.gateware.frame.vlan import PLACE, TAG_OCTETS, tag
 class Transmit(LiteXModule):
     """Sends the frames of `fifo` (tx_frame) as 32-bit words, first octet in bits 7:0.
 
-    Frames shorter than IEEE 802.3's minimum are padded with zeros. The CRC takes a word a clock and
-    the octets of an incomplete last word one a clock: up to three clocks without a word, which the
-    MAC core's FIFO hides, since frames reach it faster than they leave for the wire.
+    Frames shorter than IEEE 802.3's minimum are padded with zeros. The CRC takes a word a clock. Behind
+    an incomplete last word, it goes back by the octets that this lacks, one a clock: up to four clocks
+    without a word, which the MAC core's FIFO hides, since frames reach it faster than they leave for the
+    wire.
 
     checksums  a stream of a `checksum` for each frame, to be put at the frame's `place` if its record has
                `insert`; or None. Frames whose record has `tagged` get their VLAN tag, which counts in the
@@ -53,11 +54,13 @@ class Transmit(LiteXModule):
             self.comb += whole.eq(fifo.head.length + Mux(fifo.head.tagged, TAG_OCTETS, 0))
 
         # One half word on.
+        stepped = Signal()
         step = [
-            NextValue(previous, half),
+            stepped.eq(1),
             NextValue(upper, ~upper),
             fifo.next.eq(upper),
         ]
+        self.sync += If(stepped, previous.eq(half)) # As NextValue, it would take a LUT for each bit.
 
         self.fsm = fsm = FSM(reset_state="IDLE")
         fsm.act("IDLE",
@@ -122,18 +125,24 @@ class Transmit(LiteXModule):
                 word.eq(Mux(turn, tag(fifo.head.tag), own)),
             ]
 
-        crc         = Signal(32, reset=INIT)
-        tail        = Signal(32) # The incomplete last word,
-        tail_octets = Signal(2)  # its octets,
-        tail_done   = Signal(2)  # and how many of them the CRC has seen.
-        tail_octet  = Signal(8)
-        self.comb += Case(tail_done, {n: tail_octet.eq(tail[8*n:8*n + 8]) for n in range(3)})
-        fcs         = [fcs_octet(crc, n) for n in range(4)]
+        # The FCS follows the octets of an incomplete last word: it is turned by so many, and stands behind
+        # them, then alone. Whoever takes the frame looks at nothing behind its end.
+        # ---------------------------------------------------------------------------------------------------
+        crc    = Signal(32, reset=INIT)
+        octets = Signal(2)    # Of the incomplete last word,
+        lacks  = Signal(2)    # and what is still to be taken back of the CRC.
+        fcs    = [fcs_octet(crc, n) for n in range(4)]
+        turned = Signal(32)
+        behind = Signal(4)    # Lanes with the FCS.
+        self.comb += [
+            Case(octets, {n: turned.eq(Cat(*[fcs[(lane - n) % 4] for lane in range(4)])) for n in range(4)}),
+            [source.data[8*n:8*n + 8].eq(Mux(behind[n], turned[8*n:8*n + 8], word[8*n:8*n + 8]))
+                for n in range(4)],
+        ]
         taken = [
             # Never beyond the frame: what is read of it counts as room for the next.
             If(remaining > 4, *step),
             *place_next,
-            NextValue(crc, crc32_step(crc, word)),
             If(remaining >= 4,
                 NextValue(remaining, remaining - 4)
             ).Else(
@@ -146,45 +155,47 @@ class Transmit(LiteXModule):
         if vlan:
             taken = [
                 If(ahead != 0, NextValue(ahead, ahead - 1)),
-                If(turn, NextValue(crc, crc32_step(crc, word))).Else(*taken),
+                If(~turn, *taken),
             ]
         fsm.act("SEND",
-            source.data.eq(word),
             If(total < 4,
-                NextValue(tail, word),
-                NextValue(tail_octets, total[:2]),
                 NextState("TAIL"),
             ).Else(
                 source.valid.eq(1),
                 If(source.ready, *taken),
             ),
         )
-        fsm.act("TAIL",
-            NextValue(crc, crc32_step(crc, tail_octet)),
-            NextValue(tail_done, tail_done + 1),
-            If(tail_done + 1 == tail_octets, NextState("JOIN")),
-        )
+        fsm.act("TAIL", If(lacks == 1, NextState("JOIN")))
         fsm.act("JOIN",
             source.valid.eq(1),
-            Case(tail_octets, {n: source.data.eq(Cat(tail[:8*n], *fcs[:4 - n])) for n in range(1, 4)}),
+            Case(octets, {n: behind.eq(0b1111 << n) for n in range(1, 4)}),
             If(source.ready, NextState("FCS")),
         )
         fsm.act("FCS",
             source.valid.eq(1),
             source.last.eq(1),
-            Case(tail_octets, {n: [
-                source.data.eq(Cat(*fcs[(4 - n) % 4:])),
-                source.last_be.eq(1 << (n - 1) % 4),
-            ] for n in range(4)}),
+            behind.eq(0b1111),
+            Case(octets, {n: source.last_be.eq(1 << (n - 1) % 4) for n in range(4)}),
             If(source.ready,
                 self.sent.eq(1),
                 fifo.release.eq(1),
-                NextValue(crc, INIT),
-                NextValue(tail_octets, 0),
-                NextValue(tail_done, 0),
                 NextState("IDLE"),
             ),
         )
+        self.sync += [
+            If(fsm.ongoing("TAIL"),
+                crc.eq(without_zeros(crc)),
+                lacks.eq(lacks - 1),
+            ).Elif(fsm.ongoing("SEND") & (source.ready | (total < 4)),
+                crc.eq(crc32_step(crc, word)),
+                octets.eq(total),
+                lacks.eq(4 - total),
+            ),
+            If(fsm.ongoing("IDLE"),
+                crc.eq(INIT),
+                octets.eq(0),
+            ),
+        ]
         self.comb += [
             self.octets.eq(length + eth_fcs_length),
             # The frame that is being sent is available until its end.
