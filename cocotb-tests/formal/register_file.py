@@ -4,12 +4,12 @@
 from migen import *
 
 from moderato.gateware.registers import table as registers
-from moderato.gateware.registers.register_file import RegisterFile
+from moderato.gateware.registers.register_file import NARROW, RegisterFile
 
 from formal.environment import all_of
 from formal.prover      import internal
 
-LONGEST = 2 # clocks from a request to its answer
+LONGEST = 2 # clocks from a request to its answer, once the memory has the reset values
 OPTIONS = ["urgent", "pacing"] # With all of them there is more of the same, and the proof takes minutes.
 
 
@@ -24,6 +24,7 @@ class RegisterFileProof(Module):
 
         # The master. An access lasts from its first clock to its answer; the next may follow at once.
         # -------------------------------------------------------------------------------------------
+        clearing = internal(dut, "clearing")
         access = Cat(bus.adr, bus.dat_w, bus.we, bus.sel)
         asks   = Signal()
         answer = Signal()
@@ -37,7 +38,7 @@ class RegisterFileProof(Module):
         self.sync += [
             open.eq(asks & ~answer),
             before.eq(access),
-            clocks.eq(Mux(asks & ~answer, clocks + 1, 0)),
+            clocks.eq(Mux(asks & ~answer & ~clearing, clocks + 1, 0)),
         ]
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(all_of(~open | (asks & (before == access))))
@@ -53,12 +54,14 @@ class RegisterFileProof(Module):
         counted  = Signal() # The access has asked for its counter,
         counting = Signal() # a clock ago,
         given    = Signal() # two clocks ago.
+        looked   = Signal() # It had to look into a memory, a clock ago.
         self.sync += [
             [was[name].eq(value) for name, value in dut.value.items()],
             count.eq(dut.count),
             counting.eq(dut.counting),
             given.eq(counting),
             counted.eq((counted | dut.counting) & ~answer),
+            looked.eq(internal(dut, "lookup")),
         ]
         counters   = registers.counters(OPTIONS)
         of_counter = Signal()
@@ -86,13 +89,33 @@ class RegisterFileProof(Module):
                 (asks & ~answer & ~counted & of_counter & (dut.counter == number)),
             "sleeps_when_nothing_is_asked": dut.awake | ~(asks | answer),
         }
-        # What the induction leans on.
-        # ----------------------------
+        # What the induction leans on: what is in the memory, but for what is about to get there.
+        # ----------------------------------------------------------------------------------------
+        storage, = [special for special in dut._fragment.specials if isinstance(special, Memory)]
+        stored   = [name for name in rw if table[name].bits(OPTIONS) > NARROW]
+        row, kept = internal(dut, "row"), internal(dut, "kept")
+        of_stored, same = Signal(), Signal()
+        rows = []
+        for n, name in enumerate(stored):
+            port  = storage.get_port(async_read=True)
+            value = dut.value[name]
+            self.specials += port
+            self.comb += [
+                port.adr.eq(n),
+                If(at(name), of_stored.eq(1), same.eq(row == n)),
+            ]
+            rows.append(Mux(clearing & (row <= n), value == table[name].reset,
+                Mux(kept & (row == n), dut.data[:len(value)], port.dat_r[:len(value)]) == value))
         self.promises |= {
-            "lemma_asked": (internal(dut, "asked") == counting) & (~counting | (counted & open)),
-            "lemma_clocks": (open == (clocks != 0)) & (clocks <= LONGEST) &
-                (~open | answer | (counting & (clocks == 1))),
+            "lemma_asked": (internal(dut, "asked") == looked) & (~counting | (counted & looked)) &
+                (~looked | (open & ~clearing & (counting == of_counter) & (of_counter | of_stored))),
+            "lemma_clocks": (clocks <= LONGEST) & (~open | answer | Mux(clearing, clocks == 0, clocks <= 1)) &
+                (clearing | ~open | answer | (clocks == 0) | looked) & (~clearing | (clocks == 0)) &
+                (open | (clocks == 0)),
             "lemma_counted": ~counted | counting | answer,
+            "lemma_stored": all_of(*rows) & (~clearing | (row < len(stored))),
+            "lemma_row": (~looked | ~of_stored | same) & (~kept | (bus.ack & ~clearing)) &
+                (~clearing | (~answer & (dut.data == 0))),
         }
         again = Signal()
         self.sync += again.eq(answer)

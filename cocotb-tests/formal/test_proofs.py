@@ -161,7 +161,7 @@ MUTANTS = {
     "two interrupts at once are one":
         ("one_by_one", r"(late <= )\(\(.*;", r"\g<1>1'd0;", "what_is_owed_comes_next"),
     "an access is answered twice":
-        ("register_file", r"(request = \(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
+        ("register_file", r"(request = \(\(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
          "answers_what_is_asked"),
 }
 

@@ -72,7 +72,9 @@ async def every_access_once(dut, idle):
             strobes += bench.write(name, data)
     groups = [[access] for access in accesses] if idle else [accesses]
     got = [answer for group in groups for answer in await bench.regs.back_to_back(group)]
-    assert got == answers
+    # What a write is answered with is no value.
+    assert [answer for answer, access in zip(got, accesses) if access[1] is None] == \
+        [answer for answer, access in zip(answers, accesses) if access[1] is None]
     assert bench.strobes == strobes
     await ClockCycles(dut.sys_clk, 5)
     assert bench.strobes == strobes, "a write was done after its end"

@@ -12,13 +12,17 @@ from litex.soc.interconnect import wishbone
 
 from moderato.gateware.registers import table as registers
 
+# "rw" registers that are wider are read back from a memory. With their flip-flops, the bus's multiplexer
+# was a tenth of the MAC on an FPGA.
+NARROW = 8
+
 # Register File ------------------------------------------------------------------------------------
 
 class RegisterFile(LiteXModule):
-    """All registers of registers.py behind `bus` (32-bit Wishbone, 4 KiB, one wait state, two for
-    counters: the bus's address comes too late to go through their memory, too). A write of part of a
-    word changes nothing and is answered with `err`; one of no byte at all, as a converter of widths
-    may make it, with `ack`.
+    """All registers of registers.py behind `bus` (32-bit Wishbone, 4 KiB, one wait state, two to read
+    from a memory: the bus's address comes too late to go through that, too). A write of part of a word
+    changes nothing and is answered with `err`; one of no byte at all, as a converter of widths may make
+    it, with `ack`. After a reset, nothing is answered until the memory has the reset values.
 
     value[name]   Signal of the register: driven here for "rw", to be driven by the user for "ro".
     strobe[name]  "wo" and "rw": one-clock pulse when the register was written; `data` holds the
@@ -42,26 +46,32 @@ class RegisterFile(LiteXModule):
 
         # # #
 
+        known  = [reg for reg in registers.registers() if not reg.option or reg.option in options]
+        stored = [reg for reg in known if reg.access == "rw" and reg.bits(options) > NARROW]
+
         is_counter = Signal()
+        is_stored  = Signal()
+        index      = Signal(max=len(stored)) # Of `stored`.
+        live       = Signal(32)              # What is in no memory.
+        lookup     = Signal()
         asked      = Signal()
         request    = Signal()
         write      = Signal()
         partial    = Signal()
+        clearing   = Signal(reset=1)
         reads, writes, counts = {}, {}, {}
-        for reg in registers.registers():
-            if reg.option and reg.option not in options:
-                continue
+        for reg in known:
             name = reg.name.lower()
             word = reg.offset//4
             bits = reg.bits(options)
-            if reg.access == "wo":
-                reads[word] = self.bus.dat_r.eq(0)
-            elif reg.counter:
-                reads[word]  = self.bus.dat_r.eq(self.count)
+            if reg.counter:
                 counts[word] = [is_counter.eq(1), self.counter.eq(counters.index(reg.name))]
-            else:
+            elif reg.access != "wo":
                 self.value[reg.name] = Signal(bits, reset=reg.reset, name=f"reg_{name}")
-                reads[word] = self.bus.dat_r.eq(self.value[reg.name])
+                if reg in stored:
+                    counts[word] = [is_stored.eq(1), index.eq(stored.index(reg))]
+                else:
+                    reads[word] = live.eq(self.value[reg.name])
             if reg.access in ("wo", "rw"):
                 self.strobe[reg.name] = Signal(name=f"strobe_{name}")
                 writes[word] = [self.strobe[reg.name].eq(1)]
@@ -70,25 +80,59 @@ class RegisterFile(LiteXModule):
 
         # A strobe comes with the acknowledgement.
         self.comb += [
-            request.eq(self.bus.cyc & self.bus.stb & ~self.bus.ack & ~self.bus.err),
+            request.eq(self.bus.cyc & self.bus.stb & ~self.bus.ack & ~self.bus.err & ~clearing),
             write.eq(self.bus.we & (self.bus.sel == 0b1111)),
             partial.eq(self.bus.we & (self.bus.sel != 0b1111) & (self.bus.sel != 0)),
-            self.awake.eq(self.bus.cyc & self.bus.stb | self.bus.ack | self.bus.err),
+            self.awake.eq(clearing | self.bus.cyc & self.bus.stb | self.bus.ack | self.bus.err),
             Case(self.bus.adr[:10], counts),
+            Case(self.bus.adr[:10], reads),
             self.counting.eq(request & is_counter & ~asked),
+            lookup.eq(self.counting | (request & is_stored & ~self.bus.we & ~asked)),
         ]
 
-        reads["default"] = self.bus.dat_r.eq(0)
+        # What was written, a clock after it was; of narrower registers the rest is not shown.
+        # ------------------------------------------------------------------------------------
+        storage  = Memory(32, len(stored), name="stored")
+        read     = storage.get_port(async_read=True)
+        keep     = storage.get_port(write_capable=True)
+        self.specials += storage, read, keep
+        row      = Signal.like(index)
+        kept     = Signal() # The latest request is to be.
+        initial  = Signal(32)
+        restored = Signal(32)
+        widths   = sorted({reg.bits(options) for reg in stored})
+        reaches  = {width: Signal(name=f"reaches_{width}") for width in widths} # The row does.
+        self.comb += [
+            read.adr.eq(row),
+            keep.adr.eq(row),
+            keep.we.eq(clearing | kept),
+            keep.dat_w.eq(self.data | Mux(clearing, initial, 0)),
+            Case(row, {n: initial.eq(reg.reset) for n, reg in enumerate(stored) if reg.reset}),
+            Case(row, {n: [reaches[width].eq(1) for width in widths if width <= reg.bits(options)]
+                for n, reg in enumerate(stored)}),
+            [restored[low:high].eq(Mux(reaches[high], read.dat_r[low:high], 0))
+                for low, high in zip([0, *widths], widths)],
+        ]
         self.sync += [
-            asked.eq(self.counting),
+            kept.eq(request & write & is_stored),
+            If(clearing,
+                row.eq(row + 1),
+                If(row == len(stored) - 1, clearing.eq(0)),
+            ).Elif(request,
+                row.eq(index),
+            ),
+        ]
+
+        self.sync += [
+            asked.eq(lookup),
             self.bus.ack.eq(0),
             self.bus.err.eq(0),
             [strobe.eq(0) for strobe in self.strobe.values()],
-            If(request & ~self.counting,
+            If(request & ~lookup,
                 self.bus.ack.eq(~partial),
                 self.bus.err.eq(partial),
                 self.data.eq(self.bus.dat_w),
-                Case(self.bus.adr[:10], reads),
+                self.bus.dat_r.eq(live | Mux(is_counter, self.count, 0) | Mux(is_stored, restored, 0)),
                 If(write, Case(self.bus.adr[:10], writes)),
             ),
         ]
