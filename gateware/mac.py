@@ -192,7 +192,7 @@ class ModeratoMAC(LiteXModule):
 
         # What may happen at the coming edge.
         # -----------------------------------
-        awake = [part.awake for part in (regs, core, receive, transmit, self.reader, self.writer, statistics,
+        awake = [part.awake for part in (regs, core, self.rx_fifo, receive, self.tx_fifo, transmit, self.reader, self.writer, statistics,
             self.rx_interrupts, self.tx_interrupts)]
         awake += [queue.datapath_awake for queue in queues]
         if options.pause:

@@ -9,8 +9,6 @@ from migen import *
 
 from litex.gen import *
 
-from litex.soc.interconnect import stream
-
 # Frame FIFO ---------------------------------------------------------------------------------------
 
 class FrameFIFO(LiteXModule):
@@ -25,13 +23,14 @@ class FrameFIFO(LiteXModule):
     frame can only be aborted: commit acts as abort, as it does when max_frames are held (`accepted`
     tells). `commit` and `abort` come at least one clock after the last `write`. No back-pressure.
 
-    Read side: `available` and `head` (the record) describe the oldest frame; `word` is its next word,
-    `next` steps on. `release` frees the whole frame, whether its words were all read or not.
+    Read side: `available` and `head` (the record) describe the oldest frame; into an empty FIFO it comes a
+    clock after it counts in `frames`. `word` is its next word, `next` steps on. `release` frees the whole
+    frame, whether its words were all read or not.
 
     `longest` is how many octets of a frame it can hold, `max_frames` as above.
 
     `space` is the number of free words, uncommitted ones counted as taken; `frames` the number of
-    committed frames, and `held` whether there are any.
+    committed frames, and `held` whether there are any. `awake`: one of them is not `available` yet.
     """
     def __init__(self, order, param, max_frames=64):
         depth  = 2**order//8
@@ -55,13 +54,10 @@ class FrameFIFO(LiteXModule):
         self.next      = Signal()
         self.release   = Signal()
         self.frames    = Signal(max=max_frames + 1)
-        self.held      = self.available
+        self.held      = Signal()
+        self.awake     = Signal()
 
         # # #
-
-        # Frame records, each with the number of words that the frame takes.
-        # ------------------------------------------------------------------
-        self.records = records = stream.SyncFIFO([("words", awidth + 1)] + param, max_frames)
 
         # Pointers have one bit more than an address: equal is empty.
         write_pointer = Signal(awidth + 1)
@@ -78,10 +74,7 @@ class FrameFIFO(LiteXModule):
             used.eq(write_pointer - read_pointer),
             self.space.eq(depth - used),
             full.eq(used == depth),
-            self.accepted.eq(self.commit & ~overflow & records.sink.ready),
-            records.sink.valid.eq(self.commit & ~overflow),
-            records.sink.words.eq(write_pointer - start_pointer),
-            [getattr(records.sink, name).eq(getattr(self.param, name)) for name, _ in param],
+            self.accepted.eq(self.commit & ~overflow & (self.frames != max_frames)),
         ]
         self.sync += [
             If(self.write,
@@ -101,17 +94,45 @@ class FrameFIFO(LiteXModule):
             ),
         ]
 
+        # Frame records, each with the number of words that the frame takes: in block RAM, whose address runs
+        # ahead as that of the words does.
+        # ---------------------------------------------------------------------------------------------------
+        words    = Signal(awidth + 1) # Of the oldest frame.
+        produce  = Signal(max=max_frames)
+        consume  = Signal(max=max_frames)
+        consume_next = Signal(max=max_frames)
+        records  = Memory(len(words) + len(self.param.raw_bits()), max_frames)
+        record   = records.get_port(mode=READ_FIRST)
+        recorder = records.get_port(write_capable=True, mode=READ_FIRST)
+        self.specials += records, record, recorder
+
+        def after(pointer):
+            return pointer + 1 if max_frames == 2**len(pointer) else Mux(pointer == max_frames - 1, 0, pointer + 1)
+
+        self.comb += [
+            recorder.adr.eq(produce),
+            recorder.dat_w.eq(Cat(write_pointer - start_pointer, self.param.raw_bits())),
+            recorder.we.eq(self.accepted),
+            consume_next.eq(Mux(self.release, after(consume), consume)),
+            record.adr.eq(consume_next),
+            Cat(words, self.head.raw_bits()).eq(record.dat_r),
+            self.held.eq(self.frames != 0),
+            self.awake.eq(self.held & ~self.available),
+        ]
+        self.sync += [
+            consume.eq(consume_next),
+            If(self.accepted, produce.eq(after(produce))),
+            self.frames.eq(self.frames + self.accepted - self.release),
+            self.available.eq(self.frames > self.release),
+        ]
+
         # Read: the address runs one clock ahead, so that `word` follows `next` without a bubble.
         # ---------------------------------------------------------------------------------------
         read_pointer_next = Signal(awidth + 1)
         self.comb += [
-            self.available.eq(records.source.valid),
-            self.frames.eq(records.level),
-            [getattr(self.head, name).eq(getattr(records.source, name)) for name, _ in param],
-            records.source.ready.eq(self.release),
             read_pointer_next.eq(read_pointer),
             If(self.release,
-                read_pointer_next.eq(head_pointer + records.source.words)
+                read_pointer_next.eq(head_pointer + words)
             ).Elif(self.next,
                 read_pointer_next.eq(read_pointer + 1)
             ),
