@@ -171,7 +171,8 @@ class ModeratoMAC(LiteXModule):
             counters |= queue.counters
             drops    |= queue.drops
         drops |= {"DMA_ERRORS": self.reader.error + self.writer.error}
-        self.statistics = statistics = datapath(Statistics(regs, counters | drops, bursts=drops))
+        self.statistics = statistics = datapath(Statistics(regs, counters | drops, bursts=drops,
+            either=[set(receive.counters) - {"RX_GOOD_OCTETS"}, *sum([queue.causes for queue in queues], [])]))
 
         # Events. Of several queues in one: but for interrupts, only one comes in a clock, with a frame from the
         # FIFO or an answer of the bus.

@@ -28,7 +28,8 @@ class Queue(LiteXModule):
     lines     interrupts by their name: rx, tx; rx1, tx1.
     reads, writes
               ports for the DMA: descriptors before data, so that a ring never waits for its next frame.
-    counters  names and pulses; drops: those of them that may come in every clock.
+    counters  names and pulses; drops: those of them that may come in every clock; causes: of interrupts, of which
+              one comes at a time, in each direction.
     """
     def __init__(self, number, options, regs, received, to_send, checksum, stamps, datapath, moderation):
         suffix = str(number) if number else ""
@@ -74,6 +75,7 @@ class Queue(LiteXModule):
         # What it counts.
         # ---------------
         self.counters = rx_moderation.counters(rx) | tx_moderation.counters(tx)
+        self.causes   = [rx_moderation.causes(rx), tx_moderation.causes(tx)]
         self.drops    = {
             f"{rx}_DROP_BUFFER": rx_ring.drop_buffer,
             f"{tx}_DROP_LENGTH": tx_ring.drop_length,

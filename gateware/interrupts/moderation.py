@@ -274,8 +274,11 @@ class Moderation(LiteXModule):
 
     def counters(self, prefix):
         """What the interrupts of a direction count as."""
+        return {f"{prefix}_INTERRUPTS": self.raised} | self.causes(prefix)
+
+    def causes(self, prefix):
+        """One of which each interrupt has."""
         return {
-            f"{prefix}_INTERRUPTS":          self.raised,
             f"{prefix}_INTERRUPTS_FRAMES":   self.by_frames,
             f"{prefix}_INTERRUPTS_PACKET":   self.by_packet,
             f"{prefix}_INTERRUPTS_ABSOLUTE": self.by_absolute,

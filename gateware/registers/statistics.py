@@ -21,6 +21,8 @@ class Statistics(LiteXModule):
 
     events: name of a counter -> pulse that adds 1, or (pulse, amount).
     bursts: names of those that may come in every clock; the number that comes in one.
+    either: groups of names, of each of which only one comes at a time, such as the fates of a frame. They
+            wait in one place, where the first one of them stands.
 
     An event waits for the adder, which takes one in a clock, and none in a clock in which the bus
     asks for a counter (every third at most): a counter is up to date some clocks after its event.
@@ -29,7 +31,7 @@ class Statistics(LiteXModule):
 
     `awake`: as in ModeratoMAC, but the caller adds pulses from another clock domain.
     """
-    def __init__(self, regs, events, bursts):
+    def __init__(self, regs, events, bursts, either=()):
         self.awake = Signal()
 
         # # #
@@ -38,6 +40,21 @@ class Statistics(LiteXModule):
         assert set(names) == set(events)
         events = {name: event if isinstance(event, tuple) else (event, None)
             for name, event in events.items()}
+
+        # Groups: where their latest one counts.
+        # --------------------------------------
+        places = {name: names.index(name) for name in events}
+        for group in either:
+            pulses = {name: events[name][0] for name in events if name in group}
+            chief, *others = pulses
+            comes  = reduce(or_, pulses.values())
+            place  = Signal(max=len(names))
+            self.sync += If(comes,
+                place.eq(reduce(or_, [Mux(pulse, names.index(name), 0) for name, pulse in pulses.items()])),
+            )
+            places[chief], events[chief] = place, (comes, None)
+            for name in others:
+                del events[name]
 
         # Events that wait.
         # -----------------
@@ -71,7 +88,7 @@ class Statistics(LiteXModule):
                 counter.eq(regs.counter),
             ).Else(
                 busy.eq(some != 0),
-                counter.eq(reduce(or_, [Mux(first[n], names.index(name), 0)
+                counter.eq(reduce(or_, [Mux(first[n], places[name], 0)
                     for n, name in enumerate(events)])),
                 number.eq(reduce(or_, [Mux(first[n], some_waiting, 0)
                     for n, some_waiting in enumerate(waiting)])),

@@ -266,12 +266,14 @@ def ptp_clock():
 # Statistics ---------------------------------------------------------------------------------------
 
 BURSTS = {"RX_DROP_RING", "DMA_ERRORS"}
+EITHER = 5
 
 
 def statistics():
     """Behind its registers. Bit n of `pulses` is an event of counter n, `octets` its amount.
 
-    With `twice`, an event of BURSTS comes twice in one clock.
+    With `twice`, an event of BURSTS comes twice in one clock. Of the first EITHER counters, one comes
+    at a time.
     """
     device = Module()
     names  = counters(options())
@@ -280,7 +282,7 @@ def statistics():
         pulses[n] + (pulses[n] & twice) if name in BURSTS else pulses[n]
         for n, name in sorted(enumerate(names), key=lambda pair: pair[1] in BURSTS)}
     device.submodules.registers  = registers = RegisterFile(options())
-    device.submodules.statistics = Statistics(registers, events, BURSTS)
+    device.submodules.statistics = Statistics(registers, events, BURSTS, either=[names[:EITHER]])
     bus = {name: getattr(registers.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
     return device, clocked(device) | named("bus_", **bus) | named(
