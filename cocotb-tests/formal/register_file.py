@@ -109,7 +109,8 @@ class RegisterFileProof(Module):
         self.promises |= {
             "lemma_asked": (internal(dut, "asked") == looked) & (~counting | (counted & looked)) &
                 (~looked | (open & ~clearing & (counting == of_counter) & (of_counter | of_stored))),
-            "lemma_clocks": (clocks <= LONGEST) & (~open | answer | Mux(clearing, clocks == 0, clocks <= 1)) &
+            "lemma_clocks": (clocks <= LONGEST) &
+                (~open | answer | Mux(clearing, clocks == 0, clocks <= 1)) &
                 (clearing | ~open | answer | (clocks == 0) | looked) & (~clearing | (clocks == 0)) &
                 (open | (clocks == 0)),
             "lemma_counted": ~counted | counting | answer,

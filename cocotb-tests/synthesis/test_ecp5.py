@@ -12,7 +12,7 @@ DEVICE = "mac_plain"  # without options
 VERSA = "45F-8"
 TARGET_MHZ = 75  # that sys must reach; nextpnr aims higher (SYS_MHZ)
 # What the MAC may cost; it takes about 5 % less (docs/fpga-mac.md).
-BUDGET = {"LUT4": 4468, "CCU2C": 765, "TRELLIS_FF": 2604, "TRELLIS_DPR16X4": 146, "DP16KD": 6}
+BUDGET = {"LUT4": 3608, "CCU2C": 752, "TRELLIS_FF": 2616, "TRELLIS_DPR16X4": 95, "DP16KD": 8}
 MUXES = {"PFUMX", "L6MUX21"}  # they come with the LUTs
 
 
