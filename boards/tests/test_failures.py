@@ -32,7 +32,7 @@ def quick(monkeypatch, tmp_path):
     state = {"clocks": {1: [GOOD]}, "images": lambda soc, folder: None}
     monkeypatch.setattr(bitstream, "gateware", lambda board, nic, harts, link: made)
     monkeypatch.setattr(ecp5_tools, "synthesis", lambda *_: made)
-    monkeypatch.setattr(ecp5_tools, "routing", lambda *_: made)
+    monkeypatch.setattr(ecp5_tools, "routing", lambda *_, ripup: made)
     monkeypatch.setattr(ecp5_tools, "bitstream", lambda routed: made)
     monkeypatch.setattr(bitstream.report, "clocks", lambda *_: state["clocks"][1])
     monkeypatch.setattr(images, "write", lambda soc, folder: state["images"](soc, folder))

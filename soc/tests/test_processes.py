@@ -29,7 +29,7 @@ def start(folder: Path, count: int) -> subprocess.Popen:
         (folder / f"test_{number}.py").write_text(ENDLESS)
     return subprocess.Popen(
         [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", folder,
-         "-p", "conftest", "-p", "no:cacheprovider", "-n", str(count), folder],
+         "-o", "pythonpath=", "-p", "conftest", "-p", "no:cacheprovider", "-n", str(count), folder],
         env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=folder, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
