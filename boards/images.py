@@ -43,7 +43,7 @@ def modules(soc: dict) -> list[Path]:
     if soc["nic"] == "liteeth":
         return [liteeth(harts)]
     return [*([mdio(harts)] if choice(soc) == PHY else []),
-            driver(harts, choice(soc), soc["offloads"])]
+            driver(harts, choice(soc))]
 
 
 def has_linux(soc: dict) -> bool:

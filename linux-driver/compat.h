@@ -71,6 +71,10 @@ static inline u64 moderato_adjust_by_scaled_ppm(u64 base, long scaled_ppm)
 	return scaled_ppm < 0 ? base - diff : base + diff;
 }
 
+/* NAPI has no interrupt and no queue there that somebody could ask for */
+#define netif_napi_set_irq(napi, irq)			do { } while (0)
+#define netif_queue_set_napi(ndev, queue, type, napi)	((void)(ndev))
+
 /* Memory */
 static inline void page_frag_cache_drain(struct page_frag_cache *cache)
 {

@@ -7,6 +7,7 @@
 #include <linux/etherdevice.h>
 #include <linux/module.h>
 
+#include "moderato_budget.h"
 #include "moderato_coalesce.h"
 #include "moderato_flow.h"
 #include "moderato_ring.h"
@@ -117,7 +118,6 @@ static void ring_drain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_drain_usecs(longest, 0), 0);
 }
 
-#ifdef MODERATO_OFFLOADS
 /* Whatever it completed as in the pass before, also where the index wraps */
 static void ring_pending(struct kunit *test)
 {
@@ -178,7 +178,6 @@ static void ring_time(struct kunit *test)
 						  1700000000123456789ULL),
 			1700000001000000000ULL);
 }
-#endif
 
 /* Moderation --------------------------------------------------------------- */
 
@@ -322,30 +321,6 @@ static void coalesce_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_budget(&c, 8), 256);
 }
 
-static void coalesce_tx_strategy(struct kunit *test)
-{
-	struct moderato_coalesce c = { .frames = 1, .usecs = 100 };
-
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, false),
-			MODERATO_TX_IRQ);
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, true, false),
-			MODERATO_TX_NONE);
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, true, true),
-			MODERATO_TX_NONE);
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, true),
-			MODERATO_TX_POLL);
-	c.usecs_high = 10;
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, false),
-			MODERATO_TX_COUNT);
-	c.usecs_high = 0;
-	c.frames = 128;
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, false),
-			MODERATO_TX_COUNT);
-	c.frames = 0;
-	KUNIT_EXPECT_EQ(test, moderato_tx_strategy(&c, false, false),
-			MODERATO_TX_COUNT);
-}
-
 static void coalesce_tx_prompt(struct kunit *test)
 {
 	static const struct {
@@ -365,15 +340,8 @@ static void coalesce_tx_prompt(struct kunit *test)
 
 	for (int i = 0; i < ARRAY_SIZE(cases); i++)
 		KUNIT_EXPECT_EQ_MSG(test, cases[i].prompt,
-				    moderato_tx_prompt(&cases[i].c,
-						       MODERATO_TX_COUNT),
-				    "case %d", i);
-	KUNIT_EXPECT_TRUE(test, moderato_tx_prompt(&cases[0].c,
-						   MODERATO_TX_POLL));
-	KUNIT_EXPECT_TRUE(test, moderato_tx_prompt(&cases[0].c,
-						   MODERATO_TX_IRQ));
-	KUNIT_EXPECT_FALSE(test, moderato_tx_prompt(&cases[0].c,
-						    MODERATO_TX_NONE));
+				    moderato_tx_prompt(&cases[i].c), "case %d",
+				    i);
 }
 
 /* Flows -------------------------------------------------------------------- */
@@ -517,11 +485,9 @@ static struct kunit_case moderato_ring_cases[] = {
 	KUNIT_CASE(ring_order),
 	KUNIT_CASE(ring_wake),
 	KUNIT_CASE(ring_drain),
-#ifdef MODERATO_OFFLOADS
 	KUNIT_CASE(ring_pending),
 	KUNIT_CASE(ring_pause),
 	KUNIT_CASE(ring_time),
-#endif
 	{}
 };
 
@@ -531,7 +497,6 @@ static struct kunit_case moderato_coalesce_cases[] = {
 	KUNIT_CASE(coalesce_check),
 	KUNIT_CASE(coalesce_fit),
 	KUNIT_CASE(coalesce_budget),
-	KUNIT_CASE(coalesce_tx_strategy),
 	KUNIT_CASE(coalesce_tx_prompt),
 	{}
 };

@@ -34,6 +34,17 @@ struct moderato_coalesce {
 	u32 usecs_high;
 };
 
+/* The kernel's name for a timer that restarts with each completion is CQE mode:
+ * usecs is such a one then, and usecs-low the other
+ */
+static inline struct moderato_coalesce
+moderato_timers_by_mode(struct moderato_coalesce c, bool cqe)
+{
+	if (cqe)
+		swap(c.usecs, c.usecs_low);
+	return c;
+}
+
 enum moderato_coalesce_verdict {
 	MODERATO_COALESCE_OK,
 	MODERATO_COALESCE_NEVER,	/* no condition at all */
@@ -42,15 +53,6 @@ enum moderato_coalesce_verdict {
 	MODERATO_COALESCE_TIMER,	/* beyond the width of the timers */
 };
 
-#ifndef MODERATO_CORE
-enum moderato_tx_strategy {
-	MODERATO_TX_IRQ,
-	MODERATO_TX_COUNT,
-	MODERATO_TX_NONE,
-	MODERATO_TX_POLL,
-};
-
-#endif
 /* Rounded up: a time that was asked for is never cut to "off" */
 static inline u32 moderato_usecs_to_clocks(u32 usecs, u32 clock_hz)
 {
@@ -100,61 +102,16 @@ static inline void moderato_coalesce_fit(struct moderato_coalesce *c, u8 order,
 		c->frames = 1;
 }
 
-#ifndef MODERATO_CORE
-/* Completions that one interrupt serves. The hardware counts what is beyond
- * the re-armed index, so serving exactly FRAMES gives one interrupt per
- * FRAMES. With a gap, interrupts are too few for that: serve everything.
- */
-static inline u32 moderato_budget(const struct moderato_coalesce *c, u8 order)
-{
-	return c->frames && !c->usecs_high ? c->frames : moderato_size(order);
-}
-
-static inline enum moderato_tx_strategy
-moderato_tx_strategy(const struct moderato_coalesce *c, bool reclaim_on_xmit,
-		     bool polled)
-{
-	if (reclaim_on_xmit)
-		return MODERATO_TX_NONE;
-	if (polled)
-		return MODERATO_TX_POLL;
-	if (c->frames == 1 && !c->usecs_high)
-		return MODERATO_TX_IRQ;
-	return MODERATO_TX_COUNT;
-}
-
-#endif
 /* Whether sent skbs come back promptly, however slow the traffic is: the last
  * frame waits for the shorter timer, or for the gap to pass.
  */
-#ifdef MODERATO_CORE
 static inline bool moderato_tx_prompt(const struct moderato_coalesce *c)
 {
 	u32 wait = min_not_zero(c->usecs, c->usecs_low);
 
 	if (c->frames == 1)
 		wait = 0;
-	return wait <= MODERATO_PROMPT_USECS;
+	return max(wait, c->usecs_high) <= MODERATO_PROMPT_USECS;
 }
-#else
-static inline bool moderato_tx_prompt(const struct moderato_coalesce *c,
-				      enum moderato_tx_strategy strategy)
-{
-	u32 wait;
-
-	switch (strategy) {
-	case MODERATO_TX_IRQ:
-		return true;
-	case MODERATO_TX_COUNT:
-	case MODERATO_TX_POLL:
-		wait = min_not_zero(c->usecs, c->usecs_low);
-		if (c->frames == 1)
-			wait = 0;
-		return max(wait, c->usecs_high) <= MODERATO_PROMPT_USECS;
-	default:
-		return false;
-	}
-}
-#endif
 
 #endif /* MODERATO_COALESCE_H */

@@ -6,18 +6,14 @@
 #ifndef MODERATO_CUT_H
 #define MODERATO_CUT_H
 
+#include <linux/etherdevice.h>
 #include <linux/ip.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
-#ifndef MODERATO_LINUX_6_1
-#include <linux/unaligned.h>
-#endif
 #include <net/checksum.h>
 #include <net/ip.h>
 
-#ifdef MODERATO_CHECKSUMS
 #include "moderato_ring.h"
-#endif
 
 /* Octets copied in one turn of the loop: all loads come before the stores, so
  * that none waits for its data
@@ -140,10 +136,8 @@ struct moderato_cut {
 	__be32 flags;
 	u32 seq;
 	u16 id;
-#ifdef MODERATO_CHECKSUMS
 	/* the hardware sums: @tcp_sum is that of the pseudo-header only */
 	bool inserts;
-#endif
 };
 
 /* Nothing of an skb is in high memory: the device has no NETIF_F_HIGHDMA */
@@ -168,7 +162,6 @@ static inline __wsum moderato_cut_take(struct moderato_cut *cut, u8 *to,
 	while (done < len && cut->left) {
 		unsigned int part = min(len - done, cut->left);
 
-#ifdef MODERATO_CHECKSUMS
 		if (cut->inserts)
 			memcpy(to + done, cut->data, part);
 		else
@@ -177,11 +170,6 @@ static inline __wsum moderato_cut_take(struct moderato_cut *cut, u8 *to,
 							       cut->data,
 							       part),
 					     done);
-#else
-		sum = csum_block_add(sum, moderato_copy_sum(to + done,
-							    cut->data, part),
-				     done);
-#endif
 		done += part;
 		cut->data += part;
 		cut->left -= part;
@@ -220,12 +208,10 @@ static inline bool moderato_cut_start_gso(struct moderato_cut *cut)
 	cut->ip_sum = csum_sub(sum, (__force __wsum)ip->check);
 
 	sum = csum_tcpudp_nofold(ip->saddr, ip->daddr, 0, IPPROTO_TCP, 0);
-#ifdef MODERATO_CHECKSUMS
 	if (cut->inserts) {
 		cut->tcp_sum = sum;
 		return true;
 	}
-#endif
 	sum = csum_partial(tcp, tcp_hdrlen(skb), sum);
 	sum = csum_sub(sum, (__force __wsum)tcp->seq);
 	sum = csum_sub(sum, (__force __wsum)cut->flags);
@@ -233,7 +219,6 @@ static inline bool moderato_cut_start_gso(struct moderato_cut *cut)
 	return true;
 }
 
-#ifdef MODERATO_CHECKSUMS
 /* @inserts: the hardware sums, if there is anything to sum
  *
  * Return: how many frames @skb becomes; 0 if it makes no sense
@@ -241,15 +226,8 @@ static inline bool moderato_cut_start_gso(struct moderato_cut *cut)
 static inline unsigned int moderato_cut_start(struct moderato_cut *cut,
 					      const struct sk_buff *skb,
 					      bool inserts)
-#else
-/* Return: how many frames @skb becomes; 0 if it makes no sense */
-static inline unsigned int moderato_cut_start(struct moderato_cut *cut,
-					      const struct sk_buff *skb)
-#endif
 {
-#ifdef MODERATO_CHECKSUMS
 	cut->inserts = inserts;
-#endif
 	cut->skb = skb;
 	cut->header = 0;
 	cut->size = skb->len;
@@ -264,7 +242,6 @@ static inline unsigned int moderato_cut_start(struct moderato_cut *cut,
 	return DIV_ROUND_UP(cut->rest, cut->size);
 }
 
-#ifdef MODERATO_CHECKSUMS
 /* What the hardware is to insert into each frame; 0: nothing */
 static inline u32 moderato_cut_insertion(const struct moderato_cut *cut)
 {
@@ -284,7 +261,6 @@ static inline u32 moderato_cut_insertion(const struct moderato_cut *cut)
 	return moderato_insertion(start, start + skb->csum_offset);
 }
 
-#endif
 /* Octets of the next frame: none that follows is longer */
 static inline unsigned int moderato_cut_len(const struct moderato_cut *cut)
 {
@@ -339,21 +315,14 @@ static inline void moderato_cut_headers(struct moderato_cut *cut, u8 *to,
 	put_unaligned_be32(cut->seq, tcp + offsetof(struct tcphdr, seq));
 
 	sum = csum_add(sum, cut->tcp_sum);
-#ifdef MODERATO_CHECKSUMS
 	if (!cut->inserts) {
 		sum = csum_add(sum, (__force __wsum)htonl(cut->seq));
 		sum = csum_add(sum, (__force __wsum)flags);
 	}
-#else
-	sum = csum_add(sum, (__force __wsum)htonl(cut->seq));
-	sum = csum_add(sum, (__force __wsum)flags);
-#endif
 	length = htons(total - skb_network_header_len(skb));
 	check = csum_fold(csum_add(sum, (__force __wsum)length));
-#ifdef MODERATO_CHECKSUMS
 	if (cut->inserts)
 		check = (__force __sum16)~(__force u16)check;
-#endif
 	put_unaligned(check, (__sum16 *)(tcp + offsetof(struct tcphdr, check)));
 
 	cut->id++;
@@ -368,11 +337,7 @@ static inline void moderato_cut_whole(struct moderato_cut *cut, u8 *to)
 	__sum16 check;
 	__wsum sum;
 
-#ifdef MODERATO_CHECKSUMS
 	if (cut->inserts || skb->ip_summed != CHECKSUM_PARTIAL) {
-#else
-	if (skb->ip_summed != CHECKSUM_PARTIAL) {
-#endif
 		moderato_cut_take(cut, to, cut->rest);
 		return;
 	}

@@ -32,25 +32,25 @@ moderato_tx_profile[NET_DIM_PARAMS_NUM_PROFILES] = {
 
 #ifdef MODERATO_LINUX_6_1
 static struct dim_cq_moder
-moderato_dim_rx_profile(const struct moderato_priv *priv)
+moderato_dim_rx_profile(const struct moderato_queue *q)
 {
-	return moderato_rx_profile[priv->rx_dim.profile_ix];
+	return moderato_rx_profile[q->rx_dim.profile_ix];
 }
 
 static struct dim_cq_moder
-moderato_dim_tx_profile(const struct moderato_priv *priv)
+moderato_dim_tx_profile(const struct moderato_queue *q)
 {
-	return moderato_tx_profile[priv->tx_dim.profile_ix];
+	return moderato_tx_profile[q->tx_dim.profile_ix];
 }
 #else
-static struct dim_cq_moder moderato_dim_rx_profile(struct moderato_priv *priv)
+static struct dim_cq_moder moderato_dim_rx_profile(struct moderato_queue *q)
 {
-	return net_dim_get_rx_irq_moder(priv->ndev, &priv->rx_dim);
+	return net_dim_get_rx_irq_moder(q->priv->ndev, &q->rx_dim);
 }
 
-static struct dim_cq_moder moderato_dim_tx_profile(struct moderato_priv *priv)
+static struct dim_cq_moder moderato_dim_tx_profile(struct moderato_queue *q)
 {
-	return net_dim_get_tx_irq_moder(priv->ndev, &priv->tx_dim);
+	return net_dim_get_tx_irq_moder(q->priv->ndev, &q->tx_dim);
 }
 #endif
 
@@ -69,22 +69,22 @@ static void moderato_dim_apply(struct moderato_priv *priv,
 	moderato_hw_moderate(priv, dir, &c);
 }
 
-static void moderato_dim_apply_rx(struct moderato_priv *priv)
+static void moderato_dim_apply_rx(struct moderato_queue *q)
 {
-	struct dim_cq_moder profile = moderato_dim_rx_profile(priv);
+	struct dim_cq_moder profile = moderato_dim_rx_profile(q);
 
-	moderato_dim_apply(priv, moderato_rx_dir(priv), profile,
-			   priv->config.rx_order, priv->usecs_max);
+	moderato_dim_apply(q->priv, moderato_rx_dir(q), profile,
+			   q->config.rx_order, q->priv->usecs_max);
 }
 
 /* Skbs come back promptly with every profile: see moderato_tx_prompt() */
-static void moderato_dim_apply_tx(struct moderato_priv *priv)
+static void moderato_dim_apply_tx(struct moderato_queue *q)
 {
-	struct dim_cq_moder profile = moderato_dim_tx_profile(priv);
+	struct dim_cq_moder profile = moderato_dim_tx_profile(q);
 
-	moderato_dim_apply(priv, moderato_tx_dir(priv), profile,
-			   priv->config.tx_order,
-			   min(priv->usecs_max, MODERATO_PROMPT_USECS));
+	moderato_dim_apply(q->priv, moderato_tx_dir(q), profile,
+			   q->config.tx_order,
+			   min(q->priv->usecs_max, MODERATO_PROMPT_USECS));
 }
 
 /* RTNL is not taken: who holds it waits for the end of this. A poll may have
@@ -93,20 +93,20 @@ static void moderato_dim_apply_tx(struct moderato_priv *priv)
 static void moderato_rx_dim_work(struct work_struct *work)
 {
 	struct dim *dim = container_of(work, struct dim, work);
-	struct moderato_priv *priv = dim->priv;
+	struct moderato_queue *q = dim->priv;
 
-	if (moderato_rx_dim(priv))
-		moderato_dim_apply_rx(priv);
+	if (moderato_rx_dim(&q->config))
+		moderato_dim_apply_rx(q);
 	dim->state = DIM_START_MEASURE;
 }
 
 static void moderato_tx_dim_work(struct work_struct *work)
 {
 	struct dim *dim = container_of(work, struct dim, work);
-	struct moderato_priv *priv = dim->priv;
+	struct moderato_queue *q = dim->priv;
 
-	if (moderato_tx_adapts(&priv->config))
-		moderato_dim_apply_tx(priv);
+	if (moderato_tx_adapts(&q->config))
+		moderato_dim_apply_tx(q);
 	dim->state = DIM_START_MEASURE;
 }
 
@@ -121,19 +121,19 @@ static void moderato_dim_event(struct dim *dim, u32 frames, u32 bytes)
 }
 
 /* A poll that an interrupt began has ended */
-void moderato_dim_rx_event(struct moderato_priv *priv)
+void moderato_dim_rx_event(struct moderato_queue *q)
 {
-	struct moderato_rx_stats *stats = &priv->rx_stats;
+	struct moderato_rx_stats *stats = &q->rx_stats;
 
-	moderato_dim_event(&priv->rx_dim, u64_stats_read(&stats->packets),
+	moderato_dim_event(&q->rx_dim, u64_stats_read(&stats->packets),
 			   u64_stats_read(&stats->bytes));
 }
 
-void moderato_dim_tx_event(struct moderato_priv *priv)
+void moderato_dim_tx_event(struct moderato_queue *q)
 {
-	struct moderato_tx_stats *stats = &priv->tx_stats;
+	struct moderato_tx_stats *stats = &q->tx_stats;
 
-	moderato_dim_event(&priv->tx_dim, u64_stats_read(&stats->packets),
+	moderato_dim_event(&q->tx_dim, u64_stats_read(&stats->packets),
 			   u64_stats_read(&stats->bytes));
 }
 
@@ -142,78 +142,68 @@ void moderato_dim_tx_event(struct moderato_priv *priv)
 /* The hardware chooses the delay. Half a ring of frames is enough
  * whatever the delay. It must not be 0, which would be none at all.
  */
-static void moderato_pacing_start(struct moderato_priv *priv)
+static void moderato_pacing_start(struct moderato_queue *q)
 {
-#ifndef MODERATO_CORE
-	const struct moderato_coalesce *rx = &priv->config.rx;
-#endif
+	const struct moderato_coalesce *rx = &q->config.rx;
 	struct moderato_coalesce least = {
-		.frames = moderato_size(priv->config.rx_order) / 2,
-#ifdef MODERATO_CORE
-		.usecs = 1,
-#else
+		.frames = moderato_size(q->config.rx_order) / 2,
 		.usecs = max(rx->usecs_low, 1U),
-#endif
 	};
 
-	moderato_hw_moderate(priv, moderato_rx_dir(priv), &least);
-#ifdef MODERATO_CORE
-	moderato_hw_pace(priv, MODERATO_PACING_USECS);
-#else
-	moderato_hw_pace(priv, rx->usecs_high ?: MODERATO_PACING_USECS);
-#endif
+	moderato_hw_moderate(q->priv, moderato_rx_dir(q), &least);
+	moderato_hw_pace(q, rx->usecs_high ?: MODERATO_PACING_USECS);
 }
 
 /* Settings ---------------------------------------------------------------- */
 
 /* Takes effect at once, also while the ring runs */
-void moderato_rx_moderate(struct moderato_priv *priv)
+void moderato_rx_moderate(struct moderato_queue *q)
 {
-	cancel_work_sync(&priv->rx_dim.work);
-	priv->rx_dim.state = DIM_START_MEASURE;
-	if (moderato_rx_paced(priv)) {
-		moderato_pacing_start(priv);
+	cancel_work_sync(&q->rx_dim.work);
+	q->rx_dim.state = DIM_START_MEASURE;
+	if (moderato_rx_paced(&q->config)) {
+		moderato_pacing_start(q);
 		return;
 	}
 
-	moderato_hw_pace(priv, 0);
-	if (moderato_rx_dim(priv))
-		moderato_dim_apply_rx(priv);
+	moderato_hw_pace(q, 0);
+	if (moderato_rx_dim(&q->config))
+		moderato_dim_apply_rx(q);
 	else
-		moderato_hw_moderate(priv, moderato_rx_dir(priv),
-				     &priv->config.rx);
+		moderato_hw_moderate(q->priv, moderato_rx_dir(q),
+				     &q->config.rx);
 }
 
 /* @irq: whether completions are to raise it at all */
-void moderato_tx_moderate(struct moderato_priv *priv, bool irq)
+void moderato_tx_moderate(struct moderato_queue *q, bool irq)
 {
 	static const struct moderato_coalesce off;
 
-	cancel_work_sync(&priv->tx_dim.work);
-	priv->tx_dim.state = DIM_START_MEASURE;
-	if (irq && moderato_tx_adapts(&priv->config))
-		moderato_dim_apply_tx(priv);
+	cancel_work_sync(&q->tx_dim.work);
+	q->tx_dim.state = DIM_START_MEASURE;
+	if (irq && moderato_tx_adapts(&q->config))
+		moderato_dim_apply_tx(q);
 	else
-		moderato_hw_moderate(priv, moderato_tx_dir(priv),
-				     irq ? &priv->config.tx : &off);
+		moderato_hw_moderate(q->priv, moderato_tx_dir(q),
+				     irq ? &q->config.tx : &off);
 }
 
 /* Life -------------------------------------------------------------------- */
 
 #ifdef MODERATO_LINUX_6_1
-static void moderato_dim_init_one(struct moderato_priv *priv, struct dim *dim,
+static void moderato_dim_init_one(struct moderato_queue *q, struct dim *dim,
 				  work_func_t work)
 {
 	INIT_WORK(&dim->work, work);
-	dim->priv = priv;
+	dim->priv = q;
 	dim->profile_ix = NET_DIM_DEF_PROFILE_EQE;
 }
 
 int moderato_dim_init(struct moderato_priv *priv)
 {
-	struct moderato_priv *q;
+	struct moderato_queue *q;
 
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
 		moderato_dim_init_one(q, &q->rx_dim, moderato_rx_dim_work);
 		moderato_dim_init_one(q, &q->tx_dim, moderato_tx_dim_work);
 	}
@@ -224,11 +214,11 @@ void moderato_dim_free(struct moderato_priv *priv)
 {
 }
 #else
-static void moderato_dim_init_one(struct moderato_priv *priv, struct dim *dim,
+static void moderato_dim_init_one(struct moderato_queue *q, struct dim *dim,
 				  bool is_tx)
 {
-	net_dim_setting(priv->ndev, dim, is_tx);
-	dim->priv = priv;
+	net_dim_setting(q->priv->ndev, dim, is_tx);
+	dim->priv = q;
 	dim->profile_ix = NET_DIM_DEF_PROFILE_EQE;
 }
 
@@ -236,7 +226,7 @@ static void moderato_dim_init_one(struct moderato_priv *priv, struct dim *dim,
 int moderato_dim_init(struct moderato_priv *priv)
 {
 	struct dim_irq_moder *moder;
-	struct moderato_priv *q;
+	struct moderato_queue *q;
 	int err;
 
 	err = net_dim_init_irq_moder(priv->ndev,
@@ -254,7 +244,7 @@ int moderato_dim_init(struct moderato_priv *priv)
 	       moderato_rx_profile, sizeof(moderato_rx_profile));
 	memcpy(rcu_dereference_protected(moder->tx_profile, true),
 	       moderato_tx_profile, sizeof(moderato_tx_profile));
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
 		moderato_dim_init_one(q, &q->rx_dim, false);
 		moderato_dim_init_one(q, &q->tx_dim, true);
 	}

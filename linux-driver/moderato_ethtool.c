@@ -1,46 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ethtool: moderation (-c), rings (-g), statistics (-S), and what else there is */
 
-#ifndef MODERATO_CORE
-#include <linux/bitfield.h>
-#endif
 #include <linux/ethtool.h>
 
 #include "moderato.h"
 
-#ifdef MODERATO_CORE
 #define MODERATO_ETHTOOL_COALESCE					\
 	(ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |		\
 	 ETHTOOL_COALESCE_USE_ADAPTIVE | ETHTOOL_COALESCE_RX_PROFILE |	\
 	 ETHTOOL_COALESCE_TX_PROFILE | ETHTOOL_COALESCE_USE_CQE)
-#else
-#define MODERATO_ETHTOOL_COALESCE					\
-	(ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |		\
-	 ETHTOOL_COALESCE_USECS_LOW_HIGH | ETHTOOL_COALESCE_RX_USECS_IRQ | \
-	 ETHTOOL_COALESCE_USE_ADAPTIVE | ETHTOOL_COALESCE_RX_PROFILE |	\
-	 ETHTOOL_COALESCE_TX_PROFILE | ETHTOOL_COALESCE_USE_CQE)
-
-/* The longest that rx-timer waits: what takes longer is no delay any more */
-#define MODERATO_POLL_USECS_MAX		USEC_PER_SEC
-#endif
 
 /* Link --------------------------------------------------------------------- */
 
-#ifndef MODERATO_CORE
-static void moderato_get_drvinfo(struct net_device *ndev,
-				 struct ethtool_drvinfo *info)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-	u32 version = readl(priv->regs + MODERATO_VERSION);
-
-	strscpy(info->driver, KBUILD_MODNAME);
-	strscpy(info->bus_info, dev_name(priv->dev));
-	snprintf(info->fw_version, sizeof(info->fw_version), "%lu.%lu",
-		 FIELD_GET(MODERATO_VERSION_MAJOR, version),
-		 FIELD_GET(MODERATO_VERSION_MINOR, version));
-}
-
-#endif
 static int moderato_get_link_ksettings(struct net_device *ndev,
 				       struct ethtool_link_ksettings *cmd)
 {
@@ -64,7 +35,6 @@ static int moderato_nway_reset(struct net_device *ndev)
 	return phylink_ethtool_nway_reset(priv->phylink);
 }
 
-#if defined(MODERATO_CORE) || defined(MODERATO_OFFLOADS)
 static void moderato_get_pauseparam(struct net_device *ndev,
 				    struct ethtool_pauseparam *pause)
 {
@@ -82,8 +52,6 @@ static int moderato_set_pauseparam(struct net_device *ndev,
 	return phylink_ethtool_set_pauseparam(priv->phylink, pause);
 }
 
-#endif
-#ifdef MODERATO_OFFLOADS
 static void moderato_get_pause_stats(struct net_device *ndev,
 				     struct ethtool_pause_stats *stats)
 {
@@ -98,35 +66,13 @@ static void moderato_get_pause_stats(struct net_device *ndev,
 	stats->rx_pause_frames = total[MODERATO_RX_PAUSE];
 }
 
-#endif
 /* Moderation --------------------------------------------------------------- */
 
-/* The kernel's name for a timer that restarts with each completion is CQE mode:
- * usecs is such a one then, and usecs-low the other
- */
-static struct moderato_coalesce
-moderato_timers_by_mode(struct moderato_coalesce c, bool cqe)
-{
-	if (cqe)
-		swap(c.usecs, c.usecs_low);
-	return c;
-}
-
-#ifdef MODERATO_QUEUES
-/* Of the queue @priv */
-static int moderato_get_coalesce_of(struct moderato_priv *priv,
+static int moderato_get_coalesce_of(struct moderato_queue *q,
 				    struct ethtool_coalesce *ec,
 				    struct kernel_ethtool_coalesce *kernel_coal)
 {
-#else
-static int moderato_get_coalesce(struct net_device *ndev,
-				 struct ethtool_coalesce *ec,
-				 struct kernel_ethtool_coalesce *kernel_coal,
-				 struct netlink_ext_ack *extack)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-#endif
-	const struct moderato_config *config = &priv->config;
+	const struct moderato_config *config = &q->config;
 	struct moderato_coalesce rx =
 		moderato_timers_by_mode(config->rx, config->rx_cqe);
 	struct moderato_coalesce tx =
@@ -134,75 +80,50 @@ static int moderato_get_coalesce(struct net_device *ndev,
 
 	ec->rx_max_coalesced_frames = rx.frames;
 	ec->rx_coalesce_usecs = rx.usecs;
-#ifndef MODERATO_CORE
-	ec->rx_coalesce_usecs_low = rx.usecs_low;
-	ec->rx_coalesce_usecs_high = rx.usecs_high;
-	ec->rx_coalesce_usecs_irq = config->poll_usecs;
-#endif
 	ec->use_adaptive_rx_coalesce = config->adaptive_rx;
 	ec->use_adaptive_tx_coalesce = config->adaptive_tx;
 	ec->tx_max_coalesced_frames = tx.frames;
 	ec->tx_coalesce_usecs = tx.usecs;
-#ifndef MODERATO_CORE
-	ec->tx_coalesce_usecs_low = tx.usecs_low;
-	ec->tx_coalesce_usecs_high = tx.usecs_high;
-#endif
 	kernel_coal->use_cqe_mode_rx = config->rx_cqe;
 	kernel_coal->use_cqe_mode_tx = config->tx_cqe;
+	moderato_features_get_coalesce(q, ec);
 	return 0;
 }
 
-#ifdef MODERATO_QUEUES
 static int moderato_get_coalesce(struct net_device *ndev,
 				 struct ethtool_coalesce *ec,
 				 struct kernel_ethtool_coalesce *kernel_coal,
 				 struct netlink_ext_ack *extack)
 {
-	return moderato_get_coalesce_of(netdev_priv(ndev), ec, kernel_coal);
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	return moderato_get_coalesce_of(priv->queue, ec, kernel_coal);
 }
 
-#endif
-
-static int moderato_check_coalesce(struct moderato_priv *priv,
+static int moderato_check_coalesce(const struct moderato_queue *q,
 				   const struct moderato_coalesce *c, u8 order,
 				   struct netlink_ext_ack *extack)
 {
-	switch (moderato_coalesce_check(c, order, priv->usecs_max)) {
+	switch (moderato_coalesce_check(c, order, q->priv->usecs_max)) {
 	case MODERATO_COALESCE_OK:
 		return 0;
 	case MODERATO_COALESCE_NEVER:
-#ifdef MODERATO_CORE
 		NL_SET_ERR_MSG_MOD(extack,
 				   "frames and usecs are 0: nothing would raise an interrupt");
-#else
-		NL_SET_ERR_MSG_MOD(extack,
-				   "frames, usecs and usecs-low are all 0: nothing would raise an interrupt");
-#endif
 		return -EINVAL;
 	case MODERATO_COALESCE_UNBOUNDED:
-#ifdef MODERATO_CORE
 		NL_SET_ERR_MSG_MOD(extack,
 				   "more than one frame per interrupt needs usecs, for the last ones");
-#else
-		NL_SET_ERR_MSG_MOD(extack,
-				   "more than one frame per interrupt needs usecs or usecs-low, for the last ones");
-#endif
 		return -EINVAL;
 	case MODERATO_COALESCE_RING:
-#ifdef MODERATO_OFFLOADS
 		NL_SET_ERR_MSG_FMT_MOD(extack,
 				       "frames of queue %u must not exceed %u, half of the ring",
-				       priv->queue, moderato_size(order) / 2);
-#else
-		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "frames must not exceed %u, half of the ring",
-				       moderato_size(order) / 2);
-#endif
+				       q->index, moderato_size(order) / 2);
 		return -EINVAL;
 	case MODERATO_COALESCE_TIMER:
 		NL_SET_ERR_MSG_FMT_MOD(extack,
 				       "the timers reach up to %u usecs",
-				       priv->usecs_max);
+				       q->priv->usecs_max);
 		return -ERANGE;
 	}
 	return -EINVAL;
@@ -225,31 +146,29 @@ static void moderato_round_coalesce(struct moderato_priv *priv,
  * the same length in all queues.
  */
 static int
-moderato_parse_coalesce(struct moderato_priv *priv,
+moderato_parse_coalesce(struct moderato_queue *q,
 			struct moderato_config *config,
 			const struct ethtool_coalesce *ec,
 			const struct kernel_ethtool_coalesce *kernel_coal,
 			struct netlink_ext_ack *extack)
 {
-	struct moderato_coalesce rx = {
-		.frames = ec->rx_max_coalesced_frames,
-		.usecs = ec->rx_coalesce_usecs,
-#ifndef MODERATO_CORE
-		.usecs_low = ec->rx_coalesce_usecs_low,
-		.usecs_high = ec->rx_coalesce_usecs_high,
-#endif
-	};
-	struct moderato_coalesce tx = {
-		.frames = ec->tx_max_coalesced_frames,
-		.usecs = ec->tx_coalesce_usecs,
-#ifndef MODERATO_CORE
-		.usecs_low = ec->tx_coalesce_usecs_low,
-		.usecs_high = ec->tx_coalesce_usecs_high,
-#endif
-	};
+	struct moderato_config asked = *config;
 	bool rx_cqe = kernel_coal->use_cqe_mode_rx;
 	bool tx_cqe = kernel_coal->use_cqe_mode_tx;
+	struct moderato_coalesce rx, tx;
 	int err;
+
+	asked.rx = (struct moderato_coalesce) {
+		.frames = ec->rx_max_coalesced_frames,
+		.usecs = ec->rx_coalesce_usecs,
+	};
+	asked.tx = (struct moderato_coalesce) {
+		.frames = ec->tx_max_coalesced_frames,
+		.usecs = ec->tx_coalesce_usecs,
+	};
+	err = moderato_features_set_coalesce(&asked, ec, extack);
+	if (err)
+		return err;
 
 	if ((rx_cqe && ec->use_adaptive_rx_coalesce) ||
 	    (tx_cqe && ec->use_adaptive_tx_coalesce)) {
@@ -257,49 +176,34 @@ moderato_parse_coalesce(struct moderato_priv *priv,
 				   "adaptive moderation knows no CQE mode");
 		return -EINVAL;
 	}
-	rx = moderato_timers_by_mode(rx, rx_cqe);
-	tx = moderato_timers_by_mode(tx, tx_cqe);
-	err = moderato_check_coalesce(priv, &rx, config->rx_order, extack);
+	rx = moderato_timers_by_mode(asked.rx, rx_cqe);
+	tx = moderato_timers_by_mode(asked.tx, tx_cqe);
+	err = moderato_check_coalesce(q, &rx, config->rx_order, extack);
 	if (err)
 		return err;
-	err = moderato_check_coalesce(priv, &tx, config->tx_order, extack);
+	err = moderato_check_coalesce(q, &tx, config->tx_order, extack);
 	if (err)
 		return err;
 
-#ifndef MODERATO_CORE
-	if (ec->rx_coalesce_usecs_irq > MODERATO_POLL_USECS_MAX) {
-		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "rx-usecs-irq must not exceed %lu",
-				       MODERATO_POLL_USECS_MAX);
-		return -ERANGE;
-	}
-
-#endif
-	moderato_round_coalesce(priv, &rx);
-	moderato_round_coalesce(priv, &tx);
+	moderato_round_coalesce(q->priv, &rx);
+	moderato_round_coalesce(q->priv, &tx);
+	*config = asked;
 	config->rx = rx;
 	config->tx = tx;
 	config->rx_cqe = rx_cqe;
 	config->tx_cqe = tx_cqe;
-#ifndef MODERATO_CORE
-	config->poll_usecs = ec->rx_coalesce_usecs_irq;
-#endif
 	config->adaptive_rx = ec->use_adaptive_rx_coalesce;
 	config->adaptive_tx = ec->use_adaptive_tx_coalesce;
 	return 0;
 }
 
-/* Of the queue @priv: at once, or when it comes up */
-static void moderato_moderate(struct moderato_priv *priv)
+/* At once, or when the queue comes up */
+void moderato_moderate(struct moderato_queue *q)
 {
-	if (!netif_running(priv->ndev))
+	if (!netif_running(q->priv->ndev) || !moderato_is_used(q))
 		return;
-#ifdef MODERATO_QUEUES
-	if (!moderato_is_used(priv))
-		return;
-#endif
-	moderato_rx_moderate(priv);
-	moderato_tx_switch(priv->tx);
+	moderato_rx_moderate(q);
+	moderato_tx_switch(q->tx);
 }
 
 static int moderato_set_coalesce(struct net_device *ndev,
@@ -308,31 +212,30 @@ static int moderato_set_coalesce(struct net_device *ndev,
 				 struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_config config = priv->config;
-	struct moderato_priv *q;
+	struct moderato_config config = priv->queue[0].config;
+	struct moderato_queue *q;
 	int err;
 
-	err = moderato_parse_coalesce(priv, &config, ec, kernel_coal, extack);
+	err = moderato_parse_coalesce(priv->queue, &config, ec, kernel_coal, extack);
 	if (err)
 		return err;
 
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
 		q->config = config;
 		moderato_moderate(q);
 	}
 	return 0;
 }
 
-#ifdef MODERATO_QUEUES
 static int moderato_get_per_queue_coalesce(struct net_device *ndev, u32 queue,
 					   struct ethtool_coalesce *ec)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct kernel_ethtool_coalesce kernel_coal;
 
-	if (queue >= priv->queues)
+	if (queue >= priv->used)
 		return -EINVAL;
-	return moderato_get_coalesce_of(priv + queue, ec, &kernel_coal);
+	return moderato_get_coalesce_of(priv->queue + queue, ec, &kernel_coal);
 }
 
 /* What asks for it knows no CQE mode */
@@ -342,99 +245,24 @@ static int moderato_set_per_queue_coalesce(struct net_device *ndev, u32 queue,
 	struct kernel_ethtool_coalesce kernel_coal = {};
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_config config;
+	struct moderato_queue *q;
 	int err;
 
-	if (queue >= priv->queues)
+	if (queue >= priv->used)
 		return -EINVAL;
-	priv += queue;
-	config = priv->config;
+	q = priv->queue + queue;
+	config = q->config;
 	kernel_coal.use_cqe_mode_rx = config.rx_cqe;
 	kernel_coal.use_cqe_mode_tx = config.tx_cqe;
-	err = moderato_parse_coalesce(priv, &config, ec, &kernel_coal, NULL);
+	err = moderato_parse_coalesce(q, &config, ec, &kernel_coal, NULL);
 	if (err)
 		return err;
 
-	priv->config = config;
-	moderato_moderate(priv);
+	q->config = config;
+	moderato_moderate(q);
 	return 0;
 }
 
-#endif
-#ifndef MODERATO_CORE
-/* Strategies --------------------------------------------------------------- */
-
-enum {
-	MODERATO_FLAG_RX_NAPI,
-	MODERATO_FLAG_TX_RECLAIM_ON_XMIT,
-	MODERATO_FLAG_RX_TIMER,
-	MODERATO_FLAG_TX_NAPI,
-	MODERATO_FLAG_RX_DIM,
-	MODERATO_FLAG_RX_SHARED,
-	/* The last one is offered where there are CPUs to share with */
-	MODERATO_FLAGS = MODERATO_FLAG_RX_SHARED + IS_ENABLED(CONFIG_SMP),
-};
-
-static const char moderato_flag_names[][ETH_GSTRING_LEN] = {
-	[MODERATO_FLAG_RX_NAPI] = "rx-napi",
-	[MODERATO_FLAG_TX_RECLAIM_ON_XMIT] = "tx-reclaim-on-xmit",
-	[MODERATO_FLAG_RX_TIMER] = "rx-timer",
-	[MODERATO_FLAG_TX_NAPI] = "tx-napi",
-	[MODERATO_FLAG_RX_DIM] = "rx-dim",
-	[MODERATO_FLAG_RX_SHARED] = "rx-shared",
-};
-
-static u32 moderato_get_priv_flags(struct net_device *ndev)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-	const struct moderato_config *config = &priv->config;
-	u32 flags = 0;
-
-	if (config->rx_napi)
-		flags |= BIT(MODERATO_FLAG_RX_NAPI);
-	if (config->tx_reclaim_on_xmit)
-		flags |= BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT);
-	if (config->rx_timer)
-		flags |= BIT(MODERATO_FLAG_RX_TIMER);
-	if (config->tx_napi)
-		flags |= BIT(MODERATO_FLAG_TX_NAPI);
-	if (config->rx_dim)
-		flags |= BIT(MODERATO_FLAG_RX_DIM);
-	if (config->rx_shared)
-		flags |= BIT(MODERATO_FLAG_RX_SHARED);
-	return flags;
-}
-
-static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_config config = priv->config;
-	bool with_rx = false;
-	struct moderato_priv *q;
-	int err;
-
-	config.rx_napi = flags & BIT(MODERATO_FLAG_RX_NAPI);
-	config.rx_timer = flags & BIT(MODERATO_FLAG_RX_TIMER);
-	config.tx_reclaim_on_xmit =
-		flags & BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT);
-	config.tx_napi = flags & BIT(MODERATO_FLAG_TX_NAPI);
-	config.rx_dim = flags & BIT(MODERATO_FLAG_RX_DIM);
-	config.rx_shared = flags & BIT(MODERATO_FLAG_RX_SHARED);
-
-	/* The Rx strategies need buffers of different kinds, so that a change
-	 * takes new rings.
-	 */
-	if (netif_running(ndev))
-		with_rx = moderato_rx_ops(&config) != priv->rx->ops;
-	err = moderato_change(priv, &config, ndev->mtu, with_rx, false);
-	if (err)
-		return err;
-
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
-		moderato_moderate(q);
-	return 0;
-}
-
-#endif
 /* Rings -------------------------------------------------------------------- */
 
 static void
@@ -446,8 +274,8 @@ moderato_get_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 
 	ring->rx_max_pending = moderato_size(priv->max_order);
 	ring->tx_max_pending = moderato_size(priv->max_order);
-	ring->rx_pending = moderato_size(priv->config.rx_order);
-	ring->tx_pending = moderato_size(priv->config.tx_order);
+	ring->rx_pending = moderato_size(priv->queue[0].config.rx_order);
+	ring->tx_pending = moderato_size(priv->queue[0].config.tx_order);
 }
 
 static int
@@ -456,8 +284,9 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 		       struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_config config = priv->config;
-	struct moderato_priv *q;
+	const struct moderato_config *now = &priv->queue[0].config;
+	struct moderato_config config = *now;
+	struct moderato_queue *q;
 	int err;
 
 	/* Rounded up to a power of two, which ethtool -g then shows */
@@ -465,7 +294,7 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 	config.tx_order = moderato_order(ring->tx_pending);
 
 	/* Also of queues that are not used now */
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
 		err = moderato_check_coalesce(q, &q->config.rx, config.rx_order,
 					      extack);
 		if (err)
@@ -477,8 +306,8 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 	}
 
 	err = moderato_change(priv, &config, ndev->mtu,
-			      config.rx_order != priv->config.rx_order,
-			      config.tx_order != priv->config.tx_order);
+			      config.rx_order != now->rx_order,
+			      config.tx_order != now->tx_order);
 	if (err)
 		return err;
 	/* Only a ring that is long enough takes skbs to be cut */
@@ -486,21 +315,28 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 	return 0;
 }
 
+/* Queues ------------------------------------------------------------------- */
+
+int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
+		       u32 *locations)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (cmd->cmd != ETHTOOL_GRXRINGS)
+		return -EOPNOTSUPP;
+	cmd->data = priv->used;
+	return 0;
+}
+
 /* Statistics --------------------------------------------------------------- */
 
 /* The driver's own, after those of the hardware */
 enum {
-#ifndef MODERATO_CORE
-	MODERATO_OWN_RX_ALLOC_FAILED,
-#endif
 	MODERATO_OWN_HALTS,
 	MODERATO_OWN_COUNTERS,
 };
 
 static const char moderato_own_names[MODERATO_OWN_COUNTERS][ETH_GSTRING_LEN] = {
-#ifndef MODERATO_CORE
-	[MODERATO_OWN_RX_ALLOC_FAILED] = "rx_alloc_failed",
-#endif
 	[MODERATO_OWN_HALTS] = "ring_halts",
 };
 
@@ -509,10 +345,6 @@ static int moderato_get_sset_count(struct net_device *ndev, int sset)
 	switch (sset) {
 	case ETH_SS_STATS:
 		return MODERATO_PRIVATE_COUNTERS + MODERATO_OWN_COUNTERS;
-#ifndef MODERATO_CORE
-	case ETH_SS_PRIV_FLAGS:
-		return MODERATO_FLAGS;
-#endif
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -527,12 +359,6 @@ static void moderato_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 		for (int i = 0; i < MODERATO_OWN_COUNTERS; i++)
 			ethtool_puts(&data, moderato_own_names[i]);
 		break;
-#ifndef MODERATO_CORE
-	case ETH_SS_PRIV_FLAGS:
-		for (int i = 0; i < MODERATO_FLAGS; i++)
-			ethtool_puts(&data, moderato_flag_names[i]);
-		break;
-#endif
 	}
 }
 
@@ -545,9 +371,6 @@ static void moderato_get_ethtool_stats(struct net_device *ndev,
 	moderato_stats_read(priv, total);
 	memcpy(data, total, MODERATO_PRIVATE_COUNTERS * sizeof(*data));
 	data += MODERATO_PRIVATE_COUNTERS;
-#ifndef MODERATO_CORE
-	data[MODERATO_OWN_RX_ALLOC_FAILED] = moderato_stats_alloc_failed(priv);
-#endif
 	data[MODERATO_OWN_HALTS] = priv->halts;
 }
 
@@ -569,7 +392,6 @@ static void moderato_get_eth_mac_stats(struct net_device *ndev,
 	stats->FrameCheckSequenceErrors = total[MODERATO_RX_FCS_ERRORS];
 	stats->FramesLostDueToIntMACRcvError = total[MODERATO_RX_DROP_FIFO];
 	stats->FrameTooLongErrors = total[MODERATO_RX_OVERSIZE];
-#ifdef MODERATO_OFFLOADS
 	if (priv->features & MODERATO_FEATURES_PAUSE) {
 		/* What the hardware keeps for itself was received, too; pause
 		 * frames are of the shortest length.
@@ -586,10 +408,8 @@ static void moderato_get_eth_mac_stats(struct net_device *ndev,
 		stats->MulticastFramesXmittedOK = total[MODERATO_TX_MULTICAST];
 		stats->BroadcastFramesXmittedOK = total[MODERATO_TX_BROADCAST];
 	}
-#endif
 }
 
-#ifdef MODERATO_OFFLOADS
 static void moderato_get_eth_ctrl_stats(struct net_device *ndev,
 					struct ethtool_eth_ctrl_stats *stats)
 {
@@ -606,8 +426,6 @@ static void moderato_get_eth_ctrl_stats(struct net_device *ndev,
 	stats->UnsupportedOpcodesReceived = total[MODERATO_RX_CONTROL_UNKNOWN];
 }
 
-#endif
-#ifdef MODERATO_OFFLOADS
 /* Of the counters from MODERATO_RX_LENGTHS and MODERATO_TX_LENGTHS on; the last
  * range ends with the longest frame that MAX_FRAME can allow.
  */
@@ -624,7 +442,6 @@ static const struct ethtool_rmon_hist_range moderato_rmon_ranges[] = {
 
 static_assert(ARRAY_SIZE(moderato_rmon_ranges) == MODERATO_RMON_RANGES + 1);
 
-#endif
 static void
 moderato_get_rmon_stats(struct net_device *ndev,
 			struct ethtool_rmon_stats *stats,
@@ -636,7 +453,6 @@ moderato_get_rmon_stats(struct net_device *ndev,
 	moderato_stats_read(priv, total);
 	stats->undersize_pkts = total[MODERATO_RX_UNDERSIZE];
 	stats->oversize_pkts = total[MODERATO_RX_OVERSIZE];
-#ifdef MODERATO_OFFLOADS
 	if (!(priv->features & MODERATO_FEATURES_RMON))
 		return;
 
@@ -649,62 +465,40 @@ moderato_get_rmon_stats(struct net_device *ndev,
 		stats->hist_tx[i] = total[MODERATO_TX_LENGTHS + i];
 	}
 	*ranges = moderato_rmon_ranges;
-#endif
 }
 
-const struct ethtool_ops moderato_ethtool_ops = {
+static const struct ethtool_ops moderato_ethtool_ops = {
 	.supported_coalesce_params = MODERATO_ETHTOOL_COALESCE,
-#if defined(MODERATO_CORE) || defined(MODERATO_OFFLOADS)
 	.get_pauseparam = moderato_get_pauseparam,
 	.set_pauseparam = moderato_set_pauseparam,
-#endif
-#ifdef MODERATO_OFFLOADS
 	.get_pause_stats = moderato_get_pause_stats,
 	.get_eth_ctrl_stats = moderato_get_eth_ctrl_stats,
-#endif
-#ifndef MODERATO_CORE
-	.get_drvinfo = moderato_get_drvinfo,
-#endif
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = moderato_get_link_ksettings,
 	.set_link_ksettings = moderato_set_link_ksettings,
 	.nway_reset = moderato_nway_reset,
-#ifdef MODERATO_TIMESTAMPS
-	.get_ts_info = moderato_get_ts_info,
-#else
 	.get_ts_info = ethtool_op_get_ts_info,
-#endif
 	.get_coalesce = moderato_get_coalesce,
 	.set_coalesce = moderato_set_coalesce,
-#ifdef MODERATO_QUEUES
 	.get_per_queue_coalesce = moderato_get_per_queue_coalesce,
 	.set_per_queue_coalesce = moderato_set_per_queue_coalesce,
-	.get_channels = moderato_get_channels,
-	.set_channels = moderato_set_channels,
-#ifndef MODERATO_LINUX_6_1
-	.get_rxfh_indir_size = moderato_get_rxfh_indir_size,
-	.get_rxfh_key_size = moderato_get_rxfh_key_size,
-	.get_rxfh = moderato_get_rxfh,
-	.set_rxfh = moderato_set_rxfh,
-#endif
-#endif
-#ifndef MODERATO_CORE
-	.get_priv_flags = moderato_get_priv_flags,
-	.set_priv_flags = moderato_set_priv_flags,
-#endif
 	.get_ringparam = moderato_get_ringparam,
 	.set_ringparam = moderato_set_ringparam,
-#ifdef MODERATO_CORE
-#ifdef MODERATO_QUEUES
 	.get_rxnfc = moderato_get_rxnfc,
-#endif
-#else
-	.get_rxnfc = moderato_get_rxnfc,
-	.set_rxnfc = moderato_set_rxnfc,
-#endif
 	.get_sset_count = moderato_get_sset_count,
 	.get_strings = moderato_get_strings,
 	.get_ethtool_stats = moderato_get_ethtool_stats,
 	.get_eth_mac_stats = moderato_get_eth_mac_stats,
 	.get_rmon_stats = moderato_get_rmon_stats,
+};
+
+static int moderato_ethtool_init(struct moderato_priv *priv)
+{
+	priv->ethtool_ops = moderato_ethtool_ops;
+	priv->ndev->ethtool_ops = &priv->ethtool_ops;
+	return 0;
+}
+
+const struct moderato_feature moderato_ethtool_feature = {
+	.init = moderato_ethtool_init,
 };

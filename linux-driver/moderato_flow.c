@@ -6,7 +6,28 @@
 
 #include <linux/ethtool.h>
 
-#include "moderato.h"
+#include "moderato_flow.h"
+#include "moderato_variants.h"
+
+/* Rules of ethtool -N, and words that the hardware compares for all of them */
+#define MODERATO_FLOWS		2
+
+/* @words, @count: what is compared for it; 0: there is none at this location */
+struct moderato_flow {
+	struct ethtool_rx_flow_spec spec;
+	struct moderato_word words[MODERATO_FLOWS];
+	int count;
+};
+
+/* @urgent: there is a rule
+ * @others: what is asked for besides
+ */
+struct moderato_flows {
+	struct moderato_flow flow[MODERATO_FLOWS];
+	bool urgent;
+	int (*others)(struct net_device *ndev, struct ethtool_rxnfc *cmd,
+		      u32 *locations);
+};
 
 static const struct {
 	u32 value;
@@ -21,18 +42,18 @@ static const struct {
 };
 
 /* Rules are alternatives; the words of one rule have to hold together */
-void moderato_flow_apply(struct moderato_priv *priv)
+static void moderato_flow_apply(struct moderato_priv *priv)
 {
-	struct moderato_priv *q;
+	struct moderato_queue *q;
 	u32 urgent = 0;
 	int used = 0;
 
-	if (!priv->has_urgent)
+	if (!priv->flows)
 		return;
 
 	writel(0, priv->regs + MODERATO_URGENT);
 	for (int i = 0; i < MODERATO_FLOWS; i++) {
-		const struct moderato_flow *flow = &priv->flows[i];
+		const struct moderato_flow *flow = &priv->flows->flow[i];
 
 		if (flow->count > 1)
 			urgent |= MODERATO_URGENT_TOGETHER;
@@ -49,19 +70,22 @@ void moderato_flow_apply(struct moderato_priv *priv)
 		}
 	}
 	writel(urgent, priv->regs + MODERATO_URGENT);
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
-		WRITE_ONCE(q->urgent, urgent);
-		if (q->rx)
-			moderato_rx_napi_weigh(q->rx);
-	}
+	WRITE_ONCE(priv->flows->urgent, urgent);
+	for (q = priv->queue; q < moderato_used_end(priv); q++)
+		moderato_rx_choose_poll(q);
 }
 
-int moderato_flows_used(const struct moderato_priv *priv)
+bool moderato_flows_urgent(const struct moderato_priv *priv)
+{
+	return priv->flows && READ_ONCE(priv->flows->urgent);
+}
+
+static int moderato_flows_used(const struct moderato_priv *priv)
 {
 	int used = 0;
 
 	for (int i = 0; i < MODERATO_FLOWS; i++)
-		used += !!priv->flows[i].count;
+		used += !!priv->flows->flow[i].count;
 	return used;
 }
 
@@ -72,7 +96,7 @@ static int moderato_flow_room(const struct moderato_priv *priv, int location)
 
 	for (int i = 0; i < MODERATO_FLOWS; i++)
 		if (i != location)
-			room -= priv->flows[i].count;
+			room -= priv->flows->flow[i].count;
 	return room;
 }
 
@@ -80,11 +104,11 @@ static int moderato_flow_locate(const struct moderato_priv *priv, u32 location)
 {
 	if (location == RX_CLS_LOC_ANY || location == RX_CLS_LOC_FIRST)
 		for (location = 0; location < MODERATO_FLOWS; location++)
-			if (!priv->flows[location].count)
+			if (!priv->flows->flow[location].count)
 				return location;
 	if (location == RX_CLS_LOC_LAST)
 		for (location = MODERATO_FLOWS; location--;)
-			if (!priv->flows[location].count)
+			if (!priv->flows->flow[location].count)
 				return location;
 	return location < MODERATO_FLOWS ? location : -ENOSPC;
 }
@@ -98,13 +122,11 @@ static int moderato_flow_insert(struct moderato_priv *priv,
 	/* There is one ring, and nothing is dropped */
 	if (fs->ring_cookie)
 		return -EINVAL;
-#ifdef MODERATO_OFFLOADS
 	/* A rule says what is urgent. It cannot say that this is for the first
 	 * of several rings, which is what the 0 means.
 	 */
-	if (priv->queues > 1)
+	if (priv->used > 1)
 		return -EOPNOTSUPP;
-#endif
 	location = moderato_flow_locate(priv, fs->location);
 	if (location < 0)
 		return location;
@@ -117,41 +139,26 @@ static int moderato_flow_insert(struct moderato_priv *priv,
 		return flow.count;
 	fs->location = location;
 	flow.spec = *fs;
-	priv->flows[location] = flow;
+	priv->flows->flow[location] = flow;
 	moderato_flow_apply(priv);
 	return 0;
 }
 
 static int moderato_flow_delete(struct moderato_priv *priv, u32 location)
 {
-	if (location >= MODERATO_FLOWS || !priv->flows[location].count)
+	if (location >= MODERATO_FLOWS || !priv->flows->flow[location].count)
 		return -ENOENT;
 
-	priv->flows[location].count = 0;
+	priv->flows->flow[location].count = 0;
 	moderato_flow_apply(priv);
 	return 0;
 }
 
-int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
-		       u32 *locations)
+static int moderato_flow_get(struct net_device *ndev,
+			     struct ethtool_rxnfc *cmd, u32 *locations)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	int count = 0;
-
-	if (cmd->cmd == ETHTOOL_GRXRINGS) {
-#ifdef MODERATO_OFFLOADS
-		cmd->data = priv->queues;
-#else
-		cmd->data = 1;
-#endif
-		return 0;
-	}
-#ifdef MODERATO_OFFLOADS
-	if (cmd->cmd == ETHTOOL_GRXFH)
-		return moderato_get_rxfh_fields(priv, cmd);
-#endif
-	if (!priv->has_urgent)
-		return -EOPNOTSUPP;
 
 	switch (cmd->cmd) {
 	case ETHTOOL_GRXCLSRLCNT:
@@ -160,30 +167,28 @@ int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 		return 0;
 	case ETHTOOL_GRXCLSRULE:
 		if (cmd->fs.location >= MODERATO_FLOWS ||
-		    !priv->flows[cmd->fs.location].count)
+		    !priv->flows->flow[cmd->fs.location].count)
 			return -ENOENT;
-		cmd->fs = priv->flows[cmd->fs.location].spec;
+		cmd->fs = priv->flows->flow[cmd->fs.location].spec;
 		return 0;
 	case ETHTOOL_GRXCLSRLALL:
 		if (moderato_flows_used(priv) > cmd->rule_cnt)
 			return -EMSGSIZE;
 		for (int i = 0; i < MODERATO_FLOWS; i++)
-			if (priv->flows[i].count)
+			if (priv->flows->flow[i].count)
 				locations[count++] = i;
 		cmd->rule_cnt = count;
 		cmd->data = MODERATO_FLOWS;
 		return 0;
 	default:
-		return -EOPNOTSUPP;
+		return priv->flows->others(ndev, cmd, locations);
 	}
 }
 
-int moderato_set_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd)
+static int moderato_flow_set(struct net_device *ndev,
+			     struct ethtool_rxnfc *cmd)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-
-	if (!priv->has_urgent)
-		return -EOPNOTSUPP;
 
 	switch (cmd->cmd) {
 	case ETHTOOL_SRXCLSRLINS:
@@ -194,3 +199,38 @@ int moderato_set_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd)
 		return -EOPNOTSUPP;
 	}
 }
+
+/* A rule cannot say which queue it is for */
+static bool moderato_flow_one_queue(const struct moderato_priv *priv)
+{
+	return priv->flows && moderato_flows_used(priv);
+}
+
+static int moderato_flow_init(struct moderato_priv *priv)
+{
+	u32 capability = readl(priv->regs + MODERATO_CAPABILITY);
+
+	if (!(capability & MODERATO_CAPABILITY_URGENT))
+		return 0;
+	priv->flows = devm_kzalloc(priv->dev, sizeof(*priv->flows), GFP_KERNEL);
+	if (!priv->flows)
+		return -ENOMEM;
+	priv->flows->others = priv->ethtool_ops.get_rxnfc;
+	priv->ethtool_ops.get_rxnfc = moderato_flow_get;
+	priv->ethtool_ops.set_rxnfc = moderato_flow_set;
+	moderato_flow_apply(priv);
+	return 0;
+}
+
+/* The ring's indices start anew */
+static void moderato_flow_rx_up(struct moderato_rx *rx)
+{
+	rx->looked = 0;
+}
+
+const struct moderato_feature moderato_flow_feature = {
+	.init = moderato_flow_init,
+	.restore = moderato_flow_apply,
+	.rx_up = moderato_flow_rx_up,
+	.one_queue = moderato_flow_one_queue,
+};

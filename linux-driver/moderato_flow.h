@@ -6,13 +6,11 @@
 #define MODERATO_FLOW_H
 
 #include <linux/errno.h>
+#include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/if_ether.h>
 #include <linux/in.h>
 #include <linux/string.h>
-#ifndef MODERATO_LINUX_6_1
-#include <linux/unaligned.h>
-#endif
 
 #define MODERATO_FLOW_OCTETS	64
 

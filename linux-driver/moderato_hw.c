@@ -3,9 +3,6 @@
 
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
-#ifndef MODERATO_LINUX_6_1
-#include <linux/unaligned.h>
-#endif
 
 #include "moderato.h"
 
@@ -13,12 +10,9 @@
 #define MODERATO_STOP_POLL_US		10
 #define MODERATO_STOP_TIMEOUT_US	20000
 
-#ifdef MODERATO_OFFLOADS
 /* Register map 1.x that has the register */
 #define MODERATO_FEATURES_SINCE		3
 
-#endif
-#ifdef MODERATO_OFFLOADS
 const struct moderato_direction moderato_rx_directions[] = {
 	{
 		.name = "Rx",
@@ -28,16 +22,14 @@ const struct moderato_direction moderato_rx_directions[] = {
 		.halted = MODERATO_STATUS_RX_HALTED,
 		.reset = MODERATO_RESET_RX,
 	},
-#ifdef MODERATO_QUEUES
 	{
 		.name = "second Rx",
 		.base = MODERATO_RX1_BASE,
 		.enable = MODERATO_CTRL_RX1_ENABLE,
 		.idle = MODERATO_STATUS_RX1_IDLE,
 		.halted = MODERATO_STATUS_RX1_HALTED,
-		.reset = MODERATO_RESET_RX,
+		.reset = MODERATO_RESET_RX1,
 	},
-#endif
 };
 
 const struct moderato_direction moderato_tx_directions[] = {
@@ -49,45 +41,21 @@ const struct moderato_direction moderato_tx_directions[] = {
 		.halted = MODERATO_STATUS_TX_HALTED,
 		.reset = MODERATO_RESET_TX,
 	},
-#ifdef MODERATO_QUEUES
 	{
 		.name = "second Tx",
 		.base = MODERATO_TX1_BASE,
 		.enable = MODERATO_CTRL_TX1_ENABLE,
 		.idle = MODERATO_STATUS_TX1_IDLE,
 		.halted = MODERATO_STATUS_TX1_HALTED,
-		.reset = MODERATO_RESET_TX,
+		.reset = MODERATO_RESET_TX1,
 	},
-#endif
 };
 
 static_assert(ARRAY_SIZE(moderato_rx_directions) == MODERATO_MAX_QUEUES);
 static_assert(ARRAY_SIZE(moderato_tx_directions) == MODERATO_MAX_QUEUES);
 
-#else
-const struct moderato_direction moderato_rx_direction = {
-	.name = "Rx",
-	.base = MODERATO_RX_BASE,
-	.enable = MODERATO_CTRL_RX_ENABLE,
-	.idle = MODERATO_STATUS_RX_IDLE,
-	.halted = MODERATO_STATUS_RX_HALTED,
-	.reset = MODERATO_RESET_RX,
-};
-
-const struct moderato_direction moderato_tx_direction = {
-	.name = "Tx",
-	.base = MODERATO_TX_BASE,
-	.enable = MODERATO_CTRL_TX_ENABLE,
-	.idle = MODERATO_STATUS_TX_IDLE,
-	.halted = MODERATO_STATUS_TX_HALTED,
-	.reset = MODERATO_RESET_TX,
-};
-
-#endif
-#ifdef MODERATO_OFFLOADS
 /* What hardware with FEATURES_JUMBO keeps up with */
 #define MODERATO_JUMBO_MTU		9000
-#endif
 
 /* Frames of at most half a FIFO let the next one in while one leaves */
 static unsigned int moderato_hw_max_mtu(u32 capability)
@@ -119,12 +87,29 @@ int moderato_hw_reset(struct moderato_priv *priv)
 {
 	u32 idle = MODERATO_STATUS_RX_IDLE | MODERATO_STATUS_TX_IDLE;
 
-#ifdef MODERATO_QUEUES
 	if (priv->features & MODERATO_FEATURES_QUEUES)
 		idle |= MODERATO_STATUS_RX1_IDLE | MODERATO_STATUS_TX1_IDLE;
-#endif
 	moderato_hw_ctrl(priv, ~0, MODERATO_CTRL_HALT_INTERRUPT);
 	return moderato_hw_wait_idle(priv, idle);
+}
+
+static u32 moderato_hw_features(const void __iomem *regs)
+{
+	u32 version = readl(regs + MODERATO_VERSION);
+
+	if (FIELD_GET(MODERATO_VERSION_MINOR, version) <
+	    MODERATO_FEATURES_SINCE)
+		return 0;
+	return readl(regs + MODERATO_FEATURES);
+}
+
+/* In each direction; asked before anything else is known of the hardware */
+unsigned int moderato_hw_queues(const void __iomem *regs)
+{
+	if (readl(regs + MODERATO_ID) != MODERATO_ID_VALUE)
+		return 1;
+	return moderato_hw_features(regs) & MODERATO_FEATURES_QUEUES ?
+		       MODERATO_MAX_QUEUES : 1;
 }
 
 int moderato_hw_init(struct moderato_priv *priv)
@@ -149,15 +134,8 @@ int moderato_hw_init(struct moderato_priv *priv)
 	priv->max_order = min_t(u8, MODERATO_MAX_RING_ORDER,
 				FIELD_GET(MODERATO_CAPABILITY_MAX_RING_ORDER,
 					  capability));
-#ifndef MODERATO_CORE
-	priv->has_urgent = capability & MODERATO_CAPABILITY_URGENT;
-#endif
 	priv->has_pacing = capability & MODERATO_CAPABILITY_PACING;
-#ifdef MODERATO_OFFLOADS
-	if (FIELD_GET(MODERATO_VERSION_MINOR, version) >=
-	    MODERATO_FEATURES_SINCE)
-		priv->features = readl(priv->regs + MODERATO_FEATURES);
-#endif
+	priv->features = moderato_hw_features(priv->regs);
 	priv->clock_hz = readl(priv->regs + MODERATO_CLOCK_HZ);
 	if (!priv->clock_hz)
 		return dev_err_probe(priv->dev, -ENODEV, "CLOCK_HZ reads 0\n");
@@ -166,10 +144,8 @@ int moderato_hw_init(struct moderato_priv *priv)
 		moderato_usecs_max(FIELD_GET(MODERATO_CAPABILITY_TIMER_BITS,
 					     capability), priv->clock_hz);
 	priv->ndev->max_mtu = moderato_hw_max_mtu(capability);
-#ifdef MODERATO_OFFLOADS
 	if (priv->features & MODERATO_FEATURES_JUMBO)
 		priv->ndev->max_mtu = MODERATO_JUMBO_MTU;
-#endif
 	priv->ndev->min_mtu = ETH_MIN_MTU;
 	if (priv->max_order < MODERATO_MIN_RING_ORDER ||
 	    priv->ndev->max_mtu < ETH_MIN_MTU)
@@ -186,7 +162,6 @@ int moderato_hw_init(struct moderato_priv *priv)
 
 void moderato_hw_ctrl(struct moderato_priv *priv, u32 clear, u32 set)
 {
-	priv = moderato_first(priv);
 	spin_lock_bh(&priv->ctrl_lock);
 	priv->ctrl = (priv->ctrl & ~clear) | set;
 	writel(priv->ctrl, priv->regs + MODERATO_CTRL);
@@ -206,7 +181,6 @@ void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash)
 	writel(upper_32_bits(hash), priv->regs + MODERATO_HASH_HIGH);
 }
 
-#ifdef MODERATO_OFFLOADS
 /* The addresses that the interface has beside its own. One that stays where it
  * is in the list is accepted all the time.
  *
@@ -271,30 +245,6 @@ void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
 	writel(moderato_pause_ring(order), priv->regs + MODERATO_PAUSE_RING);
 }
 
-/* Tags of received frames as @features say. Of sent ones, those that their
- * descriptors ask for are put in at any time.
- */
-void moderato_hw_set_vlan(struct moderato_priv *priv,
-			  netdev_features_t features)
-{
-	bool strip = features & NETIF_F_HW_VLAN_CTAG_RX;
-	bool filter = features & NETIF_F_HW_VLAN_CTAG_FILTER;
-
-	if (priv->features & MODERATO_FEATURES_VLAN)
-		writel(MODERATO_VLAN_INSERT |
-		       FIELD_PREP(MODERATO_VLAN_STRIP, strip) |
-		       FIELD_PREP(MODERATO_VLAN_FILTER, filter),
-		       priv->regs + MODERATO_VLAN);
-}
-
-void moderato_hw_set_vlan_row(struct moderato_priv *priv, unsigned int row)
-{
-	writel(FIELD_PREP(MODERATO_VLAN_TABLE_ROW, row) |
-	       FIELD_PREP(MODERATO_VLAN_TABLE_MEMBERS, priv->vlans[row]),
-	       priv->regs + MODERATO_VLAN_TABLE);
-}
-
-#endif
 void moderato_hw_set_mtu(struct moderato_priv *priv, unsigned int mtu)
 {
 	writel(moderato_rx_mtu(priv, mtu) + MODERATO_OVERHEAD,
@@ -319,14 +269,11 @@ void moderato_hw_moderate(struct moderato_priv *priv,
 }
 
 /* @usecs: the longest delay; 0: the hardware chooses nothing by itself */
-void moderato_hw_pace(struct moderato_priv *priv, u32 usecs)
+void moderato_hw_pace(struct moderato_queue *q, u32 usecs)
 {
-#ifdef MODERATO_QUEUES
 	u32 offset = MODERATO_RX_PACING_LONGEST - MODERATO_RX_BASE +
-		     moderato_rx_dir(priv)->base;
-#else
-	u32 offset = MODERATO_RX_PACING_LONGEST;
-#endif
+		     moderato_rx_dir(q)->base;
+	struct moderato_priv *priv = q->priv;
 
 	if (priv->has_pacing)
 		writel(moderato_usecs_to_clocks(usecs, priv->clock_hz),

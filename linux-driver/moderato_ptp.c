@@ -24,9 +24,27 @@
 /* In which it is set up */
 #define MODERATO_OUTPUT_AHEAD_NS	(100 * NSEC_PER_USEC)
 
-static struct moderato_priv *moderato_ptp_priv(struct ptp_clock_info *info)
+/* The clock of time stamps
+ * @lock: guards the registers, and what follows
+ * @increment: its rate
+ * @start, @period, @width: of the periodic output in ns; a @period of 0: off
+ */
+struct moderato_ptp {
+	struct moderato_priv *priv;
+	struct ptp_clock_info info;
+	struct ptp_clock *clock;
+	/* see above */
+	spinlock_t lock;
+	struct kernel_hwtstamp_config config;
+	u64 increment;
+	u64 start;
+	u32 period;
+	u32 width;
+};
+
+static struct moderato_ptp *moderato_ptp_of(struct ptp_clock_info *info)
 {
-	return container_of(info, struct moderato_priv, ptp.info);
+	return container_of(info, struct moderato_ptp, info);
 }
 
 /* Registers, all of them with the lock held -------------------------------- */
@@ -61,7 +79,7 @@ static u64 moderato_time_read(struct moderato_priv *priv,
 
 static void moderato_time_ctrl(struct moderato_priv *priv)
 {
-	const struct moderato_ptp *ptp = &priv->ptp;
+	const struct moderato_ptp *ptp = priv->ptp;
 	bool rx = ptp->config.rx_filter != HWTSTAMP_FILTER_NONE;
 
 	writel(FIELD_PREP(MODERATO_TIME_CTRL_RX, rx) |
@@ -72,7 +90,7 @@ static void moderato_time_ctrl(struct moderato_priv *priv)
 /* As it was asked for; after a step in phase with that, from now on */
 static void moderato_time_output(struct moderato_priv *priv)
 {
-	const struct moderato_ptp *ptp = &priv->ptp;
+	const struct moderato_ptp *ptp = priv->ptp;
 	u64 now;
 
 	if (ptp->period) {
@@ -91,8 +109,8 @@ static void moderato_time_output(struct moderato_priv *priv)
 
 static int moderato_adjfine(struct ptp_clock_info *info, long scaled_ppm)
 {
-	struct moderato_priv *priv = moderato_ptp_priv(info);
-	struct moderato_ptp *ptp = &priv->ptp;
+	struct moderato_ptp *ptp = moderato_ptp_of(info);
+	struct moderato_priv *priv = ptp->priv;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ptp->lock, flags);
@@ -105,8 +123,8 @@ static int moderato_adjfine(struct ptp_clock_info *info, long scaled_ppm)
 
 static int moderato_adjtime(struct ptp_clock_info *info, s64 delta)
 {
-	struct moderato_priv *priv = moderato_ptp_priv(info);
-	struct moderato_ptp *ptp = &priv->ptp;
+	struct moderato_ptp *ptp = moderato_ptp_of(info);
+	struct moderato_priv *priv = ptp->priv;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ptp->lock, flags);
@@ -120,8 +138,8 @@ static int moderato_gettimex64(struct ptp_clock_info *info,
 			       struct timespec64 *ts,
 			       struct ptp_system_timestamp *sts)
 {
-	struct moderato_priv *priv = moderato_ptp_priv(info);
-	struct moderato_ptp *ptp = &priv->ptp;
+	struct moderato_ptp *ptp = moderato_ptp_of(info);
+	struct moderato_priv *priv = ptp->priv;
 	unsigned long flags;
 	u64 ns;
 
@@ -135,8 +153,8 @@ static int moderato_gettimex64(struct ptp_clock_info *info,
 static int moderato_settime64(struct ptp_clock_info *info,
 			      const struct timespec64 *ts)
 {
-	struct moderato_priv *priv = moderato_ptp_priv(info);
-	struct moderato_ptp *ptp = &priv->ptp;
+	struct moderato_ptp *ptp = moderato_ptp_of(info);
+	struct moderato_priv *priv = ptp->priv;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ptp->lock, flags);
@@ -159,9 +177,9 @@ static int moderato_enable(struct ptp_clock_info *info,
 			   struct ptp_clock_request *request, int on)
 {
 	const struct ptp_perout_request *perout = &request->perout;
-	struct moderato_priv *priv = moderato_ptp_priv(info);
+	struct moderato_ptp *ptp = moderato_ptp_of(info);
+	struct moderato_priv *priv = ptp->priv;
 	u32 period, width, least;
-	struct moderato_ptp *ptp = &priv->ptp;
 	unsigned long flags;
 
 	if (request->type != PTP_CLK_REQ_PEROUT ||
@@ -202,44 +220,60 @@ static const struct ptp_clock_info moderato_ptp_info = {
 /* What the hardware says of a frame that asked for a stamp. It knows the lower
  * word, so that it has to be asked before that comes around, in 4 s.
  */
-void moderato_tx_stamped(struct moderato_tx *tx, struct sk_buff *skb,
-			 u32 stamp)
+static void moderato_tx_stamped(const struct moderato_tx *tx,
+				struct sk_buff *skb, u32 stamp)
 {
-	struct moderato_priv *priv = moderato_first(tx->priv);
+	struct moderato_priv *priv = tx->queue->priv;
 	struct skb_shared_hwtstamps stamps = {};
 	unsigned long flags;
 	u64 now;
 
-	spin_lock_irqsave(&priv->ptp.lock, flags);
+	spin_lock_irqsave(&priv->ptp->lock, flags);
 	now = moderato_time_read(priv, NULL);
-	spin_unlock_irqrestore(&priv->ptp.lock, flags);
+	spin_unlock_irqrestore(&priv->ptp->lock, flags);
 
 	stamps.hwtstamp = ns_to_ktime(moderato_stamp(now, stamp));
 	skb_tstamp_tx(skb, &stamps);
 }
 
-int moderato_hwtstamp_get(struct net_device *ndev,
-			  struct kernel_hwtstamp_config *config)
+static bool moderato_tx_wanted(const struct moderato_tx *tx)
+{
+	return READ_ONCE(tx->queue->priv->ptp->config.tx_type) ==
+	       HWTSTAMP_TX_ON;
+}
+
+static const struct moderato_stamp_ops moderato_stamp_ops = {
+	.wanted = moderato_tx_wanted,
+	.stamped = moderato_tx_stamped,
+};
+
+/* The hardware puts it ahead of the frame, and the frame behind */
+static void moderato_rx_stamped(struct moderato_rx *rx, struct sk_buff *skb)
+{
+	const __le64 *stamp = (void *)skb->head + NET_SKB_PAD;
+
+	skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(le64_to_cpup(stamp));
+	skb_reserve(skb, MODERATO_STAMP_OCTETS);
+}
+
+static int moderato_hwtstamp_get(struct net_device *ndev,
+				 struct kernel_hwtstamp_config *config)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-	if (!priv->ptp.clock)
-		return -EOPNOTSUPP;
-	*config = priv->ptp.config;
+	*config = priv->ptp->config;
 	return 0;
 }
 
 /* Of all received frames or of none; those of PTP are among all */
-int moderato_hwtstamp_set(struct net_device *ndev,
-			  struct kernel_hwtstamp_config *config,
-			  struct netlink_ext_ack *extack)
+static int moderato_hwtstamp_set(struct net_device *ndev,
+				 struct kernel_hwtstamp_config *config,
+				 struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_ptp *ptp = &priv->ptp;
+	struct moderato_ptp *ptp = priv->ptp;
 	unsigned long flags;
 
-	if (!ptp->clock)
-		return -EOPNOTSUPP;
 	if (config->tx_type != HWTSTAMP_TX_OFF &&
 	    config->tx_type != HWTSTAMP_TX_ON) {
 		NL_SET_ERR_MSG_MOD(extack, "frames are stamped, not changed");
@@ -256,7 +290,8 @@ int moderato_hwtstamp_set(struct net_device *ndev,
 }
 
 #ifdef MODERATO_LINUX_6_1
-int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr, int cmd)
+static int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr,
+			      int cmd)
 {
 	struct kernel_hwtstamp_config config = {};
 	struct hwtstamp_config asked = {};
@@ -280,15 +315,12 @@ int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr, int cmd)
 	asked.rx_filter = config.rx_filter;
 	return copy_to_user(ifr->ifr_data, &asked, sizeof(asked)) ? -EFAULT : 0;
 }
-
 #endif
-int moderato_get_ts_info(struct net_device *ndev,
-			 struct kernel_ethtool_ts_info *info)
+
+static int moderato_get_ts_info(struct net_device *ndev,
+				struct kernel_ethtool_ts_info *info)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-
-	if (!priv->ptp.clock)
-		return ethtool_op_get_ts_info(ndev, info);
 
 	info->so_timestamping = SOF_TIMESTAMPING_TX_HARDWARE |
 				SOF_TIMESTAMPING_RX_HARDWARE |
@@ -296,7 +328,7 @@ int moderato_get_ts_info(struct net_device *ndev,
 				SOF_TIMESTAMPING_TX_SOFTWARE |
 				SOF_TIMESTAMPING_RX_SOFTWARE |
 				SOF_TIMESTAMPING_SOFTWARE;
-	info->phc_index = ptp_clock_index(priv->ptp.clock);
+	info->phc_index = ptp_clock_index(priv->ptp->clock);
 	info->tx_types = BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON);
 	info->rx_filters = BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_ALL);
 	return 0;
@@ -305,12 +337,12 @@ int moderato_get_ts_info(struct net_device *ndev,
 /* Life --------------------------------------------------------------------- */
 
 /* The time is the system's; the rest as it was before the hardware lost it */
-void moderato_ptp_start(struct moderato_priv *priv)
+static void moderato_ptp_start(struct moderato_priv *priv)
 {
-	struct moderato_ptp *ptp = &priv->ptp;
+	struct moderato_ptp *ptp = priv->ptp;
 	unsigned long flags;
 
-	if (!ptp->clock)
+	if (!ptp)
 		return;
 
 	spin_lock_irqsave(&ptp->lock, flags);
@@ -324,35 +356,69 @@ void moderato_ptp_start(struct moderato_priv *priv)
 /* Before the interface is there. Without PTP in the kernel there is no clock,
  * and that is no error.
  */
-int moderato_ptp_init(struct moderato_priv *priv)
+static int moderato_ptp_init(struct moderato_priv *priv)
 {
-	struct moderato_ptp *ptp = &priv->ptp;
-	struct ptp_clock *clock;
+	struct moderato_ptp *ptp;
 
 	if (!(priv->features & MODERATO_FEATURES_TIMESTAMP))
 		return 0;
 
 	/* What a boot loader, or another kernel, has left on */
 	writel(0, priv->regs + MODERATO_TIME_CTRL);
+	ptp = devm_kzalloc(priv->dev, sizeof(*ptp), GFP_KERNEL);
+	if (!ptp)
+		return -ENOMEM;
 	spin_lock_init(&ptp->lock);
+	ptp->priv = priv;
 	ptp->info = moderato_ptp_info;
 	ptp->increment = moderato_increment(priv->clock_hz);
-	clock = ptp_clock_register(&ptp->info, priv->dev);
-	if (IS_ERR(clock))
-		return PTR_ERR(clock);
-	ptp->clock = clock;
+	ptp->clock = ptp_clock_register(&ptp->info, priv->dev);
+	if (IS_ERR_OR_NULL(ptp->clock))
+		return PTR_ERR(ptp->clock);
+	priv->ptp = ptp;
+#ifdef MODERATO_LINUX_6_1
+	priv->netdev_ops.ndo_eth_ioctl = moderato_ptp_ioctl;
+#else
+	priv->netdev_ops.ndo_hwtstamp_get = moderato_hwtstamp_get;
+	priv->netdev_ops.ndo_hwtstamp_set = moderato_hwtstamp_set;
+#endif
+	priv->ethtool_ops.get_ts_info = moderato_get_ts_info;
 	moderato_ptp_start(priv);
 	return 0;
 }
 
 /* After the interface is gone */
-void moderato_ptp_free(struct moderato_priv *priv)
+static void moderato_ptp_free(struct moderato_priv *priv)
 {
-	struct moderato_ptp *ptp = &priv->ptp;
-
-	if (!ptp->clock)
+	if (!priv->ptp)
 		return;
-	ptp_clock_unregister(ptp->clock);
+	ptp_clock_unregister(priv->ptp->clock);
 	/* Nothing asks for it any more */
 	writel(0, priv->regs + MODERATO_TIME_CTRL);
 }
+
+static int moderato_ptp_rx_create(struct moderato_rx *rx)
+{
+	if (rx->queue->priv->ptp) {
+		rx->more = true;
+		rx->ahead = MODERATO_STAMP_OCTETS;
+		rx->stamp = moderato_rx_stamped;
+	}
+	return 0;
+}
+
+static void moderato_ptp_tx_create(struct moderato_tx *tx)
+{
+	if (tx->queue->priv->ptp) {
+		tx->asks = true;
+		tx->stamps = &moderato_stamp_ops;
+	}
+}
+
+const struct moderato_feature moderato_ptp_feature = {
+	.init = moderato_ptp_init,
+	.free = moderato_ptp_free,
+	.restore = moderato_ptp_start,
+	.rx_create = moderato_ptp_rx_create,
+	.tx_create = moderato_ptp_tx_create,
+};

@@ -6,41 +6,48 @@
 #include <linux/bitfield.h>
 #include <linux/ethtool.h>
 #include <linux/platform_device.h>
-#ifndef MODERATO_LINUX_6_1
-#include <linux/unaligned.h>
-#endif
 
 #include "moderato.h"
 
+#define MODERATO_RSS_TABLE		BIT(MODERATO_RSS_TABLE_BITS)
+#define MODERATO_RSS_TABLE_WORDS	(BIT(MODERATO_RSS_TABLE_BITS) / 32)
+
 static_assert(MODERATO_RSS_TABLE_1 - MODERATO_RSS_TABLE_0 == 4);
 static_assert(MODERATO_RSS_KEY_1 - MODERATO_RSS_KEY_0 == 4);
+
+/* Which queue a received frame goes to, as the registers have it */
+struct moderato_rss {
+	u32 types;
+	u32 table[MODERATO_RSS_TABLE_WORDS];
+	u8 key[4 * MODERATO_RSS_KEY_WORDS];
+};
 
 /* Spreading ----------------------------------------------------------------- */
 
 static void moderato_queues_apply_table(struct moderato_priv *priv)
 {
 	for (int i = 0; i < MODERATO_RSS_TABLE_WORDS; i++)
-		writel(priv->rss_table[i],
+		writel(priv->rss->table[i],
 		       priv->regs + MODERATO_RSS_TABLE_0 + 4 * i);
 }
 
 /* What the hardware has forgotten after a reset, or never knew */
-void moderato_queues_apply(struct moderato_priv *priv)
+static void moderato_queues_apply(struct moderato_priv *priv)
 {
-	if (priv->max_queues == 1)
+	if (!priv->rss)
 		return;
 
 	for (int i = 0; i < MODERATO_RSS_KEY_WORDS; i++)
-		writel(get_unaligned_le32(priv->rss_key + 4 * i),
+		writel(get_unaligned_le32(priv->rss->key + 4 * i),
 		       priv->regs + MODERATO_RSS_KEY_0 + 4 * i);
 	moderato_queues_apply_table(priv);
-	writel(priv->rss_types, priv->regs + MODERATO_RSS_TYPES);
+	writel(priv->rss->types, priv->regs + MODERATO_RSS_TYPES);
 }
 
 static void moderato_queues_set_entry(struct moderato_priv *priv,
 				      unsigned int entry, u32 queue)
 {
-	u32 *word = &priv->rss_table[entry / 32];
+	u32 *word = &priv->rss->table[entry / 32];
 	u32 bit = BIT(entry % 32);
 
 	*word = queue ? *word | bit : *word & ~bit;
@@ -50,21 +57,21 @@ static void moderato_queues_default_table(struct moderato_priv *priv)
 {
 	for (int i = 0; i < MODERATO_RSS_TABLE; i++)
 		moderato_queues_set_entry(priv, i,
-					  ethtool_rxfh_indir_default(i, priv->queues));
+					  ethtool_rxfh_indir_default(i, priv->used));
 }
 
 /* Where several queues are used, each is best at a CPU of its own */
-static const struct cpumask *moderato_queue_cpu(const struct moderato_priv *q)
+static const struct cpumask *moderato_queue_cpu(const struct moderato_queue *q)
 {
-	return cpumask_of(cpumask_local_spread(q->queue, NUMA_NO_NODE));
+	return cpumask_of(cpumask_local_spread(q->index, NUMA_NO_NODE));
 }
 
 /* While the interrupts are requested, who spreads them is told where to */
-void moderato_queues_hint(struct moderato_priv *q, bool on)
+static void moderato_queues_hint(struct moderato_queue *q, bool on)
 {
 	const struct cpumask *mask = NULL;
 
-	if (on && q->first->max_queues > 1)
+	if (on && q->priv->count > 1)
 		mask = moderato_queue_cpu(q);
 	irq_update_affinity_hint(q->rx_irq, mask);
 	irq_update_affinity_hint(q->tx_irq, mask);
@@ -73,105 +80,48 @@ void moderato_queues_hint(struct moderato_priv *q, bool on)
 /* Each queue's interrupts, and what a CPU sends, at its CPU. That is where they
  * begin when their number changes; what the user says then stays.
  */
-void moderato_queues_spread(struct moderato_priv *priv)
+static void moderato_queues_spread(struct moderato_priv *priv)
 {
-	struct moderato_priv *q;
+	struct moderato_queue *q;
 
-	if (priv->queues == 1)
+	if (priv->used == 1)
 		return;
 
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++) {
+	for (q = priv->queue; q < moderato_used_end(priv); q++) {
 		const struct cpumask *mask = moderato_queue_cpu(q);
 
 		/* It works without, too, though less well */
 		irq_set_affinity(q->rx_irq, mask);
 		irq_set_affinity(q->tx_irq, mask);
-		netif_set_xps_queue(q->ndev, mask, q->queue);
+		netif_set_xps_queue(priv->ndev, mask, q->index);
 	}
-}
-
-/* Life ---------------------------------------------------------------------- */
-
-/* After the first one knows its hardware and its configuration */
-int moderato_queues_init(struct moderato_priv *priv)
-{
-	struct platform_device *pdev = to_platform_device(priv->dev);
-	struct moderato_priv *q = priv + 1;
-	int irqs;
-
-	if (!FIELD_GET(MODERATO_FEATURES_QUEUES, priv->features))
-		return 0;
-	/* Their controller may not be there yet */
-	irqs = platform_irq_count(pdev);
-	if (irqs < 0)
-		return irqs;
-	if (irqs < 2 * MODERATO_MAX_QUEUES)
-		return 0;
-
-	q->first = priv;
-	q->queue = 1;
-	q->ndev = priv->ndev;
-	q->dev = priv->dev;
-	q->regs = priv->regs;
-	q->clock_hz = priv->clock_hz;
-	q->usecs_max = priv->usecs_max;
-	q->max_order = priv->max_order;
-	q->has_pacing = priv->has_pacing;
-	q->features = priv->features;
-	q->config = priv->config;
-	q->rx_irq = platform_get_irq_byname(pdev, "rx1");
-	if (q->rx_irq < 0)
-		return q->rx_irq;
-	q->tx_irq = platform_get_irq_byname(pdev, "tx1");
-	if (q->tx_irq < 0)
-		return q->tx_irq;
-
-	priv->max_queues = MODERATO_MAX_QUEUES;
-	priv->queues = min_t(unsigned int, MODERATO_MAX_QUEUES,
-			     num_online_cpus());
-	priv->rss_types = MODERATO_RSS_TYPES_IPV4 |
-			  MODERATO_RSS_TYPES_TCP_IPV4 |
-			  MODERATO_RSS_TYPES_IPV6 | MODERATO_RSS_TYPES_TCP_IPV6 |
-			  MODERATO_RSS_TYPES_UDP_IPV4 |
-			  MODERATO_RSS_TYPES_UDP_IPV6;
-	netdev_rss_key_fill(priv->rss_key, sizeof(priv->rss_key));
-	moderato_queues_default_table(priv);
-	moderato_queues_apply(priv);
-	return 0;
-}
-
-/* Before the net device is registered */
-int moderato_queues_publish(struct moderato_priv *priv)
-{
-	netif_set_real_num_tx_queues(priv->ndev, priv->queues);
-	return netif_set_real_num_rx_queues(priv->ndev, priv->queues);
 }
 
 /* Number ---------------------------------------------------------------------- */
 
-void moderato_get_channels(struct net_device *ndev,
-			   struct ethtool_channels *channels)
+static void moderato_get_channels(struct net_device *ndev,
+				  struct ethtool_channels *channels)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-	channels->max_combined = priv->max_queues;
-	channels->combined_count = priv->queues;
+	channels->max_combined = priv->count;
+	channels->combined_count = priv->used;
 }
 
 /* Frames go to the used ones, if the user has not said where they go */
 static void moderato_queues_use(struct moderato_priv *priv, unsigned int number)
 {
-	WRITE_ONCE(priv->queues, number);
+	WRITE_ONCE(priv->used, number);
 	if (!netif_is_rxfh_configured(priv->ndev))
 		moderato_queues_default_table(priv);
 	moderato_queues_apply_table(priv);
 }
 
 /* Ends those from @from on; a DMA that does not stop ends all */
-static int moderato_queues_remove(struct moderato_priv *from,
-				  struct moderato_priv *end)
+static int moderato_queues_remove(struct moderato_queue *from,
+				  struct moderato_queue *end)
 {
-	struct moderato_priv *q;
+	struct moderato_queue *q;
 	int err = 0;
 
 	for (q = from; q < end; q++) {
@@ -179,7 +129,7 @@ static int moderato_queues_remove(struct moderato_priv *from,
 		moderato_queue_destroy(q);
 	}
 	if (err)
-		moderato_give_up(moderato_first(from));
+		moderato_give_up(from->priv);
 	return err;
 }
 
@@ -188,11 +138,11 @@ static int moderato_queues_remove(struct moderato_priv *from,
  */
 static int moderato_queues_more(struct moderato_priv *priv, unsigned int number)
 {
-	struct moderato_priv *from = moderato_used_end(priv);
-	struct moderato_priv *end = from;
+	struct moderato_queue *from = moderato_used_end(priv);
+	struct moderato_queue *end = from;
 	int err = 0;
 
-	while (netif_running(priv->ndev) && end < priv + number) {
+	while (netif_running(priv->ndev) && end < priv->queue + number) {
 		err = moderato_queue_create(end);
 		if (err)
 			break;
@@ -218,72 +168,67 @@ static int moderato_queues_more(struct moderato_priv *priv, unsigned int number)
 static int moderato_queues_fewer(struct moderato_priv *priv,
 				 unsigned int number)
 {
-	struct moderato_priv *end = moderato_used_end(priv);
+	struct moderato_queue *end = moderato_used_end(priv);
 
 	moderato_queues_use(priv, number);
 	/* Never fails with fewer, and waits for those that transmit or poll */
 	netif_set_real_num_queues(priv->ndev, number, number);
 	if (!netif_running(priv->ndev))
 		return 0;
-	return moderato_queues_remove(priv + number, end);
+	return moderato_queues_remove(priv->queue + number, end);
 }
 
 /* The first queue runs on all the while */
-int moderato_set_channels(struct net_device *ndev,
-			  struct ethtool_channels *channels)
+static int moderato_set_channels(struct net_device *ndev,
+				 struct ethtool_channels *channels)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	unsigned int number = channels->combined_count;
 
-#ifndef MODERATO_CORE
-	/* See moderato_flow_insert() */
-	if (number > 1 && moderato_flows_used(priv))
+	if (number > 1 && moderato_features_one_queue(priv))
 		return -EBUSY;
-#endif
-	if (number > priv->queues)
+	if (number > priv->used)
 		return moderato_queues_more(priv, number);
-	if (number < priv->queues)
+	if (number < priv->used)
 		return moderato_queues_fewer(priv, number);
 	return 0;
 }
 
 /* Hash and table -------------------------------------------------------------- */
 
-u32 moderato_get_rxfh_indir_size(struct net_device *ndev)
-{
-	const struct moderato_priv *priv = netdev_priv(ndev);
-
-	return priv->max_queues == 1 ? 0 : MODERATO_RSS_TABLE;
-}
-
-u32 moderato_get_rxfh_key_size(struct net_device *ndev)
-{
-	const struct moderato_priv *priv = netdev_priv(ndev);
-
-	return priv->max_queues == 1 ? 0 : sizeof(priv->rss_key);
-}
-
 #ifndef MODERATO_LINUX_6_1
-int moderato_get_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh)
+static u32 moderato_get_rxfh_indir_size(struct net_device *ndev)
+{
+	return MODERATO_RSS_TABLE;
+}
+
+static u32 moderato_get_rxfh_key_size(struct net_device *ndev)
+{
+	const struct moderato_priv *priv = netdev_priv(ndev);
+
+	return sizeof(priv->rss->key);
+}
+
+static int moderato_get_rxfh(struct net_device *ndev,
+			     struct ethtool_rxfh_param *rxfh)
 {
 	const struct moderato_priv *priv = netdev_priv(ndev);
 
 	rxfh->hfunc = ETH_RSS_HASH_TOP;
 	if (rxfh->key)
-		memcpy(rxfh->key, priv->rss_key, sizeof(priv->rss_key));
+		memcpy(rxfh->key, priv->rss->key, sizeof(priv->rss->key));
 	for (int i = 0; rxfh->indir && i < MODERATO_RSS_TABLE; i++)
-		rxfh->indir[i] = priv->rss_table[i / 32] >> i % 32 & 1;
+		rxfh->indir[i] = priv->rss->table[i / 32] >> i % 32 & 1;
 	return 0;
 }
 
 /* Takes effect at once: a flow that moves may be out of order for a moment */
-int moderato_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
-		      struct netlink_ext_ack *extack)
+static int moderato_set_rxfh(struct net_device *ndev,
+			     struct ethtool_rxfh_param *rxfh,
+			     struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-	if (priv->max_queues == 1)
-		return -EOPNOTSUPP;
 	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE &&
 	    rxfh->hfunc != ETH_RSS_HASH_TOP) {
 		NL_SET_ERR_MSG_MOD(extack, "the hash is Toeplitz' (toeplitz)");
@@ -291,7 +236,7 @@ int moderato_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
 	}
 
 	if (rxfh->key)
-		memcpy(priv->rss_key, rxfh->key, sizeof(priv->rss_key));
+		memcpy(priv->rss->key, rxfh->key, sizeof(priv->rss->key));
 	for (int i = 0; rxfh->indir && i < MODERATO_RSS_TABLE; i++)
 		moderato_queues_set_entry(priv, i, rxfh->indir[i]);
 	moderato_queues_apply(priv);
@@ -300,12 +245,8 @@ int moderato_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
 #endif
 
 /* What of a frame the hash is made of: all that it can be (RSS_TYPES) */
-int moderato_get_rxfh_fields(const struct moderato_priv *priv,
-			     struct ethtool_rxnfc *cmd)
+static int moderato_get_rxfh_fields(struct ethtool_rxnfc *cmd)
 {
-	if (priv->max_queues == 1)
-		return -EOPNOTSUPP;
-
 	cmd->data = 0;
 	switch (cmd->flow_type) {
 	case TCP_V4_FLOW:
@@ -327,21 +268,78 @@ int moderato_get_rxfh_fields(const struct moderato_priv *priv,
 	}
 }
 
-#ifdef MODERATO_CORE
-int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
-		       u32 *locations)
+static int moderato_queues_get_rxnfc(struct net_device *ndev,
+				     struct ethtool_rxnfc *cmd, u32 *locations)
 {
-	const struct moderato_priv *priv = netdev_priv(ndev);
-
-	switch (cmd->cmd) {
-	case ETHTOOL_GRXRINGS:
-		cmd->data = priv->queues;
-		return 0;
-	case ETHTOOL_GRXFH:
-		return moderato_get_rxfh_fields(priv, cmd);
-	default:
-		return -EOPNOTSUPP;
-	}
+	if (cmd->cmd == ETHTOOL_GRXFH)
+		return moderato_get_rxfh_fields(cmd);
+	return moderato_get_rxnfc(ndev, cmd, locations);
 }
 
+/* Life ---------------------------------------------------------------------- */
+
+/* With the first one's hardware and configuration known */
+static int moderato_queues_init(struct moderato_priv *priv)
+{
+	struct platform_device *pdev = to_platform_device(priv->dev);
+	struct moderato_queue *q = priv->queue + 1;
+	int irqs;
+
+	if (!FIELD_GET(MODERATO_FEATURES_QUEUES, priv->features))
+		return 0;
+	/* Their controller may not be there yet */
+	irqs = platform_irq_count(pdev);
+	if (irqs < 0)
+		return irqs;
+	if (irqs < 2 * MODERATO_MAX_QUEUES)
+		return 0;
+
+	q->rx_irq = platform_get_irq_byname(pdev, "rx1");
+	if (q->rx_irq < 0)
+		return q->rx_irq;
+	q->tx_irq = platform_get_irq_byname(pdev, "tx1");
+	if (q->tx_irq < 0)
+		return q->tx_irq;
+	priv->rss = devm_kzalloc(priv->dev, sizeof(*priv->rss), GFP_KERNEL);
+	if (!priv->rss)
+		return -ENOMEM;
+
+	priv->count = MODERATO_MAX_QUEUES;
+	priv->used = min_t(unsigned int, MODERATO_MAX_QUEUES,
+			   num_online_cpus());
+	priv->rss->types = MODERATO_RSS_TYPES_IPV4 |
+			   MODERATO_RSS_TYPES_TCP_IPV4 |
+			   MODERATO_RSS_TYPES_IPV6 |
+			   MODERATO_RSS_TYPES_TCP_IPV6 |
+			   MODERATO_RSS_TYPES_UDP_IPV4 |
+			   MODERATO_RSS_TYPES_UDP_IPV6;
+	netdev_rss_key_fill(priv->rss->key, sizeof(priv->rss->key));
+	moderato_queues_default_table(priv);
+	moderato_queues_apply(priv);
+
+	priv->ethtool_ops.get_channels = moderato_get_channels;
+	priv->ethtool_ops.set_channels = moderato_set_channels;
+#ifndef MODERATO_LINUX_6_1
+	priv->ethtool_ops.get_rxfh_indir_size = moderato_get_rxfh_indir_size;
+	priv->ethtool_ops.get_rxfh_key_size = moderato_get_rxfh_key_size;
+	priv->ethtool_ops.get_rxfh = moderato_get_rxfh;
+	priv->ethtool_ops.set_rxfh = moderato_set_rxfh;
 #endif
+	priv->ethtool_ops.get_rxnfc = moderato_queues_get_rxnfc;
+	return 0;
+}
+
+/* A frame says which one it came by */
+static int moderato_queues_rx_create(struct moderato_rx *rx)
+{
+	rx->more |= rx->queue->priv->count > 1;
+	return 0;
+}
+
+const struct moderato_feature moderato_queues_feature = {
+	.init = moderato_queues_init,
+	.rx_create = moderato_queues_rx_create,
+	.registered = moderato_queues_spread,
+	.restore = moderato_queues_apply,
+	.irqs = moderato_queues_hint,
+};

@@ -5,19 +5,13 @@
 #ifndef MODERATO_RING_H
 #define MODERATO_RING_H
 
-#ifdef MODERATO_CHECKSUMS
 #include <linux/bitfield.h>
-#endif
 #include <linux/bits.h>
 #include <linux/log2.h>
-#ifdef MODERATO_OFFLOADS
 #include <linux/math.h>
 #include <linux/math64.h>
-#endif
 #include <linux/minmax.h>
-#ifdef MODERATO_TIMESTAMPS
 #include <linux/time64.h>
-#endif
 #include <linux/types.h>
 
 #include "moderato_regs.h"
@@ -74,15 +68,12 @@ static inline u32 moderato_tso_segs(u8 order)
 	return min(MODERATO_TSO_SEGS, moderato_size(order) / 2);
 }
 
-#ifdef MODERATO_OFFLOADS
 /* The phase of a descriptor at @index that is not completed */
 static inline u32 moderato_pending(u16 index, u8 order)
 {
 	return (index >> order) & 1 ? MODERATO_DESC_STATUS_PHASE : 0;
 }
 
-#endif
-#ifdef MODERATO_CHECKSUMS
 /* The word of a Tx descriptor that asks for a checksum, of all from octet @start
  * on, at octet @place: both are even
  */
@@ -93,8 +84,6 @@ static inline u32 moderato_insertion(unsigned int start, unsigned int place)
 	       FIELD_PREP(MODERATO_DESC_TX_CHECKSUM_PLACE, place);
 }
 
-#endif
-#ifdef MODERATO_TIMESTAMPS
 /* What the clock of time stamps grows by in each clock of @hz: 2^-32 ns */
 static inline u64 moderato_increment(u32 hz)
 {
@@ -117,7 +106,6 @@ static inline u64 moderato_next_start(u64 start, u32 period, u64 now)
 	return start + DIV64_U64_ROUND_UP(now - start, period) * period;
 }
 
-#endif
 /* Octet times that each frame takes on the wire beyond its own octets: preamble
  * and the gap between two
  */
@@ -136,7 +124,6 @@ static inline u32 moderato_drain_usecs(u32 octets, u32 mbps)
 	return usecs + usecs / 8 + 1000;
 }
 
-#ifdef MODERATO_OFFLOADS
 /* Clocks of @hz in 512 bit times at @mbps, which pauses are counted in: rounded
  * up, so that none is too short
  */
@@ -168,5 +155,4 @@ static inline u32 moderato_pause_fifo(u32 fifo, u32 frame)
 	return (stop + fifo / 8) << 16 | stop;
 }
 
-#endif
 #endif /* MODERATO_RING_H */

@@ -5,9 +5,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/slab.h>
-#ifdef MODERATO_CHECKSUMS
 #include <net/checksum.h>
-#endif
 #ifndef MODERATO_LINUX_6_1
 #include <net/page_pool/helpers.h>
 #endif
@@ -24,19 +22,10 @@
 static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 {
 	rx->room = ALIGN(MODERATO_RX_OFFSET + MODERATO_OVERHEAD +
-			 moderato_rx_mtu(rx->priv, mtu),
-			 MODERATO_RX_BUFFER_ALIGN);
-#ifdef MODERATO_TIMESTAMPS
-	rx->room += moderato_rx_ahead(rx->priv);
-#endif
-#if defined(MODERATO_CORE) || defined(MODERATO_OFFLOADS)
+			 moderato_rx_mtu(rx->queue->priv, mtu),
+			 MODERATO_RX_BUFFER_ALIGN) + rx->ahead;
 	rx->truesize =
 		roundup_pow_of_two(SKB_HEAD_ALIGN(NET_SKB_PAD + rx->room));
-#else
-	rx->truesize = PAGE_SIZE / 2;
-	if (NET_SKB_PAD + rx->room > SKB_WITH_OVERHEAD(rx->truesize))
-		rx->truesize = PAGE_SIZE;
-#endif
 }
 
 /* While a ring is filled, in process context. The memory may have to be waited
@@ -63,14 +52,13 @@ static bool moderato_rx_alloc_pooled(struct moderato_rx *rx,
 	return true;
 }
 
-#ifndef MODERATO_CORE
 /* A hard interrupt may not touch a page_pool: its lockless cache and its
  * ring's lock belong to softirqs. Page fragments are safe everywhere.
  */
 static bool moderato_rx_map_frag(struct moderato_rx *rx,
 				 struct moderato_rx_buf *buf, void *data)
 {
-	struct device *dev = rx->priv->dev;
+	struct device *dev = rx->dev;
 
 	buf->data = data;
 	if (unlikely(!buf->data))
@@ -86,69 +74,50 @@ static bool moderato_rx_map_frag(struct moderato_rx *rx,
 	return true;
 }
 
-#endif
-
-static bool moderato_rx_alloc(struct moderato_rx *rx,
-			      struct moderato_rx_buf *buf)
+static __always_inline bool moderato_rx_alloc(struct moderato_rx *rx,
+					      struct moderato_rx_buf *buf)
 {
-#ifdef MODERATO_CORE
-	return moderato_rx_alloc_pooled(rx, buf, MODERATO_RX_REFILL);
-#else
 	if (rx->pool)
 		return moderato_rx_alloc_pooled(rx, buf, MODERATO_RX_REFILL);
 	return moderato_rx_map_frag(rx, buf,
 				    netdev_alloc_frag_align(rx->truesize,
 							    SMP_CACHE_BYTES));
-#endif
 }
 
 static void moderato_rx_free(struct moderato_rx *rx,
 			     const struct moderato_rx_buf *buf)
 {
-#ifdef MODERATO_CORE
-	page_pool_free_va(rx->pool, buf->data, false);
-#else
 	if (rx->pool) {
 		page_pool_free_va(rx->pool, buf->data, false);
 	} else {
-		dma_unmap_single(rx->priv->dev, buf->dma, rx->room,
+		dma_unmap_single(rx->dev, buf->dma, rx->room,
 				 DMA_FROM_DEVICE);
 		skb_free_frag(buf->data);
 	}
-#endif
 }
 
-static struct sk_buff *moderato_rx_build(struct moderato_rx *rx,
-					 const struct moderato_rx_buf *buf,
-					 unsigned int len)
+static __always_inline struct sk_buff *
+moderato_rx_build(struct moderato_rx *rx, const struct moderato_rx_buf *buf,
+		  unsigned int len)
 {
 	struct sk_buff *skb;
 
-#ifdef MODERATO_CORE
-	skb = napi_build_skb(buf->data, rx->truesize);
-	if (likely(skb))
-		skb_mark_for_recycle(skb);
-#else
 	if (rx->pool) {
-#ifndef MODERATO_OFFLOADS
-		dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
+		dma_sync_single_for_cpu(rx->dev, buf->dma,
 					MODERATO_RX_OFFSET + len,
 					DMA_FROM_DEVICE);
-#endif
 		skb = napi_build_skb(buf->data, rx->truesize);
 		if (likely(skb))
 			skb_mark_for_recycle(skb);
 	} else {
 		skb = build_skb(buf->data, rx->truesize);
 		if (likely(skb))
-			dma_unmap_single(rx->priv->dev, buf->dma, rx->room,
+			dma_unmap_single(rx->dev, buf->dma, rx->room,
 					 DMA_FROM_DEVICE);
 	}
-#endif
 	return skb;
 }
 
-#ifdef MODERATO_MERGING
 /* Puts another buffer into a slot. Return: false if there is no memory for one;
  * nothing is changed then
  */
@@ -163,8 +132,28 @@ bool moderato_rx_replace(struct moderato_rx *rx, u32 slot)
 	return true;
 }
 
-#endif
 /* Data path ---------------------------------------------------------------- */
+
+/* What the hardware says of a frame beside its octets */
+void moderato_rx_tell(struct moderato_rx *rx, u32 slot, u32 status,
+		      struct sk_buff *skb, struct moderato_rx_done *done)
+{
+	u32 word = le32_to_cpu(rx->ring.desc[slot].checksum);
+
+	if (rx->ndev->features & NETIF_F_RXCSUM) {
+		/* In memory it has the order of the frame's octets */
+		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(word));
+		skb->ip_summed = CHECKSUM_COMPLETE;
+	}
+	if (status & MODERATO_DESC_STATUS_TAGGED) {
+		/* It was in the frame */
+		done->bytes += VLAN_HLEN;
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q),
+				       FIELD_GET(MODERATO_DESC_RX_CHECKSUM_TCI,
+						 word));
+	}
+	skb_record_rx_queue(skb, rx->queue->index);
+}
 
 /* Takes the frame that completed the descriptor at @index with @status. Its slot
  * gets another buffer, and never stays empty: if there is no memory for one, the
@@ -180,31 +169,19 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	u32 slot = moderato_slot(index, ring->order);
 	struct moderato_rx_buf *buf = &rx->buf[slot];
 	struct moderato_rx_buf fresh;
-#ifdef MODERATO_TIMESTAMPS
-	unsigned int ahead;
-#endif
+	unsigned int ahead = 0;
 	struct sk_buff *skb;
 
-#ifdef MODERATO_TIMESTAMPS
-	ahead = status & MODERATO_DESC_STATUS_STAMPED ?
-			moderato_rx_ahead(rx->priv) : 0;
+	if (unlikely(status & MODERATO_DESC_STATUS_STAMPED))
+		ahead = rx->ahead;
 	len += ahead;
-#endif
-#ifdef MODERATO_CORE
-	/* It did not fit, or memory refused some of it */
-#else
 	/* It did not fit, or memory refused some of it; or it was urgent, and
 	 * is gone
 	 */
-#endif
 	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
 		     len < ETH_HLEN || len > rx->room - MODERATO_RX_OFFSET)) {
-#ifdef MODERATO_CORE
-		done->errors++;
-#else
 		if (!(status & MODERATO_DESC_STATUS_URGENT))
 			done->errors++;
-#endif
 		return NULL;
 	}
 
@@ -212,20 +189,7 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 		done->alloc_failed++;
 		return NULL;
 	}
-#ifdef MODERATO_OFFLOADS
-	if (rx->pool)
-		dma_sync_single_for_cpu(rx->priv->dev, buf->dma,
-					MODERATO_RX_OFFSET + len,
-					DMA_FROM_DEVICE);
-#endif
-#ifdef MODERATO_MERGING
-	if (done->gro && !ahead && moderato_rx_is_segment(buf, len))
-		skb = moderato_merge_begin(rx, slot, len, done->gro);
-	else
-		skb = moderato_rx_build(rx, buf, len);
-#else
 	skb = moderato_rx_build(rx, buf, len);
-#endif
 	if (unlikely(!skb)) {
 		moderato_rx_free(rx, &fresh);
 		done->alloc_failed++;
@@ -235,49 +199,17 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	*buf = fresh;
 	ring->desc[slot].address = cpu_to_le32(fresh.dma);
 
-#ifdef MODERATO_TIMESTAMPS
 	if (unlikely(ahead)) {
-		const __le64 *stamp = (void *)skb->head + NET_SKB_PAD;
-
-		skb_hwtstamps(skb)->hwtstamp =
-			ns_to_ktime(le64_to_cpup(stamp));
-		skb_reserve(skb, ahead);
+		rx->stamp(rx, skb);
 		len -= ahead;
 	}
-#endif
 	done->packets++;
 	done->bytes += len;
-#ifdef MODERATO_OFFLOADS
-	/* A tag that was taken out was in the frame */
-	if (unlikely(status & MODERATO_DESC_STATUS_TAGGED))
-		done->bytes += VLAN_HLEN;
-#endif
-	if (!moderato_rx_is_paged(skb, done)) {
-		skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
-		skb_put(skb, len);
-		skb->protocol = eth_type_trans(skb, rx->priv->ndev);
-	}
-#ifdef MODERATO_OFFLOADS
-	skb_record_rx_queue(skb, rx->priv->queue);
-#endif
-#ifdef MODERATO_CHECKSUMS
-	if (rx->priv->ndev->features & NETIF_F_RXCSUM) {
-		u32 word = le32_to_cpu(ring->desc[slot].checksum);
-
-		/* In memory it has the order of the frame's octets */
-		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(word));
-		skb->ip_summed = CHECKSUM_COMPLETE;
-	}
-#endif
-#ifdef MODERATO_OFFLOADS
-	if (status & MODERATO_DESC_STATUS_TAGGED) {
-		u32 word = le32_to_cpu(ring->desc[slot].checksum);
-
-		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q),
-				       FIELD_GET(MODERATO_DESC_RX_CHECKSUM_TCI,
-						 word));
-	}
-#endif
+	skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
+	skb_put(skb, len);
+	skb->protocol = eth_type_trans(skb, rx->ndev);
+	if (unlikely(rx->more))
+		moderato_rx_tell(rx, slot, status, skb, done);
 	return skb;
 }
 
@@ -285,7 +217,7 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 void moderato_rx_finish(struct moderato_rx *rx,
 			const struct moderato_rx_done *done)
 {
-	struct moderato_rx_stats *stats = &rx->priv->rx_stats;
+	struct moderato_rx_stats *stats = &rx->queue->rx_stats;
 	unsigned long flags;
 
 	moderato_doorbell(&rx->ring, rx->ring.producer);
@@ -294,7 +226,7 @@ void moderato_rx_finish(struct moderato_rx *rx,
 	 * not get to the work that keeps up with the hardware's counters.
 	 */
 	if (unlikely(rx->ring.consumer < done->taken))
-		moderato_stats_look(rx->priv);
+		moderato_stats_look(rx->queue->priv);
 
 	flags = u64_stats_update_begin_irqsave(&stats->syncp);
 	u64_stats_add(&stats->packets, done->packets);
@@ -303,10 +235,6 @@ void moderato_rx_finish(struct moderato_rx *rx,
 		u64_stats_add(&stats->errors, done->errors);
 		u64_stats_add(&stats->alloc_failed, done->alloc_failed);
 	}
-#ifdef MODERATO_MERGING
-	u64_stats_add(&stats->merged, done->merged);
-	u64_stats_add(&stats->merges, done->merges);
-#endif
 	u64_stats_update_end_irqrestore(&stats->syncp, flags);
 }
 
@@ -321,18 +249,14 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
 		.pool_size = moderato_size(rx->ring.order),
 		.nid = NUMA_NO_NODE,
-		.dev = rx->priv->dev,
+		.dev = rx->dev,
 #ifndef MODERATO_LINUX_6_1
-		.netdev = rx->priv->ndev,
+		.netdev = rx->ndev,
 #endif
 		.dma_dir = DMA_FROM_DEVICE,
-#ifdef MODERATO_OFFLOADS
 		/* Of jumbo frames, each has pages of its own */
 		.order = get_order(rx->truesize),
 		.max_len = PAGE_SIZE << get_order(rx->truesize),
-#else
-		.max_len = PAGE_SIZE,
-#endif
 	};
 	struct page_pool *pool;
 
@@ -350,9 +274,7 @@ static int moderato_rx_create_pool(struct moderato_rx *rx)
 static int moderato_rx_alloc_all(struct moderato_rx *rx)
 {
 	u32 size = moderato_size(rx->ring.order);
-#ifndef MODERATO_CORE
 	struct page_frag_cache frags = {};
-#endif
 	bool ok = true;
 
 	rx->buf = kvcalloc(size, sizeof(*rx->buf), GFP_KERNEL);
@@ -361,10 +283,6 @@ static int moderato_rx_alloc_all(struct moderato_rx *rx)
 
 	for (u32 slot = 0; ok && slot < size; slot++) {
 		struct moderato_rx_buf *buf = &rx->buf[slot];
-#ifdef MODERATO_CORE
-
-		ok = moderato_rx_alloc_pooled(rx, buf, MODERATO_RX_FILL);
-#else
 		void *data;
 
 		if (rx->pool) {
@@ -376,11 +294,8 @@ static int moderato_rx_alloc_all(struct moderato_rx *rx)
 						     SMP_CACHE_BYTES);
 			ok = moderato_rx_map_frag(rx, buf, data);
 		}
-#endif
 	}
-#ifndef MODERATO_CORE
 	page_frag_cache_drain(&frags);
-#endif
 	return ok ? 0 : -ENOMEM;
 }
 
@@ -397,14 +312,9 @@ void moderato_rx_fill(struct moderato_rx *rx)
 		};
 }
 
-#ifdef MODERATO_CORE
-struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
-				       unsigned int mtu)
-#else
-struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
+struct moderato_rx *moderato_rx_create(struct moderato_queue *q, u8 order,
 				       unsigned int mtu,
 				       const struct moderato_rx_ops *ops)
-#endif
 {
 	struct moderato_rx *rx;
 	int err;
@@ -413,27 +323,26 @@ struct moderato_rx *moderato_rx_create(struct moderato_priv *priv, u8 order,
 	if (!rx)
 		return ERR_PTR(-ENOMEM);
 
-	rx->priv = priv;
-#ifndef MODERATO_CORE
+	rx->queue = q;
+	rx->ndev = q->priv->ndev;
+	rx->dev = q->priv->dev;
 	rx->ops = ops;
-#endif
+	rx->receive = moderato_rx_receive;
+	rx->more = q->priv->features & MODERATO_FEATURES_RX_CHECKSUM;
+	err = moderato_features_rx_create(rx);
+	if (err)
+		goto err;
 	moderato_rx_layout(rx, mtu);
 
-	err = moderato_ring_alloc(priv, &rx->ring, moderato_rx_dir(priv),
+	err = moderato_ring_alloc(q->priv, &rx->ring, moderato_rx_dir(q),
 				  order);
 	if (err)
 		goto err;
-#ifdef MODERATO_CORE
-	err = moderato_rx_create_pool(rx);
-	if (err)
-		goto err;
-#else
 	if (ops->pooled) {
 		err = moderato_rx_create_pool(rx);
 		if (err)
 			goto err;
 	}
-#endif
 	err = moderato_rx_alloc_all(rx);
 	if (err)
 		goto err;
@@ -458,24 +367,22 @@ void moderato_rx_destroy(struct moderato_rx *rx)
 			page_pool_destroy(rx->pool);
 	}
 	kvfree(rx->buf);
-	moderato_ring_free(rx->priv, &rx->ring);
+	moderato_ring_free(rx->queue->priv, &rx->ring);
+	moderato_features_rx_destroy(rx);
 	kfree(rx);
 }
 
 /* With the ring as moderato_rx_fill() left it */
 void moderato_rx_up(struct moderato_rx *rx)
 {
-	struct moderato_priv *priv = rx->priv;
+	struct moderato_queue *q = rx->queue;
+	struct moderato_priv *priv = q->priv;
 	struct moderato_ring *ring = &rx->ring;
 
-#ifdef MODERATO_OFFLOADS
+	moderato_features_rx_up(rx);
 	moderato_hw_set_pause_marks(priv, ring->order, rx->room);
-#endif
 	moderato_ring_start(priv, ring);
-	moderato_rx_moderate(priv);
-#ifndef MODERATO_CORE
-	rx->looked = 0;
-#endif
+	moderato_rx_moderate(q);
 	ring->producer = moderato_size(ring->order);
 	moderato_doorbell(ring, ring->producer);
 
@@ -483,21 +390,13 @@ void moderato_rx_up(struct moderato_rx *rx)
 	 * back into the pool; see page_pool_disable_direct_recycling().
 	 */
 #ifndef MODERATO_LINUX_6_1
-#ifdef MODERATO_CORE
-	WRITE_ONCE(rx->pool->p.napi, &priv->napi);
-#else
 	/* Not where several polls may be at the pool */
-	if (rx->pool && !moderato_rx_is_shared(rx))
-		WRITE_ONCE(rx->pool->p.napi, &priv->napi);
+	if (rx->pool && !rx->ops->shared)
+		WRITE_ONCE(rx->pool->p.napi, &q->napi);
 #endif
-#endif
-#ifdef MODERATO_CORE
-	moderato_rx_napi_up(rx);
-#else
 	if (rx->ops->start)
 		rx->ops->start(rx);
-#endif
-	enable_irq(priv->rx_irq);
+	enable_irq(q->rx_irq);
 	moderato_rearm(ring);
 }
 
@@ -508,19 +407,16 @@ void moderato_rx_up(struct moderato_rx *rx)
  */
 int moderato_rx_down(struct moderato_rx *rx)
 {
+	struct moderato_queue *q = rx->queue;
 	int err;
 
 	if (!rx->ring.running)
 		return 0;
 
-	err = moderato_ring_stop(rx->priv, &rx->ring);
-	disable_irq(rx->priv->rx_irq);
-#ifdef MODERATO_CORE
-	moderato_rx_napi_stop(rx);
-#else
+	err = moderato_ring_stop(q->priv, &rx->ring);
+	disable_irq(q->rx_irq);
 	rx->ops->stop(rx);
-#endif
-	cancel_work_sync(&rx->priv->rx_dim.work);
+	cancel_work_sync(&q->rx_dim.work);
 	/* It may have been re-armed meanwhile */
 	moderato_disarm(&rx->ring);
 #ifndef MODERATO_LINUX_6_1
@@ -547,14 +443,14 @@ int moderato_rx_reset(struct moderato_rx *rx)
  * hardware does not let go of the old one; what takes time was done then, or
  * is done when it runs, so that few frames are missed.
  */
-int moderato_rx_install(struct moderato_priv *priv, struct moderato_rx *rx)
+int moderato_rx_install(struct moderato_queue *q, struct moderato_rx *rx)
 {
-	struct moderato_rx *old = priv->rx;
+	struct moderato_rx *old = q->rx;
 	int err = moderato_rx_down(old);
 
-	priv->rx = rx;
+	q->rx = rx;
 	if (err)
-		moderato_give_up(priv);
+		moderato_give_up(q->priv);
 	else
 		moderato_rx_up(rx);
 	moderato_rx_destroy(old);

@@ -3,12 +3,10 @@
  * driver's own.
  */
 
-#ifdef MODERATO_OFFLOADS
 #ifndef MODERATO_LINUX_6_1
 #include <net/netdev_queues.h>
 #endif
 
-#endif
 #include "moderato.h"
 
 /* Octets at 1 Gb/s wrap in 34 s; see moderato_rx_finish(), too */
@@ -36,16 +34,12 @@ static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
 	[MODERATO_RX_DROP_BUFFER] = MODERATO_STAT_RX_DROP_BUFFER,
 	[MODERATO_TX_DROP_LENGTH] = MODERATO_STAT_TX_DROP_LENGTH,
 	[MODERATO_DMA_ERRORS] = MODERATO_STAT_DMA_ERRORS,
-#ifdef MODERATO_OFFLOADS
 	[MODERATO_RX_VLAN_FILTERED] = MODERATO_STAT_RX_VLAN_FILTERED,
-#endif
-#ifdef MODERATO_QUEUES
 	[MODERATO_RX1_INTERRUPTS] = MODERATO_RX1_BASE + MODERATO_DIR_INTERRUPTS,
 	[MODERATO_TX1_INTERRUPTS] = MODERATO_TX1_BASE + MODERATO_DIR_INTERRUPTS,
 	[MODERATO_RX1_DROP_RING] = MODERATO_STAT_RX1_DROP_RING,
 	[MODERATO_RX1_DROP_BUFFER] = MODERATO_STAT_RX1_DROP_BUFFER,
 	[MODERATO_TX1_DROP_LENGTH] = MODERATO_STAT_TX1_DROP_LENGTH,
-#endif
 	[MODERATO_RX_FRAMES] = MODERATO_STAT_RX_GOOD_FRAMES,
 	[MODERATO_RX_OCTETS] = MODERATO_STAT_RX_GOOD_OCTETS,
 	[MODERATO_RX_FCS_ERRORS] = MODERATO_STAT_RX_FCS_ERRORS,
@@ -53,7 +47,6 @@ static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
 	[MODERATO_RX_OVERSIZE] = MODERATO_STAT_RX_OVERSIZE,
 	[MODERATO_TX_FRAMES] = MODERATO_STAT_TX_GOOD_FRAMES,
 	[MODERATO_TX_OCTETS] = MODERATO_STAT_TX_GOOD_OCTETS,
-#ifdef MODERATO_OFFLOADS
 	[MODERATO_RX_PAUSE] = MODERATO_STAT_RX_PAUSE_FRAMES,
 	[MODERATO_RX_CONTROL_UNKNOWN] = MODERATO_STAT_RX_CONTROL_UNKNOWN,
 	[MODERATO_TX_PAUSE] = MODERATO_STAT_TX_PAUSE_FRAMES,
@@ -71,7 +64,6 @@ static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
 	MODERATO_STAT_TX_OCTETS_65, MODERATO_STAT_TX_OCTETS_128,
 	MODERATO_STAT_TX_OCTETS_256, MODERATO_STAT_TX_OCTETS_512,
 	MODERATO_STAT_TX_OCTETS_1024, MODERATO_STAT_TX_OCTETS_1519,
-#endif
 };
 
 const char moderato_counter_names[][ETH_GSTRING_LEN] = {
@@ -88,24 +80,15 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_TX_INTERRUPTS_REQUEST] = "tx_interrupts_request",
 	[MODERATO_TX_INTERRUPTS_HALTED] = "tx_interrupts_halted",
 	[MODERATO_RX_FILTERED] = "rx_filtered",
-#ifndef MODERATO_CORE
-	[MODERATO_RX_DROP_FIFO] = "rx_drop_fifo",
-	[MODERATO_RX_DROP_RING] = "rx_drop_ring",
-	[MODERATO_RX_DROP_BUFFER] = "rx_drop_buffer",
-#endif
 	[MODERATO_TX_DROP_LENGTH] = "tx_drop_length",
 	[MODERATO_DMA_ERRORS] = "dma_errors",
-#ifdef MODERATO_OFFLOADS
 	[MODERATO_RX_VLAN_FILTERED] = "rx_vlan_filtered",
-#endif
-#ifdef MODERATO_QUEUES
 	/* Of queue 1; those above are of queue 0, or of the whole */
 	[MODERATO_RX1_INTERRUPTS] = "rx1_interrupts",
 	[MODERATO_TX1_INTERRUPTS] = "tx1_interrupts",
 	[MODERATO_RX1_DROP_RING] = "rx1_drop_ring",
 	[MODERATO_RX1_DROP_BUFFER] = "rx1_drop_buffer",
 	[MODERATO_TX1_DROP_LENGTH] = "tx1_drop_length",
-#endif
 };
 
 static_assert(ARRAY_SIZE(moderato_counter_names) == MODERATO_PRIVATE_COUNTERS);
@@ -130,11 +113,9 @@ static void moderato_stats_update(struct moderato_priv *priv)
 /* In any context */
 void moderato_stats_look(struct moderato_priv *priv)
 {
-	struct moderato_hw_stats *stats;
+	struct moderato_hw_stats *stats = &priv->hw_stats;
 	unsigned long flags;
 
-	priv = moderato_first(priv);
-	stats = &priv->hw_stats;
 	spin_lock_irqsave(&stats->lock, flags);
 	moderato_stats_update(priv);
 	spin_unlock_irqrestore(&stats->lock, flags);
@@ -153,11 +134,11 @@ static void moderato_stats_work(struct work_struct *work)
 void moderato_stats_init(struct moderato_priv *priv)
 {
 	struct moderato_hw_stats *stats = &priv->hw_stats;
-	struct moderato_priv *q;
+	struct moderato_queue *q;
 
 	spin_lock_init(&stats->lock);
 	INIT_DELAYED_WORK(&stats->work, moderato_stats_work);
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
 		u64_stats_init(&q->rx_stats.syncp);
 		u64_stats_init(&q->tx_stats.syncp);
 	}
@@ -200,17 +181,14 @@ void moderato_stats_read(struct moderato_priv *priv,
 	spin_unlock_irqrestore(&stats->lock, flags);
 }
 
-#ifdef MODERATO_OFFLOADS
 /* What the driver counts of a queue, as one sees it */
 struct moderato_rx_totals {
 	u64 packets;
 	u64 bytes;
 	u64 errors;
 	u64 alloc_failed;
-#ifdef MODERATO_MERGING
 	u64 merged;
 	u64 merges;
-#endif
 };
 
 static struct moderato_rx_totals
@@ -225,10 +203,8 @@ moderato_rx_totals(const struct moderato_rx_stats *rx)
 		totals.bytes = u64_stats_read(&rx->bytes);
 		totals.errors = u64_stats_read(&rx->errors);
 		totals.alloc_failed = u64_stats_read(&rx->alloc_failed);
-#ifdef MODERATO_MERGING
 		totals.merged = u64_stats_read(&rx->merged);
 		totals.merges = u64_stats_read(&rx->merges);
-#endif
 	} while (u64_stats_fetch_retry(&rx->syncp, start));
 	return totals;
 }
@@ -256,45 +232,24 @@ moderato_tx_totals(const struct moderato_tx_stats *tx)
 
 u64 moderato_stats_alloc_failed(struct moderato_priv *priv)
 {
-	struct moderato_priv *q;
+	struct moderato_queue *q;
 	u64 failed = 0;
 
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++)
+	for (q = priv->queue; q < moderato_queues_end(priv); q++)
 		failed += moderato_rx_totals(&q->rx_stats).alloc_failed;
 	return failed;
 }
-#else
-u64 moderato_stats_alloc_failed(struct moderato_priv *priv)
-{
-	struct moderato_rx_stats *rx = &priv->rx_stats;
-	unsigned int start;
-	u64 failed;
-
-	do {
-		start = u64_stats_fetch_begin(&rx->syncp);
-		failed = u64_stats_read(&rx->alloc_failed);
-	} while (u64_stats_fetch_retry(&rx->syncp, start));
-	return failed;
-}
-#endif
 
 void moderato_get_stats64(struct net_device *ndev,
 			  struct rtnl_link_stats64 *stats)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-#ifdef MODERATO_OFFLOADS
-	struct moderato_priv *q;
-#else
-	struct moderato_rx_stats *rx = &priv->rx_stats;
-	struct moderato_tx_stats *tx = &priv->tx_stats;
-	unsigned int start;
-#endif
+	struct moderato_queue *q;
 	u64 total[MODERATO_COUNTERS];
 	u64 rx_errors;
 
-#ifdef MODERATO_OFFLOADS
 	rx_errors = 0;
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
 		struct moderato_rx_totals rx = moderato_rx_totals(&q->rx_stats);
 		struct moderato_tx_totals tx = moderato_tx_totals(&q->tx_stats);
 
@@ -305,20 +260,6 @@ void moderato_get_stats64(struct net_device *ndev,
 		stats->tx_bytes += tx.bytes;
 		stats->tx_errors += tx.errors;
 	}
-#else
-	do {
-		start = u64_stats_fetch_begin(&rx->syncp);
-		stats->rx_packets = u64_stats_read(&rx->packets);
-		stats->rx_bytes = u64_stats_read(&rx->bytes);
-		rx_errors = u64_stats_read(&rx->errors);
-	} while (u64_stats_fetch_retry(&rx->syncp, start));
-	do {
-		start = u64_stats_fetch_begin(&tx->syncp);
-		stats->tx_packets = u64_stats_read(&tx->packets);
-		stats->tx_bytes = u64_stats_read(&tx->bytes);
-		stats->tx_errors = u64_stats_read(&tx->errors);
-	} while (u64_stats_fetch_retry(&tx->syncp, start));
-#endif
 
 	moderato_stats_read(priv, total);
 	stats->rx_dropped = moderato_stats_alloc_failed(priv);
@@ -328,16 +269,13 @@ void moderato_get_stats64(struct net_device *ndev,
 	stats->rx_over_errors = total[MODERATO_RX_DROP_BUFFER];
 	stats->rx_length_errors = total[MODERATO_RX_UNDERSIZE] +
 				  total[MODERATO_RX_OVERSIZE];
-#ifdef MODERATO_QUEUES
 	stats->rx_missed_errors += total[MODERATO_RX1_DROP_RING];
 	stats->rx_over_errors += total[MODERATO_RX1_DROP_BUFFER];
-#endif
 	/* Of completed descriptors: with what did not fit, and bus errors */
 	stats->rx_errors = stats->rx_fifo_errors + stats->rx_crc_errors +
 			   stats->rx_length_errors + rx_errors;
 }
 
-#ifdef MODERATO_OFFLOADS
 #ifndef MODERATO_LINUX_6_1
 /* Per queue ---------------------------------------------------------------- */
 
@@ -346,19 +284,16 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_rx_totals rx =
-		moderato_rx_totals(&priv[queue].rx_stats);
+		moderato_rx_totals(&priv->queue[queue].rx_stats);
 	u64 total[MODERATO_COUNTERS];
 
 	stats->packets = rx.packets;
 	stats->bytes = rx.bytes;
 	stats->alloc_fail = rx.alloc_failed;
-#ifdef MODERATO_MERGING
 	stats->hw_gro_packets = rx.merges;
 	stats->hw_gro_wire_packets = rx.merged;
-#endif
 
 	moderato_stats_read(priv, total);
-#ifdef MODERATO_QUEUES
 	if (queue) {
 		stats->hw_drop_overruns = total[MODERATO_RX1_DROP_RING];
 		stats->hw_drops = stats->hw_drop_overruns +
@@ -366,7 +301,6 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 		return;
 	}
 	/* What was lost before it had a queue is the first one's */
-#endif
 	stats->hw_drop_overruns = total[MODERATO_RX_DROP_FIFO] +
 				  total[MODERATO_RX_DROP_RING];
 	stats->hw_drops = stats->hw_drop_overruns +
@@ -383,7 +317,7 @@ static void moderato_get_queue_stats_tx(struct net_device *ndev, int queue,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_tx_totals tx =
-		moderato_tx_totals(&priv[queue].tx_stats);
+		moderato_tx_totals(&priv->queue[queue].tx_stats);
 
 	stats->packets = tx.packets;
 	stats->bytes = tx.bytes;
@@ -396,9 +330,9 @@ static void moderato_get_base_stats(struct net_device *ndev,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-	if (priv->queues < priv->max_queues) {
-		moderato_get_queue_stats_rx(ndev, priv->queues, rx);
-		moderato_get_queue_stats_tx(ndev, priv->queues, tx);
+	if (priv->used < priv->count) {
+		moderato_get_queue_stats_rx(ndev, priv->used, rx);
+		moderato_get_queue_stats_tx(ndev, priv->used, tx);
 		return;
 	}
 
@@ -407,10 +341,8 @@ static void moderato_get_base_stats(struct net_device *ndev,
 	rx->alloc_fail = 0;
 	rx->hw_drops = 0;
 	rx->hw_drop_overruns = 0;
-#ifdef MODERATO_MERGING
 	rx->hw_gro_packets = 0;
 	rx->hw_gro_wire_packets = 0;
-#endif
 	tx->packets = 0;
 	tx->bytes = 0;
 }
@@ -420,5 +352,4 @@ const struct netdev_stat_ops moderato_stat_ops = {
 	.get_queue_stats_tx = moderato_get_queue_stats_tx,
 	.get_base_stats = moderato_get_base_stats,
 };
-#endif
 #endif

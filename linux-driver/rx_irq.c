@@ -4,7 +4,8 @@
  * rx-frames 1, each interrupt serves one frame, as drivers did before NAPI.
  */
 
-#include "moderato.h"
+#include "moderato_budget.h"
+#include "moderato_variants.h"
 
 /* Return: how many descriptors it took, at most @budget */
 static u32 moderato_rx_irq_receive(struct moderato_rx *rx, u32 budget)
@@ -26,10 +27,10 @@ static u32 moderato_rx_irq_receive(struct moderato_rx *rx, u32 budget)
 
 static void moderato_rx_irq_handle(struct moderato_rx *rx)
 {
-	u32 budget = moderato_budget(&rx->priv->config.rx, rx->ring.order);
+	u32 budget = moderato_budget(&rx->queue->config.rx, rx->ring.order);
 	u32 taken = moderato_rx_irq_receive(rx, budget);
 
-	moderato_rearm_after(rx->priv, &rx->ring, taken);
+	moderato_rearm_after(rx->queue->priv, &rx->ring, taken);
 }
 
 static void moderato_rx_irq_stop(struct moderato_rx *rx)
@@ -42,4 +43,5 @@ static void moderato_rx_irq_stop(struct moderato_rx *rx)
 const struct moderato_rx_ops moderato_rx_irq_ops = {
 	.stop = moderato_rx_irq_stop,
 	.irq = moderato_rx_irq_handle,
+	.schedule = moderato_rx_napi_schedule,
 };

@@ -12,12 +12,36 @@
 #include <linux/bitfield.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/slab.h>
 #include <linux/tcp.h>
 #include <net/checksum.h>
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
 #include "moderato.h"
+
+/* Segments that wait in NAPI's skb for those that continue them
+ * @frame: the first one, in memory
+ * @last: the last one, from the second one on
+ * @sum: the first one's, as its descriptor has it
+ * @len: the first one's
+ * @headers: octets of each before its payload, from the second one on
+ * @mss: octets of the first one's payload, likewise
+ * @segs: so many; 0: nothing waits
+ * @merged, @merges: frames that became part of a longer packet, and such packets,
+ *		     of one poll
+ */
+struct moderato_merge {
+	void *frame;
+	void *last;
+	__le32 sum;
+	u16 len;
+	u16 headers;
+	u16 mss;
+	u16 segs;
+	unsigned int merged;
+	unsigned int merges;
+};
 
 /* Octets; acknowledgements, and what is cheap to copy, are shorter */
 #define MODERATO_RX_SEGMENT	256
@@ -47,7 +71,8 @@ static unsigned int moderato_ip_len(const void *frame)
  * headers are looked at where they are; those of what is not merged would have
  * to be copied first.
  */
-bool moderato_rx_is_segment(const struct moderato_rx_buf *buf, unsigned int len)
+static bool moderato_rx_is_segment(const struct moderato_rx_buf *buf,
+				   unsigned int len)
 {
 	const void *frame = moderato_rx_frame(buf);
 	const struct ipv6hdr *ipv6 = frame + ETH_HLEN;
@@ -71,28 +96,35 @@ static void moderato_merge_add(struct moderato_rx *rx, struct sk_buff *skb,
 			octets - page_address(page), len, rx->truesize);
 }
 
-/* A segment that others may continue. It waits in @napi for them, until
- * moderato_merge_end().
- *
- * Return: NAPI's skb with the frame in it, or NULL if there is no memory
+/* Takes the frame that completed the descriptor in @slot with @status, a segment
+ * that others may continue. It waits in @napi for them, until
+ * moderato_merge_end(). The descriptor has another buffer then, but not if there
+ * is no memory for one.
  */
-struct sk_buff *moderato_merge_begin(struct moderato_rx *rx, u32 slot,
-				     unsigned int len, struct napi_struct *napi)
+static void moderato_merge_begin(struct moderato_rx *rx, u32 slot, u32 status,
+				 struct napi_struct *napi,
+				 struct moderato_rx_done *done)
 {
-	const struct moderato_rx_buf *buf = &rx->buf[slot];
+	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
+	const struct moderato_rx_buf buf = rx->buf[slot];
+	struct moderato_merge *merge = rx->merge;
 	struct sk_buff *skb = napi_get_frags(napi);
 
-	if (unlikely(!skb))
-		return NULL;
-	moderato_merge_add(rx, skb, moderato_rx_frame(buf), len);
+	if (unlikely(!skb || !moderato_rx_replace(rx, slot))) {
+		done->alloc_failed++;
+		return;
+	}
+	moderato_merge_add(rx, skb, moderato_rx_frame(&buf), len);
 	skb_mark_for_recycle(skb);
-	rx->merge = (struct moderato_merge) {
-		.frame = moderato_rx_frame(buf),
-		.len = len,
-		.sum = rx->ring.desc[slot].checksum,
-		.segs = 1,
-	};
-	return skb;
+	moderato_rx_tell(rx, slot, status, skb, done);
+	merge->frame = moderato_rx_frame(&buf);
+	merge->len = len;
+	merge->sum = rx->ring.desc[slot].checksum;
+	merge->segs = 1;
+	merge->headers = 0;
+
+	done->packets++;
+	done->bytes += len;
 }
 
 /* Whether a segment's checksums are right, by the sum from its IP header on */
@@ -128,24 +160,24 @@ static bool moderato_merge_opens(struct moderato_merge *merge)
 	return true;
 }
 
-/* Adds the frame that completed the descriptor at @index with @status, which
+/* Adds the frame that completed the descriptor in @slot with @status, which
  * says that it continues the one before, to what waits. The descriptor has
  * another buffer then.
  *
  * Return: whether it did
  */
-bool moderato_merge(struct moderato_rx *rx, u16 index, u32 status,
-		    struct moderato_rx_done *done)
+static bool moderato_merge_next(struct moderato_rx *rx, u32 slot, u32 status,
+				struct napi_struct *napi,
+				struct moderato_rx_done *done)
 {
 	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
-	u32 slot = moderato_slot(index, rx->ring.order);
 	const struct moderato_rx_buf buf = rx->buf[slot];
-	struct moderato_merge *merge = &rx->merge;
+	struct moderato_merge *merge = rx->merge;
 	struct sk_buff *skb;
 	void *frame;
 
 	if (status & MODERATO_DESC_STATUS_STAMPED ||
-	    !(rx->priv->ndev->features & NETIF_F_GRO_HW))
+	    !(rx->ndev->features & NETIF_F_GRO_HW))
 		return false;
 	if (merge->segs == 1 && !moderato_merge_opens(merge))
 		return false;
@@ -153,9 +185,9 @@ bool moderato_merge(struct moderato_rx *rx, u16 index, u32 status,
 	if (unlikely(len <= merge->headers))
 		return false;
 
-	skb = done->gro->skb;
+	skb = napi->skb;
 	frame = moderato_rx_frame(&buf);
-	dma_sync_single_for_cpu(rx->priv->dev, buf.dma,
+	dma_sync_single_for_cpu(rx->dev, buf.dma,
 				MODERATO_RX_OFFSET + len, DMA_FROM_DEVICE);
 	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS ||
 	    skb->len + len > MODERATO_MERGED_MAX ||
@@ -166,12 +198,12 @@ bool moderato_merge(struct moderato_rx *rx, u16 index, u32 status,
 	moderato_merge_add(rx, skb, frame + merge->headers,
 			   len - merge->headers);
 	if (merge->segs == 1) {
-		done->merges++;
-		done->merged++;
+		merge->merges++;
+		merge->merged++;
 	}
 	merge->last = frame;
 	merge->segs++;
-	done->merged++;
+	merge->merged++;
 	done->packets++;
 	done->bytes += len;
 	return true;
@@ -212,12 +244,115 @@ static void moderato_merge_head(const struct moderato_merge *merge,
 }
 
 /* What waits goes on to GRO. Something has to */
-void moderato_merge_end(struct moderato_rx *rx, struct napi_struct *napi)
+static void moderato_merge_end(struct moderato_rx *rx,
+			       struct napi_struct *napi)
 {
-	struct moderato_merge *merge = &rx->merge;
+	struct moderato_merge *merge = rx->merge;
 
 	if (merge->segs > 1)
 		moderato_merge_head(merge, napi->skb);
 	merge->segs = 0;
 	napi_gro_frags(napi);
 }
+
+/* Whether GRO will most likely want its pages */
+static bool moderato_merge_wants(struct moderato_rx *rx, u32 slot, u32 status)
+{
+	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
+	const struct moderato_rx_buf *buf = &rx->buf[slot];
+
+	if (status & (MODERATO_DESC_STATUS_ERROR |
+		      MODERATO_DESC_STATUS_STAMPED) ||
+	    len > rx->room - MODERATO_RX_OFFSET)
+		return false;
+	dma_sync_single_for_cpu(rx->dev, buf->dma, MODERATO_RX_OFFSET + len,
+				DMA_FROM_DEVICE);
+	return moderato_rx_is_segment(buf, len);
+}
+
+static void moderato_merge_count(struct moderato_rx *rx)
+{
+	struct moderato_rx_stats *stats = &rx->queue->rx_stats;
+	struct moderato_merge *merge = rx->merge;
+	unsigned long flags;
+
+	flags = u64_stats_update_begin_irqsave(&stats->syncp);
+	u64_stats_add(&stats->merged, merge->merged);
+	u64_stats_add(&stats->merges, merge->merges);
+	u64_stats_update_end_irqrestore(&stats->syncp, flags);
+	merge->merged = 0;
+	merge->merges = 0;
+}
+
+/* Instead of moderato_rx_receive() */
+static int moderato_merge_receive(struct moderato_rx *rx,
+				  struct napi_struct *napi, int budget,
+				  struct moderato_rx_done *done)
+{
+	struct moderato_merge *merge = rx->merge;
+	int work = 0;
+	u32 status;
+
+	if (!(napi->dev->features & NETIF_F_GRO))
+		return moderato_rx_receive(rx, napi, budget, done);
+
+	for (; work < budget && moderato_ring_completed(&rx->ring, &status);
+	     work++) {
+		u16 index = moderato_rx_next(rx, done);
+		u32 slot = moderato_slot(index, rx->ring.order);
+		struct sk_buff *skb;
+
+		if (merge->segs) {
+			if (status & MODERATO_DESC_STATUS_CONTINUES &&
+			    moderato_merge_next(rx, slot, status, napi, done))
+				continue;
+			moderato_merge_end(rx, napi);
+		}
+		if (moderato_merge_wants(rx, slot, status)) {
+			moderato_merge_begin(rx, slot, status, napi, done);
+			continue;
+		}
+		skb = moderato_rx_take(rx, index, status, done);
+		if (likely(skb))
+			napi_gro_receive(napi, skb);
+	}
+	if (merge->segs)
+		moderato_merge_end(rx, napi);
+	if (merge->merged)
+		moderato_merge_count(rx);
+	if (done->taken)
+		moderato_rx_finish(rx, done);
+	return work;
+}
+
+static int moderato_merge_init(struct moderato_priv *priv)
+{
+	if (priv->features & MODERATO_FEATURES_MERGE) {
+		priv->ndev->hw_features |= NETIF_F_GRO_HW;
+		priv->ndev->features |= NETIF_F_GRO_HW;
+	}
+	return 0;
+}
+
+static int moderato_merge_create(struct moderato_rx *rx)
+{
+	if (!(rx->queue->priv->features & MODERATO_FEATURES_MERGE) ||
+	    !rx->ops->pooled)
+		return 0;
+	rx->merge = kzalloc(sizeof(*rx->merge), GFP_KERNEL);
+	if (!rx->merge)
+		return -ENOMEM;
+	rx->receive = moderato_merge_receive;
+	return 0;
+}
+
+static void moderato_merge_destroy(struct moderato_rx *rx)
+{
+	kfree(rx->merge);
+}
+
+const struct moderato_feature moderato_merge_feature = {
+	.init = moderato_merge_init,
+	.rx_create = moderato_merge_create,
+	.rx_destroy = moderato_merge_destroy,
+};

@@ -12,7 +12,20 @@
 #include <linux/cpumask.h>
 #include <net/busy_poll.h>
 
-#include "moderato.h"
+#include "moderato_variants.h"
+
+/* A second CPU's poll of a shared ring
+ * @lock: guards the ring, while polls share it
+ * @busy: it was woken, and has not ended since
+ */
+struct moderato_helper {
+	struct moderato_queue *queue;
+	struct napi_struct napi;
+	/* see above */
+	spinlock_t lock;
+	call_single_data_t csd;
+	atomic_t busy;
+};
 
 /* On the CPU that is woken */
 static void moderato_shared_ipi(void *data)
@@ -43,7 +56,7 @@ static void moderato_shared_wake(struct moderato_helper *helper)
 static int moderato_shared_receive(struct moderato_rx *rx,
 				   struct napi_struct *napi, int budget)
 {
-	struct moderato_helper *helper = &rx->priv->helper;
+	struct moderato_helper *helper = rx->queue->helper;
 	bool gro = napi->dev->features & NETIF_F_GRO;
 	struct moderato_ring *ring = &rx->ring;
 	struct moderato_rx_done done = {};
@@ -83,15 +96,17 @@ static int moderato_shared_receive(struct moderato_rx *rx,
 	return done.taken;
 }
 
-int moderato_shared_poll(struct moderato_rx *rx, int budget)
+int moderato_shared_poll(struct napi_struct *napi, int budget)
 {
-	struct moderato_priv *priv = rx->priv;
-	struct moderato_helper *helper = &priv->helper;
-	struct moderato_tx *tx = READ_ONCE(priv->tx);
+	struct moderato_queue *q = container_of(napi, struct moderato_queue,
+						napi);
+	struct moderato_helper *helper = q->helper;
+	struct moderato_tx *tx = READ_ONCE(q->tx);
+	struct moderato_rx *rx = q->rx;
 	unsigned int freed;
 	int work;
 
-	if (READ_ONCE(priv->urgent) && budget) {
+	if (moderato_flows_urgent(q->priv) && budget) {
 		bool any;
 
 		spin_lock(&helper->lock);
@@ -100,10 +115,10 @@ int moderato_shared_poll(struct moderato_rx *rx, int budget)
 		if (any)
 			return budget;
 	}
-	work = moderato_shared_receive(rx, &priv->napi, budget);
+	work = moderato_shared_receive(rx, napi, budget);
 	freed = moderato_tx_poll(tx, budget);
 
-	if (work < budget && napi_complete_done(&priv->napi, work)) {
+	if (work < budget && napi_complete_done(napi, work)) {
 		/* With the index of the other CPU's last frame */
 		spin_lock(&helper->lock);
 		moderato_napi_end(rx, tx, work, freed);
@@ -117,28 +132,16 @@ static int moderato_helper_poll(struct napi_struct *napi, int budget)
 {
 	struct moderato_helper *helper =
 		container_of(napi, struct moderato_helper, napi);
-	struct moderato_priv *priv =
-		container_of(helper, struct moderato_priv, helper);
-	int work = moderato_shared_receive(priv->rx, napi, budget);
+	int work = moderato_shared_receive(helper->queue->rx, napi, budget);
 
 	if (work < budget && napi_complete_done(napi, work))
 		atomic_set(&helper->busy, false);
 	return work;
 }
 
-void moderato_shared_init(struct moderato_priv *priv)
-{
-	struct moderato_helper *helper = &priv->helper;
-
-	spin_lock_init(&helper->lock);
-	INIT_CSD(&helper->csd, moderato_shared_ipi, helper);
-	netif_napi_add_weight(priv->ndev, &helper->napi, moderato_helper_poll,
-			      MODERATO_NAPI_WEIGHT);
-}
-
 static void moderato_shared_up(struct moderato_rx *rx)
 {
-	struct moderato_helper *helper = &rx->priv->helper;
+	struct moderato_helper *helper = rx->queue->helper;
 
 	atomic_set(&helper->busy, false);
 	napi_enable(&helper->napi);
@@ -151,14 +154,53 @@ static void moderato_shared_up(struct moderato_rx *rx)
 static void moderato_shared_stop(struct moderato_rx *rx)
 {
 	moderato_rx_napi_stop(rx);
-	napi_disable(&rx->priv->helper.napi);
+	napi_disable(&rx->queue->helper->napi);
 }
 
 const struct moderato_rx_ops moderato_rx_shared_ops = {
 	.pooled = true,
+	.polled = true,
 	.shared = true,
-	.weight = MODERATO_NAPI_WEIGHT,
 	.start = moderato_shared_up,
 	.stop = moderato_shared_stop,
 	.irq = moderato_rx_napi_handle,
+	.schedule = moderato_rx_napi_schedule,
+};
+
+static int moderato_shared_init(struct moderato_priv *priv)
+{
+	struct moderato_queue *q;
+
+	if (!IS_ENABLED(CONFIG_SMP))
+		return 0;
+
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
+		struct moderato_helper *helper;
+
+		helper = devm_kzalloc(priv->dev, sizeof(*helper), GFP_KERNEL);
+		if (!helper)
+			return -ENOMEM;
+		helper->queue = q;
+		spin_lock_init(&helper->lock);
+		INIT_CSD(&helper->csd, moderato_shared_ipi, helper);
+		netif_napi_add_weight(priv->ndev, &helper->napi,
+				      moderato_helper_poll,
+				      MODERATO_NAPI_WEIGHT);
+		q->helper = helper;
+	}
+	return 0;
+}
+
+static void moderato_shared_free(struct moderato_priv *priv)
+{
+	struct moderato_queue *q;
+
+	for (q = priv->queue; q < moderato_queues_end(priv); q++)
+		if (q->helper)
+			netif_napi_del(&q->helper->napi);
+}
+
+const struct moderato_feature moderato_shared_feature = {
+	.init = moderato_shared_init,
+	.free = moderato_shared_free,
 };

@@ -6,67 +6,86 @@
  * of the next tick, or one of high resolution.
  */
 
-#include "moderato.h"
-
-/* As in the patch: a ring is received at once */
-#define MODERATO_RX_TIMER_WEIGHT	256
+#include "moderato_variants.h"
 
 /* Both interrupts come here, with interrupts off */
-void moderato_rx_timer_schedule(struct moderato_priv *priv)
+static void moderato_rx_timer_schedule(struct moderato_queue *q)
 {
-	u64 usecs = READ_ONCE(priv->config.poll_usecs);
+	u64 usecs = READ_ONCE(q->config.poll_usecs);
+	struct moderato_delay *delay = q->delay;
 
 	/* What is due now runs at the next tick */
 	if (!usecs)
-		mod_timer(&priv->tick, jiffies);
-	else if (!hrtimer_is_queued(&priv->delay))
-		hrtimer_start(&priv->delay, ns_to_ktime(usecs * NSEC_PER_USEC),
+		mod_timer(&delay->tick, jiffies);
+	else if (!hrtimer_is_queued(&delay->timer))
+		hrtimer_start(&delay->timer,
+			      ns_to_ktime(usecs * NSEC_PER_USEC),
 			      HRTIMER_MODE_REL);
 }
 
 static void moderato_rx_timer_tick(struct timer_list *tick)
 {
-	struct moderato_priv *priv = from_timer(priv, tick, tick);
+	struct moderato_delay *delay = from_timer(delay, tick, tick);
 
-	napi_schedule(&priv->napi);
+	napi_schedule(&delay->queue->napi);
 }
 
-static enum hrtimer_restart moderato_rx_timer_expired(struct hrtimer *delay)
+static enum hrtimer_restart moderato_rx_timer_expired(struct hrtimer *timer)
 {
-	struct moderato_priv *priv =
-		container_of(delay, struct moderato_priv, delay);
+	struct moderato_delay *delay =
+		container_of(timer, struct moderato_delay, timer);
 
-	napi_schedule_irqoff(&priv->napi);
+	napi_schedule_irqoff(&delay->queue->napi);
 	return HRTIMER_NORESTART;
-}
-
-void moderato_rx_timer_init(struct moderato_priv *priv)
-{
-	timer_setup(&priv->tick, moderato_rx_timer_tick, 0);
-	hrtimer_init(&priv->delay, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	priv->delay.function = moderato_rx_timer_expired;
 }
 
 static void moderato_rx_timer_handle(struct moderato_rx *rx)
 {
+	struct moderato_queue *q = rx->queue;
+
 	moderato_disarm(&rx->ring);
-	moderato_tx_poll_comes(READ_ONCE(rx->priv->tx));
-	moderato_rx_timer_schedule(rx->priv);
+	moderato_tx_poll_comes(READ_ONCE(q->tx));
+	moderato_rx_timer_schedule(q);
+}
+
+const struct moderato_rx_ops moderato_rx_timer_ops = {
+	.pooled = true,
+	.polled = true,
+	.start = moderato_rx_napi_up,
+	.stop = moderato_rx_napi_stop,
+	.irq = moderato_rx_timer_handle,
+	.schedule = moderato_rx_timer_schedule,
+};
+
+static int moderato_rx_timer_init(struct moderato_priv *priv)
+{
+	struct moderato_queue *q;
+
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
+		struct moderato_delay *delay;
+
+		delay = devm_kzalloc(priv->dev, sizeof(*delay), GFP_KERNEL);
+		if (!delay)
+			return -ENOMEM;
+		delay->queue = q;
+		timer_setup(&delay->tick, moderato_rx_timer_tick, 0);
+		hrtimer_init(&delay->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+		delay->timer.function = moderato_rx_timer_expired;
+		q->delay = delay;
+	}
+	return 0;
 }
 
 /* When both interrupts are off, so that none arms them any more. Until then they
  * outlive a ring, and even the strategy: they poll what is there, or nothing.
  */
-void moderato_rx_timer_cancel(struct moderato_priv *priv)
+static void moderato_rx_timer_cancel(struct moderato_queue *q)
 {
-	timer_delete_sync(&priv->tick);
-	hrtimer_cancel(&priv->delay);
+	timer_delete_sync(&q->delay->tick);
+	hrtimer_cancel(&q->delay->timer);
 }
 
-const struct moderato_rx_ops moderato_rx_timer_ops = {
-	.pooled = true,
-	.weight = MODERATO_RX_TIMER_WEIGHT,
-	.start = moderato_rx_napi_up,
-	.stop = moderato_rx_napi_stop,
-	.irq = moderato_rx_timer_handle,
+const struct moderato_feature moderato_timer_feature = {
+	.init = moderato_rx_timer_init,
+	.queue_down = moderato_rx_timer_cancel,
 };

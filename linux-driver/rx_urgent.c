@@ -4,7 +4,7 @@
  * says that the frame is gone.
  */
 
-#include "moderato.h"
+#include "moderato_variants.h"
 
 /* Hands them to the stack, up to @budget.
  *
@@ -45,4 +45,14 @@ bool moderato_rx_urgent(struct moderato_rx *rx, int budget)
 	moderato_rx_finish(rx, &done);
 	netif_receive_skb_list(&list);
 	return true;
+}
+
+/* Polled again, but after another port that may have urgent frames, too */
+int moderato_urgent_poll(struct napi_struct *napi, int budget)
+{
+	struct moderato_queue *q = container_of(napi, struct moderato_queue,
+						napi);
+
+	return moderato_rx_urgent(q->rx, budget) ?
+		       budget : moderato_napi_poll(napi, budget);
 }

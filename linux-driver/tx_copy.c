@@ -17,43 +17,18 @@
 /* Before register_netdev(). Without NETIF_F_HIGHDMA, as moderato_cut.h wants it */
 void moderato_tx_features(struct net_device *ndev)
 {
-#ifdef MODERATO_OFFLOADS
 	const struct moderato_priv *priv = netdev_priv(ndev);
-	netdev_features_t vlan = 0;
 
-#endif
 	ndev->hw_features |= MODERATO_TX_FEATURES;
 	ndev->features |= MODERATO_TX_FEATURES;
 	ndev->vlan_features |= MODERATO_TX_FEATURES;
-#ifdef MODERATO_CHECKSUMS
 	if (priv->features & MODERATO_FEATURES_RX_CHECKSUM) {
 		ndev->hw_features |= NETIF_F_RXCSUM;
 		ndev->features |= NETIF_F_RXCSUM;
 	}
-#endif
-#ifdef MODERATO_MERGING
-	if (priv->features & MODERATO_FEATURES_MERGE) {
-		ndev->hw_features |= NETIF_F_GRO_HW;
-		ndev->features |= NETIF_F_GRO_HW;
-	}
-#endif
-#ifdef MODERATO_OFFLOADS
-	if (priv->features & MODERATO_FEATURES_VLAN)
-		vlan |= NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_CTAG_TX;
-	if (priv->features & MODERATO_FEATURES_VLAN_FILTER)
-		vlan |= NETIF_F_HW_VLAN_CTAG_FILTER;
-	ndev->hw_features |= vlan;
-	ndev->features |= vlan;
-#endif
-#ifdef MODERATO_GATHER
-	if (priv->features & MODERATO_FEATURES_SEGMENT) {
-		ndev->hw_features |= NETIF_F_TSO6;
-		ndev->features |= NETIF_F_TSO6;
-		ndev->vlan_features |= NETIF_F_TSO6;
-		return;
-	}
-#endif
-	netif_set_tso_max_segs(ndev, MODERATO_TSO_SEGS);
+	/* Elsewhere, the hardware cuts what is longer */
+	if (!(ndev->hw_features & NETIF_F_TSO6))
+		netif_set_tso_max_segs(ndev, MODERATO_TSO_SEGS);
 }
 
 netdev_features_t moderato_fix_features(struct net_device *ndev,
@@ -61,12 +36,10 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-	if (moderato_tso_segs(priv->config.tx_order) < MODERATO_TSO_SEGS)
+	if (moderato_tso_segs(priv->queue[0].config.tx_order) < MODERATO_TSO_SEGS)
 		features &= ~NETIF_F_ALL_TSO;
-#ifdef MODERATO_MERGING
 	if (!(features & NETIF_F_GRO))
 		features &= ~NETIF_F_GRO_HW;
-#endif
 	return features;
 }
 
@@ -75,11 +48,7 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 /* From the frame's first octet, wherever in a word that is */
 static unsigned int moderato_copy_bytes(const struct moderato_priv *priv)
 {
-#ifdef MODERATO_OFFLOADS
 	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + priv->copy_mtu;
-#else
-	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + priv->ndev->max_mtu;
-#endif
 }
 
 /* A slot gets its buffer when something is copied into it for the first time,
@@ -98,52 +67,45 @@ void moderato_copies_free(struct moderato_tx *tx)
 	u32 size = moderato_size(tx->ring.order);
 
 	for (u32 slot = 0; !tx->ring.stuck && slot < size; slot++)
-		kfree(tx->buf[slot].copy);
+		kfree(tx->copies[slot]);
 }
 
 /* Data path ---------------------------------------------------------------- */
 
 /* Return: the frame's octets, or a negative error */
 static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
-			       struct sk_buff *skb, struct moderato_cut *cut)
+			       struct sk_buff *skb, struct moderato_cut *cut,
+			       const struct moderato_tx_plan *plan)
 {
 	u32 slot = moderato_slot(index, tx->ring.order);
 	struct moderato_desc *desc = &tx->ring.desc[slot];
 	struct moderato_tx_buf *buf = &tx->buf[slot];
 	unsigned int len = moderato_cut_len(cut);
-	struct device *dev = tx->priv->dev;
 	u8 *frame;
 
-	if (unlikely(!buf->copy))
-		buf->copy = moderato_copy_alloc(tx->priv);
-	if (unlikely(!buf->copy))
+	if (unlikely(!tx->copies[slot]))
+		tx->copies[slot] = moderato_copy_alloc(tx->queue->priv);
+	if (unlikely(!tx->copies[slot]))
 		return -ENOMEM;
-	frame = buf->copy + moderato_cut_offset(cut);
+	frame = tx->copies[slot] + moderato_cut_offset(cut);
 	moderato_cut_next(cut, frame);
 
-	buf->dma = dma_map_single(dev, frame, len, DMA_TO_DEVICE);
-	if (unlikely(dma_mapping_error(dev, buf->dma)))
+	buf->dma = dma_map_single(tx->dev, frame, len, DMA_TO_DEVICE);
+	if (unlikely(dma_mapping_error(tx->dev, buf->dma)))
 		return -ENOMEM;
 	buf->skb = skb;
 	buf->len = len;
-#ifdef MODERATO_GATHER
 	buf->segs = 1;
 	buf->more = 0;
-	buf->accounted = tx->prompt;
-	buf->page = false;
-#else
-	buf->accounted = tx->prompt ? len : 0;
-#endif
+	buf->flags = plan->flags | (tx->prompt ? MODERATO_TX_ACCOUNTED : 0);
 
 	desc->address = cpu_to_le32(buf->dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 					       len));
-#ifdef MODERATO_OFFLOADS
-	moderato_tx_put_tag(&tx->ring, index, skb);
-#endif
-#ifdef MODERATO_CHECKSUMS
-	desc->checksum = cpu_to_le32(moderato_cut_insertion(cut));
-#endif
+	if (tx->asks) {
+		moderato_tx_put_status(&tx->ring, index, plan->status);
+		desc->checksum = cpu_to_le32(moderato_cut_insertion(cut));
+	}
 	return len;
 }
 
@@ -157,8 +119,7 @@ static void moderato_copies_undo(struct moderato_tx *tx, unsigned int frames)
 
 		buf = &tx->buf[moderato_slot(ring->producer + frames,
 					     ring->order)];
-		dma_unmap_single(tx->priv->dev, buf->dma, buf->len,
-				 DMA_TO_DEVICE);
+		dma_unmap_single(tx->dev, buf->dma, buf->len, DMA_TO_DEVICE);
 	}
 }
 
@@ -168,23 +129,20 @@ static void moderato_copies_undo(struct moderato_tx *tx, unsigned int frames)
  *
  * Return: octets in these frames, or a negative error
  */
-int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb)
+int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb,
+		     const struct moderato_tx_plan *plan)
 {
 	struct moderato_ring *ring = &tx->ring;
 	struct moderato_cut cut;
 	unsigned int frames;
 	int octets = 0;
 
-#ifdef MODERATO_CHECKSUMS
-	frames = moderato_cut_start(&cut, skb, moderato_tx_inserts(tx, skb));
-#else
-	frames = moderato_cut_start(&cut, skb);
-#endif
+	frames = moderato_cut_start(&cut, skb, plan->inserts);
 	/* The stack knows how many it becomes, and how long they are, unless it
 	 * comes from a packet socket or a virtual machine.
 	 */
 	if (unlikely(!frames || frames > moderato_size(ring->order) / 2 ||
-		     moderato_cut_len(&cut) > moderato_copy_bytes(tx->priv) -
+		     moderato_cut_len(&cut) > moderato_copy_bytes(tx->queue->priv) -
 					      (sizeof(u32) - 1)))
 		return -EMSGSIZE;
 
@@ -200,7 +158,7 @@ int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb)
 
 	for (unsigned int i = 0; i < frames; i++) {
 		int len = moderato_copy_frame(tx, ring->producer + i, skb,
-					      &cut);
+					      &cut, plan);
 
 		if (unlikely(len < 0)) {
 			moderato_copies_undo(tx, i);

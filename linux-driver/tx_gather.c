@@ -20,8 +20,8 @@
 /* Whether the hardware cuts @skb. The headers of what does not come from the
  * stack may be anywhere, and longer than it keeps.
  */
-bool moderato_tx_segments(const struct moderato_priv *priv,
-			  const struct sk_buff *skb)
+static bool moderato_tx_segments(const struct moderato_priv *priv,
+				 const struct sk_buff *skb)
 {
 	unsigned int most = ETH_HLEN + VLAN_HLEN + priv->copy_mtu;
 	const struct skb_shared_info *info = skb_shinfo(skb);
@@ -43,14 +43,13 @@ bool moderato_tx_segments(const struct moderato_priv *priv,
 }
 
 /* What it cannot cut is cut by the stack */
-netdev_features_t moderato_features_check(struct sk_buff *skb,
-					  struct net_device *ndev,
-					  netdev_features_t features)
+static netdev_features_t
+moderato_features_check(struct sk_buff *skb, struct net_device *ndev,
+			netdev_features_t features)
 {
 	const struct moderato_priv *priv = netdev_priv(ndev);
 
-	if (skb_is_gso(skb) && priv->features & MODERATO_FEATURES_SEGMENT &&
-	    !moderato_tx_segments(priv, skb))
+	if (skb_is_gso(skb) && !moderato_tx_segments(priv, skb))
 		features &= ~NETIF_F_GSO_MASK;
 	return vlan_features_check(skb, features);
 }
@@ -68,19 +67,21 @@ static unsigned int moderato_tx_pieces(const struct sk_buff *skb)
 /* Whether @skb, which is not sent from one piece of memory, need not be copied
  * for that. On a short ring, some would wait for all of it.
  */
-bool moderato_tx_gathers(const struct moderato_tx *tx,
-			 const struct sk_buff *skb)
+static bool moderato_tx_gathers(const struct moderato_tx *tx,
+				const struct sk_buff *skb,
+				struct moderato_tx_plan *plan)
 {
-	if (!moderato_has_gather(tx->priv) || skb_has_frag_list(skb))
+	if (skb_has_frag_list(skb))
 		return false;
-	if (skb_is_gso(skb))
-		return moderato_tx_segments(tx->priv, skb) &&
-		       moderato_tx_pieces(skb) <=
-			       moderato_size(tx->ring.order) / 2;
-	if (skb->ip_summed == CHECKSUM_PARTIAL && !moderato_tx_inserts(tx, skb))
+	if (skb_is_gso(skb)) {
+		if (!moderato_tx_segments(tx->queue->priv, skb))
+			return false;
+	} else if ((skb->ip_summed == CHECKSUM_PARTIAL && !plan->inserts) ||
+		   !skb_headlen(skb) || skb->len > U16_MAX) {
 		return false;
-	return skb_headlen(skb) && skb->len <= U16_MAX &&
-	       moderato_tx_pieces(skb) <= moderato_size(tx->ring.order) / 2;
+	}
+	plan->pieces = moderato_tx_pieces(skb);
+	return plan->pieces <= moderato_size(tx->ring.order) / 2;
 }
 
 static struct moderato_desc *moderato_tx_desc(struct moderato_tx *tx, u16 index)
@@ -166,12 +167,13 @@ static unsigned int moderato_tx_segs(const struct sk_buff *skb)
 }
 
 /* Posts @skb, or nothing. Return: its octets, or a negative error */
-int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
+static int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb,
+			      const struct moderato_tx_plan *plan)
 {
-	unsigned int pieces = moderato_tx_pieces(skb);
+	unsigned int pieces = plan->pieces;
 	const struct skb_shared_info *info;
 	struct moderato_ring *ring = &tx->ring;
-	struct device *dev = tx->priv->dev;
+	struct device *dev = tx->dev;
 	struct moderato_tx_buf *buf;
 	bool gso = skb_is_gso(skb);
 	u16 index = ring->producer;
@@ -200,16 +202,15 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 	buf->skb = skb;
 	buf->segs = moderato_tx_segs(skb);
 	buf->more = pieces - 1;
-	buf->accounted = tx->prompt;
-	buf->page = false;
+	buf->flags = plan->flags | (tx->prompt ? MODERATO_TX_ACCOUNTED : 0);
 	header = gso ? skb_tcp_all_headers(skb) : buf->len;
 	moderato_tx_piece(tx, index, buf->dma, header, index != last);
-	moderato_tx_put_tag(ring, index, skb);
+	moderato_tx_put_status(ring, index, plan->status);
 	if (gso)
 		moderato_tx_headers(tx, index, skb);
 	else
 		moderato_tx_desc(tx, index)->checksum =
-			cpu_to_le32(moderato_tx_insertion(skb));
+			cpu_to_le32(plan->checksum);
 
 	if (header != buf->len) {
 		dma_addr_t dma = buf->dma + header;
@@ -220,7 +221,7 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 		buf->len = 0;
 		buf->segs = 0;
 		buf->more = 0;
-		buf->page = false;
+		buf->flags = 0;
 		moderato_tx_piece(tx, index, dma, len, index != last);
 	}
 
@@ -238,9 +239,40 @@ int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb)
 		buf->skb = NULL;
 		buf->segs = 0;
 		buf->more = 0;
-		buf->page = true;
+		buf->flags = MODERATO_TX_PAGE;
 		moderato_tx_piece(tx, index, buf->dma, buf->len, index != last);
 	}
 	ring->producer = last + 1;
 	return skb->len;
 }
+
+static const struct moderato_gather_ops moderato_gather_ops = {
+	.plans = moderato_tx_gathers,
+	.post = moderato_tx_gather,
+};
+
+static void moderato_gather_create(struct moderato_tx *tx)
+{
+	if (!(tx->queue->priv->features & MODERATO_FEATURES_GATHER))
+		return;
+	tx->gather = &moderato_gather_ops;
+	tx->asks = true;
+}
+
+static int moderato_gather_init(struct moderato_priv *priv)
+{
+	struct net_device *ndev = priv->ndev;
+
+	if (priv->features & MODERATO_FEATURES_SEGMENT) {
+		priv->netdev_ops.ndo_features_check = moderato_features_check;
+		ndev->hw_features |= NETIF_F_TSO6;
+		ndev->features |= NETIF_F_TSO6;
+		ndev->vlan_features |= NETIF_F_TSO6;
+	}
+	return 0;
+}
+
+const struct moderato_feature moderato_gather_feature = {
+	.init = moderato_gather_init,
+	.tx_create = moderato_gather_create,
+};

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmit strategy with one interrupt per frame: the hard interrupt frees
- * the skb of the frame that it reports.
+/* Transmit strategy with interrupts, and no poll: the hardware counts tx-frames
+ * completions, or waits for tx-usecs, and the hard interrupt then frees all
+ * their skbs, however many, with interrupts off. With tx-frames 1 it frees the
+ * one that it reports: a second completed frame counts as unreported when
+ * re-arming, and raises the next interrupt.
  */
 
-#include "moderato.h"
+#include "moderato_budget.h"
+#include "moderato_variants.h"
 
 static void moderato_tx_irq_handle(struct moderato_tx *tx)
 {
+	struct moderato_queue *q = tx->queue;
+	u32 budget = moderato_budget(&q->config.tx, tx->ring.order);
 	struct moderato_tx_done done = {};
-	struct sk_buff *skb;
 
-	/* A second completed frame counts as unreported when re-arming, and
-	 * raises the next interrupt.
-	 */
-	skb = moderato_tx_take(tx, &done);
-	if (likely(skb))
+	WRITE_ONCE(tx->in_irq, true);
+	while (budget--) {
+		struct sk_buff *skb = moderato_tx_take(tx, &done);
+
+		if (!skb)
+			break;
 		dev_consume_skb_irq(skb);
+	}
 	moderato_tx_finish(tx, &done);
-	moderato_rearm_after(tx->priv, &tx->ring, done.frames);
+	moderato_rearm_after(q->priv, &tx->ring, done.frames);
+	WRITE_ONCE(tx->in_irq, false);
 }
 
 const struct moderato_tx_ops moderato_tx_irq_ops = {

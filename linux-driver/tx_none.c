@@ -4,7 +4,7 @@
  * how long the last ones wait, and wakes the queue of a full ring.
  */
 
-#include "moderato.h"
+#include "moderato_variants.h"
 
 /* Longest time that a sent skb waits when nothing follows */
 #define MODERATO_TX_NONE_IDLE_NS	(10 * NSEC_PER_MSEC)
@@ -22,7 +22,7 @@
 
 static ktime_t moderato_tx_none_delay(const struct moderato_tx *tx)
 {
-	return ns_to_ktime(netif_tx_queue_stopped(tx->queue) ?
+	return ns_to_ktime(netif_tx_queue_stopped(tx->txq) ?
 			   MODERATO_TX_NONE_FULL_NS :
 			   MODERATO_TX_NONE_IDLE_NS);
 }
@@ -54,46 +54,60 @@ static void moderato_tx_none_posted(struct moderato_tx *tx)
 		return;
 
 	if (!hrtimer_is_queued(&tx->timer) ||
-	    unlikely(netif_tx_queue_stopped(tx->queue)))
+	    unlikely(netif_tx_queue_stopped(tx->txq)))
 		hrtimer_start(&tx->timer, moderato_tx_none_delay(tx),
 			      HRTIMER_MODE_REL_SOFT);
 }
 
 /* Transmissions are locked out, and may have left this strategy before */
-enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer)
+static enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer)
 {
 	struct moderato_tx *tx = container_of(timer, struct moderato_tx, timer);
 	enum hrtimer_restart restart = HRTIMER_NORESTART;
 
-	__netif_tx_lock(tx->queue, smp_processor_id());
+	__netif_tx_lock(tx->txq, smp_processor_id());
 	if (tx->ops == &moderato_tx_none_ops && !tx->draining) {
 		moderato_tx_none_reclaim(tx);
-#ifdef MODERATO_OFFLOADS
 		moderato_rearm(&tx->ring);
-#endif
 		/* A transmission may have started the timer meanwhile */
 		if (moderato_tx_pending(tx) && !hrtimer_is_queued(timer)) {
 			hrtimer_forward_now(timer, moderato_tx_none_delay(tx));
 			restart = HRTIMER_RESTART;
 		}
 	}
-	__netif_tx_unlock(tx->queue);
+	__netif_tx_unlock(tx->txq);
 	return restart;
 }
 
-#ifdef MODERATO_OFFLOADS
-/* Of a stamped frame, for which somebody waits: the timer takes it, and arms the
- * ring again
+static void moderato_tx_none_stop(struct moderato_tx *tx)
+{
+	hrtimer_cancel(&tx->timer);
+}
+
+/* Without the strategy's asking: the ring halted, or a frame was stamped, for
+ * which somebody waits. The timer takes it, and arms the ring again.
  */
-void moderato_tx_none_interrupt(struct moderato_tx *tx)
+static void moderato_tx_none_interrupt(struct moderato_tx *tx)
 {
 	moderato_disarm(&tx->ring);
-	if (!moderato_reset_if_halted(tx->priv, &tx->ring))
+	if (!moderato_reset_if_halted(tx->queue->priv, &tx->ring))
 		hrtimer_start(&tx->timer, 0, HRTIMER_MODE_REL_SOFT);
 }
 
-#endif
 const struct moderato_tx_ops moderato_tx_none_ops = {
+	.quiet = true,
+	.irq = moderato_tx_none_interrupt,
 	.prepare = moderato_tx_none_prepare,
 	.posted = moderato_tx_none_posted,
+	.stop = moderato_tx_none_stop,
+};
+
+static void moderato_tx_none_create(struct moderato_tx *tx)
+{
+	hrtimer_init(&tx->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	tx->timer.function = moderato_tx_none_timer;
+}
+
+const struct moderato_feature moderato_none_feature = {
+	.tx_create = moderato_tx_none_create,
 };

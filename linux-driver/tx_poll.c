@@ -6,24 +6,13 @@
 
 #include "moderato.h"
 
-#ifdef MODERATO_CORE
-void moderato_tx_poll_handle(struct moderato_tx *tx)
-#else
 static void moderato_tx_poll_handle(struct moderato_tx *tx)
-#endif
 {
-	struct moderato_priv *priv = tx->priv;
+	struct moderato_queue *q = tx->queue;
 
 	moderato_disarm(&tx->ring);
 	WRITE_ONCE(tx->masked, true);
-#ifdef MODERATO_CORE
-	napi_schedule_irqoff(&priv->napi);
-#else
-	if (READ_ONCE(priv->config.rx_timer))
-		moderato_rx_timer_schedule(priv);
-	else
-		napi_schedule_irqoff(&priv->napi);
-#endif
+	READ_ONCE(q->config.rx_ops)->schedule(q);
 }
 
 /* Asked again under the queue's lock, which keeps transmissions out, and a
@@ -31,12 +20,7 @@ static void moderato_tx_poll_handle(struct moderato_tx *tx)
  */
 static bool moderato_tx_is_polled(const struct moderato_tx *tx)
 {
-#ifdef MODERATO_CORE
-	return !READ_ONCE(tx->draining);
-#else
-	return READ_ONCE(tx->ops) == &moderato_tx_poll_ops &&
-	       !READ_ONCE(tx->draining);
-#endif
+	return READ_ONCE(tx->ops)->polled && !READ_ONCE(tx->draining);
 }
 
 /* Frees all that was sent: no more than a ring, so that the budget, which is
@@ -53,16 +37,16 @@ unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget)
 	if (!moderato_tx_is_polled(tx))
 		return 0;
 	/* netpoll may have come out of a transmission on this very CPU */
-	if (!budget && READ_ONCE(tx->queue->xmit_lock_owner) >= 0)
+	if (!budget && READ_ONCE(tx->txq->xmit_lock_owner) >= 0)
 		return 0;
 
-	__netif_tx_lock(tx->queue, smp_processor_id());
+	__netif_tx_lock(tx->txq, smp_processor_id());
 	if (moderato_tx_is_polled(tx)) {
 		while ((skb = moderato_tx_take(tx, &done)))
 			napi_consume_skb(skb, budget);
 		moderato_tx_finish(tx, &done);
 	}
-	__netif_tx_unlock(tx->queue);
+	__netif_tx_unlock(tx->txq);
 	return done.frames;
 }
 
@@ -78,18 +62,17 @@ void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed)
 	if (!moderato_tx_is_polled(tx))
 		return;
 
-	__netif_tx_lock(tx->queue, smp_processor_id());
+	__netif_tx_lock(tx->txq, smp_processor_id());
 	if (moderato_tx_is_polled(tx)) {
 		WRITE_ONCE(tx->masked, false);
-		moderato_rearm_after(tx->priv, &tx->ring, freed);
-		if (moderato_tx_adapts(&tx->priv->config))
-			moderato_dim_tx_event(tx->priv);
+		moderato_rearm_after(tx->queue->priv, &tx->ring, freed);
+		if (moderato_tx_adapts(&tx->queue->config))
+			moderato_dim_tx_event(tx->queue);
 	}
-	__netif_tx_unlock(tx->queue);
+	__netif_tx_unlock(tx->txq);
 }
 
-#ifndef MODERATO_CORE
 const struct moderato_tx_ops moderato_tx_poll_ops = {
+	.polled = true,
 	.irq = moderato_tx_poll_handle,
 };
-#endif

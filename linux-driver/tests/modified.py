@@ -18,15 +18,15 @@ from moderato.soc.toolchain.cache import run
 
 
 @contextlib.contextmanager
-def guest(tmp_path: Path, *changes: tuple[str, str, str], words=(), system: System = System()):
+def guest(tmp_path: Path, *changes: tuple[str, str, str], system: System = System()):
     """A guest with both interfaces up, and a driver with `changes`: (file, text, its replacement).
 
-    words: of make. system: what the guest runs on.
+    system: what the guest runs on.
     """
     work = tmp_path / "modified"
     work.mkdir()
     change(copy(work), *changes)
-    with loaded(work, *words, system=system) as session:
+    with loaded(work, system=system) as session:
         yield session
 
 

@@ -82,7 +82,7 @@ def test_halted_tx(guest, command):
 def test_a_ring_that_always_halts_is_no_storm(tmp_path):
     """Ten resets a second at most, each with an interrupt or two, and the guest is well."""
     change = ("moderato_hw.c", "	moderato_hw_ctrl(priv, 0, ring->dir->enable);",
-              "	if (ring->dir == &moderato_rx_direction)\n"
+              "	if (ring->dir == moderato_rx_directions)\n"
               f"		writel({NOWHERE:#x}, ring->regs + MODERATO_DIR_RING_BASE);\n"
               "	moderato_hw_ctrl(priv, 0, ring->dir->enable);")
     with modified.guest(tmp_path, change) as guest:

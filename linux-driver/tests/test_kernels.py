@@ -36,11 +36,9 @@ def missing(module, tree: kernels.Tree) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("target", kernels.TARGETS)
 @pytest.mark.parametrize("package", kernels.packages())
-@pytest.mark.parametrize("offloads", ["n", "y"])
-def test_compiles_without_a_warning(tmp_path, offloads, package, target):
+def test_compiles_without_a_warning(tmp_path, package, target):
     tree = kernels.tree(package, kernels.TARGETS[target])
-    output = call(tree.make(f"M={copy(tmp_path)}", f"MODERATO_OFFLOADS={offloads}", "W=1", "modules"),
-                  **UNLINKED)
+    output = call(tree.make(f"M={copy(tmp_path)}", "W=1", "modules"), **UNLINKED)
     assert [line for line in complaints(output) if not unlinked(line)] == []
     for module in "moderato.ko", "mdio_litex.ko":
         assert (tmp_path / module).is_file(), output

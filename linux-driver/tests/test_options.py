@@ -13,7 +13,7 @@ from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
 
 HERE = Path(__file__).parent
-MACHINE = {"words": ["MODERATO_OFFLOADS=y"], "system": System(nic=OFFLOAD)}
+MACHINE = {"system": System(nic=OFFLOAD)}
 BASE = 0xF1000000  # registers of eth0
 UNICAST = 4        # addresses of the simulated MACs
 RX, TX = 1, 2      # bits of PAUSE
@@ -85,7 +85,7 @@ def test_addresses(tmp_path):
 
 def test_pause(tmp_path):
     """With both directions on: marks, quanta, frames that are sent; nothing of it without a link."""
-    change = ("moderato_main.c", "moderato_hw_set_pause(priv, speed, tx_pause, rx_pause);",
+    change = ("moderato_link.c", "moderato_hw_set_pause(priv, speed, tx_pause, rx_pause);",
               "moderato_hw_set_pause(priv, speed, true, true);")
     with modified.guest(tmp_path, change, **MACHINE) as guest:
         install_groups(guest, tmp_path)

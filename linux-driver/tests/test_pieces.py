@@ -40,7 +40,7 @@ def sender(tmp_path, *changes, harts: int = 1):
     """A guest that has send_tcp, whose packets nothing else holds, and a driver with `changes`."""
     system = System(nic=OFFLOAD, harts=harts)
     program = userspace.compiled("send_tcp", HERE / "send_tcp.c", userspace.toolchain())
-    with modified.guest(tmp_path, *changes, words=["MODERATO_OFFLOADS=y"], system=system) as guest:
+    with modified.guest(tmp_path, *changes, system=system) as guest:
         guest.call("mailbox", file=str(program), address=machine(system=system).mailbox)
         guest.check("mailbox > /tmp/send_tcp; chmod +x /tmp/send_tcp")
         yield guest
@@ -58,9 +58,10 @@ def test_a_head_that_moves(tmp_path):
 
 def test_pages_are_unmapped_before_they_are_freed(tmp_path):
     """When the ring goes down with frames that did not leave."""
-    changes = [("tx_gather.c", "		buf->page = true;\n",
-                "		buf->page = true;\n		mapped++;\n"),
-               ("moderato_tx.c", "	if (buf->page)\n", "	if (buf->page && mapped--)\n"),
+    changes = [("tx_gather.c", "		buf->flags = MODERATO_TX_PAGE;\n",
+                "		buf->flags = MODERATO_TX_PAGE;\n		mapped++;\n"),
+               ("moderato_tx.c", "	if (buf->flags & MODERATO_TX_PAGE)\n",
+                "	if (buf->flags & MODERATO_TX_PAGE && mapped--)\n"),
                ("moderato_tx.c", "	dev_kfree_skb_any(buf->skb);\n}\n",
                 "	WARN_ON(mapped);\n	dev_kfree_skb_any(buf->skb);\n}\n\nint mapped;\n"),
                ("moderato.h", "struct moderato_priv;\n",
@@ -87,8 +88,8 @@ def test_segments_have_the_time_to_leave(tmp_path):
 
 def test_a_slot_that_is_being_filled(tmp_path):
     """What an interrupt on hart 1 reads of a slot counts when its descriptor has completed."""
-    change = ("moderato_tx.c", "	last = index + buf->more;\n",
-              "	last = index + buf->more;\n	udelay(40);\n")
+    change = ("moderato_tx.c", "	if (unlikely(buf->more))\n",
+              "	last = READ_ONCE(buf->more);\n	udelay(40);\n	if (unlikely(last))\n")
     with sender(tmp_path, change, harts=2) as guest:
         guest.check("ethtool -L eth0 combined 1; ethtool --set-priv-flags eth0 tx-napi off")
         guest.type("ethtool -C eth0 adaptive-tx off tx-frames 1 tx-usecs 0")

@@ -16,7 +16,7 @@ def test_hardware_that_can_less(tmp_path):
     changes = [("moderato_hw.c",
                 "capability = readl(priv->regs + MODERATO_CAPABILITY);\n	priv->max_order",
                 "capability = 4 | 12 << 8 | 11 << 16 | 11 << 20;\n	priv->max_order"),
-               ("moderato_main.c", "mode = device_get_phy_mode(priv->dev);",
+               ("moderato_link.c", "mode = device_get_phy_mode(priv->dev);",
                 "mode = PHY_INTERFACE_MODE_RGMII_ID;")]
     with modified.guest(tmp_path, *changes) as guest:
         assert guest.check("cat /sys/class/net/eth0/mtu") == "1002\n"
@@ -38,7 +38,7 @@ def test_interrupts_that_are_not_there_yet(tmp_path):
               "	static int asked;\n\n"
               "	irqs = asked++ ? platform_irq_count(pdev) : -EPROBE_DEFER;")
     system = System(harts=2, nic=OFFLOAD)
-    with modified.guest(tmp_path, change, words=["MODERATO_OFFLOADS=y"], system=system) as guest:
+    with modified.guest(tmp_path, change, system=system) as guest:
         for interface in ("eth0", "eth1"):
             assert "Combined:\t2" in guest.check(f"ethtool -l {interface}")
         assert complaints(guest) == []
@@ -46,10 +46,10 @@ def test_interrupts_that_are_not_there_yet(tmp_path):
 
 def test_queue_that_runs_full(tmp_path):
     """Without the early stop, transmissions find the ring full: nothing is lost, and none stays."""
-    change = ("moderato_tx.c", "netif_txq_maybe_stop(tx->queue, moderato_tx_space(tx), tx->reserve,",
-              "if (moderato_tx_space(tx) || tx->full++ % 2) netif_txq_maybe_stop(tx->queue,"
+    change = ("moderato_tx.c", "netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,",
+              "if (moderato_tx_space(tx) || tx->full++ % 2) netif_txq_maybe_stop(tx->txq,"
               " moderato_tx_space(tx), tx->reserve,")
-    field = ("moderato.h", "	bool in_irq;", "	bool in_irq;\n	u8 full;")
+    field = ("moderato.h", "	bool draining;", "	bool draining;\n	u8 full;")
     with modified.guest(tmp_path, change, field) as guest:
         guest.check("ethtool -C eth1 tx-frames 1 tx-usecs 0; ethtool -G eth1 tx 4")
         guest.check("ethtool --set-priv-flags eth1 tx-reclaim-on-xmit on")
@@ -63,12 +63,13 @@ def test_queue_that_runs_full(tmp_path):
 
 def test_netpoll(tmp_path):
     """With no interrupt at all, what netpoll calls frees frames and wakes the queue."""
-    changes = [("moderato_tx.c", "	enable_irq(tx->priv->tx_irq);\n	moderato_rearm(",
+    changes = [("moderato_tx.c", "	enable_irq(tx->queue->tx_irq);\n	moderato_rearm(",
                 "	moderato_rearm("),
                ("moderato_stats.c", "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
-                "	if (priv->tx) {\n		local_irq_disable();\n"
-                "		moderato_tx_netpoll(priv->tx);\n		local_irq_enable();\n	}\n"
+                "	if (priv->queue[0].tx) {\n		local_irq_disable();\n"
+                "		moderato_poll_controller(ndev);\n		local_irq_enable();\n	}\n"
                 "	moderato_stats_read(priv, total);\n	stats->rx_dropped")]
+    changes += [("moderato_stats.c", '#include "moderato.h"', '#include "moderato_variants.h"')]
     with modified.guest(tmp_path, *changes) as guest:
         guest.check("ethtool --set-priv-flags eth1 tx-napi off")
         guest.check("ethtool -C eth1 tx-frames 4 tx-usecs 100000; ethtool -G eth1 tx 8")

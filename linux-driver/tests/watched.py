@@ -16,7 +16,6 @@ from guests import complaints
 
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
-from moderato.sim.lab.run.variants import OFFLOAD
 from moderato.soc.linux import userspace
 
 HERE = Path(__file__).parent
@@ -36,11 +35,6 @@ def sources(work: Path) -> Path:
     return work
 
 
-def words(system: System) -> list[str]:
-    """Of make, for the driver that this NIC is measured with."""
-    return ["MODERATO_OFFLOADS=y"] if system.nic == OFFLOAD else []
-
-
 def program(source: str, folder: Path) -> Path:
     """A program for the guest, built in `folder`."""
     built = folder / Path(source).stem
@@ -52,7 +46,7 @@ def program(source: str, folder: Path) -> Path:
 def guest(tmp_path: Path, system: System):
     """A guest with both interfaces up, this driver in it, and the program `settings`."""
     work = sources(tmp_path / "watched")
-    with modified.loaded(work, *words(system), system=system) as session:
+    with modified.loaded(work, system=system) as session:
         place = machine(system=system).mailbox
         for source in ("watched/settings.c", "watched/tap.c"):
             built = program(source, tmp_path)

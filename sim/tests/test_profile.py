@@ -141,7 +141,7 @@ def test_every_function_of_a_term_exists(lab):
     build = kernel(lab.soc["cpu"]["harts"])
     liteeth, = Path(build.build, "drivers/net/ethernet/litex").glob("litex_liteeth.ko")
     known = {terms.base(symbol.name) for symbol in [
-        *symbols.of_kernel(lab), *symbols.of_module(driver(offloads=True), 0),
+        *symbols.of_kernel(lab), *symbols.of_module(driver(), 0),
         *symbols.of_module(lab.driver, 0), *symbols.of_module(liteeth, 0),
         *symbols.of_elf(firmware.firmware(lab.soc).sbi.with_suffix(".elf"))]} | {"[user]"}
     # Netfilter is in other kernels.

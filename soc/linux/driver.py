@@ -12,17 +12,12 @@ from moderato.soc.toolchain.project import ROOT
 FOLDER = ROOT / "linux-driver"
 
 
-def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL, offloads: bool = False) -> Path:
-    """Build moderato.ko from linux-driver/ for the chosen kernel that runs on `harts` harts.
-
-    offloads: with what it does by hardware that can; else it is the file of the published figures.
-    """
+def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
+    """Build moderato.ko from linux-driver/ for the chosen kernel that runs on `harts` harts."""
     built = kernel.kernel(harts, choice)
     sources = sorted(path for path in FOLDER.iterdir()
                      if path.suffix in (".c", ".h") and not path.name.endswith(".mod.c")
                      or path.name in ("Kbuild", "Makefile"))
-
-    options = ["MODERATO_OFFLOADS=y"] if offloads else []
 
     def build(directory: Path):
         work = directory / "work"
@@ -31,13 +26,13 @@ def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL, offloads: bool
             shutil.copy(path, work)
         # The map keeps this folder's name out of WARN's text: the module is the same everywhere.
         run(kernel.make(built.source, built.build, f"M={work}", f"-j{os.cpu_count()}",
-                        f"KCFLAGS=-fmacro-prefix-map={work}/=", *options, "modules"),
+                        f"KCFLAGS=-fmacro-prefix-map={work}/=", "modules"),
             env=kernel.REPRODUCIBLE)
         for module in work.glob("*.ko"):
             shutil.move(module, directory)
         shutil.rmtree(work)
 
-    return artifact("driver", [built.build.name, *sources, *options], build,
+    return artifact("driver", [built.build.name, *sources], build,
                     "a few seconds") / "moderato.ko"
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The driver as a series of patches for the kernel's network developers, and our patches of Linux itself
-as mails for those of RISC-V.
+as mails for those of RISC-V. A patch of the driver is a list of files.
 
-What the lab's module has and the series has not, or otherwise, is enclosed in `MODERATO_CORE`: it has
-one strategy only. What hardware may have or lack is enclosed in a word for each patch of the driver.
-The kernel's own `unifdef` decides each, so that no reader of a patch sees these names: a patch brings
-its files, and what its word encloses in those that are there already.
+What the lab's module has and the series has not lies in files of its own, as does what only some
+hardware has and a patch of its own brings. Elsewhere only a line each knows of such a file: in a
+table, in the header, or, in a structure, one whose comment names the file. A line of a file that is
+not there yet is left out.
 """
 
 import email
@@ -34,25 +34,24 @@ NET_NEXT, RISCV = "net-next", "riscv"  # trees
 class Part:
     """What one patch brings of the driver.
 
-    text: its message, in `TEXTS`. word: it encloses what is the part's in files of parts before.
-    files: its own.
+    text: its message, in `TEXTS`. files: its own.
     """
     text: str
-    word: str
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...]
 
 
 PARTS = (
-    Part("core.txt", "OFFLOADS", (
-        "moderato.h", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
-        "moderato_ethtool.c", "moderato_hw.c", "moderato_main.c",
-        "moderato_regs.h", "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c",
-        "rx_napi.c", "tx_copy.c", "tx_poll.c")),
-    Part("checksums.txt", "CHECKSUMS"),
-    Part("gather.txt", "GATHER", ("tx_gather.c",)),
-    Part("queues.txt", "QUEUES", ("moderato_queues.c",)),
-    Part("timestamps.txt", "TIMESTAMPS", ("moderato_ptp.c",)),
-    Part("merging.txt", "MERGING", ("rx_merge.c",)),
+    Part("core.txt", (
+        "moderato.h", "moderato_change.c", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
+        "moderato_features.c", "moderato_hw.c", "moderato_link.c", "moderato_main.c",
+        "moderato_queue.c", "moderato_regs.h", "moderato_ring.h", "moderato_rx.c",
+        "moderato_stats.c", "moderato_tx.c", "rx_napi.c", "tx_copy.c", "tx_poll.c")),
+    Part("ethtool.txt", ("moderato_ethtool.c",)),
+    Part("vlan.txt", ("moderato_vlan.c",)),
+    Part("gather.txt", ("tx_gather.c",)),
+    Part("queues.txt", ("moderato_queues.c",)),
+    Part("timestamps.txt", ("moderato_ptp.c",)),
+    Part("merging.txt", ("rx_merge.c",)),
 )
 
 
@@ -93,15 +92,26 @@ def unifdef() -> Path:
     return artifact("unifdef", [kernel.source().name, debian.version("gcc")], build) / "unifdef"
 
 
-def decided(path: Path, parts: tuple[Part, ...]) -> str:
-    """A source of the driver as it is when these parts are there."""
-    words = [f"-{'D' if part in parts else 'U'}MODERATO_{part.word}" for part in PARTS]
-    result = subprocess.run([unifdef(), "-DMODERATO_CORE", "-UMODERATO_LINUX_6_1", *words, path],
-                            text=True, capture_output=True)
+def feature(name: str) -> str | None:
+    """The name by which the rest of the driver knows of a file, if it does by no more than that."""
+    found = re.search(r"^const struct moderato_feature (\w+) =", (FOLDER / name).read_text(),
+                      re.MULTILINE)
+    return found and found[1]
+
+
+def as_it_is(path: Path, names: list[str]) -> str:
+    """A source of the driver when only these files are there."""
+    absent = sorted(file.name for file in FOLDER.glob("*.c") if file.name not in names)
+    words = [rf"/\* {re.escape(name)} \*/" for name in absent]
+    words += [rf"\b{known}\b" for known in map(feature, absent) if known]
+    text = "".join(line for line in path.read_text().splitlines(keepends=True)
+                   if not re.search("|".join(words), line))
+    result = subprocess.run([unifdef(), "-UMODERATO_LINUX_6_1"], input=text, text=True,
+                            capture_output=True)
     if result.returncode > 1:
         raise BuildError(f"{path}: unifdef says {result.stderr.strip()}; mend its #ifdefs")
-    text = result.stdout
-    text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
+    text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */",
+                  result.stdout)
     for name in (name for part in PARTS for name in part.files):  # as comments name them
         text = re.sub(rf"(?<![\w/]){re.escape(name)}\b", name_upstream(name), text)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
@@ -113,7 +123,7 @@ def write_sources(tree: Path, parts: tuple[Part, ...] = PARTS):
     folder.mkdir(parents=True, exist_ok=True)
     names = [name for part in parts for name in part.files]
     for name in names:
-        (folder / name_upstream(name)).write_text(decided(FOLDER / name, parts))
+        (folder / name_upstream(name)).write_text(as_it_is(FOLDER / name, names))
     shutil.copy(TEXTS / "Kconfig", folder)
     (folder / "Makefile").write_text(makefile(names))
 

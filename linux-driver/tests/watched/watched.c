@@ -9,6 +9,8 @@
  *	  something does not fit, or is not at rest
  */
 
+#include "moderato_variants.h"
+
 static int watched_fail;
 module_param_named(fail, watched_fail, int, 0644);
 
@@ -29,13 +31,9 @@ bool watched_starves(void)
 /* What netpoll looks at before it polls, and what its lock keeps it out of */
 static void watched_poll_port(struct net_device *ndev)
 {
-	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_priv *q;
-
 	if (!netif_running(ndev) || !(ndev->flags & IFF_UP))
 		return;
-	for (q = moderato_first(priv); q < moderato_used_end(priv); q++)
-		moderato_tx_netpoll(q->tx);
+	moderato_poll_controller(ndev);
 }
 
 static unsigned int watched_poll;
@@ -45,7 +43,7 @@ static struct net_device *watched_port(const char *name)
 {
 	struct net_device *ndev = dev_get_by_name_rcu(&init_net, name);
 
-	if (!ndev || ndev->netdev_ops != &moderato_netdev_ops)
+	if (!ndev || ndev->netdev_ops->ndo_open != moderato_open)
 		return NULL;
 	return ndev;
 }
@@ -85,30 +83,31 @@ module_param_cb(poll, &watched_poll_ops, &watched_poll, 0644);
 
 /* Judgement ---------------------------------------------------------------- */
 
-static struct netdev_queue *watched_queue(struct moderato_priv *q)
+static struct netdev_queue *watched_queue(struct moderato_queue *q)
 {
-	return netdev_get_tx_queue(q->ndev, q - moderato_first(q));
+	return netdev_get_tx_queue(q->priv->ndev, q->index);
 }
 
-static void watched_resting(struct moderato_priv *q)
+static void watched_resting(struct moderato_queue *q)
 {
 	struct netdev_queue *queue = watched_queue(q);
 	u32 enables = moderato_rx_dir(q)->enable | moderato_tx_dir(q)->enable;
 
 	WARN_ON(q->rx || q->tx);
-	WARN_ON(timer_pending(&q->tick) || hrtimer_active(&q->delay));
+	WARN_ON(timer_pending(&q->delay->tick) ||
+		hrtimer_active(&q->delay->timer));
 	WARN_ON(work_busy(&q->rx_dim.work) || work_busy(&q->tx_dim.work));
 	WARN_ON(irq_has_action(q->rx_irq) || irq_has_action(q->tx_irq));
-	WARN_ON(readl(q->regs + MODERATO_CTRL) & enables);
+	WARN_ON(readl(q->priv->regs + MODERATO_CTRL) & enables);
 	/* The watchdog looks at those of a port that is up */
-	WARN_ON(netif_running(q->ndev) && netif_xmit_stopped(queue));
+	WARN_ON(netif_running(q->priv->ndev) && netif_xmit_stopped(queue));
 #ifdef CONFIG_BQL
-	WARN_ON(netif_running(q->ndev) &&
+	WARN_ON(netif_running(q->priv->ndev) &&
 		queue->dql.num_queued != queue->dql.num_completed);
 #endif
 }
 
-static void watched_ring(struct moderato_priv *q,
+static void watched_ring(struct moderato_queue *q,
 			 const struct moderato_ring *ring, u8 order)
 {
 	u32 frames = readl(ring->regs + MODERATO_DIR_FRAMES);
@@ -121,48 +120,46 @@ static void watched_ring(struct moderato_priv *q,
 	WARN_ON(frames > moderato_size(order) / 2);
 }
 
-static void watched_running(struct moderato_priv *q)
+static void watched_running(struct moderato_queue *q)
 {
 	const struct moderato_config *config = &q->config;
 	u32 frames = readl(q->rx->ring.regs + MODERATO_DIR_FRAMES);
 
 	watched_ring(q, &q->rx->ring, config->rx_order);
 	watched_ring(q, &q->tx->ring, config->tx_order);
-	WARN_ON(q->rx->ops != moderato_rx_ops(config));
-	WARN_ON(!moderato_rx_paced(q) && !moderato_rx_dim(q) &&
+	WARN_ON(q->rx->ops != config->rx_ops);
+	WARN_ON(!moderato_rx_paced(config) && !moderato_rx_dim(config) &&
 		frames != config->rx.frames);
 	WARN_ON(!irq_has_action(q->rx_irq) || !irq_has_action(q->tx_irq));
-	WARN_ON(q->rx->room < q->ndev->mtu + MODERATO_OVERHEAD);
+	WARN_ON(q->rx->room < q->priv->ndev->mtu + MODERATO_OVERHEAD);
 }
 
 /* What is one setting has to be the same in each queue */
-static void watched_same(const struct moderato_priv *q)
+static void watched_same(const struct moderato_queue *q)
 {
-	const struct moderato_config *a = &moderato_first((void *)q)->config;
+	const struct moderato_config *a = &q->priv->queue[0].config;
 	const struct moderato_config *b = &q->config;
 
 	WARN_ON(a->rx_order != b->rx_order || a->tx_order != b->tx_order);
-	WARN_ON(a->rx_napi != b->rx_napi || a->rx_timer != b->rx_timer ||
-		a->tx_napi != b->tx_napi || a->rx_dim != b->rx_dim ||
-		a->rx_shared != b->rx_shared ||
-		a->tx_reclaim_on_xmit != b->tx_reclaim_on_xmit);
-	WARN_ON(moderato_coalesce_check(&b->rx, b->rx_order, q->usecs_max));
-	WARN_ON(moderato_coalesce_check(&b->tx, b->tx_order, q->usecs_max));
+	WARN_ON(a->rx_ops != b->rx_ops || a->tx_ops != b->tx_ops ||
+		a->paces != b->paces);
+	WARN_ON(moderato_coalesce_check(&b->rx, b->rx_order, q->priv->usecs_max));
+	WARN_ON(moderato_coalesce_check(&b->tx, b->tx_order, q->priv->usecs_max));
 }
 
 static int watched_port_state(struct net_device *ndev, char *to, int room)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	bool up = netif_running(ndev) && netif_device_present(ndev);
-	struct moderato_priv *q;
+	struct moderato_queue *q;
 	int len;
 
 	len = scnprintf(to, room, "%s up %d mtu %u used %ld", ndev->name, up,
-			ndev->mtu, (long)(moderato_used_end(priv) - priv));
-	WARN_ON(ndev->real_num_tx_queues != moderato_used_end(priv) - priv);
-	WARN_ON(ndev->real_num_rx_queues != moderato_used_end(priv) - priv);
+			ndev->mtu, (long)(moderato_used_end(priv) - priv->queue));
+	WARN_ON(ndev->real_num_tx_queues != priv->used);
+	WARN_ON(ndev->real_num_rx_queues != priv->used);
 	WARN_ON(!up && delayed_work_pending(&priv->hw_stats.work));
-	for (q = moderato_first(priv); q < moderato_queues_end(priv); q++) {
+	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
 		const struct moderato_config *config = &q->config;
 
 		watched_same(q);
@@ -171,12 +168,10 @@ static int watched_port_state(struct net_device *ndev, char *to, int room)
 		else
 			watched_resting(q);
 		len += scnprintf(to + len, room - len,
-				 " rings %px %px order %u %u flags %d%d%d%d%d%d adaptive %d%d moderation %*phN %*phN %u",
+				 " rings %px %px order %u %u strategies %px %px %d adaptive %d%d moderation %*phN %*phN %u",
 				 q->rx, q->tx, config->rx_order,
-				 config->tx_order, config->rx_napi,
-				 config->rx_timer, config->tx_napi,
-				 config->rx_dim, config->rx_shared,
-				 config->tx_reclaim_on_xmit,
+				 config->tx_order, config->rx_ops, config->tx_ops,
+				 config->paces,
 				 config->adaptive_rx, config->adaptive_tx,
 				 (int)sizeof(config->rx), &config->rx,
 				 (int)sizeof(config->tx), &config->tx,

@@ -26,8 +26,8 @@ T_CS = "handle_exception do_irq irq_exit_rcu ret_from_exception"
 
 # The drivers' reception: take frames off the ring, put buffers on it.
 T_RX = """moderato_rx_interrupt moderato_rx_irq_handle moderato_rx_irq_receive
-    moderato_rx_napi_handle moderato_napi_poll moderato_rx_take moderato_rx_fill
-    liteeth_interrupt"""
+    moderato_rx_napi_handle moderato_napi_poll moderato_rx_receive moderato_rx_take
+    moderato_rx_fill liteeth_interrupt"""
 
 # The octets of a frame, moved by the CPU. DMA copies nothing; what little memcpy() then moves is
 # the 14 octets of the new Ethernet header, a part of forwarding.
@@ -40,7 +40,7 @@ T_IP = """napi_gro_receive netif_receive_skb_list_internal __netif_receive_skb_o
     sch_direct_xmit __qdisc_run"""
 
 # The drivers' transmission, and what follows when a frame has left.
-T_TX = """moderato_start_xmit moderato_tx_interrupt moderato_tx_irq_handle moderato_tx_count_handle
+T_TX = """moderato_start_xmit moderato_tx_interrupt moderato_tx_irq_handle moderato_tx_take_pieces
     moderato_tx_none_reclaim moderato_tx_none_timer moderato_tx_take moderato_tx_finish
     liteeth_start_xmit"""
 

@@ -111,7 +111,7 @@ def around(verilog: Path, link_mbps: int = 100, system: System = System(),
     images = boot_images(soc, link_mbps, system.kernel, bootargs)
     binary = simulator(verilog, images)
     module = liteeth(system.harts, system.kernel) if system.nic == LITEETH else \
-        driver(system.harts, system.kernel, system.nic == OFFLOAD)
+        driver(system.harts, system.kernel)
     return Machine(simulator=binary, build_id=binary.parent.name, soc=soc, images=images,
                    mailbox=memory_map(soc).mailbox, driver=module, system=system)
 

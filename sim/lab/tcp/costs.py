@@ -17,11 +17,11 @@ LAYERS = tuple(Term(name, meaning, tuple(functions.split())) for name, (meaning,
                    "handle_exception do_irq irq_exit_rcu ret_from_exception"),
     "driver":     ("the driver: rings, interrupts", """moderato_rx_interrupt
         moderato_tx_interrupt moderato_rx_irq_handle moderato_rx_irq_receive
-        moderato_rx_napi_handle moderato_napi_poll moderato_rx_take moderato_rx_fill
-        moderato_start_xmit moderato_tx_take moderato_tx_finish moderato_tx_irq_handle
-        moderato_tx_count_handle moderato_tx_none_reclaim moderato_tx_none_timer
-        moderato_tx_copy moderato_tx_gather moderato_merge moderato_merge_begin
-        moderato_merge_end liteeth_interrupt liteeth_start_xmit"""),
+        moderato_rx_napi_handle moderato_napi_poll moderato_rx_receive moderato_rx_take
+        moderato_rx_fill moderato_start_xmit moderato_tx_take moderato_tx_take_pieces
+        moderato_tx_finish moderato_tx_irq_handle moderato_tx_none_reclaim
+        moderato_tx_none_timer moderato_tx_copy moderato_tx_gather moderato_merge_receive
+        moderato_merge_head liteeth_interrupt liteeth_start_xmit"""),
     "checksum":   ("sums over payloads", """do_csum csum_partial skb_checksum_help
         skb_checksum __skb_checksum __skb_checksum_complete csum_ipv6_magic"""),
     "copy, sum":  ("the driver's copy of what is sent, summed meanwhile", """moderato_copy_sum

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Settings that change, also under traffic: what can fail comes first */
+
+#include "moderato.h"
+
+/* Rings that are to take the places of those of the queues that are used */
+struct moderato_spare {
+	struct moderato_rx *rx[MODERATO_MAX_QUEUES];
+	struct moderato_tx *tx[MODERATO_MAX_QUEUES];
+};
+
+/* Those that do not go into the place of another one */
+static void moderato_spare_destroy(struct moderato_spare *spare)
+{
+	for (int i = 0; i < MODERATO_MAX_QUEUES; i++) {
+		if (spare->rx[i])
+			moderato_rx_destroy(spare->rx[i]);
+		if (spare->tx[i])
+			moderato_tx_destroy(spare->tx[i]);
+	}
+}
+
+/* Return: 0, or an error, and there are none */
+static int moderato_spare_create(struct moderato_priv *priv,
+				 struct moderato_spare *spare,
+				 const struct moderato_config *config,
+				 unsigned int mtu, bool with_rx, bool with_tx)
+{
+	struct moderato_queue *q;
+	struct moderato_rx *rx;
+	struct moderato_tx *tx;
+
+	for (q = priv->queue; q < moderato_used_end(priv); q++) {
+		if (with_rx) {
+			rx = moderato_rx_create(q, config->rx_order, mtu,
+						config->rx_ops);
+			if (IS_ERR(rx)) {
+				moderato_spare_destroy(spare);
+				return PTR_ERR(rx);
+			}
+			spare->rx[q->index] = rx;
+		}
+		if (with_tx) {
+			tx = moderato_tx_create(q, config->tx_order);
+			if (IS_ERR(tx)) {
+				moderato_spare_destroy(spare);
+				return PTR_ERR(tx);
+			}
+			spare->tx[q->index] = tx;
+		}
+	}
+	return 0;
+}
+
+/* In place of the running ones, which are moved out */
+static int moderato_spare_install_rx(struct moderato_priv *priv,
+				     struct moderato_spare *spare)
+{
+	struct moderato_queue *q;
+	int err = 0;
+
+	for (q = priv->queue; q < moderato_used_end(priv); q++) {
+		struct moderato_rx *rx = spare->rx[q->index];
+
+		if (rx && !err) {
+			spare->rx[q->index] = NULL;
+			err = moderato_rx_install(q, rx);
+		}
+	}
+	return err;
+}
+
+static int moderato_spare_install_tx(struct moderato_priv *priv,
+				     struct moderato_spare *spare)
+{
+	struct moderato_queue *q;
+	int err = 0;
+
+	for (q = priv->queue; q < moderato_used_end(priv); q++) {
+		struct moderato_tx *tx = spare->tx[q->index];
+
+		if (tx && !err) {
+			spare->tx[q->index] = NULL;
+			err = moderato_tx_install(q, tx);
+		}
+	}
+	return err;
+}
+
+/* Of all queues, also of those that are not used now; but each one's moderation is
+ * its own, and that in @config is the first one's.
+ */
+static void moderato_configure(struct moderato_priv *priv,
+			       const struct moderato_config *config)
+{
+	struct moderato_queue *q;
+
+	for (q = priv->queue + 1; q < moderato_queues_end(priv); q++) {
+		q->config.rx_order = config->rx_order;
+		q->config.tx_order = config->tx_order;
+		q->config.rx_ops = config->rx_ops;
+		q->config.tx_ops = config->tx_ops;
+		q->config.paces = config->paces;
+	}
+	priv->queue[0].config = *config;
+}
+
+/* Puts @config and @mtu into effect, with new rings where they are needed. First
+ * comes all that can fail; then the configuration; then the rings, which follow
+ * it from their first interrupt on.
+ *
+ * Return: 0, or an error, and nothing is changed; unless that is a DMA that does
+ * not stop, after which nothing runs any more
+ */
+int moderato_change(struct moderato_priv *priv,
+		    const struct moderato_config *config, unsigned int mtu,
+		    bool with_rx, bool with_tx)
+{
+	bool running = netif_running(priv->ndev);
+	struct moderato_spare spare = {};
+	int err;
+
+	if (running) {
+		err = moderato_spare_create(priv, &spare, config, mtu, with_rx,
+					    with_tx);
+		if (err)
+			return err;
+	}
+
+	moderato_configure(priv, config);
+	err = moderato_spare_install_rx(priv, &spare);
+	if (!err && mtu != priv->ndev->mtu) {
+		if (running)
+			moderato_hw_set_mtu(priv, mtu);
+		WRITE_ONCE(priv->ndev->mtu, mtu);
+	}
+	err = err ?: moderato_spare_install_tx(priv, &spare);
+	moderato_spare_destroy(&spare);
+	return err;
+}
+

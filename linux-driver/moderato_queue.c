@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A queue: its rings and its interrupts, up and down */
+
+#include "moderato.h"
+
+/* Interrupts --------------------------------------------------------------- */
+
+static irqreturn_t moderato_rx_interrupt(int irq, void *data)
+{
+	struct moderato_queue *q = data;
+
+	q->rx->ops->irq(q->rx);
+	return IRQ_HANDLED;
+}
+
+static irqreturn_t moderato_tx_interrupt(int irq, void *data)
+{
+	struct moderato_queue *q = data;
+
+	q->tx->ops->irq(q->tx);
+	return IRQ_HANDLED;
+}
+
+/* Disabled until moderato_rx_up() and moderato_tx_up() */
+static int moderato_request_irqs(struct moderato_queue *q)
+{
+	const char *name = q->priv->ndev->name;
+	const char *number = q->index ? "1" : "";
+	int err;
+
+	snprintf(q->rx_irq_name, sizeof(q->rx_irq_name), "%s-rx%s", name,
+		 number);
+	snprintf(q->tx_irq_name, sizeof(q->tx_irq_name), "%s-tx%s", name,
+		 number);
+
+	err = request_irq(q->rx_irq, moderato_rx_interrupt, IRQF_NO_AUTOEN,
+			  q->rx_irq_name, q);
+	if (err)
+		return err;
+	err = request_irq(q->tx_irq, moderato_tx_interrupt, IRQF_NO_AUTOEN,
+			  q->tx_irq_name, q);
+	if (err)
+		free_irq(q->rx_irq, q);
+	else
+		moderato_features_irqs(q, true);
+	return err;
+}
+
+static void moderato_free_irqs(struct moderato_queue *q)
+{
+	moderato_features_irqs(q, false);
+	free_irq(q->tx_irq, q);
+	free_irq(q->rx_irq, q);
+}
+
+/* Life --------------------------------------------------------------------- */
+
+static int moderato_create_rings(struct moderato_queue *q)
+{
+	const struct moderato_config *config = &q->config;
+	struct moderato_rx *rx;
+	struct moderato_tx *tx;
+
+	rx = moderato_rx_create(q, config->rx_order, q->priv->ndev->mtu,
+				config->rx_ops);
+	if (IS_ERR(rx))
+		return PTR_ERR(rx);
+	tx = moderato_tx_create(q, config->tx_order);
+	if (IS_ERR(tx)) {
+		moderato_rx_destroy(rx);
+		return PTR_ERR(tx);
+	}
+	q->rx = rx;
+	q->tx = tx;
+	return 0;
+}
+
+static void moderato_destroy_rings(struct moderato_queue *q)
+{
+	moderato_tx_destroy(q->tx);
+	moderato_rx_destroy(q->rx);
+	q->tx = NULL;
+	q->rx = NULL;
+}
+
+/* Rings and interrupts, without which it cannot be up
+ *
+ * Return: 0, or an error, and nothing is left
+ */
+int moderato_queue_create(struct moderato_queue *q)
+{
+	int err = moderato_create_rings(q);
+
+	if (err)
+		return err;
+	err = moderato_request_irqs(q);
+	if (err)
+		moderato_destroy_rings(q);
+	return err;
+}
+
+/* After it is down, and nobody transmits any more */
+void moderato_queue_destroy(struct moderato_queue *q)
+{
+	struct netdev_queue *txq = q->tx->txq;
+
+	/* The watchdog looks at those that are not used, too: such a one is
+	 * neither stopped nor does it wait for anything.
+	 */
+	netdev_tx_reset_queue(txq);
+	netif_tx_start_queue(txq);
+	moderato_free_irqs(q);
+	moderato_destroy_rings(q);
+}
+
+void moderato_queue_up(struct moderato_queue *q)
+{
+	moderato_rx_up(q->rx);
+	moderato_tx_up(q->tx);
+}
+
+/* Harmless if it is down already. Return: 0, or an error if some DMA does not
+ * stop
+ */
+int moderato_queue_down(struct moderato_queue *q)
+{
+	int tx_err = moderato_tx_down(q->tx);
+	int rx_err = moderato_rx_down(q->rx);
+
+	moderato_features_queue_down(q);
+	return tx_err ?: rx_err;
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Strategies of the literature, for comparison: private flags choose them, and
+ * ethtool -C has what they need beyond the rest. Together with netpoll, which
+ * cannot rely on a poll here.
+ */
+
+#include <linux/bitfield.h>
+
+#include "moderato_variants.h"
+
+/* As in the patch: a ring is received at once */
+#define MODERATO_RX_TIMER_WEIGHT	256
+
+/* The longest that rx-timer waits: what takes longer is no delay any more */
+#define MODERATO_POLL_USECS_MAX		USEC_PER_SEC
+
+#define MODERATO_VARIANTS_COALESCE					\
+	(ETHTOOL_COALESCE_USECS_LOW_HIGH | ETHTOOL_COALESCE_RX_USECS_IRQ)
+
+/* @flags: private ones, as the user set them
+ * @get_sset_count, @get_strings, @get_stats: of the statistics of all
+ */
+struct moderato_variants {
+	u32 flags;
+	int (*get_sset_count)(struct net_device *ndev, int sset);
+	void (*get_strings)(struct net_device *ndev, u32 sset, u8 *data);
+	void (*get_stats)(struct net_device *ndev, struct ethtool_stats *stats,
+			  u64 *data);
+};
+
+/* Strategies --------------------------------------------------------------- */
+
+enum {
+	MODERATO_FLAG_RX_NAPI,
+	MODERATO_FLAG_TX_RECLAIM_ON_XMIT,
+	MODERATO_FLAG_RX_TIMER,
+	MODERATO_FLAG_TX_NAPI,
+	MODERATO_FLAG_RX_DIM,
+	MODERATO_FLAG_RX_SHARED,
+	/* The last one is offered where there are CPUs to share with */
+	MODERATO_FLAGS = MODERATO_FLAG_RX_SHARED + IS_ENABLED(CONFIG_SMP),
+};
+
+static const char moderato_flag_names[][ETH_GSTRING_LEN] = {
+	[MODERATO_FLAG_RX_NAPI] = "rx-napi",
+	[MODERATO_FLAG_TX_RECLAIM_ON_XMIT] = "tx-reclaim-on-xmit",
+	[MODERATO_FLAG_RX_TIMER] = "rx-timer",
+	[MODERATO_FLAG_TX_NAPI] = "tx-napi",
+	[MODERATO_FLAG_RX_DIM] = "rx-dim",
+	[MODERATO_FLAG_RX_SHARED] = "rx-shared",
+};
+
+static const struct moderato_rx_ops *moderato_rx_variant(u32 flags)
+{
+	if (!(flags & BIT(MODERATO_FLAG_RX_NAPI)))
+		return &moderato_rx_irq_ops;
+	if (flags & BIT(MODERATO_FLAG_RX_TIMER))
+		return &moderato_rx_timer_ops;
+	return IS_ENABLED(CONFIG_SMP) && flags & BIT(MODERATO_FLAG_RX_SHARED) ?
+		       &moderato_rx_shared_ops : &moderato_rx_napi_ops;
+}
+
+static const struct moderato_tx_ops *moderato_tx_variant(u32 flags)
+{
+	if (flags & BIT(MODERATO_FLAG_TX_RECLAIM_ON_XMIT))
+		return &moderato_tx_none_ops;
+	return flags & BIT(MODERATO_FLAG_RX_NAPI) &&
+	       flags & BIT(MODERATO_FLAG_TX_NAPI) ?
+		       &moderato_tx_poll_ops : &moderato_tx_irq_ops;
+}
+
+static u32 moderato_get_priv_flags(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	return priv->variants->flags;
+}
+
+static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_config config = priv->queue[0].config;
+	bool with_rx = false;
+	struct moderato_queue *q;
+	int err;
+
+	config.rx_ops = moderato_rx_variant(flags);
+	config.tx_ops = moderato_tx_variant(flags);
+	config.paces = priv->has_pacing && !(flags & BIT(MODERATO_FLAG_RX_DIM));
+
+	/* The Rx strategies need buffers of different kinds, so that a change
+	 * takes new rings.
+	 */
+	if (netif_running(ndev))
+		with_rx = config.rx_ops != priv->queue[0].rx->ops;
+	err = moderato_change(priv, &config, ndev->mtu, with_rx, false);
+	if (err)
+		return err;
+
+	priv->variants->flags = flags;
+	for (q = priv->queue; q < moderato_used_end(priv); q++)
+		moderato_moderate(q);
+	return 0;
+}
+
+/* Polls -------------------------------------------------------------------- */
+
+/* Which one, and how many frames it may receive. Where frames are urgent, it
+ * takes few of the others: one that comes waits for them, and for as many of
+ * another port.
+ */
+void moderato_rx_choose_poll(struct moderato_queue *q)
+{
+	const struct moderato_rx_ops *ops = q->config.rx_ops;
+	bool urgent = moderato_flows_urgent(q->priv);
+	int weight = ops == &moderato_rx_timer_ops ? MODERATO_RX_TIMER_WEIGHT :
+						     MODERATO_NAPI_WEIGHT;
+
+	if (urgent)
+		weight = min(weight, MODERATO_URGENT_WEIGHT);
+	WRITE_ONCE(q->napi.weight, weight);
+	WRITE_ONCE(q->napi.poll, ops->shared ? moderato_shared_poll :
+				 urgent ? moderato_urgent_poll :
+					  moderato_napi_poll);
+}
+
+static void moderato_variants_rx_up(struct moderato_rx *rx)
+{
+	moderato_rx_choose_poll(rx->queue);
+}
+
+/* netpoll sends with interrupts off, perhaps for ever, as in a panic: it looks
+ * here when the queue is stopped. Whoever else takes frames off the ring is
+ * locked out: a transmission and the timer by the queue's lock, a change of
+ * the ring by @draining, and the interrupt by being disabled. What netpoll may
+ * have come out of, here or on a CPU that was stopped, is not waited for.
+ */
+static void moderato_tx_netpoll(struct moderato_tx *tx)
+{
+	if (READ_ONCE(tx->in_irq) || READ_ONCE(tx->txq->xmit_lock_owner) >= 0)
+		return;
+
+	__netif_tx_lock(tx->txq, smp_processor_id());
+	if (!tx->draining) {
+		if (disable_hardirq(tx->queue->tx_irq))
+			moderato_tx_reclaim(tx);
+		enable_irq(tx->queue->tx_irq);
+	}
+	__netif_tx_unlock(tx->txq);
+}
+
+void moderato_poll_controller(struct net_device *ndev)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_queue *q;
+
+	for (q = priv->queue; q < moderato_used_end(priv); q++)
+		moderato_tx_netpoll(q->tx);
+}
+
+/* ethtool ------------------------------------------------------------------ */
+
+static void moderato_get_drvinfo(struct net_device *ndev,
+				 struct ethtool_drvinfo *info)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u32 version = readl(priv->regs + MODERATO_VERSION);
+
+	strscpy(info->driver, KBUILD_MODNAME);
+	strscpy(info->bus_info, dev_name(priv->dev));
+	snprintf(info->fw_version, sizeof(info->fw_version), "%lu.%lu",
+		 FIELD_GET(MODERATO_VERSION_MAJOR, version),
+		 FIELD_GET(MODERATO_VERSION_MINOR, version));
+}
+
+static void moderato_variants_get_coalesce(const struct moderato_queue *q,
+					   struct ethtool_coalesce *ec)
+{
+	const struct moderato_config *config = &q->config;
+	struct moderato_coalesce rx =
+		moderato_timers_by_mode(config->rx, config->rx_cqe);
+	struct moderato_coalesce tx =
+		moderato_timers_by_mode(config->tx, config->tx_cqe);
+
+	ec->rx_coalesce_usecs_low = rx.usecs_low;
+	ec->rx_coalesce_usecs_high = rx.usecs_high;
+	ec->rx_coalesce_usecs_irq = config->poll_usecs;
+	ec->tx_coalesce_usecs_low = tx.usecs_low;
+	ec->tx_coalesce_usecs_high = tx.usecs_high;
+}
+
+static int moderato_variants_set_coalesce(struct moderato_config *config,
+					  const struct ethtool_coalesce *ec,
+					  struct netlink_ext_ack *extack)
+{
+	if (ec->rx_coalesce_usecs_irq > MODERATO_POLL_USECS_MAX) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "rx-usecs-irq must not exceed %lu",
+				       MODERATO_POLL_USECS_MAX);
+		return -ERANGE;
+	}
+	config->rx.usecs_low = ec->rx_coalesce_usecs_low;
+	config->rx.usecs_high = ec->rx_coalesce_usecs_high;
+	config->poll_usecs = ec->rx_coalesce_usecs_irq;
+	config->tx.usecs_low = ec->tx_coalesce_usecs_low;
+	config->tx.usecs_high = ec->tx_coalesce_usecs_high;
+	return 0;
+}
+
+/* Drops, which have standard places, too, but are compared with the rest */
+static const struct {
+	char name[ETH_GSTRING_LEN];
+	enum moderato_counter counter;
+} moderato_drops[] = {
+	{ "rx_drop_fifo", MODERATO_RX_DROP_FIFO },
+	{ "rx_drop_ring", MODERATO_RX_DROP_RING },
+	{ "rx_drop_buffer", MODERATO_RX_DROP_BUFFER },
+};
+
+static int moderato_variants_get_sset_count(struct net_device *ndev, int sset)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (sset == ETH_SS_PRIV_FLAGS)
+		return MODERATO_FLAGS;
+	if (sset == ETH_SS_STATS)
+		return priv->variants->get_sset_count(ndev, sset) +
+		       ARRAY_SIZE(moderato_drops) + 1;
+	return -EOPNOTSUPP;
+}
+
+static void moderato_variants_get_strings(struct net_device *ndev, u32 sset,
+					  u8 *data)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (sset == ETH_SS_PRIV_FLAGS)
+		for (int i = 0; i < MODERATO_FLAGS; i++)
+			ethtool_puts(&data, moderato_flag_names[i]);
+	if (sset != ETH_SS_STATS)
+		return;
+	for (int i = 0; i < ARRAY_SIZE(moderato_drops); i++)
+		ethtool_puts(&data, moderato_drops[i].name);
+	ethtool_puts(&data, "rx_alloc_failed");
+	priv->variants->get_strings(ndev, sset, data);
+}
+
+static void moderato_variants_get_stats(struct net_device *ndev,
+					struct ethtool_stats *stats, u64 *data)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	u64 total[MODERATO_COUNTERS];
+
+	moderato_stats_read(priv, total);
+	for (int i = 0; i < ARRAY_SIZE(moderato_drops); i++)
+		*data++ = total[moderato_drops[i].counter];
+	*data++ = moderato_stats_alloc_failed(priv);
+	priv->variants->get_stats(ndev, stats, data);
+}
+
+/* Life --------------------------------------------------------------------- */
+
+static int moderato_variants_init(struct moderato_priv *priv)
+{
+	priv->variants = devm_kzalloc(priv->dev, sizeof(*priv->variants),
+				      GFP_KERNEL);
+	if (!priv->variants)
+		return -ENOMEM;
+	priv->variants->flags = BIT(MODERATO_FLAG_RX_NAPI) |
+				BIT(MODERATO_FLAG_TX_NAPI);
+	priv->variants->get_sset_count = priv->ethtool_ops.get_sset_count;
+	priv->variants->get_strings = priv->ethtool_ops.get_strings;
+	priv->variants->get_stats = priv->ethtool_ops.get_ethtool_stats;
+
+	priv->ethtool_ops.supported_coalesce_params |=
+		MODERATO_VARIANTS_COALESCE;
+	priv->ethtool_ops.get_drvinfo = moderato_get_drvinfo;
+	priv->ethtool_ops.get_priv_flags = moderato_get_priv_flags;
+	priv->ethtool_ops.set_priv_flags = moderato_set_priv_flags;
+	priv->ethtool_ops.get_sset_count = moderato_variants_get_sset_count;
+	priv->ethtool_ops.get_strings = moderato_variants_get_strings;
+	priv->ethtool_ops.get_ethtool_stats = moderato_variants_get_stats;
+	moderato_set_poll_controller(priv);
+	return 0;
+}
+
+const struct moderato_feature moderato_variants_feature = {
+	.init = moderato_variants_init,
+	.rx_up = moderato_variants_rx_up,
+	.get_coalesce = moderato_variants_get_coalesce,
+	.set_coalesce = moderato_variants_set_coalesce,
+};
