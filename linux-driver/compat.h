@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What Linux 6.1 lacks of 6.12, so that one source builds out of both trees; the
- * command line of each compilation includes this file. It is empty from 6.12 on,
- * and is not part of what goes into the kernel, nor is what depends on
- * MODERATO_LINUX_6_1.
+ * command line of each compilation includes this file. It is empty from 6.12 on.
+ * Kbuild takes compat.c there in the place of files that need more. Neither is
+ * part of what goes into the kernel.
  */
 #ifndef MODERATO_COMPAT_H
 #define MODERATO_COMPAT_H
@@ -16,14 +16,14 @@
 #error "moderato builds against Linux 6.1, and 6.12 or later"
 #endif
 
-#define MODERATO_LINUX_6_1
-
 #include <asm/unaligned.h>
 #include <linux/ethtool.h>
 #include <linux/gfp.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/netlink.h>
+#include <linux/phylink.h>
+#include <linux/platform_device.h>
 #include <linux/ptp_clock_kernel.h>
 #include <linux/string.h>
 #include <net/page_pool.h>
@@ -71,6 +71,24 @@ static inline u64 moderato_adjust_by_scaled_ppm(u64 base, long scaled_ppm)
 	return scaled_ppm < 0 ? base - diff : base + diff;
 }
 
+/* Its phylink asks what a MAC can, and knows the answer */
+static inline struct phylink *
+moderato_phylink_create(struct phylink_config *config,
+			struct fwnode_handle *fwnode, phy_interface_t mode,
+			const struct phylink_mac_ops *ops)
+{
+	static struct phylink_mac_ops with;
+
+	with = *ops;
+	with.validate = phylink_generic_validate;
+	return (phylink_create)(config, fwnode, mode, &with);
+}
+
+#define phylink_create	moderato_phylink_create
+
+/* What returns nothing has a name of its own there */
+#define remove	remove_new
+
 /* NAPI has no interrupt and no queue there that somebody could ask for */
 #define netif_napi_set_irq(napi, irq)			do { } while (0)
 #define netif_queue_set_napi(ndev, queue, type, napi)	((void)(ndev))
@@ -84,31 +102,6 @@ static inline void page_frag_cache_drain(struct page_frag_cache *cache)
 	__page_frag_cache_drain(virt_to_head_page(cache->va),
 				cache->pagecnt_bias);
 	cache->va = NULL;
-}
-
-/* Parts of pages need to be asked for, and room in struct page for their count:
- * where there is none, a buffer takes a whole page.
- */
-#define MODERATO_POOL_PARTS \
-	(PAGE_POOL_DMA_USE_PP_FRAG_COUNT ? 0 : PP_FLAG_PAGE_FRAG)
-
-static inline void *page_pool_alloc_va(struct page_pool *pool,
-				       unsigned int *size, gfp_t gfp)
-{
-	unsigned int offset = 0;
-	struct page *page;
-
-	if (pool->p.flags & PP_FLAG_PAGE_FRAG)
-		page = page_pool_alloc_frag(pool, &offset, *size, gfp);
-	else
-		page = page_pool_alloc_pages(pool, gfp);
-	return page ? page_address(page) + offset : NULL;
-}
-
-static inline void page_pool_free_va(struct page_pool *pool, void *va,
-				     bool allow_direct)
-{
-	page_pool_put_full_page(pool, virt_to_head_page(va), allow_direct);
 }
 
 #endif /* 6.1 */

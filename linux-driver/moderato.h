@@ -174,6 +174,7 @@ struct moderato_rx_buf {
  * always has a buffer: producer = consumer + size.
  * @truesize: bytes of each buffer, with headroom and struct skb_shared_info
  * @room: of these, what the hardware may write
+ * @longest: octets of a frame
  * @more: the hardware says more of a frame than its octets
  * @ahead: octets ahead of a frame that is stamped
  * @receive: within the poll, up to a budget. Return: how many frames
@@ -189,6 +190,7 @@ struct moderato_rx {
 	struct moderato_rx_buf *buf;
 	unsigned int truesize;
 	unsigned int room;
+	unsigned int longest;
 	bool more;
 	u16 looked;	/* rx_urgent.c */
 	/* up to here, what each frame needs: in one cache line */
@@ -222,6 +224,14 @@ int moderato_rx_install(struct moderato_queue *q, struct moderato_rx *rx);
 struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 				 struct moderato_rx_done *done);
 bool moderato_rx_replace(struct moderato_rx *rx, u32 slot);
+int moderato_pool_create(struct moderato_rx *rx);
+void moderato_pool_destroy(struct moderato_rx *rx);
+bool moderato_pool_alloc(struct moderato_rx *rx, struct moderato_rx_buf *buf,
+			 gfp_t gfp);
+void moderato_pool_free(struct moderato_rx *rx,
+			const struct moderato_rx_buf *buf);
+void moderato_pool_up(struct moderato_rx *rx);
+void moderato_pool_down(struct moderato_rx *rx);
 void moderato_rx_tell(struct moderato_rx *rx, u32 slot, u32 status,
 		      struct sk_buff *skb, struct moderato_rx_done *done);
 void moderato_rx_finish(struct moderato_rx *rx,
@@ -282,10 +292,13 @@ struct moderato_tx_buf {
 	u8 flags;
 };
 
-/* Byte queue limits know of it; @dma is of a fragment; the hardware puts a tag in */
+/* Byte queue limits know of it; @dma is of a fragment; the hardware puts a tag in;
+ * it is in pieces, or has a tag or a stamp
+ */
 #define MODERATO_TX_ACCOUNTED	BIT(0)
 #define MODERATO_TX_PAGE	BIT(1)
 #define MODERATO_TX_TAGGED	BIT(2)
+#define MODERATO_TX_PLANNED	BIT(3)
 
 /* @ops, @prompt, @draining: change under the queue's lock only
  * @masked: an interrupt, of either direction, has left the ring to the poll
@@ -330,7 +343,7 @@ enum moderato_tx_way {
 /* How an skb is sent
  * @stamp: the hardware is to stamp it
  * @inserts: the hardware is to put checksums in
- * @flags: MODERATO_TX_TAGGED
+ * @flags: MODERATO_TX_TAGGED, MODERATO_TX_PLANNED
  * @pieces: in descriptors, where it is gathered
  * @status: what its first descriptor's status asks for
  * @checksum: what that one's checksum does, if it is not segmented
@@ -528,6 +541,26 @@ struct moderato_tx_stats {
 	struct u64_stats_sync syncp;
 };
 
+/* What the driver counts of a queue, as one sees it */
+struct moderato_rx_totals {
+	u64 packets;
+	u64 bytes;
+	u64 errors;
+	u64 alloc_failed;
+	u64 merged;
+	u64 merges;
+};
+
+struct moderato_tx_totals {
+	u64 packets;
+	u64 bytes;
+	u64 errors;
+};
+
+struct moderato_rx_totals
+moderato_rx_totals(const struct moderato_rx_stats *rx);
+struct moderato_tx_totals
+moderato_tx_totals(const struct moderato_tx_stats *tx);
 void moderato_stats_init(struct moderato_priv *priv);
 void moderato_stats_resync(struct moderato_priv *priv);
 void moderato_stats_look(struct moderato_priv *priv);
@@ -539,9 +572,6 @@ u64 moderato_stats_alloc_failed(struct moderato_priv *priv);
 void moderato_get_stats64(struct net_device *ndev,
 			  struct rtnl_link_stats64 *stats);
 
-#ifndef MODERATO_LINUX_6_1
-extern const struct netdev_stat_ops moderato_stat_ops;
-#endif
 extern const char moderato_counter_names[][ETH_GSTRING_LEN];
 
 /* Device ------------------------------------------------------------------- */
@@ -719,10 +749,13 @@ struct moderato_feature {
 extern const struct moderato_feature moderato_ethtool_feature;
 extern const struct moderato_feature moderato_flow_feature;
 extern const struct moderato_feature moderato_gather_feature;
+extern const struct moderato_feature moderato_hwtstamp_feature;
 extern const struct moderato_feature moderato_merge_feature;
 extern const struct moderato_feature moderato_none_feature;
 extern const struct moderato_feature moderato_ptp_feature;
+extern const struct moderato_feature moderato_queue_stats_feature;
 extern const struct moderato_feature moderato_queues_feature;
+extern const struct moderato_feature moderato_rss_feature;
 extern const struct moderato_feature moderato_shared_feature;
 extern const struct moderato_feature moderato_timer_feature;
 extern const struct moderato_feature moderato_variants_feature;
@@ -780,11 +813,11 @@ bool moderato_reset_if_halted(struct moderato_priv *priv,
  * so rare that a register may then be read: did the ring halt? If so it stays
  * unarmed, and is reset.
  */
-static inline void moderato_rearm_after(struct moderato_priv *priv,
+static inline void moderato_rearm_after(const struct moderato_queue *q,
 					const struct moderato_ring *ring,
 					unsigned int taken)
 {
-	if (likely(taken) || !moderato_reset_if_halted(priv, ring))
+	if (likely(taken) || !moderato_reset_if_halted(q->priv, ring))
 		moderato_rearm(ring);
 }
 
@@ -797,7 +830,7 @@ static inline void moderato_napi_end(struct moderato_rx *rx,
 {
 	struct moderato_queue *q = rx->queue;
 
-	moderato_rearm_after(q->priv, &rx->ring, work);
+	moderato_rearm_after(q, &rx->ring, work);
 	if (moderato_rx_dim(&q->config))
 		moderato_dim_rx_event(q);
 	moderato_tx_poll_end(tx, freed);
@@ -840,6 +873,15 @@ bool moderato_ring_halted(const struct moderato_priv *priv,
 void moderato_rx_moderate(struct moderato_queue *q);
 void moderato_tx_moderate(struct moderato_queue *q, bool irq);
 void moderato_dim_tx_event(struct moderato_queue *q);
+void moderato_rx_dim_work(struct work_struct *work);
+void moderato_tx_dim_work(struct work_struct *work);
+
+#define MODERATO_PROFILES	5
+
+extern const struct dim_cq_moder moderato_rx_profile[MODERATO_PROFILES];
+extern const struct dim_cq_moder moderato_tx_profile[MODERATO_PROFILES];
+struct dim_cq_moder moderato_dim_rx_profile(struct moderato_queue *q);
+struct dim_cq_moder moderato_dim_tx_profile(struct moderato_queue *q);
 int moderato_dim_init(struct moderato_priv *priv);
 void moderato_dim_free(struct moderato_priv *priv);
 

@@ -8,12 +8,10 @@
  */
 
 #include <linux/dim.h>
-#include <linux/rtnetlink.h>
 
 #include "moderato.h"
 
-static const struct dim_cq_moder
-moderato_rx_profile[NET_DIM_PARAMS_NUM_PROFILES] = {
+const struct dim_cq_moder moderato_rx_profile[MODERATO_PROFILES] = {
 	{ .usec = 0, .pkts = 1 },
 	{ .usec = 50, .pkts = 8 },
 	{ .usec = 100, .pkts = 16 },
@@ -21,38 +19,13 @@ moderato_rx_profile[NET_DIM_PARAMS_NUM_PROFILES] = {
 	{ .usec = 500, .pkts = 64 },
 };
 
-static const struct dim_cq_moder
-moderato_tx_profile[NET_DIM_PARAMS_NUM_PROFILES] = {
+const struct dim_cq_moder moderato_tx_profile[MODERATO_PROFILES] = {
 	{ .usec = 100, .pkts = 8 },
 	{ .usec = 250, .pkts = 16 },
 	{ .usec = 500, .pkts = 32 },
 	{ .usec = 1000, .pkts = 64 },
 	{ .usec = 1000, .pkts = 128 },
 };
-
-#ifdef MODERATO_LINUX_6_1
-static struct dim_cq_moder
-moderato_dim_rx_profile(const struct moderato_queue *q)
-{
-	return moderato_rx_profile[q->rx_dim.profile_ix];
-}
-
-static struct dim_cq_moder
-moderato_dim_tx_profile(const struct moderato_queue *q)
-{
-	return moderato_tx_profile[q->tx_dim.profile_ix];
-}
-#else
-static struct dim_cq_moder moderato_dim_rx_profile(struct moderato_queue *q)
-{
-	return net_dim_get_rx_irq_moder(q->priv->ndev, &q->rx_dim);
-}
-
-static struct dim_cq_moder moderato_dim_tx_profile(struct moderato_queue *q)
-{
-	return net_dim_get_tx_irq_moder(q->priv->ndev, &q->tx_dim);
-}
-#endif
 
 /* As near to a profile, which may be a user's, as the hardware goes */
 static void moderato_dim_apply(struct moderato_priv *priv,
@@ -90,7 +63,7 @@ static void moderato_dim_apply_tx(struct moderato_queue *q)
 /* RTNL is not taken: who holds it waits for the end of this. A poll may have
  * asked for it after the user chose otherwise.
  */
-static void moderato_rx_dim_work(struct work_struct *work)
+void moderato_rx_dim_work(struct work_struct *work)
 {
 	struct dim *dim = container_of(work, struct dim, work);
 	struct moderato_queue *q = dim->priv;
@@ -100,7 +73,7 @@ static void moderato_rx_dim_work(struct work_struct *work)
 	dim->state = DIM_START_MEASURE;
 }
 
-static void moderato_tx_dim_work(struct work_struct *work)
+void moderato_tx_dim_work(struct work_struct *work)
 {
 	struct dim *dim = container_of(work, struct dim, work);
 	struct moderato_queue *q = dim->priv;
@@ -187,75 +160,3 @@ void moderato_tx_moderate(struct moderato_queue *q, bool irq)
 		moderato_hw_moderate(q->priv, moderato_tx_dir(q),
 				     irq ? &q->config.tx : &off);
 }
-
-/* Life -------------------------------------------------------------------- */
-
-#ifdef MODERATO_LINUX_6_1
-static void moderato_dim_init_one(struct moderato_queue *q, struct dim *dim,
-				  work_func_t work)
-{
-	INIT_WORK(&dim->work, work);
-	dim->priv = q;
-	dim->profile_ix = NET_DIM_DEF_PROFILE_EQE;
-}
-
-int moderato_dim_init(struct moderato_priv *priv)
-{
-	struct moderato_queue *q;
-
-	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
-		moderato_dim_init_one(q, &q->rx_dim, moderato_rx_dim_work);
-		moderato_dim_init_one(q, &q->tx_dim, moderato_tx_dim_work);
-	}
-	return 0;
-}
-
-void moderato_dim_free(struct moderato_priv *priv)
-{
-}
-#else
-static void moderato_dim_init_one(struct moderato_queue *q, struct dim *dim,
-				  bool is_tx)
-{
-	net_dim_setting(q->priv->ndev, dim, is_tx);
-	dim->priv = q;
-	dim->profile_ix = NET_DIM_DEF_PROFILE_EQE;
-}
-
-/* Before the net device is registered */
-int moderato_dim_init(struct moderato_priv *priv)
-{
-	struct dim_irq_moder *moder;
-	struct moderato_queue *q;
-	int err;
-
-	err = net_dim_init_irq_moder(priv->ndev,
-				     DIM_PROFILE_RX | DIM_PROFILE_TX,
-				     DIM_COALESCE_USEC | DIM_COALESCE_PKTS,
-				     DIM_CQ_PERIOD_MODE_START_FROM_EQE,
-				     DIM_CQ_PERIOD_MODE_START_FROM_EQE,
-				     moderato_rx_dim_work,
-				     moderato_tx_dim_work);
-	if (err)
-		return err;
-
-	moder = priv->ndev->irq_moder;
-	memcpy(rcu_dereference_protected(moder->rx_profile, true),
-	       moderato_rx_profile, sizeof(moderato_rx_profile));
-	memcpy(rcu_dereference_protected(moder->tx_profile, true),
-	       moderato_tx_profile, sizeof(moderato_tx_profile));
-	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
-		moderato_dim_init_one(q, &q->rx_dim, false);
-		moderato_dim_init_one(q, &q->tx_dim, true);
-	}
-	return 0;
-}
-
-/* After it was unregistered */
-void moderato_dim_free(struct moderato_priv *priv)
-{
-	rtnl_lock();
-	net_dim_free_irq_moder(priv->ndev);
-	rtnl_unlock();
-}
-#endif

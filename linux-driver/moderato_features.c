@@ -6,10 +6,12 @@
 #include "moderato.h"
 
 static const struct moderato_feature * const moderato_features[] = {
+	&moderato_queue_stats_feature,
 	&moderato_ethtool_feature,
 	&moderato_vlan_feature,
 	&moderato_gather_feature,
 	&moderato_queues_feature,
+	&moderato_rss_feature,
 	&moderato_merge_feature,
 	&moderato_flow_feature,
 	&moderato_timer_feature,
@@ -17,6 +19,7 @@ static const struct moderato_feature * const moderato_features[] = {
 	&moderato_shared_feature,
 	&moderato_variants_feature,
 	&moderato_ptp_feature,
+	&moderato_hwtstamp_feature,
 };
 
 void moderato_features_free(struct moderato_priv *priv)

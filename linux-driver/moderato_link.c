@@ -36,9 +36,6 @@ static void moderato_mac_link_up(struct phylink_config *config,
 }
 
 static const struct phylink_mac_ops moderato_mac_ops = {
-#ifdef MODERATO_LINUX_6_1
-	.validate = phylink_generic_validate,
-#endif
 	.mac_config = moderato_mac_config,
 	.mac_link_down = moderato_mac_link_down,
 	.mac_link_up = moderato_mac_link_up,

@@ -379,9 +379,6 @@ static int moderato_probe(struct platform_device *pdev)
 
 	priv->netdev_ops = moderato_netdev_ops;
 	ndev->netdev_ops = &priv->netdev_ops;
-#ifndef MODERATO_LINUX_6_1
-	ndev->stat_ops = &moderato_stat_ops;
-#endif
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_UNICAST_FLT;
 	err = moderato_features_init(priv);
 	if (err)
@@ -516,11 +513,7 @@ static struct platform_driver moderato_driver = {
 		.pm = pm_sleep_ptr(&moderato_pm_ops),
 	},
 	.probe = moderato_probe,
-#ifdef MODERATO_LINUX_6_1
-	.remove_new = moderato_remove,
-#else
 	.remove = moderato_remove,
-#endif
 	.shutdown = moderato_shutdown,
 };
 module_platform_driver(moderato_driver);

@@ -6,13 +6,9 @@
 
 #include <linux/bitfield.h>
 #include <linux/ethtool.h>
-#include <linux/net_tstamp.h>
 #include <linux/ptp_clock_kernel.h>
-#ifdef MODERATO_LINUX_6_1
-#include <linux/uaccess.h>
-#endif
 
-#include "moderato.h"
+#include "moderato_ptp.h"
 
 #define MODERATO_MAX_ADJ	100000000	/* ppb */
 
@@ -253,11 +249,12 @@ static void moderato_rx_stamped(struct moderato_rx *rx, struct sk_buff *skb)
 	const __le64 *stamp = (void *)skb->head + NET_SKB_PAD;
 
 	skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(le64_to_cpup(stamp));
-	skb_reserve(skb, MODERATO_STAMP_OCTETS);
+	skb_put(skb, MODERATO_STAMP_OCTETS);
+	skb_pull(skb, MODERATO_STAMP_OCTETS);
 }
 
-static int moderato_hwtstamp_get(struct net_device *ndev,
-				 struct kernel_hwtstamp_config *config)
+int moderato_hwtstamp_get(struct net_device *ndev,
+			  struct kernel_hwtstamp_config *config)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
@@ -266,9 +263,9 @@ static int moderato_hwtstamp_get(struct net_device *ndev,
 }
 
 /* Of all received frames or of none; those of PTP are among all */
-static int moderato_hwtstamp_set(struct net_device *ndev,
-				 struct kernel_hwtstamp_config *config,
-				 struct netlink_ext_ack *extack)
+int moderato_hwtstamp_set(struct net_device *ndev,
+			  struct kernel_hwtstamp_config *config,
+			  struct netlink_ext_ack *extack)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_ptp *ptp = priv->ptp;
@@ -288,34 +285,6 @@ static int moderato_hwtstamp_set(struct net_device *ndev,
 	spin_unlock_irqrestore(&ptp->lock, flags);
 	return 0;
 }
-
-#ifdef MODERATO_LINUX_6_1
-static int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr,
-			      int cmd)
-{
-	struct kernel_hwtstamp_config config = {};
-	struct hwtstamp_config asked = {};
-	int err;
-
-	if (cmd == SIOCSHWTSTAMP) {
-		if (copy_from_user(&asked, ifr->ifr_data, sizeof(asked)))
-			return -EFAULT;
-		config.tx_type = asked.tx_type;
-		config.rx_filter = asked.rx_filter;
-		err = moderato_hwtstamp_set(ndev, &config, NULL);
-	} else if (cmd == SIOCGHWTSTAMP) {
-		err = moderato_hwtstamp_get(ndev, &config);
-	} else {
-		err = -EOPNOTSUPP;
-	}
-	if (err)
-		return err;
-
-	asked.tx_type = config.tx_type;
-	asked.rx_filter = config.rx_filter;
-	return copy_to_user(ifr->ifr_data, &asked, sizeof(asked)) ? -EFAULT : 0;
-}
-#endif
 
 static int moderato_get_ts_info(struct net_device *ndev,
 				struct kernel_ethtool_ts_info *info)
@@ -376,12 +345,6 @@ static int moderato_ptp_init(struct moderato_priv *priv)
 	if (IS_ERR_OR_NULL(ptp->clock))
 		return PTR_ERR(ptp->clock);
 	priv->ptp = ptp;
-#ifdef MODERATO_LINUX_6_1
-	priv->netdev_ops.ndo_eth_ioctl = moderato_ptp_ioctl;
-#else
-	priv->netdev_ops.ndo_hwtstamp_get = moderato_hwtstamp_get;
-	priv->netdev_ops.ndo_hwtstamp_set = moderato_hwtstamp_set;
-#endif
 	priv->ethtool_ops.get_ts_info = moderato_get_ts_info;
 	moderato_ptp_start(priv);
 	return 0;

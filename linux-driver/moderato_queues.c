@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Several queues: how many there are (ethtool -l), and which one a received frame
- * goes to (-x): a hash of its flow chooses an entry of a table.
+ * goes to: a hash of its flow chooses an entry of a table.
  */
 
 #include <linux/bitfield.h>
 #include <linux/ethtool.h>
 #include <linux/platform_device.h>
 
-#include "moderato.h"
-
-#define MODERATO_RSS_TABLE		BIT(MODERATO_RSS_TABLE_BITS)
-#define MODERATO_RSS_TABLE_WORDS	(BIT(MODERATO_RSS_TABLE_BITS) / 32)
+#include "moderato_queues.h"
 
 static_assert(MODERATO_RSS_TABLE_1 - MODERATO_RSS_TABLE_0 == 4);
 static_assert(MODERATO_RSS_KEY_1 - MODERATO_RSS_KEY_0 == 4);
-
-/* Which queue a received frame goes to, as the registers have it */
-struct moderato_rss {
-	u32 types;
-	u32 table[MODERATO_RSS_TABLE_WORDS];
-	u8 key[4 * MODERATO_RSS_KEY_WORDS];
-};
 
 /* Spreading ----------------------------------------------------------------- */
 
@@ -32,7 +22,7 @@ static void moderato_queues_apply_table(struct moderato_priv *priv)
 }
 
 /* What the hardware has forgotten after a reset, or never knew */
-static void moderato_queues_apply(struct moderato_priv *priv)
+void moderato_queues_apply(struct moderato_priv *priv)
 {
 	if (!priv->rss)
 		return;
@@ -44,8 +34,8 @@ static void moderato_queues_apply(struct moderato_priv *priv)
 	writel(priv->rss->types, priv->regs + MODERATO_RSS_TYPES);
 }
 
-static void moderato_queues_set_entry(struct moderato_priv *priv,
-				      unsigned int entry, u32 queue)
+void moderato_queues_set_entry(struct moderato_priv *priv, unsigned int entry,
+			       u32 queue)
 {
 	u32 *word = &priv->rss->table[entry / 32];
 	u32 bit = BIT(entry % 32);
@@ -196,54 +186,6 @@ static int moderato_set_channels(struct net_device *ndev,
 
 /* Hash and table -------------------------------------------------------------- */
 
-#ifndef MODERATO_LINUX_6_1
-static u32 moderato_get_rxfh_indir_size(struct net_device *ndev)
-{
-	return MODERATO_RSS_TABLE;
-}
-
-static u32 moderato_get_rxfh_key_size(struct net_device *ndev)
-{
-	const struct moderato_priv *priv = netdev_priv(ndev);
-
-	return sizeof(priv->rss->key);
-}
-
-static int moderato_get_rxfh(struct net_device *ndev,
-			     struct ethtool_rxfh_param *rxfh)
-{
-	const struct moderato_priv *priv = netdev_priv(ndev);
-
-	rxfh->hfunc = ETH_RSS_HASH_TOP;
-	if (rxfh->key)
-		memcpy(rxfh->key, priv->rss->key, sizeof(priv->rss->key));
-	for (int i = 0; rxfh->indir && i < MODERATO_RSS_TABLE; i++)
-		rxfh->indir[i] = priv->rss->table[i / 32] >> i % 32 & 1;
-	return 0;
-}
-
-/* Takes effect at once: a flow that moves may be out of order for a moment */
-static int moderato_set_rxfh(struct net_device *ndev,
-			     struct ethtool_rxfh_param *rxfh,
-			     struct netlink_ext_ack *extack)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-
-	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE &&
-	    rxfh->hfunc != ETH_RSS_HASH_TOP) {
-		NL_SET_ERR_MSG_MOD(extack, "the hash is Toeplitz' (toeplitz)");
-		return -EOPNOTSUPP;
-	}
-
-	if (rxfh->key)
-		memcpy(priv->rss->key, rxfh->key, sizeof(priv->rss->key));
-	for (int i = 0; rxfh->indir && i < MODERATO_RSS_TABLE; i++)
-		moderato_queues_set_entry(priv, i, rxfh->indir[i]);
-	moderato_queues_apply(priv);
-	return 0;
-}
-#endif
-
 /* What of a frame the hash is made of: all that it can be (RSS_TYPES) */
 static int moderato_get_rxfh_fields(struct ethtool_rxnfc *cmd)
 {
@@ -319,12 +261,6 @@ static int moderato_queues_init(struct moderato_priv *priv)
 
 	priv->ethtool_ops.get_channels = moderato_get_channels;
 	priv->ethtool_ops.set_channels = moderato_set_channels;
-#ifndef MODERATO_LINUX_6_1
-	priv->ethtool_ops.get_rxfh_indir_size = moderato_get_rxfh_indir_size;
-	priv->ethtool_ops.get_rxfh_key_size = moderato_get_rxfh_key_size;
-	priv->ethtool_ops.get_rxfh = moderato_get_rxfh;
-	priv->ethtool_ops.set_rxfh = moderato_set_rxfh;
-#endif
 	priv->ethtool_ops.get_rxnfc = moderato_queues_get_rxnfc;
 	return 0;
 }

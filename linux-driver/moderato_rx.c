@@ -6,9 +6,6 @@
 #include <linux/bitfield.h>
 #include <linux/slab.h>
 #include <net/checksum.h>
-#ifndef MODERATO_LINUX_6_1
-#include <net/page_pool/helpers.h>
-#endif
 
 #include "moderato.h"
 
@@ -24,6 +21,7 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 	rx->room = ALIGN(MODERATO_RX_OFFSET + MODERATO_OVERHEAD +
 			 moderato_rx_mtu(rx->queue->priv, mtu),
 			 MODERATO_RX_BUFFER_ALIGN) + rx->ahead;
+	rx->longest = rx->room - MODERATO_RX_OFFSET - rx->ahead;
 	rx->truesize =
 		roundup_pow_of_two(SKB_HEAD_ALIGN(NET_SKB_PAD + rx->room));
 }
@@ -36,21 +34,6 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 
 /* While it runs */
 #define MODERATO_RX_REFILL	(GFP_ATOMIC | __GFP_NOWARN)
-
-static bool moderato_rx_alloc_pooled(struct moderato_rx *rx,
-				     struct moderato_rx_buf *buf, gfp_t gfp)
-{
-	unsigned int size = rx->truesize;
-
-	buf->data = page_pool_alloc_va(rx->pool, &size, gfp);
-	if (unlikely(!buf->data))
-		return false;
-
-	/* The pool keeps its pages mapped */
-	buf->dma = page_pool_get_dma_addr(virt_to_page(buf->data)) +
-		   offset_in_page(buf->data) + NET_SKB_PAD;
-	return true;
-}
 
 /* A hard interrupt may not touch a page_pool: its lockless cache and its
  * ring's lock belong to softirqs. Page fragments are safe everywhere.
@@ -78,7 +61,7 @@ static __always_inline bool moderato_rx_alloc(struct moderato_rx *rx,
 					      struct moderato_rx_buf *buf)
 {
 	if (rx->pool)
-		return moderato_rx_alloc_pooled(rx, buf, MODERATO_RX_REFILL);
+		return moderato_pool_alloc(rx, buf, MODERATO_RX_REFILL);
 	return moderato_rx_map_frag(rx, buf,
 				    netdev_alloc_frag_align(rx->truesize,
 							    SMP_CACHE_BYTES));
@@ -88,7 +71,7 @@ static void moderato_rx_free(struct moderato_rx *rx,
 			     const struct moderato_rx_buf *buf)
 {
 	if (rx->pool) {
-		page_pool_free_va(rx->pool, buf->data, false);
+		moderato_pool_free(rx, buf);
 	} else {
 		dma_unmap_single(rx->dev, buf->dma, rx->room,
 				 DMA_FROM_DEVICE);
@@ -104,7 +87,7 @@ moderato_rx_build(struct moderato_rx *rx, const struct moderato_rx_buf *buf,
 
 	if (rx->pool) {
 		dma_sync_single_for_cpu(rx->dev, buf->dma,
-					MODERATO_RX_OFFSET + len,
+					MODERATO_RX_OFFSET + rx->ahead + len,
 					DMA_FROM_DEVICE);
 		skb = napi_build_skb(buf->data, rx->truesize);
 		if (likely(skb))
@@ -134,12 +117,16 @@ bool moderato_rx_replace(struct moderato_rx *rx, u32 slot)
 
 /* Data path ---------------------------------------------------------------- */
 
-/* What the hardware says of a frame beside its octets */
+/* What the hardware says of a frame beside its octets, before the stack looks at
+ * them
+ */
 void moderato_rx_tell(struct moderato_rx *rx, u32 slot, u32 status,
 		      struct sk_buff *skb, struct moderato_rx_done *done)
 {
 	u32 word = le32_to_cpu(rx->ring.desc[slot].checksum);
 
+	if (status & MODERATO_DESC_STATUS_STAMPED && rx->stamp)
+		rx->stamp(rx, skb);
 	if (rx->ndev->features & NETIF_F_RXCSUM) {
 		/* In memory it has the order of the frame's octets */
 		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(word));
@@ -169,17 +156,13 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	u32 slot = moderato_slot(index, ring->order);
 	struct moderato_rx_buf *buf = &rx->buf[slot];
 	struct moderato_rx_buf fresh;
-	unsigned int ahead = 0;
 	struct sk_buff *skb;
 
-	if (unlikely(status & MODERATO_DESC_STATUS_STAMPED))
-		ahead = rx->ahead;
-	len += ahead;
 	/* It did not fit, or memory refused some of it; or it was urgent, and
 	 * is gone
 	 */
 	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
-		     len < ETH_HLEN || len > rx->room - MODERATO_RX_OFFSET)) {
+		     len < ETH_HLEN || len > rx->longest)) {
 		if (!(status & MODERATO_DESC_STATUS_URGENT))
 			done->errors++;
 		return NULL;
@@ -199,17 +182,13 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	*buf = fresh;
 	ring->desc[slot].address = cpu_to_le32(fresh.dma);
 
-	if (unlikely(ahead)) {
-		rx->stamp(rx, skb);
-		len -= ahead;
-	}
 	done->packets++;
 	done->bytes += len;
 	skb_reserve(skb, NET_SKB_PAD + MODERATO_RX_OFFSET);
 	skb_put(skb, len);
-	skb->protocol = eth_type_trans(skb, rx->ndev);
 	if (unlikely(rx->more))
 		moderato_rx_tell(rx, slot, status, skb, done);
+	skb->protocol = eth_type_trans(skb, rx->ndev);
 	return skb;
 }
 
@@ -240,36 +219,6 @@ void moderato_rx_finish(struct moderato_rx *rx,
 
 /* Life --------------------------------------------------------------------- */
 
-/* Of no NAPI until its ring is up: the pool of a ring that is given up before
- * must not be torn from one that runs.
- */
-static int moderato_rx_create_pool(struct moderato_rx *rx)
-{
-	struct page_pool_params params = {
-		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
-		.pool_size = moderato_size(rx->ring.order),
-		.nid = NUMA_NO_NODE,
-		.dev = rx->dev,
-#ifndef MODERATO_LINUX_6_1
-		.netdev = rx->ndev,
-#endif
-		.dma_dir = DMA_FROM_DEVICE,
-		/* Of jumbo frames, each has pages of its own */
-		.order = get_order(rx->truesize),
-		.max_len = PAGE_SIZE << get_order(rx->truesize),
-	};
-	struct page_pool *pool;
-
-#ifdef MODERATO_LINUX_6_1
-	params.flags |= MODERATO_POOL_PARTS;
-#endif
-	pool = page_pool_create(&params);
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
-	rx->pool = pool;
-	return 0;
-}
-
 /* A buffer for each slot; what was got stays when there is too little memory */
 static int moderato_rx_alloc_all(struct moderato_rx *rx)
 {
@@ -286,8 +235,7 @@ static int moderato_rx_alloc_all(struct moderato_rx *rx)
 		void *data;
 
 		if (rx->pool) {
-			ok = moderato_rx_alloc_pooled(rx, buf,
-						      MODERATO_RX_FILL);
+			ok = moderato_pool_alloc(rx, buf, MODERATO_RX_FILL);
 		} else {
 			data = page_frag_alloc_align(&frags, rx->truesize,
 						     MODERATO_RX_FILL,
@@ -339,7 +287,7 @@ struct moderato_rx *moderato_rx_create(struct moderato_queue *q, u8 order,
 	if (err)
 		goto err;
 	if (ops->pooled) {
-		err = moderato_rx_create_pool(rx);
+		err = moderato_pool_create(rx);
 		if (err)
 			goto err;
 	}
@@ -364,7 +312,7 @@ void moderato_rx_destroy(struct moderato_rx *rx)
 			if (rx->buf[slot].data)
 				moderato_rx_free(rx, &rx->buf[slot]);
 		if (rx->pool)
-			page_pool_destroy(rx->pool);
+			moderato_pool_destroy(rx);
 	}
 	kvfree(rx->buf);
 	moderato_ring_free(rx->queue->priv, &rx->ring);
@@ -386,14 +334,8 @@ void moderato_rx_up(struct moderato_rx *rx)
 	ring->producer = moderato_size(ring->order);
 	moderato_doorbell(ring, ring->producer);
 
-	/* Skbs that are freed where they were polled put their page straight
-	 * back into the pool; see page_pool_disable_direct_recycling().
-	 */
-#ifndef MODERATO_LINUX_6_1
-	/* Not where several polls may be at the pool */
-	if (rx->pool && !rx->ops->shared)
-		WRITE_ONCE(rx->pool->p.napi, &q->napi);
-#endif
+	if (rx->pool)
+		moderato_pool_up(rx);
 	if (rx->ops->start)
 		rx->ops->start(rx);
 	enable_irq(q->rx_irq);
@@ -419,11 +361,8 @@ int moderato_rx_down(struct moderato_rx *rx)
 	cancel_work_sync(&q->rx_dim.work);
 	/* It may have been re-armed meanwhile */
 	moderato_disarm(&rx->ring);
-#ifndef MODERATO_LINUX_6_1
-	/* Not for a later poll, of another ring */
 	if (rx->pool)
-		page_pool_disable_direct_recycling(rx->pool);
-#endif
+		moderato_pool_down(rx);
 	return err;
 }
 

@@ -3,10 +3,6 @@
  * driver's own.
  */
 
-#ifndef MODERATO_LINUX_6_1
-#include <net/netdev_queues.h>
-#endif
-
 #include "moderato.h"
 
 /* Octets at 1 Gb/s wrap in 34 s; see moderato_rx_finish(), too */
@@ -181,17 +177,7 @@ void moderato_stats_read(struct moderato_priv *priv,
 	spin_unlock_irqrestore(&stats->lock, flags);
 }
 
-/* What the driver counts of a queue, as one sees it */
-struct moderato_rx_totals {
-	u64 packets;
-	u64 bytes;
-	u64 errors;
-	u64 alloc_failed;
-	u64 merged;
-	u64 merges;
-};
-
-static struct moderato_rx_totals
+struct moderato_rx_totals
 moderato_rx_totals(const struct moderato_rx_stats *rx)
 {
 	struct moderato_rx_totals totals;
@@ -209,13 +195,7 @@ moderato_rx_totals(const struct moderato_rx_stats *rx)
 	return totals;
 }
 
-struct moderato_tx_totals {
-	u64 packets;
-	u64 bytes;
-	u64 errors;
-};
-
-static struct moderato_tx_totals
+struct moderato_tx_totals
 moderato_tx_totals(const struct moderato_tx_stats *tx)
 {
 	struct moderato_tx_totals totals;
@@ -275,81 +255,3 @@ void moderato_get_stats64(struct net_device *ndev,
 	stats->rx_errors = stats->rx_fifo_errors + stats->rx_crc_errors +
 			   stats->rx_length_errors + rx_errors;
 }
-
-#ifndef MODERATO_LINUX_6_1
-/* Per queue ---------------------------------------------------------------- */
-
-static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
-					struct netdev_queue_stats_rx *stats)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_rx_totals rx =
-		moderato_rx_totals(&priv->queue[queue].rx_stats);
-	u64 total[MODERATO_COUNTERS];
-
-	stats->packets = rx.packets;
-	stats->bytes = rx.bytes;
-	stats->alloc_fail = rx.alloc_failed;
-	stats->hw_gro_packets = rx.merges;
-	stats->hw_gro_wire_packets = rx.merged;
-
-	moderato_stats_read(priv, total);
-	if (queue) {
-		stats->hw_drop_overruns = total[MODERATO_RX1_DROP_RING];
-		stats->hw_drops = stats->hw_drop_overruns +
-				  total[MODERATO_RX1_DROP_BUFFER];
-		return;
-	}
-	/* What was lost before it had a queue is the first one's */
-	stats->hw_drop_overruns = total[MODERATO_RX_DROP_FIFO] +
-				  total[MODERATO_RX_DROP_RING];
-	stats->hw_drops = stats->hw_drop_overruns +
-			  total[MODERATO_RX_DROP_BUFFER] +
-			  total[MODERATO_RX_FILTERED] +
-			  total[MODERATO_RX_VLAN_FILTERED] +
-			  total[MODERATO_RX_FCS_ERRORS] +
-			  total[MODERATO_RX_UNDERSIZE] +
-			  total[MODERATO_RX_OVERSIZE];
-}
-
-static void moderato_get_queue_stats_tx(struct net_device *ndev, int queue,
-					struct netdev_queue_stats_tx *stats)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_tx_totals tx =
-		moderato_tx_totals(&priv->queue[queue].tx_stats);
-
-	stats->packets = tx.packets;
-	stats->bytes = tx.bytes;
-}
-
-/* Of queues that are there and not used now */
-static void moderato_get_base_stats(struct net_device *ndev,
-				    struct netdev_queue_stats_rx *rx,
-				    struct netdev_queue_stats_tx *tx)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-
-	if (priv->used < priv->count) {
-		moderato_get_queue_stats_rx(ndev, priv->used, rx);
-		moderato_get_queue_stats_tx(ndev, priv->used, tx);
-		return;
-	}
-
-	rx->packets = 0;
-	rx->bytes = 0;
-	rx->alloc_fail = 0;
-	rx->hw_drops = 0;
-	rx->hw_drop_overruns = 0;
-	rx->hw_gro_packets = 0;
-	rx->hw_gro_wire_packets = 0;
-	tx->packets = 0;
-	tx->bytes = 0;
-}
-
-const struct netdev_stat_ops moderato_stat_ops = {
-	.get_queue_stats_rx = moderato_get_queue_stats_rx,
-	.get_queue_stats_tx = moderato_get_queue_stats_tx,
-	.get_base_stats = moderato_get_base_stats,
-};
-#endif

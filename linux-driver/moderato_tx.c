@@ -23,9 +23,10 @@ static void moderato_tx_ring_doorbell(struct moderato_tx *tx)
 	moderato_doorbell(&tx->ring, tx->rung);
 }
 
-static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
-			     dma_addr_t dma,
-			     const struct moderato_tx_plan *plan)
+/* Posts @skb, mapped at @dma; @plan: NULL if nothing is asked of the hardware */
+static __always_inline void
+moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb, dma_addr_t dma,
+		 const struct moderato_tx_plan *plan)
 {
 	struct moderato_ring *ring = &tx->ring;
 	u32 slot = moderato_slot(ring->producer, ring->order);
@@ -42,7 +43,7 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 	desc->address = cpu_to_le32(dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 					       skb->len));
-	if (unlikely(tx->asks)) {
+	if (plan) {
 		buf->flags |= plan->flags;
 		moderato_tx_put_status(ring, ring->producer, plan->status);
 		desc->checksum = cpu_to_le32(plan->checksum);
@@ -50,21 +51,21 @@ static void moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb,
 	ring->producer++;
 }
 
-static void moderato_tx_stop_when_full(struct moderato_tx *tx)
+static __always_inline void moderato_tx_stop_when_full(struct moderato_tx *tx)
 {
 	netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,
 			     moderato_tx_wake_threshold(tx));
 }
 
 /* What the hardware is to do with it, if it can do anything */
-static noinline void moderato_tx_plan_asked(const struct moderato_tx *tx,
-					    const struct sk_buff *skb,
-					    struct moderato_tx_plan *plan)
+static void moderato_tx_plan_asked(const struct moderato_tx *tx,
+				   const struct sk_buff *skb,
+				   struct moderato_tx_plan *plan)
 {
 	u32 features = tx->queue->priv->features;
 
 	if (skb_vlan_tag_present(skb)) {
-		plan->flags = MODERATO_TX_TAGGED;
+		plan->flags = MODERATO_TX_TAGGED | MODERATO_TX_PLANNED;
 		plan->status = MODERATO_DESC_TX_TAG_TAGGED |
 			       FIELD_PREP(MODERATO_DESC_TX_TAG_TAG,
 					  skb_vlan_tag_get(skb));
@@ -72,6 +73,8 @@ static noinline void moderato_tx_plan_asked(const struct moderato_tx *tx,
 	plan->stamp = tx->stamps &&
 		      skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP &&
 		      tx->stamps->wanted(tx);
+	if (plan->stamp)
+		plan->flags |= MODERATO_TX_PLANNED;
 
 	/* Not at an odd octet, which no protocol of the stack's own asks for */
 	if (features & MODERATO_FEATURES_TX_CHECKSUM) {
@@ -91,24 +94,10 @@ static noinline void moderato_tx_plan_asked(const struct moderato_tx *tx,
 		plan->way = MODERATO_TX_GATHER;
 }
 
-/* The stack has just looked at gso_size, too; one branch is for all three */
-static void moderato_tx_plan(const struct moderato_tx *tx,
-			     const struct sk_buff *skb,
-			     struct moderato_tx_plan *plan)
-{
-	bool sums = skb->ip_summed == CHECKSUM_PARTIAL;
-
-	*plan = (struct moderato_tx_plan) {
-		.way = skb->data_len | skb_shinfo(skb)->gso_size | sums ?
-			       MODERATO_TX_COPY : MODERATO_TX_MAP,
-	};
-	if (unlikely(tx->asks))
-		moderato_tx_plan_asked(tx, skb, plan);
-}
-
 /* Posts @skb as it is. Return: its octets, or a negative error */
-static int moderato_tx_map(struct moderato_tx *tx, struct sk_buff *skb,
-			   const struct moderato_tx_plan *plan)
+static __always_inline int moderato_tx_map(struct moderato_tx *tx,
+					   struct sk_buff *skb,
+					   const struct moderato_tx_plan *plan)
 {
 	dma_addr_t dma;
 
@@ -118,20 +107,13 @@ static int moderato_tx_map(struct moderato_tx *tx, struct sk_buff *skb,
 				"Tx ring full while the queue is on\n");
 		return -EBUSY;
 	}
-	dma = dma_map_single(tx->dev, skb->data, skb->len, DMA_TO_DEVICE);
+	/* dma_map_single() would ask each time whether it comes from vmalloc() */
+	dma = dma_map_page(tx->dev, virt_to_page(skb->data),
+			   offset_in_page(skb->data), skb->len, DMA_TO_DEVICE);
 	if (unlikely(dma_mapping_error(tx->dev, dma)))
 		return -ENOMEM;
 	moderato_tx_post(tx, skb, dma, plan);
 	return skb->len;
-}
-
-static noinline int moderato_tx_elsewhere(struct moderato_tx *tx,
-					  struct sk_buff *skb,
-					  const struct moderato_tx_plan *plan)
-{
-	if (plan->way == MODERATO_TX_GATHER)
-		return tx->gather->post(tx, skb, plan);
-	return moderato_tx_copy(tx, skb, plan);
 }
 
 /* One that could not be posted, for the reason @err */
@@ -160,8 +142,7 @@ moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 /* For a stamp of @skb, or of the last frame that it became. Somebody waits for
  * it, whatever moderates other completions.
  */
-static noinline __cold void moderato_tx_ask(struct moderato_tx *tx,
-					    struct sk_buff *skb)
+static void moderato_tx_ask(struct moderato_tx *tx, struct sk_buff *skb)
 {
 	u32 slot = moderato_slot(tx->ring.producer - 1, tx->ring.order);
 
@@ -171,29 +152,52 @@ static noinline __cold void moderato_tx_ask(struct moderato_tx *tx,
 			    MODERATO_DESC_CONTROL_INTERRUPT);
 }
 
+/* Posts one that needs a plan: the hardware can do more than send it, or cannot
+ * send it as it is. Return: its octets, or a negative error
+ */
+static noinline int moderato_tx_planned(struct moderato_tx *tx,
+					struct sk_buff *skb)
+{
+	struct moderato_tx_plan plan = { .way = MODERATO_TX_COPY };
+	int len;
+
+	if (tx->asks)
+		moderato_tx_plan_asked(tx, skb, &plan);
+
+	if (plan.way == MODERATO_TX_MAP)
+		len = moderato_tx_map(tx, skb, &plan);
+	else if (plan.way == MODERATO_TX_GATHER)
+		len = tx->gather->post(tx, skb, &plan);
+	else
+		len = moderato_tx_copy(tx, skb, &plan);
+	if (len >= 0 && plan.stamp)
+		moderato_tx_ask(tx, skb);
+	return len;
+}
+
 netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_tx *tx = priv->queue[skb_get_queue_mapping(skb)].tx;
+	bool sums = skb->ip_summed == CHECKSUM_PARTIAL;
 	bool flush = !netdev_xmit_more();
-	struct moderato_tx_plan plan;
 	int len;
 
 	if (tx->ops->prepare)
 		tx->ops->prepare(tx);
 
-	moderato_tx_plan(tx, skb, &plan);
-	if (likely(plan.way == MODERATO_TX_MAP))
-		len = moderato_tx_map(tx, skb, &plan);
+	/* The stack has just looked at gso_size, too; one branch is for all */
+	if (unlikely(tx->asks | skb->data_len | skb_shinfo(skb)->gso_size |
+		     sums))
+		len = moderato_tx_planned(tx, skb);
 	else
-		len = moderato_tx_elsewhere(tx, skb, &plan);
+		len = moderato_tx_map(tx, skb, NULL);
 	if (unlikely(len < 0))
 		return moderato_tx_refuse(tx, skb, len, flush);
 
-	if (unlikely(plan.stamp))
-		moderato_tx_ask(tx, skb);
 	skb_tx_timestamp(skb);
-	if (!tx->prompt && !plan.stamp) {
+	if (!tx->prompt &&
+	    !(skb_shinfo(skb)->tx_flags & SKBTX_IN_PROGRESS)) {
 		/* The skb may wait long for being freed: neither its socket
 		 * nor its connection may wait with it.
 		 */
@@ -227,25 +231,26 @@ void moderato_tx_unmap(struct moderato_tx *tx, struct moderato_tx_buf *buf)
 		dma_unmap_single(tx->dev, buf->dma, buf->len, DMA_TO_DEVICE);
 }
 
-/* Octets of an skb in pieces, as they count in statistics: of segments, only the
- * last one may be short
+/* @len octets of @skb as they count in statistics: of segments, only the last one
+ * may be short
  */
 static unsigned int moderato_tx_wire_octets(const struct sk_buff *skb,
-					    const struct moderato_tx_buf *buf)
+					    const struct moderato_tx_buf *buf,
+					    u32 len)
 {
 	unsigned int tag = buf->flags & MODERATO_TX_TAGGED ? VLAN_HLEN : 0;
 	unsigned int before;
 
 	if (likely(buf->segs == 1))
-		return max_t(u32, skb->len + tag, ETH_ZLEN);
+		return max_t(u32, len + tag, ETH_ZLEN);
 
 	before = (buf->segs - 1) * skb_shinfo(skb)->gso_size;
 	return before + (buf->segs - 1) * (skb_tcp_all_headers(skb) + tag) +
-	       max_t(u32, skb->len - before + tag, ETH_ZLEN);
+	       max_t(u32, len - before + tag, ETH_ZLEN);
 }
 
-static noinline void moderato_tx_take_stamp(struct moderato_tx *tx, u16 index,
-					    struct sk_buff *skb)
+static void moderato_tx_take_stamp(struct moderato_tx *tx, u16 index,
+				   struct sk_buff *skb)
 {
 	u32 slot = moderato_slot(index, tx->ring.order);
 
@@ -254,15 +259,17 @@ static noinline void moderato_tx_take_stamp(struct moderato_tx *tx, u16 index,
 				    le32_to_cpu(tx->ring.desc[slot].checksum));
 }
 
-/* See moderato_tx_take(): with the last of its pieces */
+/* See moderato_tx_take(): with the last of its pieces, a tag, a stamp */
 static noinline struct sk_buff *
-moderato_tx_take_pieces(struct moderato_tx *tx, struct moderato_tx_done *done)
+moderato_tx_take_planned(struct moderato_tx *tx, struct moderato_tx_done *done)
 {
 	struct moderato_ring *ring = &tx->ring;
 	u16 index = ring->consumer;
 	struct moderato_tx_buf *buf =
 		&tx->buf[moderato_slot(index, ring->order)];
 	struct sk_buff *skb = buf->skb;
+	/* Of one slot, it may be a frame that was cut from the skb */
+	u32 len = buf->more ? skb->len : buf->len;
 	unsigned int octets;
 	u16 segments;
 	u32 status;
@@ -273,10 +280,10 @@ moderato_tx_take_pieces(struct moderato_tx *tx, struct moderato_tx_done *done)
 		return NULL;
 
 	segments = buf->segs;
-	octets = moderato_tx_wire_octets(skb, buf);
+	octets = moderato_tx_wire_octets(skb, buf, len);
 	if (buf->flags & MODERATO_TX_ACCOUNTED) {
 		done->accounted_frames++;
-		done->accounted_bytes += skb->len;
+		done->accounted_bytes += len;
 	}
 	buf->skb = NULL;
 	buf->more = 0;
@@ -318,23 +325,19 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 	if (!moderato_ring_completed(ring, &status))
 		return NULL;
 	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
-	if (unlikely(buf->more))
-		return moderato_tx_take_pieces(tx, done);
+	if (unlikely(buf->flags & MODERATO_TX_PLANNED))
+		return moderato_tx_take_planned(tx, done);
 
 	skb = buf->skb;
 	len = buf->len;
 	buf->skb = NULL;
 	dma_unmap_single(tx->dev, buf->dma, len, DMA_TO_DEVICE);
-	if (unlikely(status & MODERATO_DESC_STATUS_STAMPED))
-		moderato_tx_take_stamp(tx, ring->consumer, skb);
 
 	done->frames++;
 	if (buf->flags & MODERATO_TX_ACCOUNTED) {
 		done->accounted_frames++;
 		done->accounted_bytes += len;
 	}
-	if (buf->flags & MODERATO_TX_TAGGED)
-		len += VLAN_HLEN;
 	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
 		done->packets++;
 		done->bytes += max_t(u32, len, ETH_ZLEN);

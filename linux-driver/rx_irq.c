@@ -30,7 +30,7 @@ static void moderato_rx_irq_handle(struct moderato_rx *rx)
 	u32 budget = moderato_budget(&rx->queue->config.rx, rx->ring.order);
 	u32 taken = moderato_rx_irq_receive(rx, budget);
 
-	moderato_rearm_after(rx->queue->priv, &rx->ring, taken);
+	moderato_rearm_after(rx->queue, &rx->ring, taken);
 }
 
 static void moderato_rx_irq_stop(struct moderato_rx *rx)

@@ -263,7 +263,7 @@ static bool moderato_merge_wants(struct moderato_rx *rx, u32 slot, u32 status)
 
 	if (status & (MODERATO_DESC_STATUS_ERROR |
 		      MODERATO_DESC_STATUS_STAMPED) ||
-	    len > rx->room - MODERATO_RX_OFFSET)
+	    len > rx->longest)
 		return false;
 	dma_sync_single_for_cpu(rx->dev, buf->dma, MODERATO_RX_OFFSET + len,
 				DMA_FROM_DEVICE);

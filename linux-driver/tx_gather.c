@@ -202,7 +202,8 @@ static int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb,
 	buf->skb = skb;
 	buf->segs = moderato_tx_segs(skb);
 	buf->more = pieces - 1;
-	buf->flags = plan->flags | (tx->prompt ? MODERATO_TX_ACCOUNTED : 0);
+	buf->flags = plan->flags | MODERATO_TX_PLANNED |
+		     (tx->prompt ? MODERATO_TX_ACCOUNTED : 0);
 	header = gso ? skb_tcp_all_headers(skb) : buf->len;
 	moderato_tx_piece(tx, index, buf->dma, header, index != last);
 	moderato_tx_put_status(ring, index, plan->status);

@@ -14,17 +14,17 @@ static void moderato_tx_irq_handle(struct moderato_tx *tx)
 	struct moderato_queue *q = tx->queue;
 	u32 budget = moderato_budget(&q->config.tx, tx->ring.order);
 	struct moderato_tx_done done = {};
+	struct sk_buff *skb;
 
 	WRITE_ONCE(tx->in_irq, true);
-	while (budget--) {
-		struct sk_buff *skb = moderato_tx_take(tx, &done);
-
+	do {
+		skb = moderato_tx_take(tx, &done);
 		if (!skb)
 			break;
 		dev_consume_skb_irq(skb);
-	}
+	} while (--budget);
 	moderato_tx_finish(tx, &done);
-	moderato_rearm_after(q->priv, &tx->ring, done.frames);
+	moderato_rearm_after(q, &tx->ring, done.frames);
 	WRITE_ONCE(tx->in_irq, false);
 }
 

@@ -65,7 +65,7 @@ void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed)
 	__netif_tx_lock(tx->txq, smp_processor_id());
 	if (moderato_tx_is_polled(tx)) {
 		WRITE_ONCE(tx->masked, false);
-		moderato_rearm_after(tx->queue->priv, &tx->ring, freed);
+		moderato_rearm_after(tx->queue, &tx->ring, freed);
 		if (moderato_tx_adapts(&tx->queue->config))
 			moderato_dim_tx_event(tx->queue);
 	}

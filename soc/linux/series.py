@@ -44,13 +44,14 @@ PARTS = (
     Part("core.txt", (
         "moderato.h", "moderato_change.c", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
         "moderato_features.c", "moderato_hw.c", "moderato_link.c", "moderato_main.c",
-        "moderato_queue.c", "moderato_regs.h", "moderato_ring.h", "moderato_rx.c",
-        "moderato_stats.c", "moderato_tx.c", "rx_napi.c", "tx_copy.c", "tx_poll.c")),
+        "moderato_pool.c", "moderato_profiles.c", "moderato_queue.c", "moderato_queue_stats.c",
+        "moderato_regs.h", "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c",
+        "rx_napi.c", "tx_copy.c", "tx_poll.c")),
     Part("ethtool.txt", ("moderato_ethtool.c",)),
     Part("vlan.txt", ("moderato_vlan.c",)),
     Part("gather.txt", ("tx_gather.c",)),
-    Part("queues.txt", ("moderato_queues.c",)),
-    Part("timestamps.txt", ("moderato_ptp.c",)),
+    Part("queues.txt", ("moderato_queues.c", "moderato_queues.h", "moderato_rss.c")),
+    Part("timestamps.txt", ("moderato_hwtstamp.c", "moderato_ptp.c", "moderato_ptp.h")),
     Part("merging.txt", ("rx_merge.c",)),
 )
 
@@ -85,13 +86,6 @@ def name_upstream(name: str) -> str:
     return name if name.startswith("moderato") else f"moderato_{name}"
 
 
-def unifdef() -> Path:
-    """The kernel's program that decides #ifdefs."""
-    def build(directory: Path):
-        run(["gcc", "-O1", "-o", directory / "unifdef", kernel.source() / "scripts/unifdef.c"])
-    return artifact("unifdef", [kernel.source().name, debian.version("gcc")], build) / "unifdef"
-
-
 def feature(name: str) -> str | None:
     """The name by which the rest of the driver knows of a file, if it does by no more than that."""
     found = re.search(r"^const struct moderato_feature (\w+) =", (FOLDER / name).read_text(),
@@ -101,17 +95,12 @@ def feature(name: str) -> str | None:
 
 def as_it_is(path: Path, names: list[str]) -> str:
     """A source of the driver when only these files are there."""
-    absent = sorted(file.name for file in FOLDER.glob("*.c") if file.name not in names)
+    absent = sorted(file.name for file in FOLDER.glob("*.c") if file.name not in (*names, "compat.c"))
     words = [rf"/\* {re.escape(name)} \*/" for name in absent]
     words += [rf"\b{known}\b" for known in map(feature, absent) if known]
     text = "".join(line for line in path.read_text().splitlines(keepends=True)
                    if not re.search("|".join(words), line))
-    result = subprocess.run([unifdef(), "-UMODERATO_LINUX_6_1"], input=text, text=True,
-                            capture_output=True)
-    if result.returncode > 1:
-        raise BuildError(f"{path}: unifdef says {result.stderr.strip()}; mend its #ifdefs")
-    text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */",
-                  result.stdout)
+    text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
     for name in (name for part in PARTS for name in part.files):  # as comments name them
         text = re.sub(rf"(?<![\w/]){re.escape(name)}\b", name_upstream(name), text)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef MODERATO_PTP_H
+#define MODERATO_PTP_H
+
+#include <linux/net_tstamp.h>
+
+#include "moderato.h"
+
+int moderato_hwtstamp_get(struct net_device *ndev,
+			  struct kernel_hwtstamp_config *config);
+int moderato_hwtstamp_set(struct net_device *ndev,
+			  struct kernel_hwtstamp_config *config,
+			  struct netlink_ext_ack *extack);
+
+#endif /* MODERATO_PTP_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef MODERATO_QUEUES_H
+#define MODERATO_QUEUES_H
+
+#include "moderato.h"
+
+#define MODERATO_RSS_TABLE		BIT(MODERATO_RSS_TABLE_BITS)
+#define MODERATO_RSS_TABLE_WORDS	(BIT(MODERATO_RSS_TABLE_BITS) / 32)
+
+/* Which queue a received frame goes to, as the registers have it */
+struct moderato_rss {
+	u32 types;
+	u32 table[MODERATO_RSS_TABLE_WORDS];
+	u8 key[4 * MODERATO_RSS_KEY_WORDS];
+};
+
+void moderato_queues_apply(struct moderato_priv *priv);
+void moderato_queues_set_entry(struct moderato_priv *priv, unsigned int entry,
+			       u32 queue);
+
+#endif /* MODERATO_QUEUES_H */
