@@ -95,7 +95,7 @@ BROKEN = [
     ("moderato_ring.h", "moderato_size(order) / 4, reserve)", "moderato_size(order) / 4, 1U)",
      "ring_wake"),
     ("moderato_ring.h", "DIV_ROUND_UP_ULL(512ULL * hz", "div_u64(512ULL * hz", "ring_pause"),
-    ("moderato_coalesce.h", "? c->frames : moderato_size(order)", "? 256 : 256", "coalesce_budget"),
+    ("moderato_budget.h", "? c->frames : moderato_size(order)", "? 256 : 256", "coalesce_budget"),
     ("moderato_cut.h", "cut->id++", "(void)0", "cut_gso"),
     ("moderato_cut.h", "flags &= ~TCP_FLAG_CWR", "flags &= ~TCP_FLAG_ECE", "cut_gso"),
     ("moderato_cut.h", "(TCP_FLAG_FIN | TCP_FLAG_PSH)", "TCP_FLAG_FIN", "cut_gso"),

@@ -19,9 +19,9 @@ bool watched_starves(void);
 	(watched_fails() ? NULL : dma_alloc_coherent(__VA_ARGS__))
 #define page_pool_create(...) \
 	(watched_fails() ? ERR_PTR(-ENOMEM) : page_pool_create(__VA_ARGS__))
-#define page_pool_alloc_va(...) \
+#define page_pool_alloc(...) \
 	(watched_fails() || watched_starves() ? \
-		 NULL : page_pool_alloc_va(__VA_ARGS__))
+		 NULL : page_pool_alloc(__VA_ARGS__))
 #define page_frag_alloc_align(...) \
 	(watched_fails() ? NULL : page_frag_alloc_align(__VA_ARGS__))
 #define request_irq(...) (watched_fails() ? -ENOMEM : request_irq(__VA_ARGS__))
