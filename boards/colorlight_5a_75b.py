@@ -48,11 +48,14 @@ class Board(BoardSoC):
     phy_mode     = "rgmii-txid"  # as litex-boards has it: the FPGA delays what it receives
     phy_delays   = {"tx_delay": 0}
     dram_masks   = False  # they are tied to ground
-    cpu_config   = CpuConfig(icache=4096, icache_ways=1, dcache=4096, dcache_ways=1, itlb=0, dtlb=0)
+    # No Linux, and no room for more.
+    cpu_config   = CpuConfig(icache=4096, icache_ways=1, dcache=4096, dcache_ways=1, itlb=0, dtlb=0,
+                             prediction="none")
     synchronous  = ("sys", "clkout1")  # the latter is sys2x
     small        = True
 
-    def make_platform(self):
+    @staticmethod
+    def make_platform():
         platform = colorlight_5a_75b.Platform(revision="8.0")
         # Both PHYs are on one MDIO: the first port gets it.
         pins = platform.constraint_manager.available
@@ -65,16 +68,18 @@ class Board(BoardSoC):
     def add_clocks(self, platform):
         self.crg = CRG(platform, self.sys_clk_freq)
 
-    def make_dram_phy(self, platform):
+    @staticmethod
+    def make_dram_phy(platform, sys_clk_freq):
         # At half rate LiteDRAM's words have 64 bits, as the cluster's.
-        return HalfRateGENSDRPHY(platform.request("sdram"), self.sys_clk_freq)
+        return HalfRateGENSDRPHY(platform.request("sdram"), sys_clk_freq)
 
-    def make_dram_module(self):
-        return M12L64322A(self.sys_clk_freq, "1:2")
+    @staticmethod
+    def make_dram_module(sys_clk_freq):
+        return M12L64322A(sys_clk_freq, "1:2")
 
     def add_memory(self, platform):
-        self.sdrphy = self.make_dram_phy(platform)
-        self.add_litedram(self.sdrphy, self.make_dram_module())
+        self.sdrphy = self.make_dram_phy(platform, self.sys_clk_freq)
+        self.add_litedram(self.sdrphy, self.make_dram_module(self.sys_clk_freq), self.dram_masks)
 
     def add_devices(self, platform):
         pass  # the pins of LED and button are the console's

@@ -9,8 +9,6 @@ from litex.soc.cores.clock import ECP5PLL
 
 from litedram.phy import ECP5DDRPHY
 
-from moderato.soc.cpu import CpuConfig
-
 from .soc import BoardSoC
 
 
@@ -64,27 +62,33 @@ class DDR3CRG(LiteXModule):
             AsyncResetSynchronizer(self.cd_sys, ~pll.locked | self.reset),
         ]
 
+    def made_hz(self) -> int:
+        """The system clock that the PLL makes, up to a percent from what was asked for. After
+        `finalize`, which chooses the dividers; the third output is fed back."""
+        input_, back, looped, output = (self.pll.params[f"p_{name}_DIV"]
+                                        for name in ("CLKI", "CLKFB", "CLKOS2", "CLKOP"))
+        return round(100e6 / input_ * back * looped / output / 2)
+
 
 class DDR3Board(BoardSoC):
     """dram_module: class of litedram.modules."""
     dram_module = None
 
-    # With the lab's sizes nextpnr expected 43.7 MHz (docs/boards.md).
-    cpu_config = CpuConfig(icache=8192, icache_ways=2, dcache=8192, dcache_ways=2, itlb=4, dtlb=4)
-
     def add_clocks(self, platform):
         self.crg = DDR3CRG(platform, self.sys_clk_freq)
 
-    def make_dram_phy(self, platform):
-        return ECP5DDRPHY(platform.request("ddram"), sys_clk_freq=self.sys_clk_freq)
+    @staticmethod
+    def make_dram_phy(platform, sys_clk_freq):
+        return ECP5DDRPHY(platform.request("ddram"), sys_clk_freq=sys_clk_freq)
 
-    def make_dram_module(self):
-        return self.dram_module(self.sys_clk_freq, "1:2")
+    @classmethod
+    def make_dram_module(cls, sys_clk_freq):
+        return cls.dram_module(sys_clk_freq, "1:2")
 
     def add_memory(self, platform):
-        self.ddrphy = self.make_dram_phy(platform)
+        self.ddrphy = self.make_dram_phy(platform, self.sys_clk_freq)
         self.comb += [
             self.crg.stop.eq(self.ddrphy.init.stop),
             self.crg.reset.eq(self.ddrphy.init.reset),
         ]
-        self.add_litedram(self.ddrphy, self.make_dram_module())
+        self.add_litedram(self.ddrphy, self.make_dram_module(self.sys_clk_freq))

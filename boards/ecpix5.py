@@ -36,7 +36,8 @@ class Board(DDR3Board):
     dram_module = MT41K256M16
     rom_size    = 64 << 10  # the BIOS with FAT
 
-    def make_platform(self):
+    @staticmethod
+    def make_platform():
         platform = lambdaconcept_ecpix5.Platform()
         platform.add_extension(SD_CARD)
         return platform

@@ -47,7 +47,7 @@ class BoardSoC(ModeratoSoC):
     small        = False
 
     # Fixed like those of ModeratoSoC: LiteEth's MACs, if there are any, have pages 4 and 6.
-    csr_map = {**ModeratoSoC.csr_map, "identifier_mem": 1, "phy0": 5, "phy1": 7, "sdram": 8,
+    csr_map = {**ModeratoSoC.csr_map, "identifier_mem": 1, "phy0": 5, "phy1": 7,
                "ddrphy": 9, "leds": 10, "spisdcard": 11}
 
     def __init__(self, nic="moderato", uart_name="serial", harts=1, link="fixed"):
@@ -88,14 +88,6 @@ class BoardSoC(ModeratoSoC):
         self.add_module(name=f"phy{port}", module=ClockDomainsRenamer(domains)(phy))
         return phy
 
-    def add_litedram(self, phy, module):
-        """LiteDRAM with one native port, the cluster's: no cache and no converter between."""
-        self.add_sdram("sdram", phy, module, with_soc_interconnect=False)
-        geometry = module.geom_settings
-        bits     = geometry.bankbits + geometry.rowbits + geometry.colbits
-        size     = 2**bits * phy.settings.nranks * phy.settings.databits // 8
-        self.add_dram(self.sdram.crossbar.get_port(), size, self.dram_masks)
-
     def add_devices(self, platform):
         """Whatever else a board has."""
         self.leds = LedChaser(platform.request_all("user_led"), self.sys_clk_freq)
@@ -105,6 +97,8 @@ class BoardSoC(ModeratoSoC):
         if self.link == "negotiated":
             for port, mac in enumerate(description["macs"]):
                 mac["mdio"] = self._mdio(port)
+        if hasattr(self.crg, "made_hz"):
+            description["sys_clk_hz"] = self.crg.made_hz()
         return {**description, "board": self.title, "phy_mode": self.phy_mode, "link": self.link,
                 "offloads": self.offloads, "device": self.platform.device,
                 "baud_rate": self.baud_rate}

@@ -35,7 +35,7 @@ SOC = ROOT / "soc"
 @dataclass(frozen=True)
 class SimConfig:
     """`ram_latency`: cycles from a read command to its first word (soc/memory.py).
-
+    `dram`: the board whose DRAM is simulated in place of that RAM (sim/dram.py), or none.
     `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS.
     """
     macs: int = 2
@@ -47,6 +47,7 @@ class SimConfig:
     ram_bytes: int = 32 << 20
     rom_bytes: int = 64 << 10
     ram_latency: int = 8
+    dram: str = ""
 
     @property
     def mac_options(self) -> dict:
@@ -190,13 +191,15 @@ class SimSoC(Simulated, ModeratoSoC):
             nic                  = config.nic,
             liteeth_slots        = config.liteeth_slots,
             cpu                  = config.cpu,
-            ram_size             = config.ram_bytes,
+            ram_size             = 0 if config.dram else config.ram_bytes,
             ram_latency          = config.ram_latency,
             integrated_rom_size  = config.rom_bytes,
             integrated_sram_size = 0,
             uart_name            = "sim",
             with_timer           = False,
         )
+        if config.dram:
+            self._add_dram(config)
         self.connect(self.macs)
         for hart, trace in enumerate(self.cpu.trace):
             pads = platform.request("cpu", hart)
@@ -206,6 +209,12 @@ class SimSoC(Simulated, ModeratoSoC):
                 pads.trace_pc.eq(trace["pc"]),
                 pads.trace_privilege.eq(trace["privilege"]),
             ]
+
+    def _add_dram(self, config: SimConfig):
+        from .dram import DRAMModel, of_board
+        module, settings = of_board(config.dram, config.sys_clk_hz)
+        self.ddrphy = DRAMModel(module, settings, config.ram_bytes)
+        self.add_litedram(self.ddrphy, module, size=config.ram_bytes)
 
     def describe(self):
         return {**ModeratoSoC.describe(self), "gated_clocks": self.gated_macs}
@@ -220,6 +229,9 @@ def soc_verilog(config: SimConfig = SimConfig()) -> Path:
                       plic_sources(config.macs, config.mac_options.get("queues", 1)))
     parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
     inputs = [parameters, netlist, SOC / "cpu", Path(__file__)]
+    if config.dram:
+        inputs += [Path(__file__).with_name("dram.py"), *(ROOT / "boards").glob("*.py")]
+        inputs += [f"{package}={version(package)}" for package in ("litedram", "litex-boards")]
     inputs += [SOC / name for name in ("soc.py", "liteeth.py", "memory.py")]
     inputs += [f"{package}={version(package)}" for package in ("litex", "liteeth", "migen")]
     if config.macs:

@@ -50,24 +50,34 @@ class IntegratedRAM(LiteXModule):
             If(port.cmd.valid & port.cmd.we, ram.we.eq(port.cmd.mask)),
         ]
 
-        # Latency: the array takes one cycle, a ring of words the others.
-        depth = latency - 1
-        ring  = Memory(WORD, depth, name="main_ram_ring")
+        # Latency: the array takes one cycle.
+        self.delay = delay = WordDelay(WORD, latency - 1)
+        reads = Signal(latency)
+        self.sync += reads.eq(Cat(port.cmd.valid & ~port.cmd.we, reads))
+        self.comb += [
+            delay.sink.eq(ram.dat_r),
+            port.rsp.valid.eq(reads[-1]),
+            port.rsp.data.eq(delay.source),
+        ]
+
+
+class WordDelay(LiteXModule):
+    """What `sink` was so many cycles ago is `source`: a ring, of which only one word changes."""
+    def __init__(self, bits: int, cycles: int):
+        self.sink   = Signal(bits)
+        self.source = Signal(bits)
+
+        # # #
+
+        ring  = Memory(bits, cycles, name="main_ram_ring")
         put   = ring.get_port(write_capable=True)
         get   = ring.get_port(async_read=True)
-        index = Signal(max=depth)
-        reads = Signal(latency)
+        index = Signal(max=cycles)
         self.specials += ring, put, get
-        self.sync += [
-            index.eq(index + 1),
-            If(index == depth - 1, index.eq(0)),
-            reads.eq(Cat(port.cmd.valid & ~port.cmd.we, reads)),
-        ]
+        self.sync += index.eq(index + 1), If(index == cycles - 1, index.eq(0))
         self.comb += [
-            put.adr.eq(index), put.dat_w.eq(ram.dat_r), put.we.eq(1),
-            get.adr.eq(index),
-            port.rsp.valid.eq(reads[-1]),
-            port.rsp.data.eq(get.dat_r),
+            put.adr.eq(index), put.dat_w.eq(self.sink), put.we.eq(1),
+            get.adr.eq(index), self.source.eq(get.dat_r),
         ]
 
 

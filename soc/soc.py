@@ -39,12 +39,12 @@ class ModeratoSoC(SoCCore):
     liteeth_slots: of each direction of LiteEth's MAC.
     cpu: size of the cluster.
     ram_size, ram_latency: bytes and cycles of an integrated main memory; without one, call
-        `add_dram` with LiteDRAM's port.
+        `add_litedram`, or `add_dram` with LiteDRAM's port.
 
     Every device has a fixed address and interrupt, whatever else the SoC contains.
     """
     interrupt_map = {"uart": 1, "timer0": 2}
-    csr_map       = {"ctrl": 0, "uart": 2, "timer0": 3}
+    csr_map       = {"ctrl": 0, "uart": 2, "timer0": 3, "sdram": 8}
 
     def __init__(self, platform, sys_clk_freq, phys=(), cpu=CpuConfig(), ram_size=0, ram_latency=8,
                  nic="moderato", liteeth_slots=2, **kwargs):
@@ -77,6 +77,17 @@ class ModeratoSoC(SoCCore):
             memory = self.whole_words.memory
         self.dram = DRAMBridge(memory, port, self.mem_map["main_ram"])
         self._add_main_ram(size)
+
+    def add_litedram(self, phy, module, masks: bool = True, size: int = 0):
+        """LiteDRAM with one native port, the cluster's: no cache and no converter between.
+
+        size: bytes that are used; 0: all.
+        """
+        self.add_sdram("sdram", phy, module, with_soc_interconnect=False)
+        geometry = module.geom_settings
+        bits     = geometry.bankbits + geometry.rowbits + geometry.colbits
+        whole    = 2**bits * phy.settings.nranks * phy.settings.databits // 8
+        self.add_dram(self.sdram.crossbar.get_port(), size or whole, masks)
 
     def _add_main_ram(self, size: int):
         region = SoCRegion(origin=self.mem_map["main_ram"], size=size, mode="rwx")

@@ -49,6 +49,7 @@ def forward_once(lab, *more):
 @pytest.mark.parametrize("words, system", [
     ([], System()), (["--kernel", "debug"], System(kernel=DEBUG)),
     (["--hz", "250"], System(kernel=Choice("normal", 250))),
+    (["--memory", "dram", "--clock", "80"], System(memory="dram", clock_mhz=80)),
     (["--harts", "2"], System(harts=2, spread="common")),
     (["--harts", "2", "--spread", "pinned"], System(harts=2, spread="pinned"))])
 def test_system_is_chosen(lab, machine, monkeypatch, words, system):

@@ -16,13 +16,15 @@ from moderato.sim.soc import SimConfig, soc_verilog
 from moderato.soc.cpu import CpuConfig
 
 
-def test_equal_designs_are_equal_files(tmp_path):
+@pytest.mark.parametrize("config", [
+    SimConfig(macs=1), SimConfig(macs=1, dram="versa_ecp5", sys_clk_hz=80_000_000)])
+def test_equal_designs_are_equal_files(config, tmp_path):
     """Else every change of a file, of a comment even, would make new simulators and checkpoints."""
     folders = tmp_path / "first", tmp_path / "second"
     for folder in folders:
         folder.mkdir()
         subprocess.run([sys.executable, "-m", "moderato.sim.soc",
-                        json.dumps(dataclasses.asdict(SimConfig(macs=1))), folder], check=True)
+                        json.dumps(dataclasses.asdict(config)), folder], check=True)
         time.sleep(1)  # the time of day must not show
     first, second = ({file.name: file.read_bytes() for file in folder.iterdir()}
                      for folder in folders)

@@ -105,8 +105,9 @@ def simulated(kind: type, bios: str, seconds: float) -> type:
         phy_delays = {"tx_delay": 0, "rx_delay": 0}  # the models at the pins delay both clocks
         baud_rate  = 1_000_000  # at 115200 the BIOS' text would take most of the time
 
-        def make_platform(self):
-            return SimulatedPlatform(kind.make_platform(self))
+        @staticmethod
+        def make_platform():
+            return SimulatedPlatform(kind.make_platform())
 
         def add_clocks(self, platform):
             self.crg = _CRG(platform.request("sys_clk"))
@@ -121,11 +122,11 @@ def simulated(kind: type, bios: str, seconds: float) -> type:
             return phy
 
         def add_memory(self, platform):
-            settings = self.make_dram_phy(kind.make_platform(self)).settings
+            settings = self.make_dram_phy(kind.make_platform(), self.sys_clk_freq).settings
             settings.phytype, settings.read_leveling = "SDRAMPHYModel", False
-            module = self.make_dram_module()
+            module = self.make_dram_module(self.sys_clk_freq)
             self.ddrphy = PHYModel(module, settings, self.sys_clk_freq)
-            self.add_litedram(self.ddrphy, module)
+            self.add_litedram(self.ddrphy, module, self.dram_masks)
             if bios != "test":
                 self.add_constant("SDRAM_TEST_DISABLE")
                 self.add_constant("CONFIG_BIOS_NO_DELAYS")  # 250 ms for a serial boot to begin

@@ -17,6 +17,7 @@ from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
 STUDIES = ("rfc2544", "tcp", "strategies", "harts")  # of published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
+MIN_CLOCK, MAX_CLOCK = 40, 400   # MHz: the MAC needs 37.5 for a gigabit
 MIN_LOAD = 0.001                 # percent: at 100 Mb/s 3 frames of 64 bytes in 2 s
 MAX_FRAMES = 100_000_000         # at 100 Mb/s a day of simulation
 COMPARED = ("forward", "profile", "tcp")
@@ -131,6 +132,14 @@ def link(word: str) -> int:
     rate = _integer(word, "a line rate")
     if rate not in LINKS:
         raise argparse.ArgumentTypeError(f"{rate}: the line rate is 10, 100 or 1000 Mb/s")
+    return rate
+
+
+def clock(word: str) -> int:
+    """MHz of the SoC."""
+    rate = _integer(word, "a whole number of MHz")
+    if not MIN_CLOCK <= rate <= MAX_CLOCK:
+        raise argparse.ArgumentTypeError(f"{rate}: the SoC's clock is {MIN_CLOCK} to {MAX_CLOCK} MHz")
     return rate
 
 

@@ -9,7 +9,9 @@ from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, Choice
 
 from ..measure.traffic import Traffic
 from ..run.store import Where
-from ..run.system import COMMON, IPI, QUEUES, SPREADS, THREADED, System
+from ..run.system import (
+    COMMON, IDEAL, IPI, MEMORIES, NOMINAL_MHZ, QUEUES, SPREADS, THREADED, System,
+)
 from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, OFFLOAD, RX_INTERRUPT, VARIANTS
 from ..show import outputs
 from ..show.errors import UsageError
@@ -55,6 +57,13 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
     parser.add_argument("--spread", choices=list(SPREADS), help="of two harts: " + "; ".join(
                         f"{name}: {what}" for name, what in SPREADS.items())
                         + f" (default: {COMMON})")
+
+
+    parser.add_argument("--memory", choices=list(MEMORIES), default=IDEAL, help="; ".join(
+                        f"{name}: {what}" for name, what in MEMORIES.items())
+                        + f" (default: {IDEAL})")
+    parser.add_argument("--clock", type=arguments.clock, default=NOMINAL_MHZ, metavar="MHZ",
+                        help=f"of the SoC (default: {NOMINAL_MHZ})")
 
 
 def add_frame_size(parser: ArgumentParser):
@@ -142,7 +151,8 @@ def system(options) -> System:
     if options.harts == 1 and options.spread:
         raise UsageError("--spread is about several harts; add --harts 2, or leave it out")
     return System(options.nic, Choice(options.kernel, options.hz), options.harts,
-                  options.spread or COMMON, tuple(getattr(options, "ethtool", ())))
+                  options.spread or COMMON, tuple(getattr(options, "ethtool", ())),
+                  options.memory, options.clock)
 
 
 def system_and_traffic(options) -> tuple[System, Traffic]:

@@ -12,7 +12,7 @@ from moderato.soc.cpu import CpuConfig
 from moderato.soc.linux.kernel import NORMAL, Choice
 from moderato.soc.toolchain import cache, project
 
-from .system import System
+from .system import DRAM, DRAM_BOARD, System
 from .variants import LITEETH, MODERATO, OFFLOAD
 
 # With the tick on an idle CPU, too. Else it starts when a device gets busy enough for its softirqs
@@ -69,6 +69,7 @@ class Machine:
                 "nic": self.system.nic, "kernel": self._release(),
                 "cpu": self.soc.get("cpu"), "memory_bytes": self.soc.get("memory", {}).get("size"),
                 **({"spread": self.system.spread} if self.system.harts > 1 else {}),
+                **({"memory": DRAM} if self.system.memory == DRAM else {}),
                 **({"ethtool": list(self.system.ethtool)} if self.system.ethtool else {})}
 
     def _release(self) -> str | None:
@@ -96,6 +97,8 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
         macs=2, nic=LITEETH if system.nic == LITEETH else MODERATO,
         offloads=system.nic == OFFLOAD, liteeth_slots=liteeth_slots,
         cpu=dataclasses.replace(cpu, harts=system.harts),
+        sys_clk_hz=system.clock_mhz * 1_000_000,
+        dram=DRAM_BOARD if system.memory == DRAM else "",
         ram_bytes=KERNELS[system.kernel.name].ram_bytes))
     return around(verilog, link_mbps, system, bootargs)
 

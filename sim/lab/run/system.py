@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a trial runs on, as far as a user chooses it: NIC, kernel, harts and their work, settings."""
+"""What a trial runs on, as far as a user chooses it: NIC, kernel, harts and their work, memory, clock,
+settings."""
 
 from dataclasses import dataclass
 
@@ -9,6 +10,9 @@ from .variants import INTERFACES, LITEETH, MODERATO, OFFLOAD
 
 COMMON, IPI, PINNED, RPS, THREADED, QUEUES = \
     "common", "ipi", "pinned", "rps", "threaded", "queues"
+IDEAL, DRAM = "ideal", "dram"
+DRAM_BOARD = "versa_ecp5"
+NOMINAL_MHZ = 100
 _ALL = 0b11  # harts, as the kernel's masks have them
 
 
@@ -20,6 +24,8 @@ class System:
     harts:  int = 1
     spread: str = COMMON
     ethtool: tuple[str, ...] = ()  # settings of one's own, beyond the variant's
+    memory: str = IDEAL  # one of MEMORIES
+    clock_mhz: int = NOMINAL_MHZ  # of the SoC; wires and the guest's time keep theirs
 
     @property
     def in_order(self) -> bool:
@@ -52,6 +58,10 @@ class System:
         return commands
 
 
+MEMORIES = {
+    IDEAL: "a RAM that answers 8 cycles after each command",
+    DRAM:  "the Versa's DDR3 behind LiteDRAM's controller",
+}
 SPREADS = {
     COMMON:   "all interrupts at hart 0, and all that follows",
     IPI:      "the same, but hart 0 wakes hart 1 when more frames wait than it takes at once, and "

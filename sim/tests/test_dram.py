@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The simulated DRAM answers LiteDRAM's controller as LiteDRAM's own model does."""
+
+import random
+
+import pytest
+from litedram.modules import MT41K64M16
+from litedram.phy.model import SDRAMPHYModel
+from migen import run_simulation
+
+from moderato.sim.dram import DRAMModel, of_board
+
+CLOCK = 80_000_000
+SIZE  = 4 << 10  # bytes
+
+
+class Small(MT41K64M16):
+    nbanks, nrows, ncols = 8, 8, 32
+
+    def __init__(self):
+        MT41K64M16.__init__(self, CLOCK, "1:2")
+        self.geom_settings.addressbits = 14  # A10 has a meaning
+
+
+class Theirs(SDRAMPHYModel):
+    """It counts four columns for a command, and the ECP5's PHY moves eight."""
+    def __init__(self, module, settings):
+        settings.databits *= 2
+        SDRAMPHYModel.__init__(self, module, settings, clk_freq=CLOCK)
+        settings.databits //= 2
+
+
+def answers(make_phy, cycles: int = 480) -> list[tuple[int, int, int]]:
+    """Cycle and both halves of each read, for the same commands; each is to an open row."""
+    _, settings = of_board("versa_ecp5", CLOCK)
+    phy    = make_phy(Small(), settings)
+    chance = random.Random(1)
+    seen   = []
+
+    def give(phase, ras, cas, we, bank, address):
+        for signal, value in ((phase.cs_n, 0), (phase.ras_n, not ras), (phase.cas_n, not cas),
+                              (phase.we_n, not we), (phase.bank, bank), (phase.address, address)):
+            yield signal.eq(value)
+
+    def controller():
+        for cycle in range(cycles):
+            for phase in phy.dfi.phases:
+                yield phase.cs_n.eq(1)
+                yield phase.wrdata.eq(chance.getrandbits(64))
+                yield phase.wrdata_mask.eq(chance.getrandbits(8))
+            bank = cycle % 8 if cycle < 9 else chance.randrange(8)
+            if 0 < cycle % 60 < 10 and cycle > 8:
+                pass  # writes end before another row is opened
+            elif cycle <= 8 or cycle % 60 == 10:
+                yield from give(phy.dfi.phases[cycle % 2], 1, 0, 0, bank, chance.randrange(8))
+            else:
+                column = 8 * chance.randrange(3)
+                write  = cycle < 150 or chance.random() < 0.4
+                yield from give(phy.dfi.phases[cycle % 2], 0, 1, write, bank, column)
+            yield
+            if (yield phy.dfi.phases[0].rddata_valid):
+                low, high = phy.dfi.phases
+                seen.append((cycle, (yield low.rddata), (yield high.rddata)))
+
+    run_simulation(phy, controller())
+    return seen
+
+
+def test_as_litedrams_model():
+    ours = answers(lambda module, settings: DRAMModel(module, settings, SIZE))
+    assert ours == answers(Theirs)
+    assert len({(low, high) for _, low, high in ours}) > 50
+
+
+@pytest.mark.parametrize("board", ("versa_ecp5", "ecpix5"))
+def test_each_board(board):
+    module, settings = of_board(board, CLOCK)
+    assert (module.memtype, settings.nphases * settings.dfi_databits) == ("DDR3", 128)
+
+
+def test_no_ddr3():
+    with pytest.raises(ValueError, match="Colorlight 5A-75B has no DDR3"):
+        of_board("colorlight_5a_75b", CLOCK)
