@@ -106,6 +106,17 @@ def test_device_tree(built, tmp_path):
     assert text.count("speed = <1000>") == (len(soc["macs"]) if fixed else 0)
 
 
+@pytest.mark.parametrize("built", LINUX, indirect=True, ids=name)
+def test_linux_knows_the_clock_that_the_pll_makes(built):
+    """LiteX takes what is a percent away from what was asked for. CLKOS2 is fed back."""
+    _board, _nic, folder = built
+    pll, = re.findall(r"^EHXPLLL #\((.*?)\) EHXPLLL", (folder / "top.v").read_text(),
+                      re.MULTILINE | re.DOTALL)
+    by   = {name: int(value) for name, value in re.findall(r"\.(\w+_DIV)\s+\(\d+'d(\d+)\)", pll)}
+    sys2x = 100e6 / by["CLKI_DIV"] * by["CLKFB_DIV"] * by["CLKOS2_DIV"] / by["CLKOP_DIV"]
+    assert json.loads((folder / "soc.json").read_text())["sys_clk_hz"] == round(sys2x / 2)
+
+
 def test_images_without_linux(tmp_path):
     """The program is the only image, and 1 MiB from its address is memory (forward.py)."""
     soc = json.loads((gateware(SMALL, "moderato") / "soc.json").read_text())

@@ -26,7 +26,7 @@ VARIANT = "napi-tx-off"
 OCTETS  = 64
 SECONDS = 0.2
 AS_OURS = {"icache_size": 16384, "icache_ways": 4, "dcache_size": 16384, "dcache_ways": 4,
-           "itlb_size": 16, "dtlb_size": 16, "icache_width": 64, "dcache_width": 64}
+           "itlb_size": 4, "dtlb_size": 4, "icache_width": 64, "dcache_width": 64}
 STOCK, OURS = "VexRiscv-SMP", "our cluster"
 SYSTEMS = {STOCK: lambda: around(verilog(**AS_OURS)), OURS: machine}
 

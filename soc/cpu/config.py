@@ -17,10 +17,10 @@ class CpuConfig:
     icache_ways: int = 4
     dcache: int = 16384
     dcache_ways: int = 4
-    itlb: int = 16
-    dtlb: int = 16
-    prediction: str = "none"  # of branches: one of PREDICTIONS
-    debug: bool = False       # JTAG debug module: halt, step, breakpoints; no reset of the system
+    itlb: int = 4
+    dtlb: int = 4
+    prediction: str = "target"  # of branches: one of PREDICTIONS
+    debug: bool = False         # JTAG debug module: halt, step, breakpoints; no reset of the system
 
     def __post_init__(self):
         if self.harts not in (1, 2):
@@ -49,6 +49,7 @@ class CpuConfig:
             "icache": self.icache, "icache_ways": self.icache_ways,
             "dcache": self.dcache, "dcache_ways": self.dcache_ways,
             "itlb": self.itlb, "dtlb": self.dtlb, "line": LINE_BYTES,
+            "prediction": self.prediction,
         }
 
 

@@ -29,8 +29,10 @@ class Options:
 
 
 def dts(soc: dict, options: Options = Options()) -> str:
-    """Device tree source."""
+    """Device tree source. Raises ValueError if Linux cannot boot on such a SoC."""
     where = memory_map(soc)
+    if not soc["cpu"]["itlb"]:
+        raise ValueError("the CPU has no TLBs, and so no MMU, which Linux needs; give both some entries")
     memory, clock = soc["memory"], soc["sys_clk_hz"]
     harts = range(soc["cpu"]["harts"])
     timers = ", ".join(f"<&intc{hart} 3>, <&intc{hart} 7>" for hart in harts)

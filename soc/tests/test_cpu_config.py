@@ -26,7 +26,8 @@ def test_wrong_values_are_named(wrong, word):
 def test_description():
     assert CpuConfig(harts=2, icache=8192, icache_ways=2, dtlb=8).describe() == {
         "harts": 2, "isa": "rv32ima", "icache": 8192, "icache_ways": 2, "dcache": 16384,
-        "dcache_ways": 4, "itlb": 16, "dtlb": 8, "line": 64}
+        "dcache_ways": 4, "itlb": 4, "dtlb": 8, "line": 64,
+        "prediction": "target"}
 
 
 def test_no_mmu():

@@ -71,6 +71,12 @@ def test_memory_that_cannot_boot(soc, memory, said):
         dts(soc)
 
 
+def test_a_cpu_without_mmu_cannot_boot(soc):
+    soc["cpu"].update(itlb=0, dtlb=0)
+    with pytest.raises(ValueError, match="no MMU"):
+        dts(soc)
+
+
 def test_room_for_a_larger_kernel(soc):
     usual = memory_map(soc)
     soc["memory"]["kernel_room"] = usual.dtb - usual.kernel

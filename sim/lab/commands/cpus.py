@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What other caches and TLBs would bring; minutes for each cluster."""
+"""What other caches or predictions bring; minutes for each cluster."""
 
 EXAMPLES = ("",)
 

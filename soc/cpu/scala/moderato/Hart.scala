@@ -52,19 +52,23 @@ class Hart(config: ClusterConfig, id: Int) extends Area {
 object Hart {
   /** VexRiscv's own SMP configuration with two plugins replaced. */
   def vexConfig(config: ClusterConfig, id: Int): VexRiscvConfig = {
+    val prediction = config.prediction match {
+      case "none"    => NONE
+      case "static"  => STATIC
+      case "dynamic" => DYNAMIC
+      case "target"  => DYNAMIC_TARGET
+    }
     val vex = VexRiscvSmpClusterGen.vexRiscvConfig(
       hartId = id, ioRange = _.msb, resetVector = 0,
       iBusWidth = 64, dBusWidth = 64, loadStoreWidth = 32,
       iCacheSize = config.icacheBytes, iCacheWays = config.icacheWays,
       dCacheSize = config.dcacheBytes, dCacheWays = config.dcacheWays,
       iTlbSize = config.itlbEntries, dTlbSize = config.dtlbEntries,
-      prediction = config.prediction match {
-        case "none"    => NONE
-        case "static"  => STATIC
-        case "dynamic" => DYNAMIC
-        case "target"  => DYNAMIC_TARGET
-      },
-      coherency = true, iBusRelax = true, earlyBranch = true, withMmu = config.withMmu,
+      prediction = prediction,
+      coherency = true, iBusRelax = true, withMmu = config.withMmu,
+      // Only what was predicted wrongly waits for the decision, if targets are predicted. So it has
+      // a register before it goes to the fetch, which would be the longest path (docs/cpu.md).
+      earlyBranch = prediction != DYNAMIC_TARGET,
       withFloat = false, withDouble = false, externalFpu = false)
 
     // Without ebreakGen, `ebreak` is a no-operation: BUG() and WARN() would be lost.
