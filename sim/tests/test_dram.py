@@ -9,6 +9,11 @@ from litedram.phy.model import SDRAMPHYModel
 from migen import run_simulation
 
 from moderato.sim.dram import DRAMModel, of_board
+from moderato.sim.lab.measure import trial
+from moderato.sim.lab.measure.results import Trial
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import DRAM, System
 
 CLOCK = 80_000_000
 SIZE  = 4 << 10  # bytes
@@ -81,3 +86,18 @@ def test_each_board(board):
 def test_no_ddr3():
     with pytest.raises(ValueError, match="Colorlight 5A-75B has no DDR3"):
         of_board("colorlight_5a_75b", CLOCK)
+
+
+@pytest.mark.slow  # a simulator of its own
+def test_linux_forwards_from_dram():
+    """A tenth of the line rate, at the Versa's clock: the wires' seconds are as ever."""
+    of    = machine(system=System(memory=DRAM, clock_mhz=84))
+    ready = state.ready(of, "napi-tx-off")
+    one   = Trial("napi-tx-off", 512, 10, 1000, 100)
+    found = trial.run(one, ready, lambda done: None)
+    assert found.sys_clk_hz == of.sys_clk_hz == 84_000_000
+    assert of.conditions["memory"] == DRAM
+    assert found.total("forwarded") == found.total("offered") == 2000
+    assert found.total("corrupted") == 0
+    rate = 2 * 0.1 * 100e6 / (8 * (512 + 20))
+    assert found.total("fps") == pytest.approx(rate, rel=0.01)

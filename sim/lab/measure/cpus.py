@@ -19,8 +19,7 @@ def cluster(kib: int, ways: int, tlb: int, prediction: str) -> CpuConfig:
                      itlb=tlb, dtlb=tlb, prediction=prediction)
 
 
-CLUSTERS = [(8, 2, 4, "none"), (16, 4, 4, "none"), (16, 4, 16, "none"),
-            (16, 4, 4, "target"), (16, 4, 16, "target")]
+CLUSTERS = [(16, 4, 16, "none"), (16, 4, 4, "none"), (16, 4, 4, "target")]
 VARIANT  = "napi-tx-off"
 SECONDS  = 0.1  # of simulated time, at full load: some hundred forwarded frames
 
