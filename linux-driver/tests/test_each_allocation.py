@@ -53,6 +53,8 @@ def test_each_allocation_fails_once(tmp_path, system):
             assert outcome.attempts > least, outcome  # so many failed
         for port in guest.call("collect")["ports"]:
             assert port["corrupted"] == port["duplicated"] == port["left"]["bad_fcs"] == 0
+        # Polls by the clock are too seldom for a ring of four
+        watched.change(guest, [f"each flags {NAPI | TX_NAPI}"], tmp_path, place)
         guest.check("/etc/moderato/up static")  # a port that was down has forgotten its neighbours
         offer(guest, 20)
         assert [port["lost"] for port in collect(guest)] == [0, 0]
