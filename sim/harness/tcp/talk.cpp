@@ -14,51 +14,19 @@ unsigned receiving_port(const TalkPlan& plan) { return plan.direction == TalkPla
 
 }  // namespace
 
-// Frames that wait for a line, which takes them one after the other.
-class Talk::Line final : public PacketSource {
-public:
-    Line(Talk& talk, unsigned port) : talk_(talk), port_(port) {}
-    void add(uint64_t cycle, Octets frame) { waiting_.push_back({cycle, std::move(frame)}); }
-
-    uint64_t next_start(uint64_t line_end) const override {
-        return waiting_.empty() ? kNever : std::max(waiting_.front().cycle, line_end + talk_.rate_.cycles(kGap));
-    }
-    Packet take(uint64_t start) override {
-        const Octets frame = std::move(waiting_.front().octets);
-        waiting_.pop_front();
-        if (const auto found = talk_.in_.find(port_); found != talk_.in_.end())
-            found->second.add(nanoseconds(start + talk_.rate_.cycles(kPreamble), kSysClkHz), frame);
-        if (const auto segment = parse_segment(frame))
-            talk_.meter_.passed(port_, kIn, *segment, start + talk_.rate_.cycles(kPreamble + frame.size()));
-        return {start, with_preamble(frame), false};
-    }
-    bool yields() const override { return true; }
-
-private:
-    struct Waiting {
-        uint64_t cycle;
-        Octets octets;
-    };
-    Talk& talk_;
-    unsigned port_;
-    std::deque<Waiting> waiting_;
-};
-
 Talk::Talk(const TalkPlan& plan, uint64_t start, const LineRate& rate)
     : Traffic(start), plan_(plan), rate_(rate), damage_(plan.faults),
       stack_(plan.window, start, [this](unsigned port, Octets frame) { queue(port, std::move(frame)); }),
       connections_(plan.connections) {
     for (unsigned port = 0; port < kPorts; ++port) {
-        lines_[port] = std::make_unique<Line>(*this, port);
+        lines_.emplace_back(rate, [this, port](uint64_t taken, const Octets& frame) { sends(port, taken, frame); });
         if (!plan.pcap.empty()) in_[port], out_[port];
     }
     if (plan.direction != TalkPlan::kTowards && !plan.refuse) listen();
     if (plan.direction != TalkPlan::kFrom) open();
 }
 
-Talk::~Talk() = default;
-
-PacketSource* Talk::source(unsigned port) { return lines_[port].get(); }
+PacketSource* Talk::source(unsigned port) { return &lines_[port]; }
 
 void Talk::open() {
     const bool through = plan_.direction == TalkPlan::kThrough;
@@ -113,9 +81,17 @@ void Talk::queue(unsigned port, Octets frame) {
     append_fcs(frame);
     for (auto& [passing, lost] : damage_.pass(port, kIn, std::move(frame))) {
         const auto segment = parse_segment(passing);
-        if (!lost) lines_[port]->add(Stack::now(), std::move(passing));
+        if (!lost) lines_[port].add(Stack::now(), std::move(passing));
         else if (segment) meter_.passed(port, kIn, *segment, Stack::now());  // it was sent, if in vain
     }
+}
+
+// The line takes it.
+void Talk::sends(unsigned port, uint64_t start, const Octets& frame) {
+    if (const auto found = in_.find(port); found != in_.end())
+        found->second.add(nanoseconds(start + rate_.cycles(kPreamble), kSysClkHz), frame);
+    if (const auto segment = parse_segment(frame))
+        meter_.passed(port, kIn, *segment, start + rate_.cycles(kPreamble + frame.size()));
 }
 
 std::vector<Departure> Talk::sent(Departure departure) {

@@ -12,6 +12,7 @@
 #include "stack.h"
 #include "tester/capture.h"
 #include "tester/tester.h"
+#include "tester/waiting.h"
 
 struct TalkPlan {
     enum Direction { kTowards, kFrom, kThrough } direction = kTowards;  // seen from the guest: in, out, through
@@ -29,7 +30,6 @@ struct TalkPlan {
 class Talk final : public Traffic {
 public:
     Talk(const TalkPlan& plan, uint64_t start, const LineRate& rate);
-    ~Talk() override;
 
     const char* busy() const override { return "connections are open; collect them first"; }
     // From when a fifth of all octets had arrived, to when the first connection's last one had.
@@ -63,7 +63,6 @@ public:
     uint64_t part(unsigned part) const;
 
 private:
-    class Line;  // what waits for a line
     struct Arrival {
         uint64_t cycle, total;
     };
@@ -73,7 +72,7 @@ private:
     Damage damage_;
     Meter meter_;
     std::map<unsigned, PcapWriter> in_, out_;
-    std::array<std::unique_ptr<Line>, kPorts> lines_;
+    std::vector<WaitingFrames> lines_;  // one at each port
     std::multimap<uint64_t, std::pair<unsigned, Octets>> arriving_;  // frames from the device, by their last bit
     Stack stack_;  // before the ends, which hold what is its
     std::vector<Connection> connections_;
@@ -88,6 +87,7 @@ private:
     std::unique_ptr<Receiving> receiver(size_t number, bool compared);
     bool vanished(unsigned port, const Segment& segment) const;
     void queue(unsigned port, Octets frame);
+    void sends(unsigned port, uint64_t start, const Octets& frame);
     void moved(size_t number, uint64_t octets);
     void settle();
     uint64_t total_at(uint64_t cycle) const;
