@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "interrupt.h"
+#include "protocol/lives.h"
 #include "protocol/plans.h"
 #include "protocol/script.h"
 #include "simulation.h"
@@ -14,14 +15,16 @@
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr char kUsageText[] =
     "usage: moderato-sim [--load FILE@ADDRESS]... [--restore FILE] [--console FILE] [--ungated]\n"
-    "                    [--udp-echo] (--script FILE|- | --interactive [--prompt TEXT] [--offer JSON])\n"
+    "                    [--udp-echo] (--script FILE|- | --interactive [--prompt TEXT] [--offer JSON | --live JSON])\n"
     "       moderato-sim --build-id";
 
 struct Options {
     std::vector<std::pair<std::string, uint32_t>> load;
-    std::string restore, console, script, prompt, offer;
+    std::string restore, console, script, prompt, offer, live;
     bool interactive = false, build_id = false, ungated = false, udp_echo = false;
 };
 
@@ -53,6 +56,7 @@ Options parse(int count, char** words) {
         else if (name == "--interactive") options.interactive = true;
         else if (name == "--prompt") options.prompt = value();
         else if (name == "--offer") options.offer = value();
+        else if (name == "--live") options.live = value();
         else if (name == "--udp-echo") options.udp_echo = true;
         else if (name == "--ungated") options.ungated = true;
         else if (name == "--build-id") options.build_id = true;
@@ -60,19 +64,37 @@ Options parse(int count, char** words) {
     }
     if (!options.build_id && options.interactive != options.script.empty())
         throw Error(std::string("give either --script or --interactive\n") + kUsageText, kUsage);
-    if (!options.offer.empty() && !options.interactive)
-        throw Error("--offer: is for --interactive; a script has a command for it", kUsage);
+    for (const auto& [name, text] : {std::pair("--offer", options.offer), std::pair("--live", options.live)})
+        if (!text.empty() && !options.interactive)
+            throw Error(std::string(name) + ": is for --interactive; a script has a command for it", kUsage);
+    if (!options.offer.empty() && !options.live.empty())
+        throw Error("--offer: the tester offers nothing where --live has hosts; give one of them", kUsage);
     return options;
 }
 
-// Frames for as long as the user's console is open.
-void offer(Simulation& simulation, const std::string& text) try {
-    const auto command = nlohmann::ordered_json::parse(text);
-    const TrialPlan plan = parse_trial(command);
+// What goes on for as long as the user's console is open: `text` has the fields of a command.
+template <class Kind, class Plan>
+Kind* begin(Simulation& simulation, const char* option, const std::string& text, Plan (*parse)(const Json&)) try {
+    if (text.empty()) return nullptr;
+    const auto command = Json::parse(text);
+    Plan plan = parse(command);
     if (command.contains("link_mbps")) simulation.set_link(parse_link(command, "link_mbps"));
-    simulation.begin<Trial>(plan);
+    return &simulation.begin<Kind>(std::move(plan));
 } catch (const nlohmann::json::exception& error) {
-    throw Error(std::string("--offer: is not understood: ") + error.what(), kUsage);
+    throw Error(std::string(option) + ": is not understood: " + error.what(), kUsage);
+}
+
+// The console of a live session, which is whole even if something ends this program.
+void interact_live(Simulation& simulation, const std::string& prompt, Live& live) {
+    try {
+        interact(simulation, prompt, &live);
+    } catch (const Error& error) {
+        if (error.status == kInterrupted) end_live(simulation, live);
+        throw;
+    }
+    const std::string summary = live_summary(simulation, live);
+    end_live(simulation, live);
+    std::cerr << "\nmoderato: " << summary << std::endl;
 }
 
 void run(const Options& options) {
@@ -82,7 +104,9 @@ void run(const Options& options) {
     if (!options.console.empty()) simulation.console().log_to(options.console);
     if (!options.restore.empty()) simulation.restore(options.restore);
     for (const auto& [path, address] : options.load) simulation.load(address, path);
-    if (!options.offer.empty()) offer(simulation, options.offer);
+    begin<Trial>(simulation, "--offer", options.offer, parse_trial);
+    Live* const live = begin<Live>(simulation, "--live", options.live, parse_live);
+    if (live) return interact_live(simulation, options.prompt, *live);
     if (options.interactive) return interact(simulation, options.prompt);
     Script script(simulation);
     if (options.script == "-") return script.run(std::cin);

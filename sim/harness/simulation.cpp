@@ -57,6 +57,7 @@ void Simulation::advance(uint64_t limit) {
         else loop<false>();
         if (ending_) throw Ended(std::exchange(ending_, nullptr));
         if (progress) progress(cycle_);
+        if (traffic_ && traffic_->returns()) break;
     }
 }
 
@@ -108,6 +109,7 @@ void Simulation::end_window() {
 // What happened up to the end of a cycle is in the counters as the next one begins.
 void Simulation::advance_traffic() {
     const bool changed = traffic_->advance(cycle_);
+    if (const std::string keys = traffic_->keys(); !keys.empty()) type(keys);
     const auto [begin, end] = traffic_->window();
     const bool backwards = begin && end && *end < *begin;  // it ended before it began: there is none
     if (begin && cycle_ == *begin + 1 && !backwards) begin_window();

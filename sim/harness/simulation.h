@@ -48,12 +48,12 @@ public:
     void start_profile(const Profiler::Files& files, bool windowed);
     Costs stop_profile(const std::string& path);
 
-    // Begins traffic of a kind, from its plan: a Trial, a Replay, a Talk; one at a time.
-    template <class Kind, class Plan> const Kind& begin(Plan plan) {
+    // Begins traffic of a kind, from its plan: a Trial, a Replay, a Talk, a Live; one at a time.
+    template <class Kind, class Plan> Kind& begin(Plan plan) {
         traffic_ = std::make_unique<Kind>(std::move(plan), tester_.free_at(cycle_ + 1), tester_.rate());
         at_start_ = snapshot();
         tester_.attach(traffic_.get(), cycle_);
-        return static_cast<const Kind&>(*traffic_);
+        return static_cast<Kind&>(*traffic_);
     }
     const Traffic* traffic() const { return traffic_.get(); }  // what is under way, or null
     std::unique_ptr<Traffic> end();

@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "interrupt.h"
+#include "live/clock.h"
 #include "rates.h"
 
 namespace {
@@ -98,6 +99,8 @@ public:
     explicit Keyboard(bool terminal) : terminal_(terminal) {}
     bool quit() const { return quit_; }
     bool end() const { return end_; }
+    // What to wait for, or -1 if nothing will come.
+    int descriptor() const { return end_ ? -1 : STDIN_FILENO; }
 
     // Whether there is something to read; waits for it.
     bool wait(Seconds seconds) const {
@@ -134,9 +137,9 @@ private:
 
 class Interaction {
 public:
-    Interaction(Simulation& simulation, const std::string& prompt)
-        : simulation_(simulation), prompt_(prompt), terminal_(simulation.traffic() != nullptr),
-          keyboard_(terminal_.active()), rates_(simulation) {
+    Interaction(Simulation& simulation, const std::string& prompt, Live* live)
+        : simulation_(simulation), prompt_(prompt), live_(live), offered_(simulation.traffic() && !live),
+          terminal_(offered_), keyboard_(terminal_.active()), rates_(simulation) {
         simulation_.console().echo = [this](uint8_t byte) { printed_ += static_cast<char>(byte); };
         simulation_.progress = [this](uint64_t) { look_up(); };
     }
@@ -148,7 +151,8 @@ public:
     // Returns what the guest did, if it ended, or nothing.
     std::string run() {
         try {
-            serve();
+            if (live_) serve_live();
+            else serve();
             return "";
         } catch (const Ended& ended) {
             look_up();
@@ -159,6 +163,8 @@ public:
 private:
     Simulation& simulation_;
     const std::string prompt_;
+    Live* const live_;    // a session, or null
+    const bool offered_;  // the tester offers frames
     Terminal terminal_;
     Keyboard keyboard_;
     Rates rates_;
@@ -168,10 +174,14 @@ private:
     std::string line_;     // the last one that was printed
     uint64_t heard_ = 0;   // when something was printed or typed
 
-    void serve() {
+    void greet() {
         printed_ = simulation_.console().consume() + prompt_;
         heard_ = simulation_.cycle();
         look_up();
+    }
+
+    void serve() {
+        greet();
         while (!ended()) {
             const uint64_t cycle = simulation_.cycle();
             const auto time = Clock::now();
@@ -182,6 +192,25 @@ private:
             simulation_.run(cycle + kSlice);
             look_up();
             if (terminal_.active()) rest(Seconds(double(simulation_.cycle() - cycle) / kSysClkHz), Clock::now() - time);
+        }
+    }
+
+    // With hosts, which may have frames at any time.
+    void serve_live() {
+        greet();
+        LiveClock clock(simulation_, *live_);
+        uint64_t frames = 0;
+        while (!ended() && !clock.over()) {
+            if (const std::string typed = keyboard_.read(); !typed.empty()) {
+                live_->type(typed);
+                heard_ = simulation_.cycle();
+            }
+            const auto time = Clock::now();
+            clock.step();
+            look_up();
+            if (const uint64_t now = live_->frames(); std::exchange(frames, now) != now) heard_ = simulation_.cycle();
+            const Seconds real = Clock::now() - time;
+            clock.rest(keyboard_.descriptor(), idle() ? real * (1 / kIdleShare - 1) : Seconds(0));
         }
     }
 
@@ -207,7 +236,7 @@ private:
         }
         if (!whole(written_)) return;
         terminal_.show(simulation_.cycle());
-        if (simulation_.traffic() && Clock::now() - told_ >= std::chrono::seconds(1)) tell();
+        if (offered_ && Clock::now() - told_ >= std::chrono::seconds(1)) tell();
     }
 
     // What becomes of the frames that are offered.
@@ -222,17 +251,20 @@ private:
     // Simulated time is not to pass faster than real time, nor an idle guest to cost a core.
     void rest(Seconds simulated, Seconds real) const {
         Seconds pause = simulated - real;
-        const bool prompted = !prompt_.empty() && line_.compare(0, prompt_.size(), prompt_) == 0;
-        const bool idle = prompted && !simulation_.traffic() && simulation_.cycle() > heard_ + kIdle;
-        if (idle) pause = std::max(pause, real * (1 / kIdleShare - 1));
+        if (idle()) pause = std::max(pause, real * (1 / kIdleShare - 1));
         if (pause > Seconds(0)) keyboard_.wait(pause);
+    }
+
+    bool idle() const {
+        const bool prompted = !prompt_.empty() && line_.compare(0, prompt_.size(), prompt_) == 0;
+        return prompted && !offered_ && simulation_.cycle() > heard_ + kIdle;
     }
 };
 
 }  // namespace
 
-void interact(Simulation& simulation, const std::string& prompt) {
-    const std::string end = Interaction(simulation, prompt).run();
+void interact(Simulation& simulation, const std::string& prompt, Live* live) {
+    const std::string end = Interaction(simulation, prompt, live).run();
     simulation.console().flush_log();
     if (!end.empty()) std::fprintf(stderr, "\nmoderato: %s\n", end.c_str());
 }

@@ -8,6 +8,8 @@
 
 #include "fields.h"
 #include "interrupt.h"
+#include "lives.h"
+#include "live/clock.h"
 #include "plans.h"
 #include "report.h"
 #include "talks.h"
@@ -36,7 +38,7 @@ const std::map<std::string, Script::Handler> Script::kHandlers = {
     {"trial", &Script::do_trial},     {"offer", &Script::do_offer},     {"collect", &Script::do_collect},
     {"status", &Script::do_status},   {"replay", &Script::do_replay},   {"counters", &Script::do_counters},
     {"profile", &Script::do_profile}, {"save", &Script::do_save},       {"restore", &Script::do_restore},
-    {"talk", &Script::do_talk},       {"quit", &Script::do_quit},
+    {"talk", &Script::do_talk},       {"live", &Script::do_live},       {"quit", &Script::do_quit},
 };
 
 Script::Script(Simulation& simulation) : simulation_(simulation) {
@@ -91,6 +93,14 @@ void Script::progress(uint64_t cycle) {
     print({{"progress", state}});
 }
 
+// From now on what the guest prints is told as it comes, if the command asks for that.
+void Script::stream(const Json& command) {
+    if (!flag(command, "stream")) return;
+    streaming_ = true;
+    printed_ = simulation_.console().output();
+    simulation_.console().echo = [this](uint8_t byte) { printed_ += static_cast<char>(byte); };
+}
+
 // What was printed, in hexadecimal digits: the guest may print any octets.
 std::string Script::take_printed() {
     constexpr char kDigits[] = "0123456789abcdef";
@@ -107,14 +117,14 @@ uint64_t Script::limit(const Json& command, uint64_t otherwise) {
 }
 
 template <class Kind, class Plan>
-const Kind& Script::begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),
-                          Json (*report)(const Simulation&, const Kind&, bool)) {
+Kind& Script::begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),
+                    Json (*report)(const Simulation&, const Kind&, bool)) {
     if (const Traffic* traffic = simulation_.traffic()) throw Error(traffic->busy());
     Plan plan = parse(command);
     under_way_.quiet = natural(command, "quiet_cycles", kQuiet);
     under_way_.limit = limit(command, kLimit);
     if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
-    const Kind& kind = simulation_.begin<Kind>(std::move(plan));
+    Kind& kind = simulation_.begin<Kind>(std::move(plan));
     under_way_.progress = [&kind, progress] { return progress(kind); };
     under_way_.report = [this, &kind, report](bool quiet) { return report(simulation_, kind, quiet); };
     return kind;
@@ -132,11 +142,7 @@ void Script::do_send(const Json& command, Json&) { simulation_.type(text(command
 void Script::do_expect(const Json& command, Json& reply) {
     const std::string wanted = text(command, "text");
     if (wanted.empty()) throw Error("text: is empty");
-    if (flag(command, "stream")) {
-        streaming_ = true;
-        printed_ = simulation_.console().output();
-        simulation_.console().echo = [this](uint8_t byte) { printed_ += static_cast<char>(byte); };
-    }
+    stream(command);
     bool found = false;
     try {
         found = simulation_.expect(wanted, limit(command, kLimit));
@@ -178,6 +184,23 @@ void Script::do_talk(const Json& command, Json& reply) {
 void Script::do_replay(const Json& command, Json& reply) {
     begin(command, parse_replay, replay_progress, replay_report);
     do_collect(command, reply);
+}
+
+void Script::do_live(const Json& command, Json& reply) {
+    stream(command);
+    Live& live = begin(command, parse_live, live_progress, live_report);
+    of_ = live.plan().until ? *live.plan().until - std::min(simulation_.cycle(), *live.plan().until) : 0;
+    try {
+        for (LiveClock clock(simulation_, live); !clock.over(); clock.rest(live.plan().until_closed)) clock.step();
+    } catch (const Ended& ended) {
+        reply["ended"] = ended.what();
+    } catch (const Error&) {  // nothing more can be recorded
+        simulation_.end();
+        throw;
+    }
+    simulation_.console().consume();
+    if (streaming_) reply["printed"] = take_printed();
+    reply.update(end_live(simulation_, live));
 }
 
 void Script::do_collect(const Json&, Json& reply) {

@@ -38,12 +38,13 @@ private:
 
     Json execute(const std::string& line);
     void progress(uint64_t cycle);
+    void stream(const Json& command);
     std::string take_printed();
     uint64_t limit(const Json& command, uint64_t otherwise);
     // One thing at a time goes on in the background.
     template <class Kind, class Plan>
-    const Kind& begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),
-                      Json (*report)(const Simulation&, const Kind&, bool));
+    Kind& begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),
+                Json (*report)(const Simulation&, const Kind&, bool));
 
     void do_run(const Json& command, Json& reply);
     void do_send(const Json& command, Json& reply);
@@ -61,5 +62,6 @@ private:
     void do_save(const Json& command, Json& reply);
     void do_restore(const Json& command, Json& reply);
     void do_talk(const Json& command, Json& reply);
+    void do_live(const Json& command, Json& reply);
     void do_quit(const Json& command, Json& reply);
 };

@@ -50,6 +50,7 @@ void Tester::judge(const Departure& departure, uint64_t cycle) {
         ++(identity && traffic_->judge(*identity, departure) ? egress.test : egress.unrecognised);
     } else {
         ++(ether_type(departure.frame) == kEtherTypeArp ? egress.arp : egress.other);
+        if (traffic_ && !traffic_->answered()) return;
         if (const auto back = answer(departure.frame, departure.port, udp_echo_)) {
             ++egress.answered;
             senders_[departure.port].answer(*back, cycle, rate_);

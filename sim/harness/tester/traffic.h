@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "line.h"
@@ -36,6 +37,12 @@ public:
     virtual PacketSource* source(unsigned port) = 0;  // null: nothing to send there
     // The device sent a frame: the frames that shall be judged (a trial may break one on purpose).
     virtual std::vector<Departure> sent(Departure departure) = 0;
+    // Whether the tester's own stations answer: not if somebody else is there in their place.
+    virtual bool answered() const { return true; }
+    // Whether a run shall return now and then before its limit, for what else there is to see to.
+    virtual bool returns() const { return false; }
+    // What it types at the console, after advance().
+    virtual std::string keys() { return {}; }
     // Whether it judges test frames, and if so one. False: it is none of this traffic's.
     virtual bool judges() const { return false; }
     virtual bool judge(TestFrame, const Departure&) { return false; }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The clock of a live session: simulated, and on the wall.
+#pragma once
+
+#include "live.h"
+#include "simulation.h"
+
+class LiveClock {
+public:
+    LiveClock(Simulation& simulation, Live& live)
+        : simulation_(simulation), live_(live), pace_(live.plan().pace, simulation.cycle()) {}
+
+    // Whether the session's last cycle, or the end of its pipe, has come.
+    bool over() const;
+    // Looks at the inputs, and runs for some milliseconds, of real time if the guest is busy.
+    void step();
+    // Real time catches up, unless a host has a frame or `other` can be read; for `least` at least.
+    void rest(int other, Pace::Seconds least = Pace::Seconds(0));
+
+private:
+    Simulation& simulation_;
+    Live& live_;
+    Pace pace_;
+};

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "live.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "error.h"
+
+namespace {
+
+constexpr size_t kLongestRead = 1 << 16;
+constexpr size_t kHeader = 14;  // of Ethernet
+// No frame takes longer to leave (64 KiB at 10 Mb/s): what began earlier is known.
+constexpr uint64_t kLongestFrame = kSysClkHz / 10;
+
+Octets fcs(const Octets& frame) { return {frame.end() - std::min(frame.size(), kFcs), frame.end()}; }
+
+std::string at(const Record& record) {
+    return record.kind == Record::kEnd
+               ? "its end, cycle " + std::to_string(record.cycle)
+               : "a frame of port " + std::to_string(record.port) + " at cycle " + std::to_string(record.cycle);
+}
+
+}  // namespace
+
+Live::Live(LivePlan plan, uint64_t start, const LineRate& rate) : Traffic(start), plan_(std::move(plan)) {
+    for (unsigned port = 0; port < kPorts; ++port)
+        lines_.emplace_back(rate, [this, port, rate](uint64_t taken, const Octets& frame) {
+            capture(port, PcapngWriter::kInbound, taken + rate.cycles(kPreamble), frame);
+        });
+    if (!plan_.replay.empty()) {
+        using Kinds = std::initializer_list<Record::Kind>;
+        inputs_.emplace(plan_.replay, start, Kinds{Record::kFrame, Record::kKeys, Record::kDropped});
+        left_.emplace(plan_.replay, start, Kinds{Record::kLeft, Record::kEnd});
+    }
+    if (!plan_.record.empty()) recorder_.emplace(plan_.record, plan_.about, start);
+    if (!plan_.capture.empty()) capture_.emplace(plan_.capture);
+}
+
+uint64_t Live::due() const {
+    if (!inputs_) return look_;
+    const uint64_t next = inputs_->next() ? inputs_->next()->cycle : kNever;
+    return plan_.from && !opened_ ? std::min(next, *plan_.from + 1) : next;
+}
+
+bool Live::advance(uint64_t cycle) {
+    if (capture_ && cycle > kLongestFrame) capture_->settle(cycle - kLongestFrame);
+    opened_ = plan_.from && cycle > *plan_.from;
+    return inputs_ ? play(cycle) : look(cycle);
+}
+
+// Inputs -----------------------------------------------------------------------------------------------
+
+bool Live::play(uint64_t cycle) {
+    bool given = false;
+    for (; inputs_->next() && inputs_->next()->cycle <= cycle; inputs_->advance()) {
+        give(*inputs_->next());
+        given = true;
+    }
+    return given;
+}
+
+bool Live::look(uint64_t cycle) {
+    bool given = false;
+    for (unsigned port = 0; port < kPorts; ++port) given |= read_host(port, cycle);
+    if (!pressed_.empty()) {
+        give({cycle, Record::kKeys, 0, {pressed_.begin(), pressed_.end()}});
+        pressed_.clear();
+        given = true;
+    }
+    interval_ = given ? kLeastInterval : std::min(2 * interval_, kMostInterval);
+    look_ = cycle + interval_;
+    if (recorder_) recorder_->flush();
+    return given;
+}
+
+bool Live::read_host(unsigned port, uint64_t cycle) {
+    if (plan_.hosts[port] == LivePlan::kNobody) return false;
+    uint8_t octets[kLongestRead];
+    uint32_t dropped = 0;
+    bool given = false;
+    for (unsigned reads = 0; reads < kMostReads; ++reads) {
+        const ssize_t size = ::read(plan_.hosts[port], octets, sizeof octets);
+        if (size <= 0) break;
+        if (static_cast<size_t>(size) < kHeader) continue;
+        if (lines_[port].size() >= kMostWaiting) {
+            ++dropped;
+            continue;
+        }
+        Octets frame(octets, octets + size);
+        frame.resize(std::max(frame.size(), kMinFrame - kFcs));
+        append_fcs(frame);
+        give({cycle, Record::kFrame, static_cast<uint8_t>(port), std::move(frame)});
+        given = true;
+    }
+    if (dropped) {
+        Octets count;
+        for (int shift = 0; shift < 32; shift += 8) count.push_back(dropped >> shift & 0xff);
+        give({cycle, Record::kDropped, static_cast<uint8_t>(port), std::move(count)});
+    }
+    return given;
+}
+
+// The one way in, of a session and of its replay.
+void Live::give(Record record) {
+    if (recorder_) recorder_->add(record);
+    if (record.port >= kPorts) return differ("it has a port " + std::to_string(record.port) + ", and there is none");
+    Port& port = ports_[record.port];
+    switch (record.kind) {
+        case Record::kFrame:
+            port.in.add(record.octets);
+            lines_[record.port].add(record.cycle, std::move(record.octets));
+            break;
+        case Record::kKeys:
+            keys_typed_ += record.octets.size();
+            typed_.append(record.octets.begin(), record.octets.end());
+            break;
+        case Record::kDropped:
+            for (size_t i = 0; i < record.octets.size(); ++i) port.dropped += uint64_t{record.octets[i]} << 8 * i;
+            break;
+        case Record::kLeft:
+        case Record::kEnd: break;
+    }
+}
+
+void Live::wait(Pace::Seconds seconds, int other) const {
+    std::vector<pollfd> inputs;
+    for (const int host : plan_.hosts)
+        if (host != LivePlan::kNobody) inputs.push_back({host, POLLIN, 0});
+    if (other != LivePlan::kNobody) inputs.push_back({other, POLLIN, 0});
+    const auto whole = static_cast<time_t>(seconds.count());
+    const timespec limit{whole, static_cast<int64_t>(1e9 * (seconds.count() - static_cast<double>(whole)))};
+    ::ppoll(inputs.data(), inputs.size(), &limit, nullptr);
+}
+
+// Outputs ----------------------------------------------------------------------------------------------
+
+std::vector<Departure> Live::sent(Departure departure) {
+    Port& port = ports_[departure.port];
+    const Octets& frame = departure.frame;
+    port.out.add(frame);
+    interval_ = kLeastInterval;
+    capture(departure.port, PcapngWriter::kOutbound, departure.start, frame);
+    const Record left{departure.end, Record::kLeft, static_cast<uint8_t>(departure.port), fcs(frame)};
+    if (recorder_) recorder_->add(left);
+    if (left_) compare(left);
+    if (const int host = plan_.hosts[departure.port]; host != LivePlan::kNobody && fcs_ok(frame)) {
+        const size_t size = frame.size() - kFcs;
+        port.undelivered += ::write(host, frame.data(), size) != static_cast<ssize_t>(size);
+    }
+    return {std::move(departure)};
+}
+
+void Live::compare(const Record& left) {
+    const Record* recorded = left_->next();
+    if (!recorded) return;  // it was cut short, and this is behind its end
+    if (!(*recorded == left)) differ("the recording has " + at(*recorded) + ", the replay " + at(left));
+    if (recorded->kind != Record::kEnd) left_->advance();
+}
+
+void Live::differ(const std::string& what) {
+    if (difference_.empty()) difference_ = what;
+}
+
+void Live::capture(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) {
+    if (capture_) capture_->add(port, direction, cycle, frame);
+}
+
+uint64_t Live::frames() const {
+    uint64_t frames = 0;
+    for (const Port& port : ports_) frames += port.in.frames + port.out.frames;
+    return frames;
+}
+
+void Live::check() const {
+    if (recorder_) recorder_->check();
+    if (capture_) capture_->check();
+}
+
+void Live::finish(uint64_t cycle, const std::string& report) {
+    const Record end{cycle, Record::kEnd, 0, {report.begin(), report.end()}};
+    if (recorder_) {
+        recorder_->add(end);
+        recorder_->flush();
+    }
+    if (capture_) capture_->settle(UINT64_MAX);
+    if (left_ && left_->next()) {
+        const Record& recorded = *left_->next();
+        const bool whole = recorded.kind == Record::kEnd && recorded.cycle == cycle;
+        if (whole && !(recorded == end)) differ("their reports are not the same");
+        if (recorded.kind == Record::kLeft && recorded.cycle <= cycle)
+            differ("the recording has " + at(recorded) + ", the replay has none");
+    }
+    check();
+}

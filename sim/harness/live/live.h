@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The ports on the host's network: frames of descriptors (TAP devices) come in, frames that leave go out to them. Every
+// input enters in a cycle that is written down, so that the same session can be played again.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pace.h"
+#include "pcapng.h"
+#include "recording.h"
+#include "tester/tester.h"
+#include "tester/waiting.h"
+
+struct LivePlan {
+    static constexpr int kNobody = -1;
+    std::array<int, kPorts> hosts;  // descriptors, of which a read gives one frame, without FCS
+    std::string replay;  // a recording, in the hosts' place; or empty
+    std::string record, about;  // the recording to write, and what it says about itself; or empty
+    std::string capture;  // pcapng, or empty
+    double pace = 1;  // simulated seconds in a second, at most
+    int until_closed = kNobody;  // a descriptor of a pipe: the session ends with the last writer
+    std::optional<uint64_t> until;  // or when this cycle is reached
+    std::optional<uint64_t> from;  // of a replay: where the window begins that a profile charges
+
+    LivePlan() { hosts.fill(kNobody); }
+};
+
+class Live final : public Traffic {
+public:
+    // Frames that may wait for a line: 12 ms of the longest ones at 100 Mb/s. A host sees a longer queue as a slower wire.
+    static constexpr size_t kMostWaiting = 100;
+
+    Live(LivePlan plan, uint64_t start, const LineRate& rate);
+
+    const char* busy() const override { return "a live session is under way; it has to end first"; }
+    bool finished(uint64_t cycle) const override { return plan_.until && cycle >= *plan_.until; }
+    bool pauses() const override { return true; }
+    Window window() const override { return {plan_.from, std::nullopt}; }
+    uint64_t due() const override;
+    bool advance(uint64_t cycle) override;
+    PacketSource* source(unsigned port) override { return &lines_[port]; }
+    std::vector<Departure> sent(Departure departure) override;
+    bool answered() const override { return false; }
+    bool returns() const override { return true; }
+    std::string keys() override { return std::exchange(typed_, {}); }
+    void save_captures() const override {}
+
+    // Keys for the console; they are typed at the next look at the inputs.
+    void type(const std::string& keys) { pressed_ += keys; }
+    // Look at the inputs in the next cycle, not only when that is due.
+    void look_soon() { look_ = 0; }
+    // Waits until a host has a frame, `other` can be read, or the time is over.
+    void wait(Pace::Seconds seconds, int other) const;
+    // Raises an Error if what was to be written could not be.
+    void check() const;
+    // The last of recording and capture.
+    void finish(uint64_t cycle, const std::string& report);
+
+    struct Passed {
+        uint64_t frames = 0, octets = 0;
+        void add(const Octets& frame) { ++frames, octets += frame.size(); }
+    };
+    struct Port {
+        Passed in, out;
+        uint64_t dropped = 0;  // no room in the queue
+        uint64_t undelivered = 0;  // the host did not take them
+    };
+    const Port& port(unsigned number) const { return ports_[number]; }
+    uint64_t frames() const;  // that came in or left
+    uint64_t keys_typed() const { return keys_typed_; }
+    const LivePlan& plan() const { return plan_; }
+    bool replaying() const { return inputs_.has_value(); }
+    // Where a replay is first unlike its recording: a sentence, or nothing.
+    const std::string& difference() const { return difference_; }
+
+private:
+    static constexpr uint64_t kLeastInterval = 4096;  // cycles between looks: 4 ms on the wall,
+    static constexpr uint64_t kMostInterval = 1 << 20;  // or while nothing happens, when they pass quickly
+    static constexpr unsigned kMostReads = 512;  // at a look: the rest is the host's to drop
+
+    LivePlan plan_;
+    std::vector<WaitingFrames> lines_;
+    std::array<Port, kPorts> ports_;
+    std::optional<Recorder> recorder_;
+    std::optional<PcapngWriter> capture_;
+    std::optional<RecordingReader> inputs_, left_;
+    std::string pressed_, typed_;
+    bool opened_ = false;  // the window
+    uint64_t look_ = 0, interval_ = kLeastInterval, keys_typed_ = 0;
+    std::string difference_;
+
+    bool play(uint64_t cycle);
+    bool look(uint64_t cycle);
+    bool read_host(unsigned port, uint64_t cycle);
+    void give(Record record);
+    void compare(const Record& left);
+    void capture(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame);
+    void differ(const std::string& what);
+};

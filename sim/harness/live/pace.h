@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Keeps simulated time from passing faster than `ratio` times the time on the wall.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "soc_config.h"
+
+class Pace {
+public:
+    using Seconds = std::chrono::duration<double>;
+
+    Pace(double ratio, uint64_t cycle) : ratio_(ratio), cycle_(cycle) {}
+
+    // How long a cycle, which was reached, is too early. Only the latest delay is made up for, as of a rest that was too long.
+    Seconds early(uint64_t cycle) {
+        const Seconds due(static_cast<double>(cycle - cycle_) / kSysClkHz / ratio_);
+        const Seconds passed = Clock::now() - time_;
+        if (passed - due <= kMadeUp) return std::max(due - passed, Seconds(0));
+        cycle_ = cycle;
+        time_ = Clock::now() - std::chrono::duration_cast<Clock::duration>(kMadeUp);
+        return Seconds(0);
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr Seconds kMadeUp{0.02};
+    double ratio_;
+    uint64_t cycle_;  // reached at
+    Clock::time_point time_ = Clock::now();
+};

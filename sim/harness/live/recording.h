@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A live session on disk: what came in, each with its cycle, and what left, to compare a replay with.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stream.h"
+#include "tester/frame.h"
+
+struct Record {
+    enum Kind : uint8_t {
+        kFrame,    // entered a port's queue: the frame, with its FCS
+        kKeys,     // typed at the console
+        kDropped,  // frames that a port's queue had no room for: how many, 4 octets
+        kLeft,     // a frame that left a port, by the end of its last bit: its last 4 octets, the FCS
+        kEnd,      // of the session, when the clock had reached this cycle: its report, as JSON
+    };
+    uint64_t cycle = 0;
+    Kind kind = kEnd;
+    uint8_t port = 0;
+    Octets octets;
+
+    bool operator==(const Record& other) const {
+        return cycle == other.cycle && kind == other.kind && port == other.port && octets == other.octets;
+    }
+};
+
+class Recorder {
+public:
+    // `about`: JSON that says what runs; the session starts when the clock has reached `cycle`.
+    Recorder(const std::string& path, const std::string& about, uint64_t cycle);
+    void add(const Record& record);
+    void flush() { stream_.flush(); }
+    void check() const { stream_.check(); }
+
+private:
+    Stream stream_;
+};
+
+// Records of some kinds, in their order; never more than one of them is in memory.
+class RecordingReader {
+public:
+    // Raises an Error if it is no recording of a session that starts there.
+    RecordingReader(const std::string& path, uint64_t cycle, std::initializer_list<Record::Kind> kinds);
+    // The next record; null behind the last whole one.
+    const Record* next() const { return record_ ? &*record_ : nullptr; }
+    void advance();
+
+private:
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::unique_ptr<std::FILE, Close> file_;
+    unsigned kinds_ = 0;  // a bit for each
+    std::optional<Record> record_;
+
+    bool read(void* octets, size_t size);
+    std::optional<uint64_t> little(unsigned octets);
+    std::optional<Record> any();
+};

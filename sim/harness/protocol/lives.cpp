@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "lives.h"
+
+#include "fields.h"
+#include "report.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json passed(const Live::Passed& passed) { return {{"frames", passed.frames}, {"octets", passed.octets}}; }
+
+std::string file(const Json& command, const char* field) {
+    return command.contains(field) ? text(command, field) : std::string();
+}
+
+}  // namespace
+
+LivePlan parse_live(const Json& command) {
+    LivePlan plan;
+    const Json hosts = command.value("hosts", Json::array());
+    require(hosts.is_array() && hosts.size() <= kPorts,
+            "hosts: not a list of at most " + std::to_string(kPorts) + " descriptors");
+    for (unsigned port = 0; port < hosts.size(); ++port) {
+        if (hosts[port].is_null()) continue;
+        require(hosts[port].is_number_unsigned(), "hosts: " + hosts[port].dump() + " is no descriptor");
+        plan.hosts[port] = hosts[port].get<int>();
+    }
+    plan.replay = file(command, "replay");
+    plan.record = file(command, "record");
+    plan.capture = file(command, "capture");
+    plan.about = command.value("about", Json::object()).dump();
+    plan.pace = command.value("pace", 1.0);
+    require(plan.pace > 0, "pace: has to be above 0");
+    if (command.contains("until_closed")) plan.until_closed = natural(command, "until_closed", {}, INT32_MAX);
+    if (command.contains("until")) plan.until = natural(command, "until");
+    if (command.contains("from")) plan.from = natural(command, "from");
+    require(plan.replay.empty() || (hosts.empty() && plan.record.empty()),
+            "replay: a recording takes the hosts' place, and is not recorded again");
+    require(plan.replay.empty() || plan.until, "until: is missing; it says where the replay ends");
+    require(!plan.from || !plan.replay.empty(), "from: is of a replay");
+    return plan;
+}
+
+Json live_progress(const Live& live) {
+    Json ports = Json::array();
+    for (unsigned port = 0; port < kPorts; ++port)
+        ports.push_back({{"in", live.port(port).in.frames}, {"out", live.port(port).out.frames}});
+    return {{"ports", ports}};
+}
+
+Json live_report(const Simulation& simulation, const Live& live, bool) {
+    const auto now = simulation.snapshot();
+    const Counters whole = now.counters - simulation.at_start().counters;
+    Json counters = counters_report(whole);
+    Json ports = Json::array();
+    for (unsigned number = 0; number < kPorts; ++number) {
+        const Live::Port& port = live.port(number);
+        Json report = {{"in", passed(port.in)}, {"out", passed(port.out)}, {"dropped", port.dropped}};
+        report.update(counters["ports"][number]);
+        report["left"] = egress_report(now.egress[number] - simulation.at_start().egress[number]);
+        ports.push_back(report);
+    }
+    return {{"start_cycle", live.start()}, {"end_cycle", simulation.cycle()},
+            {"keys", live.keys_typed()},   {"ports", ports},
+            {"idle_cycles", whole.idle},   {"claims", whole.claims}};
+}
+
+std::string live_summary(const Simulation& simulation, const Live& live) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.3f", static_cast<double>(simulation.cycle() - live.start()) / kSysClkHz);
+    std::string line = std::string(seconds) + " s simulated";
+    for (unsigned number = 0; number < kPorts; ++number) {
+        const Live::Port& port = live.port(number);
+        line += "; port " + std::to_string(number) + ": " + std::to_string(port.in.frames) + " frames in, " +
+                std::to_string(port.out.frames) + " out, " + std::to_string(port.dropped) + " dropped";
+    }
+    return line;
+}
+
+Json end_live(Simulation& simulation, Live& live) {
+    const Json report = live_report(simulation, live, true);
+    Json reply = report;
+    reply["undelivered"] = Json::array();
+    for (unsigned port = 0; port < kPorts; ++port) reply["undelivered"].push_back(live.port(port).undelivered);
+    const auto ending = simulation.end();
+    live.finish(simulation.cycle(), report.dump());
+    if (live.replaying()) reply["difference"] = live.difference().empty() ? Json(nullptr) : Json(live.difference());
+    return reply;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Live sessions in the JSON of the protocol: their plan, which raises an Error that names the wrong field, and the report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "simulation.h"
+#include "live/live.h"
+
+LivePlan parse_live(const nlohmann::ordered_json& command);
+nlohmann::ordered_json live_progress(const Live& live);
+nlohmann::ordered_json live_report(const Simulation& simulation, const Live& live, bool quiet);
+// What a reader wants to know at the end, in a line.
+std::string live_summary(const Simulation& simulation, const Live& live);
+// Ends the session under way: its report, and what is no part of it.
+nlohmann::ordered_json end_live(Simulation& simulation, Live& live);
