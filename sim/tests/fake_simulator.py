@@ -11,7 +11,8 @@ step by step (`offer`, `run`, `status`, `collect`), FAKE_RING frames that it hol
 some, FAKE_SHARED a NIC with one interrupt line for both directions, FAKE_STARVED a guest that
 resets its interfaces after the load, FAKE_REFUSED a guest that refuses connections, FAKE_OFF one
 that powers off in a script, FAKE_UNEVEN a transfer with a pause in its window, FAKE_FILTERED a MAC
-to which all frames of a replay are for others.
+to which all frames of a replay are for others, FAKE_ENDED a live session whose guest powers off,
+FAKE_DIFFERENCE what a replay of one says of its recording.
 """
 
 import json
@@ -241,6 +242,29 @@ class Guest:
         start, self.cycle = self.cycle, self.cycle + 3_000_000
         return {"start_cycle": start, "end_cycle": self.cycle, "quiet": True, "ports": ports}
 
+    def live(self, request: dict) -> dict:
+        """A frame came in at port 0 and left again, and the console printed a line."""
+        start, ended = self.cycle, {}
+        if setting("ENDED"):
+            ended = {"ended": "the guest powered off"}
+        elif "until_closed" in request:
+            os.read(request["until_closed"], 1)
+        self.cycle = request.get("until", start + 1_000_000)
+        passed = {"frames": 1, "octets": 64}
+        port = {"in": passed, "out": passed, "dropped": 0, "events": dict.fromkeys(EVENTS, 0),
+                "withdrawn": self.withdrawn(), "left": {"frames": 1}}
+        report = {"start_cycle": start, "end_cycle": self.cycle, "keys": 0, "ports": [port, port],
+                  "idle_cycles": [0], "claims": self.claims()}
+        if "record" in request:
+            about, end = (json.dumps(each).encode() for each in (request["about"], report))
+            with open(octets(request["record"]), "wb") as file:
+                file.write(struct.pack("<8sII", b"ModeLive", 1, len(about)) + about
+                           + struct.pack("<Q", start)
+                           + struct.pack("<QHHI", self.cycle, 4, 0, len(end)) + end)
+        if "replay" in request:
+            report["difference"] = os.environ.get("FAKE_DIFFERENCE")
+        return report | ended | {"printed": b"hello\r\n".hex()}
+
     def trial(self, request: dict) -> dict:
         start = self.cycle
         ports = []
@@ -338,6 +362,8 @@ def main():
                     (folder / "port0-in.pcap").write_bytes(b"segments")
             case "replay":
                 reply |= guest.replay(request)
+            case "live":
+                reply |= guest.live(request)
             case "profile":
                 guest.profile(request)
             case "run":

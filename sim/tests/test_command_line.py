@@ -18,6 +18,7 @@ from moderato.sim.lab import cli, commands
 from moderato.sim.lab.commands import files
 from moderato.sim.lab.commands.example import PROGRAMS
 from moderato.sim.lab.explain import profile, timeline
+from moderato.sim.lab.live import live
 from moderato.sim.lab.measure import forward, replay
 from moderato.sim.lab.rfc2544 import matrix as rfc2544
 from moderato.sim.lab.run import shell
@@ -31,7 +32,7 @@ from moderato.soc.toolchain.project import ROOT
 def nothing_runs(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a wrong command got as far as building the machine")
-    for module in (forward, profile, replay, rfc2544, shell, strategies, timeline):
+    for module in (forward, live, profile, replay, rfc2544, shell, strategies, timeline):
         monkeypatch.setattr(module, "machine", fail)
 
 
@@ -91,6 +92,20 @@ def nothing_runs(monkeypatch):
     ("shell --load 0", "0.001 to 100 percent"),
     ("shell --load 5,10", "'5,10' is not a number of percent"),
     ("shell --hz 300", "choose from 100, 250, 1000"),
+    ("live --variant nappi", "did you mean napi?"),
+    ("live --pace 0", "the pace is 0.0001 to 1000"),
+    ("live --pace fast", "'fast' is not a number"),
+    ("live --until -1", "cycles are counted from 0"),
+    ("live --replay {tmp}/none", "none does not exist"),
+    ("live --replay {tmp}/file -c true", "-c is of a session"),
+    ("live --replay {tmp}/file --record {tmp}/r", "--record is of a session"),
+    ("live --replay {tmp}/file --pace 1", "--pace is of a session"),
+    ("live --replay {tmp}/file --variant napi", "--variant is of a session"),
+    ("live --replay {tmp}/file --capture {tmp}/file", "are the same file"),
+    ("live --record -", "- is of this command only"),
+    ("live --json {tmp}/a", "--json is of a session with -c"),
+    ("live --folded {tmp}/a", "--folded is of a --replay"),
+    ("live --from 3", "--from is of --folded"),
     ("rfc2544 --test burst --load 5", "--load is of no use to --test burst"),
     ("rfc2544 --test loss --phases 3", "--phases is of no use to --test loss"),
     ("rfc2544 --load 5", "--load is of no use to --test throughput,latency"),
@@ -301,7 +316,8 @@ def test_paths_are_octets(name, tmp_path):
         pass
     os.mkdir(path + b"d")
     octets = {files.input_folder: path + b"d", files.output_folder: path + b"d"}
-    kinds = {*octets, files.input_file, files.input_files, files.output_file, files.kept_file}
+    kinds = {*octets, files.input_file, files.input_files, files.output_file, files.kept_file,
+             files.streamed_file}
     base = REQUIRED.get(name, "").format(tmp=tmp_path).split()
     (tmp_path / "a.pcap").touch()
     for action in cli.parser(name)._actions:
@@ -363,7 +379,8 @@ def test_help_imports_nothing_heavy():
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_examples_are_right(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in ("mine.jsonl", "in.pcap", "in.pcapng", "forward.json", "tcp.json", "csr.json"):
+    for file in ("mine.jsonl", "in.pcap", "in.pcapng", "forward.json", "tcp.json", "csr.json",
+                 "session"):
         (tmp_path / file).touch()
     for example in cli.command(name).EXAMPLES:
         assert cli.parse([name, *shlex.split(example)]).run is cli.command(name).run

@@ -89,7 +89,8 @@ def test_package(busybox):
     """Its programs may be run; LiteEth's driver has nothing to choose."""
     with tarfile.open(console.package("moderato")) as archive:
         modes = {entry.name: entry.mode for entry in archive}
-    assert modes == dict.fromkeys(("bin/help", "etc/shrc", "bin/variant", "bin/busybox"), 0o755)
+    pages = [f"www/cgi-bin/{name}" for name in ("counters", "index.cgi", "variant")]
+    assert modes == dict.fromkeys(("bin/help", "etc/shrc", *pages, "bin/variant", "bin/busybox"), 0o755)
     with tarfile.open(console.package(LITEETH)) as archive:
         assert "bin/variant" not in archive.getnames()
 

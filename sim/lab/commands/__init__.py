@@ -14,7 +14,7 @@ from moderato.soc.toolchain.project import IS_CLONE
 
 # As `moderato --help` lists them.
 LAB = ("forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
-       "shell", "profile", "timeline", "compare", "bench", "cpus", "about")
+       "shell", "live", "profile", "timeline", "compare", "bench", "cpus", "about")
 DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export", "series")
 
 # Those that do without a clone. What they import at the top is in the wheel (test_wheel.py).

@@ -29,6 +29,7 @@ MAX_OCTETS = 1 << 30             # of a transfer, or of a buffer
 MIN_WINDOW, MAX_WINDOW = 2048, 16 << 20  # octets
 MAX_CONNECTIONS = 64
 MAX_SETTING = 400                # characters: the guest's shell takes no line of a thousand
+MIN_PACE, MAX_PACE = 0.0001, 1000
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
 
 
@@ -258,6 +259,23 @@ def resolution(word: str) -> float:
         raise argparse.ArgumentTypeError(f"{word}: a search's resolution is {MIN_RESOLUTION} to "
                                          f"{MAX_RESOLUTION} percent of the rate")
     return percent
+
+
+def cycle(word: str) -> int:
+    """A cycle since reset."""
+    number = _integer(word, "a whole number of cycles")
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{word}: cycles are counted from 0, at reset")
+    return number
+
+
+def pace(word: str) -> float:
+    """Simulated seconds in one of the wall."""
+    ratio = _number(word, "a number")
+    if not MIN_PACE <= ratio <= MAX_PACE:
+        raise argparse.ArgumentTypeError(f"{word}: the pace is {MIN_PACE} to {MAX_PACE} simulated "
+                                         "seconds in a second")
+    return ratio
 
 
 def scheduler(word: str) -> str:

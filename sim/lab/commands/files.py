@@ -83,6 +83,15 @@ def output_file(word: str) -> Path:
     return path
 
 
+def streamed_file(word: str) -> Path:
+    """An output file that another program writes while it runs: also a named pipe."""
+    path = output_file(word)
+    if outputs.final(path) is None:
+        raise argparse.ArgumentTypeError(f"{word} is of this command only, and the simulator writes "
+                                         "there; name a file, or a named pipe")
+    return path
+
+
 def kept_file(word: str) -> Path:
     """An output file that is read again."""
     path = output_file(word)

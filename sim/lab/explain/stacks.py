@@ -52,11 +52,15 @@ def _read(file: Path, hart: int) -> list[Stack]:
 
 def fold(profiles: Sequence[Profile]) -> str:
     """Lines "variant;function;function cycles", the format of Gregg's flamegraph.pl."""
+    return "".join(folded(each.result.trial.variant, each.stacks) for each in profiles)
+
+
+def folded(name: str, stacks: Sequence[Stack]) -> str:
+    """As `fold`, of one that has a name."""
     lines = []
-    for each in profiles:
-        for stack in each.stacks:
-            path = ";".join([each.result.trial.variant, *stack.functions])
-            idle = stack.causes["idle"]
-            lines += [f"{path} {stack.cycles - idle}"] * (stack.cycles > idle)
-            lines += [f"{path};[idle] {idle}"] * (idle > 0)
-    return "\n".join(lines) + "\n"
+    for stack in stacks:
+        path = ";".join([name, *stack.functions])
+        idle = stack.causes["idle"]
+        lines += [f"{path} {stack.cycles - idle}"] * (stack.cycles > idle)
+        lines += [f"{path};[idle] {idle}"] * (idle > 0)
+    return "".join(f"{line}\n" for line in lines)

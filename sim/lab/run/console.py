@@ -48,7 +48,7 @@ def package(nic: str) -> Path:
 
     def build(folder: Path):
         with tarfile.open(folder / "console.tar", "w", format=tarfile.USTAR_FORMAT) as archive:
-            for path in sorted(FILES.glob("*/*")):
+            for path in sorted(path for path in FILES.rglob("*") if path.is_file()):
                 _add(archive, path.relative_to(FILES).as_posix(), path.read_bytes())
             if chooser:
                 _add(archive, "bin/variant", chooser.encode())

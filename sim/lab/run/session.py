@@ -12,7 +12,7 @@ import shlex
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..show.errors import LabError
@@ -42,11 +42,11 @@ class CheckpointError(LabError):
     """A checkpoint is damaged, or of another build."""
 
 
-def _octets(value):
+def octets(value):
     """A field of a command. Names of files and words of the user are octets, and what of them is no
     UTF-8 is no JSON either."""
     if isinstance(value, list):
-        return [_octets(each) for each in value]
+        return [octets(each) for each in value]
     if isinstance(value, str) and not _is_text(value):
         return {"hex": os.fsencode(value).hex()}
     return value
@@ -61,12 +61,13 @@ class Session:
 
     def __init__(self, simulator: Path, restore: Path | None = None,
                  load: list[tuple[Path, int]] = (), console: Path | None = None,
-                 progress: Callable[[dict], None] | None = None, udp_echo: bool = False):
+                 progress: Callable[[dict], None] | None = None, udp_echo: bool = False,
+                 keep: Sequence[int] = ()):
         """Start from a checkpoint, or from reset with images at addresses.
 
         `progress` is called now and then while a command runs, with moderato-sim's own words:
         `cycle` reached, `cycles` done by the command, `of` how many at most. `udp_echo`: the
-        tester answers datagrams to port 7, too.
+        tester answers datagrams to port 7, too. `keep`: descriptors that it gets from us.
         """
         command = [simulator, "--script", "-"]
         if udp_echo:
@@ -82,7 +83,7 @@ class Session:
         # In a session of its own, a Ctrl-C at the terminal reaches only us, and we end it.
         self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=self.errors, text=True,
-                                        bufsize=1, start_new_session=True)
+                                        bufsize=1, start_new_session=True, pass_fds=keep)
         with _lock:
             _live.add(self)
             refused = _refusing
@@ -115,7 +116,7 @@ class Session:
     def call(self, do: str, **fields) -> dict:
         """Run one command; its reply. Raises LabError with what moderato-sim says."""
         try:
-            command = {"do": do} | {name: _octets(value) for name, value in fields.items()}
+            command = {"do": do} | {name: octets(value) for name, value in fields.items()}
             self.process.stdin.write(json.dumps(command) + "\n")
             self.process.stdin.flush()
         except (OSError, ValueError):

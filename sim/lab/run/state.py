@@ -6,6 +6,7 @@
     ready    a variant is chosen, and what one has set beyond it; a trial starts here
     carrying a program is in the guest; a transfer starts here
     console  more for people is in the guest; `moderato shell` starts here
+    serving  the guest serves its page; `moderato live` starts here
 """
 
 import functools
@@ -157,6 +158,18 @@ def at_console(before: State, package: Path) -> State:
 
     return _state(before.machine, "console", [before.folder.name, package], build, "half a minute",
                   functools.partial(at_console, before, package))
+
+
+def serving(before: State) -> State:
+    """Its page (soc/linux/console/www) is to be had from the guest at the console."""
+    commands = ["httpd -h /www"]
+
+    def build(folder: Path):
+        with before.open(console=folder / "console.log") as session:
+            _prepare(session, commands, folder)
+
+    return _state(before.machine, "serving", [before.folder.name, *commands], build,
+                  "half a minute", functools.partial(serving, before))
 
 
 def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:

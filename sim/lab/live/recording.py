@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a recording says about itself. moderato-sim writes and plays it (sim/harness/README.md)."""
+
+import json
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..show.errors import LabError
+
+MAGIC, FORMAT = b"ModeLive", 1
+HEADER, RECORD = struct.Struct("<8sII"), struct.Struct("<QHHI")
+INPUTS, END = (0, 1), 4  # kinds of records: frames and keys; the last one
+LONGEST = 1 << 20        # octets of a record
+
+
+@dataclass(frozen=True)
+class Recording:
+    path:   Path
+    about:  dict         # what live.py wrote about what ran
+    end:    int          # the cycle of the last whole record
+    inputs: int          # frames and keys
+    report: dict | None  # of the session; None if the recording was cut short
+
+
+def read(path: Path) -> Recording:
+    """Raises LabError if it is none, or damaged."""
+    try:
+        with path.open("rb") as file:
+            return _read(path, file, os.fstat(file.fileno()).st_size)
+    except OSError as error:
+        raise LabError(f"{path} can't be read: {error.strerror}; name a recording") from error
+
+
+def _read(path: Path, file, size: int) -> Recording:
+    head = file.read(HEADER.size)
+    magic, version, length = HEADER.unpack(head.ljust(HEADER.size, b"\0"))
+    if magic != MAGIC:
+        raise LabError(f"{path} is no recording of a live session; make one with live --record")
+    if version != FORMAT:
+        raise LabError(f"{path} is a recording of format {version}, and this commit plays {FORMAT}; "
+                       "play it with the commit that made it")
+    about, start = file.read(length), file.read(8)
+    if len(start) < 8:
+        raise LabError(f"{path} was cut short inside its header; there is nothing to play")
+    try:
+        about = json.loads(about)
+    except ValueError:
+        raise LabError(f"{path} is damaged: its header is no JSON; record it again") from None
+    end, = struct.unpack("<Q", start)
+    inputs, report, at = 0, None, file.tell()
+    while report is None:
+        head = file.read(RECORD.size)
+        if len(head) < RECORD.size:
+            break
+        cycle, kind, _, length = RECORD.unpack(head)
+        at += RECORD.size + length
+        if kind > END or length > LONGEST:
+            raise LabError(f"{path} is damaged: it has a record of kind {kind} with {length} octets "
+                           f"behind cycle {end}; record it again")
+        if at > size:
+            break
+        inputs += kind in INPUTS
+        end = max(end, cycle)
+        if kind == END:
+            report = json.loads(file.read(length))
+        else:
+            file.seek(at)
+    return Recording(path, about, end, inputs, report)

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato live`: hosts that the kernel makes, a simulator that pretends; recordings and their faults.
+
+Tests that need network namespaces make their own, and are passed over where the kernel refuses them.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from moderato.sim.lab import cli
+from moderato.sim.lab.live import hosts, live, recording
+from moderato.sim.lab.run import console
+from moderato.sim.lab.show.errors import LabError
+from moderato.soc.toolchain.project import ROOT
+
+WAIT = 20  # seconds in which something has to happen
+
+
+# Recordings ---------------------------------------------------------------------------------------
+
+ABOUT = {"variant": "napi"}
+
+
+def made_up(*records, about=ABOUT, version=1, start=7) -> bytes:
+    """A recording; records: (cycle, kind, octets)."""
+    head = json.dumps(about).encode()
+    return struct.pack("<8sII", b"ModeLive", version, len(head)) + head + struct.pack("<Q", start) \
+        + b"".join(struct.pack("<QHHI", cycle, kind, 0, len(octets)) + octets
+                   for cycle, kind, octets in records)
+
+
+WHOLE = made_up((10, 0, b"frame"), (12, 1, b"keys"), (13, 3, b"fcs_"), (20, 4, b'{"keys": 4}'))
+
+
+@pytest.fixture
+def read(tmp_path):
+    """read(octets of a recording) → what recording.read() makes of them."""
+    def run(octets):
+        (tmp_path / "session").write_bytes(octets)
+        return recording.read(tmp_path / "session")
+    return run
+
+
+def test_a_recording(read):
+    found = read(WHOLE)
+    assert (found.about, found.end, found.inputs) == (ABOUT, 20, 2)
+    assert found.report == {"keys": 4}
+
+
+@pytest.mark.parametrize("cut, end, inputs", [(1, 13, 2), (26, 13, 2), (45, 12, 2), (60, 10, 1)])
+def test_a_recording_that_was_cut(read, cut, end, inputs):
+    """What is whole of it counts; a command has to say that this is enough."""
+    found = read(WHOLE[:-cut])
+    assert (found.end, found.inputs, found.report) == (end, inputs, None)
+    with pytest.raises(LabError, match=f"was cut short behind {inputs} inputs, at cycle {end}; "
+                                       f"--until {end} plays what is there"):
+        live._until(found, live.Request(None, None))
+    assert live._until(found, live.Request(None, None, until=end)) == end
+
+
+@pytest.mark.parametrize("octets, says", [
+    (b"", "is no recording"), (b"\n\r\r\n", "is no recording"),
+    (made_up(version=2), "of format 2, and this commit plays 1"),
+    (WHOLE[:20], "cut short inside its header"),
+    (WHOLE[:16] + b"x" + WHOLE[17:], "its header is no JSON"),
+    (made_up((10, 9, b"")), "a record of kind 9"),
+    (made_up((10, 0, b""))[:-4] + b"\xff\xff\xff\xff", "4294967295 octets behind cycle 7"),
+])
+def test_what_is_no_recording(read, octets, says):
+    with pytest.raises(LabError, match=says) as raised:
+        read(octets)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("request_, says", [
+    (live.Request(None, None, until=21), "ends at cycle 20"),
+    (live.Request(None, None, until=15, begin=15), "--from 15 is behind the end, cycle 15"),
+])
+def test_cycles_that_a_recording_has_not(read, request_, says):
+    with pytest.raises(LabError, match=says):
+        live._until(read(WHOLE), request_)
+
+
+# Hosts --------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def beside():
+    """Hosts, if the kernel lets us have them."""
+    with contextlib.ExitStack() as stack:
+        try:
+            made = stack.enter_context(hosts.made())
+        except LabError as error:
+            pytest.skip(str(error))
+        yield made
+
+
+def output(started: subprocess.Popen) -> str:
+    assert started.wait(WAIT) == 0
+    return started.stdout.read() if started.stdout else ""
+
+
+def test_hosts_have_their_addresses(beside, tmp_path):
+    shown = tmp_path / "shown"
+    command = f"{{ ip -br addr; ip -br link; $HOST1 ip -br addr; ip route; }} > {shown}"
+    assert beside.start(command).wait(WAIT) == 0
+    words = shown.read_text().split()
+    assert "198.18.0.2/24" in words and "198.19.0.2/24" in words
+    assert "02:54:73:74:00:00" in words and words.count("box1") == 1
+    assert "default via 198.18.0.1 dev box0" in shown.read_text()
+    entered = subprocess.run(f"{beside.entry(1, os.getpid())} ip -br addr", shell=True, check=True,
+                             capture_output=True, text=True).stdout
+    assert "box1" in entered and "box0" not in entered
+
+
+def test_frames_of_a_host_come_out_of_its_device(beside):
+    """A host asks for the router's address before it sends."""
+    command = [sys.executable, "-c",
+               "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'', ('198.19.0.2', 9))"]
+    assert beside.start(" ".join(f"'{word}'" if " " not in word else f'"{word}"'
+                                 for word in command)).wait(WAIT) == 0
+    frame = os.read(beside.taps[0], 2000)
+    assert frame[:14].hex() == "ffffffffffff" "025473740000" "0806"
+    assert frame[38:42] == bytes((198, 18, 0, 1))
+
+
+def test_a_command_s_status_and_its_children(beside, tmp_path):
+    """Nothing that a command has started is left when it ends, or is killed."""
+    assert beside.start("exit 7").wait(WAIT) == 7
+    for end in ("exit 0", "sleep 100"):
+        started = beside.start(f"sleep 98765.4321 & echo on > {tmp_path}/on; {end}")
+        until(lambda: (tmp_path / "on").exists())
+        if end != "exit 0":
+            started.kill()
+        started.wait(WAIT)
+        until(lambda: not running("98765.4321"))
+
+
+def running(word: str) -> bool:
+    """Whether a process has this word in its command line."""
+    for each in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{each}/cmdline", "rb") as file:
+            if word.encode() in file.read().split(b"\0"):
+                return True
+    return False
+
+
+def until(condition):
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+KILLED = """\
+import os, sys, time
+from moderato.sim.lab.live import hosts
+with hosts.made() as made:
+    made.start("sleep 98765.1234")
+    print(os.fstat(made.namespaces[0]).st_ino, flush=True)
+    time.sleep(100)
+"""
+
+
+def test_nothing_is_left_of_who_is_killed(beside):
+    """Two at once, of which one is killed."""
+    process = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True)
+    assert int(process.stdout.readline()) != os.fstat(beside.namespaces[0]).st_ino
+    until(lambda: running("98765.1234"))
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    until(lambda: not running("98765.1234"))
+
+
+@pytest.mark.parametrize("number, says", [
+    (errno.EPERM, "no network namespace can be made: .* run it as root, or let users have"),
+    (errno.ENOSPC, "no network namespace can be made: No space left on device"),
+])
+def test_a_kernel_that_refuses_namespaces(monkeypatch, number, says):
+    monkeypatch.setattr(hosts, "_call", refusing(number))
+    with pytest.raises(LabError, match=says), hosts.made():
+        pass
+
+
+def refusing(number: int):
+    def call(*_):
+        raise OSError(number, os.strerror(number))
+    return call
+
+
+@pytest.mark.parametrize("device, says", [
+    ("none", "none: No such file or directory; load the module: modprobe tun"),
+    ("null", "no TAP device can be made: .* Inappropriate ioctl for device"),
+])
+def test_no_tap_device(monkeypatch, beside, tmp_path, device, says):
+    monkeypatch.setattr(hosts, "TUN", "/dev/null" if device == "null" else str(tmp_path / device))
+    with pytest.raises(LabError, match=says), hosts.made():
+        pass
+
+
+def test_no_iproute2(monkeypatch, beside):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(LabError, match="`ip` is missing; install it: apt install iproute2"), \
+            hosts.made():
+        pass
+
+
+# Sessions of a simulator that pretends ------------------------------------------------------------
+
+@pytest.fixture
+def lab(machine, tmp_path, monkeypatch):
+    """`moderato live` with the pretended machine."""
+    (tmp_path / "busybox").write_text("busybox")
+    monkeypatch.setattr(console.userspace, "busybox", lambda console: tmp_path / "busybox")
+    monkeypatch.setattr(live, "machine", lambda *_: machine)
+    monkeypatch.chdir(tmp_path)
+    return lambda *words: cli.main(["live", *words])
+
+
+def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
+    """Standard output is the command's; a session and its replay have the same report."""
+    assert lab("--variant", "napi", "--record", "session", "--json", "a.json",
+               "-c", "echo said; exit 7") == 7
+    shown = capfd.readouterr()
+    assert shown.out == "said\n" and "hello\n" in shown.err
+    assert "port 0: 1 frames in, 1 out, 0 dropped" in shown.err
+    assert lab("--replay", "session", "--json", "b.json") == 0
+    shown = capfd.readouterr()
+    assert shown.out == "hello\n"
+    assert "the same as the recording, to the cycle, to its end" in shown.err
+    first, second = (json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json"))
+    assert first.pop("simulation") and second.pop("simulation") and first == second
+    assert first["variant"] == "napi"
+    assert set(first) == set(documented())
+
+
+def documented() -> list[str]:
+    """The names of the first level in docs/live.md's list of fields, but for `simulation`."""
+    text = (ROOT / "docs/live.md").read_text().partition("The fields of `--json`")[2]
+    lines = re.search(r"(?<=\n\n)(    .+\n)+", text)[0].splitlines()
+    named = " ".join(line.strip().partition("   ")[0] for line in lines)
+    while (outer := re.sub(r"(\[\])?\{[^{}]*\}", "", named)) != named:
+        named = outer
+    return [name for name in re.findall(r"\w+", named) if name != "simulation"]
+
+
+def test_a_replay_that_differs_fails(lab, beside, monkeypatch, capsys):
+    lab("--record", "session", "-c", "true")
+    monkeypatch.setenv("FAKE_DIFFERENCE", "the recording has …")
+    assert lab("--replay", "session") == 1
+    assert "the replay differs from its recording: the recording has …" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word, says", [
+    ('"checkpoint": "', "on another machine (this one is checkpoint "),
+    ('"machine": "', "on another machine (this one is machine "),
+    ('"harts', "on another machine (this one describes it in another way)"),
+])
+def test_a_recording_of_another_machine_is_refused(lab, beside, tmp_path, capsys, word, says):
+    lab("--record", "session", "-c", "true")
+    octets = (tmp_path / "session").read_bytes()
+    at = octets.index(word.encode()) + len(word)
+    (tmp_path / "session").write_bytes(octets[:at - 1] + b"x" + octets[at:]
+                                       if word == '"harts' else octets[:at] + b"x" + octets[at + 1:])
+    assert lab("--replay", "session") == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert says in said and "check that commit out and play it there" in said
+
+
+def test_a_guest_that_powers_off_ends_the_command(lab, beside, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_ENDED", "1")
+    assert lab("-c", "sleep 98765.5") == 1
+    assert "the guest powered off before the command had ended" in capsys.readouterr().err
+    assert not running("98765.5")
+
+
+def test_the_console_gets_the_hosts(lab, beside, monkeypatch, capsys):
+    started = []
+    monkeypatch.setattr(live.os, "execv", lambda program, words: started.append(words) or 0)
+    lab("--variant", "napi", "--record", "session")
+    words, = started
+    fields = json.loads(words[words.index("--live") + 1])
+    assert len(fields["hosts"]) == 2 and fields["record"].endswith("/session")
+    assert fields["about"]["variant"] == "napi"
+    greeting = capsys.readouterr().err
+    assert f"198.19.0.2: nsenter --net=/proc/{os.getpid()}/fd/" in greeting or "--user" in greeting
