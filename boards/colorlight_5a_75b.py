@@ -17,7 +17,7 @@ from litedram.phy import HalfRateGENSDRPHY
 
 from moderato.soc.cpu import CpuConfig
 
-from .soc import BoardSoC
+from .board import BoardSoC
 
 
 class CRG(LiteXModule):

@@ -9,7 +9,7 @@ from litex.soc.cores.clock import ECP5PLL
 
 from litedram.phy import ECP5DDRPHY
 
-from .soc import BoardSoC
+from .board import BoardSoC
 
 
 class DDR3CRG(LiteXModule):

@@ -52,7 +52,7 @@ def sources(board: str, nic: str, harts: int = 1) -> list:
     """All that a board's Verilog and BIOS are made from, for the build cache."""
     kind   = board_class(board)
     soc    = [ROOT / "soc" / name for name in ("soc.py", "liteeth.py", "memory.py", "cpu")]
-    shared = [ROOT / "boards" / name for name in ("soc.py", "ecp5.py", "gateware.py")]
+    shared = [ROOT / "boards" / name for name in ("board.py", "ecp5.py", "gateware.py")]
     queues  = harts if nic == "offload" else 1
     netlist = cluster(replace(kind.cpu_config, harts=harts), 0 if nic == "liteeth" else kind.ports,
                       plic_sources(kind.ports, queues))

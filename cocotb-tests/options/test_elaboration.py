@@ -9,7 +9,7 @@ from moderato.gateware.registers import table as registers
 from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
 from moderato.gateware.options import OPTIONS
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
-from moderato.sim.soc import OFFLOADS
+from moderato.sim.sim_soc import OFFLOADS
 from synthesis.area import DEVICES
 
 

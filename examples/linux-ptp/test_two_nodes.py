@@ -7,7 +7,7 @@ import statistics
 import pytest
 from two_nodes import PPM, WITNESS_BASE, TwoNodes, measure, report
 
-from moderato.sim.soc import SimConfig, write
+from moderato.sim.sim_soc import SimConfig, write
 
 
 def test_elaborates(tmp_path):

@@ -27,7 +27,7 @@ from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import around
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
-from moderato.sim.soc import SimConfig, SimSoC, write
+from moderato.sim.sim_soc import SimConfig, SimSoC, write
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.linux import userspace
 from moderato.soc.linux.kernel import Choice
@@ -132,7 +132,7 @@ def verilog() -> Path:
     config = SimConfig(macs=2, offloads=True)
     netlist = cluster(config.cpu, 2, plic_sources(2))
     inputs = [netlist, Path(__file__), *(ROOT / name for name in (
-        "gateware", "sim/soc.py", "soc/cpu", "soc/memory.py", "soc/soc.py")),
+        "gateware", "sim/sim_soc.py", "soc/cpu", "soc/memory.py", "soc/soc.py")),
         *(f"{package}={version(package)}" for package in ("litex", "liteeth", "migen"))]
 
     def build(folder: Path):

@@ -21,7 +21,7 @@ from litex.soc.integration.soc_core import SoCCore
 from migen import FSM, If, Memory, NextState, NextValue, Signal, log2_int
 
 from moderato import add_moderato
-from moderato.sim.soc import SimConfig, SimPlatform, Simulated, write
+from moderato.sim.sim_soc import SimConfig, SimPlatform, Simulated, write
 from moderato.soc.soc import describe
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT, pyproject
@@ -155,8 +155,8 @@ class LinuxSoC(Simulated, SoCCore):
 def verilog() -> Path:
     """A folder with the Verilog, soc.json and csr.json, from the build cache."""
     inputs = [Path(__file__), package().name, *(ROOT / name for name in (
-        "gateware", "integrate/soc.py", "integrate/interrupts.py", "sim/soc.py", "soc/soc.py")),
-        *(f"{package}={version(package)}" for package in PACKAGES)]
+        "gateware", "integrate/add_moderato.py", "integrate/interrupts.py", "sim/sim_soc.py",
+        "soc/soc.py")), *(f"{package}={version(package)}" for package in PACKAGES)]
 
     def build(folder: Path):
         run([sys.executable, __file__, folder])

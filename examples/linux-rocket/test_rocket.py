@@ -11,7 +11,7 @@ from rocket_soc import LinuxSoC, PackagedRocket
 
 from moderato.sim.harness.build import simulator
 from moderato.sim.lab.run.session import Session
-from moderato.sim.soc import SimConfig
+from moderato.sim.sim_soc import SimConfig
 
 BOOT     = 200_000_000  # cycles: several times what it takes
 FRAMES   = 100

@@ -19,7 +19,7 @@ from litex.soc.integration.soc_core import SoCCore
 from migen import Cat, If, Signal
 
 from moderato import add_moderato
-from moderato.sim.soc import SimConfig, SimPlatform, Simulated, write
+from moderato.sim.sim_soc import SimConfig, SimPlatform, Simulated, write
 from moderato.soc.cpu.config import LINE_BYTES
 from moderato.soc.cpu.stock import provide
 from moderato.soc.memory import WORD, IntegratedRAM, MemoryPort
@@ -98,7 +98,7 @@ def verilog(**cpu) -> Path:
     """A folder with the Verilog, and soc.json, from the build cache. `cpu`: values of LiteX's class."""
     words = [f"{name}={value}" for name, value in cpu.items()]
     inputs = [*words, Path(__file__), *(ROOT / name for name in (
-        "gateware", "integrate/soc.py", "integrate/interrupts.py", "sim/soc.py", "soc/cpu",
+        "gateware", "integrate/add_moderato.py", "integrate/interrupts.py", "sim/sim_soc.py", "soc/cpu",
         "soc/memory.py", "soc/soc.py")), *(f"{package}={version(package)}" for package in PACKAGES)]
 
     def build(folder: Path):

@@ -10,7 +10,7 @@ from litex.soc.cores.cpu.vexriscv_smp import VexRiscvSMP
 from smp_soc import MACS, LinuxSoC
 
 from moderato.sim.harness.top import soc_config, top_verilog
-from moderato.sim.soc import SimConfig, write
+from moderato.sim.sim_soc import SimConfig, write
 from moderato.soc.cpu import stock
 from moderato.soc.linux.devicetree import dts
 

@@ -117,9 +117,9 @@ def test_ecpix5_meets_timing():
         run([sys.executable, SCRIPT, ECPIX5, "--with-ethernet", "--build", "--output-dir", folder],
             cwd=folder, env={**settings, "PATH": f"{tools}:{settings['PATH']}"})
 
-    inputs = [SCRIPT, ROOT / "gateware", ROOT / "integrate" / "soc.py", ROOT / "integrate" / "clocks.py",
-              ROOT / "integrate" / "interrupts.py", debian.version(COMPILER),
-              *(f"{package}={version(package)}" for package in PACKAGES),
+    inputs = [SCRIPT, ROOT / "gateware", ROOT / "integrate" / "add_moderato.py",
+              ROOT / "integrate" / "clocks.py", ROOT / "integrate" / "interrupts.py",
+              debian.version(COMPILER), *(f"{package}={version(package)}" for package in PACKAGES),
               *(yowasp.version(tool) for tool in ("yosys", "nextpnr-ecp5"))]
     made = artifact("litex-boards-bitstream", inputs, build, "20 minutes")
     # nextpnr tells the clocks twice: as it placed, and as it routed.

@@ -31,7 +31,7 @@ assert "eth0" in text and "module stranger" in text
 print(Path(moderato.__file__).parent)
 """
 
-FILES = ["gateware/mac.py", "integrate/soc.py", "integrate/baremetal/moderato.c",
+FILES = ["gateware/mac.py", "integrate/add_moderato.py", "integrate/baremetal/moderato.c",
          "integrate/baremetal/moderato.h", "integrate/baremetal/linux/bits.h",
          "linux_driver/moderato_regs.h", "linux_driver/moderato_main.c",
          "linux_driver/moderato,mac.yaml", "docs/registers.md"]

@@ -11,7 +11,7 @@ and not before.
 
 def __getattr__(name):
     if name == "add_moderato":
-        from moderato.integrate.soc import add_moderato
+        from moderato.integrate.add_moderato import add_moderato
         return add_moderato
     if name == "MACOptions":
         from moderato.gateware.options import MACOptions

@@ -57,7 +57,8 @@ def test_core_netpoll(tmp_path):
         work, ("moderato_tx_poll.c", "	if (!moderato_tx_is_polled(tx))\n		return 0;",
                "	if (budget || !moderato_tx_is_polled(tx))\n		return 0;"),
         ("moderato_stats.c", "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
-         "	if (priv->queue[0].tx) {\n		local_irq_disable();\n		moderato_napi_poll(&priv->queue[0].napi, 0);\n"
+         "	if (priv->queue[0].tx) {\n		local_irq_disable();\n"
+         "		moderato_napi_poll(&priv->queue[0].napi, 0);\n"
          "		local_irq_enable();\n	}\n	moderato_stats_read(priv, total);\n	stats->rx_dropped"))
     with modified.loaded(work, "CONFIG_MODERATO=m") as guest:
         guest.check("ethtool -C eth1 tx-frames 0 tx-usecs 100000; ethtool -G eth1 tx 8")

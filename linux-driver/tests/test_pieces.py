@@ -89,7 +89,8 @@ def test_segments_have_the_time_to_leave(tmp_path):
 def test_a_slot_that_is_being_filled(tmp_path):
     """What an interrupt on hart 1 reads of a slot counts when its descriptor has completed."""
     change = ("moderato_tx.c", "	if (unlikely(buf->flags & MODERATO_TX_PLANNED))\n",
-              "	len = READ_ONCE(buf->flags);\n	udelay(40);\n	if (unlikely(len & MODERATO_TX_PLANNED))\n")
+              "	len = READ_ONCE(buf->flags);\n	udelay(40);\n"
+              "	if (unlikely(len & MODERATO_TX_PLANNED))\n")
     with sender(tmp_path, change, harts=2) as guest:
         guest.check("ethtool -L eth0 combined 1; ethtool --set-priv-flags eth0 tx-napi off")
         guest.type("ethtool -C eth0 adaptive-tx off tx-frames 1 tx-usecs 0")

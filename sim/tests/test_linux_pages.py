@@ -14,7 +14,7 @@ from moderato.sim.harness.build import simulator
 from moderato.sim.lab.run import machine, state
 from moderato.sim.lab.run.session import PROMPT, Session
 from moderato.sim.lab.run.system import System
-from moderato.sim.soc import SimConfig, soc_verilog
+from moderato.sim.sim_soc import SimConfig, soc_verilog
 from moderato.soc.linux.driver import driver
 from moderato.soc.linux.kernel import DEBUG, NORMAL, STOCK, Choice, kernel
 from moderato.soc.linux.memory_map import memory_map

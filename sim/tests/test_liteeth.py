@@ -18,7 +18,7 @@ from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import LITEETH
-from moderato.sim.soc import SimConfig, SimSoC, soc_verilog
+from moderato.sim.sim_soc import SimConfig, SimSoC, soc_verilog
 from moderato.soc.linux import devicetree, kernel
 
 
@@ -88,7 +88,7 @@ def complaints(source: str, folder) -> list[str]:
 
 
 def test_one_evaluation_a_cycle_is_enough(lab):
-    """It is not, where combinational logic has a loop, as in LiteEth's usual Verilog (sim/soc.py)."""
+    """It is not, where combinational logic has a loop, as in LiteEth's usual Verilog (`sim_soc.py`)."""
     asked = Trial(LITEETH, 64, 20, 20, 100)
     commands = json.dumps({"do": "trial", **trial.request(
         asked, round(lab.sys_clk_hz * asked.seconds))}) + "\n"

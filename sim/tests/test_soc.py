@@ -12,7 +12,7 @@ import pytest
 
 from moderato.sim.harness.cores import core
 from moderato.sim.harness.top import model_name, soc_config
-from moderato.sim.soc import SimConfig, soc_verilog
+from moderato.sim.sim_soc import SimConfig, soc_verilog
 from moderato.soc.cpu import CpuConfig
 
 
@@ -23,7 +23,7 @@ def test_equal_designs_are_equal_files(config, tmp_path):
     folders = tmp_path / "first", tmp_path / "second"
     for folder in folders:
         folder.mkdir()
-        subprocess.run([sys.executable, "-m", "moderato.sim.soc",
+        subprocess.run([sys.executable, "-m", "moderato.sim.sim_soc",
                         json.dumps(dataclasses.asdict(config)), folder], check=True)
         time.sleep(1)  # the time of day must not show
     first, second = ({file.name: file.read_bytes() for file in folder.iterdir()}

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from moderato.soc.linux import kernel
 from moderato.soc.linux.driver import FOLDER
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import BuildError, artifact, run
+from moderato.soc.toolchain.cache import BuildError, run
 from moderato.soc.toolchain.project import ROOT
 
 TEXTS = FOLDER / "upstream"  # Kconfig, messages

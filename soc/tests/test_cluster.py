@@ -36,7 +36,7 @@ def model(harts: int, latency: int, small: bool) -> Path:
              "program.c", "-lgcc", "-o", directory / "program.elf"], cwd=HERE)
         run(["riscv64-unknown-elf-objcopy", "-O", "binary", "program.elf", "program.bin"],
             cwd=directory)
-        run([sys.executable, HERE / "soc.py", harts, latency, int(small),
+        run([sys.executable, HERE / "cluster_soc.py", harts, latency, int(small),
              directory / "program.bin", directory])
         run([verilator.command(), "--cc", "--exe", "--build", "-j", "2",
              "--top-module", "sim", "--prefix", "Vsim", "--Mdir", directory,
@@ -46,7 +46,7 @@ def model(harts: int, latency: int, small: bool) -> Path:
             cwd=directory, env=verilator.environment())
 
     inputs = [f"harts={harts}", f"latency={latency}", f"small={small}", netlist, HERE,
-              ROOT / "sim" / "soc.py", ROOT / "soc" / "soc.py", ROOT / "soc" / "memory.py",
+              ROOT / "sim" / "sim_soc.py", ROOT / "soc" / "soc.py", ROOT / "soc" / "memory.py",
               ROOT / "soc" / "cpu" / "core.py"]
     return artifact("cluster-test", inputs, build, "20 s")
 

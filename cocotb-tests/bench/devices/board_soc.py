@@ -25,7 +25,7 @@ from litedram.phy.model import SDRAMPHYModel
 from bench.devices.duts import Synchronizer
 from moderato.boards.gateware import TOP, board_class, write
 from moderato.boards.images import boot_address
-from moderato.sim.soc import SimConfig, _CRG, pads
+from moderato.sim.sim_soc import SimConfig, _CRG, pads
 
 PORTS    = 2
 PHY_PADS = "eth", "eth_clocks"

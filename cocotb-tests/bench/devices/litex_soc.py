@@ -8,7 +8,7 @@ from litex.soc.integration.soc_core import SoCCore
 from litex.soc.interconnect import axi, wishbone
 from migen import ClockDomain, Module
 
-from moderato.integrate.soc import add_moderato
+from moderato.integrate.add_moderato import add_moderato
 
 REGISTERS, CSRS = 0xF000_0000, 0xF001_0000  # addresses; those of CSRs are those of interrupts
 MEMORY = 0x100_0000  # bytes, from address 0 on

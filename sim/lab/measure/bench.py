@@ -5,7 +5,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from moderato.sim.soc import SimConfig, soc_verilog
+from moderato.sim.sim_soc import SimConfig, soc_verilog
 from moderato.soc.toolchain.progress import step
 
 from ..run import state

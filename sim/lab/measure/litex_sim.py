@@ -14,7 +14,7 @@ from pathlib import Path
 from litex.build.sim import SimPlatform
 from litex.build.sim.config import SimConfig as Modules
 
-from moderato.sim import soc
+from moderato.sim import sim_soc
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
 
@@ -33,32 +33,32 @@ endmodule
 """
 
 
-def simulator(config: soc.SimConfig, verilog: Path, images: list[tuple[Path, int]]) -> Path:
+def simulator(config: sim_soc.SimConfig, verilog: Path, images: list[tuple[Path, int]]) -> Path:
     """Build it with all defaults of litex_sim. `verilog` is what soc_verilog made of `config`."""
     def build(folder: Path):
         environment = verilator.environment()
         run([sys.executable, "-m", "moderato.sim.lab.measure.litex_sim", folder], env=environment)
-        top = folder / f"{soc.TOP}.v"
+        top = folder / f"{sim_soc.TOP}.v"
         top.write_text(top.read_text().rpartition("endmodule")[0] + END)
         memories(folder, config, images)
-        run(["bash", f"build_{soc.TOP}.sh"], cwd=folder, env=environment)
+        run(["bash", f"build_{sim_soc.TOP}.sh"], cwd=folder, env=environment)
 
     inputs = [verilog.name, Path(__file__), verilator.version(), *(file for file, _ in images)]
     return artifact("litex-sim", inputs, build, "1 minute") / "obj_dir" / "Vsim"
 
 
-def elaborate(folder: Path, config: soc.SimConfig):
+def elaborate(folder: Path, config: sim_soc.SimConfig):
     """Write the Verilog and LiteX's own build script, as SoCCore.build does for litex_sim."""
     modules = Modules()
     modules.add_clocker("sys_clk", freq_hz=config.sys_clk_hz)
     modules.add_module("serial2console", "serial")
-    stock = soc.SimSoC(config, SimPlatform("SIM", soc.pads(config, gated=False)))
+    stock = sim_soc.SimSoC(config, SimPlatform("SIM", sim_soc.pads(config, gated=False)))
     stock.finalize()
-    stock.platform.build(stock.get_fragment(), build_dir=str(folder), build_name=soc.TOP, run=False,
+    stock.platform.build(stock.get_fragment(), build_dir=str(folder), build_name=sim_soc.TOP, run=False,
                          sim_config=modules, opt_level="O3")
 
 
-def memories(folder: Path, config: soc.SimConfig, images: list[tuple[Path, int]]):
+def memories(folder: Path, config: sim_soc.SimConfig, images: list[tuple[Path, int]]):
     """The boot images as $readmemh files: of RAM in 64-bit words, of the ROM in 32-bit words."""
     ram, rom = [], []
     for file, address in images:
@@ -91,4 +91,4 @@ def cpu_seconds(binary: Path, clocks: int) -> float:
 
 
 if __name__ == "__main__":
-    elaborate(Path(sys.argv[1]), soc.SimConfig())
+    elaborate(Path(sys.argv[1]), sim_soc.SimConfig())

@@ -91,7 +91,7 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
     that it needs.
     """
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
-    from moderato.sim.soc import SimConfig, soc_verilog
+    from moderato.sim.sim_soc import SimConfig, soc_verilog
 
     verilog = soc_verilog(SimConfig(
         macs=2, nic=LITEETH if system.nic == LITEETH else MODERATO,
@@ -105,7 +105,7 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
 
 def around(verilog: Path, link_mbps: int = 100, system: System = System(),
            bootargs: str = "") -> Machine:
-    """The machine around any SoC: a folder that sim/soc.py's `write` made, as `system` has it."""
+    """The machine around any SoC: a folder that sim/sim_soc.py's `write` made, as `system` has it."""
     from moderato.sim.harness.build import simulator
     from moderato.soc.linux.driver import driver, liteeth
     from moderato.soc.linux.memory_map import memory_map

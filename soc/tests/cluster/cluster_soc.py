@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The simulated SoC with DMA testers where the MACs would be, and a program in its ROM.
 
-    python soc.py HARTS LATENCY SMALL PROGRAM DIRECTORY
+    python cluster_soc.py HARTS LATENCY SMALL PROGRAM DIRECTORY
 
 SMALL: 1 as on a board that is too small for Linux (no MMU, a RAM without byte masks), or 0.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from litex.soc.integration.soc import SoCRegion
 
-from moderato.sim.soc import SimConfig, SimSoC, write
+from moderato.sim.sim_soc import SimConfig, SimSoC, write
 from moderato.soc import soc
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.memory import IntegratedRAM, WholeWords

@@ -238,7 +238,7 @@ def soc_verilog(config: SimConfig = SimConfig()) -> Path:
         inputs.append(ROOT / "gateware")
 
     def build(directory: Path):  # in a process of its own: names in Verilog follow the call stack
-        run([sys.executable, "-m", "moderato.sim.soc", parameters, directory])
+        run([sys.executable, "-m", "moderato.sim.sim_soc", parameters, directory])
 
     return artifact("soc-verilog", inputs, build, "10 s")
 
