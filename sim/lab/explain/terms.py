@@ -40,7 +40,7 @@ T_IP = """napi_gro_receive netif_receive_skb_list_internal __netif_receive_skb_o
     sch_direct_xmit __qdisc_run"""
 
 # The drivers' transmission, and what follows when a frame has left.
-T_TX = """moderato_start_xmit moderato_tx_interrupt moderato_tx_irq_handle moderato_tx_take_pieces
+T_TX = """moderato_start_xmit moderato_tx_interrupt moderato_tx_irq_handle moderato_tx_take_planned
     moderato_tx_none_reclaim moderato_tx_none_timer moderato_tx_take moderato_tx_finish
     liteeth_start_xmit"""
 

@@ -18,7 +18,7 @@ LAYERS = tuple(Term(name, meaning, tuple(functions.split())) for name, (meaning,
     "driver":     ("the driver: rings, interrupts", """moderato_rx_interrupt
         moderato_tx_interrupt moderato_rx_irq_handle moderato_rx_irq_receive
         moderato_rx_napi_handle moderato_napi_poll moderato_rx_receive moderato_rx_take
-        moderato_rx_fill moderato_start_xmit moderato_tx_take moderato_tx_take_pieces
+        moderato_rx_fill moderato_start_xmit moderato_tx_take moderato_tx_take_planned
         moderato_tx_finish moderato_tx_irq_handle moderato_tx_none_reclaim
         moderato_tx_none_timer moderato_tx_copy moderato_tx_gather moderato_merge_receive
         moderato_merge_head liteeth_interrupt liteeth_start_xmit"""),
