@@ -14,6 +14,7 @@ from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, key, run
 from moderato.soc.toolchain.project import settings
 
+from .rings import rings_header
 from .tcp.lwip import library
 from .top import soc_config, top_verilog
 
@@ -47,7 +48,7 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
     sources = [path for path in sorted(HERE.rglob("*")) if path.suffix in (".cpp", ".h")]
     lwip = library(_compiler().replace("clang++", "clang"))
     inputs = [*files, top, soc_config(soc, ""), *sources, PATTERN, HERE / "Makefile",
-              Path(__file__), lwip.name, verilator.version(), _compiler(),
+              Path(__file__), HERE / "rings.py", lwip.name, verilator.version(), _compiler(),
               *(["profile"] if images else [])]
     build_id = key("simulator", inputs)
 
@@ -58,6 +59,8 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
         (model / "soc_config.h").write_text(soc_config(soc, build_id))
         run([verilator.command(), *VERILATOR, "--Mdir", model, model / "top.sv", *files],
             env=verilator.environment())
+        (model / "rings.h").write_text(
+            rings_header((model / "Vtop___024root.h").read_text(), len(soc["macs"])))
         if images:
             profile = model / "profile"
             _compile(model, lwip, f"-fprofile-generate={profile}")

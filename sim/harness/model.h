@@ -18,6 +18,7 @@
 #include "Vtop___024root.h"
 #include "state/archive.h"
 #include "profiler/hart.h"
+#include "rings.h"  // made by build.py: Fill
 #include "soc_config.h"  // made by build.py: kPorts, kHarts, kSysClkHz, memories
 #include "verilated.h"
 
@@ -71,6 +72,9 @@ public:
 
     // Of a hart, read from the core's own registers: a pad would have to be evaluated in every cycle.
     Hart hart(unsigned hart) const;
+
+    // How full a port's FIFO and ring are.
+    Fill fill(unsigned port) const { return ::fill(*top_->rootp, port); }
 
     // Copies bytes into RAM or ROM; `what` names their origin in the error if they do not fit.
     void load(uint32_t address, const std::vector<uint8_t>& bytes, const std::string& what);

@@ -133,6 +133,7 @@ void Simulation::observe(uint64_t attention) {
         for (uint32_t changed = pads.changed; changed; changed &= changed - 1) {
             const unsigned bit = __builtin_ctz(changed);
             counters_.change(bit + 1, pads.line >> bit & 1);
+            if (traffic_) traffic_->switched(cycle_, bit + 1, pads.line >> bit & 1);
         }
     attention >>= 5;
     if (!attention) return;
@@ -148,6 +149,7 @@ void Simulation::observe(uint64_t attention) {
         const unsigned bit = __builtin_ctzll(attention);
         ++counters_.events[bit / kEvents][bit % kEvents];
         if (profiler_.running()) profiler_.event(cycle_, bit / kEvents, bit % kEvents);
+        if (traffic_) traffic_->happened(cycle_, bit / kEvents, bit % kEvents);
     }
 }
 

@@ -30,6 +30,15 @@ public:
     // Called now and then while the clock runs, with the cycle reached; may throw, or stop(), to stop it.
     std::function<void(uint64_t)> progress;
     void stop() { stopped_ = true; }
+    // Stops it at the end of the cycle under way.
+    void halt() {
+        stop();
+        limit_ = cycle_;
+    }
+    // State of the device at this moment.
+    uint32_t lines() { return model_.pads().line; }  // of interrupts: source 1 in bit 0
+    uint32_t waiting() const { return model_.wfi(); }  // a bit per hart
+    Fill fill(unsigned port) const { return model_.fill(port); }
 
     // Each advances the clock, until `limit` at most; when the guest powers off or asks for a reset, once, it throws Ended.
     void run(uint64_t limit);

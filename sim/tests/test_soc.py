@@ -11,6 +11,7 @@ import time
 import pytest
 
 from moderato.sim.harness.cores import core
+from moderato.sim.harness.rings import rings_header
 from moderato.sim.harness.top import model_name, soc_config
 from moderato.sim.sim_soc import SimConfig, soc_verilog
 from moderato.soc.cpu import CpuConfig
@@ -45,3 +46,19 @@ def test_the_profiler_finds_the_registers_of_every_hart(harts):
         module, = re.findall(rf"(\w+) harts_{number}_cpu \(", netlist)
         hart, = re.findall(rf"^module {module} \(.*?^endmodule", netlist, re.MULTILINE | re.DOTALL)
         assert re.search(rf"DataCache {cache} \(", hart) and re.search(rf"reg .* {walks};", hart)
+
+
+@pytest.mark.parametrize("config", [SimConfig(macs=2), SimConfig(macs=2, offloads=True)])
+def test_the_window_finds_the_fill_of_every_port(config):
+    """The registers' names depend on the MAC's options."""
+    verilog = (soc_verilog(config) / "sim.v").read_text()
+    registers = re.findall(r"^reg\s.*?\b(moderatomac\w+)", verilog, re.MULTILINE)
+    header = rings_header("\n".join(f"top__DOT__soc__DOT__{name};" for name in registers), 2)
+    for port in range(2):
+        case, = re.findall(rf"case {port}: {{.*?}}", header, re.DOTALL)
+        used = re.findall(r"__DOT__(moderatomac\w+)", case)
+        assert len(used) == 5 and all(name.startswith(f"moderatomac{port}_") for name in used)
+        fifo, = (name.removesuffix("_frames") for name in used if "framefifo" in name)
+        assert f"{fifo}_param_broadcast" in verilog  # the one of what is received
+        assert not any("tx" in name for name in used)
+    assert "case" not in rings_header("nothing", 2)

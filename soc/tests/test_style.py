@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from moderato.sim.harness import build
+from moderato.sim.harness.rings import rings_header
 from moderato.sim.harness.top import soc_config, top_verilog
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
@@ -93,6 +94,9 @@ def model_headers() -> Path:
         (folder / "soc_config.h").write_text(config)
         run([verilator.command(), *build.VERILATOR, "--Mdir", folder, folder / "top.sv", *files],
             env=verilator.environment())
+        (folder / "rings.h").write_text(
+            rings_header((folder / "Vtop___024root.h").read_text(), len(soc["macs"])))
 
-    return artifact("model-headers", [top, config, *files, *build.VERILATOR, verilator.version()],
-                    make)
+    rings = ROOT / "sim/harness/rings.py"
+    return artifact("model-headers", [top, config, rings, *files, *build.VERILATOR,
+                                      verilator.version()], make)

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kSlice = 1 << 20;         // cycles of a step, of a guest that sleeps: 10 ms; others return earlier
 constexpr Pace::Seconds kMostEarly(0.02);  // that frames, which end a rest, can make the simulated time be early
+constexpr Pace::Seconds kStill(0.02);      // between looks at who can end a pause
 
 bool closed(int pipe) {
     pollfd input = {pipe, POLLIN, 0};
@@ -25,16 +26,41 @@ bool LiveClock::over() const {
     return live_.finished(simulation_.cycle()) || (plan.until_closed != LivePlan::kNobody && closed(plan.until_closed));
 }
 
+// Simulated seconds in one; none: as fast as it can.
+std::optional<double> LiveClock::ratio() const {
+    const auto slower = window_ ? window_->ratio() : std::nullopt;
+    if (live_.replaying()) return slower;
+    return std::min(live_.plan().pace, slower.value_or(live_.plan().pace));
+}
+
 void LiveClock::step() {
+    if (window_ && !serve()) return;
     live_.look_soon();
-    const double slice = live_.replaying() ? kSlice : kSlice * std::min(live_.plan().pace, 1.0);
-    const uint64_t limit = simulation_.cycle() + static_cast<uint64_t>(slice) + 1;
-    simulation_.run(std::min(limit, live_.plan().until.value_or(limit)));
+    const uint64_t cycle = simulation_.cycle();
+    const auto slice = static_cast<uint64_t>(kSlice * std::min(ratio().value_or(1), 1.0));
+    const uint64_t limit = std::min(cycle + slice + 1, live_.plan().until.value_or(kNever));
+    simulation_.run(window_ ? std::min(limit, std::max(window_->stop(), cycle + 1)) : limit);
     live_.check();
+    if (!window_) return;
+    window_->reached(simulation_.cycle());
+    window_->show();
+}
+
+// Whether the session may go on.
+bool LiveClock::serve() {
+    const auto before = ratio();
+    window_->serve();
+    if (ratio() != before) pace_ = Pace(ratio().value_or(1), simulation_.cycle());
+    if (!window_->paused()) return true;
+    window_->show();
+    if (simulation_.progress) simulation_.progress(simulation_.cycle());  // which may find that it shall end
+    window_->wait(kStill);
+    pace_ = Pace(ratio().value_or(1), simulation_.cycle());
+    return false;
 }
 
 void LiveClock::rest(int other, Pace::Seconds least) {
-    if (live_.replaying()) return;
+    if (!ratio() || (window_ && window_->paused())) return;
     const Pace::Seconds early = std::max(pace_.early(simulation_.cycle()), least);
     if (early <= Pace::Seconds(0)) return;
     live_.wait(early, other);

@@ -4,11 +4,14 @@
 
 #include "live.h"
 #include "simulation.h"
+#include "window.h"
 
 class LiveClock {
 public:
     LiveClock(Simulation& simulation, Live& live)
-        : simulation_(simulation), live_(live), pace_(live.plan().pace, simulation.cycle()) {}
+        : simulation_(simulation), live_(live), pace_(live.plan().pace, simulation.cycle()) {
+        if (live.plan().window != LivePlan::kNobody) window_.emplace(live.plan().window, simulation, live);
+    }
 
     // Whether the session's last cycle, or the end of its pipe, has come.
     bool over() const;
@@ -21,4 +24,8 @@ private:
     Simulation& simulation_;
     Live& live_;
     Pace pace_;
+    std::optional<Window> window_;
+
+    std::optional<double> ratio() const;
+    bool serve();
 };

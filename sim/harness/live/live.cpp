@@ -15,8 +15,19 @@ constexpr size_t kLongestRead = 1 << 16;
 constexpr size_t kHeader = 14;  // of Ethernet
 // No frame takes longer to leave (64 KiB at 10 Mb/s): what began earlier is known.
 constexpr uint64_t kLongestFrame = kSysClkHz / 10;
+constexpr uint32_t kWholeLine = 1000000;  // in millionths
 
 Octets fcs(const Octets& frame) { return {frame.end() - std::min(frame.size(), kFcs), frame.end()}; }
+
+// Numbers of a record, little-endian.
+void put32(Octets& octets, uint32_t value) {
+    for (int shift = 0; shift < 32; shift += 8) octets.push_back(value >> shift & 0xff);
+}
+uint32_t get32(const Octets& octets, size_t at) {
+    uint32_t value = 0;
+    for (size_t i = 0; i < 4 && at + i < octets.size(); ++i) value |= uint32_t{octets[at + i]} << 8 * i;
+    return value;
+}
 
 std::string at(const Record& record) {
     return record.kind == Record::kEnd
@@ -27,13 +38,18 @@ std::string at(const Record& record) {
 }  // namespace
 
 Live::Live(LivePlan plan, uint64_t start, const LineRate& rate) : Traffic(start), plan_(std::move(plan)) {
-    for (unsigned port = 0; port < kPorts; ++port)
-        lines_.emplace_back(rate, [this, port, rate](uint64_t taken, const Octets& frame) {
-            capture(port, PcapngWriter::kInbound, taken + rate.cycles(kPreamble), frame);
+    for (unsigned port = 0; port < kPorts; ++port) {
+        const auto taken = [this, port, rate](uint64_t start, const Octets& frame) {
+            pass(port, PcapngWriter::kInbound, start + rate.cycles(kPreamble), frame);
+        };
+        lines_.emplace_back(port, rate, taken, [this, port, taken](uint64_t start, const Octets& frame) {
+            ports_[port].in.add(frame);
+            taken(start, frame);
         });
+    }
     if (!plan_.replay.empty()) {
         using Kinds = std::initializer_list<Record::Kind>;
-        inputs_.emplace(plan_.replay, start, Kinds{Record::kFrame, Record::kKeys, Record::kDropped});
+        inputs_.emplace(plan_.replay, start, Kinds{Record::kFrame, Record::kKeys, Record::kDropped, Record::kLoad});
         left_.emplace(plan_.replay, start, Kinds{Record::kLeft, Record::kEnd});
     }
     if (!plan_.record.empty()) recorder_.emplace(plan_.record, plan_.about, start);
@@ -66,6 +82,15 @@ bool Live::play(uint64_t cycle) {
 bool Live::look(uint64_t cycle) {
     bool given = false;
     for (unsigned port = 0; port < kPorts; ++port) given |= read_host(port, cycle);
+    for (unsigned port = 0; port < kPorts; ++port) {
+        if (!wanted_[port]) continue;
+        Record record{cycle, Record::kLoad, static_cast<uint8_t>(port), {}};
+        put32(record.octets, wanted_[port]->ppm);
+        put32(record.octets, wanted_[port]->frame_bytes);
+        give(std::move(record));
+        wanted_[port].reset();
+        given = true;
+    }
     if (!pressed_.empty()) {
         give({cycle, Record::kKeys, 0, {pressed_.begin(), pressed_.end()}});
         pressed_.clear();
@@ -86,7 +111,7 @@ bool Live::read_host(unsigned port, uint64_t cycle) {
         const ssize_t size = ::read(plan_.hosts[port], octets, sizeof octets);
         if (size <= 0) break;
         if (static_cast<size_t>(size) < kHeader) continue;
-        if (lines_[port].size() >= kMostWaiting) {
+        if (lines_[port].host().size() >= kMostWaiting) {
             ++dropped;
             continue;
         }
@@ -98,7 +123,7 @@ bool Live::read_host(unsigned port, uint64_t cycle) {
     }
     if (dropped) {
         Octets count;
-        for (int shift = 0; shift < 32; shift += 8) count.push_back(dropped >> shift & 0xff);
+        put32(count, dropped);
         give({cycle, Record::kDropped, static_cast<uint8_t>(port), std::move(count)});
     }
     return given;
@@ -112,15 +137,21 @@ void Live::give(Record record) {
     switch (record.kind) {
         case Record::kFrame:
             port.in.add(record.octets);
-            lines_[record.port].add(record.cycle, std::move(record.octets));
+            lines_[record.port].host().add(record.cycle, std::move(record.octets));
             break;
         case Record::kKeys:
             keys_typed_ += record.octets.size();
             typed_.append(record.octets.begin(), record.octets.end());
             break;
-        case Record::kDropped:
-            for (size_t i = 0; i < record.octets.size(); ++i) port.dropped += uint64_t{record.octets[i]} << 8 * i;
+        case Record::kDropped: port.dropped += get32(record.octets, 0); break;
+        case Record::kLoad: {
+            const Load load = {std::min(get32(record.octets, 0), kWholeLine),
+                               std::clamp<uint32_t>(get32(record.octets, 4), kMinFrame, kMaxFrame)};
+            loads_[record.port] = load;
+            lines_[record.port].load(record.cycle + 1, load.ppm, load.frame_bytes);
+            loaded_ = true;
             break;
+        }
         case Record::kLeft:
         case Record::kEnd: break;
     }
@@ -143,16 +174,19 @@ std::vector<Departure> Live::sent(Departure departure) {
     const Octets& frame = departure.frame;
     port.out.add(frame);
     interval_ = kLeastInterval;
-    capture(departure.port, PcapngWriter::kOutbound, departure.start, frame);
+    pass(departure.port, PcapngWriter::kOutbound, departure.start, frame);
     const Record left{departure.end, Record::kLeft, static_cast<uint8_t>(departure.port), fcs(frame)};
     if (recorder_) recorder_->add(left);
     if (left_) compare(left);
-    if (const int host = plan_.hosts[departure.port]; host != LivePlan::kNobody && fcs_ok(frame)) {
+    if (const int host = plan_.hosts[departure.port]; host != LivePlan::kNobody && fcs_ok(frame) && !of_load(frame)) {
         const size_t size = frame.size() - kFcs;
         port.undelivered += ::write(host, frame.data(), size) != static_cast<ssize_t>(size);
     }
     return {std::move(departure)};
 }
+
+// No host sent it, and none expects it.
+bool Live::of_load(const Octets& frame) const { return loaded_ && is_test_frame(frame) && identify(frame); }
 
 void Live::compare(const Record& left) {
     const Record* recorded = left_->next();
@@ -165,7 +199,8 @@ void Live::differ(const std::string& what) {
     if (difference_.empty()) difference_ = what;
 }
 
-void Live::capture(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) {
+void Live::pass(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) {
+    if (watcher_) watcher_->passed(port, direction, cycle, frame.size());
     if (capture_) capture_->add(port, direction, cycle, frame);
 }
 

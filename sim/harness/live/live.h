@@ -13,8 +13,8 @@
 #include "pace.h"
 #include "pcapng.h"
 #include "recording.h"
+#include "live/load.h"
 #include "tester/tester.h"
-#include "tester/waiting.h"
 
 struct LivePlan {
     static constexpr int kNobody = -1;
@@ -23,11 +23,22 @@ struct LivePlan {
     std::string record, about;  // the recording to write, and what it says about itself; or empty
     std::string capture;  // pcapng, or empty
     double pace = 1;  // simulated seconds in a second, at most
+    int window = kNobody;  // a socket (SOCK_SEQPACKET) to who shows what happens
     int until_closed = kNobody;  // a descriptor of a pipe: the session ends with the last writer
     std::optional<uint64_t> until;  // or when this cycle is reached
     std::optional<uint64_t> from;  // of a replay: where the window begins that a profile charges
 
     LivePlan() { hosts.fill(kNobody); }
+};
+
+// Who sees what happens in a session, in its cycles.
+class Watcher {
+public:
+    virtual ~Watcher() = default;
+    // A frame with its FCS, from the cycle of its first bit on.
+    virtual void passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, size_t octets) = 0;
+    virtual void switched(uint64_t cycle, unsigned source, bool up) = 0;
+    virtual void happened(uint64_t cycle, unsigned port, unsigned event) = 0;
 };
 
 class Live final : public Traffic {
@@ -48,10 +59,24 @@ public:
     bool answered() const override { return false; }
     bool returns() const override { return true; }
     std::string keys() override { return std::exchange(typed_, {}); }
+    void switched(uint64_t cycle, unsigned source, bool up) override {
+        if (watcher_) watcher_->switched(cycle, source, up);
+    }
+    void happened(uint64_t cycle, unsigned port, unsigned event) override {
+        if (watcher_) watcher_->happened(cycle, port, event);
+    }
     void save_captures() const override {}
 
     // Keys for the console; they are typed at the next look at the inputs.
     void type(const std::string& keys) { pressed_ += keys; }
+    // Test frames for a port, from the next look at the inputs on.
+    struct Load {
+        uint32_t ppm = 0, frame_bytes = 0;  // millionths of the line rate; 0: none
+    };
+    void load(unsigned port, Load load) { wanted_[port] = load; }
+    const Load& load(unsigned port) const { return loads_[port]; }
+    void watch(Watcher* watcher) { watcher_ = watcher; }
+    size_t waiting(unsigned port) { return lines_[port].host().size(); }
     // Look at the inputs in the next cycle, not only when that is due.
     void look_soon() { look_ = 0; }
     // Waits until a host has a frame, `other` can be read, or the time is over.
@@ -84,7 +109,11 @@ private:
     static constexpr unsigned kMostReads = 512;  // at a look: the rest is the host's to drop
 
     LivePlan plan_;
-    std::vector<WaitingFrames> lines_;
+    std::vector<LoadedLine> lines_;
+    std::array<Load, kPorts> loads_{};
+    std::array<std::optional<Load>, kPorts> wanted_{};
+    bool loaded_ = false;  // once
+    Watcher* watcher_ = nullptr;
     std::array<Port, kPorts> ports_;
     std::optional<Recorder> recorder_;
     std::optional<PcapngWriter> capture_;
@@ -98,7 +127,8 @@ private:
     bool look(uint64_t cycle);
     bool read_host(unsigned port, uint64_t cycle);
     void give(Record record);
+    bool of_load(const Octets& frame) const;
     void compare(const Record& left);
-    void capture(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame);
+    void pass(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame);
     void differ(const std::string& what);
 };

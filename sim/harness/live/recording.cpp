@@ -59,7 +59,7 @@ void RecordingReader::advance() {
 
 std::optional<Record> RecordingReader::any() {
     const auto cycle = little(8), kind = little(2), port = little(2), size = little(4);
-    if (!size || *size > kLongest || *kind > Record::kEnd || *port > UINT8_MAX) return std::nullopt;
+    if (!size || *size > kLongest || *kind > Record::kLoad || *port > UINT8_MAX) return std::nullopt;
     Record record{*cycle, static_cast<Record::Kind>(*kind), static_cast<uint8_t>(*port), Octets(*size)};
     if (!read(record.octets.data(), record.octets.size())) return std::nullopt;
     return record;

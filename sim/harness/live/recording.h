@@ -15,6 +15,7 @@ struct Record {
         kDropped,  // frames that a port's queue had no room for: how many, 4 octets
         kLeft,     // a frame that left a port, by the end of its last bit: its last 4 octets, the FCS
         kEnd,      // of the session, when the clock had reached this cycle: its report, as JSON
+        kLoad,     // test frames enter the port from now on: millionths of the line rate (0: none), frame length
     };
     uint64_t cycle = 0;
     Kind kind = kEnd;

@@ -32,6 +32,7 @@ LivePlan parse_live(const Json& command) {
     plan.about = command.value("about", Json::object()).dump();
     plan.pace = command.value("pace", 1.0);
     require(plan.pace > 0, "pace: has to be above 0");
+    if (command.contains("window")) plan.window = natural(command, "window", {}, INT32_MAX);
     if (command.contains("until_closed")) plan.until_closed = natural(command, "until_closed", {}, INT32_MAX);
     if (command.contains("until")) plan.until = natural(command, "until");
     if (command.contains("from")) plan.from = natural(command, "from");

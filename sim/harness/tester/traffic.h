@@ -47,6 +47,10 @@ public:
     virtual bool judges() const { return false; }
     virtual bool judge(TestFrame, const Departure&) { return false; }
 
+    // What the device did in a cycle: the line of a source of the PLIC changed; a MAC said that something happened.
+    virtual void switched(uint64_t, unsigned /*source*/, bool /*up*/) {}
+    virtual void happened(uint64_t, unsigned /*port*/, unsigned /*event*/) {}
+
     // Writes what was to be captured.
     virtual void save_captures() const = 0;
 

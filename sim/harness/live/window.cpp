@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "window.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "error.h"
+#include "protocol/fields.h"
+
+namespace {
+
+constexpr size_t kLongestControl = 1 << 16;
+
+bool of_a_port(unsigned source) {
+    return std::any_of(std::begin(kLines), std::end(kLines),
+                       [source](const auto& port) { return (port[0] | port[1]) >> source & 1; });
+}
+
+}  // namespace
+
+Window::Window(int socket, Simulation& simulation, Live& live)
+    : socket_(socket), simulation_(simulation), live_(live), echo_(simulation.console().echo),
+      paused_(live.replaying()) {
+    simulation_.console().echo = [this](uint8_t byte) {
+        if (echo_) echo_(byte);
+        if (open_ && printed_.size() < kMostPrinted) printed_ += static_cast<char>(byte);
+    };
+}
+
+Window::~Window() {
+    live_.watch(nullptr);
+    simulation_.console().echo.swap(echo_);
+    say_goodbye();
+    if (socket_ >= 0) ::close(socket_);
+}
+
+void Window::say_goodbye() noexcept try {
+    if (!open_) return;
+    tell({{"state", state()}});
+    tell({{"ended", simulation_.cycle()}});
+} catch (const std::exception&) {
+    open_ = false;  // the page sees that the socket was closed
+}
+
+// What the page asks for -------------------------------------------------------------------------------
+
+void Window::serve() {
+    static char control[kLongestControl];
+    while (socket_ >= 0) {
+        const ssize_t size = ::recv(socket_, control, sizeof control, MSG_DONTWAIT);
+        if (size < 0) return;
+        if (size == 0) {  // nobody serves the page any more
+            ::close(std::exchange(socket_, -1));
+            open(false);
+            return;
+        }
+        try {
+            obey(Json::parse(control, control + size));
+        } catch (const Json::exception& error) {
+            tell({{"note", std::string("this is not understood: ") + error.what()}});
+        } catch (const Error& error) { tell({{"note", error.what()}}); }
+    }
+}
+
+void Window::obey(const Json& control) {
+    const std::string name = text(control, "do");
+    if (name == "open" || name == "close") {
+        open(name == "open");
+    } else if (name == "pause" || name == "run") {
+        pause(name == "pause");
+    } else if (name == "step") {
+        const std::string to = text(control, "to");
+        require(to == "frame" || to == "interrupt", "to: is neither frame nor interrupt");
+        pause(false);
+        step_ = to == "frame" ? Step::kFrame : Step::kInterrupt;
+    } else if (name == "goto") {
+        const uint64_t cycle = natural(control, "cycle");
+        if (cycle <= simulation_.cycle())
+            throw Error("cycle " + std::to_string(cycle) + " has passed; play the recording again");
+        pause(false);
+        stop_ = cycle;
+    } else if (name == "pace") {
+        const double ratio = control.value("ratio", 0.0);
+        ratio_.reset();
+        if (ratio > 0) ratio_ = ratio;
+    } else if (name == "load") {
+        require_session();
+        const uint64_t port = natural(control, "port", {}, kPorts - 1);
+        const double percent = control.value("percent", 0.0);
+        const uint64_t octets = natural(control, "octets");
+        require(percent >= 0 && percent <= 100, "percent: is not 0 to 100");
+        require(octets >= kMinFrame && octets <= kMaxFrame, "octets: a frame has 64 to 1518");
+        live_.load(port, {static_cast<uint32_t>(10000 * percent), static_cast<uint32_t>(octets)});
+    } else if (name == "type") {
+        require_session();
+        live_.type(text(control, "text"));
+    } else {
+        throw Error("a window has no control '" + name + "'");
+    }
+}
+
+void Window::require_session() const {
+    if (live_.replaying()) throw Error("a recording plays; what enters the box is what was recorded");
+}
+
+void Window::open(bool on) {
+    open_ = on;
+    live_.watch(on ? this : nullptr);
+    moments_.clear();
+    printed_.clear();
+    if (!on) return pause(live_.replaying() && socket_ >= 0);  // nobody else would let it go on
+    shown_ = {};
+    tell({{"about", about()}});
+}
+
+void Window::pause(bool on) {
+    paused_ = on;
+    step_ = Step::kNone;
+    stop_ = kNever;
+    shown_ = {};  // the page is to see it at once
+}
+
+void Window::reached(uint64_t cycle) {
+    if (cycle >= stop_) pause(true);
+}
+
+void Window::wait(Seconds seconds) const {
+    pollfd input = {socket_, POLLIN, 0};
+    ::poll(&input, 1, static_cast<int>(1000 * seconds.count()));
+}
+
+// What it sees -----------------------------------------------------------------------------------------
+
+void Window::passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, size_t octets) {
+    note({direction == PcapngWriter::kInbound ? 'i' : 'o', cycle, port, static_cast<unsigned>(octets)}, Step::kFrame);
+}
+
+void Window::switched(uint64_t cycle, unsigned source, bool up) {
+    if (of_a_port(source)) note({up ? 'u' : 'd', cycle, source, 0}, up ? Step::kInterrupt : Step::kNone);
+}
+
+void Window::happened(uint64_t cycle, unsigned port, unsigned event) {
+    if (std::string(kEventNames[event]).rfind("rx_drop", 0) == 0) note({'x', cycle, port, event}, Step::kNone);
+}
+
+void Window::note(Moment moment, Step step) {
+    moments_.push_back(moment);
+    if (moments_.size() == 2 * kMostMoments) {
+        moments_.erase(moments_.begin(), moments_.begin() + kMostMoments);
+        left_out_ += kMostMoments;
+    }
+    if (step == Step::kNone || step != step_) return;
+    pause(true);
+    simulation_.halt();
+}
+
+// What it tells ----------------------------------------------------------------------------------------
+
+void Window::show() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!open_ || now - shown_ < kInterval) return;
+    if (!tell({{"state", state()}})) return;  // the reader is slow: it sees the next one
+    shown_ = now;
+    moments_.clear();
+    printed_.clear();
+    left_out_ = 0;
+}
+
+Window::Json Window::about() const {
+    Json lines = Json::array();
+    for (const auto& port : kLines) lines.push_back({{"rx", port[0]}, {"tx", port[1]}});
+    return {{"sys_clk_hz", kSysClkHz},
+            {"replaying", live_.replaying()},
+            {"start", live_.start()},
+            {"until", live_.plan().until ? Json(*live_.plan().until) : Json(nullptr)},
+            {"mbps", simulation_.tester().rate().mbps()},
+            {"events", kEventNames},
+            {"lines", lines}};
+}
+
+Window::Json Window::state() const {
+    const Counters& counters = simulation_.counters();
+    Json ports = Json::array();
+    for (unsigned number = 0; number < kPorts; ++number) {
+        const Live::Port& port = live_.port(number);
+        const Live::Load& load = live_.load(number);
+        Json out = {{"in", port.in.frames},
+                    {"out", port.out.frames},
+                    {"dropped", port.dropped},
+                    {"waiting", live_.waiting(number)},
+                    {"events", counters.events[number]},
+                    {"load", {{"percent", load.ppm / 10000.0}, {"octets", load.frame_bytes}}}};
+        const Fill fill = simulation_.fill(number);
+        if (fill.known)
+            out["fill"] = {
+                {"fifo", fill.fifo}, {"ring", fill.ring}, {"size", fill.size}, {"unreported", fill.unreported}};
+        ports.push_back(out);
+    }
+    Json moments = Json::array();
+    for (const Moment& moment : moments_)
+        moments.push_back({std::string(1, moment.kind), moment.cycle, moment.what, moment.more});
+    return {{"cycle", simulation_.cycle()},
+            {"paused", paused_},
+            {"ratio", ratio_ ? Json(*ratio_) : Json(nullptr)},
+            {"ports", ports},
+            {"idle", counters.idle},
+            {"lines", simulation_.lines()},
+            {"wfi", simulation_.waiting()},
+            {"moments", moments},
+            {"left_out", left_out_},
+            {"printed", printed_}};
+}
+
+bool Window::tell(const Json& message) const {
+    if (socket_ < 0) return false;
+    const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return ::send(socket_, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
+}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The window onto a live session: what moderato-sim tells, and what it does when asked."""
+
+import contextlib
+import json
+import os
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+from harness_commands import PROMPT, packet
+
+WAIT = 20  # seconds in which an answer has to come
+
+
+class Watched:
+    """A simulator with a session, and the other end of its window."""
+
+    def __init__(self, binary, rom, folder, fields):
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
+        (self.host, host), (self.window, window) = pairs
+        host.setblocking(False)
+        for ours, _ in pairs:
+            ours.settimeout(WAIT)
+        read, self.open = os.pipe()
+        self.process = subprocess.Popen(
+            [binary, "--load", rom, "--script", "-"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, cwd=folder,
+            pass_fds=[host.fileno(), window.fileno(), read])
+        live = {"do": "live", "window": window.fileno(), **fields}
+        if "replay" not in fields:
+            live |= {"hosts": [host.fileno(), None], "until_closed": read}
+        self.process.stdin.write(json.dumps(PROMPT) + "\n" + json.dumps(live) + "\n")
+        self.process.stdin.flush()
+        for _, theirs in pairs:
+            theirs.close()
+        os.close(read)
+
+    def ask(self, do, **fields):
+        self.window.send(json.dumps({"do": do, **fields}).encode())
+
+    def told(self, kind):
+        """The next message of a kind."""
+        while True:
+            message = json.loads(self.window.recv(1 << 20))
+            if kind in message:
+                return message[kind]
+
+    def until(self, reached):
+        end = time.monotonic() + WAIT
+        while not reached(state := self.told("state")):
+            assert time.monotonic() < end, state
+        return state
+
+    def step(self, to, before):
+        """The state after it; `before`: the one it starts from."""
+        self.ask("step", to=to)
+        return self.until(lambda state: state["paused"] and state["cycle"] > before["cycle"])
+
+    def end(self):
+        if self.open is not None:
+            os.close(self.open)
+            self.open = None
+        *_, reply = map(json.loads, self.process.communicate(timeout=WAIT)[0].splitlines())
+        assert reply["ok"], reply
+        return reply
+
+    def close(self):
+        if self.open is not None:
+            os.close(self.open)
+        self.process.kill()
+        self.process.communicate()
+        self.host.close()
+        self.window.close()
+
+
+@pytest.fixture
+def watched(binary, rom, tmp_path):
+    """watched(fields of the command) → a Watched, whose page is open."""
+    with contextlib.ExitStack() as closing:
+
+        def begin(opened=True, **fields):
+            session = Watched(binary, rom, tmp_path, fields)
+            closing.callback(session.close)
+            if opened:
+                session.ask("open")
+            return session
+
+        yield begin
+
+
+def test_what_is_told(watched):
+    session = watched()
+    about = session.told("about")
+    assert (about["sys_clk_hz"], about["mbps"], about["replaying"]) == (100_000_000, 100, False)
+    assert len(about["lines"]) == 2 and "rx_interrupt" in about["events"]
+    session.host.send(bytes(packet(1)))
+    state = session.until(lambda state: state["ports"][1]["out"])
+    assert state["ports"][0]["in"] == 1 and "fill" not in state["ports"][0]  # a mock has no ring
+    session.end()
+    assert session.told("ended") >= state["cycle"]
+
+
+def test_nothing_is_told_while_it_is_closed(watched):
+    session = watched(opened=False)
+    session.window.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        session.window.recv(1)
+    session.end()
+    assert session.window.recv(1) == b""
+
+
+def test_load_is_recorded_and_played_again(watched, sim):
+    """A third of the line, then none; the session goes on, and its replay is the same."""
+    session = watched(record="record")
+    session.ask("load", port=0, percent=30, octets=128)
+    first = session.until(lambda state: state["ports"][1]["out"] > 50)
+    assert first["ports"][0]["load"] == {"percent": 30, "octets": 128}
+    last = session.until(lambda state: state["cycle"] > first["cycle"] + 1_000_000)
+    frames = last["ports"][0]["in"] - first["ports"][0]["in"]
+    # 8 octets of preamble and 12 of gap beside each frame; an octet takes 8 cycles.
+    due = (last["cycle"] - first["cycle"]) * 0.3 / ((8 + 128 + 12) * 8)
+    assert abs(frames - due) < 2
+    session.ask("load", port=0, percent=0, octets=128)
+    quiet = session.until(lambda state: not state["ports"][0]["load"]["percent"])
+    session.host.send(bytes(packet(1)))
+    session.until(lambda state: state["ports"][0]["in"] == quiet["ports"][0]["in"] + 1)
+    reply = session.end()
+    assert reply["undelivered"] == [0, 0]
+    *_, again = sim(PROMPT, {"do": "live", "replay": "record", "until": reply["end_cycle"]})
+    assert again["difference"] is None and again["ports"] == reply["ports"]
+
+
+def test_a_host_s_frames_go_between_those_of_full_load(watched):
+    session = watched()
+    session.ask("load", port=0, percent=100, octets=64)
+    session.until(lambda state: state["ports"][0]["in"] > 100)
+    session.host.send(bytes(packet(1, size=600)))
+    sent = session.until(lambda state: state["ports"][0]["waiting"] == 0)
+    session.until(lambda state: state["cycle"] > sent["cycle"] + 300_000)
+    left = session.end()["ports"][1]["out"]
+    assert left["octets"] - 64 * left["frames"] == len(packet(1, size=600)) + 4 - 64
+
+
+def test_keys_are_typed(watched, tmp_path):
+    session = watched(record="record")
+    session.ask("type", text="variant")
+    printed = ""
+    while "variant" not in printed:
+        printed += session.told("state")["printed"]
+    assert session.end()["keys"] == 7
+    # As any other key: cycle, kind 1, port 0, length, text.
+    assert struct.pack("<HHI", 1, 0, 7) + b"variant" in (tmp_path / "record").read_bytes()
+
+
+def test_pause_and_step(watched):
+    session = watched()
+    session.ask("load", port=0, percent=10, octets=64)
+    session.ask("pause")
+    paused = session.until(lambda state: state["paused"])
+    assert session.told("state")["cycle"] == paused["cycle"]
+    for _ in range(3):
+        state = session.step("frame", before=paused)
+        _, cycle, _, octets = [one for one in state["moments"] if one[0] in "io"][-1]
+        # It stops as the packet begins, or has left; the moment is that of the frame's first bit.
+        assert octets == 64 and abs(cycle - state["cycle"]) < (8 + 64) * 8 + 3
+        paused = state
+    state = session.step("interrupt", before=paused)
+    assert state["moments"][-1][:2] == ["u", state["cycle"]]
+    session.ask("run")
+    session.until(lambda later: later["cycle"] > state["cycle"] + 100_000)
+    session.end()
+
+
+def test_slow_motion(watched):
+    session = watched()
+    session.ask("pace", ratio=1e-4)
+    first = session.until(lambda state: state["ratio"] == 1e-4)
+    later = session.told("state")
+    assert 0 < later["cycle"] - first["cycle"] < 100_000  # 10 000 in a second
+    session.end()
+
+
+def test_a_replay_waits_and_goes_to_a_cycle(watched, sim):
+    session = watched(record="record")
+    session.ask("load", port=0, percent=5, octets=64)
+    session.until(lambda state: state["ports"][1]["out"] > 20)
+    end = session.end()["end_cycle"]
+
+    replay = watched(replay="record", until=end)
+    assert replay.told("about")["replaying"] is True
+    first = replay.told("state")
+    assert first["paused"] and first["cycle"] == replay.told("state")["cycle"]
+    replay.ask("goto", cycle=end // 2)
+    assert replay.until(lambda state: state["cycle"] > first["cycle"])["paused"] in (True, False)
+    assert replay.until(lambda state: state["paused"])["cycle"] == end // 2
+    replay.ask("goto", cycle=10)
+    assert replay.told("note") == "cycle 10 has passed; play the recording again"
+    for control in {"do": "load", "port": 0, "percent": 1, "octets": 64}, {"do": "type", "text": "x"}:
+        replay.ask(**control)
+        assert replay.told("note").startswith("a recording plays; ")
+    replay.ask("run")
+    assert replay.end()["difference"] is None
+
+
+def test_nobody_is_left_to_end_a_pause(watched):
+    """The page goes, or all that serves it: the session goes on."""
+    session = watched()
+    session.ask("pause")
+    paused = session.until(lambda state: state["paused"])
+    session.ask("close")
+    session.host.send(bytes(packet(1)))
+    session.ask("open")
+    session.until(lambda state: state["cycle"] > paused["cycle"] and not state["paused"])
+    session.ask("pause")
+    session.until(lambda state: state["paused"])
+    session.window.close()
+    reply = session.end()
+    assert reply["ports"][0]["in"]["frames"] == 1
+
+
+@pytest.mark.parametrize("control, says", [
+    (b"no JSON", "this is not understood"), (b"{}", "do: is missing"),
+    (b'{"do": "fly"}', "a window has no control 'fly'"),
+    (b'{"do": "step", "to": "moon"}', "to: is neither frame nor interrupt"),
+    (b'{"do": "load", "port": 2, "octets": 64}', "port: 2 is not"),
+    (b'{"do": "load", "port": 0, "octets": 64, "percent": 101}', "percent: is not 0 to 100"),
+    (b'{"do": "load", "port": 0, "octets": 63, "percent": 1}', "octets: a frame has 64 to 1518"),
+    (b'{"do": "pace", "ratio": "slow"}', "this is not understood"),
+    (b'{"do": "goto"}', "cycle: is missing"),
+])
+def test_wrong_controls(watched, control, says):
+    session = watched()
+    session.window.send(control)
+    assert says in session.told("note")
+    session.end()
