@@ -39,6 +39,7 @@ def made_up(*records, about=ABOUT, version=1, start=7) -> bytes:
                    for cycle, kind, octets in records)
 
 
+LOAD = struct.pack("<II", 500_000, 64)
 WHOLE = made_up((10, 0, b"frame"), (12, 1, b"keys"), (13, 3, b"fcs_"), (20, 4, b'{"keys": 4}'))
 
 
@@ -55,6 +56,7 @@ def test_a_recording(read):
     found = read(WHOLE)
     assert (found.about, found.end, found.inputs) == (ABOUT, 20, 2)
     assert found.report == {"keys": 4}
+    assert read(made_up((9, 5, LOAD))).inputs == 1
 
 
 @pytest.mark.parametrize("cut, end, inputs", [(1, 13, 2), (26, 13, 2), (45, 12, 2), (60, 10, 1)])
@@ -293,3 +295,20 @@ def test_the_console_gets_the_hosts(lab, beside, monkeypatch, capsys):
     assert fields["about"]["variant"] == "napi"
     greeting = capsys.readouterr().err
     assert f"198.19.0.2: nsenter --net=/proc/{os.getpid()}/fd/" in greeting or "--user" in greeting
+
+
+def test_a_window_is_the_simulator_s(lab, beside, monkeypatch, capsys):
+    """It gets the descriptor, in a session with a command, at the console, and in a replay."""
+    address, at_console = "the window, for a browser on this machine: http://127.0.0.1:", []
+    assert lab("--record", "session", "--watch", "-c", "true") == 0
+    assert address in capsys.readouterr().err
+    assert lab("--replay", "session", "--watch") == 0
+    assert address in capsys.readouterr().err
+
+    def execute(_, words):
+        window = json.loads(words[words.index("--live") + 1])["window"]
+        at_console.append(os.get_inheritable(window))
+
+    monkeypatch.setattr(live.os, "execv", execute)
+    lab("--watch")
+    assert at_console == [True] and address in capsys.readouterr().err

@@ -23,6 +23,8 @@ def options(parser):
         help="play a recording in place of hosts; it says which variant and machine")
     add("--capture", type=files.streamed_file, metavar="FILE",
         help="write what passed both ports here, as pcapng in simulated time")
+    add("--watch", action="store_true",
+        help="show what happens on a page, for a browser on this machine; a replay waits for it")
     add("--until", type=arguments.cycle, metavar="CYCLE", help="end there, if not before")
     add("--pace", type=arguments.pace, metavar="RATIO",
         help="simulated seconds in a second, at most (default: 1)")
@@ -46,7 +48,7 @@ def run(options) -> int:
     common.variants(options)
     request = live.Request(options.variant, options.command, common.system(options), options.record,
                            options.capture, options.json, options.until, options.pace or 1.0,
-                           options.begin, options.folded)
+                           options.begin, options.folded, options.watch)
     return live.replay(options.replay, request) if options.replay else live.live(request)
 
 

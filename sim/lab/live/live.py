@@ -21,10 +21,11 @@ from ..run.console import package
 from ..run.machine import machine
 from ..run.session import PROMPT, Session, octets
 from ..run.system import System
+from ..run.variants import KNOWN, LITEETH
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.guest_output import GuestOutput
-from . import hosts, recording
+from . import hosts, recording, window
 
 LINK_MBPS = 100
 GREETING = """\
@@ -50,19 +51,25 @@ class Request:
     pace:    float = 1.0
     begin:   int | None = None   # a cycle, from which on `folded` counts
     folded:  Path | None = None
+    watch:   bool = False        # a page shows what happens
 
 
 def live(request: Request) -> int:
     """Returns the exit status: the command's, or the console's."""
     with hosts.made() as beside:  # before anything is built
         ready = _ready(request.system, request.variant)
-        fields = {"hosts": list(beside.taps), "pace": request.pace, "link_mbps": LINK_MBPS,
-                  "about": about(request, ready), **_files(request)}
-        if request.until is not None:
-            fields["until"] = request.until
-        if request.command is None:
-            return console(ready, beside, fields)
-        status, reply = run(ready, beside, request.command, fields)
+        with _watched(request) as watching:
+            return _live(request, ready, beside, watching)
+
+
+def _live(request: Request, ready: state.State, beside: hosts.Hosts, watching: dict) -> int:
+    fields = {"hosts": list(beside.taps), "pace": request.pace, "link_mbps": LINK_MBPS,
+              "about": about(request, ready), **_files(request), **watching}
+    if request.until is not None:
+        fields["until"] = request.until
+    if request.command is None:
+        return console(ready, beside, fields)
+    status, reply = run(ready, beside, request.command, fields)
     _tell(request, ready, reply)
     outputs.name(request.record, request.capture, request.json)
     if status is None:
@@ -74,6 +81,17 @@ def live(request: Request) -> int:
 def _ready(system: System, variant: str | None) -> state.State:
     ready = state.ready(machine(LINK_MBPS, system), variant)
     return state.serving(state.at_console(ready, package(system.nic)))
+
+
+@contextlib.contextmanager
+def _watched(request: Request) -> Iterator[dict]:
+    """The field of the session for its window, if one is wanted."""
+    if not request.watch:
+        yield {}
+        return
+    variants = [] if request.system.nic == LITEETH else list(KNOWN)
+    with window.opened({"variant": request.variant, "variants": variants}) as descriptor:
+        yield {"window": descriptor}
 
 
 def about(request: Request, ready: state.State) -> dict:
@@ -90,7 +108,7 @@ def _files(request: Request) -> dict:
 def console(ready: state.State, beside: hosts.Hosts, fields: dict):
     """Hand the terminal to the guest: this process becomes the simulator, and has the hosts."""
     ready.open().end()  # mends a checkpoint that can't be used
-    for descriptor in beside.descriptors:
+    for descriptor in (*beside.descriptors, *_window(fields)):
         os.set_inheritable(descriptor, True)
     print(GREETING.format(*(beside.entry(port, os.getpid()) for port in range(2))), end="",
           file=sys.stderr, flush=True)
@@ -100,6 +118,10 @@ def console(ready: state.State, beside: hosts.Hosts, fields: dict):
                              {name: octets(value) for name, value in fields.items()})])
 
 
+def _window(fields: dict) -> list[int]:
+    return [fields["window"]] if "window" in fields else []
+
+
 def run(ready: state.State, beside: hosts.Hosts, command: str,
         fields: dict) -> tuple[int | None, dict]:
     """The status of a command beyond port 0, and what moderato-sim says of the session.
@@ -107,8 +129,8 @@ def run(ready: state.State, beside: hosts.Hosts, command: str,
     The status is None if the session ended first; the command was killed then.
     """
     read, write = os.pipe()  # closed when the command has ended, or when we have
-    with ready.open(keep=[*beside.taps, read]) as session, ThreadPoolExecutor(1) as thread, \
-            _closing(write) as ends:
+    with ready.open(keep=[*beside.taps, read, *_window(fields)]) as session, \
+            ThreadPoolExecutor(1) as thread, _closing(write) as ends:
         os.close(read)
         with contextlib.redirect_stdout(sys.stderr), GuestOutput(ready.machine.sys_clk_hz) as output:
             output.live = False  # the terminal is the command's
@@ -154,10 +176,10 @@ def replay(path: Path, request: Request) -> int:
     fields = {"replay": str(path), "until": until, "link_mbps": LINK_MBPS, **_files(request)}
     if request.begin is not None:
         fields["from"] = request.begin
-    with ready.open() as session, _profiled(session, ready, request), \
-            GuestOutput(ready.machine.sys_clk_hz) as output:
+    with _watched(request) as watching, ready.open(keep=_window(watching)) as session, \
+            _profiled(session, ready, request), GuestOutput(ready.machine.sys_clk_hz) as output:
         session.progress = lambda told: output.show(_printed(told), told["cycle"])
-        reply = session.call("live", stream=True, **fields)
+        reply = session.call("live", stream=True, **fields, **watching)
         output.show(_printed(reply), reply["cycle"])
     print(file=sys.stderr)
     _tell(request, ready, reply)

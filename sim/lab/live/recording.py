@@ -11,7 +11,8 @@ from ..show.errors import LabError
 
 MAGIC, FORMAT = b"ModeLive", 1
 HEADER, RECORD = struct.Struct("<8sII"), struct.Struct("<QHHI")
-INPUTS, END = (0, 1), 4  # kinds of records: frames and keys; the last one
+# Kinds of records: frames, keys and loads; the one at the end; the greatest.
+INPUTS, END, MOST = (0, 1, 5), 4, 5
 LONGEST = 1 << 20        # octets of a record
 
 
@@ -20,7 +21,7 @@ class Recording:
     path:   Path
     about:  dict         # what live.py wrote about what ran
     end:    int          # the cycle of the last whole record
-    inputs: int          # frames and keys
+    inputs: int          # frames, keys, loads
     report: dict | None  # of the session; None if the recording was cut short
 
 
@@ -56,7 +57,7 @@ def _read(path: Path, file, size: int) -> Recording:
             break
         cycle, kind, _, length = RECORD.unpack(head)
         at += RECORD.size + length
-        if kind > END or length > LONGEST:
+        if kind > MOST or length > LONGEST:
             raise LabError(f"{path} is damaged: it has a record of kind {kind} with {length} octets "
                            f"behind cycle {end}; record it again")
         if at > size:

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page: messages from the simulator to what shows them, controls back.
+import { livelock } from "./livelock.js";
+import { Plots } from "./plots.js";
+import { Boxes, Wires } from "./wires.js";
+
+const LONGEST = 20000;  // characters of the console that are kept
+const element = (id) => document.getElementById(id);
+const wanted = () => Number(/^#cycle=(\d+)$/.exec(location.hash)?.[1] ?? NaN);
+
+const page = {
+  about: null, state: null, plots: null, boxes: null, wires: null, waiting: [], printed: "",
+
+  control(message) {
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  },
+  // The state when something is so.
+  until(reached) { return new Promise((resolve) => page.waiting.push({ reached, resolve })); },
+  after(cycles) {
+    const from = page.state.cycle;
+    return page.until((state) => state.cycle >= from + cycles);
+  },
+  async strategy(name) {
+    page.printed = "";
+    page.control({ do: "type", text: `variant ${name}\n` });
+    await page.until(() => page.printed.includes(`both ports: ${name}`));
+    element("variant").textContent = `· ${name}`;
+    element("name").value = name;
+  },
+};
+
+const socket = new WebSocket(new URL("socket", location.href.replace(/^http/, "ws").replace(/#.*/, "")));
+socket.onmessage = ({ data }) => {
+  const message = JSON.parse(data);
+  if (message.about) open(message.about);
+  if (message.state && page.about) take(message.state);
+  if (message.note) note(message.note);
+  if (message.ended !== undefined) end("the session has ended");
+};
+socket.onclose = () => end("the session has ended");
+
+function open(about) {
+  if (page.about) return;  // another page was opened
+  page.about = about;
+  page.plots = new Plots(element("plots"), about);
+  page.boxes = new Boxes(element("boxes"), about);
+  page.wires = new Wires(element("wires"), about);
+  element("variant").textContent = about.variant ? `· ${about.variant}` : "";
+  element("name").replaceChildren(...about.variants.map((name) => new Option(name, name, false, name === about.variant)));
+  element("replaying").hidden = !about.replaying;
+  for (const one of element("inputs").querySelectorAll("input, select, button")) one.disabled = about.replaying;
+  if (about.replaying && wanted()) page.control({ do: "goto", cycle: wanted() });
+  requestAnimationFrame(draw);
+}
+
+function take(state) {
+  page.state = state;
+  page.plots.take(state);
+  page.boxes.take(state);
+  page.wires.take(state);
+  element("time").value = (state.cycle / page.about.sys_clk_hz).toFixed(6);
+  element("cycle").value = state.cycle;
+  element("moment").href = `#cycle=${state.cycle}`;
+  show(state.paused ? "paused" : "running");
+  element("pause").textContent = state.paused ? "Run" : "Pause";
+  if (state.printed) print(state.printed);
+  page.waiting = page.waiting.filter(({ reached, resolve }) => {
+    if (!reached(state)) return true;
+    resolve(state);
+    return false;
+  });
+}
+
+function show(state) {
+  document.body.dataset.state = state;
+  element("state").textContent = page.about?.replaying ? `${state}, a recording` : state;
+}
+
+function print(text) {
+  page.printed = (page.printed + text).slice(-LONGEST);
+  const place = element("console"), atEnd = place.scrollHeight - place.scrollTop - place.clientHeight < 30;
+  place.textContent = (place.textContent + text.replaceAll("\r", "")).slice(-LONGEST);
+  if (atEnd) place.scrollTop = place.scrollHeight;
+}
+
+function note(text) {
+  element("note").textContent = text;
+  element("note").hidden = !text;
+}
+
+function end(text) {
+  show("ended");
+  note(text);
+  for (const one of document.querySelectorAll("input, select:not(#span), button")) one.disabled = true;
+}
+
+function draw() {
+  page.wires.draw(Number(element("span").value));
+  if (document.body.dataset.state !== "ended") requestAnimationFrame(draw);
+}
+
+// Controls --------------------------------------------------------------------------------------------
+
+function on(id, kind, action) {
+  element(id).addEventListener(kind, (event) => {
+    event.preventDefault();
+    note("");
+    action(event);
+  });
+}
+
+on("pause", "click", () => page.control({ do: page.state?.paused ? "run" : "pause" }));
+on("step-frame", "click", () => page.control({ do: "step", to: "frame" }));
+on("step-interrupt", "click", () => page.control({ do: "step", to: "interrupt" }));
+on("pace", "change", () => page.control({ do: "pace", ratio: Number(element("pace").value) }));
+on("goto", "submit", () => page.control({ do: "goto", cycle: Number(element("goto-cycle").value) }));
+on("load", "submit", () => page.control({
+  do: "load", port: Number(element("port").value), percent: Number(element("percent").value),
+  octets: Number(element("octets").value) }));
+on("unload", "click", () => page.about.lines.forEach((_, port) =>
+  page.control({ do: "load", port, percent: 0, octets: 64 })));
+on("strategy", "submit", () => page.strategy(element("name").value));
+on("ethtool", "submit", () => page.control({ do: "type", text: `ethtool -C eth0 ${element("coalesce").value}\n` }));
+on("livelock", "click", async () => {
+  element("livelock").disabled = true;
+  await livelock(page, (text) => { element("lesson").textContent = text; });
+  element("livelock").disabled = document.body.dataset.state === "ended";
+});
+addEventListener("hashchange", () => {
+  if (page.about?.replaying && wanted() > page.state?.cycle) page.control({ do: "goto", cycle: wanted() });
+});
+addEventListener("resize", () => page.plots?.draw());

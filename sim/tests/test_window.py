@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The window of `live --watch`: who may open it, and its page in a browser. The test takes the
+simulator's place."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import socket
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+import tornado.websocket
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from moderato.sim.lab.live import window
+
+WAIT = 20  # seconds in which something has to happen
+EVENTS = ["rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed", "rx_drop_ring",
+          "rx_drop_fifo", "rx_drop_error", "rx_drop_filter"]
+ABOUT = {"sys_clk_hz": 100_000_000, "replaying": False, "start": 0, "until": None, "mbps": 100,
+         "events": EVENTS, "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}]}
+
+
+class Simulator:
+    """The end of the window that moderato-sim has; `address` is the page's."""
+
+    def __init__(self, socket_, address):
+        self.socket, self.address = socket_, address
+        socket_.settimeout(WAIT)
+
+    def asked(self, do):
+        """The next control of a kind."""
+        while (control := json.loads(self.socket.recv(1 << 16)))["do"] != do:
+            pass
+        return control
+
+    def tell(self, **message):
+        self.socket.send(json.dumps(message).encode())
+
+    def state(self, cycle, into=0, out=0, drops=0, **changes):
+        """Port 0 got frames, port 1 sent some, others found no descriptor."""
+        ports = [{"in": frames, "out": sent, "dropped": 0, "waiting": 0,
+                  "load": {"percent": 0, "octets": 64},
+                  "events": [frames, sent, frames, sent, lost, 0, 0, 0],
+                  "fill": {"fifo": 3, "ring": 192, "size": 256, "unreported": 7}}
+                 for frames, sent, lost in ((into, 0, drops), (0, out, 0))]
+        self.tell(state={"cycle": cycle, "paused": False, "ratio": None, "ports": ports,
+                         "idle": [cycle // 4], "lines": 4, "wfi": 0, "left_out": 0, "printed": "",
+                         "moments": [["i", cycle - 2000, 0, 64], ["u", cycle - 900, 3, 0],
+                                     ["o", cycle - 800, 1, 64], ["x", cycle - 500, 0, 4]],
+                         **changes})
+
+
+@pytest.fixture
+def simulator(capsys):
+    with window.opened({"variant": "napi", "variants": ["original", "napi"]}) as descriptor:
+        address = re.search(r"http://127\.0\.0\.1:\d+/\S+/", capsys.readouterr().err)[0]
+        with socket.socket(fileno=os.dup(descriptor)) as ours:
+            yield Simulator(ours, address)
+
+
+# Who may open it -------------------------------------------------------------------------------------
+
+def status(address: str) -> int:
+    try:
+        with urllib.request.urlopen(address, timeout=WAIT) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_the_token_is_needed(simulator):
+    host, token = re.fullmatch(r"(http://[^/]+/)([^/]{20,})/", simulator.address).groups()
+    assert status(simulator.address) == status(f"{simulator.address}window.js") == 200
+    for other in ("", "index.html", "x/", "x/window.js", "x/socket", f"{token[:-1]}/", f"{token}x/"):
+        assert status(host + other) == 403, other
+    assert status(f"{simulator.address}nothing") == 404
+    assert status(f"{simulator.address}../window.py") in (403, 404)
+
+
+def test_another_token_each_time(simulator, capsys):
+    with window.opened({}):
+        other = re.search(r"http://\S+/", capsys.readouterr().err)[0]
+    assert other.split("/")[3] != simulator.address.split("/")[3]
+
+
+def connect(address: str, origin: str | None = None):
+    import tornado.httpclient
+    request = tornado.httpclient.HTTPRequest(address.replace("http", "ws", 1) + "socket",
+                                             headers={"Origin": origin} if origin else {})
+    return tornado.websocket.websocket_connect(request)
+
+
+def test_another_site_gets_no_connection(simulator):
+    async def run():
+        with pytest.raises(tornado.httpclient.HTTPClientError, match="403"):
+            await connect(simulator.address, "http://example.org")
+        host = re.sub("/[^/]+/$", "/x/", simulator.address)
+        with pytest.raises(tornado.httpclient.HTTPClientError, match="403"):
+            await connect(host)
+    asyncio.run(run())
+
+
+def test_messages_go_through(simulator):
+    async def run():
+        page = await connect(simulator.address)
+        assert (await asyncio.to_thread(simulator.asked, "open")) == {"do": "open"}
+        simulator.tell(about=ABOUT)
+        told = json.loads(await page.read_message())["about"]
+        assert told == {**ABOUT, "variant": "napi", "variants": ["original", "napi"]}
+        await page.write_message(json.dumps({"do": "goto", "cycle": 7}))
+        assert (await asyncio.to_thread(simulator.asked, "goto"))["cycle"] == 7
+        for wrong in ("{", "[]", '{"do": "close"}', '{"do": ["run"]}', '{"go": 1}'):
+            await page.write_message(wrong)
+            assert json.loads(await page.read_message()) == \
+                {"note": "this is no control of a window"}, wrong
+        other = await connect(simulator.address)
+        await asyncio.to_thread(simulator.asked, "open")
+        other.close()
+        await page.write_message(json.dumps({"do": "run"}))  # the first one is still there
+        await asyncio.to_thread(simulator.asked, "run")
+        page.close()
+        await asyncio.to_thread(simulator.asked, "close")
+    asyncio.run(run())
+
+
+def test_it_goes_when_the_simulator_does(capsys):
+    with window.opened({}):
+        address = re.search(r"http://\S+/", capsys.readouterr().err)[0]
+        assert status(address) == 200
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        try:
+            status(address)
+        except OSError:
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{address} is still served")
+
+
+# The page --------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu",
+                 f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    made = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+    yield made
+    made.quit()
+
+
+@pytest.fixture
+def page(browser, simulator):
+    """page(what `about` has beside ABOUT) → the browser, which shows a first state."""
+    def run(fragment="", **changes):
+        browser.get("about:blank")
+        browser.get(simulator.address + fragment)
+        simulator.asked("open")
+        simulator.tell(about={**ABOUT, **changes})
+        simulator.state(1_000_000)
+        shows(browser, "cycle", "1000000")
+        return browser
+    yield run
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
+
+
+def shows(browser, name: str, text: str):
+    WebDriverWait(browser, WAIT).until(lambda _: text in browser.find_element(By.ID, name).text)
+
+
+def click(browser, selector: str):
+    browser.find_element(By.CSS_SELECTOR, selector).click()
+
+
+def test_figures(page, simulator):
+    """Rates are those of simulated time: 1 M cycles are 10 ms."""
+    shown = page()
+    simulator.state(2_000_000, into=1488, out=177, drops=1300)
+    shows(shown, "plot-frames-0", "in 148\u202f800")
+    shows(shown, "plot-frames-1", "out 17\u202f700")
+    shows(shown, "plot-interrupts", "rx 148\u202f800")
+    shows(shown, "plot-drops", "no descriptor 130\u202f000")
+    shows(shown, "plot-ring", "port 0 192")
+    shows(shown, "plot-idle", "idle 25")
+    shows(shown, "box-0", "192 / 256")
+    shows(shown, "box-0", "raised, low")  # source 3 of the PLIC
+    shows(shown, "time", "0.020000")
+    assert shown.find_element(By.ID, "moment").get_attribute("href").endswith("#cycle=2000000")
+
+
+def test_controls(page, simulator):
+    shown = page()
+    click(shown, "#pause")
+    assert simulator.asked("pause")
+    simulator.state(1_000_000, paused=True)
+    shows(shown, "state", "paused")
+    click(shown, "#step-frame")
+    assert simulator.asked("step")["to"] == "frame"
+    click(shown, "#step-interrupt")
+    assert simulator.asked("step")["to"] == "interrupt"
+    click(shown, "#pause")
+    assert simulator.asked("run")
+    click(shown, "#pace option[value='0.0001']")
+    assert simulator.asked("pace")["ratio"] == 1e-4
+    click(shown, "#load button")
+    assert simulator.asked("load") == {"do": "load", "port": 0, "percent": 100, "octets": 64}
+    click(shown, "#unload")
+    assert [simulator.asked("load")[name] for name in ("port", "percent")] == [0, 0]
+    click(shown, "#name option[value='original']")
+    click(shown, "#strategy button")
+    assert simulator.asked("type")["text"] == "variant original\n"
+    shown.find_element(By.ID, "coalesce").send_keys("rx-usecs 50\n")
+    assert simulator.asked("type")["text"] == "ethtool -C eth0 rx-usecs 50\n"
+    simulator.tell(note="it is so")
+    shows(shown, "note", "it is so")
+
+
+def test_a_recording(page, simulator):
+    """It says so, lets nothing in, and goes to the cycle of the link."""
+    shown = page("#cycle=5000000", replaying=True)
+    assert simulator.asked("goto")["cycle"] == 5_000_000
+    shows(shown, "state", "running, a recording")
+    shows(shown, "replaying", "what enters the box is what was recorded")
+    inputs = shown.find_elements(By.CSS_SELECTOR, "#inputs button, #inputs input, #inputs select")
+    assert inputs and not any(one.is_enabled() for one in inputs)
+    assert shown.find_element(By.ID, "step-frame").is_enabled()
+
+
+def test_the_lesson(page, simulator):
+    """`livelock`: original under full load, then napi, each chosen at the console."""
+    shown, cycle = page(), 1_000_000
+    click(shown, "#livelock")
+    for name, out in ("original", 0), ("napi", 531):
+        assert simulator.asked("type")["text"] == f"variant {name}\n"
+        simulator.state(cycle, printed=f"variant {name}\r\nboth ports: {name}\r\n# ")
+        assert simulator.asked("load")["percent"] == 100
+        for passed, left in (3_000_000, 0), (3_000_000, out):
+            time.sleep(0.3)  # the page has seen what was before
+            cycle += passed
+            simulator.state(cycle, out=left)
+        if name == "original":
+            assert simulator.asked("load")["percent"] == 0
+            time.sleep(0.3)
+            cycle += 2_000_000
+            simulator.state(cycle)
+    shows(shown, "lesson", "original: 0 frames/s left port 1; napi: 17\u202f700 frames/s left port 1")
+    shows(shown, "console", "both ports: napi")
+
+
+def test_the_end(page, simulator):
+    shown = page()
+    simulator.tell(ended=1_000_000)
+    shows(shown, "state", "ended")
+    shows(shown, "note", "the session has ended")
+    assert not shown.find_element(By.ID, "pause").is_enabled()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 420])
+def test_readable(page, simulator, width, scheme):
+    """Nothing is wider than the window, and texts stand out."""
+    shown = page()
+    shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
+    shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+        "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    simulator.state(2_000_000, into=1488, out=177)
+    shows(shown, "plot-frames-0", "148")
+    assert shown.execute_script("return document.documentElement.scrollWidth") <= width
+    ink, paper = shown.execute_script(
+        "const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]"
+        ".map(c => c.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0) / 3)")
+    assert abs(ink - paper) > 150 and (paper < 60) == (scheme == "dark")
+    # The wires are drawn: more than the background.
+    assert shown.execute_script(
+        "const c = document.getElementById('wires'); const d = c.getContext('2d')"
+        ".getImageData(0, 0, c.width, c.height).data; return new Set(new Uint32Array(d.buffer)).size"
+    ) > 4
