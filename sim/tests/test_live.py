@@ -282,7 +282,7 @@ def test_a_guest_that_powers_off_ends_the_command(lab, beside, monkeypatch, caps
     monkeypatch.setenv("FAKE_ENDED", "1")
     assert lab("-c", "sleep 98765.5") == 1
     assert "the guest powered off before the command had ended" in capsys.readouterr().err
-    assert not running("98765.5")
+    until(lambda: not running("98765.5"))
 
 
 def test_the_console_gets_the_hosts(lab, beside, monkeypatch, capsys):
