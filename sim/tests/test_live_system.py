@@ -6,13 +6,12 @@ import hashlib
 import json
 import sys
 
+import namespaces
 import pytest
 from scapy.layers.inet import ICMP, IP, TCP
 from scapy.utils import PcapNgReader
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.live import hosts
-from moderato.sim.lab.show.errors import LabError
 
 PING = """\
 from scapy.layers.inet import ICMP, IP
@@ -48,11 +47,7 @@ OCTETS = 90_000
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """run(words of `moderato live`) → its status, in a folder of its own."""
-    try:
-        with hosts.made():
-            pass
-    except LabError as error:
-        pytest.skip(str(error))
+    namespaces.need()
     monkeypatch.chdir(tmp_path)
     return lambda *words: cli.main(["live", *words])
 
