@@ -123,7 +123,7 @@ PLACES = (
     Place("README.md", "`napi-tx-off` forwards {} of the smallest frames per second on one hart at 100 "
           "MHz, {} times as many as `original` and {} times as many as LiteEth",
           ["napi-tx-off 64", "napi-tx-off 64 / original", "napi-tx-off 64 / liteeth"], spaced=True),
-    Place("README.md", "the same driver forwards {} of the smallest frames", ["smp"]),
+    Place("README.md", "the driver forwarded {} of the smallest frames", ["smp"]),
     *map(of_results, VARIANTS),
     Place("docs/results.md", "**NAPI-TX-OFF gains more: {} instead of 2.09**",
           ["napi-tx-off 64 / original"]),
