@@ -161,6 +161,30 @@ def until(condition):
         time.sleep(0.05)
 
 
+UNSHARE = """\
+#!/bin/sh
+shift 4
+{ sleep 0.5; "$@"; } &
+wait
+"""
+
+
+def test_a_command_that_is_killed_as_it_is_forked(beside, tmp_path, monkeypatch):
+    """Between its fork and its prctl, in which this `unshare` is slow."""
+    (tmp_path / "unshare").write_text(UNSHARE)
+    (tmp_path / "unshare").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for killed in (False, True):
+        ran, slow = tmp_path / f"ran{killed}", str(tmp_path / "unshare")
+        started = beside.start(f"touch {ran}")
+        if killed:
+            until(lambda word=slow: running(word))
+            started.kill()
+        started.wait(WAIT)
+        until(lambda word=slow: not running(word))
+        assert ran.exists() != killed
+
+
 KILLED = """\
 import os, sys, time
 from moderato.sim.lab.live import hosts

@@ -33,10 +33,12 @@ addr add {ipv4}/24 dev {name}
 route add default via {router}
 """
 # What a command finds: `$HOST1 COMMAND` runs beyond port 1. In a process namespace of its own, so that
-# nothing of it is left when it ends.
+# nothing of it is left when it ends. Its shell looks whether the process that forked it still has its
+# descriptors: who was killed between fork and --kill-child's prctl would leave it behind.
 COMMAND = """\
-export HOST0="nsenter --net=/proc/$$/fd/{}" HOST1="nsenter --net=/proc/$$/fd/{}"
-exec unshare --pid --fork --kill-child -- sh -c "$1"
+export HOST0="nsenter --net=/proc/$$/fd/{0}" HOST1="nsenter --net=/proc/$$/fd/{1}"
+exec unshare --pid --fork --kill-child -- \\
+    sh -c '[ -e "$0" ] || exit 137; exec sh -c "$1"' /proc/$$/fd/{0} "$1"
 """
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -65,11 +67,15 @@ class Hosts:
     def start(self, command: str) -> subprocess.Popen:
         """Run text in a shell beyond port 0. It ends, and all that it started, when it is killed or
         when we end."""
+        parent = os.getpid()
+
         def enter():
             if self.user is not None:
                 _call(_libc.setns, self.user, CLONE_NEWUSER)
             _call(_libc.setns, self.namespaces[0], CLONE_NEWNET)
             _call(_libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:  # it ended before that
+                os._exit(137)
 
         return subprocess.Popen(["sh", "-c", COMMAND.format(*self.namespaces), "sh", command],
                                 preexec_fn=enter, pass_fds=self.namespaces)
