@@ -505,9 +505,9 @@ def test_settings_of_one_s_own(lab, machine, monkeypatch, tmp_path, capsys):
     assert first["ethtool"] == [] and "ethtool" not in first["conditions"]
     assert second["ethtool"] == second["conditions"]["ethtool"] == ["-C rx-usecs 50", "-G rx '64'"]
     assert first["conditions"]["checkpoint"] != second["conditions"]["checkpoint"]
-    assert len(processes(machine)) == len(usual) + 2  # one makes it ready, one is the trial's
+    assert len(processes(machine)) == len(usual) + 3  # makes it ready; the trial's; asks for the boot's
     forward_once(lab, "--ethtool", "-G rx '64'", "--ethtool", "-C rx-usecs 50")
-    assert len(processes(machine)) == len(usual) + 4  # the order may matter
+    assert len(processes(machine)) == len(usual) + 5  # the order may matter
 
 
 def test_refused_setting(lab, machine, monkeypatch, capsys):

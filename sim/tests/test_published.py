@@ -53,6 +53,9 @@ def put_profiles():
     profiles.mkdir(parents=True)
     shutil.copy(ROOT / "docs/data/profiles/napi.json", profiles)
     (profiles / "burst.pftrace").write_bytes(b"trace")
+    boxes = published.run_folder(COMMIT) / published.FORWARD
+    boxes.mkdir()
+    (boxes / "versa.json").write_text("[]")
 
 
 def files(docs: Path) -> set[str]:
@@ -61,8 +64,8 @@ def files(docs: Path) -> set[str]:
 
 def test_docs_are_made_anew(clean, docs, machine, capsys):
     assert published.results(STUDIES, docs) == 0
-    assert files(docs) >= {"data/rfc2544.jsonl.gz", "data/profiles/napi.json", "tables.md",
-                           "figures/figure-4.svg"}
+    assert files(docs) >= {"data/rfc2544.jsonl.gz", "data/profiles/napi.json",
+                           "data/forward/versa.json", "tables.md", "figures/figure-4.svg"}
     # Timelines are large, and made again in seconds: only the run's own page has them.
     assert not any(name.endswith(".pftrace") for name in files(docs))
     assert "burst.pftrace" in (published.run_folder(COMMIT) / "report.html").read_text()
@@ -211,7 +214,7 @@ def test_studies_are_made_of_commands():
     assert tuple(published.STUDIES) == arguments.STUDIES
     steps = [step for plan in published.STUDIES.values() for step in plan]
     for step in steps:
-        words = step.command.format(trials="/tmp/trials", profiles="/tmp").split()
+        words = step.command.format(trials="/tmp/trials", profiles="/tmp", forward="/tmp").split()
         assert cli.parse(words).run
     for study, plan in published.STUDIES.items():
         assert sum(step.minutes for step in plan) <= 90, study

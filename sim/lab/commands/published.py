@@ -28,21 +28,28 @@ from ..show import outputs
 from ..show.errors import LabError
 from ..show.progress import duration
 
-PROFILES = "profiles"
-KEPT = "*.json"  # of PROFILES, in docs; timelines are in the run's report only
+PROFILES, FORWARD = FOLDERS = "profiles", "forward"  # of a run, and of docs/data
+KEPT = "*.json"  # of these, in docs; timelines are in the run's report only
 
 
 @dataclass(frozen=True)
 class Step:
     minutes: float  # on two idle cores
-    command: str    # {trials}: the file of records; {profiles}: the folder for all else
+    command: str    # {trials}: the file of records; {profiles}, {forward}: folders for all else
 
 
 RFC2544 = "rfc2544 --results {trials}"
 LITEETH = f"{RFC2544} --nic liteeth"
 TCP, RECEIVER = "tcp --results {trials}", "receiver --results {trials}"
 ALL = "original,tx-128,tx-off,napi,napi-tx-128,napi-tx-off,napi-full,adaptive-hw"
+# `make forward`'s first table; the same with the Versa's clock and memory, and without Linux' patch.
+BOXES = (
+    Step(3,   "forward --frame-size 64 --json {forward}/lab.json"),
+    Step(5,   "forward --frame-size 64 --memory dram --clock 84 --json {forward}/versa.json"),
+    Step(3,   "forward --frame-size 64 --kernel stock --json {forward}/stock.json"),
+)
 RFC2544_STUDY = (
+    *BOXES,
     # Where each frame has its interrupt, the phase between the ports moves a throughput by 12 %.
     Step(28,  f"{RFC2544} --variant original,tx-128,tx-off --phases 3"),
     Step(8,   f"{RFC2544} --variant napi,napi-tx-128,napi-tx-off"),
@@ -121,7 +128,8 @@ STUDIES = {
 def results(studies: Mapping[str, Sequence[Step]] = STUDIES, docs: Path = ROOT / "docs") -> int:
     """Run what is left of some studies, then replace their files of `docs`; returns the exit status."""
     folder = run_folder(clean_commit())
-    (folder / PROFILES).mkdir(parents=True, exist_ok=True)
+    for name in FOLDERS:
+        (folder / name).mkdir(parents=True, exist_ok=True)
     print(f"moderato: all is kept in {folder} until the end; Ctrl-C, and the same command goes on",
           file=sys.stderr)
     done = Done(folder / "done")
@@ -183,7 +191,7 @@ def run(step: Step, trials: Path, folder: Path):
     """Run a command of moderato; its tables go to log.txt."""
     from ..cli import parse
     options = parse([
-        word.format(trials=trials, profiles=folder / PROFILES)
+        word.format(trials=trials, **{name: folder / name for name in FOLDERS})
         for word in step.command.split()])
     options.yes = True  # who publishes has been told how long each step takes
     with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):
@@ -208,10 +216,14 @@ def publish(studies: Iterable[str], folder: Path, docs: Path):
     for study, trials in made.items():
         with outputs.replacing(data / f"{records_of(study)}.gz") as file:
             file.write_bytes(gzip.compress(trials.read_bytes(), mtime=0))
-    profiled = any((folder / PROFILES).iterdir())
-    if profiled:
-        with outputs.replacing_folder(data / PROFILES, [KEPT]) as profiles:
-            for file in (folder / PROFILES).glob(KEPT):
-                shutil.copy(file, profiles)
+    for name in made_folders(folder):
+        with outputs.replacing_folder(data / name, [KEPT]) as kept:
+            for file in (folder / name).glob(KEPT):
+                shutil.copy(file, kept)
     report(sorted(data.glob("*.jsonl.gz")), folder / "report.html", docs / "figures",
-           docs / "tables.md", (folder if profiled else data) / PROFILES)
+           docs / "tables.md", (folder if PROFILES in made_folders(folder) else data) / PROFILES)
+
+
+def made_folders(folder: Path) -> list[str]:
+    """Which of its folders a run has put something into."""
+    return [name for name in FOLDERS if any((folder / name).iterdir())]

@@ -27,8 +27,7 @@ SECONDS  = 0.1  # of simulated time, at full load: some hundred forwarded frames
 def measure(cpu: CpuConfig) -> list[str]:
     """Boot and forward 64-byte frames; a table's row."""
     of = machine(cpu=cpu)
-    with state.booted(of).open() as session:
-        boot = session.call("run", cycles=1)["cycle"]
+    boot = state.booted(of).cycle()
     one = Trial(VARIANT, 64, 100, frames_for(SECONDS, 64, 100, 100), 100)
     ready = state.ready(of, one.variant)
     result = trial.run(one, ready, lambda done: None)

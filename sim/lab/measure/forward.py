@@ -52,15 +52,21 @@ def forward(wanted: Request) -> int:
     estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system.harts,
                       "give fewer --frames or a higher --load")
 
+    of = machine(wanted.link_mbps, wanted.system)
+
     def show(found: dict[int, Result], part: delivery.Part) -> int:
         results = [found[number] for number in sorted(found)]
         delivery.deliver(lambda: trial_tables.render(results) + part.note, (wanted.json, lambda path: (
-            outputs.write_json(path, part.mark([result.as_json() for result in results])))),
-            made=wanted.pcap)
+            outputs.write_json(path, part.mark(objects(results, of))))), made=wanted.pcap)
         return report_problems(results)
 
-    return delivery.keep(
-        lambda found: run(machine(wanted.link_mbps, wanted.system), trials, found), len(trials), show)
+    return delivery.keep(lambda found: run(of, trials, found), len(trials), show)
+
+
+def objects(results: Sequence[Result], of: Machine) -> list[dict]:
+    """What --json writes: each result, and the cycle in which the machine's shell had its prompt."""
+    boot = state.booted(of).cycle() if results else None
+    return [result.as_json() | {"boot_cycles": boot} for result in results]
 
 
 def run(of: Machine, trials: Sequence[Trial], found: dict[int, Result] | None = None) -> list[Result]:

@@ -48,6 +48,11 @@ class State:
         """The guest's counters in this state (not of *booted*)."""
         return guest.Counters(**json.loads((self.folder / "counters.json").read_text()))
 
+    def cycle(self) -> int:
+        """In which the simulation stands here, from reset."""
+        with self.open() as session:
+            return session.call("run", cycles=0)["cycle"]
+
     def open(self, **options) -> Session:
         """A simulation that starts here. A checkpoint that turns out unusable is made again."""
         try:
