@@ -107,6 +107,15 @@ def test_one_study_leaves_the_others(clean, docs, machine, capsys):
     assert "T_RX" in (docs / "tables.md").read_text()  # the profiles that docs have
 
 
+def test_a_study_without_records(clean, docs):
+    """Its folder is all that is new."""
+    published.results(STUDIES, docs)
+    (docs / "data/forward/versa.json").unlink()
+    before = files(docs)
+    assert published.results({"forward": ()}, docs) == 0
+    assert files(docs) - before == {"data/forward/versa.json"}
+
+
 def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
     """Ctrl-C while trials are under way; those that ended are not made again."""
     program = (

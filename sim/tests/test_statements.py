@@ -26,6 +26,18 @@ def test_values_are_those_of_the_tables():
     assert int(values["napi forwarded"]) <= int(values["napi received"])
 
 
+def test_the_first_half_hour_is_of_today():
+    """What a newcomer sees there is what docs/data has."""
+    values = statements.values()
+    page = (ROOT / "docs/first-half-hour.md").read_text()
+    for name in statements.VARIANTS:
+        counts, rates, latency = (row.split() for row in re.findall(
+            rf"^    {name} +(.*)$", page, re.MULTILINE)[:3])
+        assert counts[1:3] == [values[f"{name} received"], values[f"{name} forwarded"]]
+        assert rates[5] == values[f"{name} fps"]
+        assert f"{float(latency[1]) / 1000:.1f}" == values[f"{name} median"]
+
+
 def test_every_place_is_filled():
     """Another number in each comes out of each page."""
     values = {name: str(9_000_000 + number) for number, name in enumerate(statements.values())}

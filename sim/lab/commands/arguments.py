@@ -14,7 +14,7 @@ from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
 from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
 
-STUDIES = ("rfc2544", "tcp", "strategies", "harts")  # of published.py
+STUDIES = ("forward", "rfc2544", "tcp", "strategies", "harts")  # of published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
 MIN_CLOCK, MAX_CLOCK = 40, 400   # MHz: the MAC needs 37.5 for a gigabit

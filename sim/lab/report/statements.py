@@ -2,9 +2,11 @@
 """What pages and files state that stands elsewhere, and where: `./moderato export` writes it.
 
 The version stands in pyproject.toml. Throughputs stand in docs/tables.md, which is made from docs/data;
-what `make forward` prints, in the first half hour; what was measured by hand, in the page about it.
+what `make forward` says, on the lab's machine and on others, in docs/data/forward; what was measured by
+hand, in the page about it.
 """
 
+import json
 import re
 
 from moderato.soc.toolchain.project import ROOT, release
@@ -14,6 +16,10 @@ from .stated import Place, files
 VARIANTS = ("original", "tx-128", "tx-off", "napi", "napi-tx-128", "napi-tx-off")
 WAYS = {"one hart": (0, 1, 2, 3, 4), "common": (0, 3, 4), "ipi": (0, 2, 3, 4), "pinned": (0, 3, 4),
         "rps": (0, 1, 2), "threaded": (0,)}  # and which columns were measured
+
+# What README calls what --json has of each port.
+COUNTS = {"received": "received", "forwarded": "forwarded", "dropped": "dropped_at_ring",
+          "rx": "rx_interrupts", "tx": "tx_interrupts"}
 
 # Captions in docs/tables.md.
 THROUGHPUT = "Throughput (RFC 2544, 26.1), both ports together"
@@ -52,16 +58,18 @@ def harts() -> dict[str, str]:
 
 
 def forwarded() -> dict[str, str]:
-    """`napi received`: what `make forward` prints of 64 octets, in docs/first-half-hour.md."""
-    page = (ROOT / "docs/first-half-hour.md").read_text()
+    """`napi received`: of 64 octets on the lab's machine; `napi versa fps`, `versa boot` (M cycles)."""
     found = {}
-    for name in VARIANTS:
-        counts, rates, latency = (row.split() for row in re.findall(
-            rf"^    {name} +(.*)$", page, re.MULTILINE)[:3])
-        rx, tx = int(rates[0]) + int(rates[1]), int(rates[2]) + int(rates[3])
-        found |= {f"{name} {what}": str(value) for what, value in {
-            "received": counts[1], "forwarded": counts[2], "dropped": counts[4], "rx": rx, "tx": tx,
-            "fps": rates[5], "median": f"{float(latency[1]) / 1000:.1f}"}.items()}
+    for file in sorted((ROOT / "docs/data/forward").glob("*.json")):
+        box = "" if file.stem == "lab" else f"{file.stem} "
+        for trial in json.loads(file.read_text()):
+            ports = trial["ports"]
+            sums = {what: str(sum(port[name] for port in ports)) for what, name in COUNTS.items()}
+            rates = {"fps": f"{trial['throughput']['fps']:.0f}",
+                     "median": f"{trial['latency_ns']['median'] / 1e6:.1f}"}
+            found |= {f"{trial['variant']} {box}{what}": value
+                      for what, value in (sums | rates).items()}
+            found[f"{file.stem} boot"] = f"{trial['boot_cycles'] / 1e6:.1f}"
     return found
 
 
@@ -99,9 +107,8 @@ def of_results(variant: str) -> Place:
 
 def of_readme(variant: str) -> Place:
     """A row of README's table."""
-    return Place("README.md", f"| `{variant}` | " + "{} | " * 6 + "{} ms | 0 % |", [
-        f"{variant} {what}"
-        for what in ("received", "forwarded", "dropped", "rx", "tx", "fps", "median")])
+    return Place("README.md", f"| `{variant}` | " + "{} | " * 6 + "{} ms | 0 % | {} |", [
+        f"{variant} {what}" for what in (*COUNTS, "fps", "median", "versa fps")])
 
 
 def of_harts(way: str, columns: tuple[int, ...]) -> Place:
@@ -124,6 +131,10 @@ PLACES = (
           "MHz, {} times as many as `original` and {} times as many as LiteEth",
           ["napi-tx-off 64", "napi-tx-off 64 / original", "napi-tx-off 64 / liteeth"], spaced=True),
     Place("README.md", "the driver forwarded {} of the smallest frames", ["smp"]),
+    *(Place("docs/linux-patch.md", f"| `{variant}` | {{}} | {{}} |",
+            [f"{variant} stock fps", f"{variant} fps"], spaced=True) for variant in VARIANTS[3:]),
+    Place("docs/linux-patch.md", "| boot | {} | {} |", ["stock boot", "lab boot"]),
+    Place("docs/boards.md", "| boot to the shell, M cycles | {} | {} |", ["lab boot", "versa boot"]),
     *map(of_results, VARIANTS),
     Place("docs/results.md", "**NAPI-TX-OFF gains more: {} instead of 2.09**",
           ["napi-tx-off 64 / original"]),
