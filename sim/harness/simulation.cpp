@@ -19,31 +19,46 @@ template <bool profiled> void Simulation::loop() {
         if (const uint64_t attention = model_.attention(); __builtin_expect(attention != 0, 0)) observe(attention);
         if constexpr (profiled)
             for (unsigned hart = 0; hart < kHarts; ++hart) profiler_.cycle(cycle_, hart, model_.hart(hart));
-        else if (__builtin_expect(model_.resting(), 0) && cycle_ >= look_) sleep();
+        else if (__builtin_expect(!model_.resting(), 1)) circle_ = kNever;
+        else if (cycle_ >= look_) sleep();
     }
 }
 
 // Passes over cycles in which nothing happens: if the state after a circle is what it was before but for the time, it stays
-// so until the next timer or input.
+// so until the next timer or input. What was found holds on when a run ends, and while the loop drives nothing.
 void Simulation::sleep() {
-    const uint64_t end = std::min(end_, due_ - 1);
-    if (cycle_ + 2 * kCircle > end) return;
-    model_.remember();
-    uint64_t passed = 0;
-    for (; passed < kCircle && model_.resting(); ++passed) {
-        model_.step();
-        ++cycle_;
-        for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
-        if (const uint64_t attention = model_.attention()) return observe(attention);
+    if (cycle_ >= still_) {
+        if (!circling_) {
+            if (cycle_ + 2 * kCircle >= due_) return;
+            model_.remember();
+            circling_ = true;
+            circle_ = cycle_;
+            look_ = cycle_ + kCircle;
+            return;
+        }
+        circling_ = false;
+        const uint64_t still = cycle_ == circle_ + kCircle ? model_.still(kCircle) : 0;
+        still_ = cycle_ + still;
+        patience_ = still >= kCircle ? kLeastPatience : std::min(2 * patience_, kMostPatience);
     }
-    uint64_t still = passed == kCircle ? std::min(model_.still(kCircle), end - cycle_) : 0;
-    still -= still % kCircle;
-    model_.pass(still);
-    cycle_ += still;
-    slept_ += still;
-    for (uint64_t& idle : counters_.idle) idle += still;
-    patience_ = still ? kLeastPatience : std::min(2 * patience_, kMostPatience);
+    const uint64_t end = std::min({end_, due_ - 1, still_});
+    const uint64_t passing = (std::max(end, cycle_) - cycle_) / kCircle * kCircle;
+    model_.pass(passing);
+    cycle_ += passing;
+    slept_ += passing;
+    for (uint64_t& idle : counters_.idle) idle += passing;
     look_ = cycle_ + patience_;
+}
+
+// Something has come that the device does not wait for.
+void Simulation::wake() {
+    circle_ = kNever;
+    still_ = 0;
+}
+
+uint64_t Simulation::next_output() {
+    plan();
+    return cycle_ < still_ ? std::max(cycle_ + 1, std::min(due_, still_ + 1)) : cycle_ + 1;
 }
 
 void Simulation::advance(uint64_t limit) {
@@ -72,12 +87,14 @@ void Simulation::drive() {
         if (const auto byte = console_.next(pads.type_ready, cycle_)) {
             pads.type_data = *byte;
             pads.type_toggle = !pads.type_toggle;
+            wake();
         }
     }
     for (unsigned port = 0; port < kPorts; ++port) {
         Sender& sender = tester_.sender(port);
         if (cycle_ < sender.due()) continue;
         const auto word = sender.drive(cycle_, tester_.rate());
+        if (word || pads.rx_valid[port]) wake();
         pads.rx_valid[port] = word.has_value();
         if (!word) continue;
         active_ = cycle_;
@@ -118,6 +135,7 @@ void Simulation::advance_traffic() {
 }
 
 void Simulation::observe(uint64_t attention) {
+    circle_ = kNever;
     const Vtop& pads = model_.pads();
     if (attention & 1 && console_.printed(pads.print_data)) {
         found_ = true;
@@ -188,12 +206,14 @@ bool Simulation::run_until_quiet(uint64_t quiet, uint64_t limit) {
 void Simulation::set_link(unsigned mbps) {
     tester_.set_rate(LineRate(mbps, kSysClkHz));
     model_.pads().link_mbps = mbps;
+    wake();
 }
 
 void Simulation::start_profile(const Profiler::Files& files, bool windowed) {
     profiler_.start(files, windowed, cycle_);
     at_profile_start_ = model_.uses();
     model_.meter(!windowed);
+    wake();
 }
 
 Simulation::Costs Simulation::stop_profile(const std::string& path) {
@@ -258,5 +278,6 @@ void Simulation::restore(const std::string& path) {
     model_.meter(profiler_.charging());
     at_profile_start_ = model_.uses();
     ended_ = false;
+    wake();
     if (!loader.finished()) throw Error(path + ": its content makes no sense; delete it", kBadCheckpoint);
 }

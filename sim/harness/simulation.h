@@ -30,6 +30,7 @@ public:
     // Called now and then while the clock runs, with the cycle reached; may throw, or stop(), to stop it.
     std::function<void(uint64_t)> progress;
     void stop() { stopped_ = true; }
+    bool stopped() const { return stopped_; }  // by that, in the latest run
     // Stops it at the end of the cycle under way.
     void halt() {
         stop();
@@ -39,6 +40,9 @@ public:
     uint32_t lines() { return model_.pads().line; }  // of interrupts: source 1 in bit 0
     uint32_t waiting() const { return model_.wfi(); }  // a bit per hart
     Fill fill(unsigned port) const { return model_.fill(port); }
+
+    // The first cycle in which a word can leave, if none arrives that is not known yet.
+    uint64_t next_output();
 
     // Each advances the clock, until `limit` at most; when the guest powers off or asks for a reset, once, it throws Ended.
     void run(uint64_t limit);
@@ -101,6 +105,9 @@ private:
     bool ended_ = false;  // the guest powered off, or asked for a reset:
     const char* ending_ = nullptr;  // which, until it was told
     uint64_t look_ = 0;  // cycle from which on it is worth looking whether all sleep
+    bool circling_ = false;  // a look is under way: the state is to be compared, one circle later, with that
+    uint64_t circle_ = kNever;  // of this cycle; kNever: something happened meanwhile
+    uint64_t still_ = 0;  // up to this cycle only time passes, unless something is driven
     uint64_t slept_ = 0;
     uint64_t patience_ = kLeastPatience;  // cycles until the next look, if not
 
@@ -116,6 +123,7 @@ private:
     void advance_traffic();
     void refuse_while_attached(const std::string& path, const char* what) const;
     void sleep();
+    void wake();
     void observe(uint64_t attention);
     void plan();
 

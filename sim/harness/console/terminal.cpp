@@ -200,7 +200,7 @@ private:
         greet();
         LiveClock clock(simulation_, *live_);
         uint64_t frames = 0;
-        while (!ended() && !clock.over()) {
+        while (!clock.over(ended())) {
             if (const std::string typed = keyboard_.read(); !typed.empty()) {
                 live_->type(typed);
                 heard_ = simulation_.cycle();
@@ -255,9 +255,12 @@ private:
         if (pause > Seconds(0)) keyboard_.wait(pause);
     }
 
+    // Another box may have much to do while this one waits.
+    bool wired() const { return live_ && live_->wire(); }
+
     bool idle() const {
         const bool prompted = !prompt_.empty() && line_.compare(0, prompt_.size(), prompt_) == 0;
-        return prompted && !offered_ && simulation_.cycle() > heard_ + kIdle;
+        return prompted && !offered_ && !wired() && simulation_.cycle() > heard_ + kIdle;
     }
 };
 

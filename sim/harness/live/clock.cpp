@@ -12,6 +12,8 @@ namespace {
 constexpr double kSlice = 1 << 20;         // cycles of a step, of a guest that sleeps: 10 ms; others return earlier
 constexpr Pace::Seconds kMostEarly(0.02);  // that frames, which end a rest, can make the simulated time be early
 constexpr Pace::Seconds kStill(0.02);      // between looks at who can end a pause
+constexpr Pace::Seconds kLongestRun(0.02);  // between looks at who is at the console, with a wire
+using Clock = std::chrono::steady_clock;
 
 bool closed(int pipe) {
     pollfd input = {pipe, POLLIN, 0};
@@ -21,9 +23,15 @@ bool closed(int pipe) {
 
 }  // namespace
 
-bool LiveClock::over() const {
+bool LiveClock::over(bool asked) {
     const LivePlan& plan = live_.plan();
-    return live_.finished(simulation_.cycle()) || (plan.until_closed != LivePlan::kNobody && closed(plan.until_closed));
+    asked = asked || (plan.until_closed != LivePlan::kNobody && closed(plan.until_closed));
+    const bool finished = live_.finished(simulation_.cycle());
+    Wire* const wire = live_.wire();
+    if (!wire) return finished || asked;
+    if (finished || asked || (ended_ && !live_.replaying())) wire->end(simulation_.cycle());
+    if (finished && ended_) throw Ended(*ended_);
+    return finished;
 }
 
 // Simulated seconds in one; none: as fast as it can.
@@ -35,15 +43,49 @@ std::optional<double> LiveClock::ratio() const {
 
 void LiveClock::step() {
     if (window_ && !serve()) return;
-    live_.look_soon();
+    if (!live_.wire()) live_.look_soon();  // else it was said when it will
     const uint64_t cycle = simulation_.cycle();
     const auto slice = static_cast<uint64_t>(kSlice * std::min(ratio().value_or(1), 1.0));
     const uint64_t limit = std::min(cycle + slice + 1, live_.plan().until.value_or(kNever));
-    simulation_.run(window_ ? std::min(limit, std::max(window_->stop(), cycle + 1)) : limit);
+    run(window_ ? std::min(limit, std::max(window_->stop(), cycle + 1)) : limit);
     live_.check();
     if (!window_) return;
     window_->reached(simulation_.cycle());
     window_->show();
+}
+
+void LiveClock::run(uint64_t limit) {
+    Wire* const wire = live_.wire();
+    if (!wire) return simulation_.run(limit);
+    try {
+        run_wired(*wire, limit);
+    } catch (const Ended& ended) { ended_ = ended; }
+    wire->tell(simulation_.next_output());
+}
+
+// As Simulation::run(), in steps that the other box knows to be safe. It gets the words of a step before the first one of
+// them can arrive.
+void LiveClock::run_wired(Wire& wire, uint64_t limit) {
+    const auto begin = Clock::now();
+    do {
+        wire.receive();
+        if (wire.asked_to_end()) wire.end(simulation_.cycle());
+        if (const auto end = wire.agreed()) {
+            live_.end_at(*end);
+            limit = std::min(limit, *end);
+        }
+        const uint64_t next = simulation_.next_output();
+        const uint64_t step = std::min({limit, wire.horizon(), next - 1 + wire.lookahead()});
+        if (simulation_.cycle() < step) {
+            simulation_.run(step);
+            if (simulation_.stopped()) return;
+            if (wire.awaited(simulation_.cycle())) wire.tell(simulation_.next_output());
+        } else if (simulation_.cycle() < limit) {
+            wire.tell(next);
+            wire.wait();
+            if (simulation_.progress) simulation_.progress(simulation_.cycle());
+        }
+    } while (simulation_.cycle() < limit && Clock::now() - begin < kLongestRun);
 }
 
 // Whether the session may go on.

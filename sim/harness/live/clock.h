@@ -13,8 +13,9 @@ public:
         if (live.plan().window != LivePlan::kNobody) window_.emplace(live.plan().window, simulation, live);
     }
 
-    // Whether the session's last cycle, or the end of its pipe, has come.
-    bool over() const;
+    // Whether the session's last cycle, or the end of its pipe, has come, or it was `asked` to end. With a wire both boxes
+    // end in the same cycle, also if a guest powers off: then it says so by an Ended.
+    bool over(bool asked = false);
     // Looks at the inputs, and runs for some milliseconds, of real time if the guest is busy.
     void step();
     // Real time catches up, unless a host has a frame or `other` can be read; for `least` at least.
@@ -25,7 +26,10 @@ private:
     Live& live_;
     Pace pace_;
     std::optional<Window> window_;
+    std::optional<Ended> ended_;  // with a wire: the session goes on until the other box knows
 
+    void run(uint64_t limit);
+    void run_wired(Wire& wire, uint64_t limit);
     std::optional<double> ratio() const;
     bool serve();
 };

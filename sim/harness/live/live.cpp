@@ -47,6 +47,12 @@ Live::Live(LivePlan plan, uint64_t start, const LineRate& rate) : Traffic(start)
             taken(start, frame);
         });
     }
+    if (plan_.wire)
+        wire_.emplace(*plan_.wire, start, rate, [this](const Departure& frame) {
+            ports_[frame.port].in.add(frame.frame);
+            pass(frame.port, PcapngWriter::kInbound, frame.start, frame.frame);
+        });
+    pressed_ = plan_.keys;
     if (!plan_.replay.empty()) {
         using Kinds = std::initializer_list<Record::Kind>;
         inputs_.emplace(plan_.replay, start, Kinds{Record::kFrame, Record::kKeys, Record::kDropped, Record::kLoad});

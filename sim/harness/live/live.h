@@ -14,11 +14,14 @@
 #include "pcapng.h"
 #include "recording.h"
 #include "live/load.h"
+#include "live/wire.h"
 #include "tester/tester.h"
 
 struct LivePlan {
     static constexpr int kNobody = -1;
     std::array<int, kPorts> hosts;  // descriptors, of which a read gives one frame, without FCS
+    std::optional<Wire::Plan> wire;  // to another simulator, in the place of a host
+    std::string keys;  // typed as it begins
     std::string replay;  // a recording, in the hosts' place; or empty
     std::string record, about;  // the recording to write, and what it says about itself; or empty
     std::string capture;  // pcapng, or empty
@@ -54,7 +57,11 @@ public:
     Window window() const override { return {plan_.from, std::nullopt}; }
     uint64_t due() const override;
     bool advance(uint64_t cycle) override;
-    PacketSource* source(unsigned port) override { return &lines_[port]; }
+    PacketSource* source(unsigned port) override { return wired(port) ? nullptr : &lines_[port]; }
+    WordSource* words(unsigned port) override { return wired(port) ? &*wire_ : nullptr; }
+    void left(unsigned port, const Word& word, uint64_t cycle) override {
+        if (wired(port)) wire_->leave(word, cycle);
+    }
     std::vector<Departure> sent(Departure departure) override;
     bool answered() const override { return false; }
     bool returns() const override { return true; }
@@ -77,6 +84,8 @@ public:
     const Load& load(unsigned port) const { return loads_[port]; }
     void watch(Watcher* watcher) { watcher_ = watcher; }
     size_t waiting(unsigned port) { return lines_[port].host().size(); }
+    Wire* wire() { return wire_ ? &*wire_ : nullptr; }
+    void end_at(uint64_t cycle) { plan_.until = cycle; }
     // Look at the inputs in the next cycle, not only when that is due.
     void look_soon() { look_ = 0; }
     // Waits until a host has a frame, `other` can be read, or the time is over.
@@ -115,6 +124,7 @@ private:
     bool loaded_ = false;  // once
     Watcher* watcher_ = nullptr;
     std::array<Port, kPorts> ports_;
+    std::optional<Wire> wire_;
     std::optional<Recorder> recorder_;
     std::optional<PcapngWriter> capture_;
     std::optional<RecordingReader> inputs_, left_;
@@ -123,6 +133,7 @@ private:
     uint64_t look_ = 0, interval_ = kLeastInterval, keys_typed_ = 0;
     std::string difference_;
 
+    bool wired(unsigned port) const { return wire_ && wire_->port() == port; }
     bool play(uint64_t cycle);
     bool look(uint64_t cycle);
     bool read_host(unsigned port, uint64_t cycle);

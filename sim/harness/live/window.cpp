@@ -95,6 +95,8 @@ void Window::obey(const Json& control) {
         const uint64_t octets = natural(control, "octets");
         require(percent >= 0 && percent <= 100, "percent: is not 0 to 100");
         require(octets >= kMinFrame && octets <= kMaxFrame, "octets: a frame has 64 to 1518");
+        require(!live_.wire() || live_.wire()->port() != port,
+                "port: a wire to the other box is there, which loads it");
         live_.load(port, {static_cast<uint32_t>(10000 * percent), static_cast<uint32_t>(octets)});
     } else if (name == "type") {
         require_session();

@@ -26,6 +26,15 @@ LivePlan parse_live(const Json& command) {
         require(hosts[port].is_number_unsigned(), "hosts: " + hosts[port].dump() + " is no descriptor");
         plan.hosts[port] = hosts[port].get<int>();
     }
+    if (command.contains("wire")) {
+        const Json& wire = command["wire"];
+        require(wire.is_object(), "wire: is no object with port, socket and delay");
+        plan.wire = {static_cast<unsigned>(natural(wire, "port", {}, kPorts - 1)),
+                     static_cast<int>(natural(wire, "socket", {}, INT32_MAX)),
+                     natural(wire, "delay", {}, Wire::kMostDelay)};
+        require(plan.hosts[plan.wire->port] == LivePlan::kNobody, "wire: a host is at its port; leave one of them out");
+    }
+    plan.keys = file(command, "keys");
     plan.replay = file(command, "replay");
     plan.record = file(command, "record");
     plan.capture = file(command, "capture");
@@ -36,7 +45,7 @@ LivePlan parse_live(const Json& command) {
     if (command.contains("until_closed")) plan.until_closed = natural(command, "until_closed", {}, INT32_MAX);
     if (command.contains("until")) plan.until = natural(command, "until");
     if (command.contains("from")) plan.from = natural(command, "from");
-    require(plan.replay.empty() || (hosts.empty() && plan.record.empty()),
+    require(plan.replay.empty() || (hosts.empty() && plan.record.empty() && plan.keys.empty()),
             "replay: a recording takes the hosts' place, and is not recorded again");
     require(plan.replay.empty() || plan.until, "until: is missing; it says where the replay ends");
     require(!plan.from || !plan.replay.empty(), "from: is of a replay");

@@ -65,7 +65,7 @@ std::optional<Word> Sender::drive(uint64_t cycle, const LineRate& rate) {
     driven_ = false;
     if (packet_.octets.empty() && !begin(cycle, rate)) {
         plan(cycle, rate);
-        return std::nullopt;
+        return words_ ? relay(cycle) : std::nullopt;
     }
     const uint64_t size = packet_.octets.size();
     const auto arrival = [&] { return packet_.start + rate.cycles(std::min(sent_ + 4, size)); };
@@ -83,6 +83,14 @@ std::optional<Word> Sender::drive(uint64_t cycle, const LineRate& rate) {
         due_ = driven_ ? cycle + 1 : arrival();
     }
     return word;
+}
+
+std::optional<Word> Sender::relay(uint64_t cycle) {
+    if (words_->due() > cycle) return std::nullopt;
+    driven_ = true;
+    due_ = std::min(due_, cycle + 1);
+    line_end_ = cycle;
+    return words_->take();
 }
 
 // Receiver ----------------------------------------------------------------------------------------

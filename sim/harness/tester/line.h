@@ -2,6 +2,7 @@
 // The medium at one port, in whole octets: times of frames, words into the device, words out of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -58,16 +59,25 @@ public:
     virtual bool yields() const { return false; }
 };
 
+// Words that come from elsewhere, each in a cycle of its own: at most one in a cycle.
+class WordSource {
+public:
+    virtual ~WordSource() = default;
+    virtual uint64_t due() const = 0;  // of the next one; kNever: none is known
+    virtual Word take() = 0;
+};
+
 // Towards the device: gives each word at the cycle when its last octet has arrived. Scheduled packets keep their
 // cycles; answers (ARP) go where they fit between them.
 class Sender {
 public:
     // The next cycle in which the pads change, or kNever.
-    uint64_t due() const { return due_; }
+    uint64_t due() const { return words_ ? std::min(due_, words_->due()) : due_; }
     // To be called in the due cycle: the word that the pads show, or none.
     std::optional<Word> drive(uint64_t cycle, const LineRate& rate);
 
     void schedule(PacketSource* source, uint64_t cycle, const LineRate& rate);  // null: no more
+    void follow(WordSource* words) { words_ = words; }  // in the place of packets; null: no more
     void answer(const Octets& frame, uint64_t cycle, const LineRate& rate);
     uint64_t line_end() const { return line_end_; }
     bool busy() const { return !packet_.octets.empty() || !answers_.empty(); }
@@ -78,6 +88,7 @@ public:
 
 private:
     PacketSource* source_ = nullptr;
+    WordSource* words_ = nullptr;
     Packet packet_;        // under way; no octets: none
     uint64_t sent_ = 0;    // its octets already given
     bool driven_ = false;  // a word is on the pads
@@ -87,6 +98,7 @@ private:
     void plan(uint64_t cycle, const LineRate& rate);
     uint64_t answer_start(uint64_t cycle, const LineRate& rate) const;
     bool begin(uint64_t cycle, const LineRate& rate);
+    std::optional<Word> relay(uint64_t cycle);
 };
 
 // A frame that left the device. `start` and `end`: first bit of the destination address, last bit of the FCS.

@@ -21,8 +21,10 @@ Egress Egress::operator-(const Egress& earlier) const {
 
 void Tester::attach(Traffic* traffic, uint64_t cycle) {
     traffic_ = traffic;
-    for (unsigned port = 0; port < kPorts; ++port)
+    for (unsigned port = 0; port < kPorts; ++port) {
         senders_[port].schedule(traffic ? traffic->source(port) : nullptr, cycle, rate_);
+        senders_[port].follow(traffic ? traffic->words(port) : nullptr);
+    }
 }
 
 uint64_t Tester::due() const {
@@ -32,6 +34,7 @@ uint64_t Tester::due() const {
 }
 
 void Tester::receive(const Word& word, unsigned port, uint64_t cycle) {
+    if (traffic_) traffic_->left(port, word, cycle);
     auto departure = receivers_[port].receive(word, port, cycle, rate_);
     if (!departure) return;
     if (!traffic_) return judge(*departure, cycle);

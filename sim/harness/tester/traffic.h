@@ -35,7 +35,10 @@ public:
     virtual bool advance(uint64_t) { return false; }
 
     virtual PacketSource* source(unsigned port) = 0;  // null: nothing to send there
-    // The device sent a frame: the frames that shall be judged (a trial may break one on purpose).
+    virtual WordSource* words(unsigned) { return nullptr; }  // or words of someone else's, in its place
+    // A word left the device in that cycle,
+    virtual void left(unsigned /*port*/, const Word&, uint64_t /*cycle*/) {}
+    // and by now a whole frame: the frames that shall be judged (a trial may break one on purpose).
     virtual std::vector<Departure> sent(Departure departure) = 0;
     // Whether the tester's own stations answer: not if somebody else is there in their place.
     virtual bool answered() const { return true; }
