@@ -255,7 +255,8 @@ class Guest:
         passed = {"frames": 1, "octets": 64}
         port = {"in": passed, "out": passed, "dropped": 0, "events": dict.fromkeys(EVENTS, 0),
                 "withdrawn": self.withdrawn(), "left": {"frames": 1}}
-        report = {"start_cycle": start, "end_cycle": self.cycle, "keys": 0, "ports": [port, port],
+        report = {"start_cycle": start, "end_cycle": self.cycle,
+                  "keys": len(request.get("keys", "")), "ports": [port, port],
                   "idle_cycles": [0], "claims": self.claims()}
         if "record" in request:
             about, end = (json.dumps(each).encode() for each in (request["about"], report))

@@ -30,6 +30,7 @@ MIN_WINDOW, MAX_WINDOW = 2048, 16 << 20  # octets
 MAX_CONNECTIONS = 64
 MAX_SETTING = 400                # characters: the guest's shell takes no line of a thousand
 MIN_PACE, MAX_PACE = 0.0001, 1000
+MAX_BOXES, MAX_DELAY = 2, 20_000  # ns: 4 km of fibre; moderato-sim takes 10 000 cycles
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
 
 
@@ -276,6 +277,21 @@ def pace(word: str) -> float:
         raise argparse.ArgumentTypeError(f"{word}: the pace is {MIN_PACE} to {MAX_PACE} simulated "
                                          "seconds in a second")
     return ratio
+
+
+def boxes(word: str) -> int:
+    count = _integer(word, "a number of boxes")
+    if not 1 <= count <= MAX_BOXES:
+        raise argparse.ArgumentTypeError(f"{count}: a session has 1 box or 2")
+    return count
+
+
+def delay(word: str) -> int:
+    """ns of a wire."""
+    value = _integer(word, "a whole number of ns")
+    if not 0 <= value <= MAX_DELAY:
+        raise argparse.ArgumentTypeError(f"{word}: the delay of a wire is 0 to {MAX_DELAY} ns")
+    return value
 
 
 def scheduler(word: str) -> str:

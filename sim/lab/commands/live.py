@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The box between two hosts, recorded, and played again."""
+"""One box or two between two hosts, recorded, and played again."""
 
+import sys
+
+from ..run.variants import LITEETH
+from ..show import outputs
 from ..show.errors import UsageError
 from . import arguments, common, files
 
@@ -8,6 +12,8 @@ EXAMPLES = ("--record session",
             "-c 'ping -c 3 198.18.0.1'",
             "--variant napi -c 'curl -s http://198.18.0.1/cgi-bin/counters' --capture page.pcapng",
             "--replay session",
+            "--boxes 2 -c 'ping -c 3 198.19.0.2' --record session",
+            "--boxes 2 --type0 'wget -O /dev/null http://198.18.1.2/' -c 'sleep 60'",
             "--replay session --from 95000000 --until 97000000 --folded stacks")
 
 
@@ -17,6 +23,14 @@ def options(parser):
     add("-c", dest="command", metavar="COMMAND",
         help="run this on the host beyond port 0, and end with its status; `$HOST1 COMMAND` in it "
              "runs on the one beyond port 1 (default: the guest's console)")
+    add("--boxes", type=arguments.boxes, default=1, metavar="N",
+        help="2: port 1 of this one is wired to port 0 of another one, in simulated time, and the "
+             "second host is beyond that (default: 1)")
+    add("--delay", type=arguments.delay, metavar="NS",
+        help=f"of the wire between two boxes, 0 to {arguments.MAX_DELAY} (default: 1000)")
+    for number in range(2):
+        add(f"--type{number}", dest=f"type{number}", type=files.text, metavar="COMMAND",
+            help=f"type this at the console of box {number} as the session begins")
     add("--record", type=files.streamed_file, metavar="FILE",
         help="write every input here, with its cycle")
     add("--replay", type=files.input_file, metavar="FILE",
@@ -39,16 +53,27 @@ def options(parser):
 def check(options):
     common.require_distinct([("--replay", options.replay)],
                             [("--record", options.record), ("--capture", options.capture),
-                             ("--json", options.json), ("--folded", options.folded)])
+                             ("--json", options.json), ("--folded", options.folded),
+                             *second_files(options)])
+
+
+def second_files(options) -> list[common.Named]:
+    """What is written of the second one of two boxes."""
+    return [(f"--{name} of box 1", outputs.numbered(path, 1)) for name in ("record", "capture")
+            if options.boxes > 1 and (path := getattr(options, name))]
 
 
 def run(options) -> int:
     from ..live import live
+    from ..live.boxes import DELAY_NS
     require_together(options)
+    require_of_two(options)
     common.variants(options)
     request = live.Request(options.variant, options.command, common.system(options), options.record,
                            options.capture, options.json, options.until, options.pace or 1.0,
-                           options.begin, options.folded, options.watch)
+                           options.begin, options.folded, options.watch, options.boxes,
+                           DELAY_NS if options.delay is None else options.delay,
+                           (options.type0, options.type1))
     return live.replay(options.replay, request) if options.replay else live.live(request)
 
 
@@ -59,7 +84,7 @@ def require_together(options):
     if options.folded and not options.replay:
         raise UsageError("--folded is of a --replay; --record a session, and replay it")
     if options.replay:
-        for name in ("command", "record", "pace", "variant"):
+        for name in ("command", "record", "pace", "variant", "delay", "type0", "type1"):
             if getattr(options, name) is not None:
                 said = "-c" if name == "command" else f"--{name}"
                 raise UsageError(f"{said} is of a session, and --replay has one that was recorded; "
@@ -67,3 +92,22 @@ def require_together(options):
     elif options.json and options.command is None:
         raise UsageError("--json is of a session with -c, or of a --replay; --record one at the "
                          "console, and replay it")
+
+
+def require_of_two(options):
+    """Refuse options of two boxes for one, or for a recording, which says how many there were."""
+    if options.boxes == 1 or options.replay:
+        if options.boxes > 1:
+            raise UsageError("--boxes is of a session, and --replay has one that was recorded; leave "
+                             "one of them out")
+        for name in ("delay", "type1"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name} is of two boxes; add --boxes 2")
+        return
+    if options.nic == LITEETH:
+        raise UsageError("--boxes 2 needs ports whose MAC addresses can be set, and the kernel's "
+                         "driver for LiteEth can't; leave --nic or --boxes out")
+    if options.watch:
+        raise UsageError("--watch shows one box; leave it or --boxes out")
+    if options.command is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the consoles of two boxes need a terminal; give a command with -c")

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato live`: hosts at the ports of the box, until its console or a command ends; and a replay of
-such a session."""
+"""`moderato live`: hosts at the ports of the box, or of two boxes, until the console or a command ends;
+and a replay of such a session."""
 
 import contextlib
 import dataclasses
-import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,19 +17,20 @@ from ..explain import stacks, symbols
 from ..run import state
 from ..run.console import package
 from ..run.machine import machine
-from ..run.session import PROMPT, Session, octets
+from ..run.session import Session
 from ..run.system import System
 from ..run.variants import KNOWN, LITEETH
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.guest_output import GuestOutput
-from . import hosts, recording, window
+from . import boxes, consoles, hosts, recording, window
+from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
 GREETING = """\
 moderato: this is the console of a router; its page is http://198.18.0.1/
 moderato: `help` says what is there, Ctrl-A x leaves. Ctrl-C goes to the guest.
-moderato: a host beyond each port runs what you type behind one of these, in
+{}moderato: a host beyond each port runs what you type behind one of these, in
 moderato: another terminal, such as ping 198.18.0.1:
 moderato:   198.18.0.2: {}
 moderato:   198.19.0.2: {}
@@ -52,35 +51,55 @@ class Request:
     begin:   int | None = None   # a cycle, from which on `folded` counts
     folded:  Path | None = None
     watch:   bool = False        # a page shows what happens
+    boxes:   int = 1
+    delay:   float = DELAY_NS    # of the wire between two boxes
+    typed:   tuple[str | None, ...] = (None, None)  # at the console of each, at the beginning
 
 
 def live(request: Request) -> int:
     """Returns the exit status: the command's, or the console's."""
     with hosts.made() as beside:  # before anything is built
-        ready = _ready(request.system, request.variant)
-        with _watched(request) as watching:
-            return _live(request, ready, beside, watching)
+        ready = _ready(request.system, request.variant, request.boxes)
+        with _watched(request) as watching, boxes.joined(ready, request.delay) as made:
+            return _live(request, [_in_session(request, number, box, beside, watching)
+                                   for number, box in enumerate(made)], beside)
 
 
-def _live(request: Request, ready: state.State, beside: hosts.Hosts, watching: dict) -> int:
-    fields = {"hosts": list(beside.taps), "pace": request.pace, "link_mbps": LINK_MBPS,
-              "about": about(request, ready), **_files(request), **watching}
+def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts,
+                watching: dict) -> Box:
+    """What a box has in a session, beside its wire."""
+    taps = list(beside.taps)
+    if request.boxes > 1:
+        taps[1 - number] = None
+    fields = {"hosts": taps, "pace": request.pace, "link_mbps": LINK_MBPS,
+              "about": about(request, box.ready, number), **_files(request, number), **watching}
     if request.until is not None:
         fields["until"] = request.until
+    if request.typed[number] is not None:
+        fields["keys"] = request.typed[number] + "\n"
+    return box.with_fields([*filter(lambda tap: tap is not None, taps), *watching.values()], **fields)
+
+
+def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts) -> int:
     if request.command is None:
-        return console(ready, beside, fields)
-    status, reply = run(ready, beside, request.command, fields)
-    _tell(request, ready, reply)
-    outputs.name(request.record, request.capture, request.json)
+        entries = [beside.entry(port, os.getpid()) for port in range(2)]
+        if len(made) == 1:
+            return console(made[0], beside, GREETING.format("", *entries))
+        return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
+    status, replies = run(made, beside, request.command)
+    _tell(request, [box.ready for box in made], replies)
+    _name(request, request.record, request.capture)
     if status is None:
-        why = reply.get("ended") or f"cycle {reply['end_cycle']} was reached"
+        why = next((reply["ended"] for reply in replies if "ended" in reply),
+                   f"cycle {replies[0]['end_cycle']} was reached")
         raise LabError(f"{why} before the command had ended")
     return status
 
 
-def _ready(system: System, variant: str | None) -> state.State:
+def _ready(system: System, variant: str | None, count: int = 1) -> Sequence[state.State]:
     ready = state.ready(machine(LINK_MBPS, system), variant)
-    return state.serving(state.at_console(ready, package(system.nic)))
+    serving = state.serving(state.at_console(ready, package(system.nic)))
+    return [serving] if count == 1 else state.boxed(serving)
 
 
 @contextlib.contextmanager
@@ -94,61 +113,53 @@ def _watched(request: Request) -> Iterator[dict]:
         yield {"window": descriptor}
 
 
-def about(request: Request, ready: state.State) -> dict:
+def about(request: Request, ready: state.State, number: int = 0) -> dict:
     """What a recording says about itself; replay() reads it."""
-    return {"variant": request.variant, "system": dataclasses.asdict(request.system),
+    said = {"variant": request.variant, "system": dataclasses.asdict(request.system),
             "conditions": ready.conditions}
+    return said if request.boxes == 1 else said | {"box": number, "delay_ns": request.delay}
 
 
-def _files(request: Request) -> dict:
-    return {name: str(path) for name in ("record", "capture")
+def _files(request: Request, number: int) -> dict:
+    return {name: str(outputs.numbered(path, number)) for name in ("record", "capture")
             if (path := getattr(request, name)) is not None}
 
 
-def console(ready: state.State, beside: hosts.Hosts, fields: dict):
+def console(box: Box, beside: hosts.Hosts, greeting: str):
     """Hand the terminal to the guest: this process becomes the simulator, and has the hosts."""
-    ready.open().end()  # mends a checkpoint that can't be used
-    for descriptor in (*beside.descriptors, *_window(fields)):
+    box.ready.open().end()  # mends a checkpoint that can't be used
+    for descriptor in (*beside.descriptors, *box.keep):
         os.set_inheritable(descriptor, True)
-    print(GREETING.format(*(beside.entry(port, os.getpid()) for port in range(2))), end="",
-          file=sys.stderr, flush=True)
-    simulator = str(ready.machine.simulator)
-    os.execv(simulator, [simulator, "--restore", str(ready.checkpoint), "--interactive", "--prompt",
-                         PROMPT, "--live", json.dumps(
-                             {name: octets(value) for name, value in fields.items()})])
+    print(greeting, end="", file=sys.stderr, flush=True)
+    words = consoles.words(box)
+    os.execv(words[0], words)
 
 
-def _window(fields: dict) -> list[int]:
-    return [fields["window"]] if "window" in fields else []
-
-
-def run(ready: state.State, beside: hosts.Hosts, command: str,
-        fields: dict) -> tuple[int | None, dict]:
-    """The status of a command beyond port 0, and what moderato-sim says of the session.
+def run(made: Sequence[Box], beside: hosts.Hosts, command: str) -> tuple[int | None, list[dict]]:
+    """The status of a command beyond port 0, and what moderato-sim says of the session, of each box.
 
     The status is None if the session ended first; the command was killed then.
     """
     read, write = os.pipe()  # closed when the command has ended, or when we have
-    with ready.open(keep=[*beside.taps, read, *_window(fields)]) as session, \
-            ThreadPoolExecutor(1) as thread, _closing(write) as ends:
+    made = [box.with_fields([read], until_closed=read) for box in made]
+    with boxes.opened(made) as sessions, _closing(write) as ends:
         os.close(read)
-        with contextlib.redirect_stdout(sys.stderr), GuestOutput(ready.machine.sys_clk_hz) as output:
+        with contextlib.redirect_stdout(sys.stderr), \
+                GuestOutput(made[0].ready.machine.sys_clk_hz) as output:
             output.live = False  # the terminal is the command's
-            session.progress = lambda told: output.show(_printed(told), told["cycle"])
             process = beside.start(command)
             try:
-                replied = thread.submit(session.call, "live", **fields, until_closed=read, stream=True)
-                replied.add_done_callback(lambda _: process.kill())
+                running = boxes.Running(made, sessions, output)
+                running.when_ended(process.kill)
                 process.wait()
-                ended = replied.done()
+                ended = running.ended()
             finally:
                 process.kill()
                 process.wait()
                 ends()
-            reply = replied.result()
-            output.show(_printed(reply), reply["cycle"])
+            replies = running.result()
     status = process.returncode
-    return None if ended else status if status >= 0 else 128 - status, reply
+    return None if ended else status if status >= 0 else 128 - status, replies
 
 
 @contextlib.contextmanager
@@ -159,40 +170,67 @@ def _closing(descriptor: int):
         yield stack.close
 
 
-def _printed(told: dict) -> str:
-    return bytes.fromhex(told.get("printed", "")).decode(errors="surrogateescape").replace("\r\n", "\n")
-
-
 # Replay -------------------------------------------------------------------------------------------
 
 def replay(path: Path, request: Request) -> int:
     """Play a recording; 0 if all that left did so in its cycle, and the reports are the same."""
-    recorded = recording.read(path)
-    until = _until(recorded, request)
-    variant, system = _recorded_system(recorded)
-    ready = _ready(system, variant)
-    _require_same(recorded, ready)
-    request = dataclasses.replace(request, variant=variant, system=system)
-    fields = {"replay": str(path), "until": until, "link_mbps": LINK_MBPS, **_files(request)}
+    recorded = _read(path)
+    until = _until(_shortest(recorded), request)
+    variant, system = _recorded_system(recorded[0])
+    ready = _ready(system, variant, len(recorded))
+    for each, there in zip(recorded, ready, strict=True):
+        _require_same(each, there)
+    request = dataclasses.replace(request, variant=variant, system=system, boxes=len(recorded),
+                                  delay=recorded[0].about.get("delay_ns", DELAY_NS))
+    fields = {"until": until, "link_mbps": LINK_MBPS}
     if request.begin is not None:
         fields["from"] = request.begin
-    with _watched(request) as watching, ready.open(keep=_window(watching)) as session, \
-            _profiled(session, ready, request), GuestOutput(ready.machine.sys_clk_hz) as output:
-        session.progress = lambda told: output.show(_printed(told), told["cycle"])
-        reply = session.call("live", stream=True, **fields, **watching)
-        output.show(_printed(reply), reply["cycle"])
+    with contextlib.ExitStack() as stack:
+        watching = stack.enter_context(_watched(request))
+        made = [box.with_fields(watching.values(), replay=str(each.path), **fields, **watching,
+                                **_files(request, number))
+                for number, (box, each) in enumerate(zip(
+                    stack.enter_context(boxes.joined(ready, request.delay)), recorded, strict=True))]
+        sessions = stack.enter_context(boxes.opened(made))
+        for number, session in enumerate(sessions):
+            stack.enter_context(_profiled(session, ready[number], request, number))
+        output = stack.enter_context(GuestOutput(ready[0].machine.sys_clk_hz))
+        replies = boxes.Running(made, sessions, output).result()
     print(file=sys.stderr)
-    _tell(request, ready, reply)
-    outputs.name(request.capture, request.json, request.folded)
-    if reply["difference"]:
-        raise LabError(f"the replay differs from its recording: {reply['difference']}")
-    same = "to its end" if recorded.report and until == recorded.end else "as far as it went"
-    print(f"moderato: the same as the recording, to the cycle, {same}", file=sys.stderr)
+    _tell(request, ready, replies)
+    _name(request, request.capture, request.folded)
+    for number, reply in enumerate(replies):
+        if reply["difference"]:
+            raise LabError(f"the replay differs from its recording: {_of(number, replies)}"
+                           f"{reply['difference']}")
+    whole = all(each.report and until == each.end for each in recorded)
+    print("moderato: the same as the recording, to the cycle, "
+          + ("to its end" if whole else "as far as it went"), file=sys.stderr)
     return 0
 
 
+def _read(path: Path) -> list[recording.Recording]:
+    """Of one box, or of both."""
+    recorded = [recording.read(path)]
+    if "box" not in recorded[0].about:
+        return recorded
+    for number in range(2):
+        recorded[number:] = [recording.read(outputs.numbered(path, number))]
+        if (said := recorded[number].about.get("box")) != number:
+            raise LabError(f"{recorded[number].path} is not of box {number}, but of "
+                           f"{'one alone' if said is None else f'box {said}'}; name the file of box "
+                           "0, beside which that of box 1 has .1 behind its name")
+    return recorded
+
+
+def _shortest(recorded: Sequence[recording.Recording]) -> recording.Recording:
+    """The one that ends first; if it is not whole, none is."""
+    return min(recorded, key=lambda each: (each.end, each.report is not None))
+
+
 @contextlib.contextmanager
-def _profiled(session: Session, ready: state.State, request: Request) -> Iterator[None]:
+def _profiled(session: Session, ready: state.State, request: Request,
+              number: int) -> Iterator[None]:
     """Write where the cycles went, if that is wanted."""
     if request.folded is None:
         yield
@@ -203,7 +241,7 @@ def _profiled(session: Session, ready: state.State, request: Request) -> Iterato
         session.call("profile", symbols=str(names), window=request.begin is not None)
         yield
         session.call("profile", stop=str(written))
-        outputs.write_text(request.folded,
+        outputs.write_text(outputs.numbered(request.folded, number),
                            stacks.folded(request.variant or "default", stacks.read(written)))
 
 
@@ -246,22 +284,37 @@ def _other(recorded: recording.Recording, why: str) -> LabError:
 
 # Report -------------------------------------------------------------------------------------------
 
-def _tell(request: Request, ready: state.State, reply: dict):
-    seconds = (reply["end_cycle"] - reply["start_cycle"]) / ready.machine.sys_clk_hz
-    ports = "; ".join(f"port {number}: {port['in']['frames']} frames in, {port['out']['frames']} out, "
-                      f"{port['dropped']} dropped" for number, port in enumerate(reply["ports"]))
-    print(f"moderato: {seconds:.3f} s simulated; {ports}", file=sys.stderr)
+def _tell(request: Request, ready: Sequence[state.State], replies: Sequence[dict]):
+    for number, reply in enumerate(replies):
+        seconds = (reply["end_cycle"] - reply["start_cycle"]) / ready[0].machine.sys_clk_hz
+        ports = "; ".join(
+            f"port {port}: {passed['in']['frames']} frames in, {passed['out']['frames']} out, "
+            f"{passed['dropped']} dropped" for port, passed in enumerate(reply["ports"]))
+        print(f"moderato: {_of(number, replies)}{seconds:.3f} s simulated; {ports}", file=sys.stderr)
     if request.json:
-        outputs.write_json(request.json, report(request, ready, reply))
+        outputs.write_json(request.json, report(request, ready, replies))
+
+
+def _of(number: int, of: Sequence) -> str:
+    """What a line about one of several boxes begins with."""
+    return f"box {number}: " if len(of) > 1 else ""
+
+
+def _name(request: Request, *paths: Path | None):
+    """Say what was written."""
+    outputs.name(*(outputs.numbered(path, number) for path in paths if path
+                   for number in range(request.boxes)), request.json)
 
 
 REPORT = ("start_cycle", "end_cycle", "keys", "ports", "idle_cycles", "claims")
 
 
-def report(request: Request, ready: state.State, reply: dict) -> dict:
+def report(request: Request, ready: Sequence[state.State], replies: Sequence[dict]) -> dict:
     """What `--json` has: a session and its replay differ in `simulation` only."""
-    wall = reply["wall_seconds"]
-    cycles = reply["end_cycle"] - reply["start_cycle"]
-    return {"variant": request.variant, **{name: reply[name] for name in REPORT},
-            "conditions": ready.conditions,
+    each = [{name: reply[name] for name in REPORT} | {"conditions": there.conditions}
+            for there, reply in zip(ready, replies, strict=True)]
+    found = each[0] if len(each) == 1 else {"delay_ns": request.delay, "boxes": each}
+    wall = max(reply["wall_seconds"] for reply in replies)
+    cycles = replies[0]["end_cycle"] - replies[0]["start_cycle"]
+    return {"variant": request.variant, **found,
             "simulation": {"wall_seconds": wall, "cycles_per_second": round(cycles / wall)}}

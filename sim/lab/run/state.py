@@ -7,6 +7,7 @@
     carrying a program is in the guest; a transfer starts here
     console  more for people is in the guest; `moderato shell` starts here
     serving  the guest serves its page; `moderato live` starts here
+    boxed    it is one of two boxes, joined by a wire
 """
 
 import functools
@@ -23,6 +24,7 @@ from moderato.soc.toolchain.cache import artifact
 from . import ethtool, guest, pool
 from .machine import KERNELS, Machine
 from .session import FUNCTION, PATIENCE, PROMPT, CheckpointError, Session
+from .stations import BEYOND, ROUTER, TESTER, WIRE
 from .variants import KNOWN, LITEETH
 
 _repair = threading.Lock()
@@ -175,6 +177,42 @@ def serving(before: State) -> State:
 
     return _state(before.machine, "serving", [before.folder.name, *commands], build,
                   "half a minute", functools.partial(serving, before))
+
+
+def boxed(before: State) -> tuple[State, State]:
+    """Two boxes that differ in their addresses only, in the same cycle, to be joined by a wire: port 1
+    of the first one to port 0 of the second one."""
+    second = _boxed(before, 1, SECOND)
+    return _boxed(before, 0, FIRST, second), second
+
+
+FIRST = (f"ip neigh del {TESTER[1].ipv4} dev eth1",
+         f"ip addr del {ROUTER[1].ipv4}/24 dev eth1",
+         f"ip addr add {WIRE[0].ipv4}/24 dev eth1",
+         f"ip route add 198.19.0.0/24 via {WIRE[1].ipv4}")
+SECOND = (f"ip link set eth0 down; ip link set eth0 address {WIRE[1].mac}; ip link set eth0 up",
+          f"ip link set eth1 down; ip link set eth1 address {BEYOND.mac}; ip link set eth1 up",
+          f"ip addr del {ROUTER[0].ipv4}/24 dev eth0",
+          f"ip addr add {WIRE[1].ipv4}/24 dev eth0",
+          f"ip route add 198.18.0.0/24 via {WIRE[0].ipv4}")
+SLACK = 20_000_000  # cycles in which the first box, which has less to do, gets there
+
+
+def _boxed(before: State, number: int, commands: Sequence[str], other: State | None = None) -> State:
+    """other: the box whose cycle this one is to end in."""
+    def build(folder: Path):
+        with before.open(console=folder / "console.log") as session:
+            for command in commands:
+                session.check(command)
+            counters = guest.parse(session.check(guest.COMMAND))
+            now = session.call("run", cycles=SETTLE)["cycle"]
+            session.call("run", cycles=other.cycle() - now if other else SLACK)
+            (folder / "counters.json").write_text(json.dumps(vars(counters)))
+            session.call("save", file=str(folder / "checkpoint"))
+
+    return _state(before.machine, f"box-{number}",
+                  [before.folder.name, *commands, *([other.folder.name] if other else [])], build,
+                  "half a minute", functools.partial(_boxed, before, number, commands, other))
 
 
 def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:

@@ -124,6 +124,11 @@ def write_json(path: Path, value):
     write_text(path, json.dumps(value, indent=2) + "\n")
 
 
+def numbered(path: Path, number: int) -> Path:
+    """Of several files of the same kind: all but the first one have their number behind the name."""
+    return path if number == 0 else path.with_name(f"{path.name}.{number}")
+
+
 def name(*paths: Path | None):
     """Say on standard error what was written."""
     written = [str(path) for path in paths if path and descriptor(path) is None]

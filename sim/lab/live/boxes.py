@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The simulators of a session: one box, or two that a wire joins.
+
+    host 0 ── port 0, box, port 1 ── host 1
+    host 0 ── port 0, box 0, port 1 ── wire ── port 0, box 1, port 1 ── host 1
+
+Each has a process of its own. The harness keeps two of them in the same simulated time.
+"""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass
+
+from ..run.session import Session
+from ..run.state import State
+from ..show.guest_output import GuestOutput
+
+DELAY_NS = 1000  # of the wire: 200 m of cable
+ALONE = "the other box is gone"  # moderato-sim says so when that one has failed
+
+
+@dataclass(frozen=True)
+class Box:
+    """fields: of its `live` command; keep: the descriptors among them; wire: its end of that."""
+    ready:  State
+    fields: dict
+    keep:   tuple[int, ...] = ()
+    wire:   socket.socket | None = None
+
+    def with_fields(self, keep: Sequence[int] = (), **fields) -> "Box":
+        return Box(self.ready, self.fields | fields, (*self.keep, *keep), self.wire)
+
+    def started(self):
+        """Its simulator has the wire now. Nobody else may, or the other one would not notice its end."""
+        if self.wire:
+            self.wire.close()
+
+
+@contextlib.contextmanager
+def joined(ready: Sequence[State], delay_ns: float) -> Iterator[list[Box]]:
+    """Boxes whose wire, if there are two, is there while the block runs."""
+    if len(ready) == 1:
+        yield [Box(ready[0], {})]
+        return
+    delay = round(delay_ns * ready[0].machine.sys_clk_hz / 1e9)
+    first, second = socket.socketpair()
+    with first, second:
+        yield [Box(state, {"wire": {"port": 1 - number, "socket": end.fileno(), "delay": delay}},
+                   (end.fileno(),), end)
+               for number, (state, end) in enumerate(zip(ready, (first, second), strict=True))]
+
+
+@contextlib.contextmanager
+def opened(boxes: Sequence[Box]) -> Iterator[list[Session]]:
+    """A simulation of each."""
+    with contextlib.ExitStack() as stack:
+        sessions = [stack.enter_context(box.ready.open(keep=box.keep)) for box in boxes]
+        for box in boxes:
+            box.started()
+        yield sessions
+
+
+class Running:
+    """Their `live` commands, under way in the block."""
+
+    def __init__(self, boxes: Sequence[Box], sessions: Sequence[Session], output: GuestOutput):
+        self.lines = Lines(output) if len(boxes) > 1 else None
+        self.output = output
+        self.pool = ThreadPoolExecutor(len(boxes))
+        self.replies = [self.pool.submit(self._run, number, box, session) for number, (box, session)
+                        in enumerate(zip(boxes, sessions, strict=True))]
+
+    def _run(self, number: int, box: Box, session: Session) -> dict:
+        session.progress = lambda told: self._show(number, told)
+        reply = session.call("live", stream=True, **box.fields)
+        self._show(number, reply)
+        return reply
+
+    def _show(self, number: int, told: dict):
+        printed = bytes.fromhex(told.get("printed", "")).decode(errors="surrogateescape")
+        printed = printed.replace("\r\n", "\n")
+        if self.lines:
+            self.lines.show(number, printed, told["cycle"])
+        else:
+            self.output.show(printed, told["cycle"])
+
+    def when_ended(self, call: Callable[[], None]):
+        """Call this when any of them has ended."""
+        for reply in self.replies:
+            reply.add_done_callback(lambda _: call())
+
+    def ended(self) -> bool:
+        return any(reply.done() for reply in self.replies)
+
+    def result(self) -> list[dict]:
+        """Waits for the replies of all. Raises what went wrong; of two, not what followed from it."""
+        wait_for(self.replies)
+        self.pool.shutdown()
+        if self.lines:
+            self.lines.end()
+        errors = [error for reply in self.replies if (error := reply.exception())]
+        for error in sorted(errors, key=lambda error: ALONE in str(error)):
+            raise error
+        return [reply.result() for reply in self.replies]
+
+
+class Lines:
+    """What several guests print, by whole lines, each with the number of its box."""
+
+    def __init__(self, output: GuestOutput):
+        self.output, self.begun, self.cycle = output, {}, 0
+        self.lock = threading.Lock()
+
+    def show(self, box: int, piece: str, cycle: int):
+        with self.lock:
+            *lines, self.begun[box] = (self.begun.get(box, "") + piece).split("\n")
+            self.cycle = cycle
+            self.output.show("".join(f"box {box}: {line}\n" for line in lines), cycle)
+
+    def end(self):
+        for box, line in sorted(self.begun.items()):
+            if line:
+                self.show(box, "\n", self.cycle)
