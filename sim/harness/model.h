@@ -73,7 +73,7 @@ public:
     // Of a hart, read from the core's own registers: a pad would have to be evaluated in every cycle.
     Hart hart(unsigned hart) const;
 
-    // How full a port's FIFO and ring are.
+    // How full a port's FIFO and rings are, and how far its moderation is.
     Fill fill(unsigned port) const { return ::fill(*top_->rootp, port); }
 
     // Copies bytes into RAM or ROM; `what` names their origin in the error if they do not fit.

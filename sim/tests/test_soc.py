@@ -48,17 +48,25 @@ def test_the_profiler_finds_the_registers_of_every_hart(harts):
         assert re.search(rf"DataCache {cache} \(", hart) and re.search(rf"reg .* {walks};", hart)
 
 
-@pytest.mark.parametrize("config", [SimConfig(macs=2), SimConfig(macs=2, offloads=True)])
-def test_the_window_finds_the_fill_of_every_port(config):
-    """The registers' names depend on the MAC's options."""
+@pytest.mark.parametrize("config, queues", [
+    (SimConfig(macs=2), 1), (SimConfig(macs=2, offloads=True), 2)])
+def test_the_window_finds_the_fill_of_every_queue(config, queues):
+    """The registers' names depend on the MAC's options, and on how many of a kind came before."""
     verilog = (soc_verilog(config) / "sim.v").read_text()
-    registers = re.findall(r"^reg\s.*?\b(moderatomac\w+)", verilog, re.MULTILINE)
+    registers = re.findall(r"^(?:reg|wire)\s.*?\b(moderatomac\w+)", verilog, re.MULTILINE)
     header = rings_header("\n".join(f"top__DOT__soc__DOT__{name};" for name in registers), 2)
     for port in range(2):
-        case, = re.findall(rf"case {port}: {{.*?}}", header, re.DOTALL)
+        case, = re.findall(rf"case {port}:.*?;", header, re.DOTALL)
         used = re.findall(r"__DOT__(moderatomac\w+)", case)
-        assert len(used) == 5 and all(name.startswith(f"moderatomac{port}_") for name in used)
+        assert all(name.startswith(f"moderatomac{port}_") for name in used)
+        # The FIFO; of a queue the ring's three, its order twice; two moderations of nine, a pacing.
+        assert len(used) == 1 + queues * (4 + 2 * 9 + 2)
+        assert len(set(used)) == len(used) - queues
         fifo, = (name.removesuffix("_frames") for name in used if "framefifo" in name)
         assert f"{fifo}_param_broadcast" in verilog  # the one of what is received
-        assert not any("tx" in name for name in used)
+        for line in re.findall(r"^ +\{.*armed.*$", case, re.MULTILINE):
+            number, = set(re.findall(r"_moderation(\d+)_", line))
+            way, = set(re.findall(r"_reg_((?:rx|tx)1?)_(?:frames|packet)", line))
+            # Which strobe of the driver re-arms it.
+            assert re.search(rf"moderation{number}_rearm\b.*strobe_{way}_rearm", verilog), line
     assert "case" not in rings_header("nothing", 2)

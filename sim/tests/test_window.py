@@ -24,7 +24,15 @@ WAIT = 20  # seconds in which something has to happen
 EVENTS = ["rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed", "rx_drop_ring",
           "rx_drop_fifo", "rx_drop_error", "rx_drop_filter"]
 ABOUT = {"sys_clk_hz": 100_000_000, "replaying": False, "start": 0, "until": None, "mbps": 100,
-         "events": EVENTS, "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}]}
+         "events": EVENTS, "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}], "queues": [1, 1]}
+
+
+def queue(ring=192):
+    """Its Rx moderation counts frames, and delays by 100 µs at most; its Tx moderation is off."""
+    off = {"armed": False, "unreported": 3, "frames": 0,
+           **dict.fromkeys(("packet", "absolute", "gap"), [0, 0])}
+    return {"ring": ring, "size": 256, "tx": off,
+            "rx": {**off, "armed": True, "unreported": 7, "frames": 64, "absolute": [2500, 10_000]}}
 
 
 class Simulator:
@@ -43,12 +51,12 @@ class Simulator:
     def tell(self, **message):
         self.socket.send(json.dumps(message).encode())
 
-    def state(self, cycle, into=0, out=0, drops=0, **changes):
-        """Port 0 got frames, port 1 sent some, others found no descriptor."""
+    def state(self, cycle, into=0, out=0, drops=0, queues=(192,), **changes):
+        """Port 0 got frames, port 1 sent some, others found no descriptor. queues: how full each is."""
         ports = [{"in": frames, "out": sent, "dropped": 0, "waiting": 0,
                   "load": {"percent": 0, "octets": 64},
                   "events": [frames, sent, frames, sent, lost, 0, 0, 0],
-                  "fill": {"fifo": 3, "ring": 192, "size": 256, "unreported": 7}}
+                  "fill": {"fifo": 3, "queues": [queue(ring) for ring in queues]}}
                  for frames, sent, lost in ((into, 0, drops), (0, out, 0))]
         self.tell(state={"cycle": cycle, "paused": False, "ratio": None, "ports": ports,
                          "idle": [cycle // 4], "lines": 4, "wfi": 0, "left_out": 0, "printed": "",
@@ -196,6 +204,23 @@ def test_figures(page, simulator):
     shows(shown, "box-0", "raised, low")  # source 3 of the PLIC
     shows(shown, "time", "0.020000")
     assert shown.find_element(By.ID, "moment").get_attribute("href").endswith("#cycle=2000000")
+
+
+def test_moderation(page, simulator):
+    """Each queue's ring, and how far its conditions for an interrupt are."""
+    shown = page(queues=[2, 2])
+    simulator.state(2_000_000, queues=(192, 5))
+    shows(shown, "queue-1-0", "192 / 256")
+    shows(shown, "queue-1-1", "5 / 256")
+    shows(shown, "plot-ring", "port 1 queue 1 5")
+    rows = [" ".join(line.text.split())
+            for line in shown.find_elements(By.CSS_SELECTOR, "#queue-0-1 tr")]
+    assert rows == ["Queue 1 Rx Tx", "Interrupt armed masked", "Unreported 7 of 64 3",
+                    "Packet timer off off", "Delay 25 of 100 µs off", "Gap off off"]
+    meters = [meter for meter in shown.find_elements(By.CSS_SELECTOR, "#queue-0-1 meter")
+              if meter.is_displayed()]
+    assert [(meter.get_attribute("value"), meter.get_attribute("max")) for meter in meters] == \
+        [("7", "64"), ("25", "100")]
 
 
 def test_controls(page, simulator):

@@ -14,11 +14,34 @@
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr size_t kLongestControl = 1 << 16;
 
 bool of_a_port(unsigned source) {
     return std::any_of(std::begin(kLines), std::end(kLines),
                        [source](const auto& port) { return (port[0] | port[1]) >> source & 1; });
+}
+
+Json timer_json(const Timer& timer) { return {timer.count, timer.limit}; }
+
+Json moderation_json(const Moderation& way) {
+    return {{"armed", way.armed},
+            {"unreported", way.unreported},
+            {"frames", way.frames},
+            {"packet", timer_json(way.packet)},
+            {"absolute", timer_json(way.absolute)},
+            {"gap", timer_json(way.gap)}};
+}
+
+Json fill_json(const Fill& fill) {
+    Json queues = Json::array();
+    for (const QueueFill& queue : fill.queues)
+        queues.push_back({{"ring", queue.ring},
+                          {"size", queue.size},
+                          {"rx", moderation_json(queue.rx)},
+                          {"tx", moderation_json(queue.tx)}});
+    return {{"fifo", fill.fifo}, {"queues", queues}};
 }
 
 }  // namespace
@@ -174,15 +197,17 @@ void Window::show() {
 }
 
 Window::Json Window::about() const {
-    Json lines = Json::array();
+    Json lines = Json::array(), queues = Json::array();
     for (const auto& port : kLines) lines.push_back({{"rx", port[0]}, {"tx", port[1]}});
+    for (unsigned port = 0; port < kPorts; ++port) queues.push_back(simulation_.fill(port).queues.size());
     return {{"sys_clk_hz", kSysClkHz},
             {"replaying", live_.replaying()},
             {"start", live_.start()},
             {"until", live_.plan().until ? Json(*live_.plan().until) : Json(nullptr)},
             {"mbps", simulation_.tester().rate().mbps()},
             {"events", kEventNames},
-            {"lines", lines}};
+            {"lines", lines},
+            {"queues", queues}};
 }
 
 Window::Json Window::state() const {
@@ -197,10 +222,7 @@ Window::Json Window::state() const {
                     {"waiting", live_.waiting(number)},
                     {"events", counters.events[number]},
                     {"load", {{"percent", load.ppm / 10000.0}, {"octets", load.frame_bytes}}}};
-        const Fill fill = simulation_.fill(number);
-        if (fill.known)
-            out["fill"] = {
-                {"fifo", fill.fifo}, {"ring", fill.ring}, {"size", fill.size}, {"unreported", fill.unreported}};
+        if (const Fill fill = simulation_.fill(number); !fill.queues.empty()) out["fill"] = fill_json(fill);
         ports.push_back(out);
     }
     Json moments = Json::array();

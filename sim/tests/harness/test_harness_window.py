@@ -96,6 +96,7 @@ def test_what_is_told(watched):
     about = session.told("about")
     assert (about["sys_clk_hz"], about["mbps"], about["replaying"]) == (100_000_000, 100, False)
     assert len(about["lines"]) == 2 and "rx_interrupt" in about["events"]
+    assert about["queues"] == [0, 0]
     session.host.send(bytes(packet(1)))
     state = session.until(lambda state: state["ports"][1]["out"])
     assert state["ports"][0]["in"] == 1 and "fill" not in state["ports"][0]  # a mock has no ring

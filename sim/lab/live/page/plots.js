@@ -8,21 +8,25 @@ const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
 const event = (about, port, name) => port.events[about.events.indexOf(name)];
 const events = (about, state, name) => sum(state.ports.map((port) => event(about, port, name)));
 
+const COLOURS = ["in", "out", "line", "bad"];
+
 // What each figure shows: of two states and the seconds between them.
-const FIGURES = [
-  ...[0, 1].map((port) => ({
+const figures = (about) => [
+  ...about.lines.map((_, port) => ({
     id: `frames-${port}`, title: `Port ${port}, frames/s`, series: [
       { name: "in", colour: "in", of: (a, b, s) => (b.ports[port].in - a.ports[port].in) / s },
       { name: "out", colour: "out", of: (a, b, s) => (b.ports[port].out - a.ports[port].out) / s }],
   })),
-  { id: "ring", title: "Rx rings, descriptors with a frame", series: [0, 1].map((port) => ({
-      name: `port ${port}`, colour: port ? "out" : "in", of: (a, b) => b.ports[port].fill?.ring ?? 0 })) },
+  { id: "ring", title: "Rx rings, descriptors with a frame", series: about.queues.flatMap((queues, port) =>
+      Array.from({ length: queues }, (_, queue) => ({
+        name: queues > 1 ? `port ${port} queue ${queue}` : `port ${port}`, colour: COLOURS[port + 2 * queue],
+        of: (a, b) => b.ports[port].fill.queues[queue].ring }))) },
   { id: "interrupts", title: "Interrupts/s, both ports", series: ["rx", "tx"].map((way) => ({
       name: way, colour: way === "rx" ? "in" : "out",
-      of: (a, b, s, about) => (events(about, b, `${way}_interrupt`) - events(about, a, `${way}_interrupt`)) / s })) },
+      of: (a, b, s) => (events(about, b, `${way}_interrupt`) - events(about, a, `${way}_interrupt`)) / s })) },
   { id: "drops", title: "Received frames dropped/s", series: [["ring", "no descriptor", "bad"], ["fifo", "FIFO full", "out"]].map(
       ([cause, name, colour]) => ({ name, colour,
-        of: (a, b, s, about) => (events(about, b, `rx_drop_${cause}`) - events(about, a, `rx_drop_${cause}`)) / s })) },
+        of: (a, b, s) => (events(about, b, `rx_drop_${cause}`) - events(about, a, `rx_drop_${cause}`)) / s })) },
   { id: "idle", title: "CPU idle, %", most: 100, series: [{ name: "idle", colour: "line",
       of: (a, b) => 100 * (sum(b.idle) - sum(a.idle)) / (b.idle.length * (b.cycle - a.cycle)) }] },
 ];
@@ -34,7 +38,7 @@ export class Plots {
     this.about = about;
     this.last = null;
     this.points = [];
-    this.figures = FIGURES.map((figure) => ({ ...figure, ...build(place, figure) }));
+    this.figures = figures(about).map((figure) => ({ ...figure, ...build(place, figure) }));
   }
 
   take(state) {
@@ -42,7 +46,7 @@ export class Plots {
     const cycles = state.cycle - this.last.cycle;
     if (cycles < BIN) return;
     const seconds = cycles / this.about.sys_clk_hz;
-    const values = this.figures.map((figure) => figure.series.map((one) => one.of(this.last, state, seconds, this.about)));
+    const values = this.figures.map((figure) => figure.series.map((one) => one.of(this.last, state, seconds)));
     this.points.push({ time: state.cycle / this.about.sys_clk_hz, values });
     while (this.points.at(-1).time - this.points[0].time > KEPT) this.points.shift();
     this.last = state;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page: messages from the simulator to what shows them, controls back.
+import { Boxes } from "./boxes.js";
 import { livelock } from "./livelock.js";
 import { Plots } from "./plots.js";
-import { Boxes, Wires } from "./wires.js";
+import { Wires } from "./wires.js";
 
 const LONGEST = 20000;  // characters of the console that are kept
 const element = (id) => document.getElementById(id);

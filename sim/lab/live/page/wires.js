@@ -1,72 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the box does now: rings as rings, frames on the wires, drops, interrupt lines.
+// The last moments on the wires: frames, drops, interrupt lines.
 import { canvas2d } from "./plots.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const KEPT = 2000;    // moments
 const PREAMBLE = 8;   // octet times before a frame
-
-export class Boxes {
-  constructor(place, about) {
-    this.about = about;
-    this.boxes = about.lines.map((_, port) => box(place, port));
-  }
-
-  take(state) {
-    state.ports.forEach((port, number) => {
-      const { element, full, label, values } = this.boxes[number], fill = port.fill;
-      const raised = (way) => (state.lines << 1 & this.about.lines[number][way]) !== 0;
-      const part = fill ? Math.min(fill.ring / fill.size, 1) : 0;
-      full.setAttribute("stroke-dasharray", `${(100 * part).toFixed(2)} 100`);
-      label.textContent = fill ? `${fill.ring} / ${fill.size}` : "";
-      element.toggleAttribute("data-crowded", part > 0.9);
-      const dropped = this.about.events.map((name, at) => (name.startsWith("rx_drop") ? port.events[at] : 0));
-      const texts = {
-        "Frames in, out": `${port.in}, ${port.out}`,
-        "Wait before the box": `${port.waiting}, dropped ${port.dropped}`,
-        "In the Rx FIFO": fill ? `${fill.fifo}` : "unknown",
-        "Unreported": fill ? `${fill.unreported}` : "unknown",
-        "Dropped inside": `${dropped.reduce((a, b) => a + b, 0)}`,
-        "Rx, Tx line": `${raised("rx") ? "raised" : "low"}, ${raised("tx") ? "raised" : "low"}`,
-      };
-      for (const [name, text] of Object.entries(texts)) values[name].textContent = text;
-      values["Rx, Tx line"].className = raised("rx") || raised("tx") ? "raised" : "";
-    });
-  }
-}
-
-function box(place, port) {
-  const element = document.createElement("div");
-  element.className = "box";
-  element.id = `box-${port}`;
-  const svg = element.appendChild(document.createElementNS(SVG, "svg"));
-  svg.setAttribute("viewBox", "0 0 100 100");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `Fill of port ${port}'s Rx ring`);
-  const circle = (name) => {
-    const made = svg.appendChild(document.createElementNS(SVG, "circle"));
-    made.setAttribute("class", name);
-    for (const [key, value] of Object.entries({ cx: 50, cy: 50, r: 40, pathLength: 100, transform: "rotate(-90 50 50)" }))
-      made.setAttribute(key, value);
-    return made;
-  };
-  circle("slot");
-  const full = circle("full");
-  full.setAttribute("stroke-dasharray", "0 100");
-  const label = svg.appendChild(document.createElementNS(SVG, "text"));
-  label.setAttribute("x", 50);
-  label.setAttribute("y", 54);
-  const side = element.appendChild(document.createElement("div"));
-  side.appendChild(document.createElement("h3")).textContent = `Port ${port}, eth${port}`;
-  const list = side.appendChild(document.createElement("dl")), values = {};
-  for (const name of ["Frames in, out", "Wait before the box", "In the Rx FIFO", "Unreported", "Dropped inside", "Rx, Tx line"]) {
-    list.appendChild(document.createElement("dt")).textContent = name;
-    values[name] = list.appendChild(document.createElement("dd"));
-    values[name].textContent = "–";
-  }
-  place.append(element);
-  return { element, full, label, values };
-}
 
 export class Wires {
   constructor(canvas, about) {
