@@ -15,18 +15,25 @@ template <bool profiled> void Simulation::loop() {
         ++cycle_;
         if (__builtin_expect(cycle_ >= due_, 0)) drive();
         model_.step();
-        for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
-        if (const uint64_t attention = model_.attention(); __builtin_expect(attention != 0, 0)) observe(attention);
-        if constexpr (profiled)
-            for (unsigned hart = 0; hart < kHarts; ++hart) profiler_.cycle(cycle_, hart, model_.hart(hart));
-        else if (__builtin_expect(!model_.resting(), 1)) circle_ = kNever;
-        else if (cycle_ >= look_) sleep();
+        look<profiled>();
+        if (__builtin_expect(!model_.resting(), 1))
+            circle_ = kNever;
+        else if (cycle_ >= look_)
+            sleep<profiled>();
     }
+}
+
+// At what the device shows in a cycle.
+template <bool profiled> void Simulation::look() {
+    for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
+    if (const uint64_t attention = model_.attention(); __builtin_expect(attention != 0, 0)) observe(attention);
+    if constexpr (profiled)
+        for (unsigned hart = 0; hart < kHarts; ++hart) profiler_.cycle(cycle_, hart, model_.hart(hart));
 }
 
 // Passes over cycles in which nothing happens: if the state after a circle is what it was before but for the time, it stays
 // so until the next timer or input. What was found holds on when a run ends, and while the loop drives nothing.
-void Simulation::sleep() {
+template <bool profiled> void Simulation::sleep() {
     if (cycle_ >= still_) {
         if (!circling_) {
             if (cycle_ + 2 * kCircle >= due_) return;
@@ -47,6 +54,8 @@ void Simulation::sleep() {
     cycle_ += passing;
     slept_ += passing;
     for (uint64_t& idle : counters_.idle) idle += passing;
+    if (profiled && passing)
+        for (unsigned hart = 0; hart < kHarts; ++hart) profiler_.rest(cycle_, hart, model_.hart(hart), passing);
     look_ = cycle_ + patience_;
 }
 

@@ -60,6 +60,9 @@ public:
     };
     void start_profile(const Profiler::Files& files, bool windowed);
     Costs stop_profile(const std::string& path);
+    // A profile for who looks at it meanwhile; it has no files, and the memory port is not metered.
+    void follow(const std::string& symbols) { profiler_.start({symbols, {}, {}, {}}, false, cycle_); }
+    void unfollow() { profiler_.stop({}); }
 
     // Begins traffic of a kind, from its plan: a Trial, a Replay, a Talk, a Live; one at a time.
     template <class Kind, class Plan> Kind& begin(Plan plan) {
@@ -115,6 +118,8 @@ private:
     static constexpr uint64_t kLeastPatience = 16, kMostPatience = 4096;
 
     template <bool profiled> void loop();
+    template <bool profiled> void look();
+    template <bool profiled> void sleep();
     void advance(uint64_t limit);
     void drive();
     void charge(bool on);
@@ -122,7 +127,6 @@ private:
     void end_window();
     void advance_traffic();
     void refuse_while_attached(const std::string& path, const char* what) const;
-    void sleep();
     void wake();
     void observe(uint64_t attention);
     void plan();

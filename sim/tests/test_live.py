@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import namespaces
 import pytest
@@ -320,16 +321,21 @@ def test_the_console_gets_the_hosts(lab, beside, monkeypatch, capsys):
 
 
 def test_a_window_is_the_simulator_s(lab, beside, monkeypatch, capsys):
-    """It gets the descriptor, in a session with a command, at the console, and in a replay."""
+    """It gets the descriptor, in a session with a command, at the console, and in a replay; and the
+    guest's functions, from a file without a name."""
     address, at_console = "the window, for a browser on this machine: http://127.0.0.1:", []
+    function = live.symbols.Symbol(0xC0001000, 16, "schedule")
+    monkeypatch.setattr(live.symbols, "of_guest", lambda _: [function])
     assert lab("--record", "session", "--watch", "-c", "true") == 0
     assert address in capsys.readouterr().err
     assert lab("--replay", "session", "--watch") == 0
     assert address in capsys.readouterr().err
 
     def execute(_, words):
-        window = json.loads(words[words.index("--live") + 1])["window"]
-        at_console.append(os.get_inheritable(window))
+        fields = json.loads(words[words.index("--live") + 1])
+        assert Path(fields["symbols"]).read_text() == "0xc0001000 16 schedule\n"
+        at_console.append(all(map(os.get_inheritable,
+                                  (fields["window"], int(Path(fields["symbols"]).name)))))
 
     monkeypatch.setattr(live.os, "execv", execute)
     lab("--watch")

@@ -2,6 +2,8 @@
 """The profiler and the timeline on the real SoC: exact, and of no influence."""
 
 import functools
+import json
+import subprocess
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -68,7 +70,6 @@ def test_a_trial_does_not_notice(lab, variant, tmp_path):
         charged = session.call("profile", stop=str(tmp_path / "stacks"))
     for reply in [*plain, *traced]:
         del reply["wall_seconds"], reply["cpu_seconds"]
-        reply.pop("slept_cycles", None)  # a profile passes over none
     assert plain == traced and plain[0]["ports"][0]["forwarded"] > 0
     window = plain[0]["window"]
     rows = stacks.read(tmp_path / "stacks")
@@ -76,6 +77,29 @@ def test_a_trial_does_not_notice(lab, variant, tmp_path):
     assert sum(row.cycles for row in rows) == charged["harts"][0]["cycles"] == length > 10_000
     assert [sum(row.causes["idle"] for row in rows)] == window["idle_cycles"]
     assert charged["harts"][0]["lost"] < 20  # frames that were there at the start, and no more
+
+
+def test_a_guest_that_sleeps(lab, tmp_path):
+    """Cycles that are passed over are charged as if they were not."""
+    symbols.write(guest("napi-tx-128"), tmp_path / "symbols")
+    commands = "".join(json.dumps(command) + "\n" for command in (
+        {"do": "profile", "symbols": "../symbols", "timeline": "timeline"},
+        {"do": "send", "text": "usleep 15000; echo aw''ake\n"},
+        {"do": "expect", "text": "awake", "max_cycles": 50_000_000},
+        {"do": "counters"}, {"do": "profile", "stop": "stacks"}))
+    told = []
+    for name, options in ("passing", []), ("not passing", ["--ungated"]):
+        (tmp_path / name).mkdir()
+        done = subprocess.run([lab.simulator, *options, "--restore",
+                               state.ready(lab, "napi-tx-128").checkpoint, "--script", "-"],
+                              input=commands, cwd=tmp_path / name, text=True, check=True,
+                              capture_output=True)
+        *_, counters, profiled = map(json.loads, done.stdout.splitlines())
+        slept = counters["slept_cycles"]
+        told.append([profiled["harts"], *((tmp_path / name / file).read_text()
+                                          for file in ("stacks", "timeline"))])
+        assert (slept > 1_000_000) == (name == "passing")
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize("variant", ["original", "napi-tx-off"])

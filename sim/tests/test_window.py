@@ -18,13 +18,14 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from moderato.sim.lab.live import window
+from moderato.sim.lab.live import busy, window
 
 WAIT = 20  # seconds in which something has to happen
 EVENTS = ["rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed", "rx_drop_ring",
           "rx_drop_fifo", "rx_drop_error", "rx_drop_filter"]
 ABOUT = {"sys_clk_hz": 100_000_000, "replaying": False, "start": 0, "until": None, "mbps": 100,
-         "events": EVENTS, "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}], "queues": [1, 1]}
+         "events": EVENTS, "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}], "queues": [1, 1],
+         "terms": busy.shown(1)}
 
 
 def queue(ring=192):
@@ -33,6 +34,7 @@ def queue(ring=192):
            **dict.fromkeys(("packet", "absolute", "gap"), [0, 0])}
     return {"ring": ring, "size": 256, "tx": off,
             "rx": {**off, "armed": True, "unreported": 7, "frames": 64, "absolute": [2500, 10_000]}}
+
 
 
 class Simulator:
@@ -59,7 +61,8 @@ class Simulator:
                   "fill": {"fifo": 3, "queues": [queue(ring) for ring in queues]}}
                  for frames, sent, lost in ((into, 0, drops), (0, out, 0))]
         self.tell(state={"cycle": cycle, "paused": False, "ratio": None, "ports": ports,
-                         "idle": [cycle // 4], "lines": 4, "wfi": 0, "left_out": 0, "printed": "",
+                         "idle": [cycle // 4], "lines": 4, "wfi": 0, "left_out": 0,
+                         "printed": "", "stacks": None,
                          "moments": [["i", cycle - 2000, 0, 64], ["u", cycle - 900, 3, 0],
                                      ["o", cycle - 800, 1, 64], ["x", cycle - 500, 0, 4]],
                          **changes})
@@ -199,11 +202,35 @@ def test_figures(page, simulator):
     shows(shown, "plot-interrupts", "rx 148\u202f800")
     shows(shown, "plot-drops", "no descriptor 130\u202f000")
     shows(shown, "plot-ring", "port 0 192")
-    shows(shown, "plot-idle", "idle 25")
+    shows(shown, "plot-terms", "idle 25")
     shows(shown, "box-0", "192 / 256")
     shows(shown, "box-0", "raised, low")  # source 3 of the PLIC
     shows(shown, "time", "0.020000")
     assert shown.find_element(By.ID, "moment").get_attribute("href").endswith("#cycle=2000000")
+
+
+def test_what_the_cpu_does(page, simulator):
+    """Stacks become terms; cycles of messages that come before the next point add up."""
+    stacks = {"from": 0, "busy": [[3, 300_000]],
+              "nodes": [[0, "[unknown]"], [0, "do_irq"], [1, "moderato_napi_poll"], [2, "memcpy"]]}
+    shown = page()
+    simulator.state(1_100_000, stacks=[stacks])
+    simulator.state(2_000_000, stacks=[{"from": 4, "nodes": [[1, "printk"]],
+                                        "busy": [[3, 50_000], [4, 100_000], [0, 10_000]]}])
+    shows(shown, "plot-terms", "T_RX 35")
+    shows(shown, "plot-terms", "T_CS 10")  # printk() is a helper of do_irq()
+    shows(shown, "plot-terms", "other 1")
+
+
+def test_busy_follows_numbers():
+    """From 0 on, all numbers are of another profile."""
+    follows = busy.Busy()
+    first = {"from": 0, "nodes": [[0, "[unknown]"], [0, "schedule"]], "busy": [[0, 1], [1, 5]]}
+    assert follows.take([first]) == {"other": 1, "scheduler": 5}
+    other = {"from": 0, "nodes": [[0, "[unknown]"], [0, "ip_rcv"]], "busy": [[1, 7]]}
+    assert follows.take([{"from": 2, "nodes": [], "busy": [[1, 2]]}, other]) == \
+        {"scheduler": 2, "T_IP": 7}
+    assert follows.take([other]) == {"T_IP": 7}
 
 
 def test_moderation(page, simulator):
@@ -259,6 +286,16 @@ def test_a_recording(page, simulator):
     inputs = shown.find_elements(By.CSS_SELECTOR, "#inputs button, #inputs input, #inputs select")
     assert inputs and not any(one.is_enabled() for one in inputs)
     assert shown.find_element(By.ID, "step-frame").is_enabled()
+
+
+def test_latency(page, simulator):
+    shown = page()
+    left = [["o", 1_900_000 + 1000 * n, 1, 64, cycles] for n, cycles in enumerate((900, 30_000, 4000))]
+    simulator.state(2_000_000, moments=[*left, ["o", 1_950_000, 1, 64]])  # one did not come
+    shows(shown, "plot-latency", "median 40")
+    shows(shown, "plot-latency", "longest 300")
+    simulator.state(3_000_000, moments=[])
+    shows(shown, "plot-latency", "median –")
 
 
 def test_the_lesson(page, simulator):

@@ -206,7 +206,7 @@ void Live::differ(const std::string& what) {
 }
 
 void Live::pass(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) {
-    if (watcher_) watcher_->passed(port, direction, cycle, frame.size());
+    if (watcher_) watcher_->passed(port, direction, cycle, frame);
     if (capture_) capture_->add(port, direction, cycle, frame);
 }
 

@@ -27,6 +27,7 @@ struct LivePlan {
     std::string capture;  // pcapng, or empty
     double pace = 1;  // simulated seconds in a second, at most
     int window = kNobody;  // a socket (SOCK_SEQPACKET) to who shows what happens
+    std::string symbols;  // the guest's functions, for the window; or empty
     int until_closed = kNobody;  // a descriptor of a pipe: the session ends with the last writer
     std::optional<uint64_t> until;  // or when this cycle is reached
     std::optional<uint64_t> from;  // of a replay: where the window begins that a profile charges
@@ -39,7 +40,7 @@ class Watcher {
 public:
     virtual ~Watcher() = default;
     // A frame with its FCS, from the cycle of its first bit on.
-    virtual void passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, size_t octets) = 0;
+    virtual void passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) = 0;
     virtual void switched(uint64_t cycle, unsigned source, bool up) = 0;
     virtual void happened(uint64_t cycle, unsigned port, unsigned event) = 0;
 };

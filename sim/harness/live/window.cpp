@@ -57,8 +57,9 @@ Window::Window(int socket, Simulation& simulation, Live& live)
 
 Window::~Window() {
     live_.watch(nullptr);
-    simulation_.console().echo.swap(echo_);
     say_goodbye();
+    follow(false);
+    simulation_.console().echo.swap(echo_);
     if (socket_ >= 0) ::close(socket_);
 }
 
@@ -136,11 +137,25 @@ void Window::require_session() const {
 void Window::open(bool on) {
     open_ = on;
     live_.watch(on ? this : nullptr);
-    moments_.clear();
-    printed_.clear();
-    if (!on) return pause(live_.replaying() && socket_ >= 0);  // nobody else would let it go on
+    forget();
+    if (!on) {
+        follow(false);
+        return pause(live_.replaying() && socket_ >= 0);  // nobody else would let it go on
+    }
     shown_ = {};
     tell({{"about", about()}});
+    follow(true);
+}
+
+// Whether the page is to see what the harts do. Only one profile can be under way.
+void Window::follow(bool on) {
+    if (!on && stacks_) {
+        simulation_.unfollow();
+        stacks_.reset();
+    } else if (on && !live_.plan().symbols.empty() && !simulation_.profiler().running()) {
+        simulation_.follow(live_.plan().symbols);
+        stacks_.emplace();
+    }
 }
 
 void Window::pause(bool on) {
@@ -148,6 +163,14 @@ void Window::pause(bool on) {
     step_ = Step::kNone;
     stop_ = kNever;
     shown_ = {};  // the page is to see it at once
+}
+
+// What was to be told.
+void Window::forget() {
+    moments_.clear();
+    printed_.clear();
+    left_out_ = 0;
+    latencies_ = {};
 }
 
 void Window::reached(uint64_t cycle) {
@@ -161,16 +184,22 @@ void Window::wait(Seconds seconds) const {
 
 // What it sees -----------------------------------------------------------------------------------------
 
-void Window::passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, size_t octets) {
-    note({direction == PcapngWriter::kInbound ? 'i' : 'o', cycle, port, static_cast<unsigned>(octets)}, Step::kFrame);
+void Window::passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) {
+    const auto octets = static_cast<unsigned>(frame.size());
+    if (direction == PcapngWriter::kInbound) {
+        latencies_.came(frame, cycle + simulation_.tester().rate().cycles(octets));
+        note({'i', cycle, port, octets, {}}, Step::kFrame);
+    } else {
+        note({'o', cycle, port, octets, latencies_.left(frame, cycle)}, Step::kFrame);
+    }
 }
 
 void Window::switched(uint64_t cycle, unsigned source, bool up) {
-    if (of_a_port(source)) note({up ? 'u' : 'd', cycle, source, 0}, up ? Step::kInterrupt : Step::kNone);
+    if (of_a_port(source)) note({up ? 'u' : 'd', cycle, source, 0, {}}, up ? Step::kInterrupt : Step::kNone);
 }
 
 void Window::happened(uint64_t cycle, unsigned port, unsigned event) {
-    if (std::string(kEventNames[event]).rfind("rx_drop", 0) == 0) note({'x', cycle, port, event}, Step::kNone);
+    if (std::string(kEventNames[event]).rfind("rx_drop", 0) == 0) note({'x', cycle, port, event, {}}, Step::kNone);
 }
 
 void Window::note(Moment moment, Step step) {
@@ -191,6 +220,7 @@ void Window::show() {
     if (!open_ || now - shown_ < kInterval) return;
     if (!tell({{"state", state()}})) return;  // the reader is slow: it sees the next one
     shown_ = now;
+    if (stacks_) stacks_->told();
     moments_.clear();
     printed_.clear();
     left_out_ = 0;
@@ -210,7 +240,7 @@ Window::Json Window::about() const {
             {"queues", queues}};
 }
 
-Window::Json Window::state() const {
+Window::Json Window::state() {
     const Counters& counters = simulation_.counters();
     Json ports = Json::array();
     for (unsigned number = 0; number < kPorts; ++number) {
@@ -226,8 +256,11 @@ Window::Json Window::state() const {
         ports.push_back(out);
     }
     Json moments = Json::array();
-    for (const Moment& moment : moments_)
-        moments.push_back({std::string(1, moment.kind), moment.cycle, moment.what, moment.more});
+    for (const Moment& moment : moments_) {
+        Json told = {std::string(1, moment.kind), moment.cycle, moment.what, moment.more};
+        if (moment.latency) told.push_back(*moment.latency);
+        moments.push_back(told);
+    }
     return {{"cycle", simulation_.cycle()},
             {"paused", paused_},
             {"ratio", ratio_ ? Json(*ratio_) : Json(nullptr)},
@@ -237,7 +270,8 @@ Window::Json Window::state() const {
             {"wfi", simulation_.waiting()},
             {"moments", moments},
             {"left_out", left_out_},
-            {"printed", printed_}};
+            {"printed", printed_},
+            {"stacks", stacks_ ? stacks_->tell(simulation_.profiler()) : Json(nullptr)}};
 }
 
 bool Window::tell(const Json& message) const {

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "latency.h"
 #include "live.h"
 #include "simulation.h"
+#include "stacks.h"
 
 class Window final : public Watcher {
 public:
@@ -38,7 +40,7 @@ public:
     // Simulated seconds in one, if the page wants it slower than it is.
     std::optional<double> ratio() const { return ratio_; }
 
-    void passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, size_t octets) override;
+    void passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) override;
     void switched(uint64_t cycle, unsigned source, bool up) override;
     void happened(uint64_t cycle, unsigned port, unsigned event) override;
 
@@ -49,6 +51,7 @@ private:
         char kind;
         uint64_t cycle;
         unsigned what, more;
+        std::optional<uint64_t> latency;  // of a frame that left
     };
     static constexpr size_t kMostMoments = 256;  // of a state, or up to twice that: the latest
     static constexpr size_t kMostPrinted = 1 << 14;  // of a state, too: octets
@@ -65,15 +68,19 @@ private:
     std::vector<Moment> moments_;
     uint64_t left_out_ = 0;
     std::string printed_;
+    Latencies latencies_;  // of frames since the page was opened
+    std::optional<Stacks> stacks_;  // of a profile that was begun for the page
     std::chrono::steady_clock::time_point shown_;
 
     void obey(const Json& control);
     void require_session() const;
     void open(bool on);
     void pause(bool on);
+    void forget();
+    void follow(bool on);
     void note(Moment moment, Step step);
     Json about() const;
-    Json state() const;
+    Json state();
     bool tell(const Json& message) const;
     void say_goodbye() noexcept;
 };

@@ -23,6 +23,10 @@ public:
     };
 
     Node child(Node parent, Function function);
+    size_t size() const { return rows_.size(); }  // nodes are numbered from kRoot on, callers before what they call
+    Node parent(Node node) const { return rows_[node].parent; }
+    Function function(Node node) const { return rows_[node].function; }
+    const Cost& cost(Node node) const { return rows_[node].cost; }
     Cost& cost(Node node) { return rows_[node].cost; }
     Cost sum() const;
 

@@ -34,6 +34,9 @@ public:
 
     // Ends, and writes the files (README.md); the sums of what was charged, by hart.
     std::array<CallTree::Cost, kHarts> stop(const std::string& path);
+    // What was charged until now, of a hart; names of its functions.
+    const CallTree& tree(unsigned hart) const { return run_->harts[hart]->tree; }
+    const std::string& name(Function function) const { return run_->symbols.name(function); }
     uint64_t lost(unsigned hart) const { return run_->harts[hart]->stack.lost(); }
 
     // Called in every cycle, for each hart.
@@ -43,6 +46,13 @@ public:
         own.pending.interrupts += hart.interrupts;
         if (hart.cause == Cause::kIdle) own.timeline.idle(cycle);
         if (hart.retired) retire(cycle, own, hart);
+    }
+    // So many cycles more, up to `cycle`, were as the latest one: the hart waited.
+    void rest(uint64_t cycle, unsigned number, const Hart& hart, uint64_t cycles) {
+        Charged& own = *run_->harts[number];
+        own.pending.cycles[static_cast<unsigned>(hart.cause)] += cycles;
+        own.pending.interrupts += hart.interrupts * cycles;
+        own.timeline.idle(cycle);
     }
     void event(uint64_t cycle, unsigned port, unsigned event) { run_->harts[0]->timeline.event(cycle, port, event); }
 

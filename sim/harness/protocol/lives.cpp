@@ -38,6 +38,7 @@ LivePlan parse_live(const Json& command) {
     plan.replay = file(command, "replay");
     plan.record = file(command, "record");
     plan.capture = file(command, "capture");
+    plan.symbols = file(command, "symbols");
     plan.about = command.value("about", Json::object()).dump();
     plan.pace = command.value("pace", 1.0);
     require(plan.pace > 0, "pace: has to be above 0");

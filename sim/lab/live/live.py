@@ -23,7 +23,7 @@ from ..run.variants import KNOWN, LITEETH
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.guest_output import GuestOutput
-from . import boxes, consoles, hosts, recording, window
+from . import boxes, busy, consoles, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
@@ -60,7 +60,7 @@ def live(request: Request) -> int:
     """Returns the exit status: the command's, or the console's."""
     with hosts.made() as beside:  # before anything is built
         ready = _ready(request.system, request.variant, request.boxes)
-        with _watched(request) as watching, boxes.joined(ready, request.delay) as made:
+        with _watched(request, ready[0]) as watching, boxes.joined(ready, request.delay) as made:
             return _live(request, [_in_session(request, number, box, beside, watching)
                                    for number, box in enumerate(made)], beside)
 
@@ -77,7 +77,7 @@ def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts,
         fields["until"] = request.until
     if request.typed[number] is not None:
         fields["keys"] = request.typed[number] + "\n"
-    return box.with_fields([*filter(lambda tap: tap is not None, taps), *watching.values()], **fields)
+    return box.with_fields([*filter(lambda tap: tap is not None, taps), *_window(watching)], **fields)
 
 
 def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts) -> int:
@@ -103,14 +103,19 @@ def _ready(system: System, variant: str | None, count: int = 1) -> Sequence[stat
 
 
 @contextlib.contextmanager
-def _watched(request: Request) -> Iterator[dict]:
-    """The field of the session for its window, if one is wanted."""
+def _watched(request: Request, ready: state.State) -> Iterator[dict]:
+    """The fields of the session for its window, if one is wanted."""
     if not request.watch:
         yield {}
         return
-    variants = [] if request.system.nic == LITEETH else list(KNOWN)
-    with window.opened({"variant": request.variant, "variants": variants}) as descriptor:
-        yield {"window": descriptor}
+    about = {"variant": request.variant, "terms": busy.shown(request.system.harts),
+             "variants": [] if request.system.nic == LITEETH else list(KNOWN)}
+    # A file without a name, so that nothing is left of it, however the session ends.
+    with os.fdopen(os.memfd_create("symbols"), "w") as names:
+        names.write(symbols.text(symbols.of_guest(ready)))
+        names.flush()
+        with window.opened(about) as descriptor:
+            yield {"window": descriptor, "symbols": f"/dev/fd/{names.fileno()}"}
 
 
 def about(request: Request, ready: state.State, number: int = 0) -> dict:
@@ -133,6 +138,13 @@ def console(box: Box, beside: hosts.Hosts, greeting: str):
     print(greeting, end="", file=sys.stderr, flush=True)
     words = consoles.words(box)
     os.execv(words[0], words)
+
+
+def _window(fields: dict) -> list[int]:
+    """Descriptors that the simulator needs for it."""
+    if "window" not in fields:
+        return []
+    return [fields["window"], int(Path(fields["symbols"]).name)]
 
 
 def run(made: Sequence[Box], beside: hosts.Hosts, command: str) -> tuple[int | None, list[dict]]:
@@ -186,8 +198,8 @@ def replay(path: Path, request: Request) -> int:
     if request.begin is not None:
         fields["from"] = request.begin
     with contextlib.ExitStack() as stack:
-        watching = stack.enter_context(_watched(request))
-        made = [box.with_fields(watching.values(), replay=str(each.path), **fields, **watching,
+        watching = stack.enter_context(_watched(request, ready[0]))
+        made = [box.with_fields(_window(watching), replay=str(each.path), **fields, **watching,
                                 **_files(request, number))
                 for number, (box, each) in enumerate(zip(
                     stack.enter_context(boxes.joined(ready, request.delay)), recorded, strict=True))]

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..show.errors import LabError
+from .busy import Busy
 
 PAGE = Path(__file__).parent / "page"
 LONGEST = 1 << 20   # octets of a message from the simulator
@@ -31,7 +32,8 @@ MOST_WAITING = 16   # messages for a page: more than half a second
 def opened(about: dict) -> Iterator[int]:
     """Serve the page for as long as someone has the descriptor that this gives, the simulator's end.
 
-    about: for the page: the variant, the names of all. Prints the address.
+    about: for the page: the variant, the names of all; what the CPU can do (busy.py). Prints the
+        address.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
@@ -59,6 +61,7 @@ class Relay:
         self.simulator = simulator
         self.about = about
         self.pages: set[Page] = set()
+        self.busy = Busy()
         self.ended = asyncio.Event()
 
     def add(self, page: "Page"):
@@ -101,11 +104,17 @@ class Relay:
         if not message:
             self.ended.set()
             return
-        message = message.decode()
-        if message.startswith('{"about"'):
-            message = json.dumps({"about": {**json.loads(message)["about"], **self.about}})
+        message = json.dumps(self.fuller(json.loads(message)))
         for page in self.pages:
             page.tell(message)
+
+    def fuller(self, message: dict) -> dict:
+        """With what only the lab knows."""
+        if "about" in message:
+            message["about"] |= self.about
+        if stacks := message.get("state", {}).pop("stacks", None):
+            message["state"]["terms"] = self.busy.take(stacks)
+        return message
 
 
 def application(token: str, relay: Relay):

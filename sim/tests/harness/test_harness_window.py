@@ -29,7 +29,7 @@ class Watched:
             [binary, "--load", rom, "--script", "-"], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True, cwd=folder,
             pass_fds=[host.fileno(), window.fileno(), read])
-        live = {"do": "live", "window": window.fileno(), **fields}
+        live = {"do": "live", "window": window.fileno(), "link_mbps": 100, **fields}
         if "replay" not in fields:
             live |= {"hosts": [host.fileno(), None], "until_closed": read}
         self.process.stdin.write(json.dumps(PROMPT) + "\n" + json.dumps(live) + "\n")
@@ -164,7 +164,7 @@ def test_pause_and_step(watched):
     assert session.told("state")["cycle"] == paused["cycle"]
     for _ in range(3):
         state = session.step("frame", before=paused)
-        _, cycle, _, octets = [one for one in state["moments"] if one[0] in "io"][-1]
+        _, cycle, _, octets, *_ = [one for one in state["moments"] if one[0] in "io"][-1]
         # It stops as the packet begins, or has left; the moment is that of the frame's first bit.
         assert octets == 64 and abs(cycle - state["cycle"]) < (8 + 64) * 8 + 3
         paused = state
@@ -204,6 +204,79 @@ def test_a_replay_waits_and_goes_to_a_cycle(watched, sim):
         assert replay.told("note").startswith("a recording plays; ")
     replay.ask("run")
     assert replay.end()["difference"] is None
+
+
+def moments(session, kind, count):
+    """The first of a kind."""
+    found = []
+    while len(found) < count:
+        found += [moment for moment in session.told("state")["moments"] if moment[0] == kind]
+    return found[:count]
+
+
+def test_latency(watched):
+    """From the last bit in to the first bit out; equal frames in their order; none if none came."""
+    session = watched()
+    session.ask("pause")
+    session.until(lambda state: state["paused"])
+    session.ask("pace", ratio=1e-4)  # the mock's lines change often, and a state has not all
+    session.ask("run")
+    one, other = bytes(packet(1)), bytes(packet(2, size=300))
+    for frame in one, one, other:
+        session.host.send(frame)
+    came, left = {}, []
+    while len(left) < 3:
+        for kind, cycle, _, octets, *latency in session.told("state")["moments"]:
+            if kind == "i":
+                came.setdefault(octets, []).append(cycle + 8 * octets)
+            if kind == "o":
+                left.append((cycle, octets, latency))
+    assert len(left) == 3
+    for cycle, octets, latency in left:
+        assert latency == [cycle - came[octets].pop(0)] and latency[0] > 0
+    # The page was not there as it came.
+    session.ask("pause")
+    session.until(lambda state: state["paused"])
+    session.host.send(one)
+    session.ask("step", to="frame")
+    session.until(lambda state: any(moment[0] == "i" for moment in state["moments"]))
+    session.ask("open")
+    session.ask("run")
+    (*_, octets), = moments(session, "o", 1)
+    assert octets == len(one) + 4
+    session.end()
+
+
+def test_what_the_hart_does(watched, tmp_path):
+    """The mock's waits in every fourth cycle; programs have the others."""
+    (tmp_path / "symbols").write_text("0xc0001000 256 main\n")
+    session = watched(symbols="symbols")
+    first = session.told("state")
+    assert first["stacks"][0]["from"] == 0 and first["stacks"][0]["nodes"][0] == [0, "[unknown]"]
+    names = [name for _, name in first["stacks"][0]["nodes"]]
+    busy, end = 0, first["cycle"] + 2_000_000
+    while (state := session.told("state"))["cycle"] < end:
+        (hart,) = state["stacks"]
+        assert hart["from"] == len(names)
+        names += [name for _, name in hart["nodes"]]
+        busy += sum(cycles for node, cycles in hart["busy"] if names[node] == "[user]")
+        last = state["cycle"]
+    assert names.count("[user]") == 1
+    assert abs(busy / (last - first["cycle"]) - 0.75) < 0.001
+    session.ask("close")
+    session.ask("open")
+    assert session.told("about") and session.told("state")["stacks"][0]["from"] == 0
+    assert session.end()
+
+
+def test_no_symbols(watched):
+    session = watched()
+    assert session.told("state")["stacks"] is None
+    session.end()
+    session = watched(symbols="missing")
+    assert session.told("note").startswith("missing: cannot be read")
+    assert session.told("state")["stacks"] is None  # the rest of it is shown
+    session.end()
 
 
 def test_nobody_is_left_to_end_a_pause(watched):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The lesson: interrupts per frame under full load, then NAPI.
-import { number } from "./plots.js";
+import { number } from "./draw.js";
 
 const WATCHED = 6e6;   // cycles under load before it is judged: 60 ms of 100 MHz
 const DRAINED = 2e6;   // and after it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rates over simulated time, from counters that only grow.
+// Running plots over simulated time, of counters that only grow, and of what is there now.
+import { lines, number, pile } from "./draw.js";
 
 const BIN = 1 << 18;  // cycles between two points, at least: 2.6 ms of 100 MHz
 const KEPT = 0.5;     // seconds
@@ -27,30 +28,52 @@ const figures = (about) => [
   { id: "drops", title: "Received frames dropped/s", series: [["ring", "no descriptor", "bad"], ["fifo", "FIFO full", "out"]].map(
       ([cause, name, colour]) => ({ name, colour,
         of: (a, b, s) => (events(about, b, `rx_drop_${cause}`) - events(about, a, `rx_drop_${cause}`)) / s })) },
-  { id: "idle", title: "CPU idle, %", most: 100, series: [{ name: "idle", colour: "line",
-      of: (a, b) => 100 * (sum(b.idle) - sum(a.idle)) / (b.idle.length * (b.cycle - a.cycle)) }] },
+  { id: "latency", title: "Latency of forwarded frames, µs", series: [
+      { name: "median", colour: "in", of: (a, b) => us(about, b.latencies[b.latencies.length >> 1]) },
+      { name: "longest", colour: "bad", of: (a, b) => us(about, b.latencies.at(-1)) }],
+    note: "Of frames that left as they had come, but for what a router changes. The guest's own, and those that it merged, " +
+      "cut or fragmented, have none." },
+  { id: "terms", title: "What the CPU does, %", most: 100, piled: true, series: [
+      ...about.terms.map(({ name, meaning }) => ({ name, meaning, colour: `term-${name}`,
+        of: (a, b) => 100 * (b.terms[name] ?? 0) / cpu(a, b) })),
+      { name: "idle", meaning: "waiting for an interrupt", colour: "idle",
+        of: (a, b) => 100 * (sum(b.idle) - sum(a.idle)) / cpu(a, b) }] },
 ];
-
-export const number = (value) => Math.round(value).toLocaleString("en").replaceAll(",", "\u202f");
+const us = (about, cycles) => (cycles === undefined ? null : 1e6 * cycles / about.sys_clk_hz);
+const cpu = (a, b) => b.idle.length * (b.cycle - a.cycle);  // cycles of all harts
 
 export class Plots {
   constructor(place, about) {
     this.about = about;
     this.last = null;
     this.points = [];
+    this.clear();
     this.figures = figures(about).map((figure) => ({ ...figure, ...build(place, figure) }));
   }
 
   take(state) {
-    if (!this.last) this.last = state;
+    for (const [name, cycles] of Object.entries(state.terms ?? {})) this.terms[name] = (this.terms[name] ?? 0) + cycles;
+    for (const [kind, , , , latency] of state.moments) if (kind === "o" && latency !== undefined) this.latencies.push(latency);
+    if (!this.last) {
+      this.last = state;
+      this.clear();
+    }
     const cycles = state.cycle - this.last.cycle;
     if (cycles < BIN) return;
     const seconds = cycles / this.about.sys_clk_hz;
-    const values = this.figures.map((figure) => figure.series.map((one) => one.of(this.last, state, seconds)));
+    const now = { ...state, terms: this.terms, latencies: this.latencies.sort((a, b) => a - b) };
+    const values = this.figures.map((figure) => figure.series.map((one) => one.of(this.last, now, seconds)));
     this.points.push({ time: state.cycle / this.about.sys_clk_hz, values });
     while (this.points.at(-1).time - this.points[0].time > KEPT) this.points.shift();
     this.last = state;
+    this.clear();
     this.draw();
+  }
+
+  // What is gathered for the next point.
+  clear() {
+    this.terms = {};
+    this.latencies = [];
   }
 
   // The latest values of a figure, by its name.
@@ -58,12 +81,14 @@ export class Plots {
 
   draw() {
     this.figures.forEach((figure, at) => {
-      const lines = figure.series.map((one, n) => this.points.map((point) => [point.time, point.values[at][n]]));
-      draw(figure, lines);
-      figure.series.forEach((one, n) => { figure.keys[n].textContent = `${one.name} ${number(lines[n].at(-1)?.[1] ?? 0)}`; });
+      const points = figure.series.map((_, n) => this.points.map((point) => [point.time, point.values[at][n]]));
+      (figure.piled ? pile : lines)(figure, points);
+      figure.series.forEach((one, n) => { figure.keys[n].textContent = `${one.name} ${shown(points[n].at(-1)?.[1])}`; });
     });
   }
 }
+
+const shown = (value) => (value === null || value === undefined ? "–" : number(value));
 
 function build(place, figure) {
   const element = document.createElement("figure");
@@ -71,53 +96,18 @@ function build(place, figure) {
   caption.append(figure.title, " ");
   const keys = figure.series.map((one) => {
     const key = caption.appendChild(document.createElement("span"));
-    key.className = `key ${one.colour}`;
+    key.className = "key";
+    key.style.setProperty("--key", `var(--${one.colour})`);
     key.textContent = one.name;
+    if (one.meaning) key.title = one.meaning;
     return key;
   });
   const canvas = element.appendChild(document.createElement("canvas"));
   element.id = `plot-${figure.id}`;
+  element.className = figure.piled ? "piled" : "";
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", figure.title);
+  if (figure.note) element.appendChild(document.createElement("p")).textContent = figure.note;
   place.append(element);
   return { canvas, keys };
-}
-
-// A context in CSS pixels, cleared, and the colours of the page.
-export function canvas2d(canvas) {
-  const scale = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
-  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-  }
-  const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
-  context.setTransform(scale, 0, 0, scale, 0, 0);
-  context.clearRect(0, 0, width, height);
-  context.font = "12px system-ui, sans-serif";
-  return { context, width, height, colour: (name) => style.getPropertyValue(`--${name}`) };
-}
-
-function draw(figure, lines) {
-  const { context, width, height, colour } = canvas2d(figure.canvas);
-  const all = lines.flat(), left = 4, right = width - 4, bottom = height - 16, top = 16;
-  if (!all.length) return;
-  const most = figure.most ?? Math.max(1, ...all.map(([, value]) => value));
-  const first = all[0][0], span = Math.max(all.at(-1)[0] - first, 1e-9);
-  const x = (time) => left + (time - first) / span * (right - left);
-  const y = (value) => bottom - value / most * (bottom - top);
-  context.strokeStyle = colour("rule");
-  context.strokeRect(left, top, right - left, bottom - top);
-  context.fillStyle = colour("ink");
-  context.textAlign = "left";
-  context.fillText(number(most), left, 12);
-  context.fillText(`${first.toFixed(3)} s`, left, height - 3);
-  context.textAlign = "right";
-  context.fillText(`${(first + span).toFixed(3)} s`, right, height - 3);
-  lines.forEach((points, n) => {
-    context.strokeStyle = colour(figure.series[n].colour);
-    context.lineWidth = 1.5;
-    context.beginPath();
-    points.forEach(([time, value], at) => (at ? context.lineTo(x(time), y(value)) : context.moveTo(x(time), y(value))));
-    context.stroke();
-  });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The last moments on the wires: frames, drops, interrupt lines.
-import { canvas2d } from "./plots.js";
+import { canvas2d } from "./draw.js";
 
 const KEPT = 2000;    // moments
 const PREAMBLE = 8;   // octet times before a frame
