@@ -284,9 +284,14 @@ void Simulation::restore(const std::string& path) {
     const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
     Loader loader(bytes);
     state(loader);
+    restored();
+    if (!loader.finished()) throw Error(path + ": its content makes no sense; delete it", kBadCheckpoint);
+}
+
+void Simulation::restored() {
     model_.meter(profiler_.charging());
     at_profile_start_ = model_.uses();
     ended_ = false;
+    look_ = 0;
     wake();
-    if (!loader.finished()) throw Error(path + ": its content makes no sense; delete it", kBadCheckpoint);
 }

@@ -86,6 +86,12 @@ public:
 
     size_t save(const std::string& path);  // returns the file's size
     void restore(const std::string& path);
+    // Of the device and what is around it, but for traffic under way. After loading, restored() has to be called.
+    template <class Archive> void state(Archive& archive) {
+        archive(cycle_, active_, counters_, console_, tester_);
+        model_.state(archive);
+    }
+    void restored();
 
 private:
     Model model_;
@@ -130,9 +136,4 @@ private:
     void wake();
     void observe(uint64_t attention);
     void plan();
-
-    template <class Archive> void state(Archive& archive) {
-        archive(cycle_, active_, counters_, console_, tester_);
-        model_.state(archive);
-    }
 };

@@ -288,6 +288,26 @@ def test_a_recording(page, simulator):
     assert shown.find_element(By.ID, "step-frame").is_enabled()
 
 
+def test_going_back(page, simulator):
+    """Of a recording: what was later goes from the page."""
+    shown = page(replaying=True, start=1_000_000, until=9_000_000)
+    simulator.state(2_000_000, into=1488, printed="early\n")
+    simulator.state(3_000_000, into=1488, printed="late\n")
+    shows(shown, "console", "late")
+    click(shown, "#back-frame")
+    assert simulator.asked("goto")["cycle"] == 2_999_200  # the one that left
+    simulator.state(2_100_000, into=1488, paused=True)
+    shows(shown, "cycle", "2100000")
+    assert shown.find_element(By.ID, "console").text == ""
+    click(shown, "#back-interrupt")
+    assert simulator.asked("goto")["cycle"] == 2_099_100
+    shown.execute_script("const p = document.getElementById('position'); p.value = 5000000;"
+                         "p.dispatchEvent(new Event('change'))")
+    assert simulator.asked("goto")["cycle"] == 5_000_000
+    shown.execute_script("location.hash = '#cycle=1200000'")
+    assert simulator.asked("goto")["cycle"] == 1_200_000
+
+
 def test_latency(page, simulator):
     shown = page()
     left = [["o", 1_900_000 + 1000 * n, 1, 64, cycles] for n, cycles in enumerate((900, 30_000, 4000))]

@@ -37,7 +37,7 @@ bool LiveClock::over(bool asked) {
 // Simulated seconds in one; none: as fast as it can.
 std::optional<double> LiveClock::ratio() const {
     const auto slower = window_ ? window_->ratio() : std::nullopt;
-    if (live_.replaying()) return slower;
+    if (live_.replaying()) return window_ && window_->stop() != kNever ? std::nullopt : slower;  // a jump takes no time
     return std::min(live_.plan().pace, slower.value_or(live_.plan().pace));
 }
 
@@ -91,8 +91,9 @@ void LiveClock::run_wired(Wire& wire, uint64_t limit) {
 // Whether the session may go on.
 bool LiveClock::serve() {
     const auto before = ratio();
+    const uint64_t cycle = simulation_.cycle();
     window_->serve();
-    if (ratio() != before) pace_ = Pace(ratio().value_or(1), simulation_.cycle());
+    if (ratio() != before || simulation_.cycle() != cycle) pace_ = Pace(ratio().value_or(1), simulation_.cycle());
     if (!window_->paused()) return true;
     window_->show();
     if (simulation_.progress) simulation_.progress(simulation_.cycle());  // which may find that it shall end

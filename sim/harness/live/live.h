@@ -93,6 +93,11 @@ public:
     void wait(Pace::Seconds seconds, int other) const;
     // Raises an Error if what was to be written could not be.
     void check() const;
+    // Of a replay: what is still to come.
+    template <class Archive> void state(Archive& archive) {
+        for (LoadedLine& line : lines_) archive(line);
+        archive(*inputs_, *left_, ports_, loads_, loaded_, opened_, typed_, keys_typed_, difference_);
+    }
     // The last of recording and capture.
     void finish(uint64_t cycle, const std::string& report);
 

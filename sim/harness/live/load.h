@@ -39,6 +39,14 @@ public:
     }
     bool yields() const override { return true; }
 
+    template <class Archive> void state(Archive& archive) {
+        bool loaded = generator_.has_value();
+        archive(host_, loaded);
+        if (!loaded) return generator_.reset();
+        if (!generator_) load(0, 1, kMinFrame);  // any: its state follows
+        archive(*generator_);
+    }
+
 private:
     unsigned port_;
     LineRate rate_;

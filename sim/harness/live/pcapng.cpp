@@ -39,6 +39,9 @@ PcapngWriter::PcapngWriter(const std::string& path) : stream_(path) {
 }
 
 void PcapngWriter::add(unsigned port, Direction direction, uint64_t cycle, const Octets& frame) {
+    uint64_t& latest = latest_[{port, direction}];
+    if (cycle <= latest) return;
+    latest = cycle;
     const size_t size = frame.size() - std::min(frame.size(), kFcs);
     waiting_.emplace(cycle, Packet{port, direction, {frame.begin(), frame.begin() + size}});
 }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "stream.h"
 #include "tester/frame.h"
@@ -14,7 +15,8 @@ public:
     enum Direction : uint32_t { kInbound = 1, kOutbound = 2 };  // as the packet's flags have it
 
     explicit PcapngWriter(const std::string& path);
-    // `cycle`: of its first bit. `frame` has its FCS, which is not recorded.
+    // `cycle`: of its first bit. `frame` has its FCS, which is not recorded. One that came before, in a replay that went
+    // back since, does not come again.
     void add(unsigned port, Direction direction, uint64_t cycle, const Octets& frame);
     // Writes, in their order, the frames that began before a cycle: none from before it may come later.
     void settle(uint64_t cycle);
@@ -28,6 +30,7 @@ private:
     };
     Stream stream_;
     std::multimap<uint64_t, Packet> waiting_;  // by cycle
+    std::map<std::pair<unsigned, Direction>, uint64_t> latest_;  // cycle of each line
 
     void option(uint16_t code, const void* value, uint16_t size);
     void write(uint64_t cycle, const Packet& packet);

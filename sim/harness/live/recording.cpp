@@ -53,8 +53,15 @@ RecordingReader::RecordingReader(const std::string& path, uint64_t cycle, std::i
 }
 
 void RecordingReader::advance() {
-    do record_ = any();
-    while (record_ && !(kinds_ >> record_->kind & 1));
+    do {
+        position_ = std::ftell(file_.get());
+        record_ = any();
+    } while (record_ && !(kinds_ >> record_->kind & 1));
+}
+
+void RecordingReader::read_again() {
+    std::fseek(file_.get(), position_, SEEK_SET);
+    record_ = any();
 }
 
 std::optional<Record> RecordingReader::any() {

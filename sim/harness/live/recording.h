@@ -48,15 +48,22 @@ public:
     const Record* next() const { return record_ ? &*record_ : nullptr; }
     void advance();
 
+    template <class Archive> void state(Archive& archive) {
+        archive(position_);
+        read_again();
+    }
+
 private:
     struct Close {
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
     std::unique_ptr<std::FILE, Close> file_;
     unsigned kinds_ = 0;  // a bit for each
+    long position_ = 0;  // of the next record in the file
     std::optional<Record> record_;
 
     bool read(void* octets, size_t size);
     std::optional<uint64_t> little(unsigned octets);
     std::optional<Record> any();
+    void read_again();
 };

@@ -49,8 +49,9 @@ Json fill_json(const Fill& fill) {
 Window::Window(int socket, Simulation& simulation, Live& live)
     : socket_(socket), simulation_(simulation), live_(live), echo_(simulation.console().echo),
       paused_(live.replaying()) {
+    if (live.replaying()) history_.emplace(simulation, live);
     simulation_.console().echo = [this](uint8_t byte) {
-        if (echo_) echo_(byte);
+        if (echo_ && simulation_.cycle() > furthest_) echo_(byte);
         if (open_ && printed_.size() < kMostPrinted) printed_ += static_cast<char>(byte);
     };
 }
@@ -103,11 +104,7 @@ void Window::obey(const Json& control) {
         pause(false);
         step_ = to == "frame" ? Step::kFrame : Step::kInterrupt;
     } else if (name == "goto") {
-        const uint64_t cycle = natural(control, "cycle");
-        if (cycle <= simulation_.cycle())
-            throw Error("cycle " + std::to_string(cycle) + " has passed; play the recording again");
-        pause(false);
-        stop_ = cycle;
+        go_to(natural(control, "cycle"));
     } else if (name == "pace") {
         const double ratio = control.value("ratio", 0.0);
         ratio_.reset();
@@ -173,8 +170,32 @@ void Window::forget() {
     latencies_ = {};
 }
 
+void Window::go_to(uint64_t cycle) {
+    if (cycle < simulation_.cycle()) back(cycle);
+    pause(cycle == simulation_.cycle());
+    if (!paused_) stop_ = cycle;
+}
+
+void Window::back(uint64_t cycle) {
+    const std::string wanted = "cycle " + std::to_string(cycle);
+    if (!history_) throw Error(wanted + " has passed; only in the replay of a recording one can go back");
+    if (cycle < history_->first())
+        throw Error(wanted + " was before the recording, which begins at " + std::to_string(history_->first()));
+    if (simulation_.profiler().running() && !stacks_)
+        throw Error("a profile counts the cycles of this replay, each once; to go back, play it without --folded");
+    furthest_ = std::max(furthest_, simulation_.cycle());
+    const bool followed = stacks_.has_value();
+    follow(false);
+    history_->back(cycle);
+    follow(followed);
+    forget();
+    shown_ = {};
+    show();
+}
+
 void Window::reached(uint64_t cycle) {
     if (cycle >= stop_) pause(true);
+    if (open_ && history_) history_->reached();
 }
 
 void Window::wait(Seconds seconds) const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "history.h"
 #include "latency.h"
 #include "live.h"
 #include "simulation.h"
@@ -68,6 +69,8 @@ private:
     std::vector<Moment> moments_;
     uint64_t left_out_ = 0;
     std::string printed_;
+    std::optional<History> history_;  // of a replay
+    uint64_t furthest_ = 0;  // cycle that it had reached when it went back
     Latencies latencies_;  // of frames since the page was opened
     std::optional<Stacks> stacks_;  // of a profile that was begun for the page
     std::chrono::steady_clock::time_point shown_;
@@ -76,6 +79,8 @@ private:
     void require_session() const;
     void open(bool on);
     void pause(bool on);
+    void go_to(uint64_t cycle);
+    void back(uint64_t cycle);
     void forget();
     void follow(bool on);
     void note(Moment moment, Step step);

@@ -37,18 +37,30 @@ Error unusable(const std::string& path, const std::string& why) {
 
 }  // namespace
 
-size_t write_checkpoint(const std::string& path, const std::vector<uint8_t>& state) {
-    const Header head = header(state.size());
-    std::vector<uint8_t> file(sizeof head + ZSTD_compressBound(state.size()));
-    std::memcpy(file.data(), &head, sizeof head);
-
+std::vector<uint8_t> pack(const std::vector<uint8_t>& state) {
+    std::vector<uint8_t> packed(ZSTD_compressBound(state.size()));
     std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kCompression);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-    const size_t size =
-        ZSTD_compress2(context.get(), file.data() + sizeof head, file.size() - sizeof head, state.data(), state.size());
-    if (ZSTD_isError(size)) throw Error(path + ": cannot be compressed: " + ZSTD_getErrorName(size));
-    file.resize(sizeof head + size);
+    const size_t size = ZSTD_compress2(context.get(), packed.data(), packed.size(), state.data(), state.size());
+    if (ZSTD_isError(size)) throw Error(std::string("the state cannot be compressed: ") + ZSTD_getErrorName(size));
+    packed.resize(size);
+    packed.shrink_to_fit();
+    return packed;
+}
+
+std::vector<uint8_t> unpack(const std::vector<uint8_t>& packed) {
+    std::vector<uint8_t> state(ZSTD_getFrameContentSize(packed.data(), packed.size()));
+    ZSTD_decompress(state.data(), state.size(), packed.data(), packed.size());
+    return state;
+}
+
+size_t write_checkpoint(const std::string& path, const std::vector<uint8_t>& state) {
+    const Header head = header(state.size());
+    const std::vector<uint8_t> packed = pack(state);
+    std::vector<uint8_t> file(sizeof head);
+    std::memcpy(file.data(), &head, sizeof head);
+    file.insert(file.end(), packed.begin(), packed.end());
     write_file(path, file);
     return file.size();
 }

@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+// Compressed, in memory; and back, which nobody has changed.
+std::vector<uint8_t> pack(const std::vector<uint8_t>& state);
+std::vector<uint8_t> unpack(const std::vector<uint8_t>& packed);
+
 // Writes `state` atomically. Returns the file's size.
 size_t write_checkpoint(const std::string& path, const std::vector<uint8_t>& state);
 

@@ -39,6 +39,8 @@ public:
     }
     unsigned out_port() const { return out_port_; }
 
+    template <class Archive> void state(Archive& archive) { archive(offer_, start_, next_); }
+
 private:
     unsigned port_, out_port_;
     Offer offer_;

@@ -29,10 +29,13 @@ public:
     }
     bool yields() const override { return true; }
 
+    template <class Archive> void state(Archive& archive) { archive(waiting_); }
+
 private:
     struct Waiting {
         uint64_t cycle;
         Octets octets;
+        template <class Archive> void state(Archive& archive) { archive(cycle, octets); }
     };
     LineRate rate_;
     Taken taken_;

@@ -63,7 +63,10 @@ class Watched:
         if self.open is not None:
             os.close(self.open)
             self.open = None
-        *_, reply = map(json.loads, self.process.communicate(timeout=WAIT)[0].splitlines())
+        *told, reply = map(json.loads, self.process.communicate(timeout=WAIT)[0].splitlines())
+        pieces = [message["progress"]["printed"] for message in told
+                  if "printed" in message.get("progress", {})]
+        self.printed = bytes.fromhex("".join(pieces) + reply.get("printed", "")).decode()
         assert reply["ok"], reply
         return reply
 
@@ -197,13 +200,69 @@ def test_a_replay_waits_and_goes_to_a_cycle(watched, sim):
     replay.ask("goto", cycle=end // 2)
     assert replay.until(lambda state: state["cycle"] > first["cycle"])["paused"] in (True, False)
     assert replay.until(lambda state: state["paused"])["cycle"] == end // 2
-    replay.ask("goto", cycle=10)
-    assert replay.told("note") == "cycle 10 has passed; play the recording again"
     for control in {"do": "load", "port": 0, "percent": 1, "octets": 64}, {"do": "type", "text": "x"}:
         replay.ask(**control)
         assert replay.told("note").startswith("a recording plays; ")
     replay.ask("run")
     assert replay.end()["difference"] is None
+
+
+def shown(state):
+    """What of a state is the simulation's, but for what happened since the one before."""
+    return {name: value for name, value in state.items()
+            if name not in ("moments", "left_out", "printed", "stacks", "ratio")}
+
+
+def test_going_back_in_a_replay(watched, sim, tmp_path):
+    """To a state that was kept meanwhile, or the first one: from there on all is as it was."""
+    session = watched(record="record", capture="session.pcapng")
+    session.ask("load", port=0, percent=40, octets=200)
+    session.until(lambda state: state["ports"][1]["out"] > 100)
+    session.ask("type", text="typed")
+    session.until(lambda state: "typed" in state["printed"])
+    session.ask("load", port=1, percent=20, octets=64)
+    session.until(lambda state: state["ports"][0]["out"] > 2000)
+    report = session.end()
+    start, end = report["start_cycle"], report["end_cycle"]
+
+    replay = watched(replay="record", until=end, capture="replay.pcapng", stream=True)
+
+    def go(cycle):
+        replay.ask("goto", cycle=cycle)
+        return replay.until(lambda state: state["paused"] and state["cycle"] == cycle)
+
+    first = replay.told("state")["cycle"]
+    middle, late = start + (end - start) // 2, end - (end - start) // 10
+    states = [go(cycle) for cycle in (middle, late)]
+    replay.ask("goto", cycle=middle)
+    kept = replay.told("state")
+    while kept["cycle"] > middle:  # those that were told before
+        kept = replay.told("state")
+    assert first < kept["cycle"] <= middle
+    replay.until(lambda state: state["paused"])
+    assert [shown(go(cycle)) for cycle in (late, middle, late)] == \
+        [shown(states[at]) for at in (1, 0, 1)]
+    assert go(first)["ports"][0]["in"] == 0
+    for cycle in (first - 1, 0):
+        replay.ask("goto", cycle=cycle)
+        assert replay.told("note") == \
+            f"cycle {cycle} was before the recording, which begins at {first}"
+    assert shown(go(late)) == shown(states[1])
+    replay.ask("run")
+    again = replay.end()
+    assert again["difference"] is None and again["ports"] == report["ports"]
+    assert replay.printed.count("typed") == 1
+    assert (tmp_path / "replay.pcapng").read_bytes() == (tmp_path / "session.pcapng").read_bytes()
+
+
+def test_a_session_does_not_go_back(watched):
+    session = watched()
+    session.ask("pause")
+    cycle = session.until(lambda state: state["paused"])["cycle"] - 1
+    session.ask("goto", cycle=cycle)
+    assert session.told("note") == \
+        f"cycle {cycle} has passed; only in the replay of a recording one can go back"
+    session.end()
 
 
 def moments(session, kind, count):

@@ -76,6 +76,13 @@ export class Plots {
     this.latencies = [];
   }
 
+  // The replay went back to a cycle.
+  rewind(cycle) {
+    this.points = this.points.filter(({ time }) => time <= cycle / this.about.sys_clk_hz);
+    this.last = null;
+    this.draw();
+  }
+
   // The latest values of a figure, by its name.
   now(id) { return this.points.at(-1)?.values[this.figures.findIndex((figure) => figure.id === id)] ?? []; }
 

@@ -48,13 +48,15 @@ function open(about) {
   page.wires = new Wires(element("wires"), about);
   element("variant").textContent = about.variant ? `· ${about.variant}` : "";
   element("name").replaceChildren(...about.variants.map((name) => new Option(name, name, false, name === about.variant)));
-  element("replaying").hidden = !about.replaying;
+  element("replaying").hidden = element("back").hidden = !about.replaying;
+  if (about.replaying) Object.assign(element("position"), { min: about.start, max: about.until, value: about.start });
   for (const one of element("inputs").querySelectorAll("input, select, button")) one.disabled = about.replaying;
-  if (about.replaying && wanted()) page.control({ do: "goto", cycle: wanted() });
+  if (about.replaying && wanted()) go(wanted());
   requestAnimationFrame(draw);
 }
 
 function take(state) {
+  if (state.cycle < page.state?.cycle) rewind(state.cycle);
   page.state = state;
   page.plots.take(state);
   page.boxes.take(state);
@@ -62,6 +64,7 @@ function take(state) {
   element("time").value = (state.cycle / page.about.sys_clk_hz).toFixed(6);
   element("cycle").value = state.cycle;
   element("moment").href = `#cycle=${state.cycle}`;
+  if (page.about.replaying && document.activeElement !== element("position")) element("position").value = state.cycle;
   show(state.paused ? "paused" : "running");
   element("pause").textContent = state.paused ? "Run" : "Pause";
   if (state.printed) print(state.printed);
@@ -70,6 +73,13 @@ function take(state) {
     resolve(state);
     return false;
   });
+}
+
+// What was later is not there any more; the guest prints it again.
+function rewind(cycle) {
+  page.plots.rewind(cycle);
+  page.wires.rewind(cycle);
+  element("console").textContent = "";
 }
 
 function show(state) {
@@ -102,6 +112,14 @@ function draw() {
 
 // Controls --------------------------------------------------------------------------------------------
 
+const go = (cycle) => page.control({ do: "goto", cycle });
+
+function back(kinds, name) {
+  const cycle = page.wires.before(page.state?.cycle, kinds);
+  if (cycle !== undefined) return go(cycle);
+  note(`The page knows no earlier ${name}: go to an earlier cycle first.`);
+}
+
 function on(id, kind, action) {
   element(id).addEventListener(kind, (event) => {
     event.preventDefault();
@@ -114,7 +132,13 @@ on("pause", "click", () => page.control({ do: page.state?.paused ? "run" : "paus
 on("step-frame", "click", () => page.control({ do: "step", to: "frame" }));
 on("step-interrupt", "click", () => page.control({ do: "step", to: "interrupt" }));
 on("pace", "change", () => page.control({ do: "pace", ratio: Number(element("pace").value) }));
-on("goto", "submit", () => page.control({ do: "goto", cycle: Number(element("goto-cycle").value) }));
+on("goto", "submit", () => go(Number(element("goto-cycle").value)));
+on("back-frame", "click", () => back("io", "frame"));
+on("back-interrupt", "click", () => back("u", "interrupt"));
+on("position", "change", () => {
+  go(Number(element("position").value));
+  element("position").blur();
+});
 on("load", "submit", () => page.control({
   do: "load", port: Number(element("port").value), percent: Number(element("percent").value),
   octets: Number(element("octets").value) }));
@@ -128,6 +152,6 @@ on("livelock", "click", async () => {
   element("livelock").disabled = document.body.dataset.state === "ended";
 });
 addEventListener("hashchange", () => {
-  if (page.about?.replaying && wanted() > page.state?.cycle) page.control({ do: "goto", cycle: wanted() });
+  if (page.about?.replaying && wanted() !== page.state?.cycle) go(wanted());
 });
 addEventListener("resize", () => page.plots?.draw());

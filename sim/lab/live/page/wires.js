@@ -19,6 +19,15 @@ export class Wires {
     this.state = state;
   }
 
+  // The replay went back to a cycle.
+  rewind(cycle) { this.moments = this.moments.filter((moment) => moment[1] <= cycle); }
+
+  // The cycle of the latest moment of some kinds before another; none is known: undefined.
+  before(cycle, kinds) {
+    const cycles = this.moments.filter((moment) => kinds.includes(moment[0]) && moment[1] < cycle).map((moment) => moment[1]);
+    return cycles.length ? Math.max(...cycles) : undefined;
+  }
+
   draw(cycles) {
     if (!this.state) return;
     const { context, width, height, colour } = canvas2d(this.canvas);
