@@ -15,7 +15,7 @@ public:
         : port_(port), rate_(rate), host_(rate, std::move(host)), taken_(std::move(load)) {}
 
     WaitingFrames& host() { return host_; }
-    // From that cycle on, until the next call; 0: none.
+    // From that cycle on, until the next call; 0: none. The frames are unlike those of other loads.
     void load(uint64_t cycle, uint64_t ppm, uint64_t frame_bytes) {
         generator_.reset();
         if (!ppm) return;
@@ -23,7 +23,7 @@ public:
         offer.frame_bytes = frame_bytes;
         offer.frames = UINT32_MAX;  // eight hours at 1 Gb/s
         offer.load_ppm = ppm;
-        generator_.emplace(port_, (port_ + 1) % kPorts, offer, cycle, rate_, /*seed=*/1);
+        generator_.emplace(port_, (port_ + 1) % kPorts, offer, cycle, rate_, /*seed=*/cycle);
     }
 
     uint64_t next_start(uint64_t line_end) const override {

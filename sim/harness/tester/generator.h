@@ -39,7 +39,7 @@ public:
     }
     unsigned out_port() const { return out_port_; }
 
-    template <class Archive> void state(Archive& archive) { archive(offer_, start_, next_); }
+    template <class Archive> void state(Archive& archive) { archive(offer_, start_, seed_, next_); }
 
 private:
     unsigned port_, out_port_;

@@ -11,6 +11,7 @@ import time
 
 import pytest
 from harness_commands import PROMPT, packet
+from scapy.utils import PcapNgReader
 
 WAIT = 20  # seconds in which an answer has to come
 
@@ -135,6 +136,19 @@ def test_load_is_recorded_and_played_again(watched, sim):
     assert reply["undelivered"] == [0, 0]
     *_, again = sim(PROMPT, {"do": "live", "replay": "record", "until": reply["end_cycle"]})
     assert again["difference"] is None and again["ports"] == reply["ports"]
+
+
+def test_each_load_has_frames_of_its_own(watched, tmp_path):
+    """Else one that was lost could be taken for another one that left later."""
+    session = watched(capture="capture")
+    for octets in 100, 64, 100:
+        before = session.told("state")["ports"][1]["out"]
+        session.ask("load", port=0, percent=10, octets=octets)
+        session.until(lambda state, before=before: state["ports"][1]["out"] > before + 10)
+    session.end()
+    frames = [bytes(frame) for frame in PcapNgReader(str(tmp_path / "capture"))
+              if frame.sniffed_on == "eth0"]
+    assert len(frames) > 30 and len(set(frames)) == len(frames)
 
 
 def test_a_host_s_frames_go_between_those_of_full_load(watched):
