@@ -337,6 +337,7 @@ def test_the_lesson(page, simulator):
             simulator.state(cycle)
     shows(shown, "lesson", "original: 0 frames/s left port 1; napi: 17\u202f700 frames/s left port 1")
     shows(shown, "console", "both ports: napi")
+    shows(shown, "variant", "· napi")
 
 
 def test_the_end(page, simulator):

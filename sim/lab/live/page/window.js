@@ -6,6 +6,7 @@ import { Plots } from "./plots.js";
 import { Wires } from "./wires.js";
 
 const LONGEST = 20000;  // characters of the console that are kept
+const CHOSEN = /both ports: ([\w-]+)\s/g;  // as the guest's `variant` says it
 const element = (id) => document.getElementById(id);
 const wanted = () => Number(/^#cycle=(\d+)$/.exec(location.hash)?.[1] ?? NaN);
 
@@ -25,7 +26,6 @@ const page = {
     page.printed = "";
     page.control({ do: "type", text: `variant ${name}\n` });
     await page.until(() => page.printed.includes(`both ports: ${name}`));
-    element("variant").textContent = `· ${name}`;
     element("name").value = name;
   },
 };
@@ -46,7 +46,7 @@ function open(about) {
   page.plots = new Plots(element("plots"), about);
   page.boxes = new Boxes(element("boxes"), about);
   page.wires = new Wires(element("wires"), about);
-  element("variant").textContent = about.variant ? `· ${about.variant}` : "";
+  strategy(about.variant);
   element("name").replaceChildren(...about.variants.map((name) => new Option(name, name, false, name === about.variant)));
   element("replaying").hidden = element("back").hidden = !about.replaying;
   if (about.replaying) Object.assign(element("position"), { min: about.start, max: about.until, value: about.start });
@@ -80,7 +80,11 @@ function rewind(cycle) {
   page.plots.rewind(cycle);
   page.wires.rewind(cycle);
   element("console").textContent = "";
+  strategy(null);
 }
+
+// The one that works, if it is known.
+function strategy(name) { element("variant").textContent = name ? `· ${name}` : ""; }
 
 function show(state) {
   document.body.dataset.state = state;
@@ -89,6 +93,8 @@ function show(state) {
 
 function print(text) {
   page.printed = (page.printed + text).slice(-LONGEST);
+  const chosen = [...page.printed.matchAll(CHOSEN)].at(-1);
+  if (chosen) strategy(chosen[1]);
   const place = element("console"), atEnd = place.scrollHeight - place.scrollTop - place.clientHeight < 30;
   place.textContent = (place.textContent + text.replaceAll("\r", "")).slice(-LONGEST);
   if (atEnd) place.scrollTop = place.scrollHeight;
