@@ -16,10 +16,8 @@ template <bool profiled> void Simulation::loop() {
         if (__builtin_expect(cycle_ >= due_, 0)) drive();
         model_.step();
         look<profiled>();
-        if (__builtin_expect(!model_.resting(), 1))
-            circle_ = kNever;
-        else if (cycle_ >= look_)
-            sleep<profiled>();
+        if (__builtin_expect(!model_.resting(), 1)) circle_ = kNever;
+        else if (cycle_ >= look_) sleep<profiled>();
     }
 }
 

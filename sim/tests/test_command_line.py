@@ -159,7 +159,7 @@ def nothing_runs(monkeypatch):
     ("bitstream --board versa", "did you mean versa_ecp5?"),
     ("bitstream --board versa_ecp5 --seed x", "'x' is not a seed"),
     ("bench --frames 3", "--frames"),
-    ("results", "about 3 h 0 min; name fewer with --study, or add --yes"),
+    ("results", "about 3 h 12 min; name fewer with --study, or add --yes"),
     ("results --study rfc2544", "or add --yes"),
     ("receiver --results /dev/full", "trials are kept to be read again"),
     ("tcp --results /dev/null", "trials are kept to be read again"),
