@@ -250,6 +250,19 @@ def test_moderation(page, simulator):
         [("7", "64"), ("25", "100")]
 
 
+def test_a_queue_that_is_not_in_use(page, simulator):
+    """No descriptor was given to its ring, which says nothing about how full it is."""
+    shown, idle = page(queues=[2, 2]), queue(256)
+    idle["rx"] = {**idle["tx"], "unreported": 0}
+    fill = {"fifo": 0, "queues": [queue(5), idle]}
+    port = {"in": 0, "out": 0, "dropped": 0, "waiting": 0, "events": [0] * len(EVENTS),
+            "load": {"percent": 0, "octets": 64}, "fill": fill}
+    simulator.state(2_000_000, ports=[port, port])
+    shows(shown, "queue-0-1", "not in use")
+    shows(shown, "queue-0-0", "5 / 256")
+    shows(shown, "plot-ring", "port 0 queue 1 0")
+
+
 def test_controls(page, simulator):
     shown = page()
     click(shown, "#pause")

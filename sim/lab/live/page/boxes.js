@@ -14,6 +14,9 @@ const MODERATION = {
 };
 const timer = ([count, limit], us) => (limit ? [us(count), us(limit), " µs"] : null);
 
+// A queue that nothing would raise the Rx line of is not in use, and its ring has no descriptors at all.
+export const unused = ({ rx }) => !rx.armed && !rx.frames && [rx.packet, rx.absolute].every(([, limit]) => !limit);
+
 export class Boxes {
   constructor(place, about) {
     this.about = about;
@@ -37,9 +40,9 @@ export class Boxes {
   }
 
   show(place, queue) {
-    const part = Math.min(queue.ring / queue.size, 1);
+    const part = unused(queue) ? 0 : Math.min(queue.ring / queue.size, 1);
     place.full.setAttribute("stroke-dasharray", `${(100 * part).toFixed(2)} 100`);
-    place.label.textContent = `${queue.ring} / ${queue.size}`;
+    place.label.textContent = unused(queue) ? "not in use" : `${queue.ring} / ${queue.size}`;
     place.element.toggleAttribute("data-crowded", part > CROWDED);
     for (const way of ["rx", "tx"]) {
       place[way].armed.textContent = queue[way].armed ? "armed" : "masked";

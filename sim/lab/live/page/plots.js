@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Running plots over simulated time, of counters that only grow, and of what is there now.
+import { unused } from "./boxes.js";
 import { lines, number, pile } from "./draw.js";
 
 const BIN = 1 << 18;  // cycles between two points, at least: 2.6 ms of 100 MHz
@@ -21,7 +22,7 @@ const figures = (about) => [
   { id: "ring", title: "Rx rings, descriptors with a frame", series: about.queues.flatMap((queues, port) =>
       Array.from({ length: queues }, (_, queue) => ({
         name: queues > 1 ? `port ${port} queue ${queue}` : `port ${port}`, colour: COLOURS[port + 2 * queue],
-        of: (a, b) => b.ports[port].fill.queues[queue].ring }))) },
+        of: (a, b) => full(b.ports[port].fill.queues[queue]) }))) },
   { id: "interrupts", title: "Interrupts/s, both ports", series: ["rx", "tx"].map((way) => ({
       name: way, colour: way === "rx" ? "in" : "out",
       of: (a, b, s) => (events(about, b, `${way}_interrupt`) - events(about, a, `${way}_interrupt`)) / s })) },
@@ -39,6 +40,7 @@ const figures = (about) => [
       { name: "idle", meaning: "waiting for an interrupt", colour: "idle",
         of: (a, b) => 100 * (sum(b.idle) - sum(a.idle)) / cpu(a, b) }] },
 ];
+const full = (queue) => (unused(queue) ? 0 : queue.ring);
 const us = (about, cycles) => (cycles === undefined ? null : 1e6 * cycles / about.sys_clk_hz);
 const cpu = (a, b) => b.idle.length * (b.cycle - a.cycle);  // cycles of all harts
 
