@@ -104,7 +104,7 @@ int moderato_pool_create(struct moderato_rx *rx)
 		.pool_size = moderato_size(rx->ring.order),
 		.nid = NUMA_NO_NODE,
 		.dev = rx->dev,
-		.dma_dir = DMA_FROM_DEVICE,
+		.dma_dir = rx->dir,
 		.order = get_order(rx->truesize),
 		.max_len = PAGE_SIZE << get_order(rx->truesize),
 	};

@@ -15,6 +15,7 @@
 #include <linux/spinlock.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
+#include <net/netdev_queues.h>
 
 #include "moderato_coalesce.h"
 #include "moderato_regs.h"
@@ -35,7 +36,9 @@ struct moderato_rx;
 struct moderato_rx_buf;
 struct moderato_rx_done;
 struct moderato_tx;
+struct moderato_tx_done;
 struct page_pool;
+struct xdp_frame;
 
 /* Rings ------------------------------------------------------------------- */
 
@@ -179,6 +182,9 @@ struct moderato_rx_buf {
  * @ahead: octets ahead of a frame that is stamped
  * @receive: within the poll, up to a budget. Return: how many frames
  * @stamp: takes the stamp off such a frame's start
+ * @headroom: bytes of a buffer ahead of @room
+ * @dir: what buffers are mapped for
+ * @fill: gets a slot's buffer from the pool before the ring runs
  */
 struct moderato_rx {
 	struct moderato_ring ring;
@@ -198,7 +204,12 @@ struct moderato_rx {
 	int (*receive)(struct moderato_rx *rx, struct napi_struct *napi,
 		       int budget, struct moderato_rx_done *done);
 	void (*stamp)(struct moderato_rx *rx, struct sk_buff *skb);
+	unsigned int headroom;
+	enum dma_data_direction dir;
+	bool (*fill)(struct moderato_rx *rx, struct moderato_rx_buf *buf,
+		     gfp_t gfp);
 	struct moderato_merge *merge;	/* rx_merge.c */
+	struct moderato_xdp_rx *program;	/* moderato_xdp.c */
 };
 
 /* What was received in one go
@@ -277,6 +288,7 @@ struct moderato_tx_ops {
 extern const struct moderato_tx_ops moderato_tx_poll_ops;
 
 /* @skb: NULL in all slots of a frame in pieces but its first one
+ * @frame: instead of it, with MODERATO_TX_FRAME
  * @dma: of the skb's data, of a fragment, or of the slot's copy
  * @len: of what is mapped; 0: it is mapped with the slot before
  * @segs: frames that the hardware makes of it; 0 in all slots but the first one
@@ -284,7 +296,10 @@ extern const struct moderato_tx_ops moderato_tx_poll_ops;
  * @flags: MODERATO_TX_*
  */
 struct moderato_tx_buf {
-	struct sk_buff *skb;
+	union {
+		struct sk_buff *skb;
+		struct xdp_frame *frame;
+	};
 	dma_addr_t dma;
 	u32 len;
 	u16 segs;
@@ -293,12 +308,15 @@ struct moderato_tx_buf {
 };
 
 /* Byte queue limits know of it; @dma is of a fragment; the hardware puts a tag in;
- * it is in pieces, or has a tag or a stamp
+ * it is in pieces, has a tag or a stamp, or is no skb; it is no skb; the pool that
+ * it came from keeps it mapped
  */
 #define MODERATO_TX_ACCOUNTED	BIT(0)
 #define MODERATO_TX_PAGE	BIT(1)
 #define MODERATO_TX_TAGGED	BIT(2)
 #define MODERATO_TX_PLANNED	BIT(3)
+#define MODERATO_TX_FRAME	BIT(4)
+#define MODERATO_TX_POOLED	BIT(5)
 
 /* @ops, @prompt, @draining: change under the queue's lock only
  * @masked: an interrupt, of either direction, has left the ring to the poll
@@ -310,6 +328,9 @@ struct moderato_tx_buf {
  *	     needed more
  * @gather: of hardware that gathers frames; else NULL
  * @stamps: of hardware that stamps frames; else NULL
+ * @planned: moderato_tx_take() where a slot has MODERATO_TX_PLANNED
+ * @drop_frame: of a ring that sends frames without skbs, too: frees one that was
+ *		not sent and is not mapped any more; else NULL
  * @copies: each slot's own buffer, once it has one
  */
 struct moderato_tx {
@@ -331,6 +352,9 @@ struct moderato_tx {
 	struct hrtimer timer;	/* tx_none.c */
 	const struct moderato_gather_ops *gather;
 	const struct moderato_stamp_ops *stamps;
+	struct sk_buff *(*planned)(struct moderato_tx *tx,
+				   struct moderato_tx_done *done);
+	void (*drop_frame)(struct moderato_tx_buf *buf);
 	u8 **copies;
 };
 
@@ -400,6 +424,8 @@ int moderato_tx_install(struct moderato_queue *q, struct moderato_tx *tx);
 void moderato_tx_switch(struct moderato_tx *tx);
 struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 				 struct moderato_tx_done *done);
+struct sk_buff *moderato_tx_take_planned(struct moderato_tx *tx,
+					 struct moderato_tx_done *done);
 void moderato_tx_finish(struct moderato_tx *tx,
 			const struct moderato_tx_done *done);
 void moderato_tx_reclaim(struct moderato_tx *tx);
@@ -436,6 +462,21 @@ static inline u32 moderato_tx_space(const struct moderato_tx *tx)
 static inline u32 moderato_tx_wake_threshold(const struct moderato_tx *tx)
 {
 	return moderato_wake_threshold(tx->ring.order, READ_ONCE(tx->reserve));
+}
+
+static __always_inline void moderato_tx_stop_when_full(struct moderato_tx *tx)
+{
+	netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,
+			     moderato_tx_wake_threshold(tx));
+}
+
+/* The hardware learns of all that was posted since it was last told */
+static inline void moderato_tx_ring_doorbell(struct moderato_tx *tx)
+{
+	if (tx->rung == tx->ring.producer)
+		return;
+	tx->rung = tx->ring.producer;
+	moderato_doorbell(&tx->ring, tx->rung);
 }
 
 /* What the descriptor at @index asks for in its @status. Others may look at it
@@ -639,6 +680,8 @@ struct moderato_queue {
  * @resets: rings that @reset_task is to reset
  * @reset_next: not sooner than then, in jiffies
  * @halts: halted rings that it found, guarded by RTNL
+ * @suits: whether a configuration and an MTU may come into effect, and says why
+ *	   not; NULL: all may
  */
 struct moderato_priv {
 	void __iomem *regs;
@@ -674,6 +717,9 @@ struct moderato_priv {
 	unsigned long resets;
 	unsigned long reset_next;
 	u64 halts;
+	bool (*suits)(const struct moderato_priv *priv,
+		      const struct moderato_config *config, unsigned int mtu);
+	struct moderato_xdp *xdp;	/* moderato_xdp.c */
 
 	struct moderato_queue queue[];
 };
@@ -760,6 +806,7 @@ extern const struct moderato_feature moderato_shared_feature;
 extern const struct moderato_feature moderato_timer_feature;
 extern const struct moderato_feature moderato_variants_feature;
 extern const struct moderato_feature moderato_vlan_feature;
+extern const struct moderato_feature moderato_xdp_feature;
 
 int moderato_features_init(struct moderato_priv *priv);
 void moderato_features_registered(struct moderato_priv *priv);

@@ -120,6 +120,8 @@ int moderato_change(struct moderato_priv *priv,
 	struct moderato_spare spare = {};
 	int err;
 
+	if (priv->suits && !priv->suits(priv, config, mtu))
+		return -EBUSY;
 	if (running) {
 		err = moderato_spare_create(priv, &spare, config, mtu, with_rx,
 					    with_tx);

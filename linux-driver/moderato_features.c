@@ -20,6 +20,8 @@ static const struct moderato_feature * const moderato_features[] = {
 	&moderato_variants_feature,
 	&moderato_ptp_feature,
 	&moderato_hwtstamp_feature,
+	/* Last: it comes before what the others do */
+	&moderato_xdp_feature,
 };
 
 void moderato_features_free(struct moderato_priv *priv)
@@ -71,6 +73,10 @@ int moderato_features_rx_create(struct moderato_rx *rx)
 {
 	int err = 0;
 
+	/* As it is without any of them */
+	rx->fill = moderato_pool_alloc;
+	rx->headroom = NET_SKB_PAD;
+	rx->dir = DMA_FROM_DEVICE;
 	for (int i = 0; !err && i < ARRAY_SIZE(moderato_features); i++)
 		if (moderato_features[i]->rx_create)
 			err = moderato_features[i]->rx_create(rx);

@@ -16,7 +16,7 @@ int moderato_pool_create(struct moderato_rx *rx)
 		.nid = NUMA_NO_NODE,
 		.dev = rx->dev,
 		.netdev = rx->ndev,
-		.dma_dir = DMA_FROM_DEVICE,
+		.dma_dir = rx->dir,
 		/* Of jumbo frames, each has pages of its own */
 		.order = get_order(rx->truesize),
 		.max_len = PAGE_SIZE << get_order(rx->truesize),

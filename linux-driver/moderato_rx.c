@@ -23,7 +23,7 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 			 MODERATO_RX_BUFFER_ALIGN) + rx->ahead;
 	rx->longest = rx->room - MODERATO_RX_OFFSET - rx->ahead;
 	rx->truesize =
-		roundup_pow_of_two(SKB_HEAD_ALIGN(NET_SKB_PAD + rx->room));
+		roundup_pow_of_two(SKB_HEAD_ALIGN(rx->headroom + rx->room));
 }
 
 /* While a ring is filled, in process context. The memory may have to be waited
@@ -235,7 +235,7 @@ static int moderato_rx_alloc_all(struct moderato_rx *rx)
 		void *data;
 
 		if (rx->pool) {
-			ok = moderato_pool_alloc(rx, buf, MODERATO_RX_FILL);
+			ok = rx->fill(rx, buf, MODERATO_RX_FILL);
 		} else {
 			data = page_frag_alloc_align(&frags, rx->truesize,
 						     MODERATO_RX_FILL,

@@ -7,21 +7,12 @@
 #include <linux/iopoll.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
-#include <net/netdev_queues.h>
 
 #include "moderato.h"
 
 #define MODERATO_DRAIN_POLL_US	100
 
 /* Data path ---------------------------------------------------------------- */
-
-static void moderato_tx_ring_doorbell(struct moderato_tx *tx)
-{
-	if (tx->rung == tx->ring.producer)
-		return;
-	tx->rung = tx->ring.producer;
-	moderato_doorbell(&tx->ring, tx->rung);
-}
 
 /* Posts @skb, mapped at @dma; @plan: NULL if nothing is asked of the hardware */
 static __always_inline void
@@ -49,12 +40,6 @@ moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb, dma_addr_t dma,
 		desc->checksum = cpu_to_le32(plan->checksum);
 	}
 	ring->producer++;
-}
-
-static __always_inline void moderato_tx_stop_when_full(struct moderato_tx *tx)
-{
-	netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,
-			     moderato_tx_wake_threshold(tx));
 }
 
 /* What the hardware is to do with it, if it can do anything */
@@ -260,8 +245,8 @@ static void moderato_tx_take_stamp(struct moderato_tx *tx, u16 index,
 }
 
 /* See moderato_tx_take(): with the last of its pieces, a tag, a stamp */
-static noinline struct sk_buff *
-moderato_tx_take_planned(struct moderato_tx *tx, struct moderato_tx_done *done)
+struct sk_buff *moderato_tx_take_planned(struct moderato_tx *tx,
+					 struct moderato_tx_done *done)
 {
 	struct moderato_ring *ring = &tx->ring;
 	u16 index = ring->consumer;
@@ -326,7 +311,7 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 		return NULL;
 	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
 	if (unlikely(buf->flags & MODERATO_TX_PLANNED))
-		return moderato_tx_take_planned(tx, done);
+		return tx->planned(tx, done);
 
 	skb = buf->skb;
 	len = buf->len;
@@ -461,6 +446,7 @@ struct moderato_tx *moderato_tx_create(struct moderato_queue *q, u8 order)
 	tx->ops = q->config.tx_ops;
 	tx->asks = priv->features & MODERATO_FEATURES_TX_CHECKSUM;
 	tx->reserve = 1;
+	tx->planned = moderato_tx_take_planned;
 	moderato_features_tx_create(tx);
 
 	tx->buf = kvcalloc(moderato_size(order), sizeof(*tx->buf), GFP_KERNEL);
@@ -568,6 +554,11 @@ static void moderato_tx_drop(struct moderato_tx *tx,
 	if (!buf->skb)
 		return;
 	dev_core_stats_tx_dropped_inc(tx->ndev);
+	if (buf->flags & MODERATO_TX_FRAME) {
+		if (!tx->ring.stuck)
+			tx->drop_frame(buf);
+		return;
+	}
 	if (tx->ring.stuck) {
 		skb_orphan(buf->skb);
 		nf_reset_ct(buf->skb);
@@ -586,9 +577,13 @@ static void moderato_tx_flush(struct moderato_tx *tx)
 
 	/* All pieces of a frame before its skb, and pages with it, is freed */
 	for (u16 index = ring->consumer;
-	     !ring->stuck && index != ring->producer; index++)
-		moderato_tx_unmap(tx, &tx->buf[moderato_slot(index,
-							     ring->order)]);
+	     !ring->stuck && index != ring->producer; index++) {
+		struct moderato_tx_buf *buf =
+			&tx->buf[moderato_slot(index, ring->order)];
+
+		if (!(buf->flags & MODERATO_TX_POOLED))
+			moderato_tx_unmap(tx, buf);
+	}
 	for (; ring->consumer != ring->producer; ring->consumer++)
 		moderato_tx_drop(tx, &tx->buf[moderato_slot(ring->consumer,
 							    ring->order)]);

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* XDP: a program sees received frames before the stack does, and says what becomes
+ * of each (xdp_rx.c, xdp_tx.c).
+ *
+ * Its rings are of another kind: buffers have the headroom that programs may use,
+ * and are mapped for both directions. So the first program that is attached takes
+ * new rings, and so does the end of the last one; another one in its place does
+ * not.
+ */
+
+#include "moderato_ptp.h"
+#include "moderato_variants.h"
+#include "moderato_xdp.h"
+
+/* The longest frame is in one page, with what is around it */
+#define MODERATO_XDP_MTU						\
+	ALIGN_DOWN(SKB_WITH_OVERHEAD(PAGE_SIZE) - XDP_PACKET_HEADROOM -	\
+		   MODERATO_STAMP_OCTETS - MODERATO_RX_OFFSET -		\
+		   MODERATO_OVERHEAD, MODERATO_RX_BUFFER_ALIGN)
+
+#define MODERATO_XDP_COUNTERS						\
+	(MODERATO_XDP_RX_COUNTERS + MODERATO_XDP_TX_COUNTERS)
+
+/* As other drivers call them */
+static const char moderato_xdp_names[][ETH_GSTRING_LEN] = {
+	[MODERATO_XDP_PASSED] = "rx_xdp_pass",
+	[MODERATO_XDP_DROPPED] = "rx_xdp_drop",
+	[MODERATO_XDP_SENT] = "rx_xdp_tx",
+	[MODERATO_XDP_SEND_FAILED] = "rx_xdp_tx_errors",
+	[MODERATO_XDP_REDIRECTED] = "rx_xdp_redirect",
+	[MODERATO_XDP_FAILED] = "rx_xdp_errors",
+	[MODERATO_XDP_RX_COUNTERS + MODERATO_XDP_XMIT] = "tx_xdp_xmit",
+	[MODERATO_XDP_RX_COUNTERS + MODERATO_XDP_XMIT_FAILED] =
+		"tx_xdp_xmit_errors",
+};
+
+static_assert(ARRAY_SIZE(moderato_xdp_names) == MODERATO_XDP_COUNTERS);
+
+/* Rings --------------------------------------------------------------------- */
+
+/* Before the first buffer, when there is a pool and the frames' size is known */
+static int moderato_xdp_register(struct moderato_rx *rx)
+{
+	struct xdp_rxq_info *rxq = &rx->program->rxq;
+	struct moderato_queue *q = rx->queue;
+	int err;
+
+	if (rx->truesize < PAGE_SIZE)
+		rx->program->spread = PAGE_SIZE - rx->truesize - 1;
+	err = xdp_rxq_info_reg(rxq, rx->ndev, q->index, q->napi.napi_id);
+	if (err)
+		return err;
+	return xdp_rxq_info_reg_mem_model(rxq, MEM_TYPE_PAGE_POOL, rx->pool);
+}
+
+static bool moderato_xdp_fill(struct moderato_rx *rx,
+			      struct moderato_rx_buf *buf, gfp_t gfp)
+{
+	if (!xdp_rxq_info_is_reg(&rx->program->rxq) &&
+	    moderato_xdp_register(rx))
+		return false;
+	return moderato_xdp_get(rx, buf, gfp);
+}
+
+static int moderato_xdp_rx_create(struct moderato_rx *rx)
+{
+	struct bpf_prog *prog = rx->queue->priv->xdp->prog;
+
+	if (!prog)
+		return 0;
+	rx->program = kzalloc(sizeof(*rx->program), GFP_KERNEL);
+	if (!rx->program)
+		return -ENOMEM;
+	rx->program->prog = prog;
+	rx->receive = moderato_xdp_receive;
+	rx->fill = moderato_xdp_fill;
+	rx->headroom = XDP_PACKET_HEADROOM;
+	rx->dir = DMA_BIDIRECTIONAL;
+	return 0;
+}
+
+static void moderato_xdp_rx_destroy(struct moderato_rx *rx)
+{
+	if (!rx->program)
+		return;
+	if (xdp_rxq_info_is_reg(&rx->program->rxq))
+		xdp_rxq_info_unreg(&rx->program->rxq);
+	kfree(rx->program);
+}
+
+static void moderato_xdp_tx_create(struct moderato_tx *tx)
+{
+	if (!tx->queue->priv->xdp->prog)
+		return;
+	tx->planned = moderato_xdp_take;
+	tx->drop_frame = moderato_xdp_drop;
+}
+
+/* What suits ---------------------------------------------------------------- */
+
+/* Return: why no program can see what is received so, and what to switch; or NULL */
+static const char *moderato_xdp_unsuited(const struct moderato_config *config,
+					 unsigned int mtu)
+{
+	if (!config->rx_ops->polled)
+		return "XDP needs NAPI: ethtool --set-priv-flags rx-napi on";
+	if (config->rx_ops->shared)
+		return "XDP needs one poll: ethtool --set-priv-flags rx-shared off";
+	/* In a hard interrupt, which no page_pool is for */
+	if (!config->tx_ops->polled && !config->tx_ops->quiet)
+		return "XDP needs NAPI: ethtool --set-priv-flags tx-napi on";
+	if (mtu > MODERATO_XDP_MTU)
+		return "XDP needs frames in one page: ip link set mtu 3500";
+	return NULL;
+}
+
+/* The same, of what else may be on */
+static const char *moderato_xdp_unsuited_too(const struct moderato_priv *priv)
+{
+	struct kernel_hwtstamp_config stamps = {};
+
+	if (priv->ndev->features & NETIF_F_GRO_HW)
+		return "XDP sees no merged segments: ethtool -K rx-gro-hw off";
+	/* They leave the ring out of turn */
+	if (moderato_flows_urgent(priv))
+		return "XDP knows no urgent frames: ethtool -N delete, each rule";
+	/* They are where a program may write */
+	if (priv->ptp)
+		moderato_hwtstamp_get(priv->ndev, &stamps);
+	if (stamps.rx_filter != HWTSTAMP_FILTER_NONE)
+		return "XDP has no stamps of frames: switch off those of received ones";
+	return NULL;
+}
+
+/* As long as there is a program, what it needs stays */
+static bool moderato_xdp_suits(const struct moderato_priv *priv,
+			       const struct moderato_config *config,
+			       unsigned int mtu)
+{
+	const char *why = NULL;
+
+	if (priv->xdp->prog)
+		why = moderato_xdp_unsuited(config, mtu);
+	if (why)
+		netdev_warn(priv->ndev, "%s, or detach the program\n", why);
+	return !why;
+}
+
+static netdev_features_t moderato_xdp_fix_features(struct net_device *ndev,
+						   netdev_features_t features)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (priv->xdp->prog)
+		features &= ~NETIF_F_GRO_HW;
+	return priv->xdp->netdev_ops.ndo_fix_features(ndev, features);
+}
+
+static int moderato_xdp_set_rxnfc(struct net_device *ndev,
+				  struct ethtool_rxnfc *cmd)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (priv->xdp->prog && cmd->cmd == ETHTOOL_SRXCLSRLINS) {
+		netdev_warn(ndev,
+			    "no frame is urgent with XDP: detach the program\n");
+		return -EBUSY;
+	}
+	return priv->xdp->ethtool_ops.set_rxnfc(ndev, cmd);
+}
+
+static int moderato_xdp_set_hwtstamp(struct net_device *ndev,
+				     struct kernel_hwtstamp_config *config,
+				     struct netlink_ext_ack *extack)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (priv->xdp->prog && config->rx_filter != HWTSTAMP_FILTER_NONE) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "no frame has a stamp with XDP: detach the program");
+		return -EBUSY;
+	}
+	return priv->xdp->netdev_ops.ndo_hwtstamp_set(ndev, config, extack);
+}
+
+/* Programs ------------------------------------------------------------------ */
+
+/* Return: 0, or an error that @extack explains */
+static int moderato_xdp_check(const struct moderato_priv *priv,
+			      struct netlink_ext_ack *extack)
+{
+	const char *why = moderato_xdp_unsuited(&priv->queue[0].config,
+						priv->ndev->mtu) ?:
+			  moderato_xdp_unsuited_too(priv);
+
+	if (why)
+		NL_SET_ERR_MSG_FMT_MOD(extack, "%s", why);
+	return why ? -EOPNOTSUPP : 0;
+}
+
+/* New rings, with @prog or without. Return: 0, or an error, and all is as before */
+static int moderato_xdp_switch(struct moderato_priv *priv,
+			       struct bpf_prog *prog)
+{
+	const struct moderato_config config = priv->queue[0].config;
+	struct moderato_xdp *xdp = priv->xdp;
+	struct bpf_prog *old = xdp->prog;
+	int err;
+
+	/* Others send to it only while it has rings for that */
+	if (!prog)
+		xdp_features_clear_redirect_target(priv->ndev);
+	xdp->prog = prog;
+	err = moderato_change(priv, &config, priv->ndev->mtu, true, true);
+	if (err)
+		xdp->prog = old;
+	if (xdp->prog)
+		xdp_features_set_redirect_target(priv->ndev, false);
+	return err;
+}
+
+/* In the place of another one, on rings that run */
+static void moderato_xdp_replace(struct moderato_priv *priv,
+				 struct bpf_prog *prog)
+{
+	struct moderato_queue *q;
+
+	priv->xdp->prog = prog;
+	for (q = priv->queue; q < moderato_used_end(priv); q++)
+		if (q->rx)
+			WRITE_ONCE(q->rx->program->prog, prog);
+}
+
+/* Return: 0, or an error, and nothing is changed */
+static int moderato_xdp_setup(struct moderato_priv *priv, struct bpf_prog *prog,
+			      struct netlink_ext_ack *extack)
+{
+	struct bpf_prog *old = priv->xdp->prog;
+	int err;
+
+	if (prog && !old) {
+		err = moderato_xdp_check(priv, extack);
+		if (err)
+			return err;
+	}
+	if (!prog == !old) {
+		moderato_xdp_replace(priv, prog);
+	} else {
+		err = moderato_xdp_switch(priv, prog);
+		if (err) {
+			NL_SET_ERR_MSG_MOD(extack,
+					   "no new rings: is there memory for them?");
+			return err;
+		}
+		/* GRO_HW comes and goes with it */
+		netdev_update_features(priv->ndev);
+	}
+	/* The last poll that runs it ends before it does */
+	if (old)
+		bpf_prog_put(old);
+	return 0;
+}
+
+static int moderato_xdp_bpf(struct net_device *ndev, struct netdev_bpf *bpf)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (bpf->command != XDP_SETUP_PROG)
+		return -EINVAL;
+	return moderato_xdp_setup(priv, bpf->prog, bpf->extack);
+}
+
+/* Statistics ---------------------------------------------------------------- */
+
+static int moderato_xdp_get_sset_count(struct net_device *ndev, int sset)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	int count = priv->xdp->ethtool_ops.get_sset_count(ndev, sset);
+
+	return sset == ETH_SS_STATS ? count + MODERATO_XDP_COUNTERS : count;
+}
+
+static void moderato_xdp_get_strings(struct net_device *ndev, u32 sset,
+				     u8 *data)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (sset == ETH_SS_STATS)
+		for (int i = 0; i < MODERATO_XDP_COUNTERS; i++)
+			ethtool_puts(&data, moderato_xdp_names[i]);
+	priv->xdp->ethtool_ops.get_strings(ndev, sset, data);
+}
+
+static void moderato_xdp_add(const struct moderato_xdp_stats *stats, u64 *data)
+{
+	u64 rx[MODERATO_XDP_RX_COUNTERS], tx[MODERATO_XDP_TX_COUNTERS];
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&stats->rx_syncp);
+		for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
+			rx[i] = u64_stats_read(&stats->rx[i]);
+	} while (u64_stats_fetch_retry(&stats->rx_syncp, start));
+	do {
+		start = u64_stats_fetch_begin(&stats->tx_syncp);
+		for (int i = 0; i < MODERATO_XDP_TX_COUNTERS; i++)
+			tx[i] = u64_stats_read(&stats->tx[i]);
+	} while (u64_stats_fetch_retry(&stats->tx_syncp, start));
+
+	for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
+		data[i] += rx[i];
+	for (int i = 0; i < MODERATO_XDP_TX_COUNTERS; i++)
+		data[MODERATO_XDP_RX_COUNTERS + i] += tx[i];
+}
+
+static void moderato_xdp_get_stats(struct net_device *ndev,
+				   struct ethtool_stats *stats, u64 *data)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	memset(data, 0, MODERATO_XDP_COUNTERS * sizeof(*data));
+	for (int i = 0; i < priv->count; i++)
+		moderato_xdp_add(&priv->xdp->stats[i], data);
+	data += MODERATO_XDP_COUNTERS;
+	priv->xdp->ethtool_ops.get_ethtool_stats(ndev, stats, data);
+}
+
+/* Life ---------------------------------------------------------------------- */
+
+static int moderato_xdp_init(struct moderato_priv *priv)
+{
+	struct moderato_xdp *xdp;
+
+	xdp = devm_kzalloc(priv->dev, sizeof(*xdp), GFP_KERNEL);
+	if (!xdp)
+		return -ENOMEM;
+	for (int i = 0; i < MODERATO_MAX_QUEUES; i++) {
+		u64_stats_init(&xdp->stats[i].rx_syncp);
+		u64_stats_init(&xdp->stats[i].tx_syncp);
+	}
+	xdp->netdev_ops = priv->netdev_ops;
+	xdp->ethtool_ops = priv->ethtool_ops;
+	priv->xdp = xdp;
+
+	priv->suits = moderato_xdp_suits;
+	priv->ethtool_ops.get_sset_count = moderato_xdp_get_sset_count;
+	priv->ethtool_ops.get_strings = moderato_xdp_get_strings;
+	priv->ethtool_ops.get_ethtool_stats = moderato_xdp_get_stats;
+	if (priv->ethtool_ops.set_rxnfc)
+		priv->ethtool_ops.set_rxnfc = moderato_xdp_set_rxnfc;
+	if (priv->netdev_ops.ndo_hwtstamp_set)
+		priv->netdev_ops.ndo_hwtstamp_set = moderato_xdp_set_hwtstamp;
+	priv->netdev_ops.ndo_fix_features = moderato_xdp_fix_features;
+	priv->netdev_ops.ndo_bpf = moderato_xdp_bpf;
+	priv->netdev_ops.ndo_xdp_xmit = moderato_xdp_xmit;
+	priv->ndev->xdp_features = NETDEV_XDP_ACT_BASIC |
+				   NETDEV_XDP_ACT_REDIRECT;
+	return 0;
+}
+
+const struct moderato_feature moderato_xdp_feature = {
+	.init = moderato_xdp_init,
+	.rx_create = moderato_xdp_rx_create,
+	.rx_destroy = moderato_xdp_rx_destroy,
+	.tx_create = moderato_xdp_tx_create,
+};

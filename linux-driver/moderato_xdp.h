@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* XDP: what its files share */
+#ifndef MODERATO_XDP_H
+#define MODERATO_XDP_H
+
+#include <linux/filter.h>
+#include <net/xdp.h>
+
+#include "moderato.h"
+
+/* What became of received frames, and of those from other devices */
+enum {
+	MODERATO_XDP_PASSED,
+	MODERATO_XDP_DROPPED,
+	MODERATO_XDP_SENT,
+	MODERATO_XDP_SEND_FAILED,
+	MODERATO_XDP_REDIRECTED,
+	MODERATO_XDP_FAILED,
+	MODERATO_XDP_RX_COUNTERS,
+};
+
+enum {
+	MODERATO_XDP_XMIT,
+	MODERATO_XDP_XMIT_FAILED,
+	MODERATO_XDP_TX_COUNTERS,
+};
+
+/* Of one queue: @rx is written by its poll, @tx by who sends to it, in softirqs
+ * of this CPU
+ */
+struct moderato_xdp_stats {
+	u64_stats_t rx[MODERATO_XDP_RX_COUNTERS];
+	u64_stats_t tx[MODERATO_XDP_TX_COUNTERS];
+	struct u64_stats_sync rx_syncp;
+	struct u64_stats_sync tx_syncp;
+};
+
+/* @prog: what rings are created for, guarded by RTNL
+ * @netdev_ops, @ethtool_ops: what there is without XDP
+ */
+struct moderato_xdp {
+	struct bpf_prog *prog;
+	struct moderato_xdp_stats stats[MODERATO_MAX_QUEUES];
+	struct net_device_ops netdev_ops;
+	struct ethtool_ops ethtool_ops;
+};
+
+/* Of a ring: what its frames are shown to
+ * @spread: bits of a buffer's place in its page
+ */
+struct moderato_xdp_rx {
+	struct bpf_prog *prog;
+	u32 spread;
+	struct xdp_rxq_info rxq;
+};
+
+int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
+			 int budget, struct moderato_rx_done *done);
+bool moderato_xdp_get(struct moderato_rx *rx, struct moderato_rx_buf *buf,
+		      gfp_t gfp);
+int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
+		      unsigned int frames, bool own, bool flush);
+int moderato_xdp_xmit(struct net_device *ndev, int frames,
+		      struct xdp_frame **frame, u32 flags);
+struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
+				  struct moderato_tx_done *done);
+void moderato_xdp_drop(struct moderato_tx_buf *buf);
+
+#endif /* MODERATO_XDP_H */

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* XDP: a program sees received frames before the stack does, and says what becomes
+ * of each. One that is dropped leaves its buffer where it is.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/bpf_trace.h>
+#include <net/busy_poll.h>
+#include <net/page_pool/helpers.h>
+
+#include "moderato_xdp.h"
+
+/* Frames that are posted under one lock, as those of redirections are */
+#define MODERATO_XDP_BULK	16
+
+/* One poll's frames
+ * @frame: @frames that are to be sent here
+ * @redirected: some are on their way to other devices
+ */
+struct moderato_xdp_round {
+	struct xdp_buff xdp;
+	struct xdp_frame *frame[MODERATO_XDP_BULK];
+	unsigned int frames;
+	unsigned int count[MODERATO_XDP_RX_COUNTERS];
+	bool redirected;
+};
+
+/* A page for each frame, for pages that are not shared come and go at half the
+ * cost. Frames begin at different places in them, since caches tell addresses
+ * apart by what is within a page.
+ */
+static __always_inline bool moderato_xdp_alloc(struct moderato_rx *rx, u32 slot,
+					       struct moderato_rx_buf *buf,
+					       gfp_t gfp)
+{
+	u32 offset = slot * SMP_CACHE_BYTES & rx->program->spread;
+	struct page *page = page_pool_alloc_pages(rx->pool, gfp);
+
+	if (unlikely(!page))
+		return false;
+	buf->data = page_address(page) + offset;
+	buf->dma = page_pool_get_dma_addr(page) + offset + XDP_PACKET_HEADROOM;
+	return true;
+}
+
+bool moderato_xdp_get(struct moderato_rx *rx, struct moderato_rx_buf *buf,
+		      gfp_t gfp)
+{
+	return moderato_xdp_alloc(rx, buf - rx->buf, buf, gfp);
+}
+
+/* Those that wait, under one lock; what the ring does not take is lost */
+static void moderato_xdp_send_round(struct moderato_rx *rx,
+				    struct moderato_xdp_round *round,
+				    bool flush)
+{
+	struct moderato_tx *tx = READ_ONCE(rx->queue->tx);
+	int sent = moderato_xdp_send(tx, round->frame, round->frames, true,
+				     flush);
+
+	sent = max(sent, 0);
+	round->count[MODERATO_XDP_SENT] += sent;
+	round->count[MODERATO_XDP_SEND_FAILED] += round->frames - sent;
+	for (; sent < round->frames; sent++)
+		xdp_return_frame_rx_napi(round->frame[sent]);
+	round->frames = 0;
+}
+
+/* Makes an skb of what the program left. The hardware's sum is of another frame,
+ * perhaps.
+ */
+static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
+					  u32 status,
+					  const struct xdp_buff *xdp,
+					  struct moderato_rx_done *done)
+{
+	unsigned int meta = xdp->data - xdp->data_meta;
+	struct sk_buff *skb;
+
+	skb = napi_build_skb(xdp->data_hard_start, xdp->frame_sz);
+	if (unlikely(!skb))
+		return NULL;
+	skb_mark_for_recycle(skb);
+	skb_reserve(skb, xdp->data - xdp->data_hard_start);
+	skb_put(skb, xdp->data_end - xdp->data);
+	if (meta)
+		skb_metadata_set(skb, meta);
+	if (rx->more) {
+		moderato_rx_tell(rx, slot, status, skb, done);
+		skb->ip_summed = CHECKSUM_NONE;
+	}
+	skb->protocol = eth_type_trans(skb, rx->ndev);
+	return skb;
+}
+
+/* Does with the frame in @slot, which is in @round, what the program says. In the
+ * slot there is another buffer then; or the same one, if nobody has taken that.
+ *
+ * Return: what is for the stack, or NULL
+ */
+static struct sk_buff *
+moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 status, u32 act,
+		 struct moderato_xdp_round *round,
+		 struct moderato_rx_done *done)
+{
+	struct moderato_rx_buf *buf = &rx->buf[slot];
+	struct bpf_prog *prog = rx->program->prog;
+	struct xdp_buff *xdp = &round->xdp;
+	struct moderato_rx_buf fresh;
+	struct sk_buff *skb = NULL;
+	struct xdp_frame *frame;
+
+	if (unlikely(!moderato_xdp_alloc(rx, slot, &fresh,
+					 GFP_ATOMIC | __GFP_NOWARN))) {
+		done->alloc_failed++;
+		goto keep;
+	}
+
+	switch (act) {
+	case XDP_REDIRECT:
+		if (unlikely(xdp_do_redirect(rx->ndev, xdp, prog)))
+			goto fail;
+		round->redirected = true;
+		round->count[MODERATO_XDP_REDIRECTED]++;
+		break;
+	case XDP_TX:
+		frame = xdp_convert_buff_to_frame(xdp);
+		if (unlikely(!frame))
+			goto fail;
+		round->frame[round->frames++] = frame;
+		break;
+	case XDP_PASS:
+		skb = moderato_xdp_build(rx, slot, status, xdp, done);
+		if (unlikely(!skb)) {
+			done->alloc_failed++;
+			goto free;
+		}
+		round->count[MODERATO_XDP_PASSED]++;
+		break;
+	default:
+		bpf_warn_invalid_xdp_action(rx->ndev, prog, act);
+		fallthrough;
+	case XDP_ABORTED:
+		goto fail;
+	}
+
+	*buf = fresh;
+	rx->ring.desc[slot].address = cpu_to_le32(fresh.dma);
+	/* Not before: it may be the last one that has a buffer */
+	if (round->frames == MODERATO_XDP_BULK)
+		moderato_xdp_send_round(rx, round, false);
+	return skb;
+
+fail:
+	trace_xdp_exception(rx->ndev, prog, act);
+	round->count[MODERATO_XDP_FAILED]++;
+free:
+	page_pool_free_va(rx->pool, fresh.data, true);
+keep:
+	dma_sync_single_for_device(rx->dev, buf->dma, rx->room, rx->dir);
+	return NULL;
+}
+
+/* Shows the frame that completed the descriptor at @index with @status to the
+ * program. Return: as moderato_xdp_act()
+ */
+static __always_inline struct sk_buff *
+moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status,
+		  struct moderato_xdp_round *round,
+		  struct moderato_rx_done *done)
+{
+	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
+	u32 slot = moderato_slot(index, rx->ring.order);
+	struct moderato_rx_buf *buf = &rx->buf[slot];
+	struct xdp_buff *xdp = &round->xdp;
+	u32 act;
+
+	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
+		     len < ETH_HLEN || len > rx->longest)) {
+		done->errors++;
+		return NULL;
+	}
+	done->packets++;
+	done->bytes += len;
+
+	dma_sync_single_for_cpu(rx->dev, buf->dma, MODERATO_RX_OFFSET + len,
+				rx->dir);
+	xdp->frame_sz = PAGE_SIZE - offset_in_page(buf->data);
+	xdp_prepare_buff(xdp, buf->data,
+			 XDP_PACKET_HEADROOM + MODERATO_RX_OFFSET, len, true);
+	act = bpf_prog_run_xdp(rx->program->prog, xdp);
+	if (act != XDP_DROP)
+		return moderato_xdp_act(rx, slot, status, act, round, done);
+
+	/* What the program wrote must not come after what the hardware does */
+	dma_sync_single_for_device(rx->dev, buf->dma, rx->room, rx->dir);
+	round->count[MODERATO_XDP_DROPPED]++;
+	return NULL;
+}
+
+static void moderato_xdp_count(struct moderato_rx *rx,
+			       const struct moderato_xdp_round *round)
+{
+	struct moderato_queue *q = rx->queue;
+	struct moderato_xdp_stats *stats = &q->priv->xdp->stats[q->index];
+
+	u64_stats_update_begin(&stats->rx_syncp);
+	for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
+		u64_stats_add(&stats->rx[i], round->count[i]);
+	u64_stats_update_end(&stats->rx_syncp);
+}
+
+/* Instead of moderato_rx_receive() */
+int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
+			 int budget, struct moderato_rx_done *done)
+{
+	bool gro = napi->dev->features & NETIF_F_GRO;
+	struct moderato_xdp_round round;
+	LIST_HEAD(list);
+	int work = 0;
+	u32 status;
+
+	xdp_init_buff(&round.xdp, PAGE_SIZE, &rx->program->rxq);
+	round.frames = 0;
+	round.redirected = false;
+	memset(round.count, 0, sizeof(round.count));
+
+	while (work < budget && moderato_ring_completed(&rx->ring, &status)) {
+		u16 index = moderato_rx_next(rx, done);
+		struct sk_buff *skb = moderato_xdp_show(rx, index, status,
+							&round, done);
+
+		if (skb && gro) {
+			napi_gro_receive(napi, skb);
+		} else if (skb) {
+			skb_mark_napi_id(skb, napi);
+			list_add_tail(&skb->list, &list);
+		}
+		work++;
+	}
+	if (done->taken)
+		moderato_rx_finish(rx, done);
+	/* One doorbell for what leaves here, and one at each other device */
+	if (round.frames || round.count[MODERATO_XDP_SENT])
+		moderato_xdp_send_round(rx, &round, true);
+	if (round.redirected)
+		xdp_do_flush();
+	if (work)
+		moderato_xdp_count(rx, &round);
+	netif_receive_skb_list(&list);
+	return work;
+}

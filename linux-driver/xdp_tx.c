@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* XDP: frames without skbs on their way out. They leave by the ring that skbs
+ * leave by, and come off it in bulk.
+ */
+
+#include <linux/bitfield.h>
+#include <net/page_pool/helpers.h>
+
+#include "moderato_xdp.h"
+
+static void moderato_xdp_post(struct moderato_tx *tx, struct xdp_frame *frame,
+			      dma_addr_t dma, u8 flags)
+{
+	struct moderato_ring *ring = &tx->ring;
+	u32 slot = moderato_slot(ring->producer, ring->order);
+	struct moderato_desc *desc = &ring->desc[slot];
+
+	tx->buf[slot] = (struct moderato_tx_buf) {
+		.frame = frame,
+		.dma = dma,
+		.len = frame->len,
+		.segs = 1,
+		.flags = flags | MODERATO_TX_FRAME | MODERATO_TX_PLANNED,
+	};
+	desc->address = cpu_to_le32(dma);
+	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
+					       frame->len));
+	/* It asks for nothing else */
+	if (tx->asks) {
+		moderato_tx_put_status(ring, ring->producer, 0);
+		desc->checksum = 0;
+	}
+	ring->producer++;
+}
+
+/* A frame of this device's own pool, which keeps its pages mapped */
+static void moderato_xdp_post_own(struct moderato_tx *tx,
+				  struct xdp_frame *frame)
+{
+	struct page *page = virt_to_head_page(frame->data);
+	dma_addr_t dma = page_pool_get_dma_addr(page) +
+			 (frame->data - page_address(page));
+
+	dma_sync_single_for_device(tx->dev, dma, frame->len, DMA_BIDIRECTIONAL);
+	moderato_xdp_post(tx, frame, dma, MODERATO_TX_POOLED);
+}
+
+/* Return: false if it cannot be mapped */
+static bool moderato_xdp_post_other(struct moderato_tx *tx,
+				    struct xdp_frame *frame)
+{
+	dma_addr_t dma = dma_map_page(tx->dev, virt_to_page(frame->data),
+				      offset_in_page(frame->data), frame->len,
+				      DMA_TO_DEVICE);
+
+	if (unlikely(dma_mapping_error(tx->dev, dma)))
+		return false;
+	moderato_xdp_post(tx, frame, dma, 0);
+	return true;
+}
+
+/* Posts @frames, as many as the ring takes. They share it with skbs.
+ * @own: they are of this device's own pool
+ *
+ * Return: how many, or -ENETDOWN
+ */
+int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
+		      unsigned int frames, bool own, bool flush)
+{
+	unsigned int sent = 0;
+
+	/* Nothing leaves without a link, and the ring would keep them */
+	if (unlikely(!netif_carrier_ok(tx->ndev)))
+		return -ENETDOWN;
+
+	__netif_tx_lock(tx->txq, smp_processor_id());
+	if (unlikely(tx->draining || !tx->drop_frame)) {
+		__netif_tx_unlock(tx->txq);
+		return -ENETDOWN;
+	}
+	/* They may stop the queue, which skbs then wait for */
+	txq_trans_cond_update(tx->txq);
+	if (tx->ops->prepare)
+		tx->ops->prepare(tx);
+
+	frames = min(frames, moderato_tx_space(tx));
+	for (; sent < frames; sent++)
+		if (own)
+			moderato_xdp_post_own(tx, frame[sent]);
+		else if (!moderato_xdp_post_other(tx, frame[sent]))
+			break;
+
+	moderato_tx_stop_when_full(tx);
+	if (flush || netif_xmit_stopped(tx->txq))
+		moderato_tx_ring_doorbell(tx);
+	if (tx->ops->posted)
+		tx->ops->posted(tx);
+	__netif_tx_unlock(tx->txq);
+	return sent;
+}
+
+/* Those of other devices, within the poll of one of them */
+int moderato_xdp_xmit(struct net_device *ndev, int frames,
+		      struct xdp_frame **frame, u32 flags)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_xdp_stats *stats;
+	struct moderato_queue *q;
+	int sent;
+
+	if (unlikely(flags & ~XDP_XMIT_FLAGS_MASK))
+		return -EINVAL;
+	/* Rings are there until a grace period after that */
+	if (unlikely(!netif_running(ndev)))
+		return -ENETDOWN;
+
+	q = priv->queue + smp_processor_id() % READ_ONCE(priv->used);
+	sent = moderato_xdp_send(READ_ONCE(q->tx), frame, frames, false,
+				 flags & XDP_XMIT_FLUSH);
+
+	stats = &priv->xdp->stats[q->index];
+	u64_stats_update_begin(&stats->tx_syncp);
+	u64_stats_add(&stats->tx[MODERATO_XDP_XMIT], max(sent, 0));
+	u64_stats_add(&stats->tx[MODERATO_XDP_XMIT_FAILED],
+		      frames - max(sent, 0));
+	u64_stats_update_end(&stats->tx_syncp);
+	return sent;
+}
+
+/* In the place of moderato_tx_take_planned(): what comes off the ring is freed in
+ * bulk, up to the next skb
+ */
+struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
+				  struct moderato_tx_done *done)
+{
+	struct moderato_ring *ring = &tx->ring;
+	struct moderato_tx_buf *buf;
+	struct xdp_frame_bulk bulk;
+	u32 status;
+
+	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
+	if (!(buf->flags & MODERATO_TX_FRAME))
+		return moderato_tx_take_planned(tx, done);
+	/* Netpoll, for instance: pools belong to softirqs. A later poll comes. */
+	if (irqs_disabled())
+		return NULL;
+
+	xdp_frame_bulk_init(&bulk);
+	rcu_read_lock();
+	while (moderato_ring_completed(ring, &status)) {
+		buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
+		if (!(buf->flags & MODERATO_TX_FRAME))
+			break;
+		if (!(buf->flags & MODERATO_TX_POOLED))
+			dma_unmap_page(tx->dev, buf->dma, buf->len,
+				       DMA_TO_DEVICE);
+		done->frames++;
+		if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
+			done->packets++;
+			done->bytes += max_t(u32, buf->len, ETH_ZLEN);
+		}
+		xdp_return_frame_bulk(buf->frame, &bulk);
+		/* As in moderato_tx_take() */
+		smp_store_release(&ring->consumer, (u16)(ring->consumer + 1));
+	}
+	xdp_flush_frame_bulk(&bulk);
+	rcu_read_unlock();
+	return moderato_tx_take(tx, done);
+}
+
+void moderato_xdp_drop(struct moderato_tx_buf *buf)
+{
+	xdp_return_frame(buf->frame);
+}
