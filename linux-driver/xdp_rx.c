@@ -25,9 +25,9 @@ struct moderato_xdp_round {
 	bool redirected;
 };
 
-/* A page for each frame, for pages that are not shared come and go at half the
- * cost. Frames begin at different places in them, since caches tell addresses
- * apart by what is within a page.
+/* A page for each frame, for pages that are not shared cost a pool less. Frames
+ * begin at different places in them, since caches tell addresses apart by what is
+ * within a page.
  */
 static __always_inline bool moderato_xdp_alloc(struct moderato_rx *rx, u32 slot,
 					       struct moderato_rx_buf *buf,

@@ -145,3 +145,12 @@ def test_a_symbol_ends_where_the_next_begins_and_has_its_best_name():
     assert symbols.functions(rows) == [
         symbols.Symbol(0xC0001000, 0x100, "handle_exception"),
         symbols.Symbol(0xC0001100, 0x80, "memset"), symbols.Symbol(0xC0001180, 0xE80, "f")]
+
+
+def test_programs_of_bpf_are_known_by_their_names():
+    """As the guest's /proc/kallsyms has them; how long they are, nobody says."""
+    text = ("bf003000 t bpf_prog_6deef7357e7b4530_fib\t[bpf]\n"
+            "bf001000 t bpf_prog_3b185187f1855c4c_forward\t[bpf]\n")
+    assert symbols.of_programs(text) == [symbols.Symbol(0xBF001000, 0x1000, "bpf_prog_forward"),
+                                         symbols.Symbol(0xBF003000, 0x1000, "bpf_prog_fib")]
+    assert symbols.of_programs("") == []

@@ -24,11 +24,12 @@ TARBALLS = Path("/usr/src")
 COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
 PATCHES = tuple(sorted((HERE / "patches").glob("*.patch")))
-STOCK = "stock"
+STOCK, XDP = "stock", "xdp"
 KERNELS = {"normal": [], "debug": ["kernel-debug.config"],
            "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
            "traced": ["kernel-traced.config"], "vlan": ["kernel-vlan.config"],
-           "ptp": ["kernel-ptp.config"], STOCK: ["kernel-stock.config"]}
+           "ptp": ["kernel-ptp.config"], XDP: ["kernel-xdp.config"],
+           STOCK: ["kernel-stock.config"]}
 FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"], "rv64": ["kernel-rv64.config"],
              "pagealloc": ["kernel-pagealloc.config"], "strict": ["kernel-strict.config"]}
 TICKS = (100, 250, 1000)  # the first one is that of kernel.config

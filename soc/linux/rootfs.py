@@ -5,17 +5,18 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.soc.linux import userspace
+from moderato.soc.linux import kernel, userspace
 from moderato.soc.toolchain.cache import artifact
 
 HERE = Path(__file__).parent
 FILES = HERE / "rootfs"
 
 
-def rootfs(harts: int = 1) -> Path:
+def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     """Build initramfs.cpio: our own programs, busybox, ip, ethtool, nuttcp, and rootfs/.
 
-    With several `harts` there is also what chooses among them.
+    With several `harts` there is also what chooses among them; with a kernel for them, programs for
+    XDP and what attaches them.
     """
     programs = {
         "init": userspace.own("init"),
@@ -29,9 +30,13 @@ def rootfs(harts: int = 1) -> Path:
     }
     if harts > 1:
         programs["bin/pin"] = userspace.own("pin")
+    folders = ["bin", "dev", "proc", "sys", "tmp"]
+    if choice.name == kernel.XDP:
+        programs["bin/xdp"] = userspace.own("xdp")
+        programs |= {f"lib/xdp/{path.name}": path for path in userspace.xdp_programs()}
+        folders += ["lib", "lib/xdp"]
 
     def build(directory: Path):
-        folders = ("bin", "dev", "proc", "sys", "tmp")
         entries = [Entry(name, stat.S_IFDIR | 0o755) for name in folders]
         entries.append(Entry("dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
         entries.append(Entry("bin/sh", stat.S_IFLNK | 0o777, b"busybox"))

@@ -194,6 +194,28 @@ def own(name: str, *macros: str) -> Path:
     return compiled(name, HERE / name / f"{name}.c", toolchain(), macros)
 
 
+def xdp_programs() -> list[Path]:
+    """Programs that frames are shown to, beside Linux' stack: soc/linux/xdp/*.bpf.c."""
+    return [xdp_program(source) for source in sorted((HERE / "xdp").glob("*.bpf.c"))]
+
+
+def xdp_program(source: Path) -> Path:
+    """A program for the kernel's BPF, from a file NAME.bpf.c: NAME.o.
+
+    Its third instruction set has operations of 32 bits, which are one instruction on rv32, too.
+    """
+    tools, folder, name = toolchain(), HERE / "xdp", source.name.removesuffix(".bpf.c") + ".o"
+    clang = settings()["debian"]["simulation"][0]
+
+    def build(directory: Path):
+        run([clang, "--target=bpfel", "-mcpu=v3", "-O2", "-Wall", "-Wextra", "-Werror",
+             "-Wno-unused-parameter", "-fno-strict-aliasing", "-nostdinc",
+             "-isystem", tools.root / "include", "-I", folder, "-c", source, "-o", directory / name])
+
+    return artifact("xdp-program", [source, *sorted(folder.glob("*.h")), tools.root.name,
+                                    debian.version(clang)], build) / name
+
+
 def compiled(name: str, source: Path, tools: Toolchain, macros: Sequence[str] = ()) -> Path:
     """The program `name` from a file of its own, and the headers beside it."""
     headers = sorted(source.parent.glob("*.h"))

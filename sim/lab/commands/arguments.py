@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from moderato.boards import BOARDS
 
-from ..run.variants import INTERFACES, KNOWN, VARIANTS
+from ..run.variants import ALL, INTERFACES, KNOWN, VARIANTS
 from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
 from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
@@ -43,6 +43,11 @@ def variant_list(words: str) -> list[str]:
     """`all`, which are the paper's, or names with commas between them; each once, in the order
     given."""
     return _known_list(words, KNOWN, "variant", VARIANTS)
+
+
+def program_list(words: str) -> list[str]:
+    """As `variant_list`; also those that forward by a program."""
+    return _known_list(words, ALL, "variant", VARIANTS)
 
 
 def rfc2544_tests(words: str) -> list[str]:

@@ -5,14 +5,14 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
-from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, Choice
+from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, XDP, Choice
 
 from ..measure.traffic import Traffic
 from ..run.store import Where
 from ..run.system import (
     COMMON, IDEAL, IPI, MEMORIES, NOMINAL_MHZ, QUEUES, SPREADS, THREADED, System,
 )
-from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, OFFLOAD, RX_INTERRUPT, VARIANTS
+from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, OFFLOAD, PROGRAMS, RX_INTERRUPT, VARIANTS
 from ..show import outputs
 from ..show.errors import UsageError
 from . import arguments, files
@@ -21,16 +21,20 @@ NAMES = ", ".join((*VARIANTS, *BEYOND))
 
 
 def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = True,
-                offload: bool = True, without: str = "needed but with --nic liteeth"):
+                offload: bool = True, programs: bool = False,
+                without: str = "needed but with --nic liteeth"):
     """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen.
 
     offload: whether the NIC may be the one with all options; reports know variants only.
+    programs: whether variants may forward by a program, beside Linux' stack.
     without: what help says of leaving the one variant out.
     """
     if several:
-        parser.add_argument("--variant", type=arguments.variant_list, metavar="V[,V...]",
+        also = f"; with XDP, which takes --kernel {XDP} for all of them: {', '.join(PROGRAMS)}"
+        known = arguments.program_list if programs else arguments.variant_list
+        parser.add_argument("--variant", type=known, metavar="V[,V...]",
                             help=f"all (default: {', '.join(VARIANTS)}), or some of these and "
-                                 + ", ".join(BEYOND))
+                                 + ", ".join(BEYOND) + also * programs)
     else:
         parser.add_argument("--variant", type=arguments.variant, metavar="V",
                             help=f"{NAMES} ({without})")
@@ -47,7 +51,8 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                                  "ptp: with clocks of NICs; "
                                  "stock: Debian's, without our patch; "
                                  "traced: with the kernel's tracing, which tcp and receiver "
-                                 "switch on; vlan: with VLAN interfaces (default: normal)")
+                                 "switch on; vlan: with VLAN interfaces; xdp: with BPF "
+                                 "(default: normal)")
         parser.add_argument("--hz", type=int, choices=TICKS, default=NORMAL.hz,
                             help=f"rate of the kernel's tick (default: {NORMAL.hz})")
     else:
@@ -147,10 +152,24 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
         known.append((name, place))
 
 
+def kernel(options) -> str:
+    """The chosen one; with a program, the one that has BPF."""
+    chosen = [name for name in options.variant or [] if name in PROGRAMS]
+    if not chosen:
+        return options.kernel
+    if options.kernel not in (NORMAL.name, XDP):
+        raise UsageError(f"--variant {chosen[0]} needs --kernel {XDP}, which it takes by itself; leave "
+                         f"--kernel {options.kernel} out")
+    if options.spread == IPI:
+        raise UsageError(f"--spread {IPI} has two polls for a ring, --variant {chosen[0]} needs one; "
+                         "choose another")
+    return XDP
+
+
 def system(options) -> System:
     if options.harts == 1 and options.spread:
         raise UsageError("--spread is about several harts; add --harts 2, or leave it out")
-    return System(options.nic, Choice(options.kernel, options.hz), options.harts,
+    return System(options.nic, Choice(kernel(options), options.hz), options.harts,
                   options.spread or COMMON, tuple(getattr(options, "ethtool", ())),
                   options.memory, options.clock)
 

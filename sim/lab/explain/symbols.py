@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The guest's functions with their addresses, for the profiler: kernel, driver, SBI firmware."""
 
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from ..run.machine import Machine
 from ..run.state import State
 
 TOOLS = "riscv64-linux-gnu-"
+PROGRAMS = r"grep '\[bpf\]' /proc/kallsyms || true"
+LONGEST = 4096  # bytes of a program of ours, compiled
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ def of_guest(ready: State) -> list[Symbol]:
     of = ready.machine
     with ready.open() as session:  # one of its own: asking the guest takes the guest's time
         base = int(session.check(f"cat /sys/module/{of.driver.stem}/sections/.text"), 16)
-    return [*of_kernel(of), *of_module(of.driver, base),
+        programs = session.check(PROGRAMS)
+    return [*of_kernel(of), *of_module(of.driver, base), *of_programs(programs),
             *of_elf(firmware(of.soc).sbi.with_suffix(".elf"))]
 
 
@@ -52,6 +56,17 @@ def of_module(file: Path, base: int) -> list[Symbol]:
     """The module's text being at `base`."""
     rows = [words for words in _run("objdump", "-t", "-j", ".text", file) if words[2:3] == ["F"]]
     return [Symbol(base + int(words[0], 16), int(words[4], 16), words[5]) for words in rows]
+
+
+def of_programs(text: str) -> list[Symbol]:
+    """Programs of BPF, as the kernel has compiled them: `text` is what PROGRAMS prints.
+
+    Their length is not to be had, and so is up to the next one, or up to LONGEST.
+    """
+    rows = sorted((int(address, 16), name) for address, _, name, _ in map(str.split, text.splitlines()))
+    ends = [address for address, _ in rows[1:]] + [1 << 32]
+    return [Symbol(address, min(end - address, LONGEST), re.sub(r"(?<=^bpf_prog_)[0-9a-f]+_", "", name))
+            for (address, name), end in zip(rows, ends)]
 
 
 def functions(rows) -> list[Symbol]:

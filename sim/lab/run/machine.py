@@ -41,6 +41,7 @@ KERNELS = {  # as soc/linux/kernel.py has them
     "traced":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "vlan":      Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "ptp":       Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "xdp":       Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "stock":     Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
 }
 
@@ -133,7 +134,7 @@ def boot_images(soc: dict, link_mbps: int, kernel: Choice = NORMAL,
     if where.kernel + built.size > where.dtb:
         raise cache.BuildError(f"the {kernel.name} kernel takes {built.size:#x} bytes, the memory map "
                                f"has {where.dtb - where.kernel:#x}; leave something out of it")
-    boot, files = firmware(soc), rootfs(soc["cpu"]["harts"])
+    boot, files = firmware(soc), rootfs(soc["cpu"]["harts"], kernel)
     arguments = " ".join(filter(None, (BOOTARGS, KERNELS[kernel.name].bootargs, bootargs)))
     tree = dtb(soc, Options(bootargs=arguments, initrd_size=files.stat().st_size,
                             link_mbps=link_mbps))

@@ -25,7 +25,7 @@ from . import ethtool, guest, pool
 from .machine import KERNELS, Machine
 from .session import FUNCTION, PATIENCE, PROMPT, CheckpointError, Session
 from .stations import BEYOND, ROUTER, TESTER, WIRE
-from .variants import KNOWN, LITEETH
+from .variants import ALL, LITEETH
 
 _repair = threading.Lock()
 
@@ -117,7 +117,7 @@ def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
         if not spread and not own:
             return loaded(machine, static)
         return chosen(machine, "default", spread, static, own)
-    return chosen(machine, variant, [*KNOWN[variant].commands(), *spread], static, own)
+    return chosen(machine, variant, [*ALL[variant].commands(), *spread], static, own)
 
 
 def chosen(machine: Machine, name: str, commands: Sequence[str], static: bool = True,

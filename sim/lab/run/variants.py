@@ -3,7 +3,7 @@
 
 A variant is a receive strategy with a transmit strategy; docs/strategies.md says what they do.
 VARIANTS are the six of Spanos et al. (2008), with their names; BEYOND are what came before and
-after them; KNOWN are all.
+after them; KNOWN are all. PROGRAMS forward without Linux' stack (docs/fast-path.md).
 LiteEth's MAC and driver, there to be compared with, have nothing to choose: one more variant.
 """
 
@@ -84,17 +84,19 @@ TX = {
 
 @dataclass(frozen=True)
 class Variant:
-    """`rx` and `tx` are keys of RX and TX."""
+    """`rx` and `tx` are keys of RX and TX; `program`: of soc/linux/xdp, which sees all frames first."""
     name: str
     rx:   str
     tx:   str
+    program: str = ""
 
     def commands(self) -> list[str]:
         """What the guest runs to choose this variant on both interfaces."""
         rx, tx = RX[self.rx], TX[self.tx]
+        attach = f"ip neigh | xdp {self.program} {' '.join(INTERFACES)}"
         return [command for interface in INTERFACES for command in (
             f"ethtool -C {interface} {rx.coalesce} {tx.coalesce}",
-            f"ethtool --set-priv-flags {interface} {rx.flag} {tx.flag}")]
+            f"ethtool --set-priv-flags {interface} {rx.flag} {tx.flag}")] + [attach] * bool(self.program)
 
 
 VARIANTS = {variant.name: variant for variant in (
@@ -113,6 +115,12 @@ BEYOND = {variant.name: variant for variant in (
     Variant("adaptive-hw",  "NAPI, adaptive",    "polled, moderated"),
 )}
 KNOWN = {**VARIANTS, **BEYOND}
+PROGRAMS = {variant.name: variant for variant in (
+    Variant("xdp",      "NAPI", "no interrupts", "forward"),
+    Variant("xdp-fib",  "NAPI", "no interrupts", "fib"),
+    Variant("xdp-drop", "NAPI", "no interrupts", "drop"),
+)}
+ALL = {**KNOWN, **PROGRAMS}
 MODERATO, OFFLOAD, LITEETH = "moderato", "offload", "liteeth"
 # The variants of each, without a choice.
 NICS = {MODERATO: list(VARIANTS), OFFLOAD: list(VARIANTS), LITEETH: [LITEETH]}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Drops all frames: what the way to a program costs, and nothing else. */
+#include "bpf.h"
+
+SECTION("xdp") int drop(struct xdp_md *context)
+{
+	return XDP_DROP;
+}
+
+SECTION("license") const char licence[] = "GPL";
