@@ -20,9 +20,8 @@ SPARSE = HERE / "sparse-rv32"
 IGNORED = "UNDOCUMENTED_DT_STRING,CONST_STRUCT"
 
 
-def make(directory: Path, harts: int, *words: str) -> str:
+def make(directory: Path, built: kernel.Kernel, *words: str) -> str:
     """Everything that make, with options and targets, gcc and sparse say in a module's directory."""
-    built = kernel.kernel(harts)
     command = kernel.make(built.source, built.build, f"M={directory}", "W=1", "C=2",
                           f"CHECK={SPARSE}", *words)
     return subprocess.run([str(word) for word in command], text=True,
@@ -33,16 +32,18 @@ def complaints(output: str) -> list[str]:
     return [line for line in output.splitlines() if "warning:" in line or "error:" in line.lower()]
 
 
-@pytest.mark.parametrize("harts", [1, 2])
-def test_compiles_without_a_warning(harts):
+@pytest.mark.parametrize(("harts", "name"), [(1, "normal"), (2, "normal"), (1, kernel.XDP)])
+def test_compiles_without_a_warning(harts, name):
     """Sources that were found to be clean are not compiled again."""
+    built = kernel.kernel(harts, kernel.Choice(name))
+
     def compile_all(directory: Path):
-        output = make(copy(directory), harts, "modules")
+        output = make(copy(directory), built, "modules")
         assert complaints(output) == []
         assert (directory / "moderato.ko").is_file(), output
 
     artifact("driver-warnings", [*SOURCES, KBUILD, SPARSE, debian.version("sparse"),
-                                 kernel.kernel(harts).build.name], compile_all)
+                                 built.build.name], compile_all)
 
 
 def test_a_warning_would_be_seen(tmp_path):
@@ -50,7 +51,7 @@ def test_a_warning_would_be_seen(tmp_path):
     target = copy(tmp_path) / "moderato_hw.c"
     target.write_text(target.read_text() + "static int moderato_unused(void) { return 0; }\n"
                       "void moderato_wrong(__le32 *to, u32 from) { *to = from; }\n")
-    found = "\n".join(complaints(make(tmp_path, 1, "moderato_hw.o")))
+    found = "\n".join(complaints(make(tmp_path, kernel.kernel(), "moderato_hw.o")))
     assert "defined but not used" in found
     assert "different base types" in found
 

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""XDP in the simulated SoC: what a program says of each frame happens to it, is counted, and harms
+nothing else; what does not suit is refused with a reason; programs come and go under load.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from guests import WORDS, collect, complaints, offer, statistics
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
+from scapy.utils import wrpcap
+
+from moderato.sim.lab.measure import pcap
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.variants import OFFLOAD
+from moderato.soc.linux import kernel, userspace
+
+HERE = Path(__file__).parent
+PORTS = "eth0 eth1"
+GUEST, TESTER = "02:4d:6f:64:00:00", "02:54:73:74:00:00"
+ABORTED, DROP, PASS, TX, REDIRECT, SEND_LONGER, UNKNOWN = 0, 1, 2, 3, 4, 10, 77
+LONGER = 216  # octets, as verdicts.bpf.c has them
+NO_COUNT = {"rx_xdp_pass": 0, "rx_xdp_drop": 0, "rx_xdp_tx": 0, "rx_xdp_tx_errors": 0,
+            "rx_xdp_redirect": 0, "rx_xdp_errors": 0, "tx_xdp_xmit": 0, "tx_xdp_xmit_errors": 0}
+
+
+KERNEL = kernel.Choice(kernel.XDP)
+
+
+@pytest.fixture
+def guest():
+    m = machine(system=System(kernel=KERNEL))
+    with state.loaded(m, True).open() as session:
+        session.mailbox = m.mailbox
+        yield session
+
+
+def bring(guest, name: str) -> str:
+    """A program of this folder in the guest; its path."""
+    program = userspace.xdp_program(HERE / f"{name}.bpf.c")
+    guest.call("mailbox", file=str(program), address=guest.mailbox)
+    guest.check(f"mailbox > /tmp/{program.name}")
+    return f"/tmp/{program.name}"
+
+
+def counts(guest, interface: str) -> dict[str, int]:
+    return {name: value for name, value in statistics(guest, interface).items() if "_xdp_" in name}
+
+
+def replay(guest, tmp_path, frames) -> list[list[bytes]]:
+    """What leaves each port when these arrive at port 0."""
+    outputs = [tmp_path / "0.pcap", tmp_path / "1.pcap"]
+    wrpcap(str(tmp_path / "in.pcap"), frames)
+    guest.call("replay", **{"in": [str(tmp_path / "in.pcap"), None]}, out=[*map(str, outputs)],
+               quiet_cycles=8_000_000, max_cycles=400_000_000)
+    return [[frame for _, frame in pcap.read(output)] for output in outputs]
+
+
+def echo(serial: int, verdict: int, port: int, octets: int) -> Ether:
+    """A request to the guest with a verdict in its content."""
+    content = bytes([verdict, port]) + bytes((serial + n) % 251 for n in range(octets))
+    return Ether(dst=GUEST, src=TESTER) / IP(src="198.18.0.2", dst="198.18.0.1") / \
+        ICMP(type=8, id=1, seq=serial) / Raw(content)
+
+
+def padded(frame: bytes) -> bytes:
+    return frame.ljust(60, b"\0")
+
+
+def test_each_verdict(guest, tmp_path):
+    """Frames of many lengths and all verdicts, mixed: each octet of what leaves, and each count."""
+    guest.check(f"xdp {bring(guest, 'verdicts')} {PORTS}")
+    other = int(guest.check("cat /sys/class/net/eth1/ifindex"))
+    kinds = [(DROP, 0), (TX, 0), (PASS, 0), (REDIRECT, other), (SEND_LONGER, 0), (ABORTED, 0),
+             (UNKNOWN, 0), (REDIRECT, 60)]  # the last one: to a port that there is not
+    rounds = [(octets, kind) for octets in (0, 1, 15, 16, 17, 255, 700, 1222) for kind in kinds]
+    frames = [echo(serial, *kind, octets) for serial, (octets, kind) in enumerate(rounds)]
+    before, sent = counts(guest, "eth0"), counts(guest, "eth1")
+    assert before == sent == NO_COUNT
+
+    here, there = replay(guest, tmp_path, frames)
+    of = {kind: [padded(bytes(frame)) for frame, (_, chosen) in zip(frames, rounds) if chosen == kind]
+          for kind in kinds}
+    assert there == of[REDIRECT, other]
+    turned = [bytes.fromhex((TESTER + GUEST).replace(":", "")) + frame[12:] for frame in of[TX, 0]]
+    assert [frame for frame in here if frame[:12] == turned[0][:12] and frame in turned] == turned
+    # The frame that was there is behind what was put in front of it; 0 to 3 octets of padding are not.
+    longer = [frame for frame in here if frame[12:14] == b"\x88\xb5"]
+    assert [padded(frame[LONGER:]) for frame in longer] == [
+        padded(bytes.fromhex((TESTER + GUEST).replace(":", "")) + frame[12:])
+        for frame in of[SEND_LONGER, 0]]
+    answers = [Ether(frame) for frame in here if frame not in turned and frame not in longer]
+    answers = [frame for frame in answers if ICMP in frame]
+    passed = [Ether(frame) for frame in of[PASS, 0]]
+    assert [frame[ICMP].seq for frame in answers] == [frame[ICMP].seq for frame in passed]
+    for answer, asked in zip(answers, passed, strict=True):
+        assert answer[ICMP].type == 0
+        assert padded(bytes(answer[ICMP].payload)) == padded(bytes(asked[ICMP].payload))
+
+    each = len(frames) // len(kinds)
+    assert counts(guest, "eth0") == NO_COUNT | {
+        "rx_xdp_drop": each, "rx_xdp_tx": 2 * each, "rx_xdp_pass": each, "rx_xdp_redirect": each,
+        "rx_xdp_errors": 3 * each}
+    assert counts(guest, "eth1") == NO_COUNT | {"tx_xdp_xmit": each}
+    received = int(guest.check("cat /sys/class/net/eth0/statistics/rx_packets"))
+    assert received >= len(frames)
+    said = guest.check("dmesg")
+    assert "Illegal XDP return value 77" in said or "Invalid" in said or "invalid" in said
+    assert [line for line in said.splitlines() if "XDP" not in line
+            and any(word in line for word in WORDS)] == []
+
+
+@pytest.mark.parametrize("program", ["forward", "fib"])
+def test_what_a_router_forwards(guest, tmp_path, program):
+    """Frames to the other network are forwarded without the stack; the stack gets what is not plain,
+    and does with it what it does without a program."""
+    def packet(**fields):
+        content = fields.pop("content", b"octets")
+        fields = {"src": "198.18.0.2", "dst": "198.19.0.2", "ttl": 9} | fields
+        return Ether(dst=GUEST, src=TESTER) / IP(**fields) / UDP(sport=7, dport=9) / Raw(content)
+
+    plain = [packet(content=bytes(size)) for size in (0, 18, 19, 100, 1472)]
+    strange = [packet(ttl=1), packet(ttl=0), packet(options=[b"\x01\x01\x01\x00"]), packet(chksum=1),
+               packet(len=1000), packet(len=10), packet(dst="198.18.0.1"), packet(dst="203.0.113.1"),
+               Ether(dst="ff:ff:ff:ff:ff:ff", src=TESTER) / packet().payload,
+               Ether(dst=GUEST, src=TESTER, type=0x88B5) / Raw(bytes(46))]
+    frames = [*plain, *strange]
+    guest.check("echo 0 > /proc/sys/net/ipv4/icmp_ratelimit")
+    without = replay(guest, tmp_path, frames)
+    guest.check(f"ip neigh | xdp {program} {PORTS}")
+    withal = replay(guest, tmp_path, frames)
+    # Of what leaves on its own account, the guest counts its packets.
+    assert [frame for frame in withal[1] if frame[30:34] == bytes([198, 19, 0, 2])] == \
+           [frame for frame in without[1] if frame[30:34] == bytes([198, 19, 0, 2])]
+    kinds = [[(Ether(frame).type, Ether(frame)[ICMP].type) for frame in left[0] if ICMP in Ether(frame)]
+             for left in (without, withal)]
+    assert kinds[0] == kinds[1] and kinds[0]
+    seen = counts(guest, "eth0")
+    assert seen["rx_xdp_redirect"] == len(plain)
+    assert seen["rx_xdp_pass"] >= len(strange)
+    assert counts(guest, "eth1")["tx_xdp_xmit"] == len(plain)
+    assert complaints(guest) == []
+
+
+def refused(guest, command: str) -> str:
+    status, said = guest.type(f"{command} 2>&1")
+    assert status != 0, command
+    return said
+
+
+@pytest.mark.slow
+def test_what_does_not_suit_is_refused(guest):
+    """With a reason that says what to switch; once attached, what does not suit is refused as well."""
+    flags = "ethtool --set-priv-flags eth1"
+    for unsuited, suited, why in (
+            (f"{flags} rx-napi off", f"{flags} rx-napi on", "rx-napi on"),
+            (f"{flags} tx-napi off", f"{flags} tx-napi on", "tx-napi on"),
+            ("ethtool -N eth1 flow-type ip4 tos 184", "ethtool -N eth1 delete 0", "ethtool -N delete")):
+        guest.check(unsuited)
+        said = refused(guest, f"xdp drop {PORTS}")
+        assert re.search(rf"^xdp: eth1: moderato: XDP .*{re.escape(why)}", said, re.MULTILINE), said
+        guest.check(suited)
+        assert "xdp" not in guest.check("ip link show")  # neither has one
+    guest.check(f"xdp drop {PORTS}")
+    assert guest.check("ip link show").count("prog/xdp") == 2
+    for unsuited in (f"{flags} rx-napi off", f"{flags} tx-napi off"):
+        refused(guest, unsuited)
+    assert "Cannot insert" in guest.type("ethtool -N eth1 flow-type ip4 tos 184 2>&1")[1]
+    said = guest.check("dmesg")
+    assert "rx-napi on, or detach the program" in said and "detach the program" in said
+    guest.check(f"{flags} tx-reclaim-on-xmit on; {flags} rx-timer on; {flags} rx-timer off")
+    guest.check(f"xdp off {PORTS}; {flags} tx-napi off tx-reclaim-on-xmit off; {flags} rx-napi off")
+
+
+def test_a_program_that_cannot_be_compiled_is_refused(guest):
+    said = refused(guest, f"xdp {bring(guest, 'divides')} {PORTS}")
+    assert "the kernel's compiler for this CPU cannot take it" in said
+    said = refused(guest, f"xdp /bin/busybox {PORTS}")
+    assert "is no program that clang made for BPF" in said
+    assert "there is no such interface" in refused(guest, "xdp drop eth7")
+    assert "No such file" in refused(guest, f"xdp nothing {PORTS}")
+    assert "prog/xdp" not in guest.check("ip link show")
+
+
+@pytest.mark.slow
+def test_programs_come_and_go_under_load(guest):
+    """Each swap of rings costs the frames of a moment, a swap of programs none; no memory is lost, and
+    each slot has a buffer: in the end all frames get through again."""
+    attach = f"ip neigh | xdp forward {PORTS}"
+    for command in (attach, f"xdp off {PORTS}"):  # what is allocated once
+        guest.check(command)
+    free = memory(guest)
+    offer(guest, 300)
+    swaps = 0
+    for command in 3 * (attach, f"xdp fib {PORTS}", "ethtool -G eth0 rx 64 tx 64", f"xdp off {PORTS}",
+                        "ethtool -G eth0 rx 256 tx 256"):
+        guest.check(command)
+        swaps += "fib" not in command
+    # While one port has its program still, and the other has not, frames have nowhere to go.
+    for port, name in zip(collect(guest), PORTS.split(), strict=True):
+        assert port["lost"] <= 2 * swaps + counts(guest, name)["rx_xdp_errors"], name
+    assert abs(memory(guest) - free) < 128  # KiB; each ring has 512 and more
+    guest.check(attach)
+    for _ in range(2):
+        offer(guest, 300, load=5)
+        guest.check(f"xdp fib {PORTS}")
+        assert [port["lost"] for port in collect(guest)] == [0, 0]
+    guest.check("ip link set eth0 down; ip link set eth1 down; rmmod moderato")
+    assert complaints(guest) == []
+
+
+def memory(guest) -> int:
+    """KiB that are free, once what was given back has got there."""
+    guest.check("sleep 0.1")
+    return int(re.search(r"MemFree:\s+(\d+)", guest.check("cat /proc/meminfo"))[1])
+
+
+@pytest.mark.slow
+def test_a_port_that_is_down_takes_nothing(guest):
+    """Frames for it are lost and counted; when it is up again they get there."""
+    guest.check(f"ip neigh | xdp forward {PORTS}")
+    offer(guest, 60)
+    guest.check("ip link set eth1 down")
+    collect(guest)
+    guest.check("ip link set eth1 up; /etc/moderato/up static")
+    offer(guest, 40)
+    assert [port["lost"] for port in collect(guest)] == [0, 0]
+    assert complaints(guest) == []
+
+
+@pytest.mark.slow
+def test_hardware_with_options():
+    """Merging and long frames are refused as long as they are on, and cannot be switched on then. Frames
+    are forwarded where descriptors could ask for more."""
+    with state.loaded(machine(system=System(nic=OFFLOAD, kernel=KERNEL)), True).open() as guest:
+        features = "ethtool -k eth1 | grep rx-gro-hw"
+        for unsuited, suited, why in (
+                ("ethtool -K eth1 gro on rx-gro-hw on", "ethtool -K eth1 gro off", "rx-gro-hw off"),
+                ("ip link set eth1 mtu 4000", "ip link set eth1 mtu 1500", "mtu")):
+            guest.check(unsuited)
+            assert why in refused(guest, f"xdp drop {PORTS}")
+            guest.check(suited)
+        guest.check(f"ip neigh | xdp forward {PORTS}")
+        guest.type("ethtool -K eth1 gro on rx-gro-hw on")
+        assert "rx-gro-hw: off" in guest.check(features)
+        refused(guest, "ip link set eth1 mtu 4000")
+        guest.check("ethtool -K eth1 gro off; ip link set eth1 mtu 3500; ip link set eth1 mtu 1500")
+        offer(guest, 100)
+        assert [port["lost"] for port in collect(guest)] == [0, 0]
+        assert counts(guest, "eth0")["rx_xdp_redirect"] == 100
+        assert complaints(guest) == []
