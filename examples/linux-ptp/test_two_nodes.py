@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The example as a user runs it: the SoC elaborates; two nodes at one wire agree on the time."""
+"""The example as a user runs it: the SoC elaborates; two boxes at one wire agree on the time."""
 
 import json
 import statistics
 
 import pytest
-from two_nodes import PPM, WITNESS_BASE, TwoNodes, measure, report
+from two_nodes import PPM, WITNESS_BASE, Node, measure, report
 
 from moderato.sim.sim_soc import SimConfig, write
 
 
 def test_elaborates(tmp_path):
-    """Both MACs have clocks, one of which is told another rate; a witness is beside them."""
-    soc = TwoNodes(SimConfig(macs=2, offloads=True))
+    """Both MACs have clocks, one of which is told another rate; a witness is beside each."""
+    soc = Node(SimConfig(macs=2, offloads=True))
     write(soc, tmp_path)
-    assert soc.bus.regions["witness"].origin == WITNESS_BASE
+    for number, origin in enumerate(WITNESS_BASE):
+        assert soc.bus.regions[f"witness{number}"].origin == origin
     verilog = (tmp_path / "sim.v").read_text()
     assert f"'d{100_000_000 + PPM * 100};" in verilog and "'d100000000;" in verilog
     assert len(json.loads((tmp_path / "soc.json").read_text())["macs"]) == 2

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two nodes over one wire: the two MACs of the lab's SoC, wired to each other, each with a clock of its
-own; linuxptp's ptp4l is the master on one, and makes the other one follow.
+"""Two nodes over one wire: two boxes of the lab, joined as by `moderato live --boxes 2`, each with a
+clock of its own; linuxptp's ptp4l is the master in one, and makes the other one follow.
 
     python two_nodes.py             # prints what ptp4l says, and what is true
 
 MAC 1 is told a system clock that is 37 ppm faster than it is, so that its driver lets its clock go 37
-ppm too slowly, as a crystal would. A witness beside both reads them in the same clock, and keeps the
-differences: what nobody in the guest knows.
+ppm too slowly, as a crystal would. The slave is there. A witness in each box reads its clocks now and
+then; the boxes are in one simulated time, so the differences are true: what nobody in a guest knows.
 """
 
 import re
@@ -20,13 +20,15 @@ from pathlib import Path
 from litex.gen import LiteXModule
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import wishbone
-from migen import Cat, If, Memory, Record, Signal
+from migen import Cat, If, Memory, Signal
 
-from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
+from moderato.sim.lab.live import boxes
 from moderato.sim.lab.run import state
-from moderato.sim.lab.run.machine import around
+from moderato.sim.lab.run.machine import Machine, around
+from moderato.sim.lab.run.session import Session
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
+from moderato.sim.lab.show.guest_output import GuestOutput
 from moderato.sim.sim_soc import SimConfig, SimSoC, write
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.linux import userspace
@@ -39,13 +41,15 @@ HERE   = Path(__file__).parent
 SYSTEM = System(nic=OFFLOAD, kernel=Choice("ptp"))
 LINK   = 1000            # Mb/s
 PPM    = 37
-CABLE  = 12              # clocks from a word's departure to its arrival; 4 octets take 3.2 of them
-WITNESS_BASE = 0xf200_0000
+DELAY  = 1000            # ns, of the wire
+SLAVE, MASTER = 1, 0     # the MACs at its ends, and their numbers
+WITNESS_BASE = 0xf200_0000, 0xf201_0000  # of both MACs
 SAMPLE_BITS, SAMPLES = 18, 512  # a sample in 2**18 clocks, 2.6 ms
 TOLD     = 100           # the last ones of them, 0.26 s
 SYNC     = -6            # log2 of the seconds between two Sync messages
 SETTLED  = 0.5           # seconds from the slave's first offset to where its clock is trusted
 SECONDS  = 1.3           # of simulated time, in all
+FAST     = 1000          # simulated seconds in one, at most: no host is there to keep pace with
 CONFIG = f"""\
 [global]
 network_transport L2
@@ -63,20 +67,10 @@ verbose 1
 """
 
 
-class Cable(LiteXModule):
-    """From what one PHY sends to what another one receives, CABLE clocks later."""
-    def __init__(self, source, sink):
-        layout = [("valid", 1), ("data", 32), ("last", 1), ("bytes", 3)]
-        stages = [Record(layout) for _ in range(CABLE)]
-        self.comb += [getattr(stages[0], name).eq(getattr(source, f"tx_{name}")) for name, _ in layout]
-        self.sync += [after.eq(before) for before, after in zip(stages, stages[1:])]
-        self.comb += [getattr(sink, f"rx_{name}").eq(getattr(stages[-1], name)) for name, _ in layout]
-
-
 class Witness(LiteXModule):
-    """How far the second clock is ahead of the first one, in 2**-32 ns: each 2**SAMPLE_BITS clocks a
-    number of 64 bits, sample n at `bus` address 8*(n % SAMPLES)."""
-    def __init__(self, first, second):
+    """A clock in 2**-32 ns: each 2**SAMPLE_BITS clocks a number of 64 bits, sample n at `bus` address
+    8*(n % SAMPLES)."""
+    def __init__(self, clock):
         storage = Memory(32, 2*SAMPLES)
         port    = storage.get_port(write_capable=True)
         self.specials += storage, port
@@ -85,46 +79,34 @@ class Witness(LiteXModule):
 
         # # #
 
-        clocks, sample, ahead = Signal(SAMPLE_BITS), Signal(max=SAMPLES), Signal(64)
+        clocks, sample, total = Signal(SAMPLE_BITS), Signal(max=SAMPLES), Signal(64)
         self.sync += [
             clocks.eq(clocks + 1),
-            If(clocks == 2**SAMPLE_BITS - 1, ahead.eq(second.total - first.total)),
+            If(clocks == 2**SAMPLE_BITS - 1, total.eq(clock.total)),
             If(clocks == 1, sample.eq(sample + 1)),
         ]
         self.comb += [
             port.adr.eq(Cat(clocks[0], sample)),
-            port.dat_w.eq(Cat(ahead)[:32]),
-            If(clocks[0], port.dat_w.eq(ahead[32:])),
+            port.dat_w.eq(Cat(total)[:32]),
+            If(clocks[0], port.dat_w.eq(total[32:])),
             port.we.eq(clocks < 2),
         ]
 
 
-class TwoNodes(SimSoC):
+class Node(SimSoC):
+    """The lab's SoC, with witnesses; the other box has the same one."""
     def __init__(self, config: SimConfig):
+        self.told = [config.sys_clk_hz * (1 + number * PPM / 1e6) for number in (0, 1)]
         SimSoC.__init__(self, config)
-        self.witness = Witness(*(mac.clock for mac in self.macs))
-        self.bus.add_slave("witness", self.witness.bus,
-                           SoCRegion(origin=WITNESS_BASE, size=8*SAMPLES, mode="r", cached=False))
+        for number, mac in enumerate(self.macs):
+            witness = Witness(mac.clock)
+            self.add_module(name=f"witness{number}", module=witness)
+            self.bus.add_slave(f"witness{number}", witness.bus,
+                               SoCRegion(origin=WITNESS_BASE[number], size=8*SAMPLES, mode="r",
+                                         cached=False))
 
     def mac_options(self, number):
-        told = self.sys_clk_freq * (1 + number * PPM / 1e6)
-        return {**SimSoC.mac_options(self, number), "sys_clk_freq": told}
-
-    def make_phys(self, sys_clk_hz):
-        """The tester sees what leaves, and nothing of it arrives."""
-        ends = []
-        for port, pads in enumerate(self.eth_pads):
-            end = Record([field for field in sim_phy_pads(8) if field[0] != "events"])
-            self.comb += [getattr(pads, f"tx_{name}").eq(getattr(end, f"tx_{name}"))
-                          for name in ("valid", "data", "last", "bytes")]
-            self.comb += end.link_mbps.eq(pads.link_mbps)
-            phy = SimPHY(end, sys_clk_hz, f"mac{port}_datapath")
-            self.add_module(name=f"phy{port}", module=phy)
-            ends.append((end, phy))
-        (first, _), (second, _) = ends
-        self.cables = [Cable(first, second), Cable(second, first)]
-        self.submodules += self.cables
-        return [phy for _, phy in ends]
+        return {**SimSoC.mac_options(self, number), "sys_clk_freq": self.told[number]}
 
 
 def verilog() -> Path:
@@ -155,7 +137,7 @@ class Result:
     log:   str
 
 
-def put(guest, machine, program: Path, name: str):
+def put(guest: Session, machine: Machine, program: Path, name: str):
     guest.call("mailbox", file=str(program), address=machine.mailbox)
     guest.check(f"mailbox > /tmp/{name}; chmod +x /tmp/{name}")
 
@@ -163,19 +145,24 @@ def put(guest, machine, program: Path, name: str):
 def measure() -> Result:
     m = around(verilog(), LINK, SYSTEM)
     words = userspace.compiled("words", HERE / "words.c", userspace.toolchain())
-    with state.loaded(m, True).open() as guest:
-        guest.call("link", mbps=LINK)
-        put(guest, m, userspace.ptp4l(), "ptp4l")
-        put(guest, m, words, "words")
-        guest.check(f"echo '{CONFIG}' > /tmp/ptp.conf")
-        for role, interface, options in (("master", "eth0", "--priority1 1"),
-                                         ("slave", "eth1", "-s --first_step_threshold 0.000001")):
-            guest.check(f"/tmp/ptp4l -m -f /tmp/ptp.conf --uds_address /tmp/{role} {options} "
-                        f"-i {interface} > /tmp/{role}.log 2>&1 &")
-        end = guest.call("run", cycles=round(SECONDS * m.sys_clk_hz))["cycle"]
-        said = guest.check("cat /tmp/slave.log")
-        samples = truth(guest, end)
-        log = said + guest.check("cat /tmp/master.log")
+    ready = state.loaded(m, True)
+    with boxes.joined([ready, ready], DELAY) as made, boxes.opened(made) as (slave, master), \
+            GuestOutput(m.sys_clk_hz) as output:
+        for guest in slave, master:
+            guest.call("link", mbps=LINK)
+            put(guest, m, userspace.ptp4l(), "ptp4l")
+            put(guest, m, words, "words")
+            guest.check(f"echo '{CONFIG}' > /tmp/ptp.conf")
+        end = together(slave, master) + round(SECONDS * m.sys_clk_hz)
+        started = [box.with_fields(until=end, link_mbps=LINK, pace=FAST, keys=ptp4l(port, options))
+                   for box, (port, options) in zip(made, (
+                       (SLAVE, "-s --first_step_threshold 0.000001"), (MASTER, "--priority1 1")),
+                       strict=True)]
+        boxes.Running(started, [slave, master], output).result()
+        true = [(ahead - behind) / 2**32 for ahead, behind in
+                zip(samples(slave, SLAVE, end), samples(master, MASTER, end), strict=True)]
+        said = slave.check("cat /tmp/log")
+        log = said + master.check("cat /tmp/log")
     offsets = [tuple(map(float, line)) for line in re.findall(
         r"ptp4l\[([\d.]+)\]: master offset +(-?\d+) s2 freq +([+-]\d+) path delay +(-?\d+)", said)]
     times = [float(time) for time in re.findall(r"ptp4l\[([\d.]+)\]: master offset", said)]
@@ -183,17 +170,30 @@ def measure() -> Result:
     settled = times[0] + SETTLED
     kept = [line for line in offsets if line[0] > settled]
     # ptp4l says what it takes off the clock's rate.
-    return Result([line[1] for line in kept], samples, first, -kept[-1][2] / 1000,
+    return Result([line[1] for line in kept], true, first, -kept[-1][2] / 1000,
                   [line[3] for line in kept], log)
 
 
-def truth(guest, cycle: int) -> list[float]:
-    """The witness's samples of the last time until then, in ns."""
+def together(*guests: Session) -> int:
+    """All of them in the same cycle, which is returned."""
+    cycles = [guest.call("run", cycles=0)["cycle"] for guest in guests]
+    for guest, cycle in zip(guests, cycles, strict=True):
+        guest.call("run", cycles=max(cycles) - cycle)
+    return max(cycles)
+
+
+def ptp4l(port: int, options: str) -> str:
+    """What starts it, as it is typed."""
+    return f"/tmp/ptp4l -m -f /tmp/ptp.conf {options} -i eth{port} > /tmp/log 2>&1 &\n"
+
+
+def samples(guest: Session, mac: int, cycle: int) -> list[int]:
+    """The witness's samples of a clock in the last time until then, in 2**-32 ns."""
     first = ((cycle >> SAMPLE_BITS) - TOLD) % SAMPLES
-    said = guest.check(f"/tmp/words {WITNESS_BASE:#x} {SAMPLES} {first} {TOLD}")
+    said = guest.check(f"/tmp/words {WITNESS_BASE[mac]:#x} {SAMPLES} {first} {TOLD}")
     printed = [int(word, 16) for word in said.split()]
     pairs = zip(printed[::2], printed[1::2], strict=True)
-    return [((low | high << 32) - (high >> 31 << 64)) / 2**32 for low, high in pairs]
+    return [low | high << 32 for low, high in pairs]
 
 
 def report(result: Result) -> str:
@@ -213,6 +213,6 @@ def main():
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        write(TwoNodes(SimConfig(macs=2, offloads=True)), Path(sys.argv[1]))
+        write(Node(SimConfig(macs=2, offloads=True)), Path(sys.argv[1]))
     else:
         main()

@@ -21,7 +21,7 @@ PROGRAMS = {
                      "target's options"),
     "linux-smp":    ("linux-smp/forward_smp.py", "", "Linux forwards on LiteX's VexRiscv-SMP and on "
                      "the lab's cluster"),
-    "linux-ptp":    ("linux-ptp/two_nodes.py", "", "two nodes at one wire, whose clocks ptp4l makes "
+    "linux-ptp":    ("linux-ptp/two_nodes.py", "", "two boxes at one wire, whose clocks ptp4l makes "
                      "agree"),
 }
 
