@@ -133,7 +133,7 @@ def test_urgent_frames_do_not_wait(guest):
                    150, probe_every=50)
     assert latency_us(waiting, "probe_latency_cycles")["median"] > 1000
     at_once, ahead = (latency_us(reply, "probe_latency_cycles") for reply in (plain, urgent))
-    assert ahead["median"] <= at_once["median"] + 50 and ahead["max"] < 1000
+    assert ahead["median"] <= at_once["median"] + 100 and ahead["max"] < 1000
     # Behind it, the poll that it raises takes what came before it.
     assert latency_us(urgent)["median"] > 1000
     assert events(waiting)["rx_interrupt"] <= 150 / 50 + 2
