@@ -46,7 +46,7 @@ def test_interrupts_that_are_not_there_yet(tmp_path):
 
 def test_queue_that_runs_full(tmp_path):
     """Without the early stop, transmissions find the ring full: nothing is lost, and none stays."""
-    change = ("moderato_tx.c", "netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,",
+    change = ("moderato.h", "netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,",
               "if (moderato_tx_space(tx) || tx->full++ % 2) netif_txq_maybe_stop(tx->txq,"
               " moderato_tx_space(tx), tx->reserve,")
     field = ("moderato.h", "	bool draining;", "	bool draining;\n	u8 full;")
