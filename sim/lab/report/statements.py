@@ -134,6 +134,8 @@ PLACES = (
     Place("README.md", "the driver forwarded {} of the smallest frames", ["smp"]),
     *(Place("docs/linux-patch.md", f"| `{variant}` | {{}} | {{}} |",
             [f"{variant} stock fps", f"{variant} fps"], spaced=True) for variant in VARIANTS[3:]),
+    Place("linux-driver/upstream/cover.txt", "NAPI, an interrupt per sent frame {}", ["napi fps"]),
+    Place("linux-driver/upstream/cover.txt", "NAPI, no Tx interrupt at all {}", ["napi-tx-off fps"]),
     Place("docs/fast-path.md", "| `napi-tx-off` | normal | {} |", ["napi-tx-off fps"], spaced=True),
     Place("docs/linux-patch.md", "| boot | {} | {} |", ["stock boot", "lab boot"]),
     Place("docs/boards.md", "| boot to the shell, M cycles | {} | {} |", ["lab boot", "versa boot"]),
