@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the tests of the driver in the simulated SoC ask of the guest."""
 
+from scapy.utils import wrpcap
+
+from moderato.sim.lab.measure import pcap
+
 # Words that the kernel uses when it complains, and functions of ours in a trace.
 WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page allocation failure")
 
@@ -25,6 +29,16 @@ def collect(guest) -> list[dict]:
         left = port["left"]
         assert left["bad_fcs"] == left["unrecognised"] == 0
     return ports
+
+
+def replay(guest, tmp_path, frames, port: int = 0) -> list[list[bytes]]:
+    """What leaves each port when these arrive at one."""
+    into, outputs = [None, None], [tmp_path / "0.pcap", tmp_path / "1.pcap"]
+    into[port] = str(tmp_path / "in.pcap")
+    wrpcap(into[port], frames)
+    guest.call("replay", **{"in": into}, out=[*map(str, outputs)], quiet_cycles=8_000_000,
+               max_cycles=400_000_000)
+    return [[frame for _, frame in pcap.read(output)] for output in outputs]
 
 
 def complaints(guest) -> list[str]:

@@ -7,13 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from guests import WORDS, collect, complaints, offer, statistics
+from guests import WORDS, collect, complaints, offer, replay, statistics
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
-from scapy.utils import wrpcap
 
-from moderato.sim.lab.measure import pcap
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
@@ -50,15 +48,6 @@ def bring(guest, name: str) -> str:
 
 def counts(guest, interface: str) -> dict[str, int]:
     return {name: value for name, value in statistics(guest, interface).items() if "_xdp_" in name}
-
-
-def replay(guest, tmp_path, frames) -> list[list[bytes]]:
-    """What leaves each port when these arrive at port 0."""
-    outputs = [tmp_path / "0.pcap", tmp_path / "1.pcap"]
-    wrpcap(str(tmp_path / "in.pcap"), frames)
-    guest.call("replay", **{"in": [str(tmp_path / "in.pcap"), None]}, out=[*map(str, outputs)],
-               quiet_cycles=8_000_000, max_cycles=400_000_000)
-    return [[frame for _, frame in pcap.read(output)] for output in outputs]
 
 
 def echo(serial: int, verdict: int, port: int, octets: int) -> Ether:

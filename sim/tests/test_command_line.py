@@ -15,15 +15,17 @@ from pathlib import Path
 import pytest
 
 from moderato.sim.lab import cli, commands
-from moderato.sim.lab.commands import files
+from moderato.sim.lab.commands import common, files
 from moderato.sim.lab.commands.example import PROGRAMS
 from moderato.sim.lab.explain import profile, timeline
 from moderato.sim.lab.live import live
 from moderato.sim.lab.measure import forward, replay
 from moderato.sim.lab.rfc2544 import matrix as rfc2544
 from moderato.sim.lab.run import shell
+from moderato.sim.lab.run.variants import ALL, FAST, FLOWTABLES, INTERFACES, KNOWN
 from moderato.sim.lab.show.errors import UsageError
 from moderato.sim.lab.strategies import comparison as strategies
+from moderato.soc.linux import kernel
 from moderato.soc.toolchain import project
 from moderato.soc.toolchain.project import ROOT
 
@@ -90,7 +92,9 @@ def nothing_runs(monkeypatch):
     ("rfc2544 --kernel debug", "--kernel"),
     ("forward --variant napi,xdp --kernel vlan", "needs --kernel xdp, which it takes by itself"),
     ("profile --variant xdp-fib --harts 2 --spread ipi", "has two polls for a ring"),
+    ("forward --variant napi,flowtable --kernel conntrack", "leave --kernel conntrack out"),
     ("shell --variant xdp", "unknown variant 'xdp'"),
+    ("shell --variant flowtable", "unknown variant 'flowtable'"),
     ("shell --frame-size 64", "--frame-size is of the frames of --load"),
     ("shell --load 0", "0.001 to 100 percent"),
     ("shell --load 5,10", "'5,10' is not a number of percent"),
@@ -369,6 +373,29 @@ def test_help_comes_first(words, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(words.split())
     assert not ended.value.code and "usage: moderato" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["forward", "profile", "rfc2544"])
+def test_what_forwards_past_the_stack_takes_its_kernel(name):
+    """For all variants of a command, so that they can be compared."""
+    for fast in FAST:
+        options = cli.parse([name, "--variant", f"napi-tx-off,{fast}"])
+        assert options.variant == ["napi-tx-off", fast]
+        assert common.system(options).kernel.name == kernel.XDP
+    assert common.system(cli.parse([name, "--variant", "napi-tx-off"])).kernel == kernel.NORMAL
+    for fast in FLOWTABLES:  # in the stack's own place, where two polls are
+        options = cli.parse([name, "--variant", fast, "--harts", "2", "--spread", "ipi"])
+        assert common.system(options).kernel.name == kernel.XDP
+
+
+def test_what_forwards_past_the_stack_is_chosen_last():
+    """On both ports, which do as `napi-tx-off` has it."""
+    base = KNOWN["napi-tx-off"].commands()
+    for name in FAST:
+        *first, last = ALL[name].commands()
+        assert first == base and last.endswith(" ".join(INTERFACES))
+    assert ALL["flowtable"].commands()[-1] == "flowtable eth0 eth1"
+    assert len({ALL[name].commands()[-1] for name in FAST}) == len(FAST)
 
 
 @pytest.mark.parametrize("name", commands.NAMES)

@@ -16,7 +16,7 @@ def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     """Build initramfs.cpio: our own programs, busybox, ip, ethtool, nuttcp, and rootfs/.
 
     With several `harts` there is also what chooses among them; with a kernel for them, programs for
-    XDP and what attaches them.
+    XDP, what attaches them, and what fills the flow table.
     """
     programs = {
         "init": userspace.own("init"),
@@ -32,6 +32,7 @@ def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
         programs["bin/pin"] = userspace.own("pin")
     folders = ["bin", "dev", "proc", "sys", "tmp"]
     if choice.name == kernel.XDP:
+        programs["bin/flowtable"] = userspace.own("flowtable")
         programs["bin/xdp"] = userspace.own("xdp")
         programs |= {f"lib/xdp/{path.name}": path for path in userspace.xdp_programs()}
         folders += ["lib", "lib/xdp"]

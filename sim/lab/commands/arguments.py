@@ -45,8 +45,8 @@ def variant_list(words: str) -> list[str]:
     return _known_list(words, KNOWN, "variant", VARIANTS)
 
 
-def program_list(words: str) -> list[str]:
-    """As `variant_list`; also those that forward by a program."""
+def fast_list(words: str) -> list[str]:
+    """As `variant_list`; also those that forward past the stack."""
     return _known_list(words, ALL, "variant", VARIANTS)
 
 

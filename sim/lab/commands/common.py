@@ -12,7 +12,9 @@ from ..run.store import Where
 from ..run.system import (
     COMMON, IDEAL, IPI, MEMORIES, NOMINAL_MHZ, QUEUES, SPREADS, THREADED, System,
 )
-from ..run.variants import BEYOND, KNOWN, LITEETH, NICS, OFFLOAD, PROGRAMS, RX_INTERRUPT, VARIANTS
+from ..run.variants import (
+    BEYOND, FAST, KNOWN, LITEETH, NICS, OFFLOAD, PROGRAMS, RX_INTERRUPT, VARIANTS,
+)
 from ..show import outputs
 from ..show.errors import UsageError
 from . import arguments, files
@@ -21,20 +23,20 @@ NAMES = ", ".join((*VARIANTS, *BEYOND))
 
 
 def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = True,
-                offload: bool = True, programs: bool = False,
+                offload: bool = True, fast: bool = False,
                 without: str = "needed but with --nic liteeth"):
     """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen.
 
     offload: whether the NIC may be the one with all options; reports know variants only.
-    programs: whether variants may forward by a program, beside Linux' stack.
+    fast: whether variants may forward past Linux' stack.
     without: what help says of leaving the one variant out.
     """
     if several:
-        also = f"; with XDP, which takes --kernel {XDP} for all of them: {', '.join(PROGRAMS)}"
-        known = arguments.program_list if programs else arguments.variant_list
+        also = f"; past the stack, with --kernel {XDP} for all of them: {', '.join(FAST)}"
+        known = arguments.fast_list if fast else arguments.variant_list
         parser.add_argument("--variant", type=known, metavar="V[,V...]",
                             help=f"all (default: {', '.join(VARIANTS)}), or some of these and "
-                                 + ", ".join(BEYOND) + also * programs)
+                                 + ", ".join(BEYOND) + also * fast)
     else:
         parser.add_argument("--variant", type=arguments.variant, metavar="V",
                             help=f"{NAMES} ({without})")
@@ -52,6 +54,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                                  "stock: Debian's, without our patch; "
                                  "traced: with the kernel's tracing, which tcp and receiver "
                                  "switch on; vlan: with VLAN interfaces; xdp: with BPF "
+                                 "and the flow table "
                                  "(default: normal)")
         parser.add_argument("--hz", type=int, choices=TICKS, default=NORMAL.hz,
                             help=f"rate of the kernel's tick (default: {NORMAL.hz})")
@@ -153,15 +156,16 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
 
 
 def kernel(options) -> str:
-    """The chosen one; with a program, the one that has BPF."""
-    chosen = [name for name in options.variant or [] if name in PROGRAMS]
+    """The chosen one; the one that has what forwards past the stack, where a variant does."""
+    chosen = [name for name in options.variant or [] if name in FAST]
     if not chosen:
         return options.kernel
     if options.kernel not in (NORMAL.name, XDP):
         raise UsageError(f"--variant {chosen[0]} needs --kernel {XDP}, which it takes by itself; leave "
                          f"--kernel {options.kernel} out")
-    if options.spread == IPI:
-        raise UsageError(f"--spread {IPI} has two polls for a ring, --variant {chosen[0]} needs one; "
+    programs = [name for name in chosen if name in PROGRAMS]
+    if programs and options.spread == IPI:
+        raise UsageError(f"--spread {IPI} has two polls for a ring, --variant {programs[0]} needs one; "
                          "choose another")
     return XDP
 

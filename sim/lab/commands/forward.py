@@ -10,7 +10,7 @@ EXAMPLES = ("",
 
 
 def options(parser):
-    common.add_machine(parser, several=True, programs=True)
+    common.add_machine(parser, several=True, fast=True)
     common.add_frame_sizes(parser, 64, 512)
     common.add_loads(parser)
     parser.add_argument("--frames", type=arguments.frames, metavar="N",

@@ -8,7 +8,7 @@ EXAMPLES = ("--variant napi --load 4.2",
 
 
 def options(parser):
-    common.add_machine(parser, several=True, programs=True)
+    common.add_machine(parser, several=True, fast=True)
     common.add_frame_size(parser)
     common.add_load(parser)
     add = parser.add_argument

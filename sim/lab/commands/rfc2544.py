@@ -17,7 +17,7 @@ def options(parser):
     add("--test", type=arguments.rfc2544_tests, default=["throughput", "latency"],
         metavar="T[,T...]", help="all, or some of " + ", ".join(arguments.RFC2544)
         + " (default: throughput,latency)")
-    common.add_machine(parser, several=True, kernel=False, offload=False, programs=True)
+    common.add_machine(parser, several=True, kernel=False, offload=False, fast=True)
     common.add_frame_sizes(parser, 64, 128, 256, 512, 896, 1024, 1280, 1518)
     add("--load", type=arguments.loads, metavar="PERCENT[,...]",
         help="of the line rate, for `loss` (default: 100,90,...,10)")

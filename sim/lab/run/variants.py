@@ -3,7 +3,8 @@
 
 A variant is a receive strategy with a transmit strategy; docs/strategies.md says what they do.
 VARIANTS are the six of Spanos et al. (2008), with their names; BEYOND are what came before and
-after them; KNOWN are all. PROGRAMS forward without Linux' stack (docs/fast-path.md).
+after them; KNOWN are all. FAST forward past Linux' stack (docs/fast-path.md): PROGRAMS by XDP,
+FLOWTABLES by what Linux knows of connections.
 LiteEth's MAC and driver, there to be compared with, have nothing to choose: one more variant.
 """
 
@@ -84,19 +85,21 @@ TX = {
 
 @dataclass(frozen=True)
 class Variant:
-    """`rx` and `tx` are keys of RX and TX; `program`: of soc/linux/xdp, which sees all frames first."""
+    """`rx` and `tx` are keys of RX and TX; `fast`: a command on the interfaces that forwards past the
+    stack.
+    """
     name: str
     rx:   str
     tx:   str
-    program: str = ""
+    fast: str = ""
 
     def commands(self) -> list[str]:
         """What the guest runs to choose this variant on both interfaces."""
         rx, tx = RX[self.rx], TX[self.tx]
-        attach = f"ip neigh | xdp {self.program} {' '.join(INTERFACES)}"
+        fast = [" ".join([self.fast, *INTERFACES])] if self.fast else []
         return [command for interface in INTERFACES for command in (
             f"ethtool -C {interface} {rx.coalesce} {tx.coalesce}",
-            f"ethtool --set-priv-flags {interface} {rx.flag} {tx.flag}")] + [attach] * bool(self.program)
+            f"ethtool --set-priv-flags {interface} {rx.flag} {tx.flag}")] + fast
 
 
 VARIANTS = {variant.name: variant for variant in (
@@ -116,11 +119,15 @@ BEYOND = {variant.name: variant for variant in (
 )}
 KNOWN = {**VARIANTS, **BEYOND}
 PROGRAMS = {variant.name: variant for variant in (
-    Variant("xdp",      "NAPI", "no interrupts", "forward"),
-    Variant("xdp-fib",  "NAPI", "no interrupts", "fib"),
-    Variant("xdp-drop", "NAPI", "no interrupts", "drop"),
+    Variant("xdp",      "NAPI", "no interrupts", "ip neigh | xdp forward"),
+    Variant("xdp-fib",  "NAPI", "no interrupts", "xdp fib"),
+    Variant("xdp-drop", "NAPI", "no interrupts", "xdp drop"),
 )}
-ALL = {**KNOWN, **PROGRAMS}
+FLOWTABLES = {variant.name: variant for variant in (
+    Variant("flowtable", "NAPI", "no interrupts", "flowtable"),
+)}
+FAST = {**FLOWTABLES, **PROGRAMS}
+ALL = {**KNOWN, **FAST}
 MODERATO, OFFLOAD, LITEETH = "moderato", "offload", "liteeth"
 # The variants of each, without a choice.
 NICS = {MODERATO: list(VARIANTS), OFFLOAD: list(VARIANTS), LITEETH: [LITEETH]}

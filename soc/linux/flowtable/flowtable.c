@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Linux forwards what it knows of a TCP or UDP flow by its flow table, past the rest of the stack:
+ *
+ *	flowtable INTERFACE...			between these interfaces
+ *	flowtable --offload INTERFACE...	and their hardware, where it takes the flow
+ *	flowtable --off				no longer; the stack has its frames again
+ *
+ * This is what nft would send, whose libraries are not to be had here, for
+ *
+ *	table ip fast {
+ *		flowtable flows {
+ *			hook ingress priority 0; devices = { eth0, eth1 };
+ *			flags offload; counter;		(with --offload)
+ *		}
+ *		chain forward { type filter hook forward priority 0; flow add @flows; }
+ *	}
+ *
+ * Linux enters a UDP flow with its second packet, a TCP flow once it is established; each in both
+ * directions. Each message is acknowledged; one that is refused undoes them all (nfnetlink has
+ * batches), and the first is told.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netlink.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TABLE "fast"
+#define FLOWS "flows"
+#define CHAIN "forward"
+
+/* The batch's messages, in their order */
+enum { AT_BATCH, AT_TABLE, AT_FLOW_TABLE, AT_CHAIN, AT_RULE };
+
+static const char *const NAMES[] = { "batch", "table", "flow table", "chain", "rule" };
+
+static const struct {
+	int message, error;
+	const char *todo;
+} REASONS[] = {
+	{ AT_BATCH, EOPNOTSUPP, "this kernel has no nftables; --kernel xdp has" },
+	{ AT_BATCH, EPERM, "that takes root" },
+	{ AT_TABLE, EEXIST, "it is there already: flowtable --off, then again" },
+	{ AT_FLOW_TABLE, ENOENT, "this kernel has none for IPv4; --kernel xdp has" },
+	{ AT_FLOW_TABLE, EEXIST, "an interface is named twice" },
+	{ AT_FLOW_TABLE, EOPNOTSUPP, "the hardware of an interface takes no flows: ethtool -K "
+				     "INTERFACE hw-tc-offload on, or leave --offload out" },
+	{ AT_RULE, ENOENT, "this kernel's rules enter no flows; those of --kernel xdp do" },
+};
+
+static char batch[4096];
+static size_t used;
+static struct nlmsghdr *message;
+static unsigned int count;
+
+/* Room for so many octets, aligned as netlink wants. */
+static void *room(size_t length)
+{
+	void *here = batch + used;
+
+	used += NLMSG_ALIGN(length);
+	if (used > sizeof(batch)) {
+		fprintf(stderr, "flowtable: too many interfaces\n");
+		_exit(2);
+	}
+	memset(here, 0, NLMSG_ALIGN(length));
+	return here;
+}
+
+/* A message; it lasts until the next one. */
+static void begin(int type, int flags, int family, int subsystem)
+{
+	struct nfgenmsg *general;
+
+	message = room(sizeof(*message));
+	*message = (struct nlmsghdr){
+		.nlmsg_type = type,
+		.nlmsg_flags = NLM_F_REQUEST | flags,
+		.nlmsg_seq = count++,
+	};
+	general = room(sizeof(*general));
+	*general = (struct nfgenmsg){
+		.nfgen_family = family,
+		.version = NFNETLINK_V0,
+		.res_id = htons(subsystem),
+	};
+}
+
+static void end(void)
+{
+	message->nlmsg_len = batch + used - (char *)message;
+}
+
+static void table(int what)
+{
+	begin(NFNL_SUBSYS_NFTABLES << 8 | what, NLM_F_ACK, NFPROTO_IPV4, 0);
+}
+
+static void create(int what)
+{
+	table(what);
+	message->nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
+}
+
+static void put(int type, const void *data, size_t length)
+{
+	struct nlattr *attribute = room(NLA_HDRLEN + length);
+
+	attribute->nla_type = type;
+	attribute->nla_len = NLA_HDRLEN + length;
+	memcpy((char *)attribute + NLA_HDRLEN, data, length);
+}
+
+static void text(int type, const char *word)
+{
+	put(type, word, strlen(word) + 1);
+}
+
+static void number(int type, uint32_t value)
+{
+	value = htonl(value);
+	put(type, &value, sizeof(value));
+}
+
+/* An attribute that holds others, until leave(). */
+static struct nlattr *nest(int type)
+{
+	struct nlattr *attribute = room(NLA_HDRLEN);
+
+	attribute->nla_type = type | NLA_F_NESTED;
+	return attribute;
+}
+
+static void leave(struct nlattr *attribute)
+{
+	attribute->nla_len = batch + used - (char *)attribute;
+}
+
+static void border(int what)
+{
+	begin(what, 0, AF_UNSPEC, NFNL_SUBSYS_NFTABLES);
+	end();
+}
+
+static void make(char **interface, uint32_t flags)
+{
+	struct nlattr *outer, *inner, *element;
+
+	create(NFT_MSG_NEWTABLE);
+	text(NFTA_TABLE_NAME, TABLE);
+	end();
+
+	create(NFT_MSG_NEWFLOWTABLE);
+	text(NFTA_FLOWTABLE_TABLE, TABLE);
+	text(NFTA_FLOWTABLE_NAME, FLOWS);
+	number(NFTA_FLOWTABLE_FLAGS, flags);
+	outer = nest(NFTA_FLOWTABLE_HOOK);
+	number(NFTA_FLOWTABLE_HOOK_NUM, NF_NETDEV_INGRESS);
+	number(NFTA_FLOWTABLE_HOOK_PRIORITY, 0);
+	inner = nest(NFTA_FLOWTABLE_HOOK_DEVS);
+	for (; *interface; interface++)
+		text(NFTA_DEVICE_NAME, *interface);
+	leave(inner);
+	leave(outer);
+	end();
+
+	create(NFT_MSG_NEWCHAIN);
+	text(NFTA_CHAIN_TABLE, TABLE);
+	text(NFTA_CHAIN_NAME, CHAIN);
+	text(NFTA_CHAIN_TYPE, "filter");
+	outer = nest(NFTA_CHAIN_HOOK);
+	number(NFTA_HOOK_HOOKNUM, NF_INET_FORWARD);
+	number(NFTA_HOOK_PRIORITY, 0);
+	leave(outer);
+	end();
+
+	/* Of itself it leaves out what is neither TCP nor UDP. */
+	create(NFT_MSG_NEWRULE);
+	message->nlmsg_flags |= NLM_F_APPEND;
+	text(NFTA_RULE_TABLE, TABLE);
+	text(NFTA_RULE_CHAIN, CHAIN);
+	outer = nest(NFTA_RULE_EXPRESSIONS);
+	element = nest(NFTA_LIST_ELEM);
+	text(NFTA_EXPR_NAME, "flow_offload");
+	inner = nest(NFTA_EXPR_DATA);
+	text(NFTA_FLOW_TABLE_NAME, FLOWS);
+	leave(inner);
+	leave(element);
+	leave(outer);
+	end();
+}
+
+/* Also when there is none */
+static void drop(void)
+{
+	table(NFT_MSG_DESTROYTABLE);
+	text(NFTA_TABLE_NAME, TABLE);
+	end();
+}
+
+static int refused(unsigned int which, int error)
+{
+	const char *todo = NULL;
+
+	for (size_t i = 0; i < sizeof(REASONS) / sizeof(*REASONS); i++)
+		if (REASONS[i].message == (int)which && REASONS[i].error == error)
+			todo = REASONS[i].todo;
+	fprintf(stderr, "flowtable: the %s was refused: %s%s%s\n", NAMES[which], strerror(error),
+		todo ? "; " : "", todo ? todo : "");
+	return 1;
+}
+
+/* Wait for what the kernel says of each message but the batch's own; returns the exit status. */
+static int answered(int netlink)
+{
+	unsigned int good = 0;
+	char reply[4096];
+
+	while (good < count - 2) {
+		ssize_t length = recv(netlink, reply, sizeof(reply), 0);
+		struct nlmsghdr *said = (struct nlmsghdr *)reply;
+
+		if (length < 0) {
+			perror("flowtable: netlink");
+			return 1;
+		}
+		for (; NLMSG_OK(said, length); said = NLMSG_NEXT(said, length)) {
+			struct nlmsgerr *error = NLMSG_DATA(said);
+
+			if (said->nlmsg_type != NLMSG_ERROR)
+				continue;
+			if (error->error)
+				return refused(said->nlmsg_seq, -error->error);
+			good++;
+		}
+	}
+	return 0;
+}
+
+int main(int words, char **word)
+{
+	const char *option = words > 1 && word[1][0] == '-' ? word[1] : "";
+	bool off = !strcmp(option, "--off"), offload = !strcmp(option, "--offload");
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	char **interface = word + 1 + !!*option;
+	int netlink;
+
+	if (words < 2 || (*option && !off && !offload) || off != !*interface) {
+		fputs("usage: flowtable [--offload] INTERFACE...\n       flowtable --off\n", stderr);
+		return 2;
+	}
+	for (char **name = interface; *name; name++) {
+		if (if_nametoindex(*name))
+			continue;
+		fprintf(stderr, "flowtable: %s: there is no such interface\n", *name);
+		return 1;
+	}
+	netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
+	if (netlink < 0)
+		return refused(AT_BATCH, errno == EPROTONOSUPPORT ? EOPNOTSUPP : errno);
+	border(NFNL_MSG_BATCH_BEGIN);
+	if (off)
+		drop();
+	else
+		make(interface, offload ? NFT_FLOWTABLE_HW_OFFLOAD | NFT_FLOWTABLE_COUNTER : 0);
+	border(NFNL_MSG_BATCH_END);
+	if (sendto(netlink, batch, used, 0, (struct sockaddr *)&kernel, sizeof(kernel)) < 0) {
+		perror("flowtable: netlink");
+		return 1;
+	}
+	return answered(netlink);
+}
