@@ -48,6 +48,8 @@ def header():
         _define("MODERATO_RMON_RANGES", str(len(r.RMON_RANGES))),
         _define("MODERATO_RSS_KEY_WORDS", str(r.RSS_KEY_WORDS)),
         _define("MODERATO_RSS_TABLE_BITS", str(r.RSS_TABLE_BITS)),
+        _define("MODERATO_FLOW_WAYS", str(r.FLOW_WAYS)),
+        _define("MODERATO_FLOW_TICK", str(r.FLOW_TICK)),
         _define("MODERATO_TX_HEADER_BYTES", f"{r.HEADER_BYTES}U"),
         _define("MODERATO_RX_OFFSET", str(r.RX_OFFSET)),
         _define("MODERATO_RX_BUFFER_ALIGN", str(r.RX_BUFFER_ALIGN)),

@@ -20,6 +20,8 @@ from moderato.gateware.bus.dma                 import DMAReader, DMAWriter
 from moderato.gateware.frame.checksum          import TxChecksum
 from moderato.gateware.frame.frame_fifo        import FrameFIFO
 from moderato.gateware.frame.records           import rx_frame, tx_frame
+from moderato.gateware.flows.flows             import Flows
+from moderato.gateware.flows.table             import Ticker
 from moderato.gateware.options                 import MACOptions
 from moderato.gateware.queue                   import Queue
 from moderato.gateware.receive.receive         import Receive
@@ -68,6 +70,8 @@ class ModeratoMAC(LiteXModule):
     irqs           level interrupts, by name: those of queue 0 as rx and tx, of queue 1 as rx1 and tx1.
     events         one-clock pulses in the order of registers.EVENTS.
     time_output    the periodic output of the clock.
+    flows          (with a flow table; else None) what a FlowPair joins to another MAC; frames may come from that
+                   one while `forwarding`.
     datapath_awake, moderation_awake
                    what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
     """
@@ -82,6 +86,7 @@ class ModeratoMAC(LiteXModule):
 
         self.datapath_awake   = Signal()
         self.moderation_awake = Signal()
+        self.forwarding       = Signal()
 
         # # #
 
@@ -116,8 +121,13 @@ class ModeratoMAC(LiteXModule):
         # Receive.
         # --------
         self.rx_fifo   = datapath(FrameFIFO(options.rx_order, rx_frame(options), options.max_frames))
-        self.receive   = receive = datapath(Receive(self.rx_fifo, options, rx_stamp))
-        self.rx_queues = datapath(RxQueues(self.rx_fifo, options.queues))
+        self.rx_queues = datapath(RxQueues(self.rx_fifo, options.queues, options.flows > 0))
+        self.flows     = None
+        if options.flows:
+            self.flows  = datapath(Flows(options, self.rx_fifo, self.rx_queues.forwarded))
+            self.ticker = Ticker()
+            self.flows.connect_registers(regs, self.ticker)
+        self.receive   = receive = datapath(Receive(self.rx_fifo, options, rx_stamp, self.flows))
         self.comb += core.source.connect(receive.sink)
 
         # Transmit.
@@ -127,7 +137,7 @@ class ModeratoMAC(LiteXModule):
             self.tx_checksum = checksum = datapath(TxChecksum(options.max_frames))
             checksums = checksum.source
         self.tx_fifo   = tx_frames = datapath(FrameFIFO(options.tx_order, tx_frame(options), options.max_frames))
-        self.tx_queues = datapath(TxQueues(self.tx_fifo, checksum, options.queues))
+        self.tx_queues = datapath(TxQueues(self.tx_fifo, checksum, options.queues, options.flows > 0))
         if options.pause:
             self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, checksums))
             checksums = tx_frames.checksums
@@ -166,6 +176,8 @@ class ModeratoMAC(LiteXModule):
         if options.rmon:
             self.rmon = datapath(Rmon(receive, transmit))
             counters |= self.rmon.counters
+        if options.flows:
+            counters |= self.flows.counters
         drops = {}
         for queue in queues:
             counters |= queue.counters
@@ -200,6 +212,8 @@ class ModeratoMAC(LiteXModule):
             awake.append(self.pause_source.awake)
         if options.timestamp:
             awake.append(tx_stamps.awake)
+        if options.flows:
+            awake += [self.flows.awake, self.forwarding]
         self.comb += [
             self.datapath_awake.eq(ResetSignal() | self._any(awake)),
             self.moderation_awake.eq(ResetSignal() | self._any(queue.moderation_awake for queue in queues)),

@@ -15,6 +15,9 @@ from moderato.gateware.rings     import IN_FLIGHT
 # Of the FIFOs with room for a jumbo frame, and for what comes or leaves until it has moved on.
 JUMBO_ORDER = 14
 
+# Of a flow table whose ways have two entries each.
+LEAST_FLOW_ORDER = 3
+
 # Option -------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
@@ -92,6 +95,10 @@ class MACOptions:
         needs=("gather", "tx_checksum"), tells=("FEATURES.SEGMENT",))
     merge: bool = option(False, "marks on received TCP segments that continue the frame before",
         needs=("rx_checksum",), tells=("FEATURES.MERGE",))
+    flows: int = option(0, "a table of 2^N flows that it forwards to the other MAC of a pair (0: none)",
+        most=registers.MAX_FLOW_ORDER, tells=("FEATURES.FLOW_ORDER",))
+    flow_nat: bool = option(False, "flows whose addresses and ports it changes",
+        needs=("flows",), tells=("FEATURES.FLOW_NAT",))
 
     def __post_init__(self):
         for known in OPTIONS.values():
@@ -100,6 +107,9 @@ class MACOptions:
             lacks = [name for name in known.needs if not getattr(self, name)]
             if value and lacks:
                 raise ValueError(f"{known.name} needs {' and '.join(known.needs)}.")
+        if 0 < self.flows < LEAST_FLOW_ORDER:
+            raise ValueError(f"flows must be {LEAST_FLOW_ORDER} at least, not {self.flows}: each of the "
+                f"{registers.FLOW_WAYS} ways has entries of its own.")
         if self.max_frames <= self.queues*IN_FLIGHT:
             raise ValueError(f"max_frames must be more than the {self.queues*IN_FLIGHT} frames that may be under "
                 f"way, not {self.max_frames}: nothing would ever be sent.")
@@ -136,6 +146,8 @@ class MACOptions:
             *[f"unicast_{n}" for n in range(self.unicast)],
             *["features"]*any(self.told("FEATURES").values()),
             *["queues"]*(self.queues > 1),
+            *["flows"]*(self.flows > 0),
+            *["flow_tags"]*(self.flows > 0 and self.vlan),
             *["queues_pacing"]*(self.queues > 1 and self.pacing),
         }
 

@@ -8,6 +8,7 @@ from litex.soc.integration.soc import SoCRegion
 from moderato.gateware.bus.axi_lite import AXILiteSlave
 from moderato.gateware.bus.axi_master import NON_CACHEABLE, AXIMaster
 from moderato.gateware.bus.axi_slave import AXISlave
+from moderato.gateware.flows.pair import FlowPair
 from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.bus.wishbone_master import WishboneMaster
 from moderato.gateware.bus.wishbone_slave import WishboneSlave
@@ -20,7 +21,7 @@ REGISTERS = 0x1000  # bytes
 
 def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None,
                  address_high=0, cache=NON_CACHEABLE, prot=0, with_timing_constraints=True,
-                 **options):
+                 peer=None, **options):
     """Make the MAC a part of `soc`, and return it.
 
     soc         a SoCCore (or SoC with a bus), before it is finalized.
@@ -33,12 +34,14 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
                 goes to the main bus though the CPU has such a port. None: it goes where it can.
     address_high, cache, prot
                 on AXI: bits 32 and above of all addresses, AxCACHE, AxPROT.
+    peer        name of an earlier one, which forwards flows to this one, and back; both have `flows`.
     options     of MACOptions (gateware/options.py).
 
     Raises ValueError if the MAC cannot work in this SoC; if the PHY's clock domains are others than
     `phy_cd` says, when the SoC is finalized.
     """
     check(soc, phy, phy_cd, name)
+    check_peer(soc, peer, options, name)
     bus = dma_bus(soc, coherent, name)
 
     try:
@@ -66,6 +69,10 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
             soc.irq.add(f"{name}_{direction}", use_loc_if_exists=True)
 
     soc.add_constant(f"{name}_dma_coherent", int(bus is not soc.bus))
+    if peer:
+        soc.add_module(name=f"{name}_flows", module=FlowPair(getattr(soc, peer), mac))
+        soc.add_constant(f"{name}_peer", peer)
+        soc.add_constant(f"{peer}_peer", name)
     if with_timing_constraints:
         constrain(soc, phy)
     return mac
@@ -88,6 +95,20 @@ def check(soc, phy, phy_cd, name):
     if phy_cd == "sys" and not hasattr(phy, "awake"):
         raise ValueError(f"{name}: phy_cd is sys, but {type(phy).__name__} has clocks of its own; write "
                          'the prefix of their domains, such as phy_cd="eth".')
+
+
+def check_peer(soc, peer, options, name):
+    if peer is None:
+        return
+    other = getattr(soc, str(peer), None)
+    if not isinstance(other, ModeratoMAC):
+        raise ValueError(f"{name}: peer is {peer!r}, but the SoC has no MAC of this name yet; add that "
+                         "one first.")
+    if other.flows is None or not options.get("flows"):
+        raise ValueError(f"{name}: it and {peer} can't forward to each other; give both a flow table, "
+                         "such as flows=9.")
+    if f"{peer}_peer".upper() in {constant.upper() for constant in soc.constants}:
+        raise ValueError(f"{name}: {peer} has a peer already; a MAC forwards to one other.")
 
 
 def register_region(soc, name, origin):

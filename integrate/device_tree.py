@@ -92,6 +92,8 @@ def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: 
         optional += f"\n            local-mac-address = [{mac_address.replace(':', ' ')}];"
     if not csr["constants"][name + SUFFIX]:
         optional += "\n            dma-noncoherent;"
+    if peer := csr["constants"].get(f"{name}_peer"):
+        optional += f"\n            moderato,peer = <&{peer}>;"
     if phy is None:
         link, bus = f"""
 

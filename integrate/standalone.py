@@ -58,6 +58,9 @@ class Standalone(LiteXModule):
     options         of MACOptions.
     """
     def __init__(self, phy, dma, bus, sys_clk_freq, **options):
+        if options.get("flows"):
+            raise ValueError("flows are forwarded between two MACs of one design, and here is one: "
+                "leave flows out.")
         self.ports = set()
 
         # # #

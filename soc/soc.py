@@ -14,6 +14,9 @@ OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": Tru
             "rmon": True, "vlan": True, "timestamp": True, "queues": 2, "gather": True,
             "segment": True, "merge": True}
 
+# What MACs are made with that forward flows to each other.
+FLOWS = {"flows": 9, "flow_nat": True}
+
 MAC_BASE      = 0xf100_0000
 MAC_SIZE      = 0x1000
 MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next; then
@@ -63,6 +66,8 @@ class ModeratoSoC(SoCCore):
                 self.add_mac(phy)
             else:
                 self.add_liteeth(phy, liteeth_slots)
+        if nic == "moderato":
+            self._join_pairs()
 
     # Main memory ----------------------------------------------------------------------------------
 
@@ -118,6 +123,17 @@ class ModeratoSoC(SoCCore):
         """What a MAC is made with that is not its default."""
         return {}
 
+    def _join_pairs(self):
+        """MACs with flow tables: the first and the second one, and so on."""
+        from moderato.gateware.flows.pair import FlowPair
+
+        self.peers = {}  # of a MAC, by their numbers
+        for one in range(0, len(self.macs) - 1, 2):
+            other = one + 1
+            if self.macs[one].flows and self.macs[other].flows:
+                self.add_module(name=f"flows{one}", module=FlowPair(self.macs[one], self.macs[other]))
+                self.peers |= {one: other, other: one}
+
     def _mac_irq(self, number: int, direction: str) -> int:
         number += self.ports * direction.endswith("1")
         return MAC_FIRST_IRQ + 2 * number + ("rx", "tx").index(direction.removesuffix("1"))
@@ -125,7 +141,8 @@ class ModeratoSoC(SoCCore):
     def _describe_mac(self, number: int) -> dict:
         region = self.bus.regions[f"mac{number}"]
         return {"base": region.origin, "size": region.size,
-                **{f"{name}_irq": self._mac_irq(number, name) for name in self.macs[number].irqs}}
+                **{f"{name}_irq": self._mac_irq(number, name) for name in self.macs[number].irqs},
+                **({"peer": self.peers[number]} if number in self.peers else {})}
 
     # LiteEth's MACs -------------------------------------------------------------------------------
 

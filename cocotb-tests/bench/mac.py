@@ -90,3 +90,13 @@ class Mac:
         await self.clocks(clocks)
         frame = self.driver.receive()
         assert frame is None, f"an unexpected frame of {len(frame.data)} octets"
+
+
+class End:
+    """One of two MACs of a device, as the bench knows a device: its ports' names begin with its own."""
+
+    def __init__(self, dut, name):
+        self._dut, self._prefix = dut, f"{name}_"
+
+    def __getattr__(self, name):
+        return getattr(self._dut, name if name.startswith("sys_") else self._prefix + name)

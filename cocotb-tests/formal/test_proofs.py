@@ -11,6 +11,7 @@ from migen import Signal
 from formal.completions import CompletionsProof
 from formal.descriptor import DescriptorProof
 from formal.dma import DMAReaderProof, DMAWriterProof
+from formal.flows import FlowTableProof, ForwardProof, ThreeTurnsProof
 from formal.gather_ring import GatherRingProof
 from formal.moderation import ModerationProof
 from formal.pacing import PacingProof
@@ -44,6 +45,9 @@ PROOFS = {
     "periodic_output": PeriodicOutputProof,
     "turns":         TurnsProof,
     "one_by_one":    OneByOneProof,
+    "three_turns":   ThreeTurnsProof,
+    "flow_table":    FlowTableProof,
+    "forward":       ForwardProof,
 }
 
 

@@ -6,8 +6,8 @@ import re
 from moderato.soc.toolchain.project import ROOT
 
 GATEWARE = ROOT / "gateware"
-ORDER = ["registers", "bus", "frame", "phy", "wire", "interrupts", "receive", "transmit", "rings",
-         "time", "options", "queue", "mac", "export"]  # the last four are files
+ORDER = ["registers", "bus", "frame", "phy", "wire", "interrupts", "flows", "receive", "transmit",
+         "rings", "time", "options", "queue", "mac", "export"]  # the last four are files
 
 
 def needs() -> dict[str, set[str]]:

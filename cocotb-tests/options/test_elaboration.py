@@ -10,6 +10,7 @@ from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
 from moderato.gateware.options import OPTIONS
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.sim.sim_soc import OFFLOADS
+from moderato.soc.soc import FLOWS
 from synthesis.area import DEVICES
 
 
@@ -133,7 +134,7 @@ def test_every_option_has_its_area_measured(monkeypatch):
 
 
 def test_the_lab_has_every_option():
-    assert OFFLOADS.keys() | {"urgent", "pacing"} | SIZES == OPTIONS.keys()
+    assert OFFLOADS.keys() | FLOWS.keys() | {"urgent", "pacing"} | SIZES == OPTIONS.keys()
 
 
 def test_options_tell_of_what_there_is():

@@ -7,6 +7,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 
+from bench.mac import End
 from bench.models.driver import END, STATION, Driver
 from bench.models.frames import plain
 from bench.memory.memory import Memory
@@ -14,16 +15,6 @@ from bench.memory.memory import Memory
 DUT = "mac_pair"
 BOTH = 3  # of PAUSE: obey and ask
 QUANTUM = 52
-
-
-class End:
-    """One of both, as the bench knows a device."""
-
-    def __init__(self, dut, name):
-        self._dut, self._prefix = dut, f"{name}_"
-
-    def __getattr__(self, name):
-        return getattr(self._dut, name if name.startswith("sys_") else self._prefix + name)
 
 
 async def start(dut, rx_order=6, **settings):

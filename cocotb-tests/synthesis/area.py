@@ -15,6 +15,8 @@ DEVICES = {"mac_plain": "Moderato", "mac_urgent": "with urgent frames",
            "mac_with_gather": "with frames in pieces",
            "mac_segment": "with checksums of sent frames and segments",
            "mac_merge": "with sums of received frames and marks for merging",
+           "mac_flows": "with a table of 512 flows",
+           "mac_flow_nat": "with a table of 512 flows whose addresses and ports it changes",
            "liteeth_gmii": "LiteEth"}
 PLACED  = {"45F-8": list(DEVICES), "25F-6": ["mac_plain", "mac_both", "liteeth_gmii"]}
 CELLS   = ["LUT4", "CCU2C", "TRELLIS_DPR16X4", "TRELLIS_FF", "DP16KD", "MULT18X18D"]

@@ -97,6 +97,7 @@ def test_its_ports(tmp_path):
 @pytest.mark.parametrize("words, says", [
     ("--phy mii --sys-clk-freq 100e6 --segment", "segment needs gather and tx_checksum"),
     ("--phy mii --sys-clk-freq 100e6 --merge", "merge needs rx_checksum"),
+    ("--phy mii --sys-clk-freq 100e6 --flows 9", "flows are forwarded between two MACs"),
     ("--phy gmii --sys-clk-freq 10e6", "37.5 MHz at least"),
     ("--phy rmii --sys-clk-freq 100e6", "invalid choice: 'rmii'"),
     ("--phy mii --sys-clk-freq fast", "--sys-clk-freq: fast is no rate in Hz"),

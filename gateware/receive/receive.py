@@ -39,14 +39,15 @@ class Receive(LiteXModule):
     (pause.py), which `pauses` for so many `control.quanta`, whether `enable` lets frames in or not, so that
     a pause can be ended; a VLAN tag may be taken out, and with `select`, frames of VLANs that are not among
     `members` are dropped (vlan.py); each frame is for one of the queues (rss.py), if that takes frames;
-    TCP segments that continue the frame before are marked (merge.py).
+    TCP segments that continue the frame before are marked (merge.py). Frames for this station whose flow is
+    known to `flows` (flows.py) are not for software.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS and tag
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
     or unknown of MAC control; foreign of other VLANs. With them, `damaged`: its FCS is wrong, or the
     PHY said so.
     """
-    def __init__(self, fifo, options, stamp=None):
+    def __init__(self, fifo, options, stamp=None, flows=None):
         assert RX_OFFSET == 2 # The packing below carries half a word.
         pause, vlan, rss, merge = options.pause, options.vlan, options.queues > 1, options.merge
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
@@ -153,6 +154,7 @@ class Receive(LiteXModule):
             # What stays in carry then is of the FCS, which nobody reads.
             fifo.write.eq(upper & ~long),
             NextState("DECIDE"),
+            *([If(flows.busy, NextState("LOOKUP"))] if flows else []),
         )
         self.damaged = damaged = Signal()
         self.comb += Case(zeros, {n: damaged.eq(error | (crc != residue(n))) for n in range(4)})
@@ -235,6 +237,24 @@ class Receive(LiteXModule):
                 self.rss.data.eq(sink.data),
                 fifo.param.queue.eq(self.rss.queue),
             ]
+        forwarded = C(0)
+        if flows:
+            forwarded = flows.hit & self.filter.unicast
+            fsm.act("LOOKUP", If(~flows.busy, NextState("DECIDE")))
+            self.comb += [
+                flows.take.eq(sink.valid & sink.ready & ~(out if vlan else 0)),
+                flows.first.eq(~started),
+                flows.data.eq(sink.data),
+                flows.octets.eq(length),
+                fifo.param.forwarded.eq(forwarded),
+                fifo.param.entry.eq(flows.entry),
+                If(forwarded, fifo.param.length.eq(flows.length)),
+            ]
+            if vlan:
+                self.comb += [
+                    flows.tagged.eq(tag.stripped),
+                    flows.vid.eq(tag.tci[:VID_BITS]),
+                ]
         if merge:
             self.comb += [
                 self.continuation.take.eq(sink.valid & sink.ready),
@@ -242,7 +262,7 @@ class Receive(LiteXModule):
                 self.continuation.data.eq(sink.data),
                 self.continuation.octets.eq(octets),
                 self.continuation.decided.eq(fifo.commit | fifo.abort),
-                self.continuation.kept.eq(fifo.accepted),
+                self.continuation.kept.eq(fifo.accepted & ~forwarded),
                 fifo.param.continues.eq(self.continuation.continues),
             ]
         if merge and rss:

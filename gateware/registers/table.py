@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 4
+MINOR = 5
 PLAIN_MINOR = 2  # Of an instance that has none of FEATURES: it is the hardware of 1.2, to the gate.
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
@@ -32,6 +32,9 @@ MAX_QUEUES     = 2   # In each direction.
 RSS_KEY_WORDS  = 10  # 40 octets: as many as IPv6 addresses and ports need.
 RSS_TABLE_BITS = 7   # Of the hash, that choose one of 128 entries.
 HEADER_BYTES   = 256 # Of the headers of packets that are cut into segments.
+FLOW_WAYS      = 4   # Places in the flow table where an entry may be,
+MAX_FLOW_ORDER = 10  # and how many entries it has at most: each way has its own bits of the hash.
+FLOW_TICK      = 20  # FLOW_LAST and FLOW_STATUS.TIME count 2**n clocks.
 
 # Octets of a frame that RFC 2819 counts together, first and last; 0: up to MAX_FRAME.
 RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
@@ -188,6 +191,69 @@ def _time():
         Register("TIME_WIDTH",  0x424, "rw", "So much of each period it is high, in ns; less than TIME_PERIOD."),
     ))
 
+# Flows that the hardware forwards ------------------------------------------------------------------
+
+def _flows():
+    """The flow table (gateware/flows/): of frames that this MAC receives and the other one of its pair sends."""
+    yield from (replace(register, option="flows") for register in (
+        Register("FLOW_CTRL", 0x800, "rw", "Forwarding without software: an IPv4 packet of TCP or UDP whose entry is in "
+            "the flow table leaves at the other MAC of the pair, if that has TX_ENABLE. To software goes what it always "
+            "did: frames that are not for an address of this station, fragments, IP options, a TTL of 0 or 1, TCP with "
+            "SYN, FIN or RST, a wrong length or header checksum. (Since 1.5, like all FLOW registers, if FEATURES has "
+            "FLOW_ORDER.)", (
+            Field("ENABLE", 0, 1, "Frames are looked up. Cleared, those that arrive from then on go to software."),
+            Field("MTU",   16, 14, "Octets of the longest packet that is forwarded: what the other MAC's link takes."),
+        ), width=30),
+        Register("FLOW_COMMAND", 0x804, "wo", "Does something with one entry of the table. One bit at a time, and not "
+            "while FLOW_STATUS has BUSY: then nothing happens. Entry e is in way e >> (FLOW_ORDER - 2); in way w, "
+            "(hash >> w*(FLOW_ORDER - 2)) modulo 2**(FLOW_ORDER - 2) is where a flow's entry has to be. The hash is the "
+            "CRC-32 of FLOW_KIND, FLOW_SOURCE, FLOW_DESTINATION and FLOW_PORTS, bits 7:0 of each first: crc32_le(~0, ...) "
+            "in Linux. An entry must not be in two ways.", (
+            Field("ENTRY",   0, 10, "Which one."),
+            Field("WRITE",  16, 1, "It becomes what the registers below hold, whatever it was, with counters of 0."),
+            Field("REMOVE", 17, 1, "It ends."),
+            Field("READ",   18, 1, "FLOW_FRAMES, FLOW_OCTETS and FLOW_LAST become its counters, which it keeps after its "
+                "end until it is written again."),
+            Field("CLEAR",  19, 1, "All end, as after a reset."),
+        )),
+        Register("FLOW_STATUS", 0x808, "ro", "State of the flow table.", (
+            Field("BUSY",  0, 1, "A command is under way. After WRITE, REMOVE and CLEAR, it is until the last frame that "
+                "went by an entry as it was has left for the other MAC: then none comes any more."),
+            Field("PEER",  1, 1, "The other MAC has TX_ENABLE."),
+            Field("TIME", 16, 16, f"Counts 2**{FLOW_TICK} clocks: for FLOW_LAST."),
+        )),
+        Register("FLOW_SOURCE", 0x80C, "wo", "Of the packets: IPv4 source address, its first octet in bits 7:0."),
+        Register("FLOW_DESTINATION", 0x810, "wo", "Their destination address, likewise."),
+        Register("FLOW_PORTS", 0x814, "wo", "Their ports, as in the packet: the source port's first octet in bits 7:0."),
+        Register("FLOW_KIND", 0x818, "wo", "What else they are.", (
+            Field("TCP",    0, 1, "TCP; else UDP."),
+            Field("TAGGED", 1, 1, "They came with a VLAN tag, which was taken out (STRIP of VLAN). 0 if FEATURES lacks "
+                "VLAN."),
+            Field("VID",    4, 12, "The VLAN of that tag, else 0."),
+        ), width=16),
+        *(Register(f"FLOW_MAC_{n}", 0x820 + 4*n, "wo", f"Octets {4*n} (bits 7:0) to {4*n + 3} with which they leave: of "
+            "the addresses of the next station and of the other MAC.") for n in range(3)),
+        Register("FLOW_FRAMES", 0x840, "ro", "Frames that were forwarded by the entry that READ named; wraps at 2**32."),
+        Register("FLOW_OCTETS", 0x844, "ro", "Octets of their packets, from the IP header on; wraps at 2**32."),
+        Register("FLOW_LAST", 0x848, "ro", "FLOW_STATUS.TIME of the last one, or of WRITE.", width=16),
+    ))
+    yield Register("FLOW_TAG", 0x81C, "wo", "The VLAN tag with which they leave. (If FEATURES has VLAN, too.)", (
+        Field("TCI",     0, 16, "Its tag control information."),
+        Field("INSERT", 16,  1, "They have one."),
+    ), width=17, option="flow_tags")
+    yield from (replace(register, option="flow_nat") for register in (
+        Register("FLOW_NEW_SOURCE", 0x82C, "wo", "The source address with which they leave. (If FEATURES has FLOW_NAT, "
+            "like the next three.)"),
+        Register("FLOW_NEW_DESTINATION", 0x830, "wo", "Their destination address then,"),
+        Register("FLOW_NEW_PORTS", 0x834, "wo", "and their ports."),
+        Register("FLOW_SUMS", 0x838, "wo", "What is added to the one's complement sum that a checksum is the inverse of: "
+            "for each 16 bits that change, the inverse of the old ones, and the new ones; octets as in a packet, the "
+            "first one in bits 7:0.", (
+            Field("NETWORK",   0, 16, "To that of the IP header: addresses, and TTL."),
+            Field("TRANSPORT", 16, 16, "To that of TCP or UDP: addresses, and ports. A UDP checksum of 0 stays."),
+        )),
+    ))
+
 # Queues: those of one direction, and how frames are spread over them ---------------------------------
 
 # What of a packet is hashed, in the order of the bits of RSS_TYPES; the first that fits and is on counts.
@@ -285,6 +351,9 @@ GLOBAL = (
             "(Since 1.4.)"),
         Field("QUEUES",     16, 2, "So many further queues in each direction: the RX1, TX1 and RSS registers exist. "
             "(Since 1.4.)"),
+        Field("FLOW_ORDER", 20, 4, "If not 0, there is a flow table of 2**n entries: the FLOW registers exist. (Since "
+            "1.5.)"),
+        Field("FLOW_NAT",   24, 1, "It also changes addresses and ports. (Since 1.5.)"),
         Field("GATHER",     12, 1, "A sent frame may be in several pieces: MORE of their descriptors. (Since 1.4.)"),
         Field("SEGMENT",    13, 1, "TCP packets are cut into segments: SEGMENT of their descriptors. (Since 1.4.)"),
     ), option="features"),
@@ -293,6 +362,7 @@ GLOBAL = (
     *_pause(),
     *_vlan(),
     *_time(),
+    *_flows(),
 )
 
 # Ring and moderation registers, the same for both directions ---------------------------------------
@@ -415,6 +485,9 @@ STATISTICS += (*_rmon(),
     _counter("RX_VLAN_FILTERED", 0x3DC, "good frames for this station, but of other VLANs. (Since 1.4, if FEATURES has "
         "VLAN.)", option="vlan"),
     *_queues(),
+    _counter("RX_FLOW_FRAMES", 0x3E0, "of RX_GOOD_FRAMES, those that left for the other MAC by the flow table. (Since 1.5, "
+        "like the next one, if FEATURES has FLOW_ORDER.)", option="flows"),
+    _counter("RX_FLOW_DROPS", 0x3E4, "frames that should have, but the other MAC had no room for them.", option="flows"),
 )
 
 # Descriptors --------------------------------------------------------------------------------------

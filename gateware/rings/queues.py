@@ -8,6 +8,9 @@ finds room as soon as the wire has taken some of what is there, or gives it up.
 Of one queue, all of this is nothing.
 """
 
+from functools import reduce
+from operator  import and_, or_, sub
+
 from migen import *
 
 from litex.gen import *
@@ -29,24 +32,31 @@ class RxQueue:
 
 
 class RxQueues(LiteXModule):
-    """Between `fifo` (rx_frame) and rings, one for each of `queues`."""
-    def __init__(self, fifo, count):
-        self.queues = [fifo]
-        if count == 1:
+    """Between `fifo` (rx_frame) and rings, one for each of `queues`; and with flows, `forwarded`, frames that
+    are for none."""
+    def __init__(self, fifo, count, flows=False):
+        self.queues    = [fifo]
+        self.forwarded = None
+        if count == 1 and not flows:
             return
-        param = [field for field in fifo.head.layout if field[0] != "queue"]
+        param = [field for field in fifo.head.layout if field[0] not in ("queue", "forwarded", "entry")]
         self.queues = [RxQueue(fifo, param) for _ in range(count)]
+        ours = [lambda frame, n=n: frame.queue == n for n in range(count)] if count > 1 else [lambda frame: 1]
+        if flows:
+            self.forwarded = RxQueue(fifo, fifo.head.layout)
+            ours = [lambda frame, own=own: own(frame) & ~frame.forwarded for own in ours]
+            ours.append(lambda frame: frame.forwarded)
 
         # # #
 
-        for n, queue in enumerate(self.queues):
+        for queue, own in zip([*self.queues, self.forwarded], ours):
             comes, leaves = Signal(), Signal()
             self.comb += [
-                queue.available.eq(fifo.available & (fifo.head.queue == n)),
-                [getattr(queue.head, name).eq(getattr(fifo.head, name)) for name, _ in param],
+                queue.available.eq(fifo.available & own(fifo.head)),
+                [getattr(queue.head, name).eq(getattr(fifo.head, name)) for name, _ in queue.head.layout],
                 If(queue.next, fifo.next.eq(1)),
                 If(queue.release, fifo.release.eq(1)),
-                comes.eq(fifo.accepted & (fifo.param.queue == n)),
+                comes.eq(fifo.accepted & own(fifo.param)),
                 leaves.eq(queue.release & queue.available),
                 queue.held.eq(queue.frames != 0),
             ]
@@ -55,20 +65,28 @@ class RxQueues(LiteXModule):
 # Transmit -----------------------------------------------------------------------------------------
 
 class Turns(LiteXModule):
-    """Whose `turn` it is of two. Who has it keeps it while it `wants` it; then the other one gets it, if that
-    wants it."""
-    def __init__(self):
-        self.wants = Signal(2)
-        self.turn  = Signal()
+    """Whose `turn` it is of some. Who has it keeps it while it `wants` it; then the next one gets it that wants
+    it."""
+    def __init__(self, count=2):
+        self.wants = Signal(count)
+        self.turn  = Signal(max=count)
 
         # # #
 
-        self.sync += Case(self.wants, {0b01: self.turn.eq(0), 0b10: self.turn.eq(1)})
+        if count == 2:
+            self.sync += Case(self.wants, {0b01: self.turn.eq(0), 0b10: self.turn.eq(1)})
+            return
+        for n in range(count):
+            after = [(n + step) % count for step in range(1, count)]
+            following = If(self.wants[after[0]], self.turn.eq(after[0]))
+            for other in after[1:]:
+                following = following.Elif(self.wants[other], self.turn.eq(other))
+            self.sync += If((self.turn == n) & ~self.wants[n], following)
 
 
 class TxQueue:
     """The write side of the FIFO as a ring sees it, and the TxChecksum's, if there is one."""
-    def __init__(self, fifo, checksum):
+    def __init__(self, fifo, checksum, count=2):
         self.write    = Signal()
         self.data     = Signal(64)
         self.commit   = Signal()
@@ -78,7 +96,21 @@ class TxQueue:
         self.frames   = Signal.like(fifo.frames)
         self.longest  = fifo.longest
         # One's frames under way leave the other one's records to it.
-        self.max_frames = fifo.max_frames - IN_FLIGHT
+        self.max_frames = fifo.max_frames - IN_FLIGHT*(count - 1)
+        self.checksum = checksum and TxQueueChecksum(checksum)
+
+
+class ForwardPort:
+    """The write side for what writes a frame at once: with `wants` it is `granted` its turn, when there is room
+    for a frame of so many `words`, and keeps it until the clock in which it commits the frame."""
+    def __init__(self, fifo, checksum):
+        self.wants    = Signal()
+        self.words    = Signal(12)
+        self.granted  = Signal()
+        self.write    = Signal()
+        self.data     = Signal(64)
+        self.commit   = Signal()
+        self.param    = Record(fifo.param.layout)
         self.checksum = checksum and TxQueueChecksum(checksum)
 
 
@@ -100,47 +132,71 @@ class TxQueues(LiteXModule):
     A ring finds room only while it has the turn: then no words of other frames come between those of one,
     for the bus answers in order. Frames that the TxRings have asked for may be of both of them. A frame of
     a GatherRing whose last piece was not handed over keeps the turn, until the ring halts or stops.
+
+    With `flows` there is a ForwardPort, `forwarded`, too.
     """
-    def __init__(self, fifo, checksum, count):
+    def __init__(self, fifo, checksum, count, flows=False):
         self.fifo, self.checksum = fifo, checksum
-        self.queues    = [fifo] if count == 1 else [TxQueue(fifo, checksum) for _ in range(count)]
-        self.checksums = [checksum] if count == 1 else [queue.checksum for queue in self.queues]
+        shared = count > 1 or flows
+        self.queues    = [TxQueue(fifo, checksum, count) for _ in range(count)] if shared else [fifo]
+        self.checksums = [queue.checksum for queue in self.queues] if shared else [checksum]
+        self.forwarded = ForwardPort(fifo, checksum) if flows else None
 
     def join(self, rings):
         """One for each of the queues, TxRings or GatherRings."""
-        if len(rings) == 1:
+        fifo, queues = self.fifo, self.queues
+        if queues[0] is fifo:
             return
-        fifo, checksum, queues = self.fifo, self.checksum, self.queues
-        self.turns = turns = Turns()
+        sources = [*queues, self.forwarded] if self.forwarded else queues
+        self.turns = turns = Turns(len(sources))
         for n, ring in enumerate(rings):
+            others = [other.reserved for other in rings if other is not ring]
             self.comb += [
                 turns.wants[n].eq(ring.wants()),
                 queues[n].frames.eq(queues[n].max_frames),
                 If(turns.turn == n,
-                    queues[n].space.eq(fifo.space - rings[1 - n].reserved),
+                    queues[n].space.eq(reduce(sub, others, fifo.space)),
                     queues[n].frames.eq(fifo.frames),
                     If(queues[n].abort, fifo.abort.eq(1)),
                 ),
             ]
+        if self.forwarded:
+            # It has all words at once: whoever still waits for some of his comes first.
+            turn  = turns.turn == len(rings)
+            alone = reduce(and_, [ring.reserved == 0 for ring in rings])
+            self.comb += [
+                turns.wants[len(rings)].eq(self.forwarded.wants),
+                self.forwarded.granted.eq(turn & alone & (self.forwarded.words <= fifo.space) &
+                    (fifo.frames != fifo.max_frames)),
+            ]
 
         # What they write: in a clock only one of them does, and in the clock behind it tells of a frame.
         # -----------------------------------------------------------------------------------------------
-        one, other = queues
+        def whose(pulse, parts, value):
+            """The value of the latest one of some parts that has the pulse, else of the first one."""
+            first, *others = parts
+            return reduce(lambda before, part: Mux(getattr(part, pulse), value(part), before), others, value(first))
+
         self.comb += [
-            fifo.write.eq(one.write | other.write),
-            fifo.data.eq(Mux(other.write, other.data, one.data)),
-            fifo.commit.eq(one.commit | other.commit),
-            [getattr(fifo.param, name).eq(Mux(other.commit, getattr(other.param, name), getattr(one.param, name)))
+            fifo.write.eq(reduce(or_, [source.write for source in sources])),
+            fifo.data.eq(whose("write", sources, lambda source: source.data)),
+            fifo.commit.eq(reduce(or_, [source.commit for source in sources])),
+            [getattr(fifo.param, name).eq(
+                    whose("commit", sources, lambda source, name=name: getattr(source.param, name)))
                 for name, _ in fifo.param.layout],
         ]
         if "stamp" in dict(fifo.param.layout):
-            self.comb += fifo.param.stamp.eq(Cat(one.param.stamp[0] & ~other.commit,
-                other.param.stamp[0] & other.commit))
-        if checksum:
-            one, other = one.checksum, other.checksum
-            self.comb += checksum.write.eq(one.write | other.write)
-            self.comb += [getattr(checksum, name).eq(Mux(other.write, getattr(other, name), getattr(one, name)))
-                for name in TxQueueChecksum.FIELDS]
+            first, *others = sources
+            self.comb += fifo.param.stamp.eq(Cat(
+                first.param.stamp[0] & ~reduce(or_, [other.commit for other in others]),
+                *[other.param.stamp[0] & other.commit for other in others if other is not self.forwarded]))
+        if self.checksum:
+            sums = [source.checksum for source in sources]
+            self.comb += [
+                self.checksum.write.eq(reduce(or_, [part.write for part in sums])),
+                [getattr(self.checksum, name).eq(whose("write", sums, lambda part, name=name: getattr(part, name)))
+                    for name in TxQueueChecksum.FIELDS],
+            ]
 
 # Pulses -------------------------------------------------------------------------------------------
 

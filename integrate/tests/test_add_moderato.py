@@ -210,6 +210,24 @@ def test_two(tmp_path):
                 for line in ("rx", "tx")}) == 4
 
 
+def test_a_pair(tmp_path):
+    """What one receives the other one sends: each finds room in the other one's FIFO only."""
+    soc = Stranger()
+    one = add_moderato(soc, phy=soc.ethphy, name="eth0", with_timing_constraints=False, flows=9)
+    with pytest.raises(ValueError, match="eth1: it and eth0 can't forward .* such as flows=9"):
+        add_moderato(soc, phy=soc.ethphy, name="eth1", peer="eth0")
+    with pytest.raises(ValueError, match="eth1: peer is 'eth2', but the SoC has no MAC of"):
+        add_moderato(soc, phy=soc.ethphy, name="eth1", flows=9, peer="eth2")
+    add_moderato(soc, phy=soc.ethphy, name="eth1", with_timing_constraints=False, flows=5,
+                 peer="eth0")
+    with pytest.raises(ValueError, match="eth2: eth0 has a peer already"):
+        add_moderato(soc, phy=soc.ethphy, name="eth2", flows=9, peer="eth0")
+    build(soc, tmp_path)
+    constants = json.loads((tmp_path / "csr.json").read_text())["constants"]
+    assert (constants["eth0_peer"], constants["eth1_peer"]) == ("eth1", "eth0")
+    assert one.flows is not None
+
+
 def test_without_cpu(tmp_path):
     """Nobody takes interrupts; the rest works as it does."""
     soc = Stranger(cpu=None)
@@ -239,6 +257,8 @@ def test_fixed_address():
     ({}, {"max_frames": True}, "max_frames must be 5 to 4096, not True"),
     ({}, {"unicast": -1}, "unicast must be 0 to 8, not -1"),
     ({}, {"urgent": "no"}, "urgent must be True or False, not 'no'"),
+    ({}, {"flows": 2}, "eth0: flows must be 3 at least, not 2"),
+    ({}, {"flow_nat": True}, "eth0: flow_nat needs flows"),
     ({}, {"checksum": True}, r"no option checksum; did you mean .x_checksum\? \(known: rx_fifo_order, "),
     ({}, {"phy_cd": "sys"}, 'phy_cd is sys, but LiteEthPHYRGMII .*, such as phy_cd="eth"'),
     ({}, {"name": "eth 0"}, "name is 'eth 0', .* such as eth0"),

@@ -93,6 +93,19 @@ def test_in_litex_tree(tmp_path, capsys, csr_json):
         get(eth0, "dma-noncoherent", "x")
 
 
+def test_a_peer(tmp_path, capsys, csr_json):
+    """Each node names the MAC that forwards to it."""
+    said = json.loads(csr_json.read_text())
+    said["constants"] |= {"eth0_peer": "eth1", "eth1_peer": "eth0"}
+    paired = tmp_path / "csr.json"
+    paired.write_text(json.dumps(said))
+    nodes = printed(capsys, paired, "--mac", "eth0") + printed(capsys, paired, "--mac", "eth1")
+    get = compiled(tmp_path, paired, nodes)
+    eth0, eth1 = (f"/soc/ethernet@{said['memories'][name]['base']:x}" for name in ("eth0", "eth1"))
+    for one, other in (eth0, eth1), (eth1, eth0):
+        assert get(one, "moderato,peer", "x") == get(other, "phandle", "x")
+
+
 def test_the_chip_may_be_looked_for(tmp_path, capsys, csr_json):
     nodes = printed(capsys, csr_json, "--mac", "eth1", "--phy", "ethphy")
     get = compiled(tmp_path, csr_json, nodes)

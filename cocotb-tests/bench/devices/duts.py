@@ -29,6 +29,7 @@ from moderato.gateware.bus.dma import DMAReader, DMAWriter, ReadPort, WritePort
 from moderato.gateware.receive.filter import AddressFilter
 from moderato.gateware.frame.crc import INIT, crc32_step
 from moderato.gateware.frame.frame_fifo import FrameFIFO
+from moderato.gateware.flows.pair import FlowPair, forwards
 from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.wire.mac_core import MACCore
 from moderato.gateware.receive.merge import Continuation
@@ -398,6 +399,7 @@ OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "paus
     "timestamp", "merge"], True) | {"unicast": MAX_UNICAST}
 WITHOUT = {name: type(value)() for name, value in OPTIONS.items()}
 QUEUES = {"queues": MAX_QUEUES}
+FLOW_ORDER = 5 # A table that is full soon.
 GATHER = {"gather": True, "segment": True}
 
 
@@ -411,6 +413,8 @@ def mac(phy_module, pads, domains, phy_cd, master=None, sys_clk_freq=SYS_CLK_FRE
     device.submodules.phy = phy_module
     device.submodules.mac = top = ModeratoMAC(phy_module, sys_clk_freq, phy_cd,
         **OPTIONS | parts)
+    if top.flows: # To itself.
+        device.comb += forwards(top, top)
     bus = {name: getattr(top.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
     if master is None:
@@ -498,25 +502,59 @@ def mac_axi32():
     return mac_sim_on(lambda dma: AXIMaster(dma, data_width=32))
 
 
-def mac_pair():
-    """Two of them, `a` and `b`, at both ends of a cable; the ports of each begin with its name."""
+def two_macs(gated=False, **options):
+    """`a` and `b`: the device with mac_a and mac_b, its ports, which begin with their names, but for
+    those of their wires, and these. `gated`: their parts are behind clock gates."""
     device = Module()
     ports  = clocked(device)
     wires  = {}
     for name in "ab":
         wires[name] = pads = Record(SIM_PADS)
-        phy = SimPHY(pads, SYS_CLK_FREQ)
-        top = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **OPTIONS)
+        domains = {part: f"{name}_{part}" if gated else "sys" for part in PARTS}
+        phy = SimPHY(pads, SYS_CLK_FREQ, rx_cd=domains["datapath"])
+        top = ModeratoMAC(phy, SYS_CLK_FREQ, "sys", **options,
+            **{f"{part}_cd": cd for part, cd in domains.items()})
         setattr(device.submodules, f"phy_{name}", phy)
         setattr(device.submodules, f"mac_{name}", top)
-        device.comb += pads.link_mbps.eq(1000)
+        if gated:
+            ports |= {clock_gate(device, cd, getattr(top, f"{part}_awake"))
+                for part, cd in domains.items()}
         bus = {field: getattr(top.bus, field)
             for field in "adr dat_w dat_r sel cyc stb ack err we".split()}
         ports |= axi_ports(f"{name}_dma", top.dma) | named(f"{name}_bus_", **bus)
+    return device, ports, wires
+
+
+def mac_pair():
+    """At both ends of a cable."""
+    device, ports, wires = two_macs(**OPTIONS)
+    device.comb += [pads.link_mbps.eq(1000) for pads in wires.values()]
     for one, other in ("ab", "ba"):
         device.comb += [getattr(wires[other], f"rx_{field}").eq(getattr(wires[one], f"tx_{field}"))
             for field in ("valid", "data", "last", "bytes")]
     return device, ports
+
+
+def flow_pair(gated=False, **options):
+    """With a wire each, that forward to each other."""
+    device, ports, wires = two_macs(gated, **OPTIONS | {"flows": FLOW_ORDER, "flow_nat": True} | options)
+    device.submodules += FlowPair(device.mac_a, device.mac_b)
+    for name, pads in wires.items():
+        ports |= named(f"{name}_pads_", **{field: getattr(pads, field) for field, *_ in pads.layout})
+    return device, ports
+
+
+def flow_pair_plain():
+    """Nothing else than forwarding."""
+    return flow_pair(**WITHOUT | {"flow_nat": False})
+
+
+def flow_pair_gated():
+    return flow_pair(gated=True)
+
+
+def flow_pair_all():
+    return flow_pair(**QUEUES, **GATHER)
 
 
 def mac_gated(**options):
@@ -685,6 +723,14 @@ def mac_segment():
 
 def mac_merge():
     return mac_only(rx_checksum=True, merge=True)
+
+
+def mac_flows():
+    return mac_only(flows=9)
+
+
+def mac_flow_nat():
+    return mac_only(flows=9, flow_nat=True)
 
 
 def mac_mii():

@@ -13,7 +13,7 @@ MUTANTS = [
      "~long & ~damaged)",
      "what was cut off is obeyed"),
     ("what the FIFO refused is continued",
-     "self.continuation.kept.eq(fifo.accepted)", "self.continuation.kept.eq(fifo.commit)",
+     "self.continuation.kept.eq(fifo.accepted & ~forwarded)", "self.continuation.kept.eq(fifo.commit)",
      "a segment continues one that nobody got"),
     ("frames that were not kept are forgotten",
      "self.continuation.decided.eq(fifo.commit | fifo.abort)",

@@ -1,0 +1,553 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two MACs that forward flows to each other: every frame leaves as scapy would have a router send it,
+at the other wire or at software, once and in order."""
+
+import random
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles
+from cocotb.utils import get_sim_time
+from scapy.layers.inet import IP, TCP, UDP, IPOption_NOP
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
+
+from bench.devices.duts import FLOW_ORDER
+from bench.mac import End
+from bench.memory.memory import Memory
+from bench.models.driver import END, STATION, Driver
+from bench.models.flow_model import Ends, Flow
+from bench.models.frames import TESTER, padded, plain, tagged
+from bench.models.wishbone import field
+from bench.wires.wire import SimWire, add_fcs
+
+ENTRIES = 2**FLOW_ORDER
+
+
+class Side:
+    """One MAC with its wire and its driver: a port of the router."""
+
+    def __init__(self, dut, name, link, ring):
+        self.end = End(dut, name)
+        self.wire = SimWire(self.end, link)
+        self.driver = Driver(self.end, Memory(dut, f"{name}_dma", END), ring, ring)
+        self.regs = self.driver.regs
+        self.entries = {}
+        self.leaves = []  # of the other side's wire, in order
+        self.software = []
+
+    async def command(self, entry=0, **what):
+        value = entry
+        for name in what:
+            value |= 1 << field("FLOW_COMMAND", name).lsb
+        await self.regs.write("FLOW_COMMAND", value)
+        while await self.regs.read("FLOW_STATUS", "BUSY"):
+            pass
+
+    async def add(self, flow, entry=None):
+        """Into one of its places that are free, at random, or into this entry, which it returns; None if
+        there is no room."""
+        if entry is None:
+            free = [place for place in flow.places(FLOW_ORDER) if place not in self.entries]
+            if not free:
+                return None
+            entry = random.choice(free)
+        self.entries[entry] = flow
+        nat = await self.regs.read("FEATURES", "FLOW_NAT")
+        tags = await self.regs.read("FEATURES", "VLAN")
+        for name, value in flow.registers(nat, tags).items():
+            await self.regs.write(name, value)
+        await self.command(entry, WRITE=True)
+        return entry
+
+    def send(self, frame, flow=None):
+        """A frame that comes from the wire, by a flow or to software."""
+        self.wire.send(add_fcs(padded(frame)))
+        if flow:
+            self.leaves.append(flow.forwarded(padded(frame)))
+        else:
+            self.software.append(padded(frame))
+
+    async def counters(self, entry):
+        await self.command(entry, READ=True)
+        return [await self.regs.read(f"FLOW_{name}") for name in ("FRAMES", "OCTETS", "LAST")]
+
+
+class Router:
+    """Both sides; what each got is checked against what was sent."""
+
+    @classmethod
+    async def start(cls, dut, link=1000, ring=6, mtu=1500, enable=True, **settings):
+        router = cls()
+        router.dut = dut
+        Clock(dut.sys_clk, 10, unit="ns").start()
+        dut.sys_rst.value = 1
+        router.sides = [Side(dut, name, link, ring) for name in "ab"]
+        await ClockCycles(dut.sys_clk, 30)
+        dut.sys_rst.value = 0
+        await ClockCycles(dut.sys_clk, 30)
+        for side in router.sides:
+            await side.driver.start(**settings)
+            await side.regs.write("FLOW_CTRL", mtu << 16 | int(enable))
+            while await side.regs.read("FLOW_STATUS", "BUSY"):
+                pass
+        router.nat = await router.sides[0].regs.read("FEATURES", "FLOW_NAT")
+        return router
+
+    def flow(self, **more):
+        """Some flow, if need be one whose addresses and ports change."""
+        new = ends() if self.nat and random.random() < 0.5 else None
+        return Flow(random.choice((TCP, UDP)), ends(), random.randbytes(12), new=new, **more)
+
+    async def drain(self, side, fetched):
+        """Frames that came to a side's software."""
+        while (frame := side.driver.receive()) is not None:
+            assert not frame.error
+            fetched.append(frame.data)
+        if side.driver.rx.room:
+            await side.driver.post_buffers()
+
+    async def check(self, idle=3000, exact=True):
+        """All that was sent comes where it has to, in order; returns both wires' and software's."""
+        wires, software = [[], []], [[], []]
+        quiet = 0
+        while quiet < idle:
+            await ClockCycles(self.dut.sys_clk, 100)
+            before = sum(map(len, wires + software))
+            for n, side in enumerate(self.sides):
+                await self.drain(side, software[n])
+                while side.wire.frames:
+                    wires[n].append(await side.wire.receive())
+            quiet = quiet + 100 if sum(map(len, wires + software)) == before and all(
+                not side.wire.queue for side in self.sides) else 0
+        for n, side in enumerate(self.sides):
+            if exact:
+                assert same(wires[1 - n], side.leaves), "what left by flows"
+                assert same(software[n], side.software), "what came to software"
+            side.leaves.clear()
+            side.software.clear()
+        return wires, software
+
+
+def same(got, due):
+    """Says where they differ, as an assertion of long lists does not."""
+    for number, (one, other) in enumerate(zip(got, due)):
+        assert one == other, f"frame {number}:\n{one.hex()}, not\n{other.hex()}"
+    assert len(got) == len(due), f"{len(got)} frames, not {len(due)}"
+    return True
+
+
+def address():
+    return ".".join(str(random.randrange(1, 255)) for _ in range(4))
+
+
+def ends():
+    return Ends(address(), address(), random.randrange(1, 2**16), random.randrange(1, 2**16))
+
+
+def packet(flow, length=None, station=STATION, tcp="A", **ip):
+    """One of a flow: the shortest, or of so many octets with Ethernet's header. tcp: flags."""
+    ports = {"sport": flow.ends.sport, "dport": flow.ends.dport}
+    transport = UDP(**ports) if flow.kind is UDP else \
+        TCP(**ports, flags=tcp, seq=random.getrandbits(32), ack=random.getrandbits(32))
+    head = Ether(dst=station.hex(":"), src=TESTER.hex(":")) / \
+        IP(**{"src": flow.ends.source, "dst": flow.ends.destination, "id": random.getrandbits(16),
+              "tos": random.getrandbits(8), "flags": random.choice((0, 2)),
+              "ttl": random.randrange(2, 256), **ip}) / transport
+    room = max(0, (length or 0) - len(head))
+    return bytes(head / Raw(random.randbytes(room)))
+
+
+def lengths():
+    return random.choice((0, 0, 60, random.randrange(42, 1515), 1514))
+
+
+@cocotb.test()
+async def flows_go_both_ways(dut):
+    """Of each kind, of any length; what has no entry goes to software."""
+    router = await Router.start(dut)
+    for side in router.sides:
+        flows = [Flow(kind, ends(), random.randbytes(12), new=new if router.nat else None)
+                 for kind in (TCP, UDP) for new in (None, ends())]
+        for flow in flows:
+            await side.add(flow)
+        for flow in 6*flows:
+            side.send(packet(flow, lengths()), flow)
+            if random.random() < 0.3:
+                side.send(packet(router.flow(), lengths()))
+    await router.check()
+    for side in router.sides:
+        assert await side.regs.read("RX_FLOW_FRAMES") == 24
+        assert await side.regs.read("RX_FLOW_DROPS") == 0
+
+
+def not_for_hardware(flow):
+    """A frame that software must see, although its flow is known."""
+    other = bytearray(packet(flow, 100))
+    choice = random.randrange(12)
+    if choice == 0:
+        return packet(flow, 80, ttl=random.choice((0, 1)))
+    if choice == 1:
+        return packet(flow, 80, options=[IPOption_NOP()] * 4)
+    if choice == 2:
+        return packet(flow, 80, flags=random.choice((1, 3, 4)))
+    if choice == 3:
+        return packet(flow, 80, frag=random.choice((1, 0x100, 0x1FFF)))
+    if choice == 4 and flow.kind is TCP:
+        return packet(flow, 80, tcp=random.choice(("S", "SA", "F", "FA", "R", "RA", "SFR")))
+    if choice == 5:
+        other[random.randrange(14, 34)] ^= 1 << random.randrange(8)  # one bit: the header's sum is wrong
+    elif choice == 6:
+        return packet(flow, 80, len=random.choice((87, 200, 1400, 65535)))
+    elif choice == 7:
+        return packet(flow, 80, len=random.choice((0, 20, 27, 39 if flow.kind is TCP else 27)))
+    elif choice == 8:
+        return packet(flow, 80, station=bytes.fromhex("024d6f640001"))  # of another station: promiscuous
+    elif choice == 9:
+        other[12:14] = random.choice((b"\x08\x06", b"\x86\xdd", b"\x00\x08", b"\x88\xa8"))
+    elif choice == 10:
+        near = [flow.ends.source, flow.ends.destination, flow.ends.sport, flow.ends.dport]
+        which = random.randrange(4)
+        near[which] = address() if which < 2 else near[which] ^ 1 << random.randrange(16)
+        return packet(Flow(flow.kind, Ends(*near), b""), 80)
+    else:
+        return packet(flow, 80, version=random.choice((0, 5, 6)))
+    return bytes(other)
+
+
+@cocotb.test()
+async def what_software_must_see(dut):
+    """Between frames that need not."""
+    router = await Router.start(dut, link=1000)
+    for side in router.sides:
+        await side.driver.enable(PROMISCUOUS=True)
+        flows = [router.flow() for _ in range(4)]
+        for flow in flows:
+            await side.add(flow)
+        for _ in range(60):
+            flow = random.choice(flows)
+            if random.random() < 0.6:
+                side.send(not_for_hardware(flow))
+            else:
+                side.send(packet(flow, lengths()), flow)
+    await router.check()
+
+
+@cocotb.test()
+async def too_long_for_the_other_link(dut):
+    router = await Router.start(dut, mtu=500)
+    one, _ = router.sides
+    flow = router.flow()
+    await one.add(flow)
+    for octets in (499, 500, 501, 1500, 500, 501):
+        one.send(packet(flow, 14 + octets), flow if octets <= 500 else None)
+    await router.check()
+
+
+@cocotb.test()
+async def checksums_of_all_kinds(dut):
+    """Of UDP none at all, or one that is 0 until it says 0xffff; of IP any."""
+    router = await Router.start(dut)
+    one, _ = router.sides
+    flow = Flow(UDP, ends(), random.randbytes(12), new=ends())
+    await one.add(flow)
+    for number in range(60):
+        frame = bytearray(packet(flow, 64))
+        if number % 3 == 0:
+            frame[40:42] = bytes(2)
+        elif number % 3 == 1:  # A payload with which the new checksum is 0xffff, for 0.
+            frame[42:44] = bytes(2)
+            left = Ether(flow.forwarded(bytes(frame[:40]) + b"\1\1" + bytes(frame[42:])))
+            frame[42:44] = left[UDP].chksum.to_bytes(2, "big")
+            old = Ether(bytes(frame))
+            del old[UDP].chksum
+            frame = bytearray(bytes(old))
+            assert Ether(flow.forwarded(bytes(frame)))[UDP].chksum == 0xFFFF
+        one.send(bytes(frame), flow)
+    await router.check()
+
+
+@cocotb.test()
+async def tags(dut):
+    """Taken out, and put in, in each way."""
+    router = await Router.start(dut, VLAN=1)
+    one, _ = router.sides
+    flows = [router.flow(vid=vid, tci=tci)
+             for vid in (None, 5, 4095, 0) for tci in (None, 0x6123, 0x0007)]
+    for flow in flows:
+        await one.add(flow)
+    for flow in 3*flows:
+        frame = packet(flow, lengths())
+        coming = frame if flow.vid is None else tagged(frame, random.randrange(16) << 12 | flow.vid)
+        one.wire.send(add_fcs(padded(coming)))
+        one.leaves.append(flow.forwarded(padded(frame)))
+    # Another VLAN than that of the flow, and none at all where one is due.
+    flow = flows[3]
+    for wrong in (None, 6, 0):
+        frame = packet(flow, 100)
+        one.wire.send(add_fcs(frame if wrong is None else tagged(frame, wrong)))
+        one.software.append(frame)
+    await router.check()
+
+
+@cocotb.test()
+async def line_rate(dut):
+    """The shortest frames, one behind the other, both ways at 1 Gb/s."""
+    router = await Router.start(dut)
+    for side in router.sides:
+        flows = [router.flow() for _ in range(8)]
+        for flow in flows:
+            await side.add(flow)
+        for _ in range(300):
+            flow = random.choice(flows)
+            side.send(packet(flow), flow)
+    await router.check()
+    for side in router.sides:
+        assert await side.regs.read("RX_FLOW_DROPS") == 0
+        assert await side.regs.read("RX_DROP_FIFO") == 0
+
+
+@cocotb.test()
+async def beside_the_drivers_frames(dut):
+    """What software sends at the same time leaves whole and in order, and has its share of the wire."""
+    router = await Router.start(dut)
+    one, other = router.sides
+    flow = router.flow()
+    await one.add(flow)
+    own = [plain(random.choice((60, 61, 300, 1514))) for _ in range(40)]
+
+    async def feed():
+        for frame in own:
+            await other.driver.send(frame, random.randrange(8))
+        await other.driver.reclaim_all()
+
+    for _ in range(200):
+        one.send(packet(flow, random.choice((0, 0, 0, 500))), flow)
+    task = cocotb.start_soon(feed())
+    wires, _ = await router.check(exact=False)
+    await task
+    _, leaves = wires
+    assert same([frame for frame in leaves if frame in own], own)
+    forwarded = [frame for frame in leaves if frame not in own]
+    dropped = await one.regs.read("RX_FLOW_DROPS")
+    assert len(forwarded) + dropped == 200
+    assert len(forwarded) >= 60
+
+
+@cocotb.test()
+async def a_full_fifo_keeps_nobody_back(dut):
+    """The other wire is slow: software still gets its frames, and what found no room is counted."""
+    router = await Router.start(dut, ring=8)
+    one, other = router.sides
+    other.wire.link = other.end.pads_link_mbps.value = 10
+    flow = router.flow()
+    await one.add(flow)
+    own = []
+    for number in range(400):
+        one.wire.send(add_fcs(padded(packet(flow))))
+        if number % 4 == 0:
+            own.append(padded(packet(router.flow())))
+            one.wire.send(add_fcs(own[-1]))
+    got = []
+    while len(got) < len(own) or one.wire.queue:
+        await ClockCycles(dut.sys_clk, 200)
+        await router.drain(one, got)
+    assert same(got, own)
+    dropped, left = [await one.regs.read(f"RX_FLOW_{name}") for name in ("DROPS", "FRAMES")]
+    assert dropped + left >= 390 and left >= 60  # some may wait behind the last one for software
+    assert await one.regs.read("RX_DROP_FIFO") == 0
+
+
+@cocotb.test()
+async def an_entry_that_ended_forwards_nothing(dut):
+    """From when BUSY is over: whatever was sent before, nothing leaves by it. Nor by a mixture of the
+    old and the new one, when it is written anew under way."""
+    router = await Router.start(dut, ring=8)
+    one, other = router.sides
+    first = router.flow()
+    entry = await one.add(first)
+    variants = [Flow(first.kind, first.ends, random.randbytes(12), new=ends() if router.nat else None)
+                for _ in range(6)]
+    frames = [packet(first, random.choice((0, 0, 200))) for _ in range(400)]
+    for frame in frames:
+        one.wire.send(add_fcs(padded(frame)))
+    known = {flow.forwarded(padded(frame)): number for number, flow in enumerate([first, *variants])
+             for frame in frames}
+    phase, seen = 0, []
+
+    async def watch():
+        while True:
+            await ClockCycles(dut.sys_clk, 20)
+            while other.wire.frames:
+                seen.append((phase, known[await other.wire.receive()]))
+
+    watcher = cocotb.start_soon(watch())
+    got = []
+    for number, flow in enumerate(variants, 1):
+        await ClockCycles(dut.sys_clk, random.randrange(1000, 3000))
+        await router.drain(one, got)
+        if random.random() < 0.5:
+            await one.command(entry, REMOVE=True)
+            gone = await other.regs.read("TX_GOOD_FRAMES")
+            await ClockCycles(dut.sys_clk, 3000)
+            # What was in the Tx FIFO has left by then.
+            settled = await other.regs.read("TX_GOOD_FRAMES")
+            assert settled - gone < 40
+            moved = await one.regs.read("RX_FLOW_FRAMES")
+            await ClockCycles(dut.sys_clk, 1000)
+            assert await one.regs.read("RX_FLOW_FRAMES") == moved
+        await one.add(flow, entry)
+        phase = number
+    await router.check(exact=False)
+    watcher.cancel()
+    order = [number for _, number in seen]
+    assert order == sorted(order), "an older entry came back"
+    assert len(set(order)) > 3
+
+
+@cocotb.test()
+async def counters(dut):
+    """Of frames and octets, and of the last use; a new entry begins with none."""
+    router = await Router.start(dut)
+    one, _ = router.sides
+    for _ in range(5):
+        await one.add(router.flow())
+    flows = one.entries
+    octets = dict.fromkeys(flows, 0)
+    frames = dict.fromkeys(flows, 0)
+    for _ in range(100):
+        entry = random.choice(list(flows))
+        frame = packet(flows[entry], lengths())
+        one.send(frame, flows[entry])
+        frames[entry] += 1
+        octets[entry] += len(frame) - 14
+        if random.random() < 0.1:
+            await one.command(random.choice(list(flows)), READ=True)  # while they are counted
+    await router.check()
+    for entry in flows:
+        assert (await one.counters(entry))[:2] == [frames[entry], octets[entry]]
+    await one.add(flows[entry], entry)
+    assert (await one.counters(entry))[:2] == [0, 0]
+
+
+@cocotb.test()
+async def every_entry(dut):
+    """A full table: each entry has its flow; CLEAR ends all."""
+    router = await Router.start(dut)
+    one, _ = router.sides
+    while len(one.entries) < ENTRIES:
+        await one.add(router.flow())
+    for flow in random.sample(list(one.entries.values()), ENTRIES):
+        one.send(packet(flow), flow)
+    await router.check()
+    await one.command(CLEAR=True)
+    for flow in one.entries.values():
+        one.send(packet(flow))
+    await router.check()
+
+
+@cocotb.test()
+async def off(dut):
+    """Nothing is forwarded unless it is enabled, and the other MAC sends; a reset ends all entries."""
+    router = await Router.start(dut, enable=False)
+    one, other = router.sides
+    flow = router.flow()
+    await one.add(flow)
+    one.send(packet(flow))
+    await router.check()
+    await one.regs.write("FLOW_CTRL", 1500 << 16 | 1)
+    one.send(packet(flow), flow)
+    await router.check()
+    await other.driver.enable(tx=False)
+    assert not await one.regs.read("FLOW_STATUS", "PEER")
+    one.send(packet(flow))
+    await router.check()
+    await other.driver.stop()
+    dut.sys_rst.value = 1
+    await ClockCycles(dut.sys_clk, 5)
+    dut.sys_rst.value = 0
+    await ClockCycles(dut.sys_clk, 100)
+    for side in router.sides:
+        await side.driver.start()
+        await side.regs.write("FLOW_CTRL", 1500 << 16 | 1)
+    one.send(packet(flow))
+    await router.check()
+
+
+@cocotb.test()
+async def stamped_frames(dut):
+    """The time stamp that goes ahead of each received frame does not leave with it."""
+    router = await Router.start(dut, TIME_CTRL=1)
+    one, _ = router.sides
+    flow = router.flow()
+    await one.add(flow)
+    for _ in range(20):
+        one.send(packet(flow, lengths()), flow)
+    await router.check()
+
+
+@cocotb.test()
+@cocotb.parametrize(direction=["rx", "tx"])
+async def a_halted_ring_keeps_nothing_back(dut, direction):
+    """Memory refuses what a ring of either MAC asks for: flows go on, in both directions."""
+    router = await Router.start(dut)
+    one, other = router.sides
+    flows = [router.flow(), router.flow()]
+    for side, flow in zip(router.sides, flows):
+        await side.add(flow)
+    memory = one.driver.memory
+    refuse = {"writes": lambda address: True} if direction == "rx" else {"reads": lambda address: True}
+    memory.refuse(**refuse)
+    if direction == "rx":
+        one.wire.send(add_fcs(padded(packet(router.flow()))))
+    else:
+        await one.driver.send(plain(100), 0)
+    await ClockCycles(dut.sys_clk, 3000)
+    assert await one.regs.read("STATUS", f"{direction.upper()}_HALTED")
+    for _ in range(30):
+        for side, flow in zip(router.sides, flows):
+            side.send(packet(flow, lengths()), flow)
+    await router.check()
+
+
+@cocotb.test()
+async def a_ring_stops_meanwhile(dut):
+    """Each direction of each MAC is disabled and enabled again while flows pass: what passes is whole,
+    and nothing is stuck."""
+    router = await Router.start(dut)
+    one, other = router.sides
+    flow = router.flow()
+    await one.add(flow)
+    known = set()
+    for _ in range(300):
+        frame = packet(flow, random.choice((0, 0, 300)))
+        known.add(flow.forwarded(padded(frame)))
+        one.wire.send(add_fcs(padded(frame)))
+    for _ in range(4):
+        for side in router.sides:
+            await ClockCycles(dut.sys_clk, random.randrange(500, 1500))
+            await side.driver.stop()
+            await side.driver.start()
+    wires, _ = await router.check(exact=False)
+    assert wires[1] and all(frame in known for frame in wires[1])
+    one.send(packet(flow), flow)
+    await router.check()
+
+
+@cocotb.test()
+async def latency(dut):
+    """From a frame's last octet to the first one of what leaves: a clock for each 8 octets, and some."""
+    router = await Router.start(dut)
+    one, other = router.sides
+    flow = router.flow()
+    await one.add(flow)
+    for length in (60, 512, 1514):
+        one.send(packet(flow, length), flow)
+        await one.wire.sent()
+        began = get_sim_time("ns")
+        while not int(other.end.pads_tx_valid.value):
+            await ClockCycles(dut.sys_clk, 1)
+        took = get_sim_time("ns") - began
+        dut._log.info("%d octets: %d ns", length, took)
+        assert took < 10 * ((length + 2) // 8 + 30)
+        await router.check()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Flows: when an entry ended, nothing goes by it any more; each frame is moved whole, by one entry, or
+dropped."""
+
+from unittest import mock
+
+from migen import *
+
+from formal.prover import internal
+from moderato.gateware.flows.forward import Forward
+from moderato.gateware.flows.table import FlowTable
+from moderato.gateware.rings.queues import Turns
+
+MOST = 6  # frames that wait
+
+
+class FlowTableProof(Module):
+    """Between a receiver whose frames hit when they like, and what forwards them in their order."""
+
+    def __init__(self):
+        self.submodules.dut = dut = FlowTable(3, max_frames=MOST)
+        kept = Signal(name_override="kept")  # A frame that hit is in the FIFO from the next clock on.
+        ends = internal(dut, "ends")
+        before, cut = internal(dut, "before"), internal(dut, "cut")
+        waiting, old = Signal(max=MOST + 1), Signal(max=MOST + 1)
+        under_way = Signal()  # A lookup began before an entry ended.
+        self.comb += dut.waiting.eq(waiting)
+        self.sync += [
+            waiting.eq(waiting + kept - dut.left),
+            If(ends,
+                old.eq(waiting + kept - dut.left)
+            ).Elif(dut.left & (old != 0),
+                old.eq(old - 1)
+            ),
+            If(ends, under_way.eq(1)).Elif(dut.start, under_way.eq(0)),
+        ]
+        self.assume = Signal(name_override="assume_all")
+        self.comb += self.assume.eq(
+            (~dut.left | (waiting != 0)) & (~kept | ((waiting != MOST) & dut.hit)))
+        state = dut.fsm.ongoing
+        stored = dut.keys.write & dut.keys.data.valid
+        self.promises = {
+            "nothing_goes_by_what_ended": dut.command | (old == 0),
+            "nor_when_a_new_one_begins": ~stored | (old == 0),
+            "new_parts_come_together": stored == dut.actions.write,
+            "a_lookup_under_way_hits_nothing": ~under_way | ~dut.hit,
+            "lemma_cut": ~under_way | cut,
+            "lemma_waiting": waiting <= MOST,
+            "lemma_old": old <= waiting,
+            "lemma_count": ~state("COUNT") | (old == waiting),
+            "lemma_drain": ~state("DRAIN") | (before == old),
+            "lemma_rest": (old == 0) | state("CLEAR") | state("COUNT") | state("DRAIN"),
+        }
+        self.reachable = {
+            "a_new_one_after_frames": stored & (waiting == 2),
+            "some_left_meanwhile": state("DRAIN") & (old == 1) & (waiting == 2),
+            "it_waits_for_the_adder": state("STORE") & ~stored,
+        }
+        self.inputs = {kept, *(getattr(dut, name) for name in (
+            "left", "start", "write", "remove", "clear", "read", "counted", "moving"))}
+
+
+class Received:
+    """The frames of an Rx FIFO that are to be forwarded."""
+    def __init__(self):
+        self.available = Signal(name_override="fifo_available")
+        self.head = Record([("length", 14), ("entry", 3)], name="head")
+        self.word = Signal(64, name_override="fifo_word")
+        self.next, self.release, self.held = Signal(), Signal(), Signal()
+
+
+class ForwardProof(Module):
+    """Between a FIFO whose oldest frame stays as it is until it is released, and a port that grants its
+    turn only to who wants it."""
+
+    def __init__(self):
+        fifo = Received()
+        with mock.patch("moderato.gateware.flows.forward.PRESSED_PATIENCE", 4):
+            self.submodules.dut = dut = Forward(fifo)
+        state = dut.fsm.ongoing
+        read = internal(dut, "number", but=dut.number)
+        taken, order = internal(dut, "taken"), internal(dut, "order")
+        length, entry, there = Signal(14), Signal(3), Signal()
+        written, granted = Signal(12), Signal()
+        self.sync += [
+            there.eq(fifo.available & ~fifo.release),
+            length.eq(fifo.head.length),
+            entry.eq(fifo.head.entry),
+            If(state("IDLE"), written.eq(0)).Elif(dut.write, written.eq(written + 1)),
+            If(dut.granted & state("WAIT"), granted.eq(1)).Elif(dut.commit, granted.eq(0)),
+        ]
+        self.assume = Signal(name_override="assume_all")
+        self.comb += self.assume.eq(
+            (~there | (fifo.available & (fifo.head.length == length) & (fifo.head.entry == entry))) &
+            (fifo.head.length >= 42) & (fifo.head.length <= 9022) &
+            (~dut.granted | dut.wants))
+        waits = state("IDLE") | state("SKIP") | state("WAIT") | state("DROP")
+        words = dut.words
+        self.promises = {
+            "writes_while_it_is_granted": ~dut.write | granted,
+            "commits_what_is_whole": ~dut.commit | (granted & (written == words) & ~dut.write),
+            "words_in_their_order": ~dut.write | (dut.number == written),
+            "says_which_is_the_last": ~dut.write | (dut.last == (written + 1 == words)),
+            "all_of_the_frame": waits | (
+                (words << 3 >= fifo.head.length + 2) & (words << 3 < fifo.head.length + 10)),
+            "wants_until_it_commits": ~granted | dut.wants,
+            "once": ~(dut.moved & dut.dropped),
+            "by_one_entry": ~dut.moving | (fifo.available & (~there | (dut.address == entry))),
+            "leaves_with_its_fate": fifo.release == (dut.moved | dut.dropped),
+            "a_dropped_one_is_not_begun": ~dut.dropped | ((written == 0) & ~granted),
+            "lemma_there": ~dut.moving | there,
+            "lemma_granted": granted == ~waits,
+            "lemma_waits": ~waits | (~taken & ~dut.write & (
+                ((read == 0) & (written == 0)) | state("IDLE"))),
+            "lemma_words": state("IDLE") | (words == (length + 9)[3:]),
+            "lemma_move": ~state("MOVE") | (
+                (read < words) & (read == (written + dut.write + taken)[:12])),
+            "lemma_change": ~state("CHANGE") | (
+                (read == words) & taken & (words == (written + dut.write + 1)[:12])),
+            "lemma_write": ~state("WRITE") | (~taken & dut.write & (words == (written + 1)[:12])),
+            "lemma_commit": ~state("COMMIT") | (~taken & ~dut.write & (written == words)),
+            "lemma_taken": ~taken | ((order == (written + dut.write)[:12]) & (order < words)),
+            "lemma_last": ~dut.write | (dut.last == state("WRITE")),
+            "lemma_reads": ~taken | state("MOVE") | state("CHANGE"),
+        }
+        self.reachable = {
+            "a_frame_moves": dut.commit & (words == 6),
+            "the_next_one": dut.commit & there & (written == 6),
+            "it_is_dropped": dut.dropped,
+        }
+        dut.pressed.name_override = "pressed"
+        self.inputs = {fifo.available, fifo.head.length, fifo.head.entry, fifo.word, dut.granted,
+                       dut.pressed, dut.action.stations}
+
+
+class ThreeTurnsProof(Module):
+    """Between three that want a turn when they like."""
+
+    def __init__(self):
+        self.submodules.dut = dut = Turns(3)
+        self.assume = Signal(name_override="assume_all", reset=1)
+        self.comb += self.assume.eq(1)
+        wants = Signal(3)
+        turn = Signal(2)
+        began = Signal()
+        self.sync += wants.eq(dut.wants), turn.eq(dut.turn), began.eq(1)
+        had = (wants >> turn)[0]
+        after = Signal(2)
+        self.comb += after.eq(Mux(turn == 2, 0, turn + 1))
+        self.promises = {
+            "one_of_three": dut.turn != 3,
+            "who_wants_it_keeps_it": ~began | ~had | (dut.turn == turn),
+            "who_is_done_gives_it": ~began | had | (wants == 0) | (dut.turn != turn),
+            "it_goes_to_who_wants_it": ~began | had | (wants == 0) | (wants >> dut.turn)[0],
+            "the_next_one_comes_first": ~began | had | ~(wants >> after)[0] | (dut.turn == after),
+            "none_is_taken_from_who_rests": ~began | (wants != 0) | (dut.turn == turn),
+            "lemma_before": ~began | (turn != 3),
+        }
+        self.reachable = {
+            "all_around": began & (dut.turn == 0) & (turn == 2),
+            "one_is_left_out": began & (dut.turn == 2) & (turn == 0),
+        }
+        self.inputs = {dut.wants}

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+TESTS = ["flows-all"]
+
+MUTANTS = [
+    ("whatever it is",
+     "table.hit & packet.plain & self.enable", "table.hit & self.enable",
+     "software does not see what it must"),
+    ("never off",
+     "& self.enable & self.sends", "& self.sends",
+     "flows are forwarded although nobody asked"),
+    ("to nobody",
+     "& self.enable & self.sends", "& self.enable",
+     "frames go to a MAC that is off"),
+    ("padding counts",
+     "self.length.eq(packet.total + ETHERNET_OCTETS)", "self.length.eq(packet.octets - 4)",
+     "what follows a packet leaves with it"),
+    ("a dropped frame stays",
+     "table.left.eq(forward.moved | forward.dropped)", "table.left.eq(forward.moved)",
+     "a command never ends",
+     "the next one that is moved ends it, too late; no test waits for none while the wire stands"),
+    ("never pressed",
+     "forward.pressed.eq((fifo.space < 2**options.rx_order//16) | (fifo.frames >= fifo.max_frames//2))",
+     "forward.pressed.eq(0)",
+     "frames for software are lost"),
+    ("while the table is busy",
+     "If(regs.strobe[name] & ~table.command, part", "If(regs.strobe[name], part",
+     "an entry is of two",
+     "a driver waits; what it would write too soon counts for the entry under way"),
+    ("tags are not taken",
+     'parts |= {"FLOW_TAG": Cat(action.tci, action.insert)}', "pass",
+     "frames leave without their tag"),
+]
