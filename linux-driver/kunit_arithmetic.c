@@ -347,7 +347,7 @@ static void coalesce_tx_prompt(struct kunit *test)
 /* Flows -------------------------------------------------------------------- */
 
 /* UDP from 198.18.0.2, port 9, to 198.19.0.2, port 7, expedited */
-static const u8 flow_frame[MODERATO_FLOW_OCTETS] = {
+static const u8 flow_frame[MODERATO_MATCH_OCTETS] = {
 	0x02, 0x4d, 0x4f, 0x44, 0x00, 0x00, 0x02, 0x54, 0x73, 0x74, 0x00, 0x00,
 	0x08, 0x00, 0x45, 0xb8, 0x00, 0x2e, 0x12, 0x34, 0x00, 0x00, 0x40, 0x11,
 	0x00, 0x00, 198, 18, 0, 2, 198, 19, 0, 2, 0, 9, 0, 7,
@@ -359,7 +359,7 @@ static const u8 flow_frame[MODERATO_FLOW_OCTETS] = {
 static bool flow_holds(const struct moderato_word *words, int count,
 		       unsigned int octet, u8 change)
 {
-	u8 frame[MODERATO_FLOW_OCTETS];
+	u8 frame[MODERATO_MATCH_OCTETS];
 
 	memcpy(frame, flow_frame, sizeof(frame));
 	frame[octet] ^= change;

@@ -521,6 +521,8 @@ enum moderato_counter {
 	MODERATO_RX1_DROP_RING,
 	MODERATO_RX1_DROP_BUFFER,
 	MODERATO_TX1_DROP_LENGTH,
+	MODERATO_RX_FLOW_FRAMES,
+	MODERATO_RX_FLOW_DROPS,
 	/* The ones above are shown by ethtool -S, those below in the standard
 	 * groups only.
 	 */
@@ -720,6 +722,7 @@ struct moderato_priv {
 	bool (*suits)(const struct moderato_priv *priv,
 		      const struct moderato_config *config, unsigned int mtu);
 	struct moderato_xdp *xdp;	/* moderato_xdp.c */
+	struct moderato_offload *offload;	/* moderato_offload.c */
 
 	struct moderato_queue queue[];
 };
@@ -798,6 +801,7 @@ extern const struct moderato_feature moderato_gather_feature;
 extern const struct moderato_feature moderato_hwtstamp_feature;
 extern const struct moderato_feature moderato_merge_feature;
 extern const struct moderato_feature moderato_none_feature;
+extern const struct moderato_feature moderato_offload_feature;
 extern const struct moderato_feature moderato_ptp_feature;
 extern const struct moderato_feature moderato_queue_stats_feature;
 extern const struct moderato_feature moderato_queues_feature;

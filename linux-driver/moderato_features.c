@@ -20,6 +20,7 @@ static const struct moderato_feature * const moderato_features[] = {
 	&moderato_variants_feature,
 	&moderato_ptp_feature,
 	&moderato_hwtstamp_feature,
+	&moderato_offload_feature,
 	/* Last: it comes before what the others do */
 	&moderato_xdp_feature,
 };

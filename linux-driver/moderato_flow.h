@@ -12,7 +12,7 @@
 #include <linux/in.h>
 #include <linux/string.h>
 
-#define MODERATO_FLOW_OCTETS	64
+#define MODERATO_MATCH_OCTETS	64
 
 /* Where the fields are, from the destination address, without a VLAN tag and
  * with an IPv4 header without options
@@ -32,8 +32,8 @@ enum {
 
 /* What octets of a frame have to be */
 struct moderato_match {
-	u8 value[MODERATO_FLOW_OCTETS];
-	u8 mask[MODERATO_FLOW_OCTETS];
+	u8 value[MODERATO_MATCH_OCTETS];
+	u8 mask[MODERATO_MATCH_OCTETS];
 };
 
 /* @word: octets 4 * word to 4 * word + 3, the first one in bits 7:0 */
@@ -169,7 +169,7 @@ static inline int moderato_flow_words(const struct ethtool_rx_flow_spec *fs,
 	if (err)
 		return err;
 
-	for (int i = 0; i < MODERATO_FLOW_OCTETS / 4; i++) {
+	for (int i = 0; i < MODERATO_MATCH_OCTETS / 4; i++) {
 		struct moderato_word also = moderato_match_word(&implied, i);
 		struct moderato_word word = moderato_match_word(&said, i);
 
@@ -185,7 +185,7 @@ static inline int moderato_flow_words(const struct ethtool_rx_flow_spec *fs,
 	}
 
 	/* Later words first: of IPv4 the protocol says more than the type */
-	for (int i = MODERATO_FLOW_OCTETS / 4 - 1; i >= 0 && count < most; i--) {
+	for (int i = MODERATO_MATCH_OCTETS / 4 - 1; i >= 0 && count < most; i--) {
 		struct moderato_word also = moderato_match_word(&implied, i);
 
 		if (also.mask && !moderato_match_word(&said, i).mask)

@@ -36,6 +36,8 @@ static const u16 moderato_counter_offsets[MODERATO_COUNTERS] = {
 	[MODERATO_RX1_DROP_RING] = MODERATO_STAT_RX1_DROP_RING,
 	[MODERATO_RX1_DROP_BUFFER] = MODERATO_STAT_RX1_DROP_BUFFER,
 	[MODERATO_TX1_DROP_LENGTH] = MODERATO_STAT_TX1_DROP_LENGTH,
+	[MODERATO_RX_FLOW_FRAMES] = MODERATO_STAT_RX_FLOW_FRAMES,
+	[MODERATO_RX_FLOW_DROPS] = MODERATO_STAT_RX_FLOW_DROPS,
 	[MODERATO_RX_FRAMES] = MODERATO_STAT_RX_GOOD_FRAMES,
 	[MODERATO_RX_OCTETS] = MODERATO_STAT_RX_GOOD_OCTETS,
 	[MODERATO_RX_FCS_ERRORS] = MODERATO_STAT_RX_FCS_ERRORS,
@@ -85,6 +87,9 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_RX1_DROP_RING] = "rx1_drop_ring",
 	[MODERATO_RX1_DROP_BUFFER] = "rx1_drop_buffer",
 	[MODERATO_TX1_DROP_LENGTH] = "tx1_drop_length",
+	/* Of those that the hardware forwards by itself */
+	[MODERATO_RX_FLOW_FRAMES] = "rx_flow_frames",
+	[MODERATO_RX_FLOW_DROPS] = "rx_flow_drops",
 };
 
 static_assert(ARRAY_SIZE(moderato_counter_names) == MODERATO_PRIVATE_COUNTERS);
@@ -242,7 +247,8 @@ void moderato_get_stats64(struct net_device *ndev,
 	}
 
 	moderato_stats_read(priv, total);
-	stats->rx_dropped = moderato_stats_alloc_failed(priv);
+	stats->rx_dropped = moderato_stats_alloc_failed(priv) +
+			    total[MODERATO_RX_FLOW_DROPS];
 	stats->rx_missed_errors = total[MODERATO_RX_DROP_RING];
 	stats->rx_fifo_errors = total[MODERATO_RX_DROP_FIFO];
 	stats->rx_crc_errors = total[MODERATO_RX_FCS_ERRORS];

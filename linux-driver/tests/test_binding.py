@@ -83,6 +83,14 @@ def test_device_tree_of_the_soc_passes(schemas):
     assert complaints(schemas, devicetree.dts(SOC)) == []
 
 
+def test_device_tree_of_peers_passes(schemas):
+    macs = [{**mac, "peer": 1 - port} for port, mac in enumerate(SOC["macs"])]
+    source = devicetree.dts({**SOC, "macs": macs})
+    assert complaints(schemas, source) == []
+    two = source.replace("moderato,peer = <&mac1>", "moderato,peer = <&mac1>, <&mac0>")
+    assert "moderato,peer" in " ".join(complaints(schemas, two))
+
+
 def test_device_tree_of_phys_that_are_asked(schemas):
     """The kernel looks for a chip without an address; the kernel's own schemas want one."""
     phys = tuple(f'phy-mode = "rgmii-id"; phy-handle = <&phy{port}>;' for port in range(2))

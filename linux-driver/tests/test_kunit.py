@@ -17,7 +17,7 @@ from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
-SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow", "moderato_cut"}
+SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow", "moderato_cut", "moderato_rule"}
 
 # As little as runs a test, as each option costs build time. EXPERT leaves out what is on without it;
 # for size, gcc is done sooner.
@@ -32,6 +32,7 @@ CONFIG_BINFMT_ELF=y
 CONFIG_BLK_DEV_INITRD=y
 CONFIG_NET=y
 CONFIG_INET=y
+CONFIG_CRC32=y
 """
 
 
@@ -56,7 +57,7 @@ def run_module(tmp_path: Path) -> str:
     """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
     uml = user_mode_linux()
     (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\n"
-                                     "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o\n")
+                                     "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o kunit_rule.o\n")
     subprocess.run([str(word) for word in make(uml, f"M={tmp_path}", "modules")], check=True,
                    stdout=subprocess.DEVNULL)
     root = tmp_path / "root"
@@ -87,7 +88,7 @@ def test_arithmetic(tmp_path):
 
 
 # One of each kind of arithmetic; the others in the slow set.
-FAST = {"ring_phase", "flow_vlan", "coalesce_budget", "cut_gso_boundary"}
+FAST = {"ring_phase", "flow_vlan", "coalesce_budget", "cut_gso_boundary", "rule_nat"}
 BROKEN = [
     ("moderato_ring.h", "!((index >> order) & 1)", "!((index >> 8) & 1)", "ring_phase"),
     ("moderato_ring.h", "(u16)(producer - consumer)", "(producer - consumer)", "ring_space"),
@@ -112,6 +113,17 @@ BROKEN = [
     ("moderato_cut.h", "start = skb_checksum_start_offset(skb);",
      "start = skb_checksum_start_offset(skb) & ~1;", "cut_whole"),
     ("moderato_cut.h", " ?: CSUM_MANGLED_0", "", "cut_udp_zero"),
+    ("moderato_rule.h", "transport = addresses;", "transport = 0;", "rule_nat"),
+    ("moderato_rule.h", "htons(0x0100)", "htons(0x0001)", "rule_plain"),
+    ("moderato_rule.h", "popped != r->tagged", "0", "rule_refused_vlans"),
+    ("moderato_rule.h", "|| r->tag ||", "||", "rule_vlan_out"),
+    ("moderato_rule.h", "used & ~known", "0", "rule_refused_matches"),
+    ("moderato_rule.h", "tcp.mask->flags & ~seen", "0", "rule_refused_matches"),
+    ("moderato_rule.h", "if (offset || r->protocol != IPPROTO_TCP)", "if (0)", "rule_refused_actions"),
+    ("moderato_rule.h", "hash >> way * bits", "hash >> way * 8", "rule_where"),
+    ("moderato_rule.h", "one->ports == other->ports", "1", "rule_same"),
+    ("moderato_rule.h", "min_t(u64, age, now - looked)", "age", "rule_age"),
+    ("moderato_rule.h", "u16 ticks = time - last;", "u32 ticks = time - last;", "rule_age"),
 ]
 
 

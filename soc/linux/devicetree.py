@@ -177,13 +177,17 @@ def mac_node(mac: dict, port: int, options: Options) -> str:
             }};"""
     bus = _mdio(mac["mdio"], port) if "mdio" in mac else ""
     lines = [line for line in ("rx", "tx", "rx1", "tx1") if f"{line}_irq" in mac]
+    label, peer = "", ""
+    if "peer" in mac:  # it hands flows to that one
+        label, peer = f"mac{port}: ", f"""
+            moderato,peer = <&mac{mac["peer"]}>;"""
     return f"""
-        ethernet@{mac["base"]:x} {{
+        {label}ethernet@{mac["base"]:x} {{
             compatible = "moderato,mac-1.0";
             reg = <{mac["base"]:#x} {mac["size"]:#x}>;
             interrupts = {", ".join(f"<{mac[f'{line}_irq']}>" for line in lines)};
             interrupt-names = {", ".join(f'"{line}"' for line in lines)};
-            local-mac-address = [02 4d 6f 64 00 {port:02x}];
+            local-mac-address = [02 4d 6f 64 00 {port:02x}];{peer}
             {phy}
         }};
 {bus}"""

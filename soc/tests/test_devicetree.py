@@ -28,6 +28,17 @@ def test_macs(soc):
         assert properties(soc, f"{node}/fixed-link", "speed", "u") == ["100"]
 
 
+def test_peers(soc):
+    """MACs that hand flows to each other name each other; others name none."""
+    assert "moderato,peer" not in dts(soc)
+    for port, mac in enumerate(soc["macs"]):
+        mac["peer"] = 1 - port
+    named = [properties(soc, f"/soc/ethernet@f100{port}000", "moderato,peer") for port in (0, 1)]
+    assert named == [properties(soc, f"/soc/ethernet@f100{1 - port}000", "phandle")
+                     for port in (0, 1)]
+    assert named[0] != named[1]
+
+
 def test_board_phys(soc):
     options = Options(phys=('phy-mode = "gmii";',) * 2)
     assert properties(soc, "/soc/ethernet@f1000000", "phy-mode", "s", options) == ["gmii"]

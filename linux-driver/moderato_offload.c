@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Flows that the hardware forwards by itself: what Linux' flow table asks for, on
+ * MACs that have a table and a peer
+ */
+
+#include <linux/of.h>
+
+#include "moderato_offload.h"
+
+DEFINE_SPINLOCK(moderato_offload_lock);
+
+/* Flows --------------------------------------------------------------------- */
+
+static struct moderato_flow *
+moderato_offload_find(struct moderato_offload *o, unsigned long cookie)
+{
+	struct moderato_flow *flow;
+
+	lockdep_assert_held(&moderato_offload_lock);
+	hash_for_each_possible(o->flows, flow, node, cookie)
+		if (flow->cookie == cookie)
+			return flow;
+	return NULL;
+}
+
+static void moderato_offload_drop(struct moderato_offload *o,
+				  struct moderato_flow *flow)
+{
+	moderato_table_remove(o, flow);
+	hash_del(&flow->node);
+	kfree(flow);
+}
+
+/* Of a kernel that asks no more, or is about to begin */
+static void moderato_offload_drop_all(struct moderato_offload *o)
+{
+	struct moderato_flow *flow;
+	struct hlist_node *next;
+	int i;
+
+	spin_lock_bh(&moderato_offload_lock);
+	moderato_table_flush(o);
+	hash_for_each_safe(o->flows, i, next, flow, node)
+		moderato_offload_drop(o, flow);
+	spin_unlock_bh(&moderato_offload_lock);
+}
+
+/* *@new is used if the flow is one, and enters; *@spare as moderato_table_insert()
+ * says. One that is offered again may have changed.
+ */
+static int moderato_offload_enter(struct moderato_offload *o,
+				  unsigned long cookie,
+				  const struct moderato_rule *r,
+				  struct moderato_flow **new,
+				  struct moderato_hop **spare,
+				  struct netlink_ext_ack *extack)
+{
+	struct moderato_flow *flow = moderato_offload_find(o, cookie) ?: *new;
+	struct moderato_entry entry;
+	struct neighbour *neigh;
+	int err;
+
+	neigh = moderato_watch_route(o, r, extack);
+	if (IS_ERR(neigh)) {
+		moderato_table_remove(o, flow);
+		return PTR_ERR(neigh);
+	}
+
+	moderato_rule_entry(r, &entry);
+	if (flow->place >= 0 && !memcmp(&flow->entry, &entry, sizeof(entry))) {
+		neigh_release(neigh);
+		return 0;
+	}
+	moderato_table_remove(o, flow);
+	flow->entry = entry;
+	err = moderato_table_insert(o, flow, neigh, r->after.mac, spare);
+	neigh_release(neigh);
+	if (err) {
+		NL_SET_ERR_MSG_MOD(extack, "no room in the hardware");
+	} else if (flow == *new) {
+		hash_add(o->flows, &flow->node, cookie);
+		*new = NULL;
+	}
+	return err;
+}
+
+static int moderato_offload_replace(struct moderato_offload *o,
+				    struct flow_cls_offload *cls)
+{
+	struct netlink_ext_ack *extack = cls->common.extack;
+	struct moderato_flow *flow;
+	struct moderato_hop *hop;
+	struct moderato_rule r;
+	int err;
+
+	err = moderato_rule_parse(flow_cls_offload_flow_rule(cls),
+				  o->priv->features, &r, extack);
+	if (err)
+		return err;
+	/* Offered to both MACs; in the hardware it is the receiving one's */
+	if (r.in != o->priv->ndev->ifindex)
+		return -EOPNOTSUPP;
+
+	flow = kzalloc(sizeof(*flow), GFP_KERNEL);
+	hop = kzalloc(sizeof(*hop), GFP_KERNEL);
+	err = -ENOMEM;
+	if (flow && hop) {
+		flow->cookie = cls->cookie;
+		flow->place = -1;
+		spin_lock_bh(&moderato_offload_lock);
+		err = moderato_offload_enter(o, cls->cookie, &r, &flow, &hop,
+					     extack);
+		spin_unlock_bh(&moderato_offload_lock);
+	}
+	/* What was not needed */
+	kfree(hop);
+	kfree(flow);
+	return err;
+}
+
+static int moderato_offload_destroy(struct moderato_offload *o,
+				    struct flow_cls_offload *cls)
+{
+	struct moderato_flow *flow;
+
+	spin_lock_bh(&moderato_offload_lock);
+	flow = moderato_offload_find(o, cls->cookie);
+	if (flow)
+		moderato_offload_drop(o, flow);
+	spin_unlock_bh(&moderato_offload_lock);
+	return flow ? 0 : -ENOENT;
+}
+
+/* Also of a flow that is in software again: what it was, until then */
+static int moderato_offload_stats(struct moderato_offload *o,
+				  struct flow_cls_offload *cls)
+{
+	struct moderato_flow *flow;
+
+	spin_lock_bh(&moderato_offload_lock);
+	flow = moderato_offload_find(o, cls->cookie);
+	if (flow) {
+		if (flow->place >= 0)
+			moderato_table_look(o, flow->place);
+		flow_stats_update(&cls->stats, flow->octets, flow->frames, 0,
+				  flow->used, FLOW_ACTION_HW_STATS_IMMEDIATE);
+		flow->octets = 0;
+		flow->frames = 0;
+	}
+	spin_unlock_bh(&moderato_offload_lock);
+	return flow ? 0 : -ENOENT;
+}
+
+static int moderato_offload_call(enum tc_setup_type type, void *type_data,
+				 void *priv)
+{
+	struct flow_cls_offload *cls = type_data;
+
+	if (type != TC_SETUP_CLSFLOWER)
+		return -EOPNOTSUPP;
+
+	switch (cls->command) {
+	case FLOW_CLS_REPLACE:
+		return moderato_offload_replace(priv, cls);
+	case FLOW_CLS_DESTROY:
+		return moderato_offload_destroy(priv, cls);
+	case FLOW_CLS_STATS:
+		return moderato_offload_stats(priv, cls);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* One flow table for each interface */
+static int moderato_offload_setup_tc(struct net_device *ndev,
+				     enum tc_setup_type type, void *type_data)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct flow_block_offload *block = type_data;
+	struct moderato_offload *o = priv->offload;
+	int err;
+
+	if (type != TC_SETUP_FT)
+		return -EOPNOTSUPP;
+
+	err = flow_block_cb_setup_simple(block, &o->blocks,
+					 moderato_offload_call, o, o, true);
+	/* Nobody ends its flows any more */
+	if (!err && block->command == FLOW_BLOCK_UNBIND)
+		moderato_offload_drop_all(o);
+	return err;
+}
+
+/* Looking ------------------------------------------------------------------- */
+
+/* What software does not send to, it does not check either: neighbours of flows
+ * that are used are to be asked whether they are still there.
+ */
+static void moderato_offload_ask(struct moderato_offload *o)
+{
+	struct moderato_hop *hop;
+
+	spin_lock_bh(&moderato_offload_lock);
+	list_for_each_entry(hop, &o->hops, list) {
+		if (hop->active)
+			neigh_event_send(hop->neigh, NULL);
+		hop->active = false;
+	}
+	if (o->count)
+		schedule_delayed_work(&o->look, MODERATO_OFFLOAD_LOOK);
+	spin_unlock_bh(&moderato_offload_lock);
+}
+
+/* Counts what both MACs have forwarded; others come in between */
+static void moderato_offload_count(struct moderato_offload *o)
+{
+	for (int i = 0; i < BIT(o->order); i++) {
+		spin_lock_bh(&moderato_offload_lock);
+		moderato_table_look(o, i);
+		if (o->peer)
+			moderato_table_look(o->peer, i);
+		spin_unlock_bh(&moderato_offload_lock);
+	}
+}
+
+static void moderato_offload_look(struct work_struct *work)
+{
+	struct moderato_offload *o = container_of(to_delayed_work(work),
+						  struct moderato_offload,
+						  look);
+
+	moderato_offload_count(o);
+	moderato_offload_ask(o);
+}
+
+/* Settings and statistics --------------------------------------------------- */
+
+static int moderato_offload_set_features(struct net_device *ndev,
+					 netdev_features_t features)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_offload *o = priv->offload;
+
+	spin_lock_bh(&moderato_offload_lock);
+	o->on = features & NETIF_F_HW_TC;
+	if (!o->on)
+		moderato_table_flush(o);
+	spin_unlock_bh(&moderato_offload_lock);
+	return o->netdev_ops.ndo_set_features(ndev, features);
+}
+
+static void moderato_forwarded_get(const struct moderato_forwarded *of,
+				   u64 *frames, u64 *octets)
+{
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&of->syncp);
+		*frames = u64_stats_read(&of->frames);
+		*octets = u64_stats_read(&of->octets);
+	} while (u64_stats_fetch_retry(&of->syncp, start));
+}
+
+/* With what passed by the driver; who asks all the time gets the same answer for
+ * a tenth of a second, as a full table takes milliseconds
+ */
+static void moderato_offload_get_stats64(struct net_device *ndev,
+					 struct rtnl_link_stats64 *stats)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_offload *o = priv->offload;
+	u64 frames, octets;
+
+	if (time_is_before_jiffies(READ_ONCE(o->counted) + HZ / 10)) {
+		WRITE_ONCE(o->counted, jiffies);
+		moderato_offload_count(o);
+	}
+	o->netdev_ops.ndo_get_stats64(ndev, stats);
+	moderato_forwarded_get(&o->rx, &frames, &octets);
+	stats->rx_packets += frames;
+	stats->rx_bytes += octets + frames * ETH_HLEN;
+	moderato_forwarded_get(&o->tx, &frames, &octets);
+	stats->tx_packets += frames;
+	stats->tx_bytes += octets + frames * ETH_HLEN;
+}
+
+static const char moderato_offload_names[][ETH_GSTRING_LEN] = {
+	"flow_entries",
+	"flow_full",
+	"flow_flushes",
+};
+
+static int moderato_offload_get_sset_count(struct net_device *ndev, int sset)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_offload *o = priv->offload;
+	int count = o->ethtool_ops.get_sset_count(ndev, sset);
+
+	return sset == ETH_SS_STATS ?
+		       count + ARRAY_SIZE(moderato_offload_names) : count;
+}
+
+static void moderato_offload_get_strings(struct net_device *ndev, u32 sset,
+					 u8 *data)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (sset == ETH_SS_STATS)
+		for (int i = 0; i < ARRAY_SIZE(moderato_offload_names); i++)
+			ethtool_puts(&data, moderato_offload_names[i]);
+	priv->offload->ethtool_ops.get_strings(ndev, sset, data);
+}
+
+static void moderato_offload_get_stats(struct net_device *ndev,
+				       struct ethtool_stats *stats, u64 *data)
+{
+	struct moderato_priv *priv = netdev_priv(ndev);
+	struct moderato_offload *o = priv->offload;
+
+	spin_lock_bh(&moderato_offload_lock);
+	*data++ = o->count;
+	*data++ = o->full;
+	*data++ = o->flushes;
+	spin_unlock_bh(&moderato_offload_lock);
+	o->ethtool_ops.get_ethtool_stats(ndev, stats, data);
+}
+
+/* Life ---------------------------------------------------------------------- */
+
+static void moderato_offload_announce(struct moderato_offload *o)
+{
+	struct moderato_priv *priv = o->priv;
+
+	o->netdev_ops = priv->netdev_ops;
+	o->ethtool_ops = priv->ethtool_ops;
+	priv->netdev_ops.ndo_setup_tc = moderato_offload_setup_tc;
+	priv->netdev_ops.ndo_set_features = moderato_offload_set_features;
+	priv->netdev_ops.ndo_get_stats64 = moderato_offload_get_stats64;
+	priv->ethtool_ops.get_sset_count = moderato_offload_get_sset_count;
+	priv->ethtool_ops.get_strings = moderato_offload_get_strings;
+	priv->ethtool_ops.get_ethtool_stats = moderato_offload_get_stats;
+	priv->ndev->hw_features |= NETIF_F_HW_TC;
+	priv->ndev->features |= NETIF_F_HW_TC;
+}
+
+static void moderato_offload_reset(struct moderato_priv *priv)
+{
+	if (!priv->offload)
+		return;
+
+	spin_lock_bh(&moderato_offload_lock);
+	moderato_table_reset(priv->offload);
+	spin_unlock_bh(&moderato_offload_lock);
+}
+
+static int moderato_offload_init(struct moderato_priv *priv)
+{
+	u8 order = FIELD_GET(MODERATO_FEATURES_FLOW_ORDER, priv->features);
+	struct moderato_offload *o;
+	struct device_node *peer;
+	int err;
+
+	if (!order)
+		return 0;
+
+	peer = of_parse_phandle(priv->dev->of_node, "moderato,peer", 0);
+	if (!peer) {
+		dev_info(priv->dev,
+			 "no moderato,peer: flows stay in software\n");
+		return 0;
+	}
+	o = devm_kzalloc(priv->dev, sizeof(*o), GFP_KERNEL);
+	if (o)
+		o->at = devm_kcalloc(priv->dev, BIT(order), sizeof(*o->at),
+				     GFP_KERNEL);
+	if (!o || !o->at) {
+		of_node_put(peer);
+		return -ENOMEM;
+	}
+	o->priv = priv;
+	o->peer_node = peer;
+	o->order = order;
+	o->on = true;
+	hash_init(o->flows);
+	INIT_LIST_HEAD(&o->hops);
+	INIT_LIST_HEAD(&o->blocks);
+	o->counted = jiffies;
+	INIT_DELAYED_WORK(&o->look, moderato_offload_look);
+	u64_stats_init(&o->rx.syncp);
+	u64_stats_init(&o->tx.syncp);
+
+	priv->offload = o;
+	moderato_offload_reset(priv);
+	err = moderato_watch_start(o);
+	if (err) {
+		priv->offload = NULL;
+		of_node_put(peer);
+		return err;
+	}
+	moderato_offload_announce(o);
+	return 0;
+}
+
+/* Its interface is gone, and so are its flows */
+static void moderato_offload_free(struct moderato_priv *priv)
+{
+	struct moderato_offload *o = priv->offload;
+
+	if (!o)
+		return;
+
+	moderato_watch_stop(o);
+	moderato_offload_drop_all(o);
+	cancel_delayed_work_sync(&o->look);
+	of_node_put(o->peer_node);
+	priv->offload = NULL;
+}
+
+/* Neither what comes nor what leaves here is forwarded without rings. Most of
+ * the ways down are events, too; not those to sleep, and of a DMA that does not
+ * stop.
+ */
+static void moderato_offload_queue_down(struct moderato_queue *q)
+{
+	struct moderato_offload *o = q->priv->offload;
+
+	if (!o || q->index)
+		return;
+
+	moderato_watch_upset(o);
+	if (o->peer)
+		moderato_watch_upset(o->peer);
+}
+
+const struct moderato_feature moderato_offload_feature = {
+	.init = moderato_offload_init,
+	.free = moderato_offload_free,
+	.restore = moderato_offload_reset,
+	.queue_down = moderato_offload_queue_down,
+};

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What flows in the hardware are made from: routes, neighbours, interfaces. A
+ * flow that was entered under an earlier one is gone before who changes it goes
+ * on, and comes back only if the kernel's rule is still what the routes say: of
+ * flows meant for hardware, Linux keeps the addresses of Ethernet that they began
+ * with.
+ */
+
+#include <linux/device.h>
+#include <linux/of.h>
+#include <net/arp.h>
+#include <net/fib_notifier.h>
+#include <net/ip_fib.h>
+#include <net/netevent.h>
+#include <net/nexthop.h>
+
+#include "moderato_offload.h"
+
+/* Routes -------------------------------------------------------------------- */
+
+static bool moderato_watch_is_vlan(const struct net_device *dev,
+				   const struct net_device *of)
+{
+	return is_vlan_dev(dev) && vlan_dev_real_dev(dev) == of;
+}
+
+/* Whether frames that leave by @dev leave as @r says */
+static bool moderato_watch_is_way(const struct moderato_offload *o,
+				  const struct net_device *dev,
+				  const struct moderato_rule *r)
+{
+	const struct net_device *peer = o->peer->priv->ndev;
+
+	if (!ether_addr_equal(dev->dev_addr, r->after.mac + ETH_ALEN) ||
+	    dev->mtu < peer->mtu)
+		return false;
+	if (!r->tag)
+		return dev == peer;
+	return moderato_watch_is_vlan(dev, peer) &&
+	       vlan_dev_vlan_proto(dev) == htons(ETH_P_8021Q) &&
+	       vlan_dev_vlan_id(dev) == (r->tag & VLAN_VID_MASK);
+}
+
+static bool moderato_watch_has_address(struct neighbour *neigh,
+				       const u8 *address)
+{
+	bool has;
+
+	read_lock_bh(&neigh->lock);
+	has = neigh->nud_state & NUD_VALID && !neigh->dead &&
+	      ether_addr_equal(neigh->ha, address);
+	read_unlock_bh(&neigh->lock);
+	return has;
+}
+
+/* The neighbour that one way of a route leads to, if it is that of @r */
+static struct neighbour *
+moderato_watch_next(const struct moderato_offload *o,
+		    const struct fib_nh_common *nhc,
+		    const struct moderato_rule *r)
+{
+	__be32 next = r->after.destination;
+	struct neighbour *neigh;
+
+	if (nhc->nhc_flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN) ||
+	    nhc->nhc_gw_family == AF_INET6 || !nhc->nhc_dev ||
+	    !moderato_watch_is_way(o, nhc->nhc_dev, r))
+		return NULL;
+
+	if (nhc->nhc_gw_family)
+		next = nhc->nhc_gw.ipv4;
+	neigh = __ipv4_neigh_lookup(nhc->nhc_dev, (__force u32)next);
+	if (!neigh || moderato_watch_has_address(neigh, r->after.mac))
+		return neigh;
+	neigh_release(neigh);
+	return NULL;
+}
+
+/* The interface of the kernel's that frames of @r come by, or NULL */
+static const struct net_device *
+moderato_watch_in(const struct moderato_offload *o,
+		  const struct moderato_rule *r)
+{
+	struct net_device *ndev = o->priv->ndev;
+
+	if (!r->tagged)
+		return ndev;
+	return __vlan_find_dev_deep_rcu(ndev, htons(ETH_P_8021Q), r->vid);
+}
+
+/* The neighbour to which packets of @r go by the routes of now, if that is what
+ * @r says
+ *
+ * Return: the neighbour, held, or NULL
+ */
+static struct neighbour *moderato_watch_find(const struct moderato_offload *o,
+					     const struct moderato_rule *r)
+{
+	struct flowi4 packet = {
+		.saddr = r->before.source,
+		.daddr = r->after.destination,
+		.flowi4_proto = r->protocol,
+		.fl4_sport = r->before.ports[0],
+		.fl4_dport = r->after.ports[1],
+	};
+	const struct net_device *in = moderato_watch_in(o, r);
+	struct neighbour *neigh = NULL;
+	struct fib_result found;
+
+	if (!in || !(in->flags & IFF_UP))
+		return NULL;
+
+	packet.flowi4_iif = in->ifindex;
+	if (fib_lookup(&init_net, &packet, &found, 0) ||
+	    found.type != RTN_UNICAST)
+		return NULL;
+	/* The hardware knows no MTU but the link's */
+	if (found.fi->fib_mtu && found.fi->fib_mtu < o->peer->priv->ndev->mtu)
+		return NULL;
+
+	for (int i = 0; !neigh && i < fib_info_num_path(found.fi); i++)
+		neigh = moderato_watch_next(o, fib_info_nhc(found.fi, i), r);
+	return neigh;
+}
+
+static bool moderato_watch_is_up(const struct moderato_offload *o)
+{
+	const struct net_device *ndev = o->priv->ndev;
+
+	return netif_running(ndev) && netif_device_present(ndev) &&
+	       netif_carrier_ok(ndev) && net_eq(dev_net(ndev), &init_net);
+}
+
+/* Whether a rule of the kernel's may go to the hardware now
+ *
+ * Return: the neighbour that its packets go to, held; or an error, which @extack
+ *	   explains
+ */
+struct neighbour *moderato_watch_route(const struct moderato_offload *o,
+				       const struct moderato_rule *r,
+				       struct netlink_ext_ack *extack)
+{
+	struct neighbour *neigh;
+
+	lockdep_assert_held(&moderato_offload_lock);
+	if (!o->peer || r->in != o->priv->ndev->ifindex ||
+	    r->out != o->peer->priv->ndev) {
+		NL_SET_ERR_MSG_MOD(extack, "not from this MAC to its peer");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	if (!o->on || o->broken) {
+		NL_SET_ERR_MSG_MOD(extack, "hw-tc-offload is off, or broken");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	if (o->unsettled || !moderato_watch_is_up(o) ||
+	    !moderato_watch_is_up(o->peer)) {
+		NL_SET_ERR_MSG_MOD(extack, "links or routes are changing");
+		return ERR_PTR(-EAGAIN);
+	}
+
+	rcu_read_lock();
+	neigh = moderato_watch_find(o, r);
+	rcu_read_unlock();
+	if (neigh)
+		return neigh;
+	NL_SET_ERR_MSG_MOD(extack, "not where the routes lead now");
+	return ERR_PTR(-EAGAIN);
+}
+
+/* Changes ------------------------------------------------------------------- */
+
+/* All flows go, and none comes until what changes now has changed for everybody:
+ * who says so holds RTNL until then.
+ */
+void moderato_watch_upset(struct moderato_offload *o)
+{
+	spin_lock_bh(&moderato_offload_lock);
+	moderato_table_flush(o);
+	o->unsettled = true;
+	spin_unlock_bh(&moderato_offload_lock);
+	schedule_work(&o->settle);
+}
+
+static void moderato_watch_settle(struct work_struct *work)
+{
+	struct moderato_offload *o = container_of(work, struct moderato_offload,
+						  settle);
+
+	rtnl_lock();
+	spin_lock_bh(&moderato_offload_lock);
+	o->unsettled = false;
+	spin_unlock_bh(&moderato_offload_lock);
+	rtnl_unlock();
+}
+
+static int moderato_watch_fib(struct notifier_block *nb, unsigned long event,
+			      void *ptr)
+{
+	struct moderato_offload *o = container_of(nb, struct moderato_offload,
+						  fib_nb);
+	const struct fib_notifier_info *info = ptr;
+
+	if (info->family == AF_INET)
+		moderato_watch_upset(o);
+	return NOTIFY_DONE;
+}
+
+static int moderato_watch_nexthop(struct notifier_block *nb,
+				  unsigned long event, void *ptr)
+{
+	moderato_watch_upset(container_of(nb, struct moderato_offload,
+					  nexthop_nb));
+	return NOTIFY_DONE;
+}
+
+/* Flows that go to another address than @neigh has now, if any */
+static void moderato_watch_hop(struct moderato_offload *o,
+			       struct neighbour *neigh)
+{
+	struct moderato_hop *hop;
+
+	list_for_each_entry(hop, &o->hops, list)
+		if (hop->neigh == neigh)
+			break;
+	if (list_entry_is_head(hop, &o->hops, list) ||
+	    moderato_watch_has_address(neigh, hop->address))
+		return;
+
+	/* With the last one goes @hop itself, and any may be the last one */
+	for (int i = 0; i < BIT(o->order); i++)
+		if (o->at[i] && o->at[i]->hop == hop)
+			moderato_table_remove(o, o->at[i]);
+}
+
+static int moderato_watch_netevent(struct notifier_block *nb,
+				   unsigned long event, void *ptr)
+{
+	struct moderato_offload *o = container_of(nb, struct moderato_offload,
+						  netevent_nb);
+
+	if (event != NETEVENT_NEIGH_UPDATE)
+		return NOTIFY_DONE;
+
+	spin_lock_bh(&moderato_offload_lock);
+	moderato_watch_hop(o, ptr);
+	spin_unlock_bh(&moderato_offload_lock);
+	return NOTIFY_DONE;
+}
+
+/* Interfaces ---------------------------------------------------------------- */
+
+static void moderato_watch_set_peer(struct moderato_offload *o,
+				    struct moderato_offload *peer)
+{
+	ASSERT_RTNL();
+	spin_lock_bh(&moderato_offload_lock);
+	moderato_table_flush(o);
+	o->peer = peer;
+	spin_unlock_bh(&moderato_offload_lock);
+}
+
+/* @dev is new: it may be the peer */
+static void moderato_watch_meet(struct moderato_offload *o,
+				struct net_device *dev)
+{
+	struct device *parent = dev->dev.parent, *own = o->priv->dev;
+	struct moderato_offload *peer = NULL;
+
+	if (!parent || parent->of_node != o->peer_node)
+		return;
+	if (parent->driver == own->driver)
+		peer = ((struct moderato_priv *)netdev_priv(dev))->offload;
+	if (peer && peer != o && peer->peer_node == own->of_node)
+		moderato_watch_set_peer(o, peer);
+	else
+		dev_info(own, "%s is no peer: flows stay in software\n",
+			 netdev_name(dev));
+}
+
+/* Whether flows of @o come or leave by @dev */
+static bool moderato_watch_concerns(const struct moderato_offload *o,
+				    const struct net_device *dev)
+{
+	const struct net_device *ndev = o->priv->ndev, *peer;
+
+	if (dev == ndev || moderato_watch_is_vlan(dev, ndev))
+		return true;
+	if (!o->peer)
+		return false;
+	peer = o->peer->priv->ndev;
+	return dev == peer || moderato_watch_is_vlan(dev, peer);
+}
+
+static int moderato_watch_netdev(struct notifier_block *nb,
+				 unsigned long event, void *ptr)
+{
+	struct moderato_offload *o = container_of(nb, struct moderato_offload,
+						  netdev_nb);
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+
+	if (event == NETDEV_REGISTER)
+		moderato_watch_meet(o, dev);
+	if (!moderato_watch_concerns(o, dev))
+		return NOTIFY_DONE;
+
+	switch (event) {
+	case NETDEV_CHANGE:
+		if (netif_carrier_ok(dev))
+			break;
+		fallthrough;
+	case NETDEV_GOING_DOWN:
+	case NETDEV_CHANGEADDR:
+	case NETDEV_CHANGEMTU:
+	case NETDEV_CHANGEUPPER:
+		moderato_watch_upset(o);
+		break;
+	case NETDEV_UNREGISTER:
+		moderato_watch_upset(o);
+		if (o->peer && dev == o->peer->priv->ndev)
+			moderato_watch_set_peer(o, NULL);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+/* Life ---------------------------------------------------------------------- */
+
+/* Return: 0, or an error, and nothing is watched */
+int moderato_watch_start(struct moderato_offload *o)
+{
+	int err;
+
+	INIT_WORK(&o->settle, moderato_watch_settle);
+	o->netdev_nb.notifier_call = moderato_watch_netdev;
+	o->netevent_nb.notifier_call = moderato_watch_netevent;
+	o->nexthop_nb.notifier_call = moderato_watch_nexthop;
+	o->fib_nb.notifier_call = moderato_watch_fib;
+
+	err = register_netevent_notifier(&o->netevent_nb);
+	if (err)
+		return err;
+	err = register_nexthop_notifier(&init_net, &o->nexthop_nb, NULL);
+	if (err)
+		goto err_netevent;
+	err = register_fib_notifier(&init_net, &o->fib_nb, NULL, NULL);
+	if (err)
+		goto err_nexthop;
+	/* Last: it brings the peer, and with that flows */
+	err = register_netdevice_notifier(&o->netdev_nb);
+	if (err)
+		goto err_fib;
+	return 0;
+
+err_fib:
+	unregister_fib_notifier(&init_net, &o->fib_nb);
+err_nexthop:
+	unregister_nexthop_notifier(&init_net, &o->nexthop_nb);
+err_netevent:
+	unregister_netevent_notifier(&o->netevent_nb);
+	cancel_work_sync(&o->settle);
+	return err;
+}
+
+void moderato_watch_stop(struct moderato_offload *o)
+{
+	unregister_netdevice_notifier(&o->netdev_nb);
+	unregister_fib_notifier(&init_net, &o->fib_nb);
+	unregister_nexthop_notifier(&init_net, &o->nexthop_nb);
+	unregister_netevent_notifier(&o->netevent_nb);
+	cancel_work_sync(&o->settle);
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Flows of Linux' flow table that the MACs of the simulated SoC forward by themselves: no octet
+differs from what software sends, and they end with what they were made from.
+"""
+
+import pytest
+from guests import collect, complaints, interrupts, offer, replay, statistics
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
+
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.variants import FLOWS
+from moderato.soc.linux import kernel
+
+pytestmark = pytest.mark.slow
+
+PORTS = ("eth0", "eth1")
+GUEST, TESTER = "02:4d:6f:64:00:0{}", "02:54:73:74:00:0{}"
+ENTRIES = 512  # of each MAC
+
+
+@pytest.fixture
+def guest():
+    """With a flow table for hardware."""
+    m = machine(system=System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP)))
+    with state.loaded(m, True).open() as session:
+        session.check("echo 1 > /proc/sys/net/netfilter/nf_conntrack_acct")
+        session.check(f"flowtable --offload {' '.join(PORTS)}")
+        yield session
+        assert complaints(session) == []
+
+
+def entries(guest) -> list[int]:
+    return [statistics(guest, port)["flow_entries"] for port in PORTS]
+
+
+def by_hardware(guest) -> list[int]:
+    """Frames that it has forwarded, by the port that received them."""
+    return [statistics(guest, port)["rx_flow_frames"] for port in PORTS]
+
+
+def begin(guest):
+    """One flow each way, which is in the hardware afterwards: in each MAC for both directions."""
+    offer(guest, 20)
+    collect(guest)
+    assert entries(guest) == [2, 2]
+
+
+def forward(guest, frames: int = 50, **choices) -> list[int]:
+    """How many of so many frames at each port the hardware forwards; none is lost."""
+    before = by_hardware(guest)
+    offer(guest, frames, **choices)
+    assert [port["lost"] for port in collect(guest)] == [0, 0]
+    return [now - then for now, then in zip(by_hardware(guest), before, strict=True)]
+
+
+def test_the_hardware_forwards(guest):
+    """Without an interrupt, and it is counted where Linux shows it."""
+    begin(guest)
+    before = [interrupts(guest, f"{port}-rx") for port in PORTS]
+    assert forward(guest, 200) == [200, 200]
+    assert [interrupts(guest, f"{port}-rx") for port in PORTS] == before
+
+    guest.check("flowtable --off")
+    assert entries(guest) == [0, 0]
+    for port in PORTS:
+        received, sent = (int(guest.check(f"cat /sys/class/net/{port}/statistics/{way}_packets"))
+                          for way in ("rx", "tx"))
+        assert received == sent >= 220
+    assert forward(guest) == [0, 0]
+
+
+def test_frames_are_those_of_software(guest, tmp_path):
+    """Each octet, and what the hardware leaves to software among them."""
+    def datagram(octets: bytes = b"octets", **fields) -> Ether:
+        fields = {"src": "198.18.0.2", "dst": "198.19.0.2", "ttl": 9} | fields
+        return Ether(dst=GUEST.format(0), src=TESTER.format(0)) / IP(**fields) / \
+            UDP(sport=7, dport=9) / Raw(octets)
+
+    lengths = (0, 1, 18, 19, 100, 1471, 1472)
+    frames = [datagram(bytes([n] * n if n < 256 else n), tos=n % 256) for n in lengths]
+    frames += [datagram(options=[b"\x01\x01\x01\x00"]), datagram(ttl=1)]
+    guest.check("flowtable --off")
+    without = replay(guest, tmp_path, frames)
+    guest.check(f"flowtable --offload {' '.join(PORTS)}")
+    for _ in range(2):
+        replay(guest, tmp_path, [datagram()])
+    assert entries(guest) == [1, 1]
+    before = by_hardware(guest)
+    withal = replay(guest, tmp_path, frames)
+    assert by_hardware(guest)[0] - before[0] == len(lengths)
+    assert sorted(withal[1]) == sorted(without[1]) and len(without[1]) == len(lengths) + 1
+
+
+ALL = None  # once; Linux offers them again
+CHANGES = {
+    "a route": ("ip route add 203.0.113.0/24 via 198.19.0.2", ALL),
+    "an address": ("ip addr add 203.0.113.1/24 dev eth1", ALL),
+    "a neighbour": (f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1",
+                    [0, 2]),
+    "no neighbour": ("ip neigh del 198.18.0.2 dev eth0", [2, 0]),
+    "another neighbour": (f"ip neigh replace 198.19.0.9 lladdr {TESTER.format(9)} dev eth1",
+                          [2, 2]),
+    "the same neighbour": ("ip neigh replace 198.19.0.2 lladdr "
+                           f"{TESTER.format(1)} nud reachable dev eth1", [2, 2]),
+    "an MTU": ("ip link set eth1 mtu 1400", ALL),
+    "a MAC address": ("ip link set eth1 address 02:4d:6f:64:00:07", ALL),
+    "a switch": ("ethtool -K eth0 hw-tc-offload off", [0, 2]),
+    "an end": ("ip link set eth1 down", [0, 0]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_entries_end_with_what_they_are_made_from(guest, change):
+    """Before the command that changes it has ended, while frames come in."""
+    command, left = CHANGES[change]
+    begin(guest)
+    offer(guest, 400)
+    guest.call("run", cycles=2_000_000)
+    assert all(by_hardware(guest))
+    flushes = [statistics(guest, port)["flow_flushes"] for port in PORTS]
+    guest.check(command)
+    if left is ALL:
+        for port, before in zip(PORTS, flushes, strict=True):
+            found = statistics(guest, port)
+            assert found["flow_flushes"] > before or found["flow_entries"] == 0
+    else:
+        assert entries(guest) == left
+    collect(guest)
+    if left == [2, 2]:
+        assert forward(guest) == [50, 50]
+
+
+def test_hardware_is_not_told_what_is_old(guest):
+    """Linux offers flows with the addresses that they began with, though a neighbour has another."""
+    begin(guest)
+    guest.check(f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1")
+    assert entries(guest) == [0, 2]
+    offer(guest, 600)  # more than a second: then Linux offers again
+    collect(guest)
+    assert entries(guest)[0] == 0
+    guest.check(f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(1)} nud permanent dev eth1")
+    offer(guest, 600)
+    collect(guest)
+    assert entries(guest) == [1, 2]  # of the other flow no frame comes by software
+    assert forward(guest) == [50, 50]
+
+
+def test_a_full_table(guest):
+    """Flows that find no room are software's, and none of their frames is lost."""
+    flows = 400  # each is in each table in both directions
+    offer(guest, 4 * flows, frame_bytes=64, load=1, flows=flows)
+    assert [port["lost"] for port in collect(guest)] == [0, 0]
+    for port in PORTS:
+        found = statistics(guest, port)
+        assert ENTRIES * 3 // 4 < found["flow_entries"] <= ENTRIES
+        assert found["flow_full"] > 0 and found["rx_flow_frames"] > 0
+
+
+def test_modules_come_and_go(guest):
+    """Entries go with the driver, and it finds its peer again, whichever MAC comes first."""
+    begin(guest)
+    unbind, bind = (f"/sys/bus/platform/drivers/moderato/{word}" for word in ("unbind", "bind"))
+    guest.check(f"echo f1001000.ethernet > {unbind}")
+    assert statistics(guest, "eth0")["flow_entries"] == 0
+    guest.check(f"echo f1001000.ethernet > {bind}; echo f1000000.ethernet > {unbind}; "
+                f"echo f1000000.ethernet > {bind}; /etc/moderato/up static")
+    guest.check(f"flowtable --off; flowtable --offload {' '.join(PORTS)}")
+    offer(guest, 20)
+    collect(guest)
+    assert entries(guest) == [2, 2]
