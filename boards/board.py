@@ -11,7 +11,7 @@ from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 
 from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
 from moderato.soc.cpu import CpuConfig
-from moderato.soc.soc import OFFLOADS, ModeratoSoC
+from moderato.soc.soc import FLOWS, OFFLOADS, ModeratoSoC
 
 SRAM_SIZE = 8 << 10  # the BIOS' stack and variables
 
@@ -53,11 +53,12 @@ class BoardSoC(ModeratoSoC):
     def __init__(self, nic="moderato", uart_name="serial", harts=1, link="fixed"):
         self.link = link
         self.offloads = nic == "offload"
+        self.flows = nic == "flows"
         platform = self.make_platform()
         self.add_clocks(platform)
         ModeratoSoC.__init__(self, platform, self.sys_clk_freq,
             phys                 = [self.add_phy(platform, port) for port in range(self.ports)],
-            nic                  = "moderato" if self.offloads else nic,
+            nic                  = "liteeth" if nic == "liteeth" else "moderato",
             cpu                  = replace(self.cpu_config, harts=harts),
             ident                = f"Moderato on {self.title}",
             integrated_rom_size  = self.rom_size,
@@ -70,7 +71,9 @@ class BoardSoC(ModeratoSoC):
 
     def mac_options(self, number: int) -> dict:
         # A queue for each hart: a second one is large, and one hart has no use of it.
-        return {**OFFLOADS, "queues": self.cpu.config.harts} if self.offloads else {}
+        if self.offloads:
+            return {**OFFLOADS, "queues": self.cpu.config.harts}
+        return FLOWS if self.flows else {}
 
     def add_phy(self, platform, port: int):
         """RGMII, in clock domains of its own."""

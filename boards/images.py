@@ -14,7 +14,7 @@ from moderato.soc.firmware.firmware import firmware
 from moderato.soc.firmware.forward import forwarder
 from moderato.soc.linux import devicetree
 from moderato.soc.linux.driver import driver, liteeth, mdio
-from moderato.soc.linux.kernel import NORMAL, PHY, Choice, Kernel, kernel
+from moderato.soc.linux.kernel import NORMAL, PHY, XDP, Choice, Kernel, kernel
 from moderato.soc.linux.memory_map import MIN_MEMORY, SBI_SIZE, memory_map
 from moderato.soc.linux.rootfs import Entry, archive, rootfs
 
@@ -29,11 +29,14 @@ def inputs(soc: dict) -> list[Path]:
 
 
 def linux(soc: dict) -> Kernel:
-    """The kernel, which knows PHY chips where it has to ask them."""
+    """The kernel that knows what there is."""
     return kernel(soc["cpu"]["harts"], choice(soc))
 
 
 def choice(soc: dict) -> Choice:
+    """With what asks PHY chips, or with Linux' flow table, if the SoC has a use for it."""
+    if any("peer" in mac for mac in soc["macs"]):
+        return Choice(XDP)
     return PHY if soc["link"] == "negotiated" else NORMAL
 
 

@@ -23,7 +23,7 @@ from moderato.gateware.mac import PARTS
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
-from moderato.soc.soc import OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
+from moderato.soc.soc import FLOWS, OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
 from moderato.soc.verilog import normalise
@@ -36,11 +36,13 @@ SOC = ROOT / "soc"
 class SimConfig:
     """`ram_latency`: cycles from a read command to its first word (soc/memory.py).
     `dram`: the board whose DRAM is simulated in place of that RAM (sim/dram.py), or none.
-    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`: the MACs have OFFLOADS.
+    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`, `flows`: the MACs have OFFLOADS,
+    and FLOWS.
     """
     macs: int = 2
     nic: str = "moderato"
     offloads: bool = False
+    flows: bool = False
     liteeth_slots: int = 2
     cpu: CpuConfig = field(default_factory=CpuConfig)
     sys_clk_hz: int = 100_000_000
@@ -52,7 +54,7 @@ class SimConfig:
     @property
     def mac_options(self) -> dict:
         """What the MACs have that those of the published figures have not."""
-        return OFFLOADS if self.offloads else {}
+        return {**(OFFLOADS if self.offloads else {}), **(FLOWS if self.flows else {})}
 
     @classmethod
     def from_dict(cls, values: dict) -> "SimConfig":

@@ -151,6 +151,8 @@ def test_a_soc_that_is_too_large(monkeypatch, tmp_path):
     ("--board ecpix5 --harts 3", "invalid choice: 3"),
     ("--board colorlight_5a_75b --link negotiated", "leave --link out"),
     ("--board ecpix5 --link negotiated --nic liteeth", "leave --link or --nic out"),
+    ("--board ecpix5 --nic flows", "ecpix5 has one; leave --nic out"),
+    ("--board versa_ecp5 --nic flows --link negotiated", "leave --link or --nic out"),
     ("--board ecpix5 --link auto", "invalid choice: 'auto'"),
 ])
 def test_wrong_commands(monkeypatch, capsys, words, says):

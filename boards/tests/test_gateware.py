@@ -18,6 +18,7 @@ SMALL = "colorlight_5a_75b"
 LINUX = [*((board, nic) for board in BOARDS if board != SMALL for nic in NICS),
          ("ecpix5", "moderato", 2),  # with two harts
          ("versa_ecp5", "moderato", 1, "negotiated"),
+         ("versa_ecp5", "flows"),
          ("ecpix5", "offload", 2)]
 
 
@@ -100,6 +101,7 @@ def test_device_tree(built, tmp_path):
     assert len(soc["macs"]) == board_class(board).ports
     assert text.count("cpu@") == soc["cpu"]["harts"]
     assert soc["offloads"] == (nic == "offload")
+    assert text.count("moderato,peer") == 2*(nic == "flows")
     queues = nic == "offload" and soc["cpu"]["harts"] > 1
     assert ("tx1_irq" in soc["macs"][0]) == ('"tx1"' in text) == queues
     fixed = nic != "liteeth" and soc["link"] == "fixed"

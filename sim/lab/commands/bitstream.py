@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Build the SoC for an FPGA board."""
 
-from moderato.boards import BOARDS, LINKS, NICS, WITHOUT_LINUX
+from moderato.boards import BOARDS, LINKS, NICS, WITHOUT_LINUX, WITHOUT_PAIR
 
-from ..run.variants import LITEETH, MODERATO
+from ..run.variants import FLOWS, LITEETH, MODERATO
 from ..show.errors import UsageError
 from . import arguments, files
 
@@ -17,7 +17,8 @@ def options(parser):
     add = parser.add_argument
     add("--board", type=arguments.board, required=True, metavar="NAME", help=", ".join(BOARDS))
     add("--nic", choices=NICS, default=MODERATO,
-        help="offload: with all options of the MACs, and a queue for each hart; liteeth: the same "
+        help="offload: with all options of the MACs, and a queue for each hart; flows: with a table of "
+             "flows that they forward, and Linux' flow table; liteeth: the same "
              "SoC with LiteEth's MACs, for comparison (default: moderato)")
     add("--harts", type=int, choices=(1, 2), default=1,
         help="of the CPU; two need a large FPGA (default: 1)")
@@ -42,6 +43,11 @@ def check(options):
             raise UsageError(f"{small}knows one hart only; leave --harts out")
         if options.link != LINKS[0]:
             raise UsageError(f"{small}asks no PHY; leave --link out")
+    if options.nic == FLOWS and options.board in WITHOUT_PAIR:
+        raise UsageError(f"flows are forwarded between two ports, and {options.board} has one; leave "
+                         "--nic out")
+    if options.nic == FLOWS and options.link != LINKS[0]:
+        raise UsageError("the kernel with a flow table asks no PHY; leave --link or --nic out")
     if options.nic == LITEETH and options.link != LINKS[0]:
         raise UsageError("the kernel's driver of LiteEth asks no PHY; leave --link or --nic out")
 

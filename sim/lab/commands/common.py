@@ -13,7 +13,7 @@ from ..run.system import (
     COMMON, IDEAL, IPI, MEMORIES, NOMINAL_MHZ, QUEUES, SPREADS, THREADED, System,
 )
 from ..run.variants import (
-    BEYOND, FAST, KNOWN, LITEETH, NICS, OFFLOAD, PROGRAMS, RX_INTERRUPT, VARIANTS,
+    BEYOND, FAST, FLOWS, KNOWN, LITEETH, MODERATO, NICS, OFFLOAD, PROGRAMS, RX_INTERRUPT, VARIANTS,
 )
 from ..show import outputs
 from ..show.errors import UsageError
@@ -43,6 +43,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
     parser.add_argument("--nic", choices=[nic for nic in NICS if offload or nic != OFFLOAD],
                         default="moderato",
                         help="offload: Moderato with all its options; " * offload +
+                             "flows: Moderato, and a table of flows that the MACs forward; "
                              "liteeth: with LiteEth's MAC and the kernel's own driver, for "
                              "comparison; it has no variants (default: moderato)")
     if kernel:
@@ -155,6 +156,16 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
         known.append((name, place))
 
 
+def nic(options) -> str:
+    """The chosen one; that whose MACs forward flows, where a variant needs it."""
+    if "offload" not in (options.variant or []):
+        return options.nic
+    if options.nic not in (MODERATO, FLOWS):
+        raise UsageError(f"--variant offload needs --nic {FLOWS}, which it takes by itself; leave "
+                         f"--nic {options.nic} out")
+    return FLOWS
+
+
 def kernel(options) -> str:
     """The chosen one; the one that has what forwards past the stack, where a variant does."""
     chosen = [name for name in options.variant or [] if name in FAST]
@@ -173,7 +184,7 @@ def kernel(options) -> str:
 def system(options) -> System:
     if options.harts == 1 and options.spread:
         raise UsageError("--spread is about several harts; add --harts 2, or leave it out")
-    return System(options.nic, Choice(kernel(options), options.hz), options.harts,
+    return System(nic(options), Choice(kernel(options), options.hz), options.harts,
                   options.spread or COMMON, tuple(getattr(options, "ethtool", ())),
                   options.memory, options.clock)
 

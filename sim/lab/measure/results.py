@@ -99,6 +99,7 @@ class Result:
         default_factory=lambda: dict.fromkeys(LATENCY))
     idle_per_hart:    list[float] = field(default_factory=list)  # in percent, of the window
     interrupts_per_hart: list[int] = field(default_factory=list)  # of all ports, by the kernel
+    by_hardware:      int = 0                # forwarded past the CPU: not among those received
     delivered:        int | None = None      # to the guest itself (IPv4); None: nobody counted
     conditions:       dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
 
@@ -116,8 +117,8 @@ class Result:
     @property
     def dropped_elsewhere(self) -> int:
         """Received, not forwarded, and in none of the counters: queues' drops, or wrong frames."""
-        return (self.total("received") - self.total("forwarded") - (self.delivered or 0)
-                - self.backlog_dropped - self.tx_dropped)
+        return (self.total("received") + self.by_hardware - self.total("forwarded")
+                - (self.delivered or 0) - self.backlog_dropped - self.tx_dropped)
 
     def as_json(self) -> dict:
         """The object that --json writes. All but `simulation` is the same in every run."""
@@ -139,6 +140,7 @@ class Result:
             "ports": [{name: getattr(port, name) for name in counts}
                       | {name: round(getattr(port, name), 3) for name in rates}
                       for port in self.ports],
+            "by_hardware": self.by_hardware,
             "delivered": self.delivered,
             "dropped": {"backlog": self.backlog_dropped, "driver_tx": self.tx_dropped,
                         "elsewhere": self.dropped_elsewhere},

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ..run import guest
 from ..run.session import Session
 from ..run.state import State
+from ..run.variants import ALL
 from ..show import outputs
 from .results import LATENCY, Port, Result, Trial
 
@@ -15,6 +16,7 @@ SEED = 1
 QUIET = 1_000_000       # clocks without a frame or an event: the trial is over
 PATIENCE = 500_000_000  # clocks in which what is queued has to drain
 FRAMES = ("offered", "forwarded", "corrupted", "reordered")
+LEARNING_FRAMES, LEARNING_LEAST, LEARNING_PERCENT = 8, 32, 3.0  # of each flow; into each port
 CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
 
 
@@ -26,16 +28,39 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
     def report(done: dict):
         progress(min(1.0, done["cycles"] / (clocks + 2 * QUIET)))
 
+    before, forwarded = ready.counters(), 0
     with ready.open(progress=report) as session:
+        if hands_over(trial):
+            before, forwarded = hand_over(trial, session, ready.machine.sys_clk_hz)
         with outputs.replacing_folder(trial.captures, CAPTURES) as folder:
             capture = {"pcap": str(folder)} if folder else {}
             reply = session.call("trial", **request(trial, clocks), **capture)
-        return conclude(trial, ready, session, reply, start)
+        result = conclude(trial, ready, session, reply, start, before)
+        if hands_over(trial):
+            result = dataclasses.replace(result, by_hardware=guest.forwarded(session) - forwarded)
+        return result
 
 
-def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: float) -> Result:
-    """What came of it, with the guest's counters. `start`: time.monotonic() when it began."""
-    result = evaluate(trial, ready.machine.sys_clk_hz, reply, ready.counters(),
+def hands_over(trial: Trial) -> bool:
+    return trial.variant in ALL and ALL[trial.variant].hands_over
+
+
+def hand_over(trial: Trial, session: Session, sys_clk_hz: int) -> tuple[guest.Counters, int]:
+    """Each flow's first frames, slowly: then it is the hardware's, if there is room for it. Such are the
+    learning frames of RFC 2544, 23. Returns the guest's counters, and what hardware forwarded, so far.
+    """
+    learning = dataclasses.replace(
+        trial, load_percent=LEARNING_PERCENT, burst=0, probe_every=0,
+        frames=max(LEARNING_FRAMES * trial.traffic.flows, LEARNING_LEAST))
+    session.call("trial", **request(learning, round(sys_clk_hz * learning.seconds)))
+    return read_counters(session)[0], guest.forwarded(session)
+
+
+def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: float,
+             before: guest.Counters | None = None) -> Result:
+    """What came of it, with the guest's counters. `start`: time.monotonic() when it began; `before`:
+    the counters then, if they are not those of the ready state."""
+    result = evaluate(trial, ready.machine.sys_clk_hz, reply, before or ready.counters(),
                       *read_counters(session), time.monotonic() - start)
     return dataclasses.replace(result, conditions=ready.conditions)
 

@@ -49,13 +49,16 @@ def _frames(results: Sequence[Result]) -> list[str]:
     head = ["variant", "offered", "received", "forwarded", "lost", "at ring", "at FIFO", "backlog",
             "driver Tx", "elsewhere", "corrupted"]
     loose = not results[0].trial.traffic.in_order
+    hardware = any(result.by_hardware for result in results)
     rows = [[result.trial.variant, *(str(result.total(name)) for name in
                                      ("offered", "received", "forwarded", "lost", "dropped_at_ring",
                                       "dropped_at_fifo")),
              str(result.backlog_dropped), str(result.tx_dropped), str(result.dropped_elsewhere),
-             str(result.total("corrupted")), *([str(result.total("reordered"))] * loose)]
+             str(result.total("corrupted")), *([str(result.total("reordered"))] * loose),
+             *([str(result.by_hardware)] * hardware)]
             for result in results]
-    return columns([head + ["reordered"] * loose, *rows], group={"dropped:": range(5, 10)})
+    extra = ["reordered"] * loose + ["by hardware"] * hardware
+    return columns([head + extra, *rows], group={"dropped:": range(5, 10)})
 
 
 def _costs(results: Sequence[Result]) -> list[str]:

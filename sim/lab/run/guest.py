@@ -13,6 +13,7 @@ COMMAND = "cat /proc/interrupts /proc/net/softnet_stat /proc/net/dev"
 
 
 SNMP = "cat /proc/net/snmp"
+FORWARDED = " ; ".join(f"ethtool -S {name} | grep rx_flow_frames:" for name in INTERFACES)
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ def taken(text: str) -> dict[int, list[int]]:
         raise LabError("the guest's /proc/interrupts shows no source of the PLIC for "
                        f"{' or '.join(INTERFACES)}")
     return {int(source): list(map(int, counts.split())) for counts, source in lines}
+
+
+def forwarded(session) -> int:
+    """Frames that the MACs forwarded by their flow tables, since reset."""
+    return sum(map(int, re.findall(r"rx_flow_frames: (\d+)", session.check(FORWARDED))))
 
 
 def delivered(text: str) -> int:

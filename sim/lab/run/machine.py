@@ -13,7 +13,7 @@ from moderato.soc.linux.kernel import NORMAL, Choice
 from moderato.soc.toolchain import cache, project
 
 from .system import DRAM, DRAM_BOARD, System
-from .variants import LITEETH, MODERATO, OFFLOAD
+from .variants import FLOWS, LITEETH, MODERATO, OFFLOAD
 
 # With the tick on an idle CPU, too. Else it starts when a device gets busy enough for its softirqs
 # to move to their daemon, tenths of a second into a trial, and takes 1.5 % of the CPU from then on.
@@ -96,7 +96,7 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
 
     verilog = soc_verilog(SimConfig(
         macs=2, nic=LITEETH if system.nic == LITEETH else MODERATO,
-        offloads=system.nic == OFFLOAD, liteeth_slots=liteeth_slots,
+        offloads=system.nic == OFFLOAD, flows=system.nic == FLOWS, liteeth_slots=liteeth_slots,
         cpu=dataclasses.replace(cpu, harts=system.harts),
         sys_clk_hz=system.clock_mhz * 1_000_000,
         dram=DRAM_BOARD if system.memory == DRAM else "",

@@ -86,12 +86,13 @@ TX = {
 @dataclass(frozen=True)
 class Variant:
     """`rx` and `tx` are keys of RX and TX; `fast`: a command on the interfaces that forwards past the
-    stack.
+    stack; `hands_over`: flows go to the hardware after their first frames.
     """
     name: str
     rx:   str
     tx:   str
     fast: str = ""
+    hands_over: bool = False
 
     def commands(self) -> list[str]:
         """What the guest runs to choose this variant on both interfaces."""
@@ -125,9 +126,11 @@ PROGRAMS = {variant.name: variant for variant in (
 )}
 FLOWTABLES = {variant.name: variant for variant in (
     Variant("flowtable", "NAPI", "no interrupts", "flowtable"),
+    Variant("offload",   "NAPI", "no interrupts", "flowtable --offload",
+            hands_over=True),
 )}
 FAST = {**FLOWTABLES, **PROGRAMS}
 ALL = {**KNOWN, **FAST}
-MODERATO, OFFLOAD, LITEETH = "moderato", "offload", "liteeth"
+MODERATO, OFFLOAD, FLOWS, LITEETH = "moderato", "offload", "flows", "liteeth"
 # The variants of each, without a choice.
-NICS = {MODERATO: list(VARIANTS), OFFLOAD: list(VARIANTS), LITEETH: [LITEETH]}
+NICS = {MODERATO: list(VARIANTS), OFFLOAD: list(VARIANTS), FLOWS: list(VARIANTS), LITEETH: [LITEETH]}
