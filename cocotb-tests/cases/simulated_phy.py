@@ -171,6 +171,8 @@ async def registers_are_as_in_the_table(dut):
     assert await regs.read("FEATURES", "UNICAST") == registers.MAX_UNICAST
     absent = {option for option in ("vlan", "timestamp", "queues")
               if not await regs.read("FEATURES", option.upper())}
+    if not await regs.read("FEATURES", "FLOW_ORDER"):
+        absent |= {"flows", "flow"}
     table = {register.offset: register for register in registers.registers()
              if register.option.split("_")[0] not in absent}
     stored = {}

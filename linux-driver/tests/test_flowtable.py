@@ -99,8 +99,8 @@ def test_frames_are_those_of_the_stack(guest, tmp_path):
 
     # Of one poll, the flow table's leave before the stack's.
     assert sorted(of_hosts(withal[1])) == sorted(of_hosts(without[1])) and of_hosts(without[1])
-    kinds = [[(Ether(frame)[ICMP].type, Ether(frame)[ICMP].code) for frame in left[0]
-              if ICMP in Ether(frame)] for left in (without, withal)]
+    kinds = [sorted((Ether(frame)[ICMP].type, Ether(frame)[ICMP].code) for frame in left[0]
+                    if ICMP in Ether(frame)) for left in (without, withal)]
     assert kinds[0] == kinds[1] and kinds[0]
     assert complaints(guest) == []
 

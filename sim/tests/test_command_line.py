@@ -87,7 +87,7 @@ def nothing_runs(monkeypatch):
     ("shell --variant nappi", "did you mean napi?"),
     ("forward --nic e1000", "choose from 'moderato', 'offload', 'flows', 'liteeth'"),
     ("rfc2544 --nic offload", "choose from 'moderato', 'flows', 'liteeth'"),
-    ("bitstream --board versa_ecp5 --nic e1000", "choose from 'moderato', 'offload', 'liteeth'"),
+    ("bitstream --board versa_ecp5 --nic e1000", "from 'moderato', 'offload', 'flows', 'liteeth'"),
     ("forward --kernel bogus", "choose from 'normal', 'debug'"),
     ("rfc2544 --kernel debug", "--kernel"),
     ("forward --variant napi,xdp --kernel vlan", "needs --kernel xdp, which it takes by itself"),

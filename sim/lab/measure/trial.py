@@ -10,13 +10,14 @@ from ..run.session import Session
 from ..run.state import State
 from ..run.variants import ALL
 from ..show import outputs
-from .results import LATENCY, Port, Result, Trial
+from .results import LATENCY, Port, Result, Trial, frame_rate
 
 SEED = 1
 QUIET = 1_000_000       # clocks without a frame or an event: the trial is over
 PATIENCE = 500_000_000  # clocks in which what is queued has to drain
 FRAMES = ("offered", "forwarded", "corrupted", "reordered")
-LEARNING_FRAMES, LEARNING_LEAST, LEARNING_PERCENT = 8, 32, 3.0  # of each flow; into each port
+LEARNING_FRAMES, LEARNING_LEAST = 8, 32  # of each flow; into each port
+LEARNING_RATE = 4000  # a second, into each port: what the CPU forwards with ease
 CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
 
 
@@ -49,8 +50,9 @@ def hand_over(trial: Trial, session: Session, sys_clk_hz: int) -> tuple[guest.Co
     """Each flow's first frames, slowly: then it is the hardware's, if there is room for it. Such are the
     learning frames of RFC 2544, 23. Returns the guest's counters, and what hardware forwarded, so far.
     """
+    line_rate = frame_rate(trial.frame_bytes, 100, trial.link_mbps)
     learning = dataclasses.replace(
-        trial, load_percent=LEARNING_PERCENT, burst=0, probe_every=0,
+        trial, load_percent=min(100, 100 * LEARNING_RATE / line_rate), burst=0, probe_every=0,
         frames=max(LEARNING_FRAMES * trial.traffic.flows, LEARNING_LEAST))
     session.call("trial", **request(learning, round(sys_clk_hz * learning.seconds)))
     return read_counters(session)[0], guest.forwarded(session)
