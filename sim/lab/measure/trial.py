@@ -8,16 +8,14 @@ from collections.abc import Callable
 from ..run import guest
 from ..run.session import Session
 from ..run.state import State
-from ..run.variants import ALL
 from ..show import outputs
-from .results import LATENCY, Port, Result, Trial, frame_rate
+from .learning import hands_over, learn
+from .results import LATENCY, Port, Result, Trial
 
 SEED = 1
 QUIET = 1_000_000       # clocks without a frame or an event: the trial is over
 PATIENCE = 500_000_000  # clocks in which what is queued has to drain
 FRAMES = ("offered", "forwarded", "corrupted", "reordered")
-LEARNING_FRAMES, LEARNING_LEAST = 8, 32  # of each flow; into each port
-LEARNING_RATE = 4000  # a second, into each port: what the CPU forwards with ease
 CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
 
 
@@ -31,31 +29,16 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
 
     before, forwarded = ready.counters(), 0
     with ready.open(progress=report) as session:
-        if hands_over(trial):
-            before, forwarded = hand_over(trial, session, ready.machine.sys_clk_hz)
+        if hands_over(trial.variant):
+            learn(session, ready.machine.sys_clk_hz, trial.frame_bytes, trial.link_mbps, trial.traffic)
+            before, forwarded = read_counters(session)[0], guest.forwarded(session)
         with outputs.replacing_folder(trial.captures, CAPTURES) as folder:
             capture = {"pcap": str(folder)} if folder else {}
             reply = session.call("trial", **request(trial, clocks), **capture)
         result = conclude(trial, ready, session, reply, start, before)
-        if hands_over(trial):
+        if hands_over(trial.variant):
             result = dataclasses.replace(result, by_hardware=guest.forwarded(session) - forwarded)
         return result
-
-
-def hands_over(trial: Trial) -> bool:
-    return trial.variant in ALL and ALL[trial.variant].hands_over
-
-
-def hand_over(trial: Trial, session: Session, sys_clk_hz: int) -> tuple[guest.Counters, int]:
-    """Each flow's first frames, slowly: then it is the hardware's, if there is room for it. Such are the
-    learning frames of RFC 2544, 23. Returns the guest's counters, and what hardware forwarded, so far.
-    """
-    line_rate = frame_rate(trial.frame_bytes, 100, trial.link_mbps)
-    learning = dataclasses.replace(
-        trial, load_percent=min(100, 100 * LEARNING_RATE / line_rate), burst=0, probe_every=0,
-        frames=max(LEARNING_FRAMES * trial.traffic.flows, LEARNING_LEAST))
-    session.call("trial", **request(learning, round(sys_clk_hz * learning.seconds)))
-    return read_counters(session)[0], guest.forwarded(session)
 
 
 def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: float,

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
+from ..measure.learning import hands_over, learn
 from ..measure.results import frame_rate
 from ..measure.traffic import Traffic, entered
 from ..measure.trial import PATIENCE, QUIET, SEED, damage
@@ -68,7 +69,8 @@ class Task:
 
     def key(self, ready: State) -> str:
         """What the record depends on, and nothing else: the checkpoint's content, and this."""
-        content = json.dumps([ready.folder.name, self.as_record()], sort_keys=True)
+        learning = ["learning"] if hands_over(self.variant) else []
+        content = json.dumps([ready.folder.name, self.as_record(), *learning], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
@@ -101,6 +103,8 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
         clocks += round(sys_clk_hz * frames / frame_rate(task.frame_bytes, load, task.link_mbps))
         offer["then"] = {"load_percent": load, "frames": frames}
     begun = time.monotonic()
+    if hands_over(task.variant):
+        learn(session, sys_clk_hz, task.frame_bytes, task.link_mbps, task.traffic)
     if task.kind == "reset":
         session.call("send", text=TYPE)
         session.call("run", cycles=round(TYPING * sys_clk_hz))

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""RFC 2544, 23: frames that come before a trial, so that the device knows where frames go.
+
+Of variants whose flows go to the hardware after their first frames: what is measured begins then.
+"""
+
+import math
+
+from ..run.session import Session
+from ..run.variants import ALL
+from .results import frame_rate
+from .traffic import Traffic
+
+PER_FLOW, LEAST = 8, 32  # frames of each flow; into each port
+RATE = 4000              # a second, into each port: what the CPU forwards with ease
+QUIET, PATIENCE = 1_000_000, 500_000_000  # clocks, as of a trial
+
+
+def hands_over(variant: str) -> bool:
+    return variant in ALL and ALL[variant].hands_over
+
+
+def learn(session: Session, sys_clk_hz: int, frame_bytes: int, link_mbps: int, traffic: Traffic):
+    """Each flow's first frames, slowly: then it is the hardware's, if there is room for it."""
+    line_rate = frame_rate(frame_bytes, 100, link_mbps)
+    load = min(100, 100 * RATE / line_rate)
+    frames = max(PER_FLOW * traffic.flows, LEAST)
+    clocks = math.ceil(sys_clk_hz * frames / frame_rate(frame_bytes, load, link_mbps))
+    offer = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
+    session.call("trial", ports=traffic.offers(offer, clocks / frames / 2), link_mbps=link_mbps, seed=1,
+                 quiet_cycles=QUIET, max_cycles=clocks + PATIENCE)
