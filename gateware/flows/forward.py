@@ -21,7 +21,8 @@ TTL_LESS = 0xFFFE
 # Forward ------------------------------------------------------------------------------------------
 
 class Forward(LiteXModule):
-    """Moves the frames of `fifo` (the RxQueue of those that are forwarded) to `port` (the other MAC's ForwardPort).
+    """Moves the frames of `fifo` (the RxQueue of those that are forwarded) to the other MAC's ForwardPort, to which
+    pair.py joins what stands under *Towards the other MAC*.
 
     address, action, octets
               as of FlowTable, of the oldest frame; `moving` from when it is there until it has left;
@@ -59,10 +60,9 @@ class Forward(LiteXModule):
         # ----------------------------------------
         waited = Signal(max=PATIENCE + 1)
         number = Signal(12)
-        taken  = Signal() # In stage A,
+        taken  = Signal() # A word is in the first stage:
         read   = Signal(8*DATA_BYTES)
-        order  = Signal(12)
-        ends   = Signal()
+        order  = Signal(12) # its number.
         self.comb += [
             self.address.eq(fifo.head.entry),
             self.length.eq(fifo.head.length),

@@ -9,11 +9,10 @@ import math
 from ..run.session import Session
 from ..run.variants import ALL
 from .results import frame_rate
-from .traffic import Traffic
+from .traffic import PATIENCE, QUIET, SEED, Traffic
 
 PER_FLOW, LEAST = 8, 32  # frames of each flow; into each port
 RATE = 4000              # a second, into each port: what the CPU forwards with ease
-QUIET, PATIENCE = 1_000_000, 500_000_000  # clocks, as of a trial
 
 
 def hands_over(variant: str) -> bool:
@@ -27,5 +26,5 @@ def learn(session: Session, sys_clk_hz: int, frame_bytes: int, link_mbps: int, t
     frames = max(PER_FLOW * traffic.flows, LEAST)
     clocks = math.ceil(sys_clk_hz * frames / frame_rate(frame_bytes, load, link_mbps))
     offer = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
-    session.call("trial", ports=traffic.offers(offer, clocks / frames / 2), link_mbps=link_mbps, seed=1,
-                 quiet_cycles=QUIET, max_cycles=clocks + PATIENCE)
+    session.call("trial", ports=traffic.offers(offer, clocks / frames / 2), link_mbps=link_mbps,
+                 seed=SEED, quiet_cycles=QUIET, max_cycles=clocks + PATIENCE)

@@ -3,6 +3,10 @@
 
 from dataclasses import dataclass
 
+SEED = 1
+QUIET = 1_000_000       # clocks without a frame or an event: the trial is over
+PATIENCE = 500_000_000  # clocks in which what is queued has to drain
+
 
 @dataclass(frozen=True)
 class Traffic:

@@ -11,10 +11,8 @@ from ..run.state import State
 from ..show import outputs
 from .learning import hands_over, learn
 from .results import LATENCY, Port, Result, Trial
+from .traffic import PATIENCE, QUIET, SEED
 
-SEED = 1
-QUIET = 1_000_000       # clocks without a frame or an event: the trial is over
-PATIENCE = 500_000_000  # clocks in which what is queued has to drain
 FRAMES = ("offered", "forwarded", "corrupted", "reordered")
 CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
 

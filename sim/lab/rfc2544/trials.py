@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, replace
 
 from ..measure.learning import hands_over, learn
 from ..measure.results import frame_rate
-from ..measure.traffic import Traffic, entered
-from ..measure.trial import PATIENCE, QUIET, SEED, damage
+from ..measure.traffic import PATIENCE, QUIET, SEED, Traffic, entered
+from ..measure.trial import damage
 from ..run.session import Session
 from ..run.state import State
 from ..run.variants import INTERFACES
