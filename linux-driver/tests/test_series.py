@@ -183,6 +183,9 @@ def build(tree, tmp_path_factory):
 
     def compile_at(commit: str) -> tuple[str, list[Path]]:
         git(tree, "checkout", "--quiet", "--detach", commit)
+        # Each time: a step that does not know an option yet drops it.
+        with open(directory / ".config", "a") as config:
+            config.write(OPTIONS)
         make("olddefconfig")
         mdio = series.MDIO / "mdio-litex.o"
         for old in (directory / series.PLACE).glob("*.o"):
@@ -193,8 +196,6 @@ def build(tree, tmp_path_factory):
         return output, sorted([*(directory / series.PLACE).glob("*.o"), directory / mdio])
 
     make(target.config)
-    with open(directory / ".config", "a") as config:
-        config.write(OPTIONS)
     last = git(tree, "rev-parse", "HEAD").strip()
     yield lambda commit: compile_at(commit.replace("HEAD", last))
     git(tree, "checkout", "--quiet", "--detach", last)
