@@ -227,8 +227,11 @@ int main(int words, char **word)
 {
 	uint32_t chunks = words > 3 ? atoi(word[3]) : MAX_CHUNKS;
 
-	if (words < 3 || words > 5 || !chunks || chunks > MAX_CHUNKS)
+	if (words < 3 || words > 5 || !chunks || chunks > MAX_CHUNKS) {
+		fprintf(stderr, "usage: xsk copy|zero INTERFACE [CHUNKS [FRAMES]], 1 to %d chunks\n",
+			MAX_CHUNKS);
 		return 2;
+	}
 	signal(SIGTERM, stop);
 	create(word[1], word[2], chunks);
 	if (words > 4)
