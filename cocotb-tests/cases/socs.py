@@ -44,13 +44,14 @@ class WishboneHost:
         dut.host_cyc.value = dut.host_stb.value = 1
         while True:
             await RisingEdge(dut.sys_clk)
-            if int(dut.host_ack.value) or int(dut.host_err.value):
+            ack, err = int(dut.host_ack.value), int(dut.host_err.value)
+            if ack or err:
                 break
-        ok = not int(dut.host_err.value)
+        assert ack != err, "done and refused at once"
         read = int(dut.host_dat_r.value).to_bytes(self.width, "little")[lane:lane + length]
         dut.host_cyc.value = dut.host_stb.value = 0
         await RisingEdge(dut.sys_clk)
-        return read, ok
+        return read, bool(ack)
 
 
 class AXIHost:
