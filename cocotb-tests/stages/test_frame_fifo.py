@@ -11,7 +11,8 @@ from cocotb.triggers import RisingEdge
 DUT = "frame_fifo"
 WORDS, FRAMES = 64, 6  # what bench.devices.duts.frame_fifo() holds
 
-OUTPUTS = ("accepted", "space", "available", "head_tag", "word", "frames")
+OUTPUTS = ("accepted", "space", "available", "head_tag", "word", "frames", "held",
+           "awake")
 PULSES = ("write", "commit", "abort", "next", "free")
 
 
@@ -45,9 +46,11 @@ class Bench:
             getattr(self.dut, name).value = pulses.get(name, 0)
         self.dut.data.value, self.dut.param_tag.value = data, tag
         await RisingEdge(self.dut.sys_clk)
-        accepted, space, available, head, word, frames = (
+        accepted, space, available, head, word, frames, held, awake = (
             int(getattr(self.dut, name).value) for name in OUTPUTS)
         assert (space, available, frames) == (self.space, self.available, len(self.frames))
+        assert held == bool(self.frames)
+        assert awake == (held and not available)  # or a clock gate would keep it so
         if self.available:
             assert head == self.frames[0][0]
             if self.read < len(self.frames[0][1]):

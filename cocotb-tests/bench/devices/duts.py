@@ -191,7 +191,7 @@ def frame_fifo():
         write=device.write, data=device.data, commit=device.commit, abort=device.abort,
         param=device.param, accepted=device.accepted, space=device.space,
         available=device.available, head=device.head, word=device.word, next=device.next,
-        free=device.release, frames=device.frames)
+        free=device.release, frames=device.frames, held=device.held, awake=device.awake)
 
 
 # Address filter -----------------------------------------------------------------------------------
