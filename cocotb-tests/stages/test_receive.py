@@ -17,15 +17,16 @@ FRAMES = 4  # that the FIFO of bench.devices.duts.receive() holds
 
 
 class Bench:
-    """`fates` lists (what became of a frame, its octets) as they are told."""
+    """`fates` lists (what became of a frame, its octets) as they are told; `pauses` counts those that
+    the MAC is to obey. A frame's fate waits for a lookup now and then."""
 
     @classmethod
     async def start(cls, dut):
         bench = cls()
-        bench.dut, bench.fates = dut, []
+        bench.dut, bench.fates, bench.pauses = dut, [], 0
         Clock(dut.sys_clk, 10, unit="ns").start()
         for name in ("sink_valid", "sink_error", "free", "next", "obey", "strip", "compare0_on",
-                     "compare1_on"):
+                     "compare1_on", "lookup_busy"):
             getattr(dut, name).value = 0
         dut.enable.value, dut.max_frame.value = 1, 1518
         dut.sys_rst.value = 1
@@ -33,6 +34,7 @@ class Bench:
         await RisingEdge(dut.sys_clk)
         dut.sys_rst.value = 0
         cocotb.start_soon(bench._watch())
+        cocotb.start_soon(bench._look_up())
         return bench
 
     async def _watch(self):
@@ -40,6 +42,14 @@ class Bench:
             await RisingEdge(self.dut.sys_clk)
             self.fates += [(name, int(self.dut.octets.value)) for name in FATES
                            if int(getattr(self.dut, name).value)]
+            self.pauses += int(self.dut.pauses.value)
+
+    async def _look_up(self):
+        """Lookups, and none under way, for some clocks each."""
+        while True:
+            for busy in (1, 0):
+                self.dut.lookup_busy.value = busy
+                await ClockCycles(self.dut.sys_clk, random.randint(1, 4))
 
     async def send(self, octets, errors=None, gap=8):
         """A frame with its FCS, and `gap` clocks; `errors`: word -> lanes that are marked, there and in
@@ -139,7 +149,8 @@ async def every_frame_has_one_fate(dut):
 
 @cocotb.test()
 async def control_frames_have_fates_of_their_own(dut):
-    """By destination, type and opcode, each of which is wrong by a bit at times; if they are wanted."""
+    """By destination, type and opcode, each of which is wrong by a bit at times; if they are wanted.
+    One that is of no good, but right so far, pauses nobody, and does not count for the next one."""
     bench = await Bench.start(dut)
     station = bytes.fromhex("024d6f640000")
     dut.station.value = int.from_bytes(station, "little")
@@ -152,12 +163,20 @@ async def control_frames_have_fates_of_their_own(dut):
         wrong = random.choice((None, None, 0, 5, 1, 4, 12, 13, 14, 15))
         if wrong is not None:
             frame[wrong] ^= 1 << random.randrange(8)
-        if random.random() < 0.2:  # what was there before does not count
-            await bench.send(add_fcs(bytes.fromhex("0180c2000001") + bytes(6) + b"\x88\x08\0\1")[:40])
-            assert bench.fates.pop()[0] == "undersize"
+        if random.random() < 0.2:
+            right = bytes.fromhex("0180c2000001") + bytes(6) + b"\x88\x08\0\1\0\1"
+            spoilt, octets = random.choice((
+                ("undersize", add_fcs(right)),
+                ("undersize", add_fcs(right.ljust(59, b"\0"))),
+                ("fcs_error", right.ljust(64, b"\0")),
+                ("oversize", add_fcs(right.ljust(1515, b"\0")))))
+            await bench.send(octets)
+            assert bench.fates.pop()[0] == spoilt and not bench.pauses
         await bench.send(add_fcs(bytes(frame)))
         fate, _ = bench.fates.pop()
         assert not bench.fates
+        assert bench.pauses == (fate == "paused")
+        bench.pauses = 0
         if not obey or wrong is not None and wrong < 14:
             assert fate == "good"
             assert await bench.take() == frame

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The devices under test: each function returns a Migen module and the set of its ports."""
 
+from types import SimpleNamespace
 from unittest import mock
 
 from migen import *
@@ -34,7 +35,7 @@ from moderato.gateware.mac import PARTS, ModeratoMAC
 from moderato.gateware.wire.mac_core import MACCore
 from moderato.gateware.receive.merge import Continuation
 from moderato.gateware.interrupts.moderation import Moderation
-from moderato.gateware.options import MACOptions
+from moderato.gateware.options import LEAST_FLOW_ORDER, MACOptions
 from moderato.gateware.interrupts.pacing import Pacing
 from moderato.gateware.transmit.pause_source import PauseSource
 from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
@@ -294,13 +295,17 @@ def statistics():
 
 def receive():
     """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; sums, and two comparisons,
-    compare0 and compare1. A pause is for `quanta`. `strip` takes tags out."""
+    compare0 and compare1. A pause is for `quanta`. `strip` takes tags out. No flow is known, which
+    is not so clear while `lookup_busy`."""
     device = Module()
-    options = MACOptions(urgent=True, rx_checksum=True, pause=True, vlan=True)
+    options = MACOptions(urgent=True, rx_checksum=True, pause=True, vlan=True, flows=LEAST_FLOW_ORDER)
+    flows   = SimpleNamespace(busy=Signal(), hit=Signal(), entry=Signal(options.flows),
+        length=Signal(14), take=Signal(), first=Signal(), data=Signal(32), octets=Signal(15),
+        tagged=Signal(), vid=Signal(12))
     device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame(options), 4)
-    device.submodules.receive = top = Receive(fifo, options)
+    device.submodules.receive = top = Receive(fifo, options, flows=flows)
     results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full",
-        "paused", "unknown"]
+        "paused", "unknown", "pauses"]
     sink    = {name: getattr(top.sink, name)
         for name in ("valid", "ready", "last", "last_be", "data", "error")}
     device.comb += top.filter.promiscuous.eq(1)
@@ -311,7 +316,7 @@ def receive():
         together=top.urgent.together, enable=top.enable, max_frame=top.max_frame,
         obey=top.obey, quanta=top.control.quanta, station=top.filter.station, strip=top.tag.strip,
         available=fifo.available, free=fifo.release, head=fifo.head, word=fifo.word, next=fifo.next,
-        **{name: getattr(top, name) for name in results})
+        lookup_busy=flows.busy, **{name: getattr(top, name) for name in results})
 
 
 def membership():
