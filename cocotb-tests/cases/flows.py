@@ -20,6 +20,7 @@ from bench.models.flow_model import Ends, Flow
 from bench.models.frames import TESTER, padded, plain, tagged
 from bench.models.wishbone import field
 from bench.wires.wire import SimWire, add_fcs
+from moderato.gateware.registers.table import FLOW_WAYS
 
 ENTRIES = 2**FLOW_ORDER
 
@@ -333,6 +334,21 @@ async def line_rate(dut):
     for side in router.sides:
         assert await side.regs.read("RX_FLOW_DROPS") == 0
         assert await side.regs.read("RX_DROP_FIFO") == 0
+
+
+@cocotb.test()
+async def a_word_in_each_clock(dut):
+    """The shortest frames at the pace of the clock: their fate waits for the lookup, whichever way
+    finds them."""
+    router = await Router.start(dut)
+    one, _ = router.sides
+    one.wire.link = 3200
+    flows = [router.flow() for _ in range(FLOW_WAYS)]
+    for way, flow in enumerate(flows):
+        await one.add(flow, flow.places(FLOW_ORDER)[way])
+    for flow in 4*flows:
+        one.send(packet(flow), flow)
+    await router.check()
 
 
 @cocotb.test()

@@ -39,10 +39,18 @@ class FlowTableProof(Module):
             (~dut.left | (waiting != 0)) & (~kept | ((waiting != MOST) & dut.hit)))
         state = dut.fsm.ongoing
         stored = dut.keys.write & dut.keys.data.valid
+        counts = dut.counts
         self.promises = {
             "nothing_goes_by_what_ended": dut.command | (old == 0),
             "nor_when_a_new_one_begins": ~stored | (old == 0),
             "new_parts_come_together": stored == dut.actions.write,
+            "a_new_one_counts_from_zero": ~stored | (
+                counts.write & (counts.target == dut.keys.target) &
+                (counts.data.frames == 0) & (counts.data.octets == 0)),
+            "each_frame_counts_where_it_belongs": ~dut.counted | (
+                counts.write & (counts.target == dut.address) &
+                (counts.data.frames == (counts.row.frames + 1)[:32]) &
+                (counts.data.octets == (counts.row.octets + dut.octets)[:32])),
             "a_lookup_under_way_hits_nothing": ~under_way | ~dut.hit,
             "lemma_cut": ~under_way | cut,
             "lemma_waiting": waiting <= MOST,
@@ -57,7 +65,8 @@ class FlowTableProof(Module):
             "it_waits_for_the_adder": state("STORE") & ~stored,
         }
         self.inputs = {kept, *(getattr(dut, name) for name in (
-            "left", "start", "write", "remove", "clear", "read", "counted", "moving"))}
+            "left", "start", "write", "remove", "clear", "read", "counted", "moving", "address",
+            "octets"))}
 
 
 class Received:

@@ -39,7 +39,7 @@ MUTANTS = [
      "what was removed is written anew"),
     ("the adder's row",
      "If(~self.counted,\n                stores.eq(1),", "If(1,\n                stores.eq(1),",
-     "another entry's counters become 0"),
+     "a new entry goes on with the counters of the old one"),
     ("counters are read too soon",
      "If(~self.moving & (reads == 2),", "If(~self.moving & (reads == 0),",
      "they are those of another entry"),
