@@ -10,6 +10,7 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
+from cocotb.utils import get_sim_time
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
@@ -19,7 +20,7 @@ from bench.models import rss_model
 from bench.models.driver import RX_OFFSET, Driver
 from bench.models.frames import inserted, plain
 from bench.mac import Mac
-from bench.wires.wire import add_fcs
+from bench.wires.wire import SYS_PERIOD_NS, add_fcs
 from cases.basics import Handler
 from cases.stamps import start_clock
 
@@ -522,6 +523,35 @@ async def each_has_its_interrupts(dut):
     assert [await both.regs.read(name) for name in names] == [2, 2, 0, 0]
     assert [await both.regs.read(f"{name}_FRAMES") for name in names] == [2, 2, 0, 0]
     assert both.mac.events["rx_interrupt"] == 4
+
+
+@cocotb.test()
+@cocotb.parametrize(timer=["ABSOLUTE_TIMER", "PACKET_TIMER", "GAP"])
+async def each_ring_has_its_timers(dut, timer):
+    """Both directions of both queues: an interrupt is as late as the ring's own register says."""
+    both = await Queues.start(dut, **dict.fromkeys(("RX_FRAMES", "TX_FRAMES"), int(timer == "GAP")))
+    rings = [ring for driver in both.drivers for ring in (driver.rx, driver.tx)]
+    random.shuffle(rings)
+    apart = 2000  # clocks; all frames take less
+    for place, ring in enumerate(rings, 1):
+        await both.regs.write(f"{ring.prefix}_{timer}", place*apart)
+    start = get_sim_time("ns")
+
+    async def late(ring):
+        """In clocks, since the frames were sent. A GAP holds the second interrupt."""
+        line = getattr(dut, f"irq_{ring.prefix.lower()}")
+        await RisingEdge(line)
+        if timer == "GAP":
+            await ring.rearm()
+            await RisingEdge(line)
+        return (get_sim_time("ns") - start) / SYS_PERIOD_NS
+
+    waiting = [cocotb.start_soon(late(ring)) for ring in rings]
+    for queue, driver in enumerate(both.drivers):
+        both.send(both.for_queue(queue))
+        await driver.send(marked(queue, MIN))
+    for place, (ring, task) in enumerate(zip(rings, waiting, strict=True), 1):
+        assert place*apart < await task < (place + 1)*apart, ring.prefix
 
 
 MODERATIONS = [{"RX_FRAMES": 1}, {"RX_PACKET_TIMER": 300}, {"RX_ABSOLUTE_TIMER": 1000},
