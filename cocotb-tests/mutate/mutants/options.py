@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["sim-tags", "sim-checksums", "sim-merging", "test_mac_plain"]
+TESTS = ["sim-tags", "sim-checksums", "sim-merging", "test_mac_plain", "sim-all"]
 
 MUTANTS = [
     ("does not say that it marks segments",

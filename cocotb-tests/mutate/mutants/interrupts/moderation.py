@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["test_moderation", "sim-all", "formal:moderation", "test_mac_gated", "sim-faults"]
+TESTS = ["test_moderation", "sim-all", "formal:moderation", "test_mac_gated", "sim-faults",
+         "sim-rings"]
 
 MUTANTS = [
     ("raised at one more than FRAMES",

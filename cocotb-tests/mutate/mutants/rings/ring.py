@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["sim-rings", "sim-faults", "sim-stamps", "formal:rx_ring", "gated-options"]
+TESTS = ["sim-rings", "sim-faults", "sim-stamps", "formal:rx_ring", "gated-options",
+         "sim-all"]
 
 MUTANTS = [
     ("stops with writes under way",
