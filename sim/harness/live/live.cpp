@@ -236,4 +236,5 @@ void Live::finish(uint64_t cycle, const std::string& report) {
             differ("the recording has " + at(recorded) + ", the replay has none");
     }
     check();
+    if (wire_) wire_->close();
 }

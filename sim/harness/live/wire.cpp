@@ -76,6 +76,13 @@ std::optional<uint64_t> Wire::agreed() const {
     return std::max(*my_end_, *their_end_);
 }
 
+void Wire::close() const {
+    if (!my_end_) return;
+    ::shutdown(plan_.socket, SHUT_WR);
+    char octets[1 << 12];
+    while (::recv(plan_.socket, octets, sizeof octets, 0) > 0) {}
+}
+
 // The other box -------------------------------------------------------------------------------------------
 
 void Wire::tell(uint64_t next) {

@@ -51,6 +51,9 @@ public:
     bool asked_to_end() const { return their_end_.has_value(); }
     // The cycle at which both end, if that was agreed on.
     std::optional<uint64_t> agreed() const;
+    // This box has ended: waits until the other one has, too. Who closes a TCP connection without having read all loses what
+    // is under way to the other end, and that may be where it ends.
+    void close() const;
 
 private:
     struct Leaving {

@@ -27,11 +27,10 @@ class Boxes:
     hosts, whose ends are `hosts`, or a recording in their place."""
 
     def __init__(self, binary, rom, folder, fields, hosted=True, delays=(DELAY, DELAY), first=(),
-                 mbps=100):
+                 mbps=100, wired=socket.socketpair):
         self.hosts, self.processes, self.open = [], [], None
         read, self.open = os.pipe()
-        ends = socket.socketpair()
-        for number, wire in enumerate(ends):
+        for number, wire in enumerate(wired()):
             keep, live = [wire.fileno()], {"do": "live", "link_mbps": mbps, **fields(number)}
             live["wire"] = {"port": 1 - number, "socket": wire.fileno(), "delay": delays[number]}
             if hosted:
@@ -144,8 +143,20 @@ def test_words_arrive_in_their_cycles(boxes, tmp_path, mbps):
         assert left == came and len(came) >= 4
 
 
-def test_a_replay_is_the_same_to_the_cycle(boxes, tmp_path):
-    both = boxes(recorded)
+def over_tcp():
+    """As a wire between machines is."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        near = socket.create_connection(listener.getsockname())
+        far, _ = listener.accept()
+    for end in (near, far):
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return near, far
+
+
+@pytest.mark.parametrize("wire", [socket.socketpair, over_tcp])
+def test_a_replay_is_the_same_to_the_cycle(boxes, tmp_path, wire):
+    """Also if it was recorded over TCP, and is played without."""
+    both = boxes(recorded, wired=wire)
     conversation(both)
     played = both.end()
     until = played[0]["end_cycle"]
@@ -197,13 +208,15 @@ def statement(next_, seen=0, end=NEVER, words=()):
 
 
 def test_a_damaged_frame_crosses_it_as_it_is(binary, rom, tmp_path):
-    """At its other end is this test. The mock does not look at an FCS, and makes a new one."""
+    """At its other end is this test. The mock does not look at an FCS, and makes a new one. A box waits
+    for the other one's end, because what it has said might not be there yet."""
     frame = bytes(Ether(dst=GUEST.format(0), src=TESTER.format(0)) / ARP()).ljust(60, b"\0") + b"fcs?"
     packet_ = b"\x55" * 7 + b"\xd5" + frame
     begin, until = 5000, 100_000
     words = [(begin + 8 * at, packet_[at:at + 4], at + 4 >= len(packet_))
              for at in range(0, len(packet_), 4)]
     near, far = socket.socketpair()
+    near.settimeout(WAIT)
     live = {"do": "live", "wire": {"port": 0, "socket": far.fileno(), "delay": DELAY}, "until": until,
             "capture": "pcapng"}
     with near, far, subprocess.Popen([binary, "--load", rom, "--script", "-"], text=True, cwd=tmp_path,
@@ -214,7 +227,10 @@ def test_a_damaged_frame_crosses_it_as_it_is(binary, rom, tmp_path):
         far.close()
         greeting = near.recv(28, socket.MSG_WAITALL)
         assert greeting[:8] == b"ModeWire"
-        near.sendall(greeting + statement(NEVER, words=words))
+        near.sendall(greeting + statement(NEVER, end=until, words=words))
+        while near.recv(4096):  # it says that it has ended, and waits for us
+            pass
+        near.shutdown(socket.SHUT_WR)
         reply = Boxes.reply(process)
     first, second = reply["ports"]
     assert first["in"] == {"frames": 1, "octets": len(frame)} and second["out"]["frames"] == 1
