@@ -57,6 +57,22 @@ def test_ping_and_tcp_through_two_boxes(run, tmp_path, capfd):
     assert [(time + DELAY, octets) for time, octets in there[:len(here)]] == here
     assert len(there) - len(here) <= 1 and len(here) > 10  # one may have been under way
 
+    assert_replayed(run, tmp_path, capfd)
+
+
+def test_boxes_on_workers(run, cluster, tmp_path, capfd):
+    """Two processes that share nothing but TCP. The replay, here, is the same to the cycle."""
+    assert run("--boxes", "2", "--delay", str(DELAY), "--variant", "napi", "--scheduler", cluster,
+               "--record", "session", "--capture", "frames", "--json", "session.json",
+               "-c", "ping -c 2 198.19.0.2") == 0
+    assert "2 received, 0% packet loss" in capfd.readouterr().out
+    there, here = frames(tmp_path / "frames", "eth1", 2), frames(tmp_path / "frames.1", "eth0", 1)
+    assert [(time + DELAY, octets) for time, octets in there] == here
+    assert_replayed(run, tmp_path, capfd)
+
+
+def assert_replayed(run, tmp_path, capfd):
+    """To the cycle: frames and report are those of the session."""
     assert run("--replay", "session", "--capture", "again", "--json", "replay.json") == 0
     assert "the same as the recording, to the cycle, to its end" in capfd.readouterr().err
     played, again = (json.loads((tmp_path / name).read_text())

@@ -11,7 +11,6 @@ import sys
 import time
 from pathlib import Path
 
-import distributed
 import pytest
 
 from moderato.sim.lab.rfc2544 import matrix, metrics, tests
@@ -305,40 +304,6 @@ def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
 
 
 # A cluster ----------------------------------------------------------------------------------------
-
-@pytest.fixture
-def cluster(tmp_path):
-    """The address of a dask scheduler with two workers, each with a cache of its own."""
-    dask = [sys.executable, "-m", "dask"]
-    place = tmp_path / "scheduler.json"
-    scheduler = subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0",
-                                  "--no-dashboard", "--no-show", "--scheduler-file", place],
-                                 stderr=subprocess.DEVNULL)
-    started = [scheduler]
-    try:
-        while not (place.exists() and place.read_text().endswith("\n}")):
-            assert scheduler.poll() is None
-            time.sleep(0.05)
-        address = json.loads(place.read_text())["address"]
-        for number in range(2):
-            started.append(subprocess.Popen(
-                [*dask, "worker", address, "--host", "127.0.0.1", "--nthreads", "1",
-                 "--no-dashboard", "--no-nanny",
-                 "--local-directory", str(tmp_path / f"scratch{number}")],
-                env={**os.environ, "MODERATO_CACHE": str(tmp_path / f"worker{number}")},
-                stderr=subprocess.DEVNULL))
-        with distributed.Client(address, set_as_default=False) as client:
-            client.wait_for_workers(2)
-        yield address.removeprefix("tcp://")
-    finally:
-        for process in reversed(started):
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:  # a worker sometimes waits for a scheduler for ever
-                process.kill()
-                process.wait()
-
 
 def without_wall_time(file: Path) -> dict:
     return {key: {k: v for k, v in record.items() if k != "wall_seconds"}

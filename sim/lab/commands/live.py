@@ -13,6 +13,7 @@ EXAMPLES = ("--record session",
             "--variant napi -c 'curl -s http://198.18.0.1/cgi-bin/counters' --capture page.pcapng",
             "--replay session",
             "--boxes 2 -c 'ping -c 3 198.19.0.2' --record session",
+            "--boxes 2 --scheduler HOST:8786 -c 'ping -c 3 198.19.0.2' --record session",
             "--boxes 2 --type0 'wget -O /dev/null http://198.18.1.2/' -c 'sleep 60'",
             "--replay session --from 95000000 --until 97000000 --folded stacks")
 
@@ -28,6 +29,8 @@ def options(parser):
              "second host is beyond that (default: 1)")
     add("--delay", type=arguments.delay, metavar="NS",
         help=f"of the wire between two boxes, 0 to {arguments.MAX_DELAY} (default: 1000)")
+    add("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
+        help="of a dask scheduler, two of whose workers run the two boxes; with -c")
     for number in range(2):
         add(f"--type{number}", dest=f"type{number}", type=files.text, metavar="COMMAND",
             help=f"type this at the console of box {number} as the session begins")
@@ -67,13 +70,14 @@ def run(options) -> int:
     from ..live import live
     from ..live.boxes import DELAY_NS
     require_together(options)
+    require_far(options)
     require_of_two(options)
     common.variants(options)
     request = live.Request(options.variant, options.command, common.system(options), options.record,
                            options.capture, options.json, options.until, options.pace or 1.0,
                            options.begin, options.folded, options.watch, options.boxes,
                            DELAY_NS if options.delay is None else options.delay,
-                           (options.type0, options.type1))
+                           (options.type0, options.type1), options.scheduler)
     return live.replay(options.replay, request) if options.replay else live.live(request)
 
 
@@ -94,6 +98,22 @@ def require_together(options):
                          "console, and replay it")
 
 
+def require_far(options):
+    """Refuse with --scheduler what is of boxes on this machine."""
+    if options.scheduler is None:
+        return
+    if options.replay:
+        raise UsageError("--scheduler is of a session; its replay is the same here, so leave it out")
+    if options.boxes == 1:
+        raise UsageError("--scheduler is of two boxes; add --boxes 2")
+    if options.command is None:
+        raise UsageError("--scheduler has no consoles here; give a command with -c, and type with "
+                         "--type0 and --type1")
+    if options.watch:
+        raise UsageError("--watch is of a box on this machine; leave it or --scheduler out, or record, "
+                         "and watch the replay")
+
+
 def require_of_two(options):
     """Refuse options of two boxes for one, or for a recording, which says how many there were."""
     if options.boxes == 1 or options.replay:
@@ -108,6 +128,7 @@ def require_of_two(options):
         raise UsageError("--boxes 2 needs ports whose MAC addresses can be set, and the kernel's "
                          "driver for LiteEth can't; leave --nic or --boxes out")
     if options.watch:
-        raise UsageError("--watch shows one box; leave it or --boxes out")
+        raise UsageError("--watch shows one box; leave it or --boxes out; --capture has what passes "
+                         "both")
     if options.command is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the consoles of two boxes need a terminal; give a command with -c")

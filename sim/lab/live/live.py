@@ -23,7 +23,7 @@ from ..run.variants import KNOWN, LITEETH
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.guest_output import GuestOutput
-from . import boxes, busy, consoles, hosts, recording, window
+from . import boxes, busy, consoles, far, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
@@ -54,6 +54,7 @@ class Request:
     boxes:   int = 1
     delay:   float = DELAY_NS    # of the wire between two boxes
     typed:   tuple[str | None, ...] = (None, None)  # at the console of each, at the beginning
+    scheduler: str | None = None  # of dask, whose workers run the boxes
 
 
 def live(request: Request) -> int:
@@ -86,7 +87,7 @@ def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts) -> int:
         if len(made) == 1:
             return console(made[0], beside, GREETING.format("", *entries))
         return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
-    status, replies = run(made, beside, request.command)
+    status, replies = run(made, beside, request.command, request.scheduler)
     _tell(request, [box.ready for box in made], replies)
     _name(request, request.record, request.capture)
     if status is None:
@@ -147,14 +148,17 @@ def _window(fields: dict) -> list[int]:
     return [fields["window"], int(Path(fields["symbols"]).name)]
 
 
-def run(made: Sequence[Box], beside: hosts.Hosts, command: str) -> tuple[int | None, list[dict]]:
+def run(made: Sequence[Box], beside: hosts.Hosts, command: str,
+        scheduler: str | None = None) -> tuple[int | None, list[dict]]:
     """The status of a command beyond port 0, and what moderato-sim says of the session, of each box.
 
-    The status is None if the session ended first; the command was killed then.
+    scheduler: of dask, whose workers run the boxes. The status is None if the session ended first;
+    the command was killed then.
     """
     read, write = os.pipe()  # closed when the command has ended, or when we have
     made = [box.with_fields([read], until_closed=read) for box in made]
-    with boxes.opened(made) as sessions, _closing(write) as ends:
+    opened = far.opened(made, scheduler) if scheduler else boxes.opened(made)
+    with opened as sessions, _closing(write) as ends:
         os.close(read)
         with contextlib.redirect_stdout(sys.stderr), \
                 GuestOutput(made[0].ready.machine.sys_clk_hz) as output:
@@ -187,6 +191,9 @@ def _closing(descriptor: int):
 def replay(path: Path, request: Request) -> int:
     """Play a recording; 0 if all that left did so in its cycle, and the reports are the same."""
     recorded = _read(path)
+    if request.watch and len(recorded) > 1:
+        raise LabError(f"--watch shows one box, and {path} is of two; leave it out: --capture has what "
+                       "passed, and --folded where the cycles of each went")
     until = _until(_shortest(recorded), request)
     variant, system = _recorded_system(recorded[0])
     ready = _ready(system, variant, len(recorded))

@@ -175,23 +175,46 @@ def version() -> str:
     return key("lab", [Path(__file__).parents[1]])
 
 
+def require_version(of_client: str):
+    """Raises LabError if this worker's code is not that of who asks."""
+    if version() != of_client:
+        raise LabError("a worker runs another commit of Moderato; update its clone and restart it")
+
+
+def on_worker(file: Path | Blob) -> Path:
+    """Where an argument is that `Farm.file` has made."""
+    return file.file() if isinstance(file, Blob) else file
+
+
+class Here:
+    """The worker that runs the function which makes this, for one task."""
+
+    def __init__(self):
+        import distributed
+        self.worker = distributed.get_worker()
+        self.task = self.worker.get_current_task()
+
+    def require_wanted(self):
+        """Raises LabError if nobody waits for the task any more."""
+        state = self.worker.state.tasks.get(self.task)
+        if state is None or state.state in ("cancelled", "released"):
+            raise LabError("the task is not wanted any more")
+
+    def tell(self, topic: str, message):
+        """Say something to who has subscribed to the topic."""
+        self.worker.log_event(topic, message)
+
+
 def _serve(work: Work, task: Task, simulator: Path | Blob, checkpoint: Path | Blob, sys_clk_hz: int,
           client_version: str) -> dict:
     """A trial's record; runs in a worker."""
-    if version() != client_version:
-        raise LabError("a worker runs another commit of Moderato; update its clone and restart it")
-    import distributed
-    worker = distributed.get_worker()
-    name = worker.get_current_task()
+    require_version(client_version)
+    here = Here()
 
     def report(share: float):
-        state = worker.state.tasks.get(name)
-        if state is None or state.state in ("cancelled", "released"):
-            raise LabError("the trial is not wanted any more")
-        worker.log_event(PROGRESS, (task.name, share))
+        here.require_wanted()
+        here.tell(PROGRESS, (task.name, share))
 
-    simulator, checkpoint = (file.file() if isinstance(file, Blob) else file
-                             for file in (simulator, checkpoint))
     # What a trial offers is judged, not returned.
-    with Session(simulator, restore=checkpoint, udp_echo=True) as running:
+    with Session(on_worker(simulator), restore=on_worker(checkpoint), udp_echo=True) as running:
         return work(task, running, sys_clk_hz, report)
