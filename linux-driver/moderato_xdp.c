@@ -8,7 +8,6 @@
  * not.
  */
 
-#include "moderato_ptp.h"
 #include "moderato_variants.h"
 #include "moderato_xdp.h"
 
@@ -117,18 +116,11 @@ static const char *moderato_xdp_unsuited(const struct moderato_config *config,
 /* The same, of what else may be on */
 static const char *moderato_xdp_unsuited_too(const struct moderato_priv *priv)
 {
-	struct kernel_hwtstamp_config stamps = {};
-
 	if (priv->ndev->features & NETIF_F_GRO_HW)
 		return "XDP sees no merged segments: ethtool -K rx-gro-hw off";
 	/* They leave the ring out of turn */
 	if (moderato_flows_urgent(priv))
 		return "XDP knows no urgent frames: ethtool -N delete, each rule";
-	/* They are where a program may write */
-	if (priv->ptp)
-		moderato_hwtstamp_get(priv->ndev, &stamps);
-	if (stamps.rx_filter != HWTSTAMP_FILTER_NONE)
-		return "XDP has no stamps of frames: switch off those of received ones";
 	return NULL;
 }
 
@@ -167,20 +159,6 @@ static int moderato_xdp_set_rxnfc(struct net_device *ndev,
 		return -EBUSY;
 	}
 	return priv->xdp->ethtool_ops.set_rxnfc(ndev, cmd);
-}
-
-static int moderato_xdp_set_hwtstamp(struct net_device *ndev,
-				     struct kernel_hwtstamp_config *config,
-				     struct netlink_ext_ack *extack)
-{
-	struct moderato_priv *priv = netdev_priv(ndev);
-
-	if (priv->xdp->prog && config->rx_filter != HWTSTAMP_FILTER_NONE) {
-		NL_SET_ERR_MSG_MOD(extack,
-				   "no frame has a stamp with XDP: detach the program");
-		return -EBUSY;
-	}
-	return priv->xdp->netdev_ops.ndo_hwtstamp_set(ndev, config, extack);
 }
 
 /* Programs ------------------------------------------------------------------ */
@@ -341,6 +319,7 @@ static int moderato_xdp_init(struct moderato_priv *priv)
 	xdp->netdev_ops = priv->netdev_ops;
 	xdp->ethtool_ops = priv->ethtool_ops;
 	priv->xdp = xdp;
+	moderato_xdp_metadata(priv);
 
 	priv->suits = moderato_xdp_suits;
 	priv->ethtool_ops.get_sset_count = moderato_xdp_get_sset_count;
@@ -348,8 +327,6 @@ static int moderato_xdp_init(struct moderato_priv *priv)
 	priv->ethtool_ops.get_ethtool_stats = moderato_xdp_get_stats;
 	if (priv->ethtool_ops.set_rxnfc)
 		priv->ethtool_ops.set_rxnfc = moderato_xdp_set_rxnfc;
-	if (priv->netdev_ops.ndo_hwtstamp_set)
-		priv->netdev_ops.ndo_hwtstamp_set = moderato_xdp_set_hwtstamp;
 	priv->netdev_ops.ndo_fix_features = moderato_xdp_fix_features;
 	priv->netdev_ops.ndo_bpf = moderato_xdp_bpf;
 	priv->netdev_ops.ndo_xdp_xmit = moderato_xdp_xmit;

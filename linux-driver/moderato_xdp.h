@@ -37,12 +37,25 @@ struct moderato_xdp_stats {
 
 /* @prog: what rings are created for, guarded by RTNL
  * @netdev_ops, @ethtool_ops: what there is without XDP
+ * @metadata_ops: what this hardware says of frames
  */
 struct moderato_xdp {
 	struct bpf_prog *prog;
 	struct moderato_xdp_stats stats[MODERATO_MAX_QUEUES];
 	struct net_device_ops netdev_ops;
 	struct ethtool_ops ethtool_ops;
+	struct xdp_metadata_ops metadata_ops;
+};
+
+/* A frame as a program sees it, and, where the hardware says more of it than its
+ * octets, what that is: bpf_xdp_metadata_rx_*() find it here
+ * @stamp: when it came, in ns, if @status says so
+ */
+struct moderato_xdp_buff {
+	struct xdp_buff xdp;
+	u32 status;
+	const struct moderato_desc *desc;
+	u64 stamp;
 };
 
 /* Of a ring: what its frames are shown to
@@ -54,6 +67,7 @@ struct moderato_xdp_rx {
 	struct xdp_rxq_info rxq;
 };
 
+void moderato_xdp_metadata(struct moderato_priv *priv);
 int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 			 int budget, struct moderato_rx_done *done);
 bool moderato_xdp_get(struct moderato_rx *rx, struct moderato_rx_buf *buf,

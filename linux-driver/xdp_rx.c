@@ -18,12 +18,71 @@
  * @redirected: some are on their way to other devices
  */
 struct moderato_xdp_round {
-	struct xdp_buff xdp;
+	struct moderato_xdp_buff buff;
 	struct xdp_frame *frame[MODERATO_XDP_BULK];
 	unsigned int frames;
 	unsigned int count[MODERATO_XDP_RX_COUNTERS];
 	bool redirected;
 };
+
+/* What the hardware says of a frame ----------------------------------------- */
+
+static int moderato_xdp_rx_timestamp(const struct xdp_md *ctx, u64 *timestamp)
+{
+	const struct moderato_xdp_buff *buff = (const void *)ctx;
+
+	if (!(buff->status & MODERATO_DESC_STATUS_STAMPED))
+		return -ENODATA;
+	*timestamp = buff->stamp;
+	return 0;
+}
+
+static int moderato_xdp_rx_vlan_tag(const struct xdp_md *ctx,
+				    __be16 *vlan_proto, u16 *vlan_tci)
+{
+	const struct moderato_xdp_buff *buff = (const void *)ctx;
+
+	if (!(buff->status & MODERATO_DESC_STATUS_TAGGED))
+		return -ENODATA;
+	*vlan_proto = htons(ETH_P_8021Q);
+	*vlan_tci = FIELD_GET(MODERATO_DESC_RX_CHECKSUM_TCI,
+			      le32_to_cpu(buff->desc->checksum));
+	return 0;
+}
+
+/* For kfuncs of programs that are bound to the device. Where there is no function,
+ * Linux says so itself (-EOPNOTSUPP); and no descriptor has a hash.
+ */
+void moderato_xdp_metadata(struct moderato_priv *priv)
+{
+	struct xdp_metadata_ops *ops = &priv->xdp->metadata_ops;
+
+	if (priv->ptp)
+		ops->xmo_rx_timestamp = moderato_xdp_rx_timestamp;
+	if (priv->features & MODERATO_FEATURES_VLAN)
+		ops->xmo_rx_vlan_tag = moderato_xdp_rx_vlan_tag;
+	if (ops->xmo_rx_timestamp || ops->xmo_rx_vlan_tag)
+		priv->ndev->xdp_metadata_ops = ops;
+}
+
+/* Before the program, which may write to where the stamp is: ahead of the frame */
+static noinline void moderato_xdp_tell(const struct moderato_rx *rx, u32 slot,
+				       u32 status,
+				       struct moderato_xdp_buff *buff)
+{
+	const __le64 *stamp = buff->xdp.data_hard_start + rx->headroom;
+
+	buff->status = status;
+	buff->desc = &rx->ring.desc[slot];
+	if (!(status & MODERATO_DESC_STATUS_STAMPED))
+		return;
+	buff->stamp = le64_to_cpup(stamp);
+	buff->xdp.data += MODERATO_STAMP_OCTETS;
+	buff->xdp.data_meta += MODERATO_STAMP_OCTETS;
+	buff->xdp.data_end += MODERATO_STAMP_OCTETS;
+}
+
+/* Frames ------------------------------------------------------------------- */
 
 /* A page for each frame, for pages that are not shared cost a pool less. Frames
  * begin at different places in them, since caches tell addresses apart by what is
@@ -71,9 +130,10 @@ static void moderato_xdp_send_round(struct moderato_rx *rx,
  */
 static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
 					  u32 status,
-					  const struct xdp_buff *xdp,
+					  const struct moderato_xdp_buff *buff,
 					  struct moderato_rx_done *done)
 {
+	const struct xdp_buff *xdp = &buff->xdp;
 	unsigned int meta = xdp->data - xdp->data_meta;
 	struct sk_buff *skb;
 
@@ -86,6 +146,9 @@ static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
 	if (meta)
 		skb_metadata_set(skb, meta);
 	if (rx->more) {
+		if (status & MODERATO_DESC_STATUS_STAMPED)
+			skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(buff->stamp);
+		status &= ~MODERATO_DESC_STATUS_STAMPED;
 		moderato_rx_tell(rx, slot, status, skb, done);
 		skb->ip_summed = CHECKSUM_NONE;
 	}
@@ -105,7 +168,7 @@ moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 status, u32 act,
 {
 	struct moderato_rx_buf *buf = &rx->buf[slot];
 	struct bpf_prog *prog = rx->program->prog;
-	struct xdp_buff *xdp = &round->xdp;
+	struct xdp_buff *xdp = &round->buff.xdp;
 	struct moderato_rx_buf fresh;
 	struct sk_buff *skb = NULL;
 	struct xdp_frame *frame;
@@ -130,7 +193,7 @@ moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 status, u32 act,
 		round->frame[round->frames++] = frame;
 		break;
 	case XDP_PASS:
-		skb = moderato_xdp_build(rx, slot, status, xdp, done);
+		skb = moderato_xdp_build(rx, slot, status, &round->buff, done);
 		if (unlikely(!skb)) {
 			done->alloc_failed++;
 			goto free;
@@ -172,7 +235,7 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status,
 	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
 	u32 slot = moderato_slot(index, rx->ring.order);
 	struct moderato_rx_buf *buf = &rx->buf[slot];
-	struct xdp_buff *xdp = &round->xdp;
+	struct xdp_buff *xdp = &round->buff.xdp;
 	u32 act;
 
 	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
@@ -183,11 +246,13 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status,
 	done->packets++;
 	done->bytes += len;
 
-	dma_sync_single_for_cpu(rx->dev, buf->dma, MODERATO_RX_OFFSET + len,
-				rx->dir);
+	dma_sync_single_for_cpu(rx->dev, buf->dma,
+				MODERATO_RX_OFFSET + rx->ahead + len, rx->dir);
 	xdp->frame_sz = PAGE_SIZE - offset_in_page(buf->data);
 	xdp_prepare_buff(xdp, buf->data,
 			 XDP_PACKET_HEADROOM + MODERATO_RX_OFFSET, len, true);
+	if (unlikely(rx->more))
+		moderato_xdp_tell(rx, slot, status, &round->buff);
 	act = bpf_prog_run_xdp(rx->program->prog, xdp);
 	if (act != XDP_DROP)
 		return moderato_xdp_act(rx, slot, status, act, round, done);
@@ -220,7 +285,7 @@ int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 	int work = 0;
 	u32 status;
 
-	xdp_init_buff(&round.xdp, PAGE_SIZE, &rx->program->rxq);
+	xdp_init_buff(&round.buff.xdp, PAGE_SIZE, &rx->program->rxq);
 	round.frames = 0;
 	round.redirected = false;
 	memset(round.count, 0, sizeof(round.count));

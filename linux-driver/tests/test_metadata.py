@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the driver tells programs of XDP about a frame beside its octets: its stamp and its VLAN tag.
+
+Programs ask by kfuncs, which the kernel's compiler for rv32 does not take. So a changed driver asks in
+their place, by the functions that kfuncs become, and writes the answers into the frame. The program
+sends it back, and they are compared with what was sent, and when.
+"""
+
+import errno
+import struct
+
+import modified
+import pytest
+from guests import complaints, replay
+from scapy.layers.inet import ICMP, IP
+from scapy.layers.l2 import Dot1Q, Ether
+from scapy.packet import Raw
+from test_xdp import GUEST, HERE, KERNEL, PASS, PORTS, TESTER, TX, bring, padded
+
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.variants import MODERATO, OFFLOAD
+from moderato.soc.linux import userspace
+
+pytestmark = pytest.mark.slow
+
+CONTENT = 14 + 20 + 8  # what is ahead of an ICMP packet's content
+ANSWERS = struct.Struct("<iqi2sHi")
+KNOWN, UNKNOWN, NEVER = 0, -errno.ENODATA, -errno.EOPNOTSUPP
+# When a frame begins is known to 40 ns, a clock of the MII; the MAC's own is 10 ns.
+NANOSECONDS = 50
+
+ASKS = """\
+struct answers {
+	s32 stamp_error;
+	s64 stamp;
+	s32 tag_error;
+	__be16 proto;
+	u16 tci;
+	s32 hash_error;
+} __packed;
+
+static void ask(const struct xdp_buff *xdp, struct answers *said)
+{
+	const struct xdp_metadata_ops *ops = xdp->rxq->dev->xdp_metadata_ops;
+	const struct xdp_md *context = (const void *)xdp;
+	__be16 proto = 0;
+	u64 stamp = 0;
+	u16 tci = 0;
+
+	said->stamp_error = -EOPNOTSUPP;
+	said->tag_error = -EOPNOTSUPP;
+	if (ops && ops->xmo_rx_timestamp)
+		said->stamp_error = ops->xmo_rx_timestamp(context, &stamp);
+	if (ops && ops->xmo_rx_vlan_tag)
+		said->tag_error = ops->xmo_rx_vlan_tag(context, &proto, &tci);
+	said->hash_error = ops && ops->xmo_rx_hash ? 0 : -EOPNOTSUPP;
+	said->stamp = stamp;
+	said->proto = proto;
+	said->tci = tci;
+}
+
+static void write_answers(struct xdp_buff *xdp)
+{
+	void *room = xdp->data_hard_start + sizeof(struct xdp_frame);
+	u8 *content = xdp->data + 42;
+	struct answers said;
+
+	/* Programs may write there */
+	memset(room, 0xa5, xdp->data - room);
+	ask(xdp, &said);
+	if (content + 2 + sizeof(said) <= (u8 *)xdp->data_end && content[0] == XDP_TX)
+		memcpy(content + 2, &said, sizeof(said));
+}
+
+static void compare_skb(const struct xdp_buff *xdp, struct sk_buff *skb)
+{
+	struct answers said;
+
+	ask(xdp, &said);
+	WARN_ON(ktime_to_ns(skb_hwtstamps(skb)->hwtstamp) != said.stamp);
+	WARN_ON(skb_vlan_tag_present(skb) != !said.tag_error);
+	WARN_ON(!said.tag_error && skb->vlan_proto != said.proto);
+	WARN_ON(!said.tag_error && skb_vlan_tag_get(skb) != said.tci);
+}
+
+"""
+MADE = "/* Makes an skb of what the program left."
+SHOWN = "skb->protocol = eth_type_trans(skb, rx->ndev);"
+CHANGES = [
+    # Linux has no clocks in this kernel; the hardware has one all the same.
+    ("moderato_ptp.c", "if (IS_ERR_OR_NULL(ptp->clock))", "if (IS_ERR(ptp->clock))"),
+    ("xdp_rx.c", MADE, ASKS + MADE),
+    ("xdp_rx.c", "act = bpf_prog_run_xdp(", "write_answers(xdp);\n\tact = bpf_prog_run_xdp("),
+    ("xdp_rx.c", SHOWN, "compare_skb(xdp, skb);\n\t" + SHOWN),
+]
+
+
+@pytest.fixture
+def guest(request, tmp_path):
+    """With the changed driver, the program at both ports, and /tmp/stamping."""
+    system = System(nic=request.param, kernel=KERNEL)
+    with modified.guest(tmp_path, *CHANGES, system=system) as session:
+        session.mailbox = machine(system=system).mailbox
+        stamping = userspace.compiled("stamping", HERE / "stamping.c", userspace.toolchain())
+        session.call("mailbox", file=str(stamping), address=session.mailbox)
+        session.check("mailbox > /tmp/stamping; chmod +x /tmp/stamping")
+        session.check(f"xdp {bring(session, 'verdicts')} {PORTS}")
+        yield session
+
+
+def asking(serial: int, tag: int | None, verdict: int) -> Ether:
+    """A frame with room for answers, which arrives 2 ms and a bit after the one before."""
+    head = Ether(dst=GUEST, src=TESTER)
+    if tag is not None:
+        head /= Dot1Q(prio=tag >> 13, dei=tag >> 12 & 1, vlan=tag & 4095)
+    content = bytes([verdict, 0]) + bytes((serial + n) % 251 for n in range(40 + serial))
+    frame = head / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP(type=8, seq=serial) / Raw(content)
+    frame.time = 1 + serial * 2e-3 + serial ** 2 * 1e-6
+    return frame
+
+
+def play(guest, tmp_path, tags) -> list[tuple]:
+    """A frame with each of the tags (None: without) that is sent back, and one that Linux gets.
+
+    Returns the time in ns and the answers of each that came back. All of them are what was sent, but
+    for tag and answers, and Linux has answered those that it should.
+    """
+    frames = [asking(2 * n + passed, tag, PASS if passed else TX)
+              for n, tag in enumerate(tags) for passed in (False, True)]
+    here, _ = replay(guest, tmp_path, frames)
+    echoes = [Ether(frame)[ICMP] for frame in here if ICMP in Ether(frame)
+              and Ether(frame)[ICMP].type == 0]
+    # VLAN 0 is none.
+    passed = [frame for frame, tag in zip(frames[1::2], tags) if not (tag or 0) & 4095]
+    assert [(echo.seq, bytes(echo.payload)) for echo in echoes] == [
+        (frame[ICMP].seq, bytes(frame[Raw])) for frame in passed]
+    sent = {frame[ICMP].seq: frame for frame in frames}
+    answers = []
+    for frame in here:
+        if ICMP not in Ether(frame) or Ether(frame)[ICMP].type != 8:
+            continue
+        asked = sent[Ether(frame)[ICMP].seq]
+        start, end = CONTENT + 2, CONTENT + 2 + ANSWERS.size
+        assert frame[:12] == bytes.fromhex((TESTER + GUEST).replace(":", ""))
+        as_sent = b"\x08\x00" + bytes(asked[IP])
+        assert padded(frame)[12:start] == as_sent[:start - 12]
+        assert padded(frame)[end:] == as_sent[end - 12:]
+        answers.append((round(asked.time * 1e6) * 1000, *ANSWERS.unpack(frame[start:end])))
+    return answers
+
+
+TAGS = [None, 1, 0xEFFE, None, 0x1005, 0xFFFF, 0, None]
+
+
+@pytest.mark.parametrize("guest", [OFFLOAD], indirect=True)
+def test_stamps_and_tags(guest, tmp_path):
+    """Each as it is switched on and off, with a program at the port."""
+    guest.check("ethtool -K eth0 rx-vlan-filter off")
+    tags = [(UNKNOWN, b"\0\0", 0) if tag is None else (KNOWN, b"\x81\0", tag) for tag in TAGS]
+    for stamped in (False, True, False):
+        guest.check(f"/tmp/stamping eth0 {'on' if stamped else 'off'}")
+        said = play(guest, tmp_path, TAGS)
+        assert [answers[3:] for answers in said] == [(*tag, NEVER) for tag in tags]
+        if not stamped:
+            assert {answers[1:3] for answers in said} == {(UNKNOWN, 0)}
+            continue
+        assert {answers[1] for answers in said} == {KNOWN}
+        (first, _, stamp, *_), *others = said
+        for time, _, later, *_ in others:
+            assert abs(later - stamp - (time - first)) <= NANOSECONDS
+
+    guest.check("ethtool -K eth0 rxvlan off; /tmp/stamping eth0 on")
+    guest.check(f"xdp off {PORTS}; xdp /tmp/verdicts.o {PORTS}")  # not refused for the stamps
+    # What has its tag still is not what the program looks for.
+    said = play(guest, tmp_path, [None, 1, 0xFFFF, None])
+    assert [answers[1] for answers in said] == 2 * [KNOWN]
+    assert {answers[3:] for answers in said} == {(UNKNOWN, b"\0\0", 0, NEVER)}
+    assert complaints(guest) == []
+
+
+@pytest.mark.parametrize("guest", [MODERATO], indirect=True)
+def test_hardware_that_knows_nothing(guest, tmp_path):
+    """Nobody is told a figure that is not there: Linux answers in the driver's place."""
+    assert guest.type("/tmp/stamping eth0 on")[0] != 0
+    said = play(guest, tmp_path, [None, 5, None])
+    assert [answers[1:] for answers in said] == 2 * [(NEVER, 0, NEVER, b"\0\0", 0, NEVER)]
+    assert complaints(guest) == []
