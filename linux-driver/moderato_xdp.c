@@ -9,16 +9,7 @@
  */
 
 #include "moderato_variants.h"
-#include "moderato_xdp.h"
-
-/* The longest frame is in one page, with what is around it */
-#define MODERATO_XDP_MTU						\
-	ALIGN_DOWN(SKB_WITH_OVERHEAD(PAGE_SIZE) - XDP_PACKET_HEADROOM -	\
-		   MODERATO_STAMP_OCTETS - MODERATO_RX_OFFSET -		\
-		   MODERATO_OVERHEAD, MODERATO_RX_BUFFER_ALIGN)
-
-#define MODERATO_XDP_COUNTERS						\
-	(MODERATO_XDP_RX_COUNTERS + MODERATO_XDP_TX_COUNTERS)
+#include "moderato_verdict.h"
 
 /* As other drivers call them */
 static const char moderato_xdp_names[][ETH_GSTRING_LEN] = {
@@ -97,33 +88,6 @@ static void moderato_xdp_tx_create(struct moderato_tx *tx)
 
 /* What suits ---------------------------------------------------------------- */
 
-/* Return: why no program can see what is received so, and what to switch; or NULL */
-static const char *moderato_xdp_unsuited(const struct moderato_config *config,
-					 unsigned int mtu)
-{
-	if (!config->rx_ops->polled)
-		return "XDP needs NAPI: ethtool --set-priv-flags rx-napi on";
-	if (config->rx_ops->shared)
-		return "XDP needs one poll: ethtool --set-priv-flags rx-shared off";
-	/* In a hard interrupt, which no page_pool is for */
-	if (!config->tx_ops->polled && !config->tx_ops->quiet)
-		return "XDP needs NAPI: ethtool --set-priv-flags tx-napi on";
-	if (mtu > MODERATO_XDP_MTU)
-		return "XDP needs frames in one page: ip link set mtu 3500";
-	return NULL;
-}
-
-/* The same, of what else may be on */
-static const char *moderato_xdp_unsuited_too(const struct moderato_priv *priv)
-{
-	if (priv->ndev->features & NETIF_F_GRO_HW)
-		return "XDP sees no merged segments: ethtool -K rx-gro-hw off";
-	/* They leave the ring out of turn */
-	if (moderato_flows_urgent(priv))
-		return "XDP knows no urgent frames: ethtool -N delete, each rule";
-	return NULL;
-}
-
 /* As long as there is a program, what it needs stays */
 static bool moderato_xdp_suits(const struct moderato_priv *priv,
 			       const struct moderato_config *config,
@@ -168,12 +132,11 @@ static int moderato_xdp_check(const struct moderato_priv *priv,
 			      struct netlink_ext_ack *extack)
 {
 	const char *why = moderato_xdp_unsuited(&priv->queue[0].config,
-						priv->ndev->mtu) ?:
-			  moderato_xdp_unsuited_too(priv);
+						priv->ndev->mtu);
+	bool urgent = moderato_flows_urgent(priv);
 
-	if (why)
-		NL_SET_ERR_MSG_FMT_MOD(extack, "%s", why);
-	return why ? -EOPNOTSUPP : 0;
+	return moderato_xdp_refuse(why ?:
+		moderato_xdp_unsuited_too(priv->ndev->features, urgent), extack);
 }
 
 /* New rings, with @prog or without. Return: 0, or an error, and all is as before */
@@ -269,28 +232,6 @@ static void moderato_xdp_get_strings(struct net_device *ndev, u32 sset,
 	priv->xdp->ethtool_ops.get_strings(ndev, sset, data);
 }
 
-static void moderato_xdp_add(const struct moderato_xdp_stats *stats, u64 *data)
-{
-	u64 rx[MODERATO_XDP_RX_COUNTERS], tx[MODERATO_XDP_TX_COUNTERS];
-	unsigned int start;
-
-	do {
-		start = u64_stats_fetch_begin(&stats->rx_syncp);
-		for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
-			rx[i] = u64_stats_read(&stats->rx[i]);
-	} while (u64_stats_fetch_retry(&stats->rx_syncp, start));
-	do {
-		start = u64_stats_fetch_begin(&stats->tx_syncp);
-		for (int i = 0; i < MODERATO_XDP_TX_COUNTERS; i++)
-			tx[i] = u64_stats_read(&stats->tx[i]);
-	} while (u64_stats_fetch_retry(&stats->tx_syncp, start));
-
-	for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
-		data[i] += rx[i];
-	for (int i = 0; i < MODERATO_XDP_TX_COUNTERS; i++)
-		data[MODERATO_XDP_RX_COUNTERS + i] += tx[i];
-}
-
 static void moderato_xdp_get_stats(struct net_device *ndev,
 				   struct ethtool_stats *stats, u64 *data)
 {
@@ -298,7 +239,7 @@ static void moderato_xdp_get_stats(struct net_device *ndev,
 
 	memset(data, 0, MODERATO_XDP_COUNTERS * sizeof(*data));
 	for (int i = 0; i < priv->count; i++)
-		moderato_xdp_add(&priv->xdp->stats[i], data);
+		moderato_xdp_sum(&priv->xdp->stats[i], data);
 	data += MODERATO_XDP_COUNTERS;
 	priv->xdp->ethtool_ops.get_ethtool_stats(ndev, stats, data);
 }

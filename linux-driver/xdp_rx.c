@@ -3,12 +3,11 @@
  * of each. One that is dropped leaves its buffer where it is.
  */
 
-#include <linux/bitfield.h>
 #include <linux/bpf_trace.h>
 #include <net/busy_poll.h>
 #include <net/page_pool/helpers.h>
 
-#include "moderato_xdp.h"
+#include "moderato_verdict.h"
 
 /* Frames that are posted under one lock, as those of redirections are */
 #define MODERATO_XDP_BULK	16
@@ -29,25 +28,13 @@ struct moderato_xdp_round {
 
 static int moderato_xdp_rx_timestamp(const struct xdp_md *ctx, u64 *timestamp)
 {
-	const struct moderato_xdp_buff *buff = (const void *)ctx;
-
-	if (!(buff->status & MODERATO_DESC_STATUS_STAMPED))
-		return -ENODATA;
-	*timestamp = buff->stamp;
-	return 0;
+	return moderato_xdp_stamp((const void *)ctx, timestamp);
 }
 
 static int moderato_xdp_rx_vlan_tag(const struct xdp_md *ctx,
 				    __be16 *vlan_proto, u16 *vlan_tci)
 {
-	const struct moderato_xdp_buff *buff = (const void *)ctx;
-
-	if (!(buff->status & MODERATO_DESC_STATUS_TAGGED))
-		return -ENODATA;
-	*vlan_proto = htons(ETH_P_8021Q);
-	*vlan_tci = FIELD_GET(MODERATO_DESC_RX_CHECKSUM_TCI,
-			      le32_to_cpu(buff->desc->checksum));
-	return 0;
+	return moderato_xdp_tag((const void *)ctx, vlan_proto, vlan_tci);
 }
 
 /* For kfuncs of programs that are bound to the device. Where there is no function,
@@ -63,23 +50,6 @@ void moderato_xdp_metadata(struct moderato_priv *priv)
 		ops->xmo_rx_vlan_tag = moderato_xdp_rx_vlan_tag;
 	if (ops->xmo_rx_timestamp || ops->xmo_rx_vlan_tag)
 		priv->ndev->xdp_metadata_ops = ops;
-}
-
-/* Before the program, which may write to where the stamp is: ahead of the frame */
-static noinline void moderato_xdp_tell(const struct moderato_rx *rx, u32 slot,
-				       u32 status,
-				       struct moderato_xdp_buff *buff)
-{
-	const __le64 *stamp = buff->xdp.data_hard_start + rx->headroom;
-
-	buff->status = status;
-	buff->desc = &rx->ring.desc[slot];
-	if (!(status & MODERATO_DESC_STATUS_STAMPED))
-		return;
-	buff->stamp = le64_to_cpup(stamp);
-	buff->xdp.data += MODERATO_STAMP_OCTETS;
-	buff->xdp.data_meta += MODERATO_STAMP_OCTETS;
-	buff->xdp.data_end += MODERATO_STAMP_OCTETS;
 }
 
 /* Frames ------------------------------------------------------------------- */
@@ -114,12 +84,11 @@ static void moderato_xdp_send_round(struct moderato_rx *rx,
 				    bool flush)
 {
 	struct moderato_tx *tx = READ_ONCE(rx->queue->tx);
-	int sent = moderato_xdp_send(tx, round->frame, round->frames, true,
-				     flush);
+	int err = moderato_xdp_send(tx, round->frame, round->frames, true,
+				    flush);
+	unsigned int sent = moderato_xdp_count_sent(round->count,
+						    round->frames, err);
 
-	sent = max(sent, 0);
-	round->count[MODERATO_XDP_SENT] += sent;
-	round->count[MODERATO_XDP_SEND_FAILED] += round->frames - sent;
 	for (; sent < round->frames; sent++)
 		xdp_return_frame_rx_napi(round->frame[sent]);
 	round->frames = 0;
@@ -263,22 +232,11 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status,
 	return NULL;
 }
 
-static void moderato_xdp_count(struct moderato_rx *rx,
-			       const struct moderato_xdp_round *round)
-{
-	struct moderato_queue *q = rx->queue;
-	struct moderato_xdp_stats *stats = &q->priv->xdp->stats[q->index];
-
-	u64_stats_update_begin(&stats->rx_syncp);
-	for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
-		u64_stats_add(&stats->rx[i], round->count[i]);
-	u64_stats_update_end(&stats->rx_syncp);
-}
-
 /* Instead of moderato_rx_receive() */
 int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 			 int budget, struct moderato_rx_done *done)
 {
+	struct moderato_queue *q = rx->queue;
 	bool gro = napi->dev->features & NETIF_F_GRO;
 	struct moderato_xdp_round round;
 	LIST_HEAD(list);
@@ -311,7 +269,8 @@ int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 	if (round.redirected)
 		xdp_do_flush();
 	if (work)
-		moderato_xdp_count(rx, &round);
+		moderato_xdp_count_rx(&q->priv->xdp->stats[q->index],
+				      round.count);
 	netif_receive_skb_list(&list);
 	return work;
 }

@@ -3,35 +3,9 @@
  * leave by, and come off it in bulk.
  */
 
-#include <linux/bitfield.h>
 #include <net/page_pool/helpers.h>
 
-#include "moderato_xdp.h"
-
-static void moderato_xdp_post(struct moderato_tx *tx, struct xdp_frame *frame,
-			      dma_addr_t dma, u8 flags)
-{
-	struct moderato_ring *ring = &tx->ring;
-	u32 slot = moderato_slot(ring->producer, ring->order);
-	struct moderato_desc *desc = &ring->desc[slot];
-
-	tx->buf[slot] = (struct moderato_tx_buf) {
-		.frame = frame,
-		.dma = dma,
-		.len = frame->len,
-		.segs = 1,
-		.flags = flags | MODERATO_TX_FRAME | MODERATO_TX_PLANNED,
-	};
-	desc->address = cpu_to_le32(dma);
-	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
-					       frame->len));
-	/* It asks for nothing else */
-	if (tx->asks) {
-		moderato_tx_put_status(ring, ring->producer, 0);
-		desc->checksum = 0;
-	}
-	ring->producer++;
-}
+#include "moderato_verdict.h"
 
 /* A frame of this device's own pool, which keeps its pages mapped */
 static void moderato_xdp_post_own(struct moderato_tx *tx,
@@ -104,7 +78,6 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 		      struct xdp_frame **frame, u32 flags)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	struct moderato_xdp_stats *stats;
 	struct moderato_queue *q;
 	int sent;
 
@@ -118,12 +91,7 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 	sent = moderato_xdp_send(READ_ONCE(q->tx), frame, frames, false,
 				 flags & XDP_XMIT_FLUSH);
 
-	stats = &priv->xdp->stats[q->index];
-	u64_stats_update_begin(&stats->tx_syncp);
-	u64_stats_add(&stats->tx[MODERATO_XDP_XMIT], max(sent, 0));
-	u64_stats_add(&stats->tx[MODERATO_XDP_XMIT_FAILED],
-		      frames - max(sent, 0));
-	u64_stats_update_end(&stats->tx_syncp);
+	moderato_xdp_count_tx(&priv->xdp->stats[q->index], frames, sent);
 	return sent;
 }
 
@@ -136,7 +104,6 @@ struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 	struct moderato_ring *ring = &tx->ring;
 	struct moderato_tx_buf *buf;
 	struct xdp_frame_bulk bulk;
-	u32 status;
 
 	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
 	if (!(buf->flags & MODERATO_TX_FRAME))
@@ -147,18 +114,10 @@ struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 
 	xdp_frame_bulk_init(&bulk);
 	rcu_read_lock();
-	while (moderato_ring_completed(ring, &status)) {
-		buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
-		if (!(buf->flags & MODERATO_TX_FRAME))
-			break;
+	while ((buf = moderato_xdp_left(tx, done))) {
 		if (!(buf->flags & MODERATO_TX_POOLED))
 			dma_unmap_page(tx->dev, buf->dma, buf->len,
 				       DMA_TO_DEVICE);
-		done->frames++;
-		if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
-			done->packets++;
-			done->bytes += max_t(u32, buf->len, ETH_ZLEN);
-		}
 		xdp_return_frame_bulk(buf->frame, &bulk);
 		/* As in moderato_tx_take() */
 		smp_store_release(&ring->consumer, (u16)(ring->consumer + 1));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""KUnit tests of the driver's arithmetic, and of how it copies and cuts skbs, in User Mode Linux:
-a kernel that runs as a program.
+"""KUnit tests of the driver's arithmetic, of how it copies and cuts skbs, and of what of XDP needs no
+hardware, in User Mode Linux: a kernel that runs as a program.
 """
 
 import os
@@ -17,7 +17,8 @@ from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
-SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow", "moderato_cut", "moderato_rule"}
+SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow", "moderato_cut", "moderato_rule",
+          "moderato_xdp"}
 
 # As little as runs a test, as each option costs build time. EXPERT leaves out what is on without it;
 # for size, gcc is done sooner.
@@ -57,7 +58,8 @@ def run_module(tmp_path: Path) -> str:
     """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
     uml = user_mode_linux()
     (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\n"
-                                     "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o kunit_rule.o\n")
+                                     "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o kunit_rule.o "
+                                     "kunit_xdp.o\n")
     subprocess.run([str(word) for word in make(uml, f"M={tmp_path}", "modules")], check=True,
                    stdout=subprocess.DEVNULL)
     root = tmp_path / "root"
@@ -88,7 +90,7 @@ def test_arithmetic(tmp_path):
 
 
 # One of each kind of arithmetic; the others in the slow set.
-FAST = {"ring_phase", "flow_vlan", "coalesce_budget", "cut_gso_boundary", "rule_nat"}
+FAST = {"ring_phase", "flow_vlan", "coalesce_budget", "cut_gso_boundary", "rule_nat", "xdp_left"}
 BROKEN = [
     ("moderato_ring.h", "!((index >> order) & 1)", "!((index >> 8) & 1)", "ring_phase"),
     ("moderato_ring.h", "(u16)(producer - consumer)", "(producer - consumer)", "ring_space"),
@@ -124,6 +126,20 @@ BROKEN = [
     ("moderato_rule.h", "one->ports == other->ports", "1", "rule_same"),
     ("moderato_rule.h", "min_t(u64, age, now - looked)", "age", "rule_age"),
     ("moderato_rule.h", "u16 ticks = time - last;", "u32 ticks = time - last;", "rule_age"),
+    ("moderato_verdict.h", "config->rx_ops->shared", "0", "xdp_refused"),
+    ("moderato_verdict.h", "&& !config->tx_ops->quiet", "", "xdp_refused"),
+    ("moderato_verdict.h", "mtu > MODERATO_XDP_MTU", "mtu >= MODERATO_XDP_MTU", "xdp_refused"),
+    ("moderato_verdict.h", "(extack, \"%s\", why)", "(extack, \"XDP\")", "xdp_refused"),
+    ("moderato_verdict.h", "MODERATO_STAMP_OCTETS - MODERATO_RX_OFFSET", "MODERATO_RX_OFFSET",
+     "xdp_longest"),
+    ("moderato_verdict.h", "!(buff->status & MODERATO_DESC_STATUS_TAGGED)", "0", "xdp_metadata"),
+    ("moderato_verdict.h", "buff->xdp.data_meta += MODERATO_STAMP_OCTETS;", "", "xdp_metadata"),
+    ("moderato_verdict.h", "flags | MODERATO_TX_FRAME", "MODERATO_TX_FRAME", "xdp_posted"),
+    ("moderato_verdict.h", "\t\tdesc->checksum = 0;", "", "xdp_posted"),
+    ("moderato_verdict.h", "!(buf->flags & MODERATO_TX_FRAME)", "0", "xdp_left"),
+    ("moderato_verdict.h", "max_t(u32, buf->len, ETH_ZLEN)", "buf->len", "xdp_left"),
+    ("moderato_verdict.h", "sent = max(sent, 0);\n\tcount", "count", "xdp_count_sent"),
+    ("moderato_verdict.h", "data[MODERATO_XDP_RX_COUNTERS + i]", "data[i]", "xdp_count_all"),
 ]
 
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* XDP: what needs neither hardware nor kernel to be right: what suits, what is said
+ * of a frame, slots of frames beside those of skbs, counts. Tested by kunit_xdp.c.
+ */
+#ifndef MODERATO_VERDICT_H
+#define MODERATO_VERDICT_H
+
+#include <linux/bitfield.h>
+#include <linux/netlink.h>
+
+#include "moderato_xdp.h"
+
+/* The longest frame is in one page, with what is around it */
+#define MODERATO_XDP_MTU						\
+	ALIGN_DOWN(SKB_WITH_OVERHEAD(PAGE_SIZE) - XDP_PACKET_HEADROOM -	\
+		   MODERATO_STAMP_OCTETS - MODERATO_RX_OFFSET -		\
+		   MODERATO_OVERHEAD, MODERATO_RX_BUFFER_ALIGN)
+
+#define MODERATO_XDP_COUNTERS						\
+	(MODERATO_XDP_RX_COUNTERS + MODERATO_XDP_TX_COUNTERS)
+
+/* What suits ---------------------------------------------------------------- */
+
+/* Return: why no program can see what is received so, and what to switch; or NULL */
+static inline const char *
+moderato_xdp_unsuited(const struct moderato_config *config, unsigned int mtu)
+{
+	if (!config->rx_ops->polled)
+		return "XDP needs NAPI: ethtool --set-priv-flags rx-napi on";
+	if (config->rx_ops->shared)
+		return "XDP needs one poll: ethtool --set-priv-flags rx-shared off";
+	/* In a hard interrupt, which no page_pool is for */
+	if (!config->tx_ops->polled && !config->tx_ops->quiet)
+		return "XDP needs NAPI: ethtool --set-priv-flags tx-napi on";
+	if (mtu > MODERATO_XDP_MTU)
+		return "XDP needs frames in one page: ip link set mtu 3500";
+	return NULL;
+}
+
+/* The same, of what else may be on
+ * @urgent: there are rules for urgent frames, which leave the ring out of turn
+ */
+static inline const char *
+moderato_xdp_unsuited_too(netdev_features_t features, bool urgent)
+{
+	if (features & NETIF_F_GRO_HW)
+		return "XDP sees no merged segments: ethtool -K rx-gro-hw off";
+	if (urgent)
+		return "XDP knows no urgent frames: ethtool -N delete, each rule";
+	return NULL;
+}
+
+/* Return: 0 where @why is NULL, or an error that @extack explains */
+static inline int moderato_xdp_refuse(const char *why,
+				      struct netlink_ext_ack *extack)
+{
+	if (!why)
+		return 0;
+	NL_SET_ERR_MSG_FMT_MOD(extack, "%s", why);
+	return -EOPNOTSUPP;
+}
+
+/* What the hardware says of a frame ----------------------------------------- */
+
+/* Before the program, which may write to where the stamp is: ahead of the frame */
+static inline void moderato_xdp_tell(const struct moderato_rx *rx, u32 slot,
+				     u32 status, struct moderato_xdp_buff *buff)
+{
+	const __le64 *stamp = buff->xdp.data_hard_start + rx->headroom;
+
+	buff->status = status;
+	buff->desc = &rx->ring.desc[slot];
+	if (!(status & MODERATO_DESC_STATUS_STAMPED))
+		return;
+	buff->stamp = le64_to_cpup(stamp);
+	buff->xdp.data += MODERATO_STAMP_OCTETS;
+	buff->xdp.data_meta += MODERATO_STAMP_OCTETS;
+	buff->xdp.data_end += MODERATO_STAMP_OCTETS;
+}
+
+/* Return: 0, or -ENODATA of a frame without a stamp */
+static inline int moderato_xdp_stamp(const struct moderato_xdp_buff *buff,
+				     u64 *timestamp)
+{
+	if (!(buff->status & MODERATO_DESC_STATUS_STAMPED))
+		return -ENODATA;
+	*timestamp = buff->stamp;
+	return 0;
+}
+
+/* Return: 0, or -ENODATA of a frame whose tag, if it has one, is in it */
+static inline int moderato_xdp_tag(const struct moderato_xdp_buff *buff,
+				   __be16 *proto, u16 *tci)
+{
+	if (!(buff->status & MODERATO_DESC_STATUS_TAGGED))
+		return -ENODATA;
+	*proto = htons(ETH_P_8021Q);
+	*tci = FIELD_GET(MODERATO_DESC_RX_CHECKSUM_TCI,
+			 le32_to_cpu(buff->desc->checksum));
+	return 0;
+}
+
+/* Frames on the ring that skbs leave by -------------------------------------- */
+
+/* The slot at the producer's index has to be free */
+static inline void moderato_xdp_post(struct moderato_tx *tx,
+				     struct xdp_frame *frame, dma_addr_t dma,
+				     u8 flags)
+{
+	struct moderato_ring *ring = &tx->ring;
+	u32 slot = moderato_slot(ring->producer, ring->order);
+	struct moderato_desc *desc = &ring->desc[slot];
+
+	tx->buf[slot] = (struct moderato_tx_buf) {
+		.frame = frame,
+		.dma = dma,
+		.len = frame->len,
+		.segs = 1,
+		.flags = flags | MODERATO_TX_FRAME | MODERATO_TX_PLANNED,
+	};
+	desc->address = cpu_to_le32(dma);
+	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
+					       frame->len));
+	/* It asks for nothing else */
+	if (tx->asks) {
+		moderato_tx_put_status(ring, ring->producer, 0);
+		desc->checksum = 0;
+	}
+	ring->producer++;
+}
+
+/* Return: the slot of the oldest frame, counted in @done; or NULL, if that has not
+ * left yet, or is an skb
+ */
+static inline struct moderato_tx_buf *
+moderato_xdp_left(struct moderato_tx *tx, struct moderato_tx_done *done)
+{
+	struct moderato_ring *ring = &tx->ring;
+	struct moderato_tx_buf *buf;
+	u32 status;
+
+	if (!moderato_ring_completed(ring, &status))
+		return NULL;
+	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
+	if (!(buf->flags & MODERATO_TX_FRAME))
+		return NULL;
+	done->frames++;
+	if (likely(!(status & MODERATO_DESC_STATUS_ERROR))) {
+		done->packets++;
+		done->bytes += max_t(u32, buf->len, ETH_ZLEN);
+	}
+	return buf;
+}
+
+/* Counts --------------------------------------------------------------------- */
+
+/* Of @frames, @sent were taken, or none if it is an error; the others are lost.
+ * Return: how many were taken
+ */
+static inline unsigned int moderato_xdp_count_sent(unsigned int *count,
+						   unsigned int frames, int sent)
+{
+	sent = max(sent, 0);
+	count[MODERATO_XDP_SENT] += sent;
+	count[MODERATO_XDP_SEND_FAILED] += frames - sent;
+	return sent;
+}
+
+/* A poll's counts */
+static inline void moderato_xdp_count_rx(struct moderato_xdp_stats *stats,
+					 const unsigned int *count)
+{
+	u64_stats_update_begin(&stats->rx_syncp);
+	for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
+		u64_stats_add(&stats->rx[i], count[i]);
+	u64_stats_update_end(&stats->rx_syncp);
+}
+
+/* Frames of another device, as in moderato_xdp_count_sent() */
+static inline void moderato_xdp_count_tx(struct moderato_xdp_stats *stats,
+					 int frames, int sent)
+{
+	sent = max(sent, 0);
+	u64_stats_update_begin(&stats->tx_syncp);
+	u64_stats_add(&stats->tx[MODERATO_XDP_XMIT], sent);
+	u64_stats_add(&stats->tx[MODERATO_XDP_XMIT_FAILED], frames - sent);
+	u64_stats_update_end(&stats->tx_syncp);
+}
+
+/* Adds one queue's to @data, in the order of the names */
+static inline void moderato_xdp_sum(const struct moderato_xdp_stats *stats,
+				    u64 *data)
+{
+	u64 rx[MODERATO_XDP_RX_COUNTERS], tx[MODERATO_XDP_TX_COUNTERS];
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&stats->rx_syncp);
+		for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
+			rx[i] = u64_stats_read(&stats->rx[i]);
+	} while (u64_stats_fetch_retry(&stats->rx_syncp, start));
+	do {
+		start = u64_stats_fetch_begin(&stats->tx_syncp);
+		for (int i = 0; i < MODERATO_XDP_TX_COUNTERS; i++)
+			tx[i] = u64_stats_read(&stats->tx[i]);
+	} while (u64_stats_fetch_retry(&stats->tx_syncp, start));
+
+	for (int i = 0; i < MODERATO_XDP_RX_COUNTERS; i++)
+		data[i] += rx[i];
+	for (int i = 0; i < MODERATO_XDP_TX_COUNTERS; i++)
+		data[MODERATO_XDP_RX_COUNTERS + i] += tx[i];
+}
+
+#endif /* MODERATO_VERDICT_H */
