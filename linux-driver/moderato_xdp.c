@@ -62,7 +62,8 @@ static int moderato_xdp_rx_create(struct moderato_rx *rx)
 	if (!rx->program)
 		return -ENOMEM;
 	rx->program->prog = prog;
-	rx->receive = moderato_xdp_receive;
+	rx->receive = rx->more ? moderato_xdp_receive_more :
+				 moderato_xdp_receive;
 	rx->fill = moderato_xdp_fill;
 	rx->headroom = XDP_PACKET_HEADROOM;
 	rx->dir = DMA_BIDIRECTIONAL;
@@ -209,6 +210,34 @@ static int moderato_xdp_bpf(struct net_device *ndev, struct netdev_bpf *bpf)
 	if (bpf->command != XDP_SETUP_PROG)
 		return -EINVAL;
 	return moderato_xdp_setup(priv, bpf->prog, bpf->extack);
+}
+
+/* What the hardware says of a frame ----------------------------------------- */
+
+static int moderato_xdp_rx_timestamp(const struct xdp_md *ctx, u64 *timestamp)
+{
+	return moderato_xdp_stamp((const void *)ctx, timestamp);
+}
+
+static int moderato_xdp_rx_vlan_tag(const struct xdp_md *ctx,
+				    __be16 *vlan_proto, u16 *vlan_tci)
+{
+	return moderato_xdp_tag((const void *)ctx, vlan_proto, vlan_tci);
+}
+
+/* For kfuncs of programs that are bound to the device. Where there is no function,
+ * Linux says so itself (-EOPNOTSUPP); and no descriptor has a hash.
+ */
+static void moderato_xdp_metadata(struct moderato_priv *priv)
+{
+	struct xdp_metadata_ops *ops = &priv->xdp->metadata_ops;
+
+	if (priv->ptp)
+		ops->xmo_rx_timestamp = moderato_xdp_rx_timestamp;
+	if (priv->features & MODERATO_FEATURES_VLAN)
+		ops->xmo_rx_vlan_tag = moderato_xdp_rx_vlan_tag;
+	if (ops->xmo_rx_timestamp || ops->xmo_rx_vlan_tag)
+		priv->ndev->xdp_metadata_ops = ops;
 }
 
 /* Statistics ---------------------------------------------------------------- */

@@ -67,9 +67,10 @@ struct moderato_xdp_rx {
 	struct xdp_rxq_info rxq;
 };
 
-void moderato_xdp_metadata(struct moderato_priv *priv);
 int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 			 int budget, struct moderato_rx_done *done);
+int moderato_xdp_receive_more(struct moderato_rx *rx, struct napi_struct *napi,
+			      int budget, struct moderato_rx_done *done);
 bool moderato_xdp_get(struct moderato_rx *rx, struct moderato_rx_buf *buf,
 		      gfp_t gfp);
 int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,

@@ -24,36 +24,6 @@ struct moderato_xdp_round {
 	bool redirected;
 };
 
-/* What the hardware says of a frame ----------------------------------------- */
-
-static int moderato_xdp_rx_timestamp(const struct xdp_md *ctx, u64 *timestamp)
-{
-	return moderato_xdp_stamp((const void *)ctx, timestamp);
-}
-
-static int moderato_xdp_rx_vlan_tag(const struct xdp_md *ctx,
-				    __be16 *vlan_proto, u16 *vlan_tci)
-{
-	return moderato_xdp_tag((const void *)ctx, vlan_proto, vlan_tci);
-}
-
-/* For kfuncs of programs that are bound to the device. Where there is no function,
- * Linux says so itself (-EOPNOTSUPP); and no descriptor has a hash.
- */
-void moderato_xdp_metadata(struct moderato_priv *priv)
-{
-	struct xdp_metadata_ops *ops = &priv->xdp->metadata_ops;
-
-	if (priv->ptp)
-		ops->xmo_rx_timestamp = moderato_xdp_rx_timestamp;
-	if (priv->features & MODERATO_FEATURES_VLAN)
-		ops->xmo_rx_vlan_tag = moderato_xdp_rx_vlan_tag;
-	if (ops->xmo_rx_timestamp || ops->xmo_rx_vlan_tag)
-		priv->ndev->xdp_metadata_ops = ops;
-}
-
-/* Frames ------------------------------------------------------------------- */
-
 /* A page for each frame, for pages that are not shared cost a pool less. Frames
  * begin at different places in them, since caches tell addresses apart by what is
  * within a page.
@@ -130,7 +100,7 @@ static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
  *
  * Return: what is for the stack, or NULL
  */
-static struct sk_buff *
+static __always_inline struct sk_buff *
 moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 status, u32 act,
 		 struct moderato_xdp_round *round,
 		 struct moderato_rx_done *done)
@@ -194,10 +164,10 @@ keep:
 }
 
 /* Shows the frame that completed the descriptor at @index with @status to the
- * program. Return: as moderato_xdp_act()
+ * program. @more: as in struct moderato_rx. Return: as moderato_xdp_act()
  */
 static __always_inline struct sk_buff *
-moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status,
+moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status, bool more,
 		  struct moderato_xdp_round *round,
 		  struct moderato_rx_done *done)
 {
@@ -215,12 +185,12 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status,
 	done->packets++;
 	done->bytes += len;
 
-	dma_sync_single_for_cpu(rx->dev, buf->dma,
-				MODERATO_RX_OFFSET + rx->ahead + len, rx->dir);
+	dma_sync_single_for_cpu(rx->dev, buf->dma, MODERATO_RX_OFFSET + len +
+				(more ? rx->ahead : 0), rx->dir);
 	xdp->frame_sz = PAGE_SIZE - offset_in_page(buf->data);
 	xdp_prepare_buff(xdp, buf->data,
 			 XDP_PACKET_HEADROOM + MODERATO_RX_OFFSET, len, true);
-	if (unlikely(rx->more))
+	if (more)
 		moderato_xdp_tell(rx, slot, status, &round->buff);
 	act = bpf_prog_run_xdp(rx->program->prog, xdp);
 	if (act != XDP_DROP)
@@ -232,9 +202,9 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status,
 	return NULL;
 }
 
-/* Instead of moderato_rx_receive() */
-int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
-			 int budget, struct moderato_rx_done *done)
+static __always_inline int
+moderato_xdp_poll(struct moderato_rx *rx, struct napi_struct *napi, int budget,
+		  bool more, struct moderato_rx_done *done)
 {
 	struct moderato_queue *q = rx->queue;
 	bool gro = napi->dev->features & NETIF_F_GRO;
@@ -250,7 +220,7 @@ int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 
 	while (work < budget && moderato_ring_completed(&rx->ring, &status)) {
 		u16 index = moderato_rx_next(rx, done);
-		struct sk_buff *skb = moderato_xdp_show(rx, index, status,
+		struct sk_buff *skb = moderato_xdp_show(rx, index, status, more,
 							&round, done);
 
 		if (skb && gro) {
@@ -273,4 +243,18 @@ int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 				      round.count);
 	netif_receive_skb_list(&list);
 	return work;
+}
+
+/* Instead of moderato_rx_receive() */
+int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
+			 int budget, struct moderato_rx_done *done)
+{
+	return moderato_xdp_poll(rx, napi, budget, false, done);
+}
+
+/* The same, of hardware that says more of a frame: no other looks whether it does */
+int moderato_xdp_receive_more(struct moderato_rx *rx, struct napi_struct *napi,
+			      int budget, struct moderato_rx_done *done)
+{
+	return moderato_xdp_poll(rx, napi, budget, true, done);
 }
