@@ -20,6 +20,14 @@ for number, address in enumerate(["198.18.0.1", "198.19.0.2", "198.18.0.1"]):
     reply = sr1(IP(dst=address) / ICMP(seq=number) / b"moderato", timeout=60, verbose=False)
     print(reply.src, reply[ICMP].type, reply[ICMP].seq, reply.ttl)
 """
+SHELL = """\
+import socket
+for command in "uname -m", "nproc; echo $((6 * 7))":
+    with socket.create_connection(("198.18.0.1", 2323)) as connection:
+        connection.sendall(f"{command}; exit\\n".encode())
+        said = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
+        print(said.rpartition("# ")[2].split())
+"""
 SERVE = """\
 import socket
 listener = socket.create_server(("198.19.0.2", 5001))
@@ -78,6 +86,13 @@ def test_ping_and_its_replay(run, tmp_path, capfd):
     assert run("--replay", "session", "--from", str(middle), "--folded", "stacks") == 0
     cycles = [int(line.rpartition(" ")[2]) for line in (tmp_path / "stacks").read_text().splitlines()]
     assert sum(cycles) == session["end_cycle"] - middle
+
+
+def test_a_shell_for_who_connects(run, tmp_path, capfd):
+    """One after the other."""
+    (tmp_path / "shell.py").write_text(SHELL)
+    assert run("--variant", "napi", "-c", f"{sys.executable} shell.py") == 0
+    assert capfd.readouterr().out.splitlines() == ["['riscv32']", "['1', '42']"]
 
 
 @pytest.mark.slow

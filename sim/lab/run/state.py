@@ -167,9 +167,14 @@ def at_console(before: State, package: Path) -> State:
                   functools.partial(at_console, before, package))
 
 
+# Of TCP; at 23 a telnet client expects more than a shell. Without job control (+m), for which it would
+# wait until it is at the console.
+SHELL_PORT = 2323
+
+
 def serving(before: State) -> State:
-    """Its page (soc/linux/console/www) is to be had from the guest at the console."""
-    commands = ["httpd -h /www"]
+    """Its page (soc/linux/console/www) and a shell are to be had from the guest at the console."""
+    commands = ["httpd -h /www", f"nc -ll -p {SHELL_PORT} -e sh +m -i &"]
 
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
