@@ -63,13 +63,13 @@ RFC2544_STUDY = (
     Step(9,   f"{RFC2544} --test burst,recovery,reset --frame-size 64"),
     Step(4,   f"{LITEETH} --test burst,recovery,reset --frame-size 64"),
     # Near the throughput of each.
-    Step(1,   "profile --variant original,tx-128,tx-off --load 2 "
+    Step(1,   "profile --variant original,tx-128,tx-off --load 2.6 "
               "--json {profiles}/interrupt-per-frame.json"),
-    Step(0.5, "profile --variant napi --load 4.2 --json {profiles}/napi.json"),
-    Step(0.7, "profile --variant napi-tx-128,napi-tx-off --load 6.4 "
+    Step(0.5, "profile --variant napi --load 5.7 --json {profiles}/napi.json"),
+    Step(0.7, "profile --variant napi-tx-128,napi-tx-off --load 8 "
               "--json {profiles}/napi-tx.json"),
-    Step(0.7, "profile --nic liteeth --load 2 --json {profiles}/liteeth-64.json"),
-    Step(0.7, "profile --nic liteeth --load 11 --frame-size 1518 "
+    Step(0.7, "profile --nic liteeth --load 2.6 --json {profiles}/liteeth-64.json"),
+    Step(0.7, "profile --nic liteeth --load 15 --frame-size 1518 "
               "--json {profiles}/liteeth-1518.json"),
     Step(0.3, "timeline --variant original --frames 8 --output {profiles}/original.pftrace"),
     Step(0.3, "timeline --variant napi-tx-off --frames 8 --output {profiles}/napi-tx-off.pftrace"),
