@@ -66,6 +66,23 @@ def test_interrupts_beside_the_paper_s(found):
         ["4", "pinned", "40", "50", "0.120", "436", "427"]]
 
 
+def test_one_hart_of_another_cpu_is_not_beside_them(found):
+    """Two harts with larger TLBs: ours have no row, and nothing has a ratio."""
+    def larger(record):
+        of = record["conditions"]
+        return record | {"conditions": of | {"cpu": of["cpu"] | {"itlb": 16, "dtlb": 16}}}
+
+    def among(found):
+        return [larger(record) if records.several(record) else record for record in found]
+
+    transfers = among([*found.transfers, *found.hart_transfers])
+    for table in (harts.throughput(among([*found.trials, *found.harts])),
+                  harts.goodput(transfers), harts.interrupts(transfers)):
+        ways = {row[1] for row in table.rows}
+        assert "pinned" in ways and "one hart" not in ways
+        assert "(" not in str(table.rows)
+
+
 def test_nothing_without_two_harts():
     assert harts.throughput(search(made_up.MACHINE)) is None
     assert harts.goodput([made_up.transfer()]) is None and harts.interrupts([made_up.through()]) is None

@@ -18,10 +18,17 @@ RATIO_NOTE = ("In brackets: times what one hart does, with a kernel without SMP.
               + " ".join(f"{name}: {what}." for name, what in SPREADS.items()))
 
 
+def alike(found: Sequence[dict]) -> list[dict]:
+    """Trials on several harts, and of those on one what ran on the same core with as much memory:
+    a ratio says what harts bring, and not another cache or prediction."""
+    cores = {_core(record) for record in found if several(record)}
+    return [record for record in found if _core(record) in cores]
+
+
 def throughput(trials: Sequence[dict]) -> Table | None:
     """A row for each variant and way, a column for each frame size and traffic."""
     groups = {}
-    for trial in trials:
+    for trial in alike(trials):
         if trial["task"]["kind"] == "steady":
             groups.setdefault((_way(trial), _traffic(trial)), []).append(trial)
     cells = {(variant, way, (size, traffic)): answer.rate
@@ -34,13 +41,13 @@ def throughput(trials: Sequence[dict]) -> Table | None:
 def goodput(transfers: Sequence[dict]) -> Table | None:
     """As throughput(), over TCP."""
     cells = {(record["variant"], _way(record), _transfer(record)): record["goodput_mbps"]
-             for record in transfers if "profile" not in record}
+             for record in alike(transfers) if "profile" not in record}
     return _table("harts-goodput", "Goodput over TCP, Mb/s", cells, _transfer_said, 1)
 
 
 def interrupts(transfers: Sequence[dict]) -> Table | None:
     """Yao et al.'s tables 1 to 3, theirs beside ours: through the box, with connection tracking."""
-    ours = {(record["connections"], _place(_way(record))): record for record in transfers
+    ours = {(record["connections"], _place(_way(record))): record for record in alike(transfers)
             if record["direction"] == "through" and record["kernel"] == "conntrack"
             and "profile" not in record}
     if not any(map(several, ours.values())):
@@ -86,6 +93,12 @@ def _table(name: str, caption: str, cells: dict, said: Callable, digits: int) ->
     return Table(name, caption, ["variant", "", *map(said, columns)],
                  [[*row, *(cell(*row, column) for column in columns)] for row in rows],
                  [RATIO_NOTE], heads=2)
+
+
+def _core(record: dict) -> tuple:
+    around = conditions(record)
+    cpu = {name: value for name, value in (around["cpu"] or {}).items() if name != "harts"}
+    return around["memory_bytes"], *sorted(cpu.items())
 
 
 def _way(record: dict) -> str:
