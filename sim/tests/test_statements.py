@@ -61,7 +61,9 @@ def test_what_is_stated_stands_nowhere_else():
     for path, text in pages.items():
         numbers = {re.sub(r"\s", "", number)
                    for number in re.findall(r"\d{1,3}(?:\s\d{3})+|\d{5,}", text)}
-        if again := numbers & (long - by_hand if path.name == "two-harts.md" else long):
+        # In tcp.md, cycles of a segment are as many as that SoC's frames by chance.
+        known = by_hand if path.name in ("two-harts.md", "tcp.md") else set()
+        if again := numbers & (long - known):
             found[path.name] = sorted(again)
     assert found == {}
 
