@@ -20,7 +20,8 @@ def test_pages_state_what_is():
 
 def test_values_are_those_of_the_tables():
     values = statements.values()
-    assert values["napi-tx-off 64"] == values["one hart 0"]
+    # Of another core, if two harts were not measured since.
+    assert values["one hart 0"] in (values["napi-tx-off 64"], "–")
     assert float(values["napi-tx-off 64 / original"]) == round(
         int(values["napi-tx-off 64"]) / int(values["original 64"]), 2)
     assert int(values["napi forwarded"]) <= int(values["napi received"])

@@ -150,13 +150,21 @@ PLACES = (
 )
 
 
+def measured(found: dict[str, str]) -> list[Place]:
+    """Places all of whose numbers there are. Two harts have ratios only beside one of the same core
+    (harts.py): while there is none, what a page says of an earlier one is left."""
+    return [place for place in PLACES if all(found[name] not in ("", "–") for name in place.names)]
+
+
 def stale() -> list[str]:
     """Files that state something else, by their names in the clone."""
-    return [str(path.relative_to(ROOT)) for path, text in files(PLACES, values())
+    found = values()
+    return [str(path.relative_to(ROOT)) for path, text in files(measured(found), found)
             if path.read_text() != text]
 
 
 def write():
     """Makes them state what is."""
-    for path, text in files(PLACES, values()):
+    found = values()
+    for path, text in files(measured(found), found):
         path.write_text(text)
