@@ -2,6 +2,8 @@
 """What `moderato shell` puts into the guest, with the host's shell in the guest's place."""
 
 import json
+import os
+import pty
 import re
 import shlex
 import subprocess
@@ -71,11 +73,17 @@ def test_help_fits_the_console_and_names_what_is_there():
     assert "`help`" in shell.GREETING
 
 
-def test_the_console_s_shell_says_how_to_leave():
-    """At its end, however it ends."""
-    shown = subprocess.run(["sh"], input=f". {shlex.quote(str(console.FILES / 'etc/shrc'))}\n",
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_console_s_shell_says_how_to_leave(terminal):
+    """At its end, however it ends; not one that was reached over the network, and has no terminal."""
+    ends = pty.openpty() if terminal else os.pipe()
+    begin = f". {shlex.quote(str(console.FILES / 'etc/shrc'))}"
+    shown = subprocess.run(["sh", "-c", begin], stdin=ends[1 if terminal else 0],
                            capture_output=True, text=True)
-    assert "Ctrl-A x leaves it" in shown.stdout
+    for end in ends:
+        os.close(end)
+    assert ("Ctrl-A x leaves it" in shown.stdout) == terminal
+    assert not shown.stderr
 
 
 @pytest.fixture

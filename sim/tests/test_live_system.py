@@ -26,8 +26,7 @@ for command in "uname -m", "nproc; echo $((6 * 7))":
     with socket.create_connection(("198.18.0.1", 2323)) as connection:
         connection.sendall(f"{command}; exit\\n".encode())
         said = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
-        # Then the console's farewell, if it comes in time
-        print(said.rpartition("# ")[2].partition("This was a shell")[0].split())
+        print(said.rpartition("# ")[2].split())
 """
 SERVE = """\
 import socket
