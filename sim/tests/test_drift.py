@@ -22,7 +22,7 @@ SAMPLE = (  # of published.RFC2544_STUDY
     Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 512 --test loss --load 100"),
     Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 64 --test loss --load 100"),
     Step(3,   f"{RFC2544} --variant {VARIANT} --frame-size 64 --test burst,recovery,reset"),
-    Step(0.5, f"profile --variant {VARIANT} --load 4.2 --json {{profiles}}/napi.json"),
+    Step(0.5, f"profile --variant {VARIANT} --load 5.7 --json {{profiles}}/napi.json"),
 )
 TABLES = {"table-1", "throughput", "table-3", "loss", "latencies", "bursts", "recovery", "reset",
           "table-5", "causes"}
