@@ -102,6 +102,7 @@ def pytest_runtest_protocol(item):
     finally:
         progress.beside = contextlib.nullcontext
         restore()
+        listen()
 
 
 # LiteX keeps in its classes what one SoC was asked for, and the process' next SoC finds it there:
@@ -135,18 +136,28 @@ def pytest_runtest_teardown():
 
 # Whatever ends the tests, every process that they started ends with them --------------------------
 
+STOPS = {signal.SIGINT:  signal.default_int_handler,
+         signal.SIGTERM: signal.SIG_DFL,
+         signal.SIGHUP:  signal.getsignal(signal.SIGHUP)}  # nohup's stays
+
+
+def listen():
+    """What the tests start ends when it is asked to. A script's background command ignores Ctrl-C,
+    and so does a process in which a command of the lab was stopped: both would pass it on."""
+    for number, handler in STOPS.items():
+        signal.signal(number, handler)
+
+
 def pytest_configure(config):
     if gone := [name for name in LONGEST if not (ROOT / name.split("::")[0]).is_file()]:
         raise pytest.UsageError(f"LONGEST in conftest.py names {', '.join(gone)}: no such file")
     os.environ.pop("COLUMNS", None)  # which xdist sets; the lab's tables would heed it
-    # A script's background command ignores Ctrl-C, and so would what the tests start and stop.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    if hasattr(config, "workerinput"):
-        return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as after Ctrl-C
-    # What a killed worker leaves behind becomes a child of this process.
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    config.add_cleanup(end_children)
+    if not hasattr(config, "workerinput"):
+        STOPS[signal.SIGTERM] = signal.default_int_handler  # as after Ctrl-C
+        # What a killed worker leaves behind becomes a child of this process.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        config.add_cleanup(end_children)
+    listen()
 
 
 def end_children():

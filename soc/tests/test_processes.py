@@ -22,11 +22,25 @@ def test_endless():
     signal.pause()
 """
 
+# A command of the lab is stopped within a test; what the next one starts can still be stopped.
+STOPPED = """
+import os, signal
+from moderato.sim.lab import cli
 
-def start(folder: Path, count: int) -> subprocess.Popen:
-    """pytest with our options and conftest.py, on files of a test each."""
+def test_stopped(monkeypatch):
+    monkeypatch.setattr(cli, "parse", lambda words: os.kill(os.getpid(), signal.SIGINT))
+    assert cli.main([]) == 130
+    assert signal.getsignal(signal.SIGINT) == signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+
+def test_next():
+    assert signal.SIG_IGN not in map(signal.getsignal, (signal.SIGINT, signal.SIGTERM))
+"""
+
+
+def start(folder: Path, text: str, count: int) -> subprocess.Popen:
+    """pytest with our options and conftest.py, on so many files of this text."""
     for number in range(count):
-        (folder / f"test_{number}.py").write_text(ENDLESS)
+        (folder / f"test_{number}.py").write_text(text)
     return subprocess.Popen(
         [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", folder,
          "-o", "pythonpath=", "-p", "conftest", "-p", "no:cacheprovider", "-n", str(count), folder],
@@ -43,7 +57,7 @@ def is_there(pid: str) -> bool:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_leaves_no_process(tmp_path, how):
-    running = start(tmp_path, 2)
+    running = start(tmp_path, ENDLESS, 2)
     names = [tmp_path / f"test_{number}.pid" for number in range(2)]
     while not all(name.exists() and name.read_text().endswith("\n") for name in names):
         assert running.poll() is None, running.stdout.read()
@@ -54,3 +68,9 @@ def test_interrupt_leaves_no_process(tmp_path, how):
     output, _ = running.communicate()
     assert running.returncode == pytest.ExitCode.INTERRUPTED, output
     assert not any(map(is_there, pids))
+
+
+def test_a_stop_is_over_with_its_test(tmp_path):
+    running = start(tmp_path, STOPPED, 1)
+    output, _ = running.communicate()
+    assert running.returncode == pytest.ExitCode.OK and "2 passed" in output, output
