@@ -301,6 +301,13 @@ def test_a_recording(page, simulator):
     assert shown.find_element(By.ID, "step-frame").is_enabled()
 
 
+def test_the_end_of_a_recording(page, simulator):
+    shown = page(replaying=True, start=1_000_000, until=9_000_000)
+    simulator.state(9_000_000, into=1488, paused=True)
+    shows(shown, "state", "paused, the end of a recording")
+    assert shown.find_element(By.ID, "back-frame").is_enabled()
+
+
 def test_going_back(page, simulator):
     """Of a recording: what was later goes from the page."""
     shown = page(replaying=True, start=1_000_000, until=9_000_000)

@@ -28,7 +28,7 @@ bool LiveClock::over(bool asked) {
     asked = asked || (plan.until_closed != LivePlan::kNobody && closed(plan.until_closed));
     const bool finished = live_.finished(simulation_.cycle());
     Wire* const wire = live_.wire();
-    if (!wire) return finished || asked;
+    if (!wire) return (finished && !(window_ && window_->looked_at_replay())) || asked;
     if (finished || asked || (ended_ && !live_.replaying())) wire->end(simulation_.cycle());
     if (finished && ended_) throw Ended(*ended_);
     return finished;

@@ -13,8 +13,9 @@ public:
         if (live.plan().window != LivePlan::kNobody) window_.emplace(live.plan().window, simulation, live);
     }
 
-    // Whether the session's last cycle, or the end of its pipe, has come, or it was `asked` to end. With a wire both boxes
-    // end in the same cycle, also if a guest powers off: then it says so by an Ended.
+    // Whether the session's last cycle, or the end of its pipe, has come, or it was `asked` to end. A replay that a page
+    // shows stands still at its last cycle until that is closed. With a wire both boxes end in the same cycle, also if a
+    // guest powers off: then it says so by an Ended.
     bool over(bool asked = false);
     // Looks at the inputs, and runs for some milliseconds, of real time if the guest is busy.
     void step();

@@ -194,7 +194,7 @@ void Window::back(uint64_t cycle) {
 }
 
 void Window::reached(uint64_t cycle) {
-    if (cycle >= stop_) pause(true);
+    if (cycle >= stop_ || (looked_at_replay() && live_.finished(cycle))) pause(true);
     if (open_ && history_) history_->reached();
 }
 

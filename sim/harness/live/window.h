@@ -34,6 +34,8 @@ public:
     // Until something is asked for, or the time is over.
     void wait(Seconds seconds) const;
     bool paused() const { return paused_; }
+    // Whether somebody may want to go back.
+    bool looked_at_replay() const { return open_ && history_; }
     // The cycle before which the session is not to go on by itself.
     uint64_t stop() const { return stop_; }
     // The cycle reached: whether to pause there.

@@ -218,7 +218,28 @@ def test_a_replay_waits_and_goes_to_a_cycle(watched, sim):
         replay.ask(**control)
         assert replay.told("note").startswith("a recording plays; ")
     replay.ask("run")
+    assert replay.until(lambda state: state["paused"])["cycle"] == end
+    replay.ask("run")  # nothing is left
+    assert replay.until(lambda state: state["paused"])["cycle"] == end
+    replay.ask("goto", cycle=first["cycle"])
+    assert replay.until(lambda state: state["paused"] and state["cycle"] == first["cycle"])
+    replay.ask("run")
+    replay.until(lambda state: state["paused"] and state["cycle"] == end)
+    replay.ask("close")
     assert replay.end()["difference"] is None
+
+
+def test_a_replay_that_nobody_looks_at_any_more_ends(watched):
+    """At its last cycle: its page, and who serves that, are gone."""
+    session = watched(record="record")
+    start = session.told("about")["start"]
+    session.until(lambda state: state["cycle"] > start)
+    end = session.end()["end_cycle"]
+    replay = watched(replay="record", until=end)
+    replay.ask("goto", cycle=end)
+    replay.until(lambda state: state["paused"] and state["cycle"] == end)
+    replay.window.close()
+    assert replay.end()["end_cycle"] == end
 
 
 def shown(state):
@@ -262,7 +283,8 @@ def test_going_back_in_a_replay(watched, sim, tmp_path):
         assert replay.told("note") == \
             f"cycle {cycle} was before the recording, which begins at {first}"
     assert shown(go(late)) == shown(states[1])
-    replay.ask("run")
+    go(end)
+    replay.ask("close")
     again = replay.end()
     assert again["difference"] is None and again["ports"] == report["ports"]
     assert replay.printed.count("typed") == 1

@@ -65,7 +65,7 @@ function take(state) {
   element("cycle").value = state.cycle;
   element("moment").href = `#cycle=${state.cycle}`;
   if (page.about.replaying && document.activeElement !== element("position")) element("position").value = state.cycle;
-  show(state.paused ? "paused" : "running");
+  show(state.paused ? "paused" : "running", state.cycle === page.about.until);
   element("pause").textContent = state.paused ? "Run" : "Pause";
   if (state.printed) print(state.printed);
   page.waiting = page.waiting.filter(({ reached, resolve }) => {
@@ -86,9 +86,10 @@ function rewind(cycle) {
 // The one that works, if it is known.
 function strategy(name) { element("variant").textContent = name ? `· ${name}` : ""; }
 
-function show(state) {
+function show(state, atEnd = false) {
   document.body.dataset.state = state;
-  element("state").textContent = page.about?.replaying ? `${state}, a recording` : state;
+  const recording = atEnd ? "the end of a recording" : "a recording";
+  element("state").textContent = page.about?.replaying ? `${state}, ${recording}` : state;
 }
 
 function print(text) {
