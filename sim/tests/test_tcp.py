@@ -2,6 +2,7 @@
 """`moderato tcp` and `moderato receiver`, on a simulator that only pretends."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -82,6 +83,29 @@ def test_what_the_guest_and_the_tester_are_told():
     names = {Transfer(direction, "napi", faults=faults, peer=peer).name for direction in DIRECTIONS
              for faults in ((), FAULTS) for peer in (None, *PEERS)}
     assert len(names) == len(DIRECTIONS) * 2 * (1 + len(PEERS))
+
+
+@pytest.mark.parametrize("state", ["closed", "established"])
+def test_a_program_whose_peer_vanished_is_ended(state):
+    """It may be through at that moment: then there is nobody to end, which is no failure."""
+    asked = []
+
+    class Guest:
+        def call(self, do, **_):
+            return {"connections": [{"state": state}]} if do == "collect" else {}
+
+        def check(self, command):
+            asked.append(command)
+            return "42" if "/stream" in command else "0 10 0 - 1"
+
+    _, told = exchange.talk(Transfer("in", "napi", octets=10), Guest(), None)
+    assert told[0]["octets"] == 10
+    assert asked[-1].startswith("kill 42 2> /dev/null; ") == (state != "closed")
+    # As the guest's shell runs it, with a process that is gone.
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    command = asked[-1].replace("42", str(gone.pid)).replace(exchange.RESULT, "/dev/null")
+    assert subprocess.run(["sh", "-c", command], capture_output=True).stderr == b""
 
 
 def test_nuttcp(lab, tmp_path):
