@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands.rfc2544 import require_used
 from moderato.sim.lab.report import (
-    answers, assembly, detail, figures, forwards, frontier, model, paper, paper_tables, profiles,
+    answers, assembly, detail, fast, figures, forwards, frontier, model, paper, paper_tables, profiles,
     records, reproduce,
 )
 from moderato.sim.lab.report.chapters import contents
@@ -500,6 +500,27 @@ def test_what_json_of_forward_and_tcp_wrote(tmp_path):
     data = re.search(r'"trials.jsonl.gz" href="data:application/gzip;base64,([^"]+)"', page)
     (tmp_path / "data.jsonl.gz").write_bytes(base64.b64decode(data[1]))
     assert records.load([tmp_path / "data.jsonl.gz"]) == found
+
+
+def test_past_the_stack(tmp_path, capsys):
+    """A row per variant, beside the stack on the same machine; machines without them have no table."""
+    idle = {"throughput": {"fps": 4936.0, "mbps": 1.0}, "cpu_idle_percent": 99.32,
+            "latency_ns": {"min": 1, "median": 900, "p99": 950, "max": 999}}
+    found = [forwarded("offload", **idle), forwarded("napi-tx-off"), forwarded("xdp"),
+             forwarded("xdp", frame_bytes=512), forwarded("xdp", frame_bytes=None, load_percent=None),
+             forwarded("napi", link_mbps=1000)]
+    (tmp_path / "forward.json").write_text(json.dumps(found))
+    table, = fast.tables(records.load([tmp_path / "forward.json"]).forwards)
+    assert table.rows == [
+        ["64", "2.5", "napi-tx-off", "1234", "1.00", "41.7", "12.3"],
+        ["64", "2.5", "offload", "4936", "4.00", "0.9", "99.3"],
+        ["64", "2.5", "xdp", "1234", "1.00", "41.7", "12.3"],
+        ["512", "2.5", "xdp", "1234", "–", "41.7", "12.3"]]
+    for results, there in (("forward.json", True), ("none.json", False)):
+        (tmp_path / "none.json").write_text(json.dumps([forwarded("napi")]))
+        assert cli.main(["report", "--results", str(tmp_path / results),
+                         "--output", str(tmp_path / "report.html")]) == 0
+        assert ("Past Linux" in (tmp_path / "report.html").read_text()) == there
 
 
 @pytest.mark.parametrize("content", ["[", "[1]", "[{}]", json.dumps([PROFILE])])

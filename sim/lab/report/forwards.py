@@ -14,7 +14,7 @@ HEAD = ("bytes", "load, %", "variant", "offered", "received", "forwarded", "drop
 def record(trial: dict) -> dict:
     """A trial as a record of its kind. Raises KeyError or TypeError if it is none."""
     _row(trial)  # what is missing is found now
-    _where(trial)
+    where(trial)
     return {**trial, "kind": KIND}
 
 
@@ -22,7 +22,7 @@ def tables(trials: Sequence[dict]) -> list[Table]:
     """One for each machine and traffic; variants side by side."""
     groups: dict[str, list[dict]] = {}
     for trial in trials:
-        groups.setdefault(_where(trial), []).append(trial)
+        groups.setdefault(where(trial), []).append(trial)
     return [Table(f"forward-{number}", f"Forwarded in {where}; totals of both ports", HEAD,
                   [_row(trial) for trial in group],
                   ["The window is the steady state, while the load is offered; all other counts are of "
@@ -46,7 +46,7 @@ def _row(trial: dict) -> list[str]:
             number(trial["cpu_idle_percent"], 1)]
 
 
-def _where(trial: dict) -> str:
+def where(trial: dict) -> str:
     """What is the same for all trials of a table."""
     made = trial.get("conditions") or {}
     harts, flows = trial.get("harts", 1), trial.get("flows", 1)
