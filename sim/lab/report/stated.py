@@ -14,7 +14,7 @@ from moderato.soc.toolchain.project import ROOT
 
 from ..show.errors import LabError
 
-HOLE = r"(\d(?:[\d.\s]*\d)?)"  # a number, a version
+HOLE = r"(lost|\d(?:[\d.\s]*\d)?)"  # a number, a version; or that frames were lost
 
 
 @dataclass(frozen=True)

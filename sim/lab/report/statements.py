@@ -2,10 +2,11 @@
 """What pages and files state that stands elsewhere, and where: `./moderato export` writes it.
 
 The version stands in pyproject.toml. Throughputs stand in docs/tables.md, which is made from docs/data;
-what `make forward` says, on the lab's machine and on others, in docs/data/forward; what was measured by
-hand, in the page about it.
+what `make forward` says, on the lab's machine and on others, in docs/data/forward; what each setting of
+a strategy costs, in docs/data/strategies.jsonl.gz; what was measured by hand, in the page about it.
 """
 
+import gzip
 import json
 import re
 
@@ -16,6 +17,14 @@ from .stated import Place, files
 VARIANTS = ("original", "tx-128", "tx-off", "napi", "napi-tx-128", "napi-tx-off")
 WAYS = {"one hart": (0, 1, 2, 3, 4), "common": (0, 3, 4), "ipi": (0, 2, 3, 4), "pinned": (0, 3, 4),
         "rps": (0, 1, 2), "threaded": (0,)}  # and which columns were measured
+
+# The settings that docs/strategies.md shows, and in which situations beside round trip and overload.
+SETTINGS = ("original", "napi", "napi-tx-off", "napi-full", "napi-full busy polling",
+            "napi-full threaded", "napi-full deferred 250 us", "napi-timer 100 Hz",
+            "napi-timer 1000 Hz", "napi-timer 1 ms", "hw-moderated 100 us", "hw-moderated 1 ms",
+            "hw-moderated 10 ms", "hw-moderated gap 500 us", "adaptive-dim stock", "adaptive-dim",
+            "adaptive-hw 250 us")
+SITUATIONS = ("idle", "10%", "50%", "90%", "bursts")
 
 # What README calls what --json has of each port.
 COUNTS = {"received": "received", "forwarded": "forwarded", "dropped": "dropped_at_ring",
@@ -32,7 +41,8 @@ HARTS      = "RFC 2544 throughput, frames/s of all ports together"
 
 def values() -> dict[str, str]:
     """What is stated, by name."""
-    return {"release": release(), **throughputs(), **harts(), **forwarded(), **by_hand()}
+    return {"release": release(), **throughputs(), **harts(), **forwarded(),
+            **strategies(), **by_hand()}
 
 
 def throughputs() -> dict[str, str]:
@@ -71,6 +81,25 @@ def forwarded() -> dict[str, str]:
             found |= {f"{trial['variant']} {box}{what}": value
                       for what, value in (sums | rates).items()}
             found[f"{file.stem} boot"] = f"{trial['boot_cycles'] / 1e6:.1f}"
+    return found
+
+
+def strategies() -> dict[str, str]:
+    """`napi-full idle p99`, in us, or `lost`; `napi-full idle busy`, in percent; `napi-full ping
+    median`; `napi-full overload fps`."""
+    with gzip.open(ROOT / "docs/data/strategies.jsonl.gz", "rt") as lines:
+        trials = {(trial["setting"], trial["situation"]): trial for trial in map(json.loads, lines)
+                  if trial and trial.get("kind") == "strategy"}
+    found = {}
+    for setting in SETTINGS:
+        for situation in SITUATIONS:
+            trial = trials[setting, situation]
+            p99 = round(trial["latency_ns"]["p99"] / 1000)
+            found |= {f"{setting} {situation} p99": "lost" if trial["lost"] else str(p99),
+                      f"{setting} {situation} busy": f"{100 - trial['cpu_idle_percent']:.0f}"}
+        ping, overload = trials[setting, "ping"], trials[setting, "overload"]
+        found |= {f"{setting} ping median": str(round(ping["latency_ns"]["median"] / 1000)),
+                  f"{setting} overload fps": str(round(overload["throughput"]["fps"]))}
     return found
 
 
@@ -123,6 +152,17 @@ def of_harts(way: str, columns: tuple[int, ...]) -> Place:
         [f"{way} {column}{of}" for column in columns for of in ("", " / one")], spaced=True)
 
 
+def of_strategies(setting: str) -> Place:
+    """A row of the table in docs/strategies.md."""
+    variant, _, more = setting.partition(" ")
+    label = f"`{variant}` {more.replace(' us', ' µs')}".rstrip()
+    situations = [f"{setting} {situation} {what}" for situation in SITUATIONS
+                  for what in ("p99", "busy")]
+    return Place("docs/strategies.md",
+                 f"| {label} | {{}} | " + "{} | {} % | " * len(SITUATIONS) + "{} |",
+                 [f"{setting} ping median", *situations, f"{setting} overload fps"])
+
+
 PLACES = (
     Place("linux-driver/dkms.conf", 'PACKAGE_VERSION="{}"', ["release"]),
     Place("linux-driver/dkms.conf", "dkms install moderato/{}", ["release"]),
@@ -144,6 +184,7 @@ PLACES = (
           ["napi-tx-off 64 / original"]),
     Place("docs/results.md", "the throughput of `napi-tx-off` is {} times that of `original` (the goal "
           "was 3), and {} times", ["napi-tx-off 64 / original", "napi-tx-off 64 / liteeth"]),
+    *map(of_strategies, SETTINGS),
     *(of_harts(way, columns) for way, columns in WAYS.items()),
     Place("docs/queues.md", "one hart forwards {} frames per second, and `pinned` {}.",
           ["one", "pinned"]),
