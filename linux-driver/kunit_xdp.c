@@ -85,6 +85,29 @@ static void xdp_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_xdp_refuse("why", NULL), -EOPNOTSUPP);
 }
 
+/* Of sockets without copies: @room is what a chunk has for the hardware */
+static void xdp_sockets_refused(struct kunit *test)
+{
+	static const u32 around = MODERATO_STAMP_OCTETS + MODERATO_RX_OFFSET +
+				  MODERATO_OVERHEAD;
+	struct moderato_config config = {
+		.rx_ops = &xdp_polled,
+		.tx_ops = &xdp_tx_polled,
+	};
+	const char *why;
+
+	KUNIT_EXPECT_NULL(test, moderato_xsk_unsuited(&config, ETH_DATA_LEN,
+						      ETH_DATA_LEN + around));
+	why = moderato_xsk_unsuited(&config, ETH_DATA_LEN + 1,
+				    ETH_DATA_LEN + around);
+	KUNIT_ASSERT_NOT_NULL(test, why);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(why, "mtu "));
+	config.tx_ops = &xdp_tx_quiet;
+	why = moderato_xsk_unsuited(&config, ETH_DATA_LEN, PAGE_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, why);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(why, "tx-reclaim-on-xmit off"));
+}
+
 /* Bytes of a buffer for an MTU, as moderato_rx.c lays it out, stamp and all */
 static size_t xdp_truesize(unsigned int mtu)
 {
@@ -202,7 +225,7 @@ static void xdp_posted(struct kunit *test)
 
 			desc->checksum = cpu_to_le32(~0);
 			desc->control = cpu_to_le32(~0);
-			moderato_xdp_post(tx, &frame, 0x1000 + i, flags);
+			moderato_xdp_post_frame(tx, &frame, 0x1000 + i, flags);
 
 			KUNIT_EXPECT_EQ(test, tx->ring.producer,
 					(u16)(index + 1));
@@ -238,7 +261,7 @@ static void xdp_left(struct kunit *test)
 
 	for (int i = 0; i < ARRAY_SIZE(octets); i++) {
 		frame[i].len = octets[i];
-		moderato_xdp_post(tx, &frame[i], 0, 0);
+		moderato_xdp_post_frame(tx, &frame[i], 0, 0);
 	}
 	tx->buf[moderato_slot(first + 2, XDP_ORDER)].flags =
 		MODERATO_TX_PLANNED | MODERATO_TX_ACCOUNTED;
@@ -315,6 +338,7 @@ static void xdp_count_all(struct kunit *test)
 
 static struct kunit_case moderato_xdp_cases[] = {
 	KUNIT_CASE(xdp_refused),
+	KUNIT_CASE(xdp_sockets_refused),
 	KUNIT_CASE(xdp_longest),
 	KUNIT_CASE(xdp_metadata),
 	KUNIT_CASE(xdp_posted),

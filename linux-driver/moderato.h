@@ -39,6 +39,7 @@ struct moderato_tx;
 struct moderato_tx_done;
 struct page_pool;
 struct xdp_frame;
+struct xsk_buff_pool;
 
 /* Rings ------------------------------------------------------------------- */
 
@@ -174,7 +175,8 @@ struct moderato_rx_buf {
 };
 
 /* The hardware owns every descriptor but the completed ones, and each slot
- * always has a buffer: producer = consumer + size.
+ * always has a buffer: producer = consumer + size. Only what a socket of AF_XDP
+ * receives without copies may find slots that have none (xsk_rx.c).
  * @truesize: bytes of each buffer, with headroom and struct skb_shared_info
  * @room: of these, what the hardware may write
  * @longest: octets of a frame
@@ -289,6 +291,7 @@ extern const struct moderato_tx_ops moderato_tx_poll_ops;
 
 /* @skb: NULL in all slots of a frame in pieces but its first one
  * @frame: instead of it, with MODERATO_TX_FRAME
+ * @pool: instead of it, with MODERATO_TX_XSK: where the slot's memory is
  * @dma: of the skb's data, of a fragment, or of the slot's copy
  * @len: of what is mapped; 0: it is mapped with the slot before
  * @segs: frames that the hardware makes of it; 0 in all slots but the first one
@@ -299,6 +302,7 @@ struct moderato_tx_buf {
 	union {
 		struct sk_buff *skb;
 		struct xdp_frame *frame;
+		struct xsk_buff_pool *pool;
 	};
 	dma_addr_t dma;
 	u32 len;
@@ -308,8 +312,8 @@ struct moderato_tx_buf {
 };
 
 /* Byte queue limits know of it; @dma is of a fragment; the hardware puts a tag in;
- * it is in pieces, has a tag or a stamp, or is no skb; it is no skb; the pool that
- * it came from keeps it mapped
+ * it is in pieces, has a tag or a stamp, or is no skb; it is an xdp_frame; the pool
+ * that it came from keeps it mapped; it is in the memory of a socket's owner
  */
 #define MODERATO_TX_ACCOUNTED	BIT(0)
 #define MODERATO_TX_PAGE	BIT(1)
@@ -317,6 +321,7 @@ struct moderato_tx_buf {
 #define MODERATO_TX_PLANNED	BIT(3)
 #define MODERATO_TX_FRAME	BIT(4)
 #define MODERATO_TX_POOLED	BIT(5)
+#define MODERATO_TX_XSK		BIT(6)
 
 /* @ops, @prompt, @draining: change under the queue's lock only
  * @masked: an interrupt, of either direction, has left the ring to the poll
@@ -331,6 +336,7 @@ struct moderato_tx_buf {
  * @planned: moderato_tx_take() where a slot has MODERATO_TX_PLANNED
  * @drop_frame: of a ring that sends frames without skbs, too: frees one that was
  *		not sent and is not mapped any more; else NULL
+ * @pool: of sockets that send without copies, under the queue's lock; or NULL
  * @copies: each slot's own buffer, once it has one
  */
 struct moderato_tx {
@@ -355,6 +361,7 @@ struct moderato_tx {
 	struct sk_buff *(*planned)(struct moderato_tx *tx,
 				   struct moderato_tx_done *done);
 	void (*drop_frame)(struct moderato_tx_buf *buf);
+	struct xsk_buff_pool *pool;	/* xsk_tx.c */
 	u8 **copies;
 };
 
@@ -770,7 +777,8 @@ static inline bool moderato_has_jumbo(const struct moderato_priv *priv)
  * @free: after it is gone; also what @init has not made
  * @restore: the hardware has forgotten
  * @rx_create, @rx_destroy, @tx_create: of each ring
- * @rx_up: before it runs
+ * @rx_up: before the hardware knows of any buffer
+ * @tx_up: it runs
  * @irqs: a queue's interrupts were requested, or are about to be freed
  * @queue_down: a queue's rings and interrupts are off
  * @one_queue: whether only one queue may be used
@@ -785,6 +793,7 @@ struct moderato_feature {
 	void (*rx_up)(struct moderato_rx *rx);
 	void (*rx_destroy)(struct moderato_rx *rx);
 	void (*tx_create)(struct moderato_tx *tx);
+	void (*tx_up)(struct moderato_tx *tx);
 	void (*irqs)(struct moderato_queue *q, bool on);
 	void (*queue_down)(struct moderato_queue *q);
 	bool (*one_queue)(const struct moderato_priv *priv);
@@ -811,6 +820,7 @@ extern const struct moderato_feature moderato_timer_feature;
 extern const struct moderato_feature moderato_variants_feature;
 extern const struct moderato_feature moderato_vlan_feature;
 extern const struct moderato_feature moderato_xdp_feature;
+extern const struct moderato_feature moderato_xsk_feature;
 
 int moderato_features_init(struct moderato_priv *priv);
 void moderato_features_registered(struct moderato_priv *priv);
@@ -820,6 +830,7 @@ int moderato_features_rx_create(struct moderato_rx *rx);
 void moderato_features_rx_up(struct moderato_rx *rx);
 void moderato_features_rx_destroy(struct moderato_rx *rx);
 void moderato_features_tx_create(struct moderato_tx *tx);
+void moderato_features_tx_up(struct moderato_tx *tx);
 void moderato_features_irqs(struct moderato_queue *q, bool on);
 void moderato_features_queue_down(struct moderato_queue *q);
 bool moderato_features_one_queue(const struct moderato_priv *priv);

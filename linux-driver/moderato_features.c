@@ -21,8 +21,9 @@ static const struct moderato_feature * const moderato_features[] = {
 	&moderato_ptp_feature,
 	&moderato_hwtstamp_feature,
 	&moderato_offload_feature,
-	/* Last: it comes before what the others do */
+	/* Last: they come before what the others do */
 	&moderato_xdp_feature,
+	&moderato_xsk_feature,
 };
 
 void moderato_features_free(struct moderato_priv *priv)
@@ -96,6 +97,13 @@ void moderato_features_tx_create(struct moderato_tx *tx)
 	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
 		if (moderato_features[i]->tx_create)
 			moderato_features[i]->tx_create(tx);
+}
+
+void moderato_features_tx_up(struct moderato_tx *tx)
+{
+	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
+		if (moderato_features[i]->tx_up)
+			moderato_features[i]->tx_up(tx);
 }
 
 void moderato_features_irqs(struct moderato_queue *q, bool on)

@@ -327,11 +327,11 @@ void moderato_rx_up(struct moderato_rx *rx)
 	struct moderato_priv *priv = q->priv;
 	struct moderato_ring *ring = &rx->ring;
 
-	moderato_features_rx_up(rx);
 	moderato_hw_set_pause_marks(priv, ring->order, rx->room);
 	moderato_ring_start(priv, ring);
 	moderato_rx_moderate(q);
 	ring->producer = moderato_size(ring->order);
+	moderato_features_rx_up(rx);
 	moderato_doorbell(ring, ring->producer);
 
 	if (rx->pool)

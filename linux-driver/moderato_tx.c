@@ -495,6 +495,7 @@ void moderato_tx_up(struct moderato_tx *tx)
 	moderato_tx_choose(tx);
 	moderato_tx_resume(tx);
 	netif_tx_wake_queue(tx->txq);
+	moderato_features_tx_up(tx);
 }
 
 static bool moderato_tx_drained(struct moderato_tx *tx)
@@ -554,7 +555,7 @@ static void moderato_tx_drop(struct moderato_tx *tx,
 	if (!buf->skb)
 		return;
 	dev_core_stats_tx_dropped_inc(tx->ndev);
-	if (buf->flags & MODERATO_TX_FRAME) {
+	if (buf->flags & (MODERATO_TX_FRAME | MODERATO_TX_XSK)) {
 		if (!tx->ring.stuck)
 			tx->drop_frame(buf);
 		return;

@@ -37,6 +37,22 @@ moderato_xdp_unsuited(const struct moderato_config *config, unsigned int mtu)
 	return NULL;
 }
 
+/* The same, of sockets without copies. @room: bytes of a chunk for a frame and what
+ * the hardware writes ahead of it
+ */
+static inline const char *
+moderato_xsk_unsuited(const struct moderato_config *config, unsigned int mtu,
+		      u32 room)
+{
+	/* The poll that receives is also the one that sends */
+	if (!config->tx_ops->polled)
+		return "zero copy needs NAPI: ethtool --set-priv-flags tx-reclaim-on-xmit off";
+	if (MODERATO_STAMP_OCTETS + MODERATO_RX_OFFSET + MODERATO_OVERHEAD +
+	    mtu > room)
+		return "zero copy needs frames that fit into chunks: ip link set mtu 1500";
+	return NULL;
+}
+
 /* The same, of what else may be on
  * @urgent: there are rules for urgent frames, which leave the ring out of turn
  */
@@ -72,7 +88,8 @@ static inline void moderato_xdp_tell(const struct moderato_rx *rx, u32 slot,
 	buff->desc = &rx->ring.desc[slot];
 	if (!(status & MODERATO_DESC_STATUS_STAMPED))
 		return;
-	buff->stamp = le64_to_cpup(stamp);
+	buff->stamp[0] = lower_32_bits(le64_to_cpup(stamp));
+	buff->stamp[1] = upper_32_bits(le64_to_cpup(stamp));
 	buff->xdp.data += MODERATO_STAMP_OCTETS;
 	buff->xdp.data_meta += MODERATO_STAMP_OCTETS;
 	buff->xdp.data_end += MODERATO_STAMP_OCTETS;
@@ -84,7 +101,7 @@ static inline int moderato_xdp_stamp(const struct moderato_xdp_buff *buff,
 {
 	if (!(buff->status & MODERATO_DESC_STATUS_STAMPED))
 		return -ENODATA;
-	*timestamp = buff->stamp;
+	*timestamp = (u64)buff->stamp[1] << 32 | buff->stamp[0];
 	return 0;
 }
 
@@ -100,33 +117,60 @@ static inline int moderato_xdp_tag(const struct moderato_xdp_buff *buff,
 	return 0;
 }
 
+/* The same of an skb that is made of the frame in @slot. The hardware's sum is of
+ * another frame, perhaps.
+ */
+static inline void moderato_xdp_tell_skb(struct moderato_rx *rx, u32 slot,
+					 const struct moderato_xdp_buff *buff,
+					 struct sk_buff *skb,
+					 struct moderato_rx_done *done)
+{
+	u64 stamp;
+
+	if (!moderato_xdp_stamp(buff, &stamp))
+		skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(stamp);
+	moderato_rx_tell(rx, slot,
+			 buff->status & ~MODERATO_DESC_STATUS_STAMPED, skb,
+			 done);
+	skb->ip_summed = CHECKSUM_NONE;
+}
+
 /* Frames on the ring that skbs leave by -------------------------------------- */
 
-/* The slot at the producer's index has to be free */
-static inline void moderato_xdp_post(struct moderato_tx *tx,
-				     struct xdp_frame *frame, dma_addr_t dma,
-				     u8 flags)
+/* Posts what is no skb. The slot at the producer's index has to be free.
+ * Return: the slot, which says nothing yet of whose it is
+ */
+static inline struct moderato_tx_buf *
+moderato_xdp_post(struct moderato_tx *tx, dma_addr_t dma, u32 len, u8 flags)
 {
 	struct moderato_ring *ring = &tx->ring;
 	u32 slot = moderato_slot(ring->producer, ring->order);
 	struct moderato_desc *desc = &ring->desc[slot];
+	struct moderato_tx_buf *buf = &tx->buf[slot];
 
-	tx->buf[slot] = (struct moderato_tx_buf) {
-		.frame = frame,
-		.dma = dma,
-		.len = frame->len,
-		.segs = 1,
-		.flags = flags | MODERATO_TX_FRAME | MODERATO_TX_PLANNED,
-	};
+	buf->dma = dma;
+	buf->len = len;
+	buf->segs = 1;
+	buf->more = 0;
+	buf->flags = flags | MODERATO_TX_PLANNED;
 	desc->address = cpu_to_le32(dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
-					       frame->len));
+					       len));
 	/* It asks for nothing else */
 	if (tx->asks) {
 		moderato_tx_put_status(ring, ring->producer, 0);
 		desc->checksum = 0;
 	}
 	ring->producer++;
+	return buf;
+}
+
+static inline void moderato_xdp_post_frame(struct moderato_tx *tx,
+					   struct xdp_frame *frame,
+					   dma_addr_t dma, u8 flags)
+{
+	moderato_xdp_post(tx, dma, frame->len,
+			  flags | MODERATO_TX_FRAME)->frame = frame;
 }
 
 /* Return: the slot of the oldest frame, counted in @done; or NULL, if that has not

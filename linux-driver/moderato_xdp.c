@@ -8,6 +8,8 @@
  * not.
  */
 
+#include <net/xdp_sock_drv.h>
+
 #include "moderato_variants.h"
 #include "moderato_verdict.h"
 
@@ -43,8 +45,8 @@ static int moderato_xdp_register(struct moderato_rx *rx)
 	return xdp_rxq_info_reg_mem_model(rxq, MEM_TYPE_PAGE_POOL, rx->pool);
 }
 
-static bool moderato_xdp_fill(struct moderato_rx *rx,
-			      struct moderato_rx_buf *buf, gfp_t gfp)
+bool moderato_xdp_fill(struct moderato_rx *rx, struct moderato_rx_buf *buf,
+		       gfp_t gfp)
 {
 	if (!xdp_rxq_info_is_reg(&rx->program->rxq) &&
 	    moderato_xdp_register(rx))
@@ -76,6 +78,7 @@ static void moderato_xdp_rx_destroy(struct moderato_rx *rx)
 		return;
 	if (xdp_rxq_info_is_reg(&rx->program->rxq))
 		xdp_rxq_info_unreg(&rx->program->rxq);
+	kvfree(rx->program->zero);
 	kfree(rx->program);
 }
 
@@ -89,6 +92,25 @@ static void moderato_xdp_tx_create(struct moderato_tx *tx)
 
 /* What suits ---------------------------------------------------------------- */
 
+/* Return: why there cannot be a program, with the sockets without copies that there
+ * are, and what to switch; or NULL
+ */
+const char *moderato_xdp_unfit(const struct moderato_priv *priv,
+			       const struct moderato_config *config,
+			       unsigned int mtu)
+{
+	const char *why = moderato_xdp_unsuited(config, mtu);
+
+	for (int i = 0; !why && i < priv->count; i++) {
+		struct xsk_buff_pool *pool = priv->xdp->xsk[i].pool;
+		u32 room = pool ? xsk_pool_get_rx_frame_size(pool) : 0;
+
+		if (pool)
+			why = moderato_xsk_unsuited(config, mtu, room);
+	}
+	return why;
+}
+
 /* As long as there is a program, what it needs stays */
 static bool moderato_xdp_suits(const struct moderato_priv *priv,
 			       const struct moderato_config *config,
@@ -97,7 +119,7 @@ static bool moderato_xdp_suits(const struct moderato_priv *priv,
 	const char *why = NULL;
 
 	if (priv->xdp->prog)
-		why = moderato_xdp_unsuited(config, mtu);
+		why = moderato_xdp_unfit(priv, config, mtu);
 	if (why)
 		netdev_warn(priv->ndev, "%s, or detach the program\n", why);
 	return !why;
@@ -132,8 +154,8 @@ static int moderato_xdp_set_rxnfc(struct net_device *ndev,
 static int moderato_xdp_check(const struct moderato_priv *priv,
 			      struct netlink_ext_ack *extack)
 {
-	const char *why = moderato_xdp_unsuited(&priv->queue[0].config,
-						priv->ndev->mtu);
+	const char *why = moderato_xdp_unfit(priv, &priv->queue[0].config,
+					     priv->ndev->mtu);
 	bool urgent = moderato_flows_urgent(priv);
 
 	return moderato_xdp_refuse(why ?:

@@ -35,38 +35,63 @@ struct moderato_xdp_stats {
 	struct u64_stats_sync tx_syncp;
 };
 
+/* Of one queue: sockets that receive and send without copies
+ * @pool: their memory; NULL: none is bound
+ * @rxq: as programs see it, while one is
+ * @rx: the ring that last received into it; NULL: it has none of it any more
+ */
+struct moderato_xsk {
+	struct xsk_buff_pool *pool;
+	struct xdp_rxq_info rxq;
+	struct moderato_rx *rx;
+};
+
 /* @prog: what rings are created for, guarded by RTNL
+ * @xsk: what they receive into while there is a program, guarded by RTNL
  * @netdev_ops, @ethtool_ops: what there is without XDP
+ * @bpf: without sockets
  * @metadata_ops: what this hardware says of frames
  */
 struct moderato_xdp {
 	struct bpf_prog *prog;
+	struct moderato_xsk xsk[MODERATO_MAX_QUEUES];
 	struct moderato_xdp_stats stats[MODERATO_MAX_QUEUES];
 	struct net_device_ops netdev_ops;
 	struct ethtool_ops ethtool_ops;
+	int (*bpf)(struct net_device *ndev, struct netdev_bpf *bpf);
 	struct xdp_metadata_ops metadata_ops;
 };
 
 /* A frame as a program sees it, and, where the hardware says more of it than its
  * octets, what that is: bpf_xdp_metadata_rx_*() find it here
- * @stamp: when it came, in ns, if @status says so
+ * @stamp: when it came, in ns, if @status says so; the lower word first. A socket's
+ *	   frames have no room here that is on the boundary of a u64.
  */
 struct moderato_xdp_buff {
 	struct xdp_buff xdp;
 	u32 status;
 	const struct moderato_desc *desc;
-	u64 stamp;
+	u32 stamp[2];
 };
 
 /* Of a ring: what its frames are shown to
  * @spread: bits of a buffer's place in its page
+ * @pool: while the ring receives into it; else NULL
+ * @zero: then, what of it each slot has
  */
 struct moderato_xdp_rx {
 	struct bpf_prog *prog;
 	u32 spread;
 	struct xdp_rxq_info rxq;
+	struct xsk_buff_pool *pool;
+	struct xdp_buff **zero;
 };
 
+const char *moderato_xdp_unfit(const struct moderato_priv *priv,
+			       const struct moderato_config *config,
+			       unsigned int mtu);
+bool moderato_xdp_fill(struct moderato_rx *rx, struct moderato_rx_buf *buf,
+		       gfp_t gfp);
 int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 			 int budget, struct moderato_rx_done *done);
 int moderato_xdp_receive_more(struct moderato_rx *rx, struct napi_struct *napi,
@@ -77,8 +102,16 @@ int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
 		      unsigned int frames, bool own, bool flush);
 int moderato_xdp_xmit(struct net_device *ndev, int frames,
 		      struct xdp_frame **frame, u32 flags);
+void moderato_xdp_take_frames(struct moderato_tx *tx,
+			      struct moderato_tx_done *done);
 struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done);
 void moderato_xdp_drop(struct moderato_tx_buf *buf);
+int moderato_xsk_poll(struct napi_struct *napi, int budget);
+void moderato_xsk_empty(struct moderato_rx *rx);
+void moderato_xsk_send(struct moderato_tx *tx);
+struct sk_buff *moderato_xsk_take(struct moderato_tx *tx,
+				  struct moderato_tx_done *done);
+void moderato_xsk_drop(struct moderato_tx_buf *buf);
 
 #endif /* MODERATO_XDP_H */

@@ -64,11 +64,8 @@ static void moderato_xdp_send_round(struct moderato_rx *rx,
 	round->frames = 0;
 }
 
-/* Makes an skb of what the program left. The hardware's sum is of another frame,
- * perhaps.
- */
+/* Makes an skb of what the program left */
 static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
-					  u32 status,
 					  const struct moderato_xdp_buff *buff,
 					  struct moderato_rx_done *done)
 {
@@ -84,13 +81,8 @@ static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
 	skb_put(skb, xdp->data_end - xdp->data);
 	if (meta)
 		skb_metadata_set(skb, meta);
-	if (rx->more) {
-		if (status & MODERATO_DESC_STATUS_STAMPED)
-			skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(buff->stamp);
-		status &= ~MODERATO_DESC_STATUS_STAMPED;
-		moderato_rx_tell(rx, slot, status, skb, done);
-		skb->ip_summed = CHECKSUM_NONE;
-	}
+	if (rx->more)
+		moderato_xdp_tell_skb(rx, slot, buff, skb, done);
 	skb->protocol = eth_type_trans(skb, rx->ndev);
 	return skb;
 }
@@ -101,7 +93,7 @@ static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
  * Return: what is for the stack, or NULL
  */
 static __always_inline struct sk_buff *
-moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 status, u32 act,
+moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 act,
 		 struct moderato_xdp_round *round,
 		 struct moderato_rx_done *done)
 {
@@ -132,7 +124,7 @@ moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 status, u32 act,
 		round->frame[round->frames++] = frame;
 		break;
 	case XDP_PASS:
-		skb = moderato_xdp_build(rx, slot, status, &round->buff, done);
+		skb = moderato_xdp_build(rx, slot, &round->buff, done);
 		if (unlikely(!skb)) {
 			done->alloc_failed++;
 			goto free;
@@ -194,7 +186,7 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status, bool more,
 		moderato_xdp_tell(rx, slot, status, &round->buff);
 	act = bpf_prog_run_xdp(rx->program->prog, xdp);
 	if (act != XDP_DROP)
-		return moderato_xdp_act(rx, slot, status, act, round, done);
+		return moderato_xdp_act(rx, slot, act, round, done);
 
 	/* What the program wrote must not come after what the hardware does */
 	dma_sync_single_for_device(rx->dev, buf->dma, rx->room, rx->dir);

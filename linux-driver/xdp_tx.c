@@ -16,7 +16,7 @@ static void moderato_xdp_post_own(struct moderato_tx *tx,
 			 (frame->data - page_address(page));
 
 	dma_sync_single_for_device(tx->dev, dma, frame->len, DMA_BIDIRECTIONAL);
-	moderato_xdp_post(tx, frame, dma, MODERATO_TX_POOLED);
+	moderato_xdp_post_frame(tx, frame, dma, MODERATO_TX_POOLED);
 }
 
 /* Return: false if it cannot be mapped */
@@ -29,7 +29,7 @@ static bool moderato_xdp_post_other(struct moderato_tx *tx,
 
 	if (unlikely(dma_mapping_error(tx->dev, dma)))
 		return false;
-	moderato_xdp_post(tx, frame, dma, 0);
+	moderato_xdp_post_frame(tx, frame, dma, 0);
 	return true;
 }
 
@@ -95,22 +95,13 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 	return sent;
 }
 
-/* In the place of moderato_tx_take_planned(): what comes off the ring is freed in
- * bulk, up to the next skb
- */
-struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
-				  struct moderato_tx_done *done)
+/* Frees those that the hardware is done with, in bulk, up to what is no frame */
+static __always_inline void moderato_xdp_take_bulk(struct moderato_tx *tx,
+						   struct moderato_tx_done *done)
 {
 	struct moderato_ring *ring = &tx->ring;
 	struct moderato_tx_buf *buf;
 	struct xdp_frame_bulk bulk;
-
-	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
-	if (!(buf->flags & MODERATO_TX_FRAME))
-		return moderato_tx_take_planned(tx, done);
-	/* Netpoll, for instance: pools belong to softirqs. A later poll comes. */
-	if (irqs_disabled())
-		return NULL;
 
 	xdp_frame_bulk_init(&bulk);
 	rcu_read_lock();
@@ -124,6 +115,28 @@ struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 	}
 	xdp_flush_frame_bulk(&bulk);
 	rcu_read_unlock();
+}
+
+void moderato_xdp_take_frames(struct moderato_tx *tx,
+			      struct moderato_tx_done *done)
+{
+	moderato_xdp_take_bulk(tx, done);
+}
+
+/* In the place of moderato_tx_take_planned(): frames, up to the next skb */
+struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
+				  struct moderato_tx_done *done)
+{
+	struct moderato_ring *ring = &tx->ring;
+	struct moderato_tx_buf *buf;
+
+	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
+	if (!(buf->flags & MODERATO_TX_FRAME))
+		return moderato_tx_take_planned(tx, done);
+	/* Netpoll, for instance: pools belong to softirqs. A later poll comes. */
+	if (irqs_disabled())
+		return NULL;
+	moderato_xdp_take_bulk(tx, done);
 	return moderato_tx_take(tx, done);
 }
 

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* In the place of moderato_xsk.c where the kernel has no AF_XDP */
+
+#include "moderato.h"
+
+const struct moderato_feature moderato_xsk_feature = {};
