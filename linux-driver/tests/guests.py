@@ -32,12 +32,13 @@ def collect(guest) -> list[dict]:
     return ports
 
 
-def replay(guest, tmp_path, frames, port: int = 0) -> list[list[bytes]]:
-    """What leaves each port when these arrive at one."""
+def replay(guest, tmp_path, frames, port: int = 0,
+           quiet_cycles: int = 8_000_000) -> list[list[bytes]]:
+    """What leaves each port when these arrive at one, until nothing does for so long."""
     into, outputs = [None, None], [tmp_path / "0.pcap", tmp_path / "1.pcap"]
     into[port] = str(tmp_path / "in.pcap")
     wrpcap(into[port], frames)
-    guest.call("replay", **{"in": into}, out=[*map(str, outputs)], quiet_cycles=8_000_000,
+    guest.call("replay", **{"in": into}, out=[*map(str, outputs)], quiet_cycles=quiet_cycles,
                max_cycles=400_000_000)
     return [[frame for _, frame in pcap.read(output)] for output in outputs]
 

@@ -16,6 +16,7 @@ from scapy.layers.inet import ICMP, IP
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
 from test_xdp import GUEST, HERE, KERNEL, PASS, PORTS, TESTER, TX, bring, padded
+from test_xsk import begin, end, put
 
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
@@ -85,14 +86,19 @@ static void compare_skb(const struct xdp_buff *xdp, struct sk_buff *skb)
 }
 
 """
-MADE = "/* Makes an skb of what the program left."
+MADE = "/* Makes an skb of what the program left"
+COPIED = "/* A copy for the stack"
 SHOWN = "skb->protocol = eth_type_trans(skb, rx->ndev);"
+ACTS = "return moderato_xsk_act("
 CHANGES = [
     # Linux has no clocks in this kernel; the hardware has one all the same.
     ("moderato_ptp.c", "if (IS_ERR_OR_NULL(ptp->clock))", "if (IS_ERR(ptp->clock))"),
     ("xdp_rx.c", MADE, ASKS + MADE),
     ("xdp_rx.c", "act = bpf_prog_run_xdp(", "write_answers(xdp);\n\tact = bpf_prog_run_xdp("),
     ("xdp_rx.c", SHOWN, "compare_skb(xdp, skb);\n\t" + SHOWN),
+    ("xsk_rx.c", COPIED, ASKS + COPIED),
+    ("xsk_rx.c", ACTS, "write_answers(xdp);\n\t" + ACTS),
+    ("xsk_rx.c", SHOWN, "compare_skb(xdp, skb);\n\t" + SHOWN),
 ]
 
 
@@ -153,9 +159,14 @@ def play(guest, tmp_path, tags) -> list[tuple]:
 TAGS = [None, 1, 0xEFFE, None, 0x1005, 0xFFFF, 0, None]
 
 
+@pytest.mark.parametrize("zero", [False, True], ids=["ring", "socket"])
 @pytest.mark.parametrize("guest", [OFFLOAD], indirect=True)
-def test_stamps_and_tags(guest, tmp_path):
-    """Each as it is switched on and off, with a program at the port."""
+def test_stamps_and_tags(guest, tmp_path, zero):
+    """Each as it is switched on and off, with a program at the port; in the ring's own memory, and in
+    that of a socket's owner."""
+    if zero:
+        put(guest, guest.mailbox)
+        begin(guest, "zero drop eth0")
     guest.check("ethtool -K eth0 rx-vlan-filter off")
     tags = [(UNKNOWN, b"\0\0", 0) if tag is None else (KNOWN, b"\x81\0", tag) for tag in TAGS]
     for stamped in (False, True, False):
@@ -176,6 +187,8 @@ def test_stamps_and_tags(guest, tmp_path):
     said = play(guest, tmp_path, [None, 1, 0xFFFF, None])
     assert [answers[1] for answers in said] == 2 * [KNOWN]
     assert {answers[3:] for answers in said} == {(UNKNOWN, b"\0\0", 0, NEVER)}
+    if zero:
+        assert end(guest)["copies"] == "no"
     assert complaints(guest) == []
 
 

@@ -63,6 +63,10 @@ def padded(frame: bytes) -> bytes:
 
 def test_each_verdict(guest, tmp_path):
     """Frames of many lengths and all verdicts, mixed: each octet of what leaves, and each count."""
+    check_each_verdict(guest, tmp_path)
+
+
+def check_each_verdict(guest, tmp_path):
     guest.check(f"xdp {bring(guest, 'verdicts')} {PORTS}")
     other = int(guest.check("cat /sys/class/net/eth1/ifindex"))
     kinds = [(DROP, 0), (TX, 0), (PASS, 0), (REDIRECT, other), (SEND_LONGER, 0), (ABORTED, 0),

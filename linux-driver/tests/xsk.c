@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A socket of AF_XDP on queue 0 of an interface, without copies or with:
+ * A socket of AF_XDP on a queue of an interface:
  *
- *     xsk copy|zero INTERFACE [CHUNKS]        sends back what it gets, as it is, until SIGTERM
- *     xsk copy|zero INTERFACE CHUNKS FRAMES   sends so many frames: the n-th one has 14 + n % 1501
- *                                             octets, and n + m in its octet m
+ *     xsk MODE echo INTERFACE[:QUEUE] [CHUNKS]         sends back what it gets, as it is
+ *     xsk MODE drop INTERFACE[:QUEUE] [CHUNKS]         gets frames, and does nothing with them
+ *     xsk MODE send INTERFACE[:QUEUE] CHUNKS FRAMES    sends so many: the n-th one has 14 + n % 1501 octets,
+ *                                                      and n + m in its octet m
  *
- * Frames come by a program for XDP with a map `sockets`; without one, it only sends. Each begins in a
- * chunk of 2 KiB, of which there are so many. Prints how many were received and sent, whether there
- * were copies, and how often the kernel dropped one.
+ * MODE: copy; or zero, without copies; or that, and the kernel never says that it has to be called (deaf),
+ * chunks are at any address (unaligned), or their headroom is no multiple of 8 octets (odd).
+ * Until SIGTERM, or until all were sent. After SIGUSR1 it does nothing, until it gets another one. Frames
+ * come by a program for XDP with a map `sockets`, if there is one. Each begins in a chunk of 2 KiB, of which
+ * there are so many. It calls the kernel only when that says that it has to. Prints how many frames were
+ * received, posted and sent, whether there were copies, how often the kernel dropped one, and how many
+ * were received within how many microseconds, from the first look that found some to the last one.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -23,20 +28,39 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CHUNK		2048
 #define MAX_CHUNKS	1024	/* and entries of each ring */
 
 struct ring {
-	uint32_t *producer, *consumer;
+	uint32_t *producer, *consumer, *flags;
 	void *entries;
+};
+
+struct mode {
+	const char *name;
+	uint16_t socket;
+	uint32_t memory, headroom;
+};
+
+static const struct mode modes[] = {
+	{"copy", XDP_COPY | XDP_USE_NEED_WAKEUP, 0, 0},
+	{"zero", XDP_ZEROCOPY | XDP_USE_NEED_WAKEUP, 0, 0},
+	{"deaf", XDP_ZEROCOPY, 0, 0},
+	{"unaligned", XDP_ZEROCOPY | XDP_USE_NEED_WAKEUP, XDP_UMEM_UNALIGNED_CHUNK_FLAG, 0},
+	{"odd", XDP_ZEROCOPY | XDP_USE_NEED_WAKEUP, 0, 4},
 };
 
 static struct ring fill, completed, received, sent;
 static uint8_t *memory;
-static volatile sig_atomic_t ended;
-static int fd;
+static volatile sig_atomic_t ended, paused;
+static uint32_t queue;
+static const struct mode *mode;
+static int fd, copies;
+static int64_t first, last;
+static uint32_t earlier;	/* received frames, at the first look */
 
 static void die(const char *what)
 {
@@ -47,6 +71,21 @@ static void die(const char *what)
 static void stop(int signal)
 {
 	ended = signal;
+}
+
+static void pause_or_go(int signal)
+{
+	paused = signal && !paused;
+}
+
+static void look_at_the_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	last = now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+	if (!first)
+		first = last;
 }
 
 /* Rings: each end is written by one side, after what it says was written or read -------------------- */
@@ -78,7 +117,7 @@ static struct ring map_ring(const struct xdp_ring_offset *at, off_t place, size_
 
 	if (start == MAP_FAILED)
 		die("mmap");
-	return (struct ring){start + at->producer, start + at->consumer, start + at->desc};
+	return (struct ring){start + at->producer, start + at->consumer, start + at->flags, start + at->desc};
 }
 
 static void create_rings(void)
@@ -100,15 +139,23 @@ static void create_rings(void)
 
 /* Life ---------------------------------------------------------------------------------------------- */
 
-static void create(const char *mode, const char *interface, uint32_t chunks)
+static void create(char *interface, uint32_t chunks)
 {
-	struct xdp_umem_reg umem = {.len = (uint64_t)chunks * CHUNK, .chunk_size = CHUNK};
-	struct sockaddr_xdp to = {
-		.sxdp_family = AF_XDP,
-		.sxdp_flags = (strcmp(mode, "zero") ? XDP_COPY : XDP_ZEROCOPY) | XDP_USE_NEED_WAKEUP,
-		.sxdp_ifindex = if_nametoindex(interface),
+	char *colon = strchr(interface, ':');
+	struct xdp_umem_reg umem = {
+		.len = (uint64_t)chunks * CHUNK,
+		.chunk_size = CHUNK,
+		.headroom = mode->headroom,
+		.flags = mode->memory,
 	};
+	struct sockaddr_xdp to = {.sxdp_family = AF_XDP, .sxdp_flags = mode->socket};
 
+	if (colon) {
+		queue = atoi(colon + 1);
+		*colon = 0;
+	}
+	to.sxdp_queue_id = queue;
+	to.sxdp_ifindex = if_nametoindex(interface);
 	fd = socket(AF_XDP, SOCK_RAW, 0);
 	memory = mmap(NULL, umem.len, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -132,7 +179,7 @@ static void take_frames(void)
 {
 	union bpf_attr next = {}, open = {}, about = {}, entry = {};
 	struct bpf_map_info info;
-	uint32_t queue = 0, socket = fd;
+	uint32_t socket = fd;
 
 	while (!bpf(BPF_MAP_GET_NEXT_ID, &next)) {
 		next.start_id = next.next_id;
@@ -161,12 +208,20 @@ static void report(void)
 	if (getsockopt(fd, SOL_XDP, XDP_STATISTICS, &stats, &size) ||
 	    getsockopt(fd, SOL_XDP, XDP_OPTIONS, &options, &little))
 		die("statistics");
-	printf("received %u sent %u copies %s dropped %llu\n", *received.consumer, *completed.consumer,
+	printf("received %u posted %u sent %u copies %s dropped %llu timed %u usecs %lld\n",
+	       *received.consumer, *sent.producer, *completed.producer,
 	       options.flags & XDP_OPTIONS_ZEROCOPY ? "no" : "yes",
-	       (unsigned long long)(stats.rx_dropped + stats.rx_ring_full));
+	       (unsigned long long)(stats.rx_dropped + stats.rx_ring_full), *received.consumer - earlier,
+	       (long long)(last - first));
 }
 
 /* Frames -------------------------------------------------------------------------------------------- */
+
+static void give(uint64_t chunk)
+{
+	*address(&fill, *fill.producer) = chunk;
+	step(fill.producer);
+}
 
 static void post(uint64_t from, uint32_t octets)
 {
@@ -174,33 +229,59 @@ static void post(uint64_t from, uint32_t octets)
 	step(sent.producer);
 }
 
-/* Tells the kernel of them, and waits until something happens */
-static void tell(void)
+/* Whether the kernel wants to be told of what was put into this ring */
+static int sleeps(const struct ring *ring)
 {
-	struct pollfd ready = {.fd = fd, .events = POLLIN};
-
-	sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
-	poll(&ready, 1, 2);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!(mode->socket & XDP_USE_NEED_WAKEUP))
+		return ring == &sent;
+	return *(volatile uint32_t *)ring->flags & XDP_RING_NEED_WAKEUP;
 }
 
-static void echo(uint32_t chunks)
+/* Tells the kernel, if it has to be told, and waits if there is nothing to do. With copies, one call sends
+ * some only.
+ */
+static void tell(int posted)
 {
-	for (uint32_t i = 0; i < chunks; i++) {
-		*address(&fill, i) = i * CHUNK;
-		step(fill.producer);
+	const struct timespec moment = {.tv_nsec = 100000};
+
+	if (copies)
+		posted |= *sent.producer != __atomic_load_n(sent.consumer, __ATOMIC_ACQUIRE);
+	if (posted && sleeps(&sent))
+		sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
+	if (sleeps(&fill))
+		recvfrom(fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+	while (!ended && (paused || !(waiting(&received) || waiting(&completed)))) {
+		nanosleep(&moment, NULL);
+		if (copies && !paused)
+			break;
 	}
+}
+
+static void receive(uint32_t chunks, int echoes)
+{
+	for (uint32_t i = 0; i < chunks; i++)
+		give(i * CHUNK);
 	take_frames();
 	while (!ended) {
-		for (; waiting(&completed); step(completed.consumer)) {
-			*address(&fill, *fill.producer) = *address(&completed, *completed.consumer);
-			step(fill.producer);
-		}
+		int posted = 0;
+
+		for (; waiting(&completed); step(completed.consumer))
+			give(*address(&completed, *completed.consumer));
+		if (!first)
+			earlier = waiting(&received);
+		if (waiting(&received))
+			look_at_the_clock();
 		for (; waiting(&received); step(received.consumer)) {
 			const struct xdp_desc *got = frame(&received, *received.consumer);
 
-			post(got->addr, got->len);
+			if (echoes)
+				post(got->addr, got->len);
+			else
+				give(got->addr);
+			posted = echoes;
 		}
-		tell();
+		tell(posted);
 	}
 }
 
@@ -209,6 +290,8 @@ static void generate(uint32_t chunks, uint32_t frames)
 	uint32_t made = 0;
 
 	while (!ended && *completed.consumer < frames) {
+		int posted = 0;
+
 		for (; made < frames && made - *completed.consumer < chunks; made++) {
 			uint64_t at = made % chunks * CHUNK;
 			uint32_t octets = 14 + made % 1501;
@@ -216,28 +299,41 @@ static void generate(uint32_t chunks, uint32_t frames)
 			for (uint32_t i = 0; i < octets; i++)
 				memory[at + i] = made + i;
 			post(at, octets);
+			posted = 1;
 		}
-		tell();
+		look_at_the_clock();
+		tell(posted);
 		while (waiting(&completed))
 			step(completed.consumer);
 	}
 }
 
+static int usage(void)
+{
+	fprintf(stderr, "usage: xsk MODE echo|drop INTERFACE[:QUEUE] [CHUNKS]\n"
+			"       xsk MODE send INTERFACE[:QUEUE] CHUNKS FRAMES\n"
+			"MODE: copy, zero, deaf, unaligned or odd; 1 to %d chunks\n", MAX_CHUNKS);
+	return 2;
+}
+
 int main(int words, char **word)
 {
-	uint32_t chunks = words > 3 ? atoi(word[3]) : MAX_CHUNKS;
+	uint32_t chunks = words > 4 ? atoi(word[4]) : MAX_CHUNKS;
+	int sends = words > 2 && !strcmp(word[2], "send");
 
-	if (words < 3 || words > 5 || !chunks || chunks > MAX_CHUNKS) {
-		fprintf(stderr, "usage: xsk copy|zero INTERFACE [CHUNKS [FRAMES]], 1 to %d chunks\n",
-			MAX_CHUNKS);
-		return 2;
-	}
+	for (unsigned int i = 0; words > 1 && i < sizeof(modes) / sizeof(*modes); i++)
+		if (!strcmp(word[1], modes[i].name))
+			mode = &modes[i];
+	if (!mode || words < 4 || words > 5 + sends || (sends && words != 6) || !chunks || chunks > MAX_CHUNKS)
+		return usage();
+	copies = mode->socket & XDP_COPY;
 	signal(SIGTERM, stop);
-	create(word[1], word[2], chunks);
-	if (words > 4)
-		generate(chunks, atoi(word[4]));
+	signal(SIGUSR1, pause_or_go);
+	create(word[3], chunks);
+	if (sends)
+		generate(chunks, atoi(word[5]));
 	else
-		echo(chunks);
+		receive(chunks, !strcmp(word[2], "echo"));
 	report();
 	return 0;
 }
