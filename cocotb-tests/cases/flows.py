@@ -25,17 +25,17 @@ from moderato.gateware.registers.table import FLOW_WAYS
 ENTRIES = 2**FLOW_ORDER
 
 
-class Side:
-    """One MAC with its wire and its driver: a port of the router."""
+class Table:
+    """The flow table of a MAC, whose registers these are."""
 
-    def __init__(self, dut, name, link, ring):
-        self.end = End(dut, name)
-        self.wire = SimWire(self.end, link)
-        self.driver = Driver(self.end, Memory(dut, f"{name}_dma", END), ring, ring)
-        self.regs = self.driver.regs
+    def __init__(self, regs):
+        self.regs = regs
         self.entries = {}
-        self.leaves = []  # of the other side's wire, in order
-        self.software = []
+
+    async def enable(self, mtu=1500, on=True):
+        await self.regs.write("FLOW_CTRL", mtu << 16 | int(on))
+        while await self.regs.read("FLOW_STATUS", "BUSY"):
+            pass
 
     async def command(self, entry=0, **what):
         value = entry
@@ -61,6 +61,22 @@ class Side:
         await self.command(entry, WRITE=True)
         return entry
 
+    async def counters(self, entry):
+        await self.command(entry, READ=True)
+        return [await self.regs.read(f"FLOW_{name}") for name in ("FRAMES", "OCTETS", "LAST")]
+
+
+class Side(Table):
+    """One MAC with its wire and its driver: a port of the router."""
+
+    def __init__(self, dut, name, link, ring):
+        self.end = End(dut, name)
+        self.wire = SimWire(self.end, link)
+        self.driver = Driver(self.end, Memory(dut, f"{name}_dma", END), ring, ring)
+        super().__init__(self.driver.regs)
+        self.leaves = []  # of the other side's wire, in order
+        self.software = []
+
     def send(self, frame, flow=None):
         """A frame that comes from the wire, by a flow or to software."""
         self.wire.send(add_fcs(padded(frame)))
@@ -68,10 +84,6 @@ class Side:
             self.leaves.append(flow.forwarded(padded(frame)))
         else:
             self.software.append(padded(frame))
-
-    async def counters(self, entry):
-        await self.command(entry, READ=True)
-        return [await self.regs.read(f"FLOW_{name}") for name in ("FRAMES", "OCTETS", "LAST")]
 
 
 class Router:
@@ -89,9 +101,7 @@ class Router:
         await ClockCycles(dut.sys_clk, 30)
         for side in router.sides:
             await side.driver.start(**settings)
-            await side.regs.write("FLOW_CTRL", mtu << 16 | int(enable))
-            while await side.regs.read("FLOW_STATUS", "BUSY"):
-                pass
+            await side.enable(mtu, enable)
         router.nat = await router.sides[0].regs.read("FEATURES", "FLOW_NAT")
         return router
 
@@ -499,7 +509,7 @@ async def off(dut):
     await one.add(flow)
     one.send(packet(flow))
     await router.check()
-    await one.regs.write("FLOW_CTRL", 1500 << 16 | 1)
+    await one.enable()
     one.send(packet(flow), flow)
     await router.check()
     await other.driver.enable(tx=False)
@@ -513,7 +523,7 @@ async def off(dut):
     await ClockCycles(dut.sys_clk, 100)
     for side in router.sides:
         await side.driver.start()
-        await side.regs.write("FLOW_CTRL", 1500 << 16 | 1)
+        await side.enable()
     one.send(packet(flow))
     await router.check()
 

@@ -27,15 +27,16 @@ MARGIN = 24  # octet times that a frame's last octets take to the FIFO between t
 
 
 class Receiving:
-    """Frames to the MAC, one behind the other until `stopped`."""
+    """Frames to the MAC, one behind the other until `stopped`; `make` makes one."""
 
-    def __init__(self, mac):
-        self.mac, self.frames, self.ends, self.stopped = mac, [], [], False
+    def __init__(self, mac, make=lambda: plain(random.randrange(60, 200))):
+        self.mac, self.make = mac, make
+        self.frames, self.ends, self.stopped = [], [], False
         self.task = cocotb.start_soon(self._send())
 
     async def _send(self):
         while not self.stopped:
-            frame = plain(random.randrange(60, 200))
+            frame = self.make()
             self.frames.append(frame)
             self.mac.wire.gap = random.choice([12, 12, 40])
             self.mac.wire.send(add_fcs(frame))

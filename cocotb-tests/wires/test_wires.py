@@ -6,9 +6,9 @@ Each row is a simulation of its own: `./moderato test cocotb-tests/wires/test_wi
 
 from bench.simulation import Simulation as Row
 from bench.simulation import some
-from cases import (any_wire, basics, checksums, core, endings, faults, flows, line_rate, masters,
-                   merging, pausing, pieces, pressure, rates, resets, rings, segments, simulated_phy,
-                   socs, stamps, tags, two_queues)
+from cases import (any_wire, basics, checksums, core, endings, faults, flow_resets, flows, line_rate,
+                   masters, merging, pausing, pieces, pressure, rates, resets, rings, segments,
+                   simulated_phy, socs, stamps, tags, two_queues)
 
 SLOW = ""                 # all
 SLOW_MEMORY = r"slow=0\.[^0]"
@@ -38,6 +38,7 @@ ROWS = [
     Row("flows-gated",   "flow_pair_gated", [flows]),
     Row("flows-plain",   "flow_pair_plain",
         some("way|must_see|rate|beside|ended|entry|off|ring|latency", flows)),
+    Row("flows-resets",  "mac_flows_gmii", [flow_resets]),
 
     # One queue ends, the other one goes on: with all that there is; with frames in pieces and stamps,
     # and nothing else; with room for few frames only.

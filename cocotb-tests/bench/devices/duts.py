@@ -646,6 +646,11 @@ def mac_gmii(**parts):
     return liteeth_mac(LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, **parts)
 
 
+def mac_flows_gmii():
+    """That forwards flows to itself, and has no other options."""
+    return mac_only(flows=FLOW_ORDER, flow_nat=True)
+
+
 def mac_only(**options):
     """With these options, and no others."""
     return mac_gmii(**WITHOUT | options)
