@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 import test_attribution
 
@@ -210,5 +211,5 @@ def test_ctrl_c_leaves_no_worktree_and_no_process(repository, tmp_path):
     assert process.wait() == 130
     assert len(git(repository, "worktree", "list").splitlines()) == 1
     assert not list(tmp_path.glob("moderato-compare-*"))
-    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-    assert str(tmp_path / "moderato-compare-") not in running
+    running = [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]
+    assert not any(str(tmp_path / "moderato-compare-") in line for line in running)
