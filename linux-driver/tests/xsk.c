@@ -33,6 +33,9 @@
 
 #define CHUNK		2048
 #define MAX_CHUNKS	1024	/* and entries of each ring */
+#ifndef MOMENT
+#define MOMENT		100000	/* ns, to the next look when there is nothing to do */
+#endif
 
 struct ring {
 	uint32_t *producer, *consumer, *flags;
@@ -243,7 +246,7 @@ static int sleeps(const struct ring *ring)
  */
 static void tell(int posted)
 {
-	const struct timespec moment = {.tv_nsec = 100000};
+	const struct timespec moment = {.tv_nsec = MOMENT};
 
 	if (copies)
 		posted |= *sent.producer != __atomic_load_n(sent.consumer, __ATOMIC_ACQUIRE);

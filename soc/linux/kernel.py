@@ -25,7 +25,7 @@ COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
 PATCHES = tuple(sorted((HERE / "patches").glob("*.patch")))
 STOCK, XDP = "stock", "xdp"
-KERNELS = {"normal": [], "debug": ["kernel-debug.config"],
+KERNELS = {"normal": [], "debug": ["kernel-xdp.config", "kernel-debug.config"],
            "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
            "traced": ["kernel-traced.config"], "vlan": ["kernel-vlan.config"],
            "ptp": ["kernel-ptp.config"], XDP: ["kernel-xdp.config"],
@@ -56,6 +56,11 @@ class Choice:
     """Which kernel: `name` of FRAGMENTS, `hz` of TICKS."""
     name: str = "normal"
     hz:   int = TICKS[0]
+
+    @property
+    def xdp(self) -> bool:
+        """Whether it has what forwards past the stack."""
+        return "kernel-xdp.config" in FRAGMENTS[self.name]
 
     def options(self) -> str:
         """What it adds to the configurations, or changes in them."""

@@ -31,7 +31,7 @@ def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     if harts > 1:
         programs["bin/pin"] = userspace.own("pin")
     folders = ["bin", "dev", "proc", "sys", "tmp"]
-    if choice.name == kernel.XDP:
+    if choice.xdp:
         programs["bin/flowtable"] = userspace.own("flowtable")
         programs["bin/xdp"] = userspace.own("xdp")
         programs |= {f"lib/xdp/{path.name}": path for path in userspace.xdp_programs()}
