@@ -215,22 +215,30 @@ def test_a_far_session_that_is_stopped(lab, cluster, tmp_path):
 
 
 def test_a_worker_that_dies(lab, cluster, capfd):
-    """Its box is named."""
+    """Its box is named. The only copy of its checkpoint went with it: dask soon drops the others."""
     words = ("--scheduler", cluster, "-c")
     with distributed.Client(cluster, set_as_default=False) as client:
         place, process = max(client.run(os.getpid).items())
-    with meanwhile(process, signal.SIGKILL) as begun:
-        assert two(lab, *words, f"{begun}; sleep 98765.375") == 1
+        with meanwhile(process, signal.SIGKILL, functools.partial(drop, client)) as begun:
+            assert two(lab, *words, f"{begun}; sleep 98765.375") == 1
     assert f"box 1's worker, {place}, is gone" in capfd.readouterr().err
     assert two(lab, *words, "true") == 1
     assert f"the scheduler at {cluster} has 1; start more" in capfd.readouterr().err
 
 
+def drop(client):
+    """All copies of files but one."""
+    client.amm.run_once()
+    time.sleep(1)
+
+
 @contextlib.contextmanager
-def meanwhile(process: int, number: int):
-    """What a host runs, upon which a process gets a signal. A host itself sees no process of others."""
+def meanwhile(process: int, number: int, first=lambda: None):
+    """What a host runs, upon which, after `first`, a process gets a signal. A host itself sees no
+    process of others."""
     def kill():
         with open("begun"):
+            first()
             os.kill(process, number)
     os.mkfifo("begun")
     thread = threading.Thread(target=kill, daemon=True)

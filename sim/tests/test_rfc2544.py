@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """RFC 2544's tests: the search on devices made of formulas, the rest on a pretended simulator."""
 
+import contextlib
 import gzip
 import json
 import multiprocessing
@@ -8,9 +9,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
+import distributed
 import pytest
 
 from moderato.sim.lab.rfc2544 import matrix, metrics, tests
@@ -323,6 +326,47 @@ def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
            for number in range(2)]
     assert any(got)
     assert all(names >= {"moderato-sim", "checkpoint"} for names in got if names)
+
+
+def test_a_worker_that_dies(lab, cluster, tmp_path):
+    """Another one does its trial, although dask has dropped all other copies of the checkpoint."""
+    words = ("--variant", "napi", "--frame-size", "64")
+    assert lab(*words, "--results", str(tmp_path / "local")) == 0
+    with killed(cluster, "worker"):
+        assert lab(*words, "--results", str(tmp_path / "far"), "--scheduler", cluster) == 0
+    assert without_wall_time(tmp_path / "far") == without_wall_time(tmp_path / "local")
+
+
+def test_a_scheduler_that_dies(lab, cluster, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("moderato.sim.lab.run.farm.PATIENCE", 5)
+    with killed(cluster, "scheduler"):
+        assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
+                   "--results", str(tmp_path / "t")) == 1
+    assert "the dask scheduler is gone" in capsys.readouterr().err
+
+
+@contextlib.contextmanager
+def killed(cluster: str, what: str):
+    """The worker that has a trial, which does not end there, or the scheduler."""
+    with distributed.Client(cluster, timeout=5, set_as_default=False) as client:
+        processes = client.run(os.getpid)
+        client.run(os.putenv, "FAKE_STALL", "1")
+
+        def kill():
+            while not (place := next((place for place, tasks in client.processing().items() if tasks),
+                                     None)):
+                time.sleep(0.05)
+            time.sleep(1)  # it has begun
+            client.run(os.unsetenv, "FAKE_STALL")
+            client.amm.run_once()
+            time.sleep(1)  # copies are dropped
+            os.kill(processes[place] if what == "worker" else client.run_on_scheduler(os.getpid),
+                    signal.SIGKILL)
+
+        thread = threading.Thread(target=kill, daemon=True)
+        thread.start()
+        yield
+        thread.join()
 
 
 def test_no_scheduler_there(lab, tmp_path, capsys, monkeypatch):

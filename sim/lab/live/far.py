@@ -20,7 +20,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -45,8 +45,9 @@ def opened(boxes: Sequence[Box], scheduler: str) -> Iterator[list["FarSession"]]
     with farm.farm(scheduler) as workers, contextlib.ExitStack() as closing:
         session, token = secrets.token_hex(8), secrets.token_hex(16)
         sessions = []
-        for number, place in enumerate(_places(workers.client, scheduler, len(boxes))):
-            sessions.append(FarSession(number, boxes[number], place, workers.client))
+        places = _places(workers, scheduler, len(boxes))
+        for number, box in enumerate(boxes):
+            sessions.append(FarSession(number, box, places, workers))
             closing.callback(sessions[number].end)
 
         def hear(event):
@@ -57,17 +58,17 @@ def opened(boxes: Sequence[Box], scheduler: str) -> Iterator[list["FarSession"]]
         workers.client.subscribe_topic(TOPIC, hear)
         closing.callback(workers.client.unsubscribe_topic, TOPIC)
         for each in sessions:
-            each.begin(workers, session, token)
+            each.begin(session, token)
         listening = [each.listening(sessions) for each in sessions]
         for each, address, peer in zip(sessions, listening, (None, listening[0]), strict=False):
             each.connect(address, token, peer)
         yield sessions
 
 
-def _places(client, scheduler: str, count: int) -> list[str]:
+def _places(workers: farm.Farm, scheduler: str, count: int) -> list[str]:
     """Addresses of so many workers, of different machines if there are."""
     machines = {}
-    for address in sorted(_workers(client)):
+    for address in sorted(workers.addresses()):
         machines.setdefault(urlsplit(address).hostname, []).append(address)
     turns = itertools.chain.from_iterable(itertools.zip_longest(*machines.values()))
     places = [address for address in turns if address][:count]
@@ -80,20 +81,13 @@ def _places(client, scheduler: str, count: int) -> list[str]:
     return places
 
 
-def _workers(client) -> Container[str]:
-    """Addresses of those that are there. Raises LabError if their scheduler is not."""
-    try:
-        return client.scheduler_info()["workers"]
-    except Exception as error:  # dask has many
-        raise LabError(f"the dask scheduler is gone ({type(error).__name__}: {error}); look there "
-                       "why") from None
-
-
 class FarSession:
     """A box on a worker; to boxes.Running a Session that takes one command."""
 
-    def __init__(self, number: int, box: Box, place: str, client):
-        self.number, self.box, self.place, self.client = number, box, place, client
+    def __init__(self, number: int, box: Box, places: Sequence[str], workers: farm.Farm):
+        """places: the workers of all boxes."""
+        self.number, self.box, self.places, self.workers = number, box, places, workers
+        self.place = places[number]
         self.progress = self.future = self.stream = None
         self.said = queue.SimpleQueue()  # by the worker: first where it listens, then what happens
         self.ended, self.hung_up = threading.Event(), threading.Event()
@@ -102,14 +96,15 @@ class FarSession:
                                    if tap is not None)
         self.threads = [threading.Thread(target=pump) for pump in (self._to_box, self._from_box)]
 
-    def begin(self, workers: farm.Farm, session: str, token: str):
+    def begin(self, session: str, token: str):
         """Have dask start the simulator on the worker."""
         machine, fields = self.box.ready.machine, dict(self.box.fields)
         del fields["hosts"], fields["until_closed"]
         self.files = {name: Path(fields.pop(name)) for name in FILES if name in fields}
         order = Order(session, self.number, token, self.port, fields, tuple(self.files))
-        self.future = workers.client.submit(
-            serve, order, workers.file(machine.simulator), workers.file(self.box.ready.checkpoint),
+        self.future = self.workers.client.submit(
+            serve, order, self.workers.file(machine.simulator),
+            self.workers.file(self.box.ready.checkpoint),
             farm.version(), key=f"{session}-{self.number}", workers=[self.place], pure=False)
 
     def listening(self, sessions: Sequence["FarSession"]) -> streams.Address:
@@ -121,7 +116,7 @@ class FarSession:
             for each in sessions:
                 if each.future.done():
                     each._result()
-                each._require_worker()
+            self._require_workers()
             if asked and time.monotonic() > asked + BUSY:
                 print(f"moderato: waiting for {self.place}, which is busy", file=sys.stderr, flush=True)
                 asked = None
@@ -138,7 +133,7 @@ class FarSession:
             if self.ended.is_set():
                 raise LabError("the session is not wanted any more")
             if self.hung_up.is_set():
-                self._require_worker()
+                self._require_workers()
             self._show(STEP)
         self._show()
         return self._result()
@@ -150,16 +145,20 @@ class FarSession:
             while True:
                 self.progress(self.said.get_nowait())
 
-    def _require_worker(self):
-        """A task whose worker is gone would wait for it for ever."""
-        if self.place not in _workers(self.client):
-            raise LabError(f"box {self.number}'s worker, {self.place}, is gone; look there why")
+    def _require_workers(self):
+        """A task whose worker is gone would wait for it for ever, or is cancelled if the worker had
+        the only copy of its files: of two tasks both may be."""
+        there = self.workers.addresses()
+        for number, place in enumerate(self.places):
+            if place not in there:
+                raise LabError(f"box {number}'s worker, {place}, is gone; look there why")
 
     def _result(self) -> dict:
         try:
             reply, error, files = self.future.result()
         except CancelledError:
-            raise LabError("the dask scheduler is gone; look there why") from None
+            self._require_workers()
+            raise LabError("dask cancelled the session; look at its scheduler why") from None
         except LabError as refused:
             reply, error, files = None, str(refused), {}
         except Exception as failed:  # dask has many

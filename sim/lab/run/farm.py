@@ -11,7 +11,8 @@ import hashlib
 import logging
 import os
 import queue
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Container, Generator, Iterator, Mapping
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -80,7 +81,7 @@ class Farm:
 
     def __init__(self, client, local: bool):
         self.client, self.local = client, local
-        self.file = functools.cache(self._file)
+        self.files = {}
 
     def run(self, jobs: Mapping[tuple, Job], work: Work, ready: Callable[[Task], State],
             store: Store, what: str = "searches", found: dict | None = None) -> dict:
@@ -91,7 +92,7 @@ class Farm:
         A record that the store holds is not made again; a new one is stored when its trial ends.
         """
         results = {} if found is None else found  # job → result
-        running = {}  # future → (job, what else its record says)
+        running = {}  # future → (job, task, the state in which it starts, attempt)
         order = {job: -number for number, job in enumerate(jobs)}
         finished = queue.SimpleQueue()
         progress = Progress(what, len(jobs))
@@ -110,8 +111,11 @@ class Farm:
                 record = store.get(task.key(state))
                 if record is None:
                     break
-            future = self._submit(work, task, state, order[job])
-            running[future] = job, {"key": task.key(state), "conditions": state.conditions}
+            submit(job, task, state)
+
+        def submit(job: tuple, task: Task, state: State, attempt: int = 0):
+            future = self._submit(work, task, state, order[job], attempt)
+            running[future] = job, task, state, attempt
             future.add_done_callback(finished.put)
 
         self.client.subscribe_topic(PROGRESS, lambda event: progress.share(*event[1]))
@@ -121,8 +125,17 @@ class Farm:
             while running:
                 with contextlib.suppress(queue.Empty):
                     future = finished.get(timeout=1)
-                    job, more = running.pop(future)
-                    record = more | future.result()
+                    job, task, state, attempt = running.pop(future)
+                    try:
+                        made = future.result()
+                    except CancelledError:  # its files went with the only worker that had them
+                        self._require_workers()
+                        if attempt == RETRIES:
+                            raise LabError(f"dask cancelled {task.name}; look at its scheduler "
+                                           "why") from None
+                        submit(job, task, state, attempt + 1)
+                        continue
+                    record = {"key": task.key(state), "conditions": state.conditions} | made
                     progress.stop(record["name"])
                     store.add(record)
                     advance(job, record)
@@ -133,19 +146,39 @@ class Farm:
                 progress.end()
         return {job: results[job] for job in jobs}
 
-    def _submit(self, work: Work, task: Task, state: State, priority: int):
+    def _submit(self, work: Work, task: Task, state: State, priority: int, attempt: int):
         return self.client.submit(
             _serve, work, task, self.file(state.machine.simulator), self.file(state.checkpoint),
-            state.machine.sys_clk_hz, version(), key=f"{task.name} {task.key(state)}",
+            state.machine.sys_clk_hz, version(),
+            key=f"{task.name} {task.key(state)} {attempt}",  # dask forgets a key it cancelled late
             priority=priority, pure=False, retries=0 if self.local else RETRIES)
 
-    def _file(self, path: Path):
-        """A file as an argument: its path for workers here, its content for others."""
+    def file(self, path: Path):
+        """A file as an argument: its path for workers here, its content for others.
+
+        dask soon has one copy of it only, which may be lost with a worker.
+        """
         if self.local:
             return path
-        content = path.read_bytes()
-        return self.client.scatter(Blob(path.name, hashlib.sha256(content).hexdigest(), content),
-                                   broadcast=True)
+        if path not in self.files or self.files[path].cancelled():
+            content = path.read_bytes()
+            self.files[path] = self.client.scatter(
+                Blob(path.name, hashlib.sha256(content).hexdigest(), content), broadcast=True)
+        return self.files[path]
+
+    def _require_workers(self):
+        """Or what is given to none would be waited for, for ever."""
+        if not self.addresses():
+            raise LabError("no worker of the dask scheduler is left; look there why. What was found is "
+                           "kept, and the same command goes on with it")
+
+    def addresses(self) -> Container[str]:
+        """Of workers that are there. Raises LabError if their scheduler is not."""
+        with contextlib.suppress(Exception):  # dask has many
+            there = self.client.scheduler_info()["workers"]
+            if self.client.status == "running":  # or dask gives what it knew before
+                return there
+        raise LabError("the dask scheduler is gone; look there why")
 
 
 def _title(job: tuple) -> str:
