@@ -72,6 +72,19 @@ class Port:
             octets = b""
 
 
+async def start(dut):
+    """The clocks, and all domains after a reset. What goes into the core from either side: no word yet."""
+    for name in ("sys", "eth_rx", "eth_tx"):
+        getattr(dut, f"{name}_rst").value = 1
+        Clock(getattr(dut, f"{name}_clk"), PERIODS.get(name, PERIODS[dut._name]), unit="ns").start()
+    into, line = Port(dut, "tx", "sys"), Port(dut, "wire_rx", "eth_rx")
+    into.valid.value = line.valid.value = 0
+    await Timer(200, "ns")
+    for name in ("sys", "eth_rx", "eth_tx"):
+        getattr(dut, f"{name}_rst").value = 0
+    return into, line
+
+
 @cocotb.test()
 @cocotb.parametrize(domains=[(), ("sys",), ("eth_tx",), ("eth_rx",),
                              ("sys", "eth_tx"), ("sys", "eth_rx")],
@@ -79,15 +92,8 @@ class Port:
 async def loses_what_is_cut(dut, domains, pace):
     """And nothing else, either way. A PHY that takes a word in one of three clocks gives one in each
     third, too."""
-    for name in ("sys", "eth_rx", "eth_tx"):
-        getattr(dut, f"{name}_rst").value = 1
-        Clock(getattr(dut, f"{name}_clk"), PERIODS.get(name, PERIODS[dut._name]), unit="ns").start()
-    into, wire = Port(dut, "tx", "sys"), Port(dut, "wire_tx", "eth_tx")
-    line, out = Port(dut, "wire_rx", "eth_rx"), Port(dut, "rx", "sys")
-    into.valid.value = line.valid.value = 0
-    await Timer(200, "ns")
-    for name in ("sys", "eth_rx", "eth_tx"):
-        getattr(dut, f"{name}_rst").value = 0
+    into, line = await start(dut)
+    wire, out = Port(dut, "wire_tx", "eth_tx"), Port(dut, "rx", "sys")
     left, came, sent, starved, resets = [], [], [], set(), 0
     cocotb.start_soon(wire.take(left, PREAMBLE, pace, ends_by_itself=True))
     cocotb.start_soon(out.take(came))
@@ -139,3 +145,23 @@ async def loses_what_is_cut(dut, domains, pace):
     for frame in left:  # the end of one that is cut is not its own
         assert any(other.startswith(frame[:-8]) for other in given), "a rest left as a frame"
     await ClockCycles(dut.sys_clk, 10)
+
+
+@cocotb.test()
+async def a_word_as_late_as_can_be(dut):
+    """In each clock before its frame has to end, in that one, and in each one after it: the frame is
+    whole, or cut, and the next one has nothing of it."""
+    into, _ = await start(dut)
+    left, given, late = [], [], []
+    cocotb.start_soon(Port(dut, "wire_tx", "eth_tx").take(left, PREAMBLE, ends_by_itself=True))
+    for pause in [pause for pause in range(80) for _ in range(5)]:  # the clocks' edges move on
+        late.append(add_fcs(random.randbytes(80)))
+        given += [late[-1], add_fcs(random.randbytes(61))]
+        await into.give(given[-2], True, pause)
+        await into.give(given[-1], True)
+        await ClockCycles(dut.sys_clk, random.randrange(200))
+    await Timer(20, "us")
+    whole = [frame for frame in left if frame in given]
+    assert len(left) == len(given) and are_part(whole, given)
+    cut = set(given) - set(whole)
+    assert cut < set(late) and 50 < len(cut) < 350

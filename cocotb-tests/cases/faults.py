@@ -45,13 +45,14 @@ async def one_refused_beat_of_a_received_frame(dut, answer, slow):
 async def one_refused_beat_of_a_sent_frame(dut, answer, slow):
     """Any one of its words can't be read: ERROR, it is not sent; its neighbours are."""
     mac = await Mac.start(dut, slow=slow)
-    errors = 0
+    errors = sent = 0
     for length, offset in ((200, 3), (14, 2), (4, 0)):
         mac.driver.queue(plain(max(length, 14))[:length], offset)
         start = mac.driver.tx.posted[-1]
         await mac.driver.tx.doorbell()
         await mac.driver.reclaim_all()
         await mac.wire.receive()
+        sent += 1
         for beat in [address - (start & -BEAT) for address in beats_of(start, length)]:
             frames = [plain(max(length, 14))[:length] for _ in range(3)]
             for frame in frames:
@@ -63,9 +64,10 @@ async def one_refused_beat_of_a_sent_frame(dut, answer, slow):
             for frame in (frames[0], frames[2]):
                 assert await mac.wire.receive() == padded(frame)
             mac.memory.refuse()
-            errors += 1
+            errors, sent = errors + 1, sent + 2
             await mac.settle(200)
             assert await mac.regs.read("DMA_ERRORS") == errors
+            assert await mac.regs.read("TX_GOOD_FRAMES") == sent
             assert not mac.wire.waiting(), "the damaged frame was sent"
     assert await mac.regs.read("STATUS", "TX_HALTED") == 0
 
