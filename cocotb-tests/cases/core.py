@@ -73,7 +73,7 @@ class Port:
 
 
 async def start(dut):
-    """The clocks, and all domains after a reset. What goes into the core from either side: no word yet."""
+    """The clocks run, and all domains were reset. Where words go in, at either side: none comes yet."""
     for name in ("sys", "eth_rx", "eth_tx"):
         getattr(dut, f"{name}_rst").value = 1
         Clock(getattr(dut, f"{name}_clk"), PERIODS.get(name, PERIODS[dut._name]), unit="ns").start()
