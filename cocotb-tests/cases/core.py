@@ -73,16 +73,18 @@ class Port:
 
 
 async def start(dut):
-    """The clocks run, and all domains were reset. Where words go in, at either side: none comes yet."""
-    for name in ("sys", "eth_rx", "eth_tx"):
+    """The clocks run, and all domains were reset. Where words go in, at either side, of which none
+    comes yet; and the system clock."""
+    for name in ("eth_rx", "eth_tx", "sys"):
         getattr(dut, f"{name}_rst").value = 1
-        Clock(getattr(dut, f"{name}_clk"), PERIODS.get(name, PERIODS[dut._name]), unit="ns").start()
+        clock = Clock(getattr(dut, f"{name}_clk"), PERIODS.get(name, PERIODS[dut._name]), unit="ns")
+        clock.start()
     into, line = Port(dut, "tx", "sys"), Port(dut, "wire_rx", "eth_rx")
     into.valid.value = line.valid.value = 0
     await Timer(200, "ns")
     for name in ("sys", "eth_rx", "eth_tx"):
         getattr(dut, f"{name}_rst").value = 0
-    return into, line
+    return into, line, clock
 
 
 @cocotb.test()
@@ -92,7 +94,7 @@ async def start(dut):
 async def loses_what_is_cut(dut, domains, pace):
     """And nothing else, either way. A PHY that takes a word in one of three clocks gives one in each
     third, too."""
-    into, line = await start(dut)
+    into, line, _ = await start(dut)
     wire, out = Port(dut, "wire_tx", "eth_tx"), Port(dut, "rx", "sys")
     left, came, sent, starved, resets = [], [], [], set(), 0
     cocotb.start_soon(wire.take(left, PREAMBLE, pace, ends_by_itself=True))
@@ -151,7 +153,7 @@ async def loses_what_is_cut(dut, domains, pace):
 async def a_word_as_late_as_can_be(dut):
     """In each clock before its frame has to end, in that one, and in each one after it: the frame is
     whole, or cut, and the next one has nothing of it."""
-    into, _ = await start(dut)
+    into, _, _ = await start(dut)
     left, given, late = [], [], []
     cocotb.start_soon(Port(dut, "wire_tx", "eth_tx").take(left, PREAMBLE, ends_by_itself=True))
     for pause in [pause for pause in range(80) for _ in range(5)]:  # the clocks' edges move on
@@ -165,3 +167,29 @@ async def a_word_as_late_as_can_be(dut):
     assert len(left) == len(given) and are_part(whole, given)
     cut = set(given) - set(whole)
     assert cut < set(late) and 50 < len(cut) < 350
+
+
+@cocotb.test()
+async def what_finds_no_room_is_cut(dut):
+    """Frames come while the system clock stands: they are whole, or end with the word for which there
+    was no room, or are lost. None goes on behind a gap."""
+    _, line, clock = await start(dut)
+    came, given = [], [add_fcs(random.randbytes(random.randrange(60, 150))) for _ in range(200)]
+    cocotb.start_soon(Port(dut, "rx", "sys").take(came))
+
+    async def receive():
+        for frame in given:
+            await line.give(PREAMBLE + frame, False)
+            await ClockCycles(dut.eth_rx_clk, 12)
+
+    receiving = cocotb.start_soon(receive())
+    while not receiving.done():
+        await Timer(random.randrange(500, 4000), "ns")
+        clock.stop()
+        await Timer(random.randrange(100, 4000), "ns")
+        clock.start()
+    await Timer(20, "us")
+    whole = [frame for frame in came if frame in given]
+    assert are_part(whole, given) and len(given) / 4 < len(whole) < len(given)
+    for frame in came:
+        assert any(other.startswith(frame[:-8]) for other in given), "it goes on behind a gap"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["8-core", "gmii-resets"]
+TESTS = ["8-core", "16-core", "gmii-resets"]
 
 MUTANTS = [
     ("a frame waits for its next octet",
