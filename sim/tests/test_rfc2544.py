@@ -337,17 +337,19 @@ def test_a_worker_that_dies(lab, cluster, tmp_path):
     assert without_wall_time(tmp_path / "far") == without_wall_time(tmp_path / "local")
 
 
-def test_a_scheduler_that_dies(lab, cluster, tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("what, said", [("workers", "no worker of the dask scheduler is left"),
+                                        ("scheduler", "the dask scheduler is gone")])
+def test_nobody_is_left(lab, cluster, tmp_path, capsys, monkeypatch, what, said):
     monkeypatch.setattr("moderato.sim.lab.run.farm.PATIENCE", 5)
-    with killed(cluster, "scheduler"):
+    with killed(cluster, what):
         assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
                    "--results", str(tmp_path / "t")) == 1
-    assert "the dask scheduler is gone" in capsys.readouterr().err
+    assert said in capsys.readouterr().err
 
 
 @contextlib.contextmanager
 def killed(cluster: str, what: str):
-    """The worker that has a trial, which does not end there, or the scheduler."""
+    """The worker that has a trial, which does not end there; all workers; or the scheduler."""
     with distributed.Client(cluster, timeout=5, set_as_default=False) as client:
         processes = client.run(os.getpid)
         client.run(os.putenv, "FAKE_STALL", "1")
@@ -360,8 +362,9 @@ def killed(cluster: str, what: str):
             client.run(os.unsetenv, "FAKE_STALL")
             client.amm.run_once()
             time.sleep(1)  # copies are dropped
-            os.kill(processes[place] if what == "worker" else client.run_on_scheduler(os.getpid),
-                    signal.SIGKILL)
+            for process in {"worker": [processes[place]], "workers": processes.values(),
+                            "scheduler": [client.run_on_scheduler(os.getpid)]}[what]:
+                os.kill(process, signal.SIGKILL)
 
         thread = threading.Thread(target=kill, daemon=True)
         thread.start()
