@@ -41,6 +41,7 @@ class Round:
     may_fail: they may end with any status, and as many frames as they like may be lost.
     load_percent: beyond a few, the ring overflows; `quiet` clocks without a frame end the round.
     in_order: frames of a flow may not overtake each other.
+    echoed: some leave as they came, which the tester takes for damage.
     own_frames: so many at least of the guest's own leave it, while it is offered others.
     printed: a line of the kernel's with this, on the console among what the commands print, is none
     of theirs.
@@ -52,6 +53,7 @@ class Round:
     quiet: int = QUIET
     may_fail: bool = False
     in_order: bool = True
+    echoed: bool = False
     own_frames: int = 0
     printed: str | None = None
 
@@ -165,7 +167,8 @@ class DebugGuest:
         self.offer(HEALTHY_FRAMES)
         after = self.collect()
         never = ["corrupted", "duplicated", *(["reordered"] if each.in_order else [])]
-        found += [f"{kind} frames" for port in ports + after for kind in never if port[kind]]
+        judged = after if each.echoed else ports + after
+        found += [f"{kind} frames" for port in judged for kind in never if port[kind]]
         own = sum(port["left"]["other"] for port in ports)
         if own < each.own_frames:
             found.append(f"{own} frames of its own left, not {each.own_frames}")

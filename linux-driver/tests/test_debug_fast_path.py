@@ -60,7 +60,7 @@ def of_sockets() -> list[Round]:
     def during(mode: str, *commands: str, name: str, chunks: int = 100, **fields) -> Round:
         return Round(f"AF_XDP, {mode}: {name}", (
             SOCKETS, owner(f"{mode} echo eth0 {chunks}"), *commands, END,
-            "grep -q 'received [1-9]' /tmp/xsk.said", "xdp off eth0"), **fields)
+            "grep -q 'received [1-9]' /tmp/xsk.said", "xdp off eth0"), echoed=True, **fields)
 
     return [during("zero", *SWAPS, name="rings, MTU, down and up, statistics", frames=FRAMES),
             Round("AF_XDP, zero: sends, rings, down and up", (
