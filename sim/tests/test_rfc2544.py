@@ -3,6 +3,7 @@
 
 import contextlib
 import gzip
+import itertools
 import json
 import multiprocessing
 import os
@@ -14,6 +15,7 @@ import time
 from pathlib import Path
 
 import distributed
+import psutil
 import pytest
 
 from moderato.sim.lab.rfc2544 import matrix, metrics, tests
@@ -351,20 +353,22 @@ def test_nobody_is_left(lab, cluster, tmp_path, capsys, monkeypatch, what, said)
 def killed(cluster: str, what: str):
     """The worker that has a trial, which does not end there; all workers; or the scheduler."""
     with distributed.Client(cluster, timeout=5, set_as_default=False) as client:
-        processes = client.run(os.getpid)
+        workers = client.run(os.getpid).values()
         client.run(os.putenv, "FAKE_STALL", "1")
 
         def kill():
-            while not (place := next((place for place, tasks in client.processing().items() if tasks),
-                                     None)):
+            while not (at_work := {process: simulators for process in workers
+                                   if (simulators := psutil.Process(process).children())}):
                 time.sleep(0.05)
-            time.sleep(1)  # it has begun
-            client.run(os.unsetenv, "FAKE_STALL")
+            if what == "worker":  # the other one ends the trial
+                client.run(os.unsetenv, "FAKE_STALL")
             client.amm.run_once()
             time.sleep(1)  # copies are dropped
-            for process in {"worker": [processes[place]], "workers": processes.values(),
+            for process in {"worker": at_work, "workers": workers,
                             "scheduler": [client.run_on_scheduler(os.getpid)]}[what]:
                 os.kill(process, signal.SIGKILL)
+            for simulator in itertools.chain(*at_work.values()):
+                simulator.kill()
 
         thread = threading.Thread(target=kill, daemon=True)
         thread.start()
