@@ -108,7 +108,7 @@ def by_hand() -> dict[str, str]:
     smp, = re.findall(r"\| forwarded, frames/s \| ([\d ]+) \|", (ROOT / "docs/integrate.md").read_text())
     page = (ROOT / "docs/two-harts.md").read_text()
     one, = re.findall(r"\| one hart, kernel without SMP \| ([\d ]+) \|", page)
-    pinned, = re.findall(r"`pinned`\s+forwards\s+([\d ]+)\s+with\s+them", page)
+    pinned, = re.findall(r"\| two, `pinned` \| ([\d ]+) \| [\d.]+ \| [\d.]+ \|", page)
     return {"smp": smp, "one": one, "pinned": pinned}
 
 
