@@ -41,7 +41,7 @@ class Round:
     may_fail: they may end with any status, and as many frames as they like may be lost.
     load_percent: beyond a few, the ring overflows; `quiet` clocks without a frame end the round.
     in_order: frames of a flow may not overtake each other.
-    echoed: some leave as they came, which the tester takes for damage.
+    echoed: some leave as they came, which the tester takes for damage, or for another order.
     own_frames: so many at least of the guest's own leave it, while it is offered others.
     printed: a line of the kernel's with this, on the console among what the commands print, is none
     of theirs.
@@ -167,8 +167,9 @@ class DebugGuest:
         self.offer(HEALTHY_FRAMES)
         after = self.collect()
         never = ["corrupted", "duplicated", *(["reordered"] if each.in_order else [])]
-        judged = after if each.echoed else ports + after
-        found += [f"{kind} frames" for port in judged for kind in never if port[kind]]
+        meanwhile = ["duplicated"] if each.echoed else never
+        found += [f"{kind} frames" for kinds, of in ((meanwhile, ports), (never, after))
+                  for port in of for kind in kinds if port[kind]]
         own = sum(port["left"]["other"] for port in ports)
         if own < each.own_frames:
             found.append(f"{own} frames of its own left, not {each.own_frames}")
