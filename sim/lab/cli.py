@@ -73,7 +73,7 @@ def main(words: list[str] | None = None) -> int:
         print(f"moderato: {error}", file=sys.stderr)
         return getattr(error, "status", 1)
     except OSError as error:
-        print(f"moderato: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
+        print(f"moderato: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         before.clear()  # on to the exit, without a further signal's disturbance

@@ -349,6 +349,37 @@ def test_nobody_is_left(lab, cluster, tmp_path, capsys, monkeypatch, what, said)
     assert said in capsys.readouterr().err
 
 
+def test_a_trial_that_kills_its_workers(lab, cluster, tmp_path, capsys):
+    with distributed.Client(cluster, timeout=5, set_as_default=False) as client:
+        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
+    with killed(cluster, "worker"):
+        assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
+                   "--results", str(tmp_path / "t")) == 1
+    assert "each worker that had napi" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_workers_that_die_when_a_file_comes(lab, cluster, tmp_path, capsys, monkeypatch, count):
+    with distributed.Client(cluster, timeout=5, set_as_default=False) as client:
+        processes = client.run(os.getpid)
+    dying = [processes[address] for address in sorted(processes)][:count]  # dask goes by this order
+    scatter = distributed.Client.scatter
+
+    def die_meanwhile(*args, **kwargs):
+        for process in dying:
+            os.kill(process, signal.SIGSTOP)  # or dask would know before that it is gone
+            threading.Timer(1, os.kill, (process, signal.SIGKILL)).start()
+        dying.clear()
+        return scatter(*args, **kwargs)
+
+    monkeypatch.setattr("distributed.Client.scatter", die_meanwhile)
+    ended = lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
+                "--results", str(tmp_path / "t"))
+    said = capsys.readouterr().err
+    assert ended == (0 if count == 1 else 1), said
+    assert (count == 2) == ("no worker of the dask scheduler is left" in said)
+
+
 @contextlib.contextmanager
 def killed(cluster: str, what: str):
     """The worker that has a trial, which does not end there; all workers; or the scheduler."""

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import os
 import queue
+import time
 from collections.abc import Callable, Container, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
@@ -91,6 +92,8 @@ class Farm:
         jobs are called in the progress. found: gets each result when its job ends.
         A record that the store holds is not made again; a new one is stored when its trial ends.
         """
+        from distributed import KilledWorker
+        from distributed.comm import CommClosedError
         results = {} if found is None else found  # job → result
         running = {}  # future → (job, task, the state in which it starts, attempt)
         order = {job: -number for number, job in enumerate(jobs)}
@@ -128,7 +131,11 @@ class Farm:
                     job, task, state, attempt = running.pop(future)
                     try:
                         made = future.result()
-                    except CancelledError:  # its files went with the only worker that had them
+                    except KilledWorker:
+                        raise LabError(f"each worker that had {task.name} ended; look there "
+                                       "why") from None
+                    except (CancelledError, CommClosedError):
+                        # What it needs, or what it gave, went with the only worker that had it.
                         self._require_workers()
                         if attempt == RETRIES:
                             raise LabError(f"dask cancelled {task.name}; look at its scheduler "
@@ -162,9 +169,21 @@ class Farm:
             return path
         if path not in self.files or self.files[path].cancelled():
             content = path.read_bytes()
-            self.files[path] = self.client.scatter(
-                Blob(path.name, hashlib.sha256(content).hexdigest(), content), broadcast=True)
+            self.files[path] = self._scatter(
+                Blob(path.name, hashlib.sha256(content).hexdigest(), content))
         return self.files[path]
+
+    def _scatter(self, blob: "Blob"):
+        """The blob at all workers. One that ends while it gets it fails for dask; the others get it."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.client.scatter(blob, broadcast=True)
+            except OSError as error:
+                self._require_workers()
+                if time.monotonic() > deadline:
+                    raise LabError(f"dask could not bring {blob.name} to its workers ({error}); look "
+                                   "at its scheduler why") from None
 
     def _require_workers(self):
         """Or what is given to none would be waited for, for ever."""
