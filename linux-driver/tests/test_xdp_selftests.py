@@ -20,7 +20,6 @@ from moderato.sim.lab.show.errors import LabError
 from moderato.soc.linux import kernel, userspace
 from moderato.soc.toolchain import debian
 from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import settings
 
 pytestmark = pytest.mark.slow
 
@@ -34,19 +33,15 @@ LEAST = 60       # octets of a frame without FCS
 
 def programs() -> Path:
     """A folder with them, compiled."""
-    clang, tools = settings()["debian"]["simulation"][0], userspace.toolchain()
-
     def build(folder: Path):
         run(["tar", "-x", "-f", kernel.TARBALLS / f"{kernel.PACKAGE}.tar.xz", "-C", folder,
              f"--strip-components={FOLDER.count('/') + 1}",
              *(f"{FOLDER}/{name}.c" for name in NAMES)])
         for name in NAMES:
-            run([clang, "--target=bpfel", "-mcpu=v3", "-O2", "-fno-strict-aliasing", "-nostdinc",
-                 "-isystem", tools.root / "include", "-I", SHIM,
-                 "-c", folder / f"{name}.c", "-o", folder / f"{name}.o"])
+            userspace.compile_bpf(folder / f"{name}.c", folder / f"{name}.o", SHIM)
 
-    return artifact("selftests-xdp", [debian.version(kernel.PACKAGE), debian.version(clang),
-                                      tools.root.name, *sorted((SHIM / "bpf").iterdir()), *NAMES],
+    return artifact("selftests-xdp", [debian.version(kernel.PACKAGE), *userspace.bpf_compiler(),
+                                      *sorted((SHIM / "bpf").iterdir()), *NAMES],
                     build, "half a minute")
 
 

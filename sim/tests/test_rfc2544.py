@@ -13,10 +13,12 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import distributed
 import psutil
 import pytest
+from distributed.comm import CommClosedError
 
 from moderato.sim.lab.rfc2544 import matrix, metrics, tests
 from moderato.sim.lab.rfc2544.search import Grid, Outcome, highest
@@ -356,6 +358,28 @@ def test_a_trial_that_kills_its_workers(lab, cluster, tmp_path, capsys):
         assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
                    "--results", str(tmp_path / "t")) == 1
     assert "each worker that had napi" in capsys.readouterr().err
+
+
+def test_a_result_that_gets_lost(lab, cluster, tmp_path, monkeypatch):
+    """The trial is done again."""
+    lost, result = [CommClosedError("in the midst of it")], distributed.Future.result
+
+    def lose_one(*args, **kwargs):
+        if lost:
+            raise lost.pop()
+        return result(*args, **kwargs)
+
+    monkeypatch.setattr("distributed.Future.result", lose_one)
+    assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
+               "--results", str(tmp_path / "t")) == 0
+    assert lost == []
+
+
+def test_an_error_without_a_file(lab, tmp_path, capsys, monkeypatch):
+    """As libraries raise them: its own words are shown, not None."""
+    monkeypatch.setattr("moderato.sim.lab.run.farm.farm", Mock(side_effect=OSError("the wire is cut")))
+    assert lab("--variant", "napi", "--frame-size", "64", "--results", str(tmp_path / "t")) == 1
+    assert "a file: the wire is cut" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [1, 2])

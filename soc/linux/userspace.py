@@ -21,6 +21,7 @@ from moderato.soc.toolchain.project import how_to_install, settings
 
 HERE = Path(__file__).parent
 CROSS = "riscv64-linux-gnu-"
+CLANG = settings()["debian"]["simulation"][0]
 LIBGCC = "/usr/lib/gcc/riscv64-unknown-elf/*/{}/libgcc.a"
 JOBS = f"-j{os.cpu_count()}"
 DATE = {"SOURCE_DATE_EPOCH": "1767225600"}  # busybox prints it; see kernel.REPRODUCIBLE
@@ -200,20 +201,28 @@ def xdp_programs() -> list[Path]:
 
 
 def xdp_program(source: Path) -> Path:
-    """A program for the kernel's BPF, from a file NAME.bpf.c: NAME.o.
-
-    Its third instruction set has operations of 32 bits, which are one instruction on rv32, too.
-    """
-    tools, folder, name = toolchain(), HERE / "xdp", source.name.removesuffix(".bpf.c") + ".o"
-    clang = settings()["debian"]["simulation"][0]
+    """A program for the kernel's BPF, from a file NAME.bpf.c: NAME.o."""
+    folder, name = HERE / "xdp", source.name.removesuffix(".bpf.c") + ".o"
 
     def build(directory: Path):
-        run([clang, "--target=bpfel", "-mcpu=v3", "-O2", "-Wall", "-Wextra", "-Werror",
-             "-Wno-unused-parameter", "-fno-strict-aliasing", "-nostdinc",
-             "-isystem", tools.root / "include", "-I", folder, "-c", source, "-o", directory / name])
+        compile_bpf(source, directory / name, folder, "-Wall", "-Wextra", "-Werror",
+                    "-Wno-unused-parameter")
 
-    return artifact("xdp-program", [source, *sorted(folder.glob("*.h")), tools.root.name,
-                                    debian.version(clang)], build) / name
+    return artifact("xdp-program", [source, *sorted(folder.glob("*.h")), *bpf_compiler()], build) / name
+
+
+def bpf_compiler() -> tuple[str, str]:
+    """What a key says of compile_bpf()'s tools."""
+    return toolchain().root.name, debian.version(CLANG)
+
+
+def compile_bpf(source: Path, to: Path, headers: Path, *options: str):
+    """Compile a program for the kernel's BPF. headers: a folder of its own.
+
+    BPF's third instruction set has operations of 32 bits, which are one instruction on rv32, too.
+    """
+    run([CLANG, "--target=bpfel", "-mcpu=v3", "-O2", *options, "-fno-strict-aliasing", "-nostdinc",
+         "-isystem", toolchain().root / "include", "-I", headers, "-c", source, "-o", to])
 
 
 def compiled(name: str, source: Path, tools: Toolchain, macros: Sequence[str] = ()) -> Path:

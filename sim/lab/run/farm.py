@@ -135,7 +135,8 @@ class Farm:
                         raise LabError(f"each worker that had {task.name} ended; look there "
                                        "why") from None
                     except (CancelledError, CommClosedError):
-                        # What it needs, or what it gave, went with the only worker that had it.
+                        # Its files went with the only worker that had them, or its result came to
+                        # nobody.
                         self._require_workers()
                         if attempt == RETRIES:
                             raise LabError(f"dask cancelled {task.name}; look at its scheduler "
