@@ -144,6 +144,11 @@ def test_what_cannot_be_is_refused(guest):
     assert "the flow table was refused: File exists; an interface is named twice" in \
         refused("eth0 eth0")
     assert "ethtool -K INTERFACE hw-tc-offload on, or leave" in refused(f"--offload {PORTS}")
+    assert "eth7: there is no such interface" in refused(f"--masquerade eth7 {PORTS}")
+    assert "usage: flowtable" in refused("--masquerade eth1") and \
+        "usage: flowtable" in refused("--off --masquerade eth1")
+    assert "the chain of addresses was refused: No such file or directory; this kernel translates " \
+        "no addresses; --kernel router does" in refused(f"--masquerade eth1 {PORTS}")
     guest.check(f"flowtable {PORTS}")
     assert "the table was refused: File exists; it is there already: flowtable --off" in refused(PORTS)
     offer(guest, 50)

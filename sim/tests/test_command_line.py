@@ -389,6 +389,9 @@ def test_what_forwards_past_the_stack_takes_its_kernel(name):
         assert options.variant == ["napi-tx-off", fast]
         assert common.system(options).kernel.name == kernel.XDP
     assert common.system(cli.parse([name, "--variant", "napi-tx-off"])).kernel == kernel.NORMAL
+    for other in ("router", "debug"):  # that have it, too
+        options = cli.parse(["forward", "--variant", "xdp", "--kernel", other])
+        assert common.system(options).kernel.name == other
     for fast in FLOWTABLES:  # in the stack's own place, where two polls are
         options = cli.parse([name, "--variant", fast, "--harts", "2", "--spread", "ipi"])
         assert common.system(options).kernel.name == kernel.XDP

@@ -29,6 +29,7 @@ KERNELS = {"normal": [], "debug": ["kernel-xdp.config", "kernel-debug.config"],
            "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
            "traced": ["kernel-traced.config"], "vlan": ["kernel-vlan.config"],
            "ptp": ["kernel-ptp.config"], XDP: ["kernel-xdp.config"],
+           "router": ["kernel-xdp.config", "kernel-router.config"],
            STOCK: ["kernel-stock.config"]}
 FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"], "rv64": ["kernel-rv64.config"],
              "pagealloc": ["kernel-pagealloc.config"], "strict": ["kernel-strict.config"]}

@@ -51,7 +51,8 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                             metavar="K",
                             help="debug: with the kernel's own checks, many times slower; "
                                  "netfilter, conntrack: that can track connections, that does; "
-                                 "ptp: with clocks of NICs; "
+                                 "ptp: with clocks of NICs; router: xdp, with translated "
+                                 "addresses and VLAN interfaces; "
                                  "stock: Debian's, without our patch; "
                                  "traced: with the kernel's tracing, which tcp and receiver "
                                  "switch on; vlan: with VLAN interfaces; xdp: with BPF "
@@ -171,14 +172,14 @@ def kernel(options) -> str:
     chosen = [name for name in options.variant or [] if name in FAST]
     if not chosen:
         return options.kernel
-    if options.kernel not in (NORMAL.name, XDP):
+    if options.kernel != NORMAL.name and not Choice(options.kernel).xdp:
         raise UsageError(f"--variant {chosen[0]} needs --kernel {XDP}, which it takes by itself; leave "
                          f"--kernel {options.kernel} out")
     programs = [name for name in chosen if name in PROGRAMS]
     if programs and options.spread == IPI:
         raise UsageError(f"--spread {IPI} has two polls for a ring, --variant {programs[0]} needs one; "
                          "choose another")
-    return XDP
+    return XDP if options.kernel == NORMAL.name else options.kernel
 
 
 def system(options) -> System:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.firmware.firmware import firmware
-from moderato.soc.linux.kernel import XDP, kernel
+from moderato.soc.linux.kernel import kernel
 
 from ..run.machine import Machine
 from ..run.state import State
@@ -30,7 +30,7 @@ def of_guest(ready: State) -> list[Symbol]:
     with ready.open() as session:  # one of its own: asking the guest takes the guest's time
         base = int(session.check(f"cat /sys/module/{of.driver.stem}/sections/.text"), 16)
         # A long list, which takes the guest a minute: of kernels that can have some only.
-        programs = session.check(PROGRAMS) if of.system.kernel.name == XDP else ""
+        programs = session.check(PROGRAMS) if of.system.kernel.xdp else ""
     return [*of_kernel(of), *of_module(of.driver, base), *of_programs(programs),
             *of_elf(firmware(of.soc).sbi.with_suffix(".elf"))]
 

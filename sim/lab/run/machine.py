@@ -42,6 +42,7 @@ KERNELS = {  # as soc/linux/kernel.py has them
     "vlan":      Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "ptp":       Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "xdp":       Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "router":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "stock":     Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
 }
 

@@ -3,6 +3,7 @@
  *
  *	flowtable INTERFACE...			between these interfaces
  *	flowtable --offload INTERFACE...	and their hardware, where it takes the flow
+ *	flowtable --masquerade INTERFACE ...	what leaves this one is from its own address
  *	flowtable --off				no longer; the stack has its frames again
  *
  * This is what nft would send, whose libraries are not to be had here, for
@@ -13,6 +14,9 @@
  *			flags offload; counter;		(with --offload)
  *		}
  *		chain forward { type filter hook forward priority 0; flow add @flows; }
+ *		chain postrouting {			(with --masquerade eth1)
+ *			type nat hook postrouting priority srcnat; oif eth1 masquerade;
+ *		}
  *	}
  *
  * Linux enters a UDP flow with its second packet, a TCP flow once it is established; each in both
@@ -21,7 +25,9 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <getopt.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
@@ -35,11 +41,13 @@
 #define TABLE "fast"
 #define FLOWS "flows"
 #define CHAIN "forward"
+#define NAT_CHAIN "postrouting"
 
 /* The batch's messages, in their order */
-enum { AT_BATCH, AT_TABLE, AT_FLOW_TABLE, AT_CHAIN, AT_RULE };
+enum { AT_BATCH, AT_TABLE, AT_FLOW_TABLE, AT_CHAIN, AT_RULE, AT_NAT_CHAIN, AT_NAT_RULE };
 
-static const char *const NAMES[] = { "batch", "table", "flow table", "chain", "rule" };
+static const char *const NAMES[] = { "batch", "table", "flow table", "chain", "rule",
+				     "chain of addresses", "rule of addresses" };
 
 static const struct {
 	int message, error;
@@ -53,11 +61,13 @@ static const struct {
 	{ AT_FLOW_TABLE, EOPNOTSUPP, "the hardware of an interface takes no flows: ethtool -K "
 				     "INTERFACE hw-tc-offload on, or leave --offload out" },
 	{ AT_RULE, ENOENT, "this kernel's rules enter no flows; those of --kernel xdp do" },
+	{ AT_NAT_CHAIN, ENOENT, "this kernel translates no addresses; --kernel router does" },
 };
 
 static char batch[4096];
 static size_t used;
 static struct nlmsghdr *message;
+static struct nlattr *data; /* of an expression */
 static unsigned int count;
 
 /* Room for so many octets, aligned as netlink wants. */
@@ -149,9 +159,56 @@ static void border(int what)
 	end();
 }
 
+static void chain(const char *name, const char *type, uint32_t hook, int32_t priority)
+{
+	struct nlattr *attribute;
+
+	create(NFT_MSG_NEWCHAIN);
+	text(NFTA_CHAIN_TABLE, TABLE);
+	text(NFTA_CHAIN_NAME, name);
+	text(NFTA_CHAIN_TYPE, type);
+	attribute = nest(NFTA_CHAIN_HOOK);
+	number(NFTA_HOOK_HOOKNUM, hook);
+	number(NFTA_HOOK_PRIORITY, priority);
+	leave(attribute);
+	end();
+}
+
+/* A rule of a chain, and what holds its expressions */
+static struct nlattr *begin_rule(const char *of)
+{
+	create(NFT_MSG_NEWRULE);
+	message->nlmsg_flags |= NLM_F_APPEND;
+	text(NFTA_RULE_TABLE, TABLE);
+	text(NFTA_RULE_CHAIN, of);
+	return nest(NFTA_RULE_EXPRESSIONS);
+}
+
+static void end_rule(struct nlattr *expressions)
+{
+	leave(expressions);
+	end();
+}
+
+static struct nlattr *begin_expression(const char *name)
+{
+	struct nlattr *element = nest(NFTA_LIST_ELEM);
+
+	text(NFTA_EXPR_NAME, name);
+	data = nest(NFTA_EXPR_DATA);
+	return element;
+}
+
+/* The innermost attribute ends first. */
+static void end_expression(struct nlattr *element)
+{
+	leave(data);
+	leave(element);
+}
+
 static void make(char **interface, uint32_t flags)
 {
-	struct nlattr *outer, *inner, *element;
+	struct nlattr *outer, *inner;
 
 	create(NFT_MSG_NEWTABLE);
 	text(NFTA_TABLE_NAME, TABLE);
@@ -171,30 +228,34 @@ static void make(char **interface, uint32_t flags)
 	leave(outer);
 	end();
 
-	create(NFT_MSG_NEWCHAIN);
-	text(NFTA_CHAIN_TABLE, TABLE);
-	text(NFTA_CHAIN_NAME, CHAIN);
-	text(NFTA_CHAIN_TYPE, "filter");
-	outer = nest(NFTA_CHAIN_HOOK);
-	number(NFTA_HOOK_HOOKNUM, NF_INET_FORWARD);
-	number(NFTA_HOOK_PRIORITY, 0);
-	leave(outer);
-	end();
-
+	chain(CHAIN, "filter", NF_INET_FORWARD, 0);
 	/* Of itself it leaves out what is neither TCP nor UDP. */
-	create(NFT_MSG_NEWRULE);
-	message->nlmsg_flags |= NLM_F_APPEND;
-	text(NFTA_RULE_TABLE, TABLE);
-	text(NFTA_RULE_CHAIN, CHAIN);
-	outer = nest(NFTA_RULE_EXPRESSIONS);
-	element = nest(NFTA_LIST_ELEM);
-	text(NFTA_EXPR_NAME, "flow_offload");
-	inner = nest(NFTA_EXPR_DATA);
+	outer = begin_rule(CHAIN);
+	inner = begin_expression("flow_offload");
 	text(NFTA_FLOW_TABLE_NAME, FLOWS);
-	leave(inner);
-	leave(element);
-	leave(outer);
-	end();
+	end_expression(inner);
+	end_rule(outer);
+}
+
+static void masquerade(uint32_t interface)
+{
+	struct nlattr *rule, *expression, *value;
+
+	chain(NAT_CHAIN, "nat", NF_INET_POST_ROUTING, NF_IP_PRI_NAT_SRC);
+	rule = begin_rule(NAT_CHAIN);
+	expression = begin_expression("meta");
+	number(NFTA_META_DREG, NFT_REG_1);
+	number(NFTA_META_KEY, NFT_META_OIF);
+	end_expression(expression);
+	expression = begin_expression("cmp");
+	number(NFTA_CMP_SREG, NFT_REG_1);
+	number(NFTA_CMP_OP, NFT_CMP_EQ);
+	value = nest(NFTA_CMP_DATA);
+	put(NFTA_DATA_VALUE, &interface, sizeof(interface));
+	leave(value);
+	end_expression(expression);
+	end_expression(begin_expression("masq"));
+	end_rule(rule);
 }
 
 /* Also when there is none */
@@ -244,24 +305,57 @@ static int answered(int netlink)
 	return 0;
 }
 
+static int usage(void)
+{
+	fputs("usage: flowtable [--offload] [--masquerade INTERFACE] INTERFACE...\n"
+	      "       flowtable --off\n",
+	      stderr);
+	return 2;
+}
+
+/* Its number; 0 if there is none of this name */
+static unsigned int interface_index(const char *name)
+{
+	unsigned int index = if_nametoindex(name);
+
+	if (!index)
+		fprintf(stderr, "flowtable: %s: there is no such interface\n", name);
+	return index;
+}
+
 int main(int words, char **word)
 {
-	const char *option = words > 1 && word[1][0] == '-' ? word[1] : "";
-	bool off = !strcmp(option, "--off"), offload = !strcmp(option, "--offload");
+	static const struct option OPTIONS[] = {
+		{ "off", no_argument, NULL, 'o' },
+		{ "offload", no_argument, NULL, 'h' },
+		{ "masquerade", required_argument, NULL, 'm' },
+		{ },
+	};
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-	char **interface = word + 1 + !!*option;
-	int netlink;
+	const char *masked = NULL;
+	bool off = false, offload = false;
+	unsigned int index = 0;
+	char **interface;
+	int netlink, option;
 
-	if (words < 2 || (*option && !off && !offload) || off != !*interface) {
-		fputs("usage: flowtable [--offload] INTERFACE...\n       flowtable --off\n", stderr);
-		return 2;
+	while ((option = getopt_long(words, word, "", OPTIONS, NULL)) != -1) {
+		if (option == 'o')
+			off = true;
+		else if (option == 'h')
+			offload = true;
+		else if (option == 'm')
+			masked = optarg;
+		else
+			return usage();
 	}
-	for (char **name = interface; *name; name++) {
-		if (if_nametoindex(*name))
-			continue;
-		fprintf(stderr, "flowtable: %s: there is no such interface\n", *name);
+	interface = word + optind;
+	if (off != !*interface || (off && (offload || masked)))
+		return usage();
+	for (char **name = interface; *name; name++)
+		if (!interface_index(*name))
+			return 1;
+	if (masked && !(index = interface_index(masked)))
 		return 1;
-	}
 	netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
 	if (netlink < 0)
 		return refused(AT_BATCH, errno == EPROTONOSUPPORT ? EOPNOTSUPP : errno);
@@ -270,6 +364,8 @@ int main(int words, char **word)
 		drop();
 	else
 		make(interface, offload ? NFT_FLOWTABLE_HW_OFFLOAD | NFT_FLOWTABLE_COUNTER : 0);
+	if (masked)
+		masquerade(index);
 	border(NFNL_MSG_BATCH_END);
 	if (sendto(netlink, batch, used, 0, (struct sockaddr *)&kernel, sizeof(kernel)) < 0) {
 		perror("flowtable: netlink");

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A router at home on the simulated SoC: flows whose addresses Linux translates are forwarded by the
+MACs, as scapy has the frames that leave; flows of VLAN interfaces stay in software, where the
+hardware has no option for tags.
+"""
+
+import pytest
+from guests import collect, complaints, offer, replay, statistics
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.l2 import Dot1Q, Ether
+from scapy.packet import Raw
+
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.variants import FLOWS
+from moderato.soc.linux import kernel
+
+pytestmark = pytest.mark.slow
+
+GUEST, TESTER = "02:4d:6f:64:00:0{}", "02:54:73:74:00:0{}"
+INSIDE, OUTSIDE = "198.18.0.2", "198.19.0.2"  # the tester's, at eth0 and eth1
+OWN = "198.19.0.1"                            # the guest's, at eth1
+PORT, SERVER = 7, 9
+LENGTHS = (0, 1, 18, 19, 100, 1459, 1460)
+
+
+@pytest.fixture
+def guest():
+    m = machine(system=System(nic=FLOWS, kernel=kernel.Choice("router")))
+    with state.loaded(m, True).open() as session:
+        yield session
+        assert complaints(session) == []
+
+
+def entries(guest) -> list[int]:
+    return [statistics(guest, port)["flow_entries"] for port in ("eth0", "eth1")]
+
+
+def by_hardware(guest) -> list[int]:
+    """Frames that it has forwarded, by the port that received them."""
+    return [statistics(guest, port)["rx_flow_frames"] for port in ("eth0", "eth1")]
+
+
+def arrives(packet, port: int) -> Ether:
+    return Ether(dst=GUEST.format(port), src=TESTER.format(port)) / packet
+
+
+def leaves(packet, port: int) -> bytes:
+    """With all checksums but that which UDP leaves out, and as long as Ethernet wants."""
+    frame = Ether(dst=TESTER.format(port), src=GUEST.format(port)) / packet
+    return bytes(frame).ljust(60, b"\0")
+
+
+def out(transport, octets: bytes = b"", ttl: int = 9, source: str = INSIDE):
+    """From inside; translated, it is from the guest's own address, and one hop older."""
+    return IP(src=source, dst=OUTSIDE, ttl=ttl) / transport / Raw(octets)
+
+
+def back(transport, octets: bytes = b"", ttl: int = 9, to: str = OWN):
+    return IP(src=OUTSIDE, dst=to, ttl=ttl) / transport / Raw(octets)
+
+
+def payloads() -> list[bytes]:
+    return [bytes([length % 251] * length) for length in LENGTHS]
+
+
+def both_ways(guest, tmp_path, going, coming):
+    """Frames of one flow: the hardware forwards all of them, translated."""
+    before = by_hardware(guest)
+    sent = replay(guest, tmp_path, [arrives(out(going, each), 0) for each in payloads()])
+    assert sent[1] == [leaves(out(going, each, 8, OWN), 1) for each in payloads()]
+    sent = replay(guest, tmp_path, [arrives(back(coming, each), 1) for each in payloads()], port=1)
+    assert sent[0] == [leaves(back(coming, each, 8, INSIDE), 0) for each in payloads()]
+    assert [now - then for now, then in zip(by_hardware(guest), before, strict=True)] == \
+           2 * [len(LENGTHS)]
+
+
+@pytest.mark.parametrize("sums", [{}, {"chksum": 0}], ids=["checksums", "without"])
+def test_datagrams_from_inside(guest, tmp_path, sums):
+    """The first ones, which software translates, look no different."""
+    going, coming = UDP(sport=PORT, dport=SERVER, **sums), UDP(sport=SERVER, dport=PORT, **sums)
+    guest.check("flowtable --offload --masquerade eth1 eth0 eth1")
+    for _ in range(2):
+        first = replay(guest, tmp_path, [arrives(out(going, b"first"), 0)])
+        assert first[1] == [leaves(out(going, b"first", 8, OWN), 1)]
+    assert entries(guest) == [1, 1]
+    both_ways(guest, tmp_path, going, coming)
+
+
+def test_a_connection_from_inside(guest, tmp_path):
+    def going(flags, seq=1000, ack=0):
+        return TCP(sport=PORT, dport=SERVER, flags=flags, seq=seq, ack=ack)
+
+    def coming(flags, seq=2000, ack=1001):
+        return TCP(sport=SERVER, dport=PORT, flags=flags, seq=seq, ack=ack)
+
+    guest.check("flowtable --offload --masquerade eth1 eth0 eth1")
+    sent = replay(guest, tmp_path, [arrives(out(going("S")), 0)])
+    assert sent[1] == [leaves(out(going("S"), ttl=8, source=OWN), 1)]
+    sent = replay(guest, tmp_path, [arrives(back(coming("SA")), 1)], port=1)
+    assert sent[0] == [leaves(back(coming("SA"), ttl=8, to=INSIDE), 0)]
+    for _ in range(2):
+        replay(guest, tmp_path, [arrives(out(going("A", 1001, 2001)), 0)])
+    assert entries(guest) == [1, 1]
+    both_ways(guest, tmp_path, going("PA", 1001, 2001), coming("PA", 2001, 1001))
+    before = by_hardware(guest)
+    sent = replay(guest, tmp_path, [arrives(out(going("R", 1001)), 0)])
+    assert sent[1] == [leaves(out(going("R", 1001), ttl=8, source=OWN), 1)]
+    assert by_hardware(guest) == before  # software has to know that it ends
+
+
+def test_nobody_from_outside(guest, tmp_path):
+    """What was not asked for is the guest's own, of whom nobody listens; nothing goes inside."""
+    guest.check("flowtable --offload --masquerade eth1 eth0 eth1")
+    stranger = back(UDP(sport=SERVER, dport=PORT), b"stranger")
+    sent = replay(guest, tmp_path, [arrives(stranger, 1)] * 3, port=1)
+    assert sent[0] == [] and entries(guest) == [0, 0]
+    guest.check("flowtable --off; flowtable --offload eth0 eth1")
+    offer(guest, 20)
+    collect(guest)
+    assert entries(guest) == [2, 2]  # nothing is translated any more
+
+
+def test_vlan_interfaces_stay_in_software(guest, tmp_path):
+    guest.check("ip link add link eth1 name eth1.20 type vlan id 20; ip addr flush dev eth1; "
+                f"ip addr add {OWN}/24 dev eth1.20; ip link set eth1.20 up; "
+                f"ip neigh replace {OUTSIDE} lladdr {TESTER.format(1)} dev eth1.20")
+    guest.check("flowtable --offload eth0 eth1")
+    datagram = UDP(sport=PORT, dport=SERVER)
+    expected = Ether(dst=TESTER.format(1), src=GUEST.format(1)) / Dot1Q(vlan=20) / \
+        out(datagram, b"tagged", 8)
+    for _ in range(4):
+        sent = replay(guest, tmp_path, [arrives(out(datagram, b"tagged"), 0)])
+        assert [frame[:len(expected)] for frame in sent[1]] == [bytes(expected)]
+    assert entries(guest) == [0, 0] and by_hardware(guest) == [0, 0]
