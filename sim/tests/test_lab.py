@@ -20,7 +20,7 @@ from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.run import guest, state
 from moderato.sim.lab.run.machine import KERNELS
 from moderato.sim.lab.run.session import Session, none_left
-from moderato.sim.lab.run.system import SPREADS, System
+from moderato.sim.lab.run.system import SPREADS, SYMMETRIC_KEY, System
 from moderato.sim.lab.show.errors import LabError
 from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
 
@@ -76,6 +76,7 @@ def test_work_is_spread_over_harts():
         words = "; ".join(System("offload", harts=2, spread=spread).commands())
         assert words.count("combined 2") == 2 * (spread == "queues")
         assert words.count("combined 1") == 2 * (spread != "queues")
+        assert words.count(f"hkey {SYMMETRIC_KEY}") == 2 * (spread == "queues")
 
 
 def test_traffic_of_several_flows_and_of_one_direction():

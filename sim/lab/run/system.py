@@ -14,6 +14,9 @@ IDEAL, DRAM = "ideal", "dram"
 DRAM_BOARD = "versa_ecp5"
 NOMINAL_MHZ = 100
 _ALL = 0b11  # harts, as the kernel's masks have them
+# Of a hash that is the same for both directions of a flow (Woo and Park, 2012). Linux makes up a key, by
+# its random numbers: another one for each build, and with few flows it decides which hart has work.
+SYMMETRIC_KEY = ":".join(["6d", "5a"] * 20)
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class System:
                 commands.append(f"for task in $(grep -l ^napi/{name} /proc/[0-9]*/comm | "
                                 f"cut -d/ -f3); do pin {mask:x} $task; done")
             if self.spread == QUEUES:
-                commands.append(_affinity(f"{name}-[rt]x1", 2))
+                commands += [_affinity(f"{name}-[rt]x1", 2), f"ethtool -X {name} hkey {SYMMETRIC_KEY}"]
             if self.nic != LITEETH:
                 shared = "on" if self.spread == IPI else "off"
                 commands.append(f"ethtool --set-priv-flags {name} rx-shared {shared}")
