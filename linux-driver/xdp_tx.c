@@ -33,25 +33,18 @@ static bool moderato_xdp_post_other(struct moderato_tx *tx,
 	return true;
 }
 
-/* Posts @frames, as many as the ring takes. They share it with skbs.
- * @own: they are of this device's own pool
- *
- * Return: how many, or -ENETDOWN
- */
-int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
-		      unsigned int frames, bool own, bool flush)
+/* Return: how many, or -ENETDOWN */
+static int moderato_xdp_post_all(struct moderato_tx *tx,
+				 struct xdp_frame **frame,
+				 unsigned int frames, bool own, bool flush)
 {
 	unsigned int sent = 0;
 
 	/* Nothing leaves without a link, and the ring would keep them */
-	if (unlikely(!netif_carrier_ok(tx->ndev)))
+	if (unlikely(!netif_carrier_ok(tx->ndev) || tx->draining ||
+		     !tx->drop_frame))
 		return -ENETDOWN;
 
-	__netif_tx_lock(tx->txq, smp_processor_id());
-	if (unlikely(tx->draining || !tx->drop_frame)) {
-		__netif_tx_unlock(tx->txq);
-		return -ENETDOWN;
-	}
 	/* They may stop the queue, which skbs then wait for */
 	txq_trans_cond_update(tx->txq);
 	if (tx->ops->prepare)
@@ -69,6 +62,26 @@ int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
 		moderato_tx_ring_doorbell(tx);
 	if (tx->ops->posted)
 		tx->ops->posted(tx);
+	return sent;
+}
+
+/* Posts @frames, as many as the ring takes. They share it with skbs.
+ * @own: they are of this device's own pool
+ *
+ * Return: how many, or -ENETDOWN
+ */
+int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
+		      unsigned int frames, bool own, bool flush)
+{
+	struct moderato_queue *q = tx->queue;
+	int sent;
+
+	__netif_tx_lock(tx->txq, smp_processor_id());
+	sent = moderato_xdp_post_all(tx, frame, frames, own, flush);
+	/* Here, for several CPUs may send by one queue */
+	if (!own)
+		moderato_xdp_count_tx(&q->priv->xdp->stats[q->index], frames,
+				      sent);
 	__netif_tx_unlock(tx->txq);
 	return sent;
 }
@@ -79,7 +92,6 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_queue *q;
-	int sent;
 
 	if (unlikely(flags & ~XDP_XMIT_FLAGS_MASK))
 		return -EINVAL;
@@ -88,11 +100,8 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 		return -ENETDOWN;
 
 	q = priv->queue + smp_processor_id() % READ_ONCE(priv->used);
-	sent = moderato_xdp_send(READ_ONCE(q->tx), frame, frames, false,
+	return moderato_xdp_send(READ_ONCE(q->tx), frame, frames, false,
 				 flags & XDP_XMIT_FLUSH);
-
-	moderato_xdp_count_tx(&priv->xdp->stats[q->index], frames, sent);
-	return sent;
 }
 
 /* Frees those that the hardware is done with, in bulk, up to what is no frame */
