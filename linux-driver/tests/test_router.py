@@ -19,8 +19,9 @@ from moderato.soc.linux import kernel
 pytestmark = pytest.mark.slow
 
 GUEST, TESTER = "02:4d:6f:64:00:0{}", "02:54:73:74:00:0{}"
-INSIDE, OUTSIDE = "198.18.0.2", "198.19.0.2"  # the tester's, at eth0 and eth1
-OWN = "198.19.0.1"                            # the guest's, at eth1
+# The tester's, at eth0 and eth1. In OWN's place INSIDE's sum is another one; that of .2 would not be.
+INSIDE, OUTSIDE = "198.18.0.5", "198.19.0.2"
+OWN = "198.19.0.1"  # the guest's, at eth1
 PORT, SERVER = 7, 9
 LENGTHS = (0, 1, 18, 19, 100, 1459, 1460)
 
@@ -29,6 +30,7 @@ LENGTHS = (0, 1, 18, 19, 100, 1459, 1460)
 def guest():
     m = machine(system=System(nic=FLOWS, kernel=kernel.Choice("router")))
     with state.loaded(m, True).open() as session:
+        session.check(f"ip neigh replace {INSIDE} lladdr {TESTER.format(0)} nud permanent dev eth0")
         yield session
         assert complaints(session) == []
 
