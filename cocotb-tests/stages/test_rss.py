@@ -16,6 +16,7 @@ from scapy.packet import Raw
 from bench.models.frames import padded, plain
 from bench.models.rss_model import ALL, KEY, VECTORS, hashed, toeplitz
 from moderato.gateware.registers.table import RSS_TYPES
+from moderato.sim.lab.run.system import SYMMETRIC_KEY
 
 DUT = "rss"
 
@@ -198,3 +199,24 @@ async def the_table_and_who_takes(dut):
             assert int(dut.taken.value) == on >> int(dut.queue.value) & 1
         dut.indirection.value = table = table ^ 1 << random.randrange(128)
     assert len(seen) > 100
+
+
+@cocotb.test()
+async def one_hash_for_both_directions(dut):
+    """With the key that `--spread queues` sets, what answers a frame has that frame's hash; with
+    another key it has not, and different flows still differ."""
+    bench = await Bench.start(dut)
+    for key, alike in ((bytes.fromhex(SYMMETRIC_KEY.replace(":", "")), True), (KEY, False)):
+        await bench.set_key(key)
+        hashes = set()
+        for ip, address in ((IP, ipaddress.IPv4Address), (IPv6, ipaddress.IPv6Address)):
+            for transport in (TCP, UDP):
+                near, far = (str(address(random.randbytes(4 if ip is IP else 16))) for _ in range(2))
+                sport, dport = random.sample(range(1, 2**16), 2)
+                there = ip(src=near, dst=far) / transport(sport=sport, dport=dport)
+                back = ip(src=far, dst=near) / transport(sport=dport, dport=sport)
+                first, answer = [await bench.ask(padded(bytes(Ether() / frame)))
+                                 for frame in (there, back)]
+                assert (first == answer) == alike
+                hashes.add(first)
+        assert len(hashes) == 4
