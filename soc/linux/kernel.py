@@ -103,7 +103,11 @@ REPRODUCIBLE = {
 
 def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
     """The source tree of one of Debian's kernels, without what is never built here, and patched."""
-    def extract(directory: Path):
+    # User space is built with the headers of the tree as it is: to copy that one takes less than to
+    # unpack another.
+    plain = source(package) if patches else None
+
+    def unpacked(directory: Path):
         tarball = TARBALLS / f"{package}.tar.xz"
         if not tarball.is_file():
             raise BuildError(f"{tarball} is missing: {how_to_install()}")
@@ -111,10 +115,14 @@ def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
         excluded = [f"--exclude={package}/{folder}/*.{suffix}"
                     for folder in UNUSED for suffix in suffixes]
         run(["tar", "-x", "-f", tarball, "-C", directory, "--strip-components=1", *excluded])
+
+    def patched(directory: Path):
+        run(["cp", "-a", f"{plain}/.", directory])
         for patch in patches:
             apply(patch, directory)
+
     return artifact("linux-source", [debian.version(package), " ".join(UNUSED), *map(diff, patches)],
-                    extract, "half a minute")
+                    patched if patches else unpacked, "half a minute")
 
 
 def diff(patch: Path) -> str:
