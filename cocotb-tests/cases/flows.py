@@ -20,6 +20,7 @@ from bench.models.flow_model import Ends, Flow
 from bench.models.frames import TESTER, padded, plain, tagged
 from bench.models.wishbone import field
 from bench.wires.wire import SimWire, add_fcs
+from moderato.gateware.flows.forward import PATIENCE
 from moderato.gateware.registers.table import FLOW_WAYS
 
 ENTRIES = 2**FLOW_ORDER
@@ -605,3 +606,57 @@ async def latency(dut):
         dut._log.info("%d octets: %d ns", length, took)
         assert took < 10 * ((length + 2) // 8 + 30)
         await router.check()
+
+
+@cocotb.test()
+async def counters_while_the_other_wire_is_slower(dut):
+    """They are read between two frames, however many wait."""
+    router = await Router.start(dut)
+    one, other = router.sides
+    other.wire.link = other.end.pads_link_mbps.value = 10
+    flow = router.flow()
+    entry = await one.add(flow)
+    for _ in range(200):
+        one.wire.send(add_fcs(padded(packet(flow))))
+    last = 0
+    for _ in range(20):
+        await ClockCycles(dut.sys_clk, random.randrange(2000))
+        began = get_sim_time("ns")
+        frames, octets, _ = await one.counters(entry)
+        assert get_sim_time("ns") - began < 10 * 1000
+        assert octets % frames == 0 if frames else not octets
+        assert frames >= last
+        last = frames
+    assert await one.regs.read("RX_FLOW_FRAMES") >= last > 0
+
+
+@cocotb.test()
+async def removal_while_the_other_wire_stands(dut):
+    """Frames wait in vain, but not one after the other. When it goes again, others leave by it."""
+    router = await Router.start(dut, PAUSE=1)
+    one, other = router.sides
+    flow, lasting = router.flow(), router.flow()
+    entry = await one.add(flow)
+    await one.add(lasting)
+
+    def pause(quanta):
+        other.wire.send(add_fcs(padded(bytes.fromhex("0180c2000001") + TESTER +
+                                       bytes.fromhex("88080001") + quanta.to_bytes(2))))
+
+    pause(0xFFFF)
+    await ClockCycles(dut.sys_clk, 1000)
+    assert await other.regs.read("STATUS", "TX_PAUSED")
+    for _ in range(97):
+        one.wire.send(add_fcs(padded(packet(flow))))
+    await one.wire.sent()
+    began = get_sim_time("ns")
+    await one.command(entry, REMOVE=True)
+    assert get_sim_time("ns") - began < 10 * 2 * PATIENCE
+    drops = await one.regs.read("RX_FLOW_DROPS")
+    assert drops >= 30
+
+    pause(0)
+    await router.check(exact=False)
+    for _ in range(20):
+        one.send(packet(lasting, lengths()), lasting)
+    await router.check()

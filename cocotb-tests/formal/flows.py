@@ -7,7 +7,7 @@ from unittest import mock
 from migen import *
 
 from formal.prover import internal
-from moderato.gateware.flows.forward import Forward
+from moderato.gateware.flows.forward import PATIENCE, Forward
 from moderato.gateware.flows.table import FlowTable
 from moderato.gateware.rings.queues import Turns
 
@@ -89,14 +89,20 @@ class ForwardProof(Module):
         state = dut.fsm.ongoing
         read = internal(dut, "number", but=dut.number)
         taken, order = internal(dut, "taken"), internal(dut, "order")
+        waited, still = internal(dut, "waited"), internal(dut, "still")
         length, entry, there = Signal(14), Signal(3), Signal()
         written, granted = Signal(12), Signal()
+        vain, due = Signal(), Signal()  # The one before was dropped; this one may be.
+        moved = Signal(2)  # In the last two clocks.
         self.sync += [
             there.eq(fifo.available & ~fifo.release),
             length.eq(fifo.head.length),
             entry.eq(fifo.head.entry),
             If(state("IDLE"), written.eq(0)).Elif(dut.write, written.eq(written + 1)),
             If(dut.granted & state("WAIT"), granted.eq(1)).Elif(dut.commit, granted.eq(0)),
+            If(dut.dropped, vain.eq(1)).Elif(state("MOVE"), vain.eq(0)),
+            due.eq((waited == PATIENCE) | ((dut.pressed | vain) & (waited >= 4))),
+            moved.eq(Cat(dut.moving, moved)),
         ]
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(
@@ -114,10 +120,15 @@ class ForwardProof(Module):
                 (words << 3 >= fifo.head.length + 2) & (words << 3 < fifo.head.length + 10)),
             "wants_until_it_commits": ~granted | dut.wants,
             "once": ~(dut.moved & dut.dropped),
-            "by_one_entry": ~dut.moving | (fifo.available & (~there | (dut.address == entry))),
+            "by_one_entry": state("IDLE") | (fifo.available & (~there | (dut.address == entry))),
+            "counts_when_its_row_is_there": ~dut.moved | (dut.moving & (moved == 0b11)),
+            "waits_while_it_may_leave": ~dut.dropped | due,
+            "keeps_no_counters_waiting": ~dut.moving | granted,
             "leaves_with_its_fate": fifo.release == (dut.moved | dut.dropped),
             "a_dropped_one_is_not_begun": ~dut.dropped | ((written == 0) & ~granted),
-            "lemma_there": ~dut.moving | there,
+            "lemma_there": state("IDLE") | there,
+            "lemma_vain": still == vain,
+            "lemma_moved": ~state("WRITE") | moved[0],
             "lemma_granted": granted == ~waits,
             "lemma_waits": ~waits | (~taken & ~dut.write & (
                 ((read == 0) & (written == 0)) | state("IDLE"))),
@@ -136,6 +147,7 @@ class ForwardProof(Module):
             "a_frame_moves": dut.commit & (words == 6),
             "the_next_one": dut.commit & there & (written == 6),
             "it_is_dropped": dut.dropped,
+            "so_is_the_next_one": dut.dropped & vain & ~dut.pressed,
         }
         dut.pressed.name_override = "pressed"
         self.inputs = {fifo.available, fifo.head.length, fifo.head.entry, fifo.word, dut.granted,

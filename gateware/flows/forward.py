@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """From one MAC's Rx FIFO into the other one's Tx FIFO: frames whose flow's entry says how they leave."""
 
+from functools import reduce
+from operator  import or_
+
 from migen import *
 
 from litex.gen import *
@@ -12,7 +15,7 @@ from moderato.gateware.registers.table import RX_OFFSET
 
 # Clocks that a frame waits for its turn, and for room: longer than the longest one ahead of it takes on a wire
 # of 100 Mb/s. It waits no longer, for behind it are frames for software, and the wire may stand still; if there
-# are many, not longer than the shortest frames take to come at 1 Gb/s.
+# are many, or if the one before it has waited in vain, not longer than the shortest frames take to come at 1 Gb/s.
 PATIENCE, PRESSED_PATIENCE = 2**14, 2**6
 
 # To the sum that the IP header's checksum is the inverse of: TTL, the first octet of its pair, is one less.
@@ -25,7 +28,7 @@ class Forward(LiteXModule):
     pair.py joins what stands under *Towards the other MAC*.
 
     address, action, octets
-              as of FlowTable, of the oldest frame; `moving` from when it is there until it has left;
+              as of FlowTable, of the oldest frame; `moving` while it does;
     moved, dropped
               pulse when it has.
     pressed   half of the Rx FIFO is taken, and more.
@@ -59,6 +62,7 @@ class Forward(LiteXModule):
         # When: whole frames, one after the other.
         # ----------------------------------------
         waited = Signal(max=PATIENCE + 1)
+        still  = Signal() # None has left since one was dropped.
         number = Signal(12)
         taken  = Signal() # A word is in the first stage:
         read   = Signal(8*DATA_BYTES)
@@ -85,17 +89,19 @@ class Forward(LiteXModule):
             NextValue(waited, waited + 1),
             If(self.granted,
                 NextState("MOVE")
-            ).Elif((waited == PATIENCE) | (self.pressed & (waited >= PRESSED_PATIENCE)),
+            ).Elif((waited == PATIENCE) | ((self.pressed | still) & (waited >= PRESSED_PATIENCE)),
                 NextState("DROP")
             )
         )
         # By itself, for the room in one FIFO is a long way from the other FIFO's release.
         fsm.act("DROP",
             self.dropped.eq(1),
+            NextValue(still, 1),
             NextState("IDLE"),
         )
         fsm.act("MOVE",
             self.wants.eq(1),
+            NextValue(still, 0),
             fifo.next.eq(1),
             NextValue(number, number + 1),
             If(number + 1 == self.words, NextState("CHANGE")),
@@ -116,8 +122,8 @@ class Forward(LiteXModule):
         )
         self.comb += [
             fifo.release.eq(self.moved | self.dropped),
-            self.moving.eq(~fsm.ongoing("IDLE")),
-            self.awake.eq(fifo.held | self.moving),
+            self.moving.eq(reduce(or_, [fsm.ongoing(state) for state in ("MOVE", "CHANGE", "WRITE", "COMMIT")])),
+            self.awake.eq(fifo.held | ~fsm.ongoing("IDLE")),
         ]
         self.sync += [
             taken.eq(fsm.ongoing("MOVE")),
