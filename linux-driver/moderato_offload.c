@@ -245,6 +245,8 @@ static int moderato_offload_set_features(struct net_device *ndev,
 	o->on = features & NETIF_F_HW_TC;
 	if (!o->on)
 		moderato_table_flush(o);
+	else if (o->broken)
+		moderato_table_reset(o);
 	spin_unlock_bh(&moderato_offload_lock);
 	return o->netdev_ops.ndo_set_features(ndev, features);
 }

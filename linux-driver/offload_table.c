@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The hardware's table of flows. All of it needs moderato_offload_lock, and any
- * context but a hard interrupt's may hold that: a command takes microseconds.
+ * context but a hard interrupt's may hold that: a command takes microseconds, and a
+ * fifth of a millisecond while the other port stands still.
  */
 
 #include <linux/iopoll.h>
@@ -55,8 +56,8 @@ static void moderato_table_give_up(struct moderato_offload *o)
 	o->broken = true;
 	writel(0, o->priv->regs + MODERATO_FLOW_CTRL);
 	moderato_table_forget_all(o);
-	dev_warn_once(o->priv->dev,
-		      "the flow table does not answer: flows stay in software\n");
+	dev_warn(o->priv->dev,
+		 "the flow table does not answer: flows stay in software\n");
 }
 
 /* Return: 0, or an error, and no flow is in the hardware any more */

@@ -76,16 +76,22 @@ moderato_watch_next(const struct moderato_offload *o,
 	return NULL;
 }
 
-/* The interface of the kernel's that frames of @r come by, or NULL */
+/* The interface of the kernel's that frames of @r come by; NULL if there is none that
+ * is up and routes them, as one of a bridge does not
+ */
 static const struct net_device *
 moderato_watch_in(const struct moderato_offload *o,
 		  const struct moderato_rule *r)
 {
-	struct net_device *ndev = o->priv->ndev;
+	struct net_device *in = o->priv->ndev;
+	struct net_device *master;
 
-	if (!r->tagged)
-		return ndev;
-	return __vlan_find_dev_deep_rcu(ndev, htons(ETH_P_8021Q), r->vid);
+	if (r->tagged)
+		in = __vlan_find_dev_deep_rcu(in, htons(ETH_P_8021Q), r->vid);
+	if (!in || !(in->flags & IFF_UP) || !net_eq(dev_net(in), &init_net))
+		return NULL;
+	master = netdev_master_upper_dev_get_rcu(in);
+	return master && !netif_is_l3_master(master) ? NULL : in;
 }
 
 /* The neighbour to which packets of @r go by the routes of now, if that is what
@@ -107,7 +113,7 @@ static struct neighbour *moderato_watch_find(const struct moderato_offload *o,
 	struct neighbour *neigh = NULL;
 	struct fib_result found;
 
-	if (!in || !(in->flags & IFF_UP))
+	if (!in)
 		return NULL;
 
 	packet.flowi4_iif = in->ifindex;

@@ -13,7 +13,7 @@ from scapy.packet import Raw
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
-from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.system import PINNED, System
 from moderato.sim.lab.run.variants import FLOWS
 from moderato.soc.linux import kernel
 
@@ -24,11 +24,14 @@ GUEST, TESTER = "02:4d:6f:64:00:0{}", "02:54:73:74:00:0{}"
 ENTRIES = 512  # of each MAC
 
 
-@pytest.fixture
-def guest():
-    """With a flow table for hardware."""
-    m = machine(system=System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP)))
-    with state.loaded(m, True).open() as session:
+@pytest.fixture(params=[1, 2], ids=["one hart", "two harts"])
+def guest(request):
+    """With a flow table for hardware; of two harts each has a port."""
+    system = System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP), harts=request.param,
+                    spread=PINNED)
+    with state.loaded(machine(system=system), True).open() as session:
+        for command in system.commands():
+            session.check(command)
         session.check("echo 1 > /proc/sys/net/netfilter/nf_conntrack_acct")
         session.check(f"flowtable --offload {' '.join(PORTS)}")
         yield session
