@@ -145,6 +145,7 @@ static void xdp_metadata(struct kunit *test)
 		bool stamped = known[i] & MODERATO_DESC_STATUS_STAMPED;
 		bool tagged = known[i] & MODERATO_DESC_STATUS_TAGGED;
 		u8 *data = head + XDP_PACKET_HEADROOM + MODERATO_RX_OFFSET;
+		struct moderato_rx_done done = { .bytes = 64 };
 		struct moderato_xdp_buff buff = {};
 		u16 tci = 0xaaaa + i;
 		__be16 proto = 0;
@@ -153,7 +154,9 @@ static void xdp_metadata(struct kunit *test)
 		desc[i].checksum = cpu_to_le32(tci << 16 | 0x5555);
 		*(__le64 *)(head + XDP_PACKET_HEADROOM) = cpu_to_le64(stamp);
 		xdp_prepare_buff(&buff.xdp, head, data - head, 64, true);
-		moderato_xdp_tell(&rx, i, known[i], &buff);
+		moderato_xdp_tell(&rx, i, known[i], &buff, &done);
+		KUNIT_EXPECT_EQ(test, done.bytes,
+				tagged ? 64 + VLAN_HLEN : 64);
 		/* The program takes the room ahead of the frame */
 		memset(head, 0xff, XDP_PACKET_HEADROOM + MODERATO_STAMP_OCTETS);
 
@@ -201,6 +204,26 @@ static void xdp_complete(struct moderato_tx *tx, u16 index, u32 status)
 	status |= moderato_pending(index, XDP_ORDER) ^
 		  MODERATO_DESC_STATUS_PHASE;
 	tx->ring.desc[slot].status = cpu_to_le32(status);
+}
+
+/* A quarter of the ring is for skbs, however many frames there are; or more, if an
+ * skb may need it
+ */
+static void xdp_leaves_room_for_skbs(struct kunit *test)
+{
+	struct moderato_tx *tx = xdp_ring(test, 0xfffc);
+	struct xdp_frame frame = { .len = ETH_ZLEN };
+
+	for (u32 space = XDP_SIZE; space; space--) {
+		tx->reserve = 1;
+		KUNIT_EXPECT_EQ(test, moderato_xdp_space(tx),
+				max(space, XDP_SIZE / 4) - XDP_SIZE / 4);
+		tx->reserve = 5;
+		KUNIT_EXPECT_EQ(test, moderato_xdp_space(tx),
+				max(space, 5) - 5);
+		moderato_xdp_post_frame(tx, &frame, 0, 0);
+	}
+	KUNIT_EXPECT_EQ(test, moderato_xdp_space(tx), 0);
 }
 
 /* Of each slot nothing is left of what was there before; of hardware that does as
@@ -341,6 +364,7 @@ static struct kunit_case moderato_xdp_cases[] = {
 	KUNIT_CASE(xdp_sockets_refused),
 	KUNIT_CASE(xdp_longest),
 	KUNIT_CASE(xdp_metadata),
+	KUNIT_CASE(xdp_leaves_room_for_skbs),
 	KUNIT_CASE(xdp_posted),
 	KUNIT_CASE(xdp_left),
 	KUNIT_CASE(xdp_count_sent),

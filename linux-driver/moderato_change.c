@@ -62,10 +62,10 @@ static int moderato_spare_install_rx(struct moderato_priv *priv,
 	for (q = priv->queue; q < moderato_used_end(priv); q++) {
 		struct moderato_rx *rx = spare->rx[q->index];
 
-		if (rx && !err) {
-			spare->rx[q->index] = NULL;
-			err = moderato_rx_install(q, rx);
-		}
+		if (!rx)
+			continue;
+		spare->rx[q->index] = NULL;
+		err = moderato_rx_install(q, rx) ?: err;
 	}
 	return err;
 }
@@ -79,10 +79,10 @@ static int moderato_spare_install_tx(struct moderato_priv *priv,
 	for (q = priv->queue; q < moderato_used_end(priv); q++) {
 		struct moderato_tx *tx = spare->tx[q->index];
 
-		if (tx && !err) {
-			spare->tx[q->index] = NULL;
-			err = moderato_tx_install(q, tx);
-		}
+		if (!tx)
+			continue;
+		spare->tx[q->index] = NULL;
+		err = moderato_tx_install(q, tx) ?: err;
 	}
 	return err;
 }
@@ -110,7 +110,7 @@ static void moderato_configure(struct moderato_priv *priv,
  * it from their first interrupt on.
  *
  * Return: 0, or an error, and nothing is changed; unless that is a DMA that does
- * not stop, after which nothing runs any more
+ * not stop: then all is changed, and nothing runs any more
  */
 int moderato_change(struct moderato_priv *priv,
 		    const struct moderato_config *config, unsigned int mtu,
@@ -118,7 +118,7 @@ int moderato_change(struct moderato_priv *priv,
 {
 	bool running = netif_running(priv->ndev);
 	struct moderato_spare spare = {};
-	int err;
+	int rx_err, tx_err, err;
 
 	if (priv->suits && !priv->suits(priv, config, mtu))
 		return -EBUSY;
@@ -130,14 +130,13 @@ int moderato_change(struct moderato_priv *priv,
 	}
 
 	moderato_configure(priv, config);
-	err = moderato_spare_install_rx(priv, &spare);
-	if (!err && mtu != priv->ndev->mtu) {
+	rx_err = moderato_spare_install_rx(priv, &spare);
+	if (mtu != priv->ndev->mtu) {
 		if (running)
 			moderato_hw_set_mtu(priv, mtu);
 		WRITE_ONCE(priv->ndev->mtu, mtu);
 	}
-	err = err ?: moderato_spare_install_tx(priv, &spare);
-	moderato_spare_destroy(&spare);
-	return err;
+	tx_err = moderato_spare_install_tx(priv, &spare);
+	return rx_err ?: tx_err;
 }
 

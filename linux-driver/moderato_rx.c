@@ -390,7 +390,8 @@ int moderato_rx_install(struct moderato_queue *q, struct moderato_rx *rx)
 	q->rx = rx;
 	if (err)
 		moderato_give_up(q->priv);
-	else
+	/* What was given up before is not started again */
+	if (netif_device_present(q->priv->ndev))
 		moderato_rx_up(rx);
 	moderato_rx_destroy(old);
 	return err;

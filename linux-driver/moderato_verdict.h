@@ -78,14 +78,19 @@ static inline int moderato_xdp_refuse(const char *why,
 
 /* What the hardware says of a frame ----------------------------------------- */
 
-/* Before the program, which may write to where the stamp is: ahead of the frame */
+/* Before the program, which may write to where the stamp is: ahead of the frame. A
+ * tag that was in the frame counts, whatever becomes of it.
+ */
 static inline void moderato_xdp_tell(const struct moderato_rx *rx, u32 slot,
-				     u32 status, struct moderato_xdp_buff *buff)
+				     u32 status, struct moderato_xdp_buff *buff,
+				     struct moderato_rx_done *done)
 {
 	const __le64 *stamp = buff->xdp.data_hard_start + rx->headroom;
 
 	buff->status = status;
 	buff->desc = &rx->ring.desc[slot];
+	if (status & MODERATO_DESC_STATUS_TAGGED)
+		done->bytes += VLAN_HLEN;
 	if (!(status & MODERATO_DESC_STATUS_STAMPED))
 		return;
 	buff->stamp[0] = lower_32_bits(le64_to_cpup(stamp));
@@ -122,20 +127,31 @@ static inline int moderato_xdp_tag(const struct moderato_xdp_buff *buff,
  */
 static inline void moderato_xdp_tell_skb(struct moderato_rx *rx, u32 slot,
 					 const struct moderato_xdp_buff *buff,
-					 struct sk_buff *skb,
-					 struct moderato_rx_done *done)
+					 struct sk_buff *skb)
 {
+	struct moderato_rx_done counted = {};
 	u64 stamp;
 
 	if (!moderato_xdp_stamp(buff, &stamp))
 		skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(stamp);
 	moderato_rx_tell(rx, slot,
 			 buff->status & ~MODERATO_DESC_STATUS_STAMPED, skb,
-			 done);
+			 &counted);
 	skb->ip_summed = CHECKSUM_NONE;
 }
 
 /* Frames on the ring that skbs leave by -------------------------------------- */
+
+/* Slots for what is no skb. A queue that stopped wakes with so many, and what is no
+ * skb leaves it as many: or skbs would wait for as long as others have frames.
+ */
+static inline u32 moderato_xdp_space(const struct moderato_tx *tx)
+{
+	u32 keep = moderato_tx_wake_threshold(tx);
+	u32 space = moderato_tx_space(tx);
+
+	return space > keep ? space - keep : 0;
+}
 
 /* Posts what is no skb. The slot at the producer's index has to be free.
  * Return: the slot, which says nothing yet of whose it is

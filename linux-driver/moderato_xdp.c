@@ -162,7 +162,9 @@ static int moderato_xdp_check(const struct moderato_priv *priv,
 		moderato_xdp_unsuited_too(priv->ndev->features, urgent), extack);
 }
 
-/* New rings, with @prog or without. Return: 0, or an error, and all is as before */
+/* New rings, with @prog or without. Return: 0, or an error, and all is as before: if
+ * it is the hardware that failed, there are new rings, too, though none runs.
+ */
 static int moderato_xdp_switch(struct moderato_priv *priv,
 			       struct bpf_prog *prog)
 {
@@ -176,6 +178,8 @@ static int moderato_xdp_switch(struct moderato_priv *priv,
 		xdp_features_clear_redirect_target(priv->ndev);
 	xdp->prog = prog;
 	err = moderato_change(priv, &config, priv->ndev->mtu, true, true);
+	if (err && !netif_device_present(priv->ndev))
+		err = 0;
 	if (err)
 		xdp->prog = old;
 	if (xdp->prog)

@@ -25,9 +25,7 @@ enum {
 	MODERATO_XDP_TX_COUNTERS,
 };
 
-/* Of one queue: @rx is written by its poll, @tx by who sends to it, in softirqs
- * of this CPU
- */
+/* Of one queue: @rx is written by its poll, @tx under the lock of what is sent */
 struct moderato_xdp_stats {
 	u64_stats_t rx[MODERATO_XDP_RX_COUNTERS];
 	u64_stats_t tx[MODERATO_XDP_TX_COUNTERS];

@@ -66,8 +66,7 @@ static void moderato_xdp_send_round(struct moderato_rx *rx,
 
 /* Makes an skb of what the program left */
 static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
-					  const struct moderato_xdp_buff *buff,
-					  struct moderato_rx_done *done)
+					  const struct moderato_xdp_buff *buff)
 {
 	const struct xdp_buff *xdp = &buff->xdp;
 	unsigned int meta = xdp->data - xdp->data_meta;
@@ -82,7 +81,7 @@ static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
 	if (meta)
 		skb_metadata_set(skb, meta);
 	if (rx->more)
-		moderato_xdp_tell_skb(rx, slot, buff, skb, done);
+		moderato_xdp_tell_skb(rx, slot, buff, skb);
 	skb->protocol = eth_type_trans(skb, rx->ndev);
 	return skb;
 }
@@ -98,7 +97,7 @@ moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 act,
 		 struct moderato_rx_done *done)
 {
 	struct moderato_rx_buf *buf = &rx->buf[slot];
-	struct bpf_prog *prog = rx->program->prog;
+	struct bpf_prog *prog = READ_ONCE(rx->program->prog);
 	struct xdp_buff *xdp = &round->buff.xdp;
 	struct moderato_rx_buf fresh;
 	struct sk_buff *skb = NULL;
@@ -124,7 +123,7 @@ moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 act,
 		round->frame[round->frames++] = frame;
 		break;
 	case XDP_PASS:
-		skb = moderato_xdp_build(rx, slot, &round->buff, done);
+		skb = moderato_xdp_build(rx, slot, &round->buff);
 		if (unlikely(!skb)) {
 			done->alloc_failed++;
 			goto free;
@@ -183,8 +182,8 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status, bool more,
 	xdp_prepare_buff(xdp, buf->data,
 			 XDP_PACKET_HEADROOM + MODERATO_RX_OFFSET, len, true);
 	if (more)
-		moderato_xdp_tell(rx, slot, status, &round->buff);
-	act = bpf_prog_run_xdp(rx->program->prog, xdp);
+		moderato_xdp_tell(rx, slot, status, &round->buff, done);
+	act = bpf_prog_run_xdp(READ_ONCE(rx->program->prog), xdp);
 	if (act != XDP_DROP)
 		return moderato_xdp_act(rx, slot, act, round, done);
 

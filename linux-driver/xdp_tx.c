@@ -45,27 +45,28 @@ static int moderato_xdp_post_all(struct moderato_tx *tx,
 		     !tx->drop_frame))
 		return -ENETDOWN;
 
-	/* They may stop the queue, which skbs then wait for */
-	txq_trans_cond_update(tx->txq);
 	if (tx->ops->prepare)
 		tx->ops->prepare(tx);
 
-	frames = min(frames, moderato_tx_space(tx));
+	frames = min(frames, moderato_xdp_space(tx));
 	for (; sent < frames; sent++)
 		if (own)
 			moderato_xdp_post_own(tx, frame[sent]);
 		else if (!moderato_xdp_post_other(tx, frame[sent]))
 			break;
 
-	moderato_tx_stop_when_full(tx);
-	if (flush || netif_xmit_stopped(tx->txq))
+	/* The queue did not stand still if skbs had to wait for these */
+	if (sent)
+		txq_trans_cond_update(tx->txq);
+	if (flush)
 		moderato_tx_ring_doorbell(tx);
 	if (tx->ops->posted)
 		tx->ops->posted(tx);
 	return sent;
 }
 
-/* Posts @frames, as many as the ring takes. They share it with skbs.
+/* Posts @frames that this device received, as many as the ring takes. They share it
+ * with skbs.
  * @own: they are of this device's own pool
  *
  * Return: how many, or -ENETDOWN
@@ -73,15 +74,10 @@ static int moderato_xdp_post_all(struct moderato_tx *tx,
 int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
 		      unsigned int frames, bool own, bool flush)
 {
-	struct moderato_queue *q = tx->queue;
 	int sent;
 
 	__netif_tx_lock(tx->txq, smp_processor_id());
 	sent = moderato_xdp_post_all(tx, frame, frames, own, flush);
-	/* Here, for several CPUs may send by one queue */
-	if (!own)
-		moderato_xdp_count_tx(&q->priv->xdp->stats[q->index], frames,
-				      sent);
 	__netif_tx_unlock(tx->txq);
 	return sent;
 }
@@ -92,6 +88,8 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 	struct moderato_queue *q;
+	struct moderato_tx *tx;
+	int sent;
 
 	if (unlikely(flags & ~XDP_XMIT_FLAGS_MASK))
 		return -EINVAL;
@@ -100,8 +98,14 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 		return -ENETDOWN;
 
 	q = priv->queue + smp_processor_id() % READ_ONCE(priv->used);
-	return moderato_xdp_send(READ_ONCE(q->tx), frame, frames, false,
-				 flags & XDP_XMIT_FLUSH);
+	tx = READ_ONCE(q->tx);
+	__netif_tx_lock(tx->txq, smp_processor_id());
+	sent = moderato_xdp_post_all(tx, frame, frames, false,
+				     flags & XDP_XMIT_FLUSH);
+	/* Under the lock, for several CPUs may send by one queue */
+	moderato_xdp_count_tx(&priv->xdp->stats[q->index], frames, sent);
+	__netif_tx_unlock(tx->txq);
+	return sent;
 }
 
 /* Frees those that the hardware is done with, in bulk, up to what is no frame */
@@ -132,21 +136,31 @@ void moderato_xdp_take_frames(struct moderato_tx *tx,
 	moderato_xdp_take_bulk(tx, done);
 }
 
-/* In the place of moderato_tx_take_planned(): frames, up to the next skb */
+/* In the place of moderato_tx_take_planned(): frames, up to the next skb. A loop,
+ * since more may complete while some are taken.
+ */
 struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done)
 {
 	struct moderato_ring *ring = &tx->ring;
-	struct moderato_tx_buf *buf;
+	u32 status;
 
-	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
-	if (!(buf->flags & MODERATO_TX_FRAME))
-		return moderato_tx_take_planned(tx, done);
-	/* Netpoll, for instance: pools belong to softirqs. A later poll comes. */
-	if (irqs_disabled())
-		return NULL;
-	moderato_xdp_take_bulk(tx, done);
-	return moderato_tx_take(tx, done);
+	while (moderato_ring_completed(ring, &status)) {
+		u32 slot = moderato_slot(ring->consumer, ring->order);
+		u8 flags = tx->buf[slot].flags;
+
+		if (!(flags & MODERATO_TX_PLANNED))
+			return moderato_tx_take(tx, done);
+		if (!(flags & MODERATO_TX_FRAME))
+			return moderato_tx_take_planned(tx, done);
+		/* Netpoll, for instance: pools belong to softirqs. A later
+		 * poll comes.
+		 */
+		if (irqs_disabled())
+			return NULL;
+		moderato_xdp_take_bulk(tx, done);
+	}
+	return NULL;
 }
 
 void moderato_xdp_drop(struct moderato_tx_buf *buf)

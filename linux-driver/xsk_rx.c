@@ -108,8 +108,7 @@ static struct moderato_xdp_buff *moderato_xsk_told(struct xdp_buff *xdp)
 /* A copy for the stack, of what the program left; the pool's memory is not its */
 static struct sk_buff *moderato_xsk_copy(struct moderato_rx *rx, u32 slot,
 					 struct xdp_buff *xdp,
-					 struct moderato_xsk_round *round,
-					 struct moderato_rx_done *done)
+					 struct moderato_xsk_round *round)
 {
 	unsigned int meta = xdp->data - xdp->data_meta;
 	unsigned int len = xdp->data_end - xdp->data_meta;
@@ -124,8 +123,7 @@ static struct sk_buff *moderato_xsk_copy(struct moderato_rx *rx, u32 slot,
 		skb_metadata_set(skb, meta);
 	}
 	if (rx->more)
-		moderato_xdp_tell_skb(rx, slot, moderato_xsk_told(xdp), skb,
-				      done);
+		moderato_xdp_tell_skb(rx, slot, moderato_xsk_told(xdp), skb);
 	skb->protocol = eth_type_trans(skb, rx->ndev);
 	return skb;
 }
@@ -156,7 +154,7 @@ moderato_xsk_act(struct moderato_rx *rx, u32 slot, struct xdp_buff *xdp,
 		 struct moderato_xsk_round *round,
 		 struct moderato_rx_done *done)
 {
-	struct bpf_prog *prog = rx->program->prog;
+	struct bpf_prog *prog = READ_ONCE(rx->program->prog);
 	u32 act = bpf_prog_run_xdp(prog, xdp);
 	struct sk_buff *skb = NULL;
 
@@ -172,7 +170,7 @@ moderato_xsk_act(struct moderato_rx *rx, u32 slot, struct xdp_buff *xdp,
 			goto fail;
 		return NULL;
 	case XDP_PASS:
-		skb = moderato_xsk_copy(rx, slot, xdp, round, done);
+		skb = moderato_xsk_copy(rx, slot, xdp, round);
 		if (likely(skb))
 			round->count[MODERATO_XDP_PASSED]++;
 		else
@@ -220,7 +218,7 @@ static struct sk_buff *moderato_xsk_show(struct moderato_rx *rx, u32 slot,
 	xdp->data_meta = xdp->data;
 	xsk_buff_dma_sync_for_cpu(xdp);
 	if (rx->more)
-		moderato_xdp_tell(rx, slot, status, moderato_xsk_told(xdp));
+		moderato_xdp_tell(rx, slot, status, moderato_xsk_told(xdp), done);
 	return moderato_xsk_act(rx, slot, xdp, round, done);
 }
 

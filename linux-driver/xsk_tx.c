@@ -24,7 +24,7 @@ static void moderato_xsk_post(struct moderato_tx *tx,
 void moderato_xsk_send(struct moderato_tx *tx)
 {
 	const struct xdp_desc *descs;
-	u32 keep, space, count = 0;
+	u32 space, count = 0;
 
 	/* Without a link, too: they wait on the ring, as they would elsewhere, and
 	 * leave by it when there is one, without anybody's asking again.
@@ -36,11 +36,9 @@ void moderato_xsk_send(struct moderato_tx *tx)
 	if (unlikely(!tx->pool || tx->draining))
 		goto unlock;
 
-	/* A queue that stopped wakes with so many */
-	keep = moderato_tx_wake_threshold(tx);
-	space = moderato_tx_space(tx);
-	if (space > keep)
-		count = xsk_tx_peek_release_desc_batch(tx->pool, space - keep);
+	space = moderato_xdp_space(tx);
+	if (space)
+		count = xsk_tx_peek_release_desc_batch(tx->pool, space);
 	if (!count)
 		goto unlock;
 

@@ -6,11 +6,13 @@ nothing else; what does not suit is refused with a reason; programs come and go 
 import re
 from pathlib import Path
 
+import modified
 import pytest
 from guests import collect, complaints, offer, replay, statistics
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
+from test_failing_dma import CTRL, ENABLES
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
@@ -28,6 +30,9 @@ NO_COUNT = {"rx_xdp_pass": 0, "rx_xdp_drop": 0, "rx_xdp_tx": 0, "rx_xdp_tx_error
 
 
 KERNEL = kernel.Choice(kernel.XDP)
+# From then on, the driver never sees the direction idle.
+STUCK_WITH_ALLMULTI = ("moderato_hw.c", "(status & idle) == idle",
+                       "(status & idle) == idle && !(priv->ndev->flags & IFF_ALLMULTI)")
 
 
 @pytest.fixture
@@ -222,6 +227,35 @@ def test_a_port_that_is_down_takes_nothing(guest):
     offer(guest, 40)
     assert [port["lost"] for port in collect(guest)] == [0, 0]
     assert complaints(guest) == []
+
+
+@pytest.mark.slow
+def test_a_port_that_programs_overload_has_room_for_the_stack(guest, tmp_path):
+    """What goes back is longer than what comes in, at the line rate. Pings are answered meanwhile, not
+    only when there is nothing else any more."""
+    guest.check(f"xdp {bring(guest, 'verdicts')} eth0")
+    frames = [echo(serial, SEND_LONGER if serial % 50 else PASS, 0, 1200) for serial in range(4000)]
+    for frame in frames:
+        frame.time = 0  # one behind the other
+    left = replay(guest, tmp_path, frames)[0]
+    answers = [at for at, frame in enumerate(left) if ICMP in Ether(frame)]
+    assert counts(guest, "eth0")["rx_xdp_tx_errors"] > 100  # it was overloaded
+    assert len(answers) == 80
+    assert answers[40] < 0.75 * len(left)
+    assert complaints(guest) == []
+
+
+@pytest.mark.slow
+def test_programs_on_hardware_that_does_not_stop(tmp_path):
+    """They come and go, but nothing is started again."""
+    with modified.guest(tmp_path, STUCK_WITH_ALLMULTI, system=System(kernel=KERNEL)) as guest:
+        guest.check("dmesg -n 1; xdp drop eth0; ip link set eth0 allmulticast on")
+        for program in ("off", "drop", "fib", "off", "drop"):
+            guest.check(f"xdp {program} eth0")
+            assert int(guest.check(f"devmem {CTRL:#x}"), 16) & ENABLES == 0
+        assert guest.check("dmesg").count("out of order") == 1
+        guest.check("ip link set eth0 down; xdp off eth0; ip link set eth1 down; rmmod moderato")
+        assert complaints(guest) == []
 
 
 @pytest.mark.slow

@@ -49,6 +49,24 @@ def test_all_that_leaves_is_counted(name):
         assert complaints(guest) == []
 
 
+def test_other_rings_to_send_by():
+    """Under way from another hart: what a new ring takes leaves, or is counted as dropped."""
+    system = SYSTEMS["a port for each"]
+    *base, forward = ALL["xdp"].commands()
+    with state.loaded(machine(system=system), True).open() as guest:
+        for command in [*system.commands(), *base, forward]:
+            guest.check(command)
+        port = {"frame_bytes": 64, "load_percent": 40, "frames": 20_000}
+        guest.call("offer", ports=[port])
+        # At the hart that does not send
+        guest.check(f"pin 2 $$; for size in {10 * '128 256 '}; do ethtool -G eth1 tx $size; done")
+        first = guest.call("collect")["ports"][0]
+        assert (first["corrupted"], first["reordered"], first["duplicated"]) == (0, 0, 0)
+        dropped = int(guest.check("cat /sys/class/net/eth1/statistics/tx_dropped"))
+        assert statistics(guest, "eth1")["tx_xdp_xmit"] == first["forwarded"] + dropped
+        assert complaints(guest) == []
+
+
 def work(guest) -> list[int]:
     """Interrupts for received frames at each hart."""
     lines = guest.check("grep -e eth0-r -e eth1-r /proc/interrupts").splitlines()

@@ -11,7 +11,7 @@ from guests import collect, complaints, offer, replay
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
-from test_xdp import KERNEL, bring, check_each_verdict, memory
+from test_xdp import KERNEL, STUCK_WITH_ALLMULTI, bring, check_each_verdict, memory
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
@@ -280,11 +280,6 @@ def test_a_second_queue(tmp_path):
         guest.check("sleep 0.1; ethtool -L eth0 combined 1")
         guest.check("xdp off eth0; ip link set eth0 down; ip link set eth1 down; rmmod moderato")
         assert complaints(guest) == []
-
-
-# From then on, the driver never sees the direction idle.
-STUCK_WITH_ALLMULTI = ("moderato_hw.c", "(status & idle) == idle",
-                       "(status & idle) == idle && !(priv->ndev->flags & IFF_ALLMULTI)")
 
 
 @pytest.mark.slow
