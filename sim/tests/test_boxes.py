@@ -150,8 +150,7 @@ def test_the_cause_is_said_and_not_what_followed(machine):
         def call(self, *_, **__):
             raise self.error
 
-    class Output:
-        def show(self, *_):
+        def end(self):
             pass
 
     errors = [LabError("wire: the other box is gone, and this one can't go on without it"),
@@ -160,6 +159,36 @@ def test_the_cause_is_said_and_not_what_followed(machine):
         made = [boxes.Box(None, {}) for _ in order]
         with pytest.raises(LabError, match="the disk is full"):
             boxes.Running(made, [Failing(error) for error in order], Output()).result()
+
+
+class Output:
+    def show(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_a_box_that_refuses_ends_the_other_one(number):
+    """Its simulator would go on, with its end of the wire, at which the other one waits."""
+    gone = threading.Event()
+
+    class Refusing:
+        def call(self, *_, **__):
+            raise LabError("the disk is full")
+
+        end = staticmethod(gone.set)
+
+    class Waiting:
+        def call(self, *_, **__):
+            assert gone.wait(WAIT)
+            raise LabError(f"wire: {boxes.ALONE}")
+
+        def end(self):
+            pass
+
+    sessions = [Waiting(), Waiting()]
+    sessions[number] = Refusing()
+    with pytest.raises(LabError, match="the disk is full"):
+        boxes.Running([boxes.Box(None, {})] * 2, sessions, Output()).result()
 
 
 # On workers ---------------------------------------------------------------------------------------

@@ -76,7 +76,12 @@ class Running:
 
     def _run(self, number: int, box: Box, session: Session) -> dict:
         session.progress = lambda told: self._show(number, told)
-        reply = session.call("live", stream=True, **box.fields)
+        try:
+            reply = session.call("live", stream=True, **box.fields)
+        except BaseException:
+            # A simulator that refuses stays, with its end of the wire: the other one would wait for it.
+            session.end()
+            raise
         self._show(number, reply)
         return reply
 

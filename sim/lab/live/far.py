@@ -91,7 +91,7 @@ class FarSession:
         self.progress = self.future = self.stream = None
         self.said = queue.SimpleQueue()  # by the worker: first where it listens, then what happens
         self.ended, self.hung_up = threading.Event(), threading.Event()
-        self.until_closed = os.dup(box.fields["until_closed"])
+        self.until_closed = os.fdopen(os.dup(box.fields["until_closed"]), "rb", buffering=0)
         self.port, self.tap = next((port, tap) for port, tap in enumerate(box.fields["hosts"])
                                    if tap is not None)
         self.threads = [threading.Thread(target=pump) for pump in (self._to_box, self._from_box)]
@@ -170,7 +170,8 @@ class FarSession:
         return reply
 
     def end(self):
-        """Nobody wants it any more; harmless when it has ended. The pipe `until_closed` is closed."""
+        """Nobody wants it any more; harmless when it has ended, also by this. The pipe `until_closed`
+        is closed."""
         self.ended.set()
         if self.future:
             self.future.cancel()
@@ -180,7 +181,7 @@ class FarSession:
             for thread in self.threads:
                 thread.join()
             self.stream.close()
-        os.close(self.until_closed)
+        self.until_closed.close()
 
     # Frames of the host ----------------------------------------------------------------------------
 
@@ -191,7 +192,7 @@ class FarSession:
         looking.register(self.until_closed)
         looking.register(self.stream, 0)  # when end() shuts it
         with contextlib.suppress(OSError):
-            while not {self.until_closed, self.stream.fileno()} & set(dict(looking.poll())):
+            while not {self.until_closed.fileno(), self.stream.fileno()} & set(dict(looking.poll())):
                 with contextlib.suppress(BlockingIOError):
                     streams.send(self.stream, os.read(self.tap, LONGEST))
             self.stream.shutdown(socket.SHUT_WR)
