@@ -120,6 +120,32 @@ def test_no_window_onto_two(lab, tmp_path, capsys):
     assert f"--watch shows one box, and {tmp_path}/session is of two" in capsys.readouterr().err
 
 
+def test_a_profile_of_two_is_two_files(lab, tmp_path, capsys):
+    two(lab, "--record", "session", "-c", "true")
+    assert lab("--replay", "session", "--folded", "-") == 1
+    assert "--folded writes a file for each box, and" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words, says", [
+    ("--capture session.1", "--capture and --replay of box 1 are the same file"),
+    ("--json session.1", "--json and --replay of box 1 are the same file"),
+    ("--capture a --json a.1", "--capture of box 1 and --json are the same file"),
+    ("--capture a --folded a.1", "--capture of box 1 and --folded are the same file"),
+    ("--folded a --json a.1", "--folded of box 1 and --json are the same file"),
+    ("--capture folder", "--capture of box 1: {tmp}/folder.1 is a folder; name a file"),
+    ("--folded folder", "--folded of box 1: {tmp}/folder.1 is a folder; name a file"),
+])
+def test_files_of_the_second_box_in_a_replay(lab, tmp_path, capsys, words, says):
+    """The recordings are as they were."""
+    two(lab, "--record", "session", "-c", "true")
+    before = (tmp_path / "session.1").read_bytes()
+    (tmp_path / "folder.1").mkdir()
+    capsys.readouterr()
+    assert lab("--replay", "session", *words.split()) == 2
+    assert says.format(tmp=tmp_path) in capsys.readouterr().err
+    assert (tmp_path / "session.1").read_bytes() == before
+
+
 @pytest.mark.parametrize("spoil, says", [
     (lambda first, second: second.unlink(), "session.1 can't be read: No such file"),
     (lambda first, second: second.replace(first), "session is not of box 0, but of box 1; name"),

@@ -125,6 +125,8 @@ def nothing_runs(monkeypatch):
     ("live --scheduler host:1 --replay {tmp}/file", "--scheduler is of a session"),
     ("live --boxes 2 --delay 20001 -c true", "the delay of a wire is 0 to 20000 ns"),
     ("live --boxes 2 --record {tmp}/a --capture {tmp}/a.1 -c true", "are the same file"),
+    ("live --boxes 2 --record {tmp}/two -c true", "--record of box 1: {tmp}/two.1 is a folder"),
+    ("live --boxes 2 --capture {tmp}/two -c true", "--capture of box 1: {tmp}/two.1 is a folder"),
     ("live --delay 500 -c true", "--delay is of two boxes; add --boxes 2"),
     ("live --type1 ls -c true", "--type1 is of two boxes"),
     ("live --boxes 2 --replay {tmp}/file", "--boxes is of a session"),
@@ -225,6 +227,7 @@ def test_wrong_command(words, says, tmp_path, capsys):
     os.mkfifo(tmp_path / "fifo")
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     (tmp_path / "folder").mkdir()
+    (tmp_path / "two.1").mkdir()
     (tmp_path / "empty.pcap").write_bytes(head)
     (tmp_path / "long.pcap").write_bytes(head + b"".join(
         struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 7201)))
@@ -232,7 +235,7 @@ def test_wrong_command(words, says, tmp_path, capsys):
         struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (2, 1)))
     assert cli.main(words.format(tmp=tmp_path).split()) == 2
     output = capsys.readouterr()
-    assert output.out == "" and says in output.err
+    assert output.out == "" and says.format(tmp=tmp_path) in output.err
     assert len(output.err.splitlines()) == 1 and output.err.startswith("moderato: ")
     require_advice_of(words.split()[0] if words else "", output.err)
 

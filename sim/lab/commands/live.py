@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One box or two between two hosts, recorded, and played again."""
 
+import argparse
 import sys
+from pathlib import Path
 
 from ..run.variants import LITEETH
 from ..show import outputs
@@ -54,16 +56,29 @@ def options(parser):
 
 
 def check(options):
-    common.require_distinct([("--replay", options.replay)],
+    beside = second_recording(options)
+    second = second_files(options) if options.boxes > 1 or beside else []
+    common.require_distinct([("--replay", options.replay), ("--replay of box 1", beside)],
                             [("--record", options.record), ("--capture", options.capture),
-                             ("--json", options.json), ("--folded", options.folded),
-                             *second_files(options)])
+                             ("--json", options.json), ("--folded", options.folded), *second])
+    for name, path in second:
+        try:
+            files.streamed_file(str(path))
+        except argparse.ArgumentTypeError as error:
+            raise UsageError(f"{name}: {error}") from None
+
+
+def second_recording(options) -> Path | None:
+    """That of box 1, if the one to be replayed is of two boxes."""
+    path = options.replay and outputs.numbered(options.replay, 1)
+    return path if path and path.exists() else None
 
 
 def second_files(options) -> list[common.Named]:
     """What is written of the second one of two boxes."""
-    return [(f"--{name} of box 1", outputs.numbered(path, 1)) for name in ("record", "capture")
-            if options.boxes > 1 and (path := getattr(options, name))]
+    return [(f"--{name} of box 1", outputs.numbered(path, 1))
+            for name in ("record", "capture", "folded")
+            if (path := getattr(options, name)) and outputs.descriptor(path) is None]
 
 
 def run(options) -> int:

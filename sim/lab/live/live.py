@@ -194,6 +194,8 @@ def replay(path: Path, request: Request) -> int:
     if request.watch and len(recorded) > 1:
         raise LabError(f"--watch shows one box, and {path} is of two; leave it out: --capture has what "
                        "passed, and --folded where the cycles of each went")
+    if len(recorded) > 1 and request.folded and outputs.descriptor(request.folded) is not None:
+        raise LabError(f"--folded writes a file for each box, and {path} is of two; name a file")
     until = _until(_shortest(recorded), request)
     variant, system = _recorded_system(recorded[0])
     ready = _ready(system, variant, len(recorded))
