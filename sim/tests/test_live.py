@@ -268,6 +268,16 @@ def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
     assert set(first) == set(documented())
 
 
+def test_a_result_on_standard_output_stands_alone(lab, beside, capfd):
+    """What the command prints is beside it, as tables are."""
+    assert lab("--record", "session", "--json", "-", "-c", "echo said; echo wrong >&2; exit 7") == 7
+    shown = capfd.readouterr()
+    assert json.loads(shown.out)["ports"]
+    assert {"said", "wrong", "hello"} <= set(shown.err.splitlines())
+    assert lab("--replay", "session", "--json", "-") == 0
+    assert json.loads(capfd.readouterr().out)["ports"]
+
+
 def documented() -> list[str]:
     """The names of the first level in docs/live.md's list of fields, but for `simulation`."""
     text = (ROOT / "docs/live.md").read_text().partition("The fields of `--json`")[2]

@@ -64,9 +64,9 @@ class Hosts:
             return f"nsenter {network}"
         return f"nsenter --user=/proc/{pid}/fd/{self.user} {network} --preserve-credentials"
 
-    def start(self, command: str) -> subprocess.Popen:
+    def start(self, command: str, stdout: int | None = None) -> subprocess.Popen:
         """Run text in a shell beyond port 0. It ends, and all that it started, when it is killed or
-        when we end."""
+        when we end. stdout: a descriptor for what it prints; None: our own."""
         parent = os.getpid()
 
         def enter():
@@ -78,7 +78,7 @@ class Hosts:
                 os._exit(137)
 
         return subprocess.Popen(["sh", "-c", COMMAND.format(*self.namespaces), "sh", command],
-                                preexec_fn=enter, pass_fds=self.namespaces)
+                                stdout=stdout, preexec_fn=enter, pass_fds=self.namespaces)
 
 
 @contextlib.contextmanager

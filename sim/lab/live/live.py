@@ -27,6 +27,7 @@ from . import boxes, busy, consoles, far, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
+STDOUT, STDERR = 1, 2
 GREETING = """\
 moderato: this is the console of a router; its page is http://198.18.0.1/
 moderato: `help` says what is there, Ctrl-A x leaves. Ctrl-C goes to the guest.
@@ -87,7 +88,9 @@ def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts) -> int:
         if len(made) == 1:
             return console(made[0], beside, GREETING.format("", *entries))
         return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
-    status, replies = run(made, beside, request.command, request.scheduler)
+    # A result on standard output stands alone there (cli.tables_beside).
+    alone = request.json and outputs.descriptor(request.json) == STDOUT
+    status, replies = run(made, beside, request.command, request.scheduler, STDERR if alone else None)
     _tell(request, [box.ready for box in made], replies)
     _name(request, request.record, request.capture)
     if status is None:
@@ -148,12 +151,12 @@ def _window(fields: dict) -> list[int]:
     return [fields["window"], int(Path(fields["symbols"]).name)]
 
 
-def run(made: Sequence[Box], beside: hosts.Hosts, command: str,
-        scheduler: str | None = None) -> tuple[int | None, list[dict]]:
+def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str | None = None,
+        stdout: int | None = None) -> tuple[int | None, list[dict]]:
     """The status of a command beyond port 0, and what moderato-sim says of the session, of each box.
 
-    scheduler: of dask, whose workers run the boxes. The status is None if the session ended first;
-    the command was killed then.
+    scheduler: of dask, whose workers run the boxes. stdout: as Hosts.start() has it. The status is
+    None if the session ended first; the command was killed then.
     """
     read, write = os.pipe()  # closed when the command has ended, or when we have
     made = [box.with_fields([read], until_closed=read) for box in made]
@@ -163,7 +166,7 @@ def run(made: Sequence[Box], beside: hosts.Hosts, command: str,
         with contextlib.redirect_stdout(sys.stderr), \
                 GuestOutput(made[0].ready.machine.sys_clk_hz) as output:
             output.live = False  # the terminal is the command's
-            process = beside.start(command)
+            process = beside.start(command, stdout)
             try:
                 running = boxes.Running(made, sessions, output)
                 running.when_ended(process.kill)
