@@ -109,6 +109,10 @@ def nothing_runs(monkeypatch):
     ("live --replay {tmp}/file --record {tmp}/r", "--record is of a session"),
     ("live --replay {tmp}/file --pace 1", "--pace is of a session"),
     ("live --replay {tmp}/file --variant napi", "--variant is of a session"),
+    *((f"live --replay {{tmp}}/file --{option}", f"--{option.split()[0]} is of a session, and the "
+       "recording that --replay plays says what ran in it; leave one of them out") for option in (
+           "nic flows", "kernel xdp", "hz 1000", "harts 2", "spread pinned", "memory dram",
+           "clock 84")),
     ("live --replay {tmp}/file --capture {tmp}/file", "are the same file"),
     ("live --record -", "- is of this command only"),
     ("live --json {tmp}/a", "--json is of a session with -c"),

@@ -19,6 +19,8 @@ EXAMPLES = ("--record session",
             "--boxes 2 --type0 'wget -O /dev/null http://198.18.1.2/' -c 'sleep 60'",
             "--replay session --from 95000000 --until 97000000 --folded stacks")
 
+MACHINE = ("nic", "kernel", "hz", "harts", "spread", "memory", "clock")  # that a recording has, too
+
 
 def options(parser):
     common.add_machine(parser, without="default: what the driver does by itself")
@@ -98,6 +100,7 @@ def run(options) -> int:
 
 def require_together(options):
     """Refuse options of a session with those of a replay."""
+    from ..cli import parser  # which imports the commands
     if options.begin is not None and not options.folded:
         raise UsageError("--from is of --folded; add that, or leave it out")
     if options.folded and not options.replay:
@@ -108,6 +111,10 @@ def require_together(options):
                 said = "-c" if name == "command" else f"--{name}"
                 raise UsageError(f"{said} is of a session, and --replay has one that was recorded; "
                                  "leave one of them out")
+        for name in MACHINE:
+            if getattr(options, name) != parser("live").get_default(name):
+                raise UsageError(f"--{name} is of a session, and the recording that --replay plays says "
+                                 "what ran in it; leave one of them out")
     elif options.json and options.command is None:
         raise UsageError("--json is of a session with -c, or of a --replay; --record one at the "
                          "console, and replay it")
