@@ -89,6 +89,8 @@ def test_what_is_no_recording(read, octets, says):
 @pytest.mark.parametrize("request_, says", [
     (live.Request(None, None, until=21), "ends at cycle 20"),
     (live.Request(None, None, until=15, begin=15), "--from 15 is behind the end, cycle 15"),
+    (live.Request(None, None, until=6), "--until 6 lies before the beginning: .* begins at cycle 7"),
+    (live.Request(None, None, until=6, begin=5), "--until 6 lies before the beginning"),
 ])
 def test_cycles_that_a_recording_has_not(read, request_, says):
     with pytest.raises(LabError, match=says):
@@ -266,6 +268,18 @@ def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
     assert first.pop("simulation") and second.pop("simulation") and first == second
     assert first["variant"] == "napi"
     assert set(first) == set(documented())
+
+
+def test_an_end_before_the_beginning(lab, beside, tmp_path, capsys):
+    """Of a session, which begins where its checkpoint is, and of its replay."""
+    assert lab("--until", "5", "-c", "touch ran") == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "--until 5 lies before the beginning: the session begins at cycle " in said
+    assert not (tmp_path / "ran").exists()
+    assert lab("--record", "session", "-c", "true") == 0
+    assert recording.read(tmp_path / "session").start == int(re.search(r"at cycle (\d+)", said)[1])
+    assert lab("--replay", "session", "--until", "5") == 1
+    assert "--until 5 lies before the beginning" in capsys.readouterr().err
 
 
 def test_a_result_on_standard_output_stands_alone(lab, beside, capfd):

@@ -62,6 +62,8 @@ def live(request: Request) -> int:
     """Returns the exit status: the command's, or the console's."""
     with hosts.made() as beside:  # before anything is built
         ready = _ready(request.system, request.variant, request.boxes)
+        if request.until is not None:
+            _require_behind(request.until, ready[0].cycle(), "the session")
         with _watched(request, ready[0]) as watching, boxes.joined(ready, request.delay) as made:
             return _live(request, [_in_session(request, number, box, beside, watching)
                                    for number, box in enumerate(made)], beside)
@@ -277,10 +279,19 @@ def _until(recorded: recording.Recording, request: Request) -> int:
                        f"{recorded.end}; --until {recorded.end} plays what is there")
     if until is not None and until > recorded.end:
         raise LabError(f"{recorded.path} ends at cycle {recorded.end}; give --until up to that")
+    if until is not None:
+        _require_behind(until, recorded.start, str(recorded.path))
     end = recorded.end if until is None else until
     if request.begin is not None and request.begin >= end:
         raise LabError(f"--from {request.begin} is behind the end, cycle {end}; give one before it")
     return end
+
+
+def _require_behind(until: int, start: int, what: str):
+    """Refuse an end that lies before the beginning, from where nothing would be played up to it."""
+    if until < start:
+        raise LabError(f"--until {until} lies before the beginning: {what} begins at cycle {start}; "
+                       "give a later one")
 
 
 def _recorded_system(recorded: recording.Recording) -> tuple[str | None, System]:

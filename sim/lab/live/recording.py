@@ -20,7 +20,8 @@ LONGEST = 1 << 20        # octets of a record
 class Recording:
     path:   Path
     about:  dict         # what live.py wrote about what ran
-    end:    int          # the cycle of the last whole record
+    start:  int          # the cycle in which the session began
+    end:    int          # that of the last whole record
     inputs: int          # frames, keys, loads
     report: dict | None  # of the session; None if the recording was cut short
 
@@ -49,8 +50,8 @@ def _read(path: Path, file, size: int) -> Recording:
         about = json.loads(about)
     except ValueError:
         raise LabError(f"{path} is damaged: its header is no JSON; record it again") from None
-    end, = struct.unpack("<Q", start)
-    inputs, report, at = 0, None, file.tell()
+    start, = struct.unpack("<Q", start)
+    end, inputs, report, at = start, 0, None, file.tell()
     while report is None:
         head = file.read(RECORD.size)
         if len(head) < RECORD.size:
@@ -68,4 +69,4 @@ def _read(path: Path, file, size: int) -> Recording:
             report = json.loads(file.read(length))
         else:
             file.seek(at)
-    return Recording(path, about, end, inputs, report)
+    return Recording(path, about, start, end, inputs, report)
