@@ -46,10 +46,10 @@ def _read(path: Path, file, size: int) -> Recording:
     about, start = file.read(length), file.read(8)
     if len(start) < 8:
         raise LabError(f"{path} was cut short inside its header; there is nothing to play")
-    try:
-        about = json.loads(about)
-    except ValueError:
-        raise LabError(f"{path} is damaged: its header is no JSON; record it again") from None
+    about = _described(path, about, "header")
+    if not isinstance(about.get("conditions", {}), dict):
+        raise LabError(f"{path} is damaged: its header does not say what it was recorded on; record it "
+                       "again")
     start, = struct.unpack("<Q", start)
     end, inputs, report, at = start, 0, None, file.tell()
     while report is None:
@@ -66,7 +66,21 @@ def _read(path: Path, file, size: int) -> Recording:
         inputs += kind in INPUTS
         end = max(end, cycle)
         if kind == END:
-            report = json.loads(file.read(length))
+            report = _described(path, file.read(length), "report")
+            # A cycle that is none would be played for ever.
+            if report.get("end_cycle", end) != end:
+                raise LabError(f"{path} is damaged: it ends at cycle {end}, and its report at "
+                               f"{report['end_cycle']}; record it again")
         else:
             file.seek(at)
     return Recording(path, about, start, end, inputs, report)
+
+
+def _described(path: Path, octets: bytes, what: str) -> dict:
+    try:
+        found = json.loads(octets)
+    except (ValueError, RecursionError):
+        raise LabError(f"{path} is damaged: its {what} is no JSON; record it again") from None
+    if not isinstance(found, dict):
+        raise LabError(f"{path} is damaged: its {what} is no object; record it again")
+    return found
