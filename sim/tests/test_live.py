@@ -8,6 +8,7 @@ import contextlib
 import errno
 import json
 import os
+import random
 import re
 import signal
 import struct
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import namespaces
 import pytest
@@ -104,6 +106,114 @@ def test_what_is_no_recording(read, octets, says):
 def test_cycles_that_a_recording_has_not(read, request_, says):
     with pytest.raises(LabError, match=says):
         live._until(read(WHOLE), request_)
+
+
+CONDITIONS = {"machine": "0123456789ab", "checkpoint": "ba9876543210", "version": "1234567"}
+REPORT = json.dumps({"end_cycle": 20, "keys": 4}).encode()
+RECORDS = ((9, 5, LOAD), (10, 0, b"frame"), (12, 1, b"keys"), (13, 3, b"fcs_"), (20, 4, REPORT))
+
+
+def header(number: int) -> dict:
+    """Of one of two boxes."""
+    request = live.Request("napi", None, boxes=2)
+    ready = SimpleNamespace(conditions=CONDITIONS)
+    return json.loads(json.dumps(live.about(request, ready, number)))
+
+
+@pytest.fixture
+def refusal(tmp_path, monkeypatch):
+    """refusal(octets of a recording of box 0) → what its replay says; PLAYED if it gets to play."""
+    ready = SimpleNamespace(conditions=CONDITIONS, machine=SimpleNamespace(sys_clk_hz=100_000_000))
+
+    def play(_):
+        raise LabError(PLAYED)
+
+    monkeypatch.setattr(live, "_ready", lambda system, variant, count: [ready] * count)
+    monkeypatch.setattr(live.boxes, "opened", play)
+    (tmp_path / "session.1").write_bytes(made_up(*RECORDS, about=header(1)))
+
+    def replay(octets: bytes) -> str:
+        (tmp_path / "session").write_bytes(octets)
+        with pytest.raises(LabError) as raised:  # never another one
+            live.replay(tmp_path / "session", live.Request(None, None))
+        return str(raised.value)
+    return replay
+
+
+PLAYED = "it plays"
+OTHER = "on another machine (this one "
+ODD = (None, True, -1, 0, 1.0, 1e400, 1 << 70, "", "odd", [], [1], ["a"], {}, {"a": 1})
+
+
+# Where none of these is right.
+ALWAYS = {("conditions", "machine"), ("conditions", "checkpoint"), ("system", "kernel", "name"),
+          ("system", "kernel", "hz"),
+          *(("system", name) for name in ("nic", "harts", "spread", "memory", "clock_mhz"))}
+
+
+def places(value, path=()):
+    """The way to each value inside one that JSON has."""
+    yield path
+    for key in value if isinstance(value, dict) else ():
+        yield from places(value[key], (*path, key))
+
+
+NOTHING = object()
+
+
+def changed(path, value=NOTHING):
+    """A header with another value at a place, or without it."""
+    if not path:
+        return {} if value is NOTHING else value
+    made = inner = header(0)
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    if value is NOTHING:
+        del inner[path[-1]]
+    return made
+
+
+@pytest.mark.parametrize("path", list(places(header(0))), ids=".".join)
+def test_a_header_with_another_value(refusal, path):
+    """What this commit does not know is refused in a line, whatever it is, before anything is built."""
+    assert refusal(made_up(*RECORDS, about=header(0))) == PLAYED
+    assert "\n" not in refusal(made_up(*RECORDS, about=changed(path)))
+    for value in ODD:
+        said = refusal(made_up(*RECORDS, about=changed(path, value)))
+        assert "\n" not in said
+        assert path not in ALWAYS or OTHER in said
+
+
+@pytest.mark.parametrize("path, value, says", [
+    ("variant", "later", "has no variant 'later'"), ("system.nic", "later", "has no NIC 'later'"),
+    ("system.kernel.name", "later", "has no kernel 'later'"),
+    ("system.kernel.hz", 300, "has no Hz of the tick like 300"),
+    ("system.harts", 3, "has no number of harts 3"), ("system.harts", 1.0, "has no number of harts 1.0"),
+    ("system.spread", "later", "has no spread"), ("system.memory", "later", "has no memory"),
+    ("system.clock_mhz", 39, "has no MHz of the clock like 39"),
+    ("system.ethtool", [5], "has no setting 5"), ("system.later", 1, "describes it in another way"),
+    ("delay_ns", "x", "has no wire of 'x' ns"), ("delay_ns", -1, "has no wire of -1 ns"),
+    ("conditions.machine", "0", "is machine 0123456789ab, not 0"),
+    ("conditions", {}, "is machine 0123456789ab, not None"),
+])
+def test_a_header_that_only_another_commit_knows(refusal, path, value, says):
+    said = refusal(made_up(*RECORDS, about=changed(path.split("."), value)))
+    assert OTHER + says in said and said.endswith("; check that commit out and play it there")
+
+
+def test_a_recording_with_any_damage(refusal):
+    """An octet is another one, some are missing, or some are there twice: it plays, or a line says
+    why not. The simulator compares what plays."""
+    whole, chance = made_up(*RECORDS, about=header(0)), random.Random(2544)
+    said = set()
+    for _ in range(3000):
+        at = chance.randrange(len(whole))
+        octets = chance.choice((bytes([whole[at] ^ 1 << chance.randrange(8)]), chance.randbytes(1),
+                                b"", whole[at:at + 2] * 2))
+        said.add(refusal(whole[:at] + octets + whole[at + max(1, len(octets) // 2):]))
+    assert PLAYED in said and len(said) > 100
+    assert not [each for each in said if "\n" in each]
 
 
 # Hosts --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from moderato.boards import BOARDS
 
+from ..run.system import MAX_CLOCK, MIN_CLOCK
 from ..run.variants import ALL, INTERFACES, KNOWN, VARIANTS
 from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
@@ -17,7 +18,6 @@ from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
 STUDIES = ("forward", "rfc2544", "tcp", "strategies", "harts")  # of published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)          # Mb/s
-MIN_CLOCK, MAX_CLOCK = 40, 400   # MHz: the MAC needs 37.5 for a gigabit
 MIN_LOAD = 0.001                 # percent: at 100 Mb/s 3 frames of 64 bytes in 2 s
 MAX_FRAMES = 100_000_000         # at 100 Mb/s a day of simulation
 COMPARED = ("forward", "profile", "tcp")

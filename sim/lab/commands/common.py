@@ -10,7 +10,7 @@ from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, XDP, Choice
 from ..measure.traffic import Traffic
 from ..run.store import Where
 from ..run.system import (
-    COMMON, IDEAL, IPI, MEMORIES, NOMINAL_MHZ, QUEUES, SPREADS, THREADED, System,
+    COMMON, HARTS, IDEAL, IPI, MEMORIES, NOMINAL_MHZ, QUEUES, SPREADS, THREADED, System,
 )
 from ..run.variants import (
     BEYOND, FAST, FLOWS, KNOWN, LITEETH, MODERATO, NICS, OFFLOAD, PROGRAMS, RX_INTERRUPT, VARIANTS,
@@ -62,7 +62,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                             help=f"rate of the kernel's tick (default: {NORMAL.hz})")
     else:
         parser.set_defaults(kernel=NORMAL.name, hz=NORMAL.hz)
-    parser.add_argument("--harts", type=int, choices=(1, 2), default=1,
+    parser.add_argument("--harts", type=int, choices=HARTS, default=1,
                         help="of the CPU, with a kernel for so many (default: 1)")
     parser.add_argument("--spread", choices=list(SPREADS), help="of two harts: " + "; ".join(
                         f"{name}: {what}" for name, what in SPREADS.items())

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.soc.linux.kernel import Choice
+from moderato.soc.linux.kernel import KERNELS, TICKS, Choice
 
 from ..explain import stacks, symbols
 from ..run import state
 from ..run.console import package
 from ..run.machine import machine
 from ..run.session import Session
-from ..run.system import System
-from ..run.variants import KNOWN, LITEETH
+from ..run.system import HARTS, MAX_CLOCK, MEMORIES, MIN_CLOCK, SPREADS, System
+from ..run.variants import KNOWN, LITEETH, NICS
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.guest_output import GuestOutput
@@ -203,11 +203,12 @@ def replay(path: Path, request: Request) -> int:
         raise LabError(f"--folded writes a file for each box, and {path} is of two; name a file")
     until = _until(_shortest(recorded), request)
     variant, system = _recorded_system(recorded[0])
+    delay = _recorded_delay(recorded[0])
     ready = _ready(system, variant, len(recorded))
     for each, there in zip(recorded, ready, strict=True):
         _require_same(each, there)
     request = dataclasses.replace(request, variant=variant, system=system, boxes=len(recorded),
-                                  delay=recorded[0].about.get("delay_ns", DELAY_NS))
+                                  delay=delay)
     fields = {"until": until, "link_mbps": LINK_MBPS}
     if request.begin is not None:
         fields["from"] = request.begin
@@ -295,17 +296,37 @@ def _require_behind(until: int, start: int, what: str):
 
 
 def _recorded_system(recorded: recording.Recording) -> tuple[str | None, System]:
+    """Variant and system, if this commit has such ones: before anything is built from them."""
     try:
-        fields = dict(recorded.about["system"])
+        variant, fields = recorded.about["variant"], dict(recorded.about["system"])
         fields["kernel"] = Choice(**fields["kernel"])
         fields["ethtool"] = tuple(fields["ethtool"])
-        return recorded.about["variant"], System(**fields)
-    except (KeyError, TypeError):
+        system = System(**fields)
+    except (KeyError, TypeError, ValueError):
         raise _other(recorded, "describes it in another way") from None
+    for what, said, known in (
+            ("NIC", system.nic, NICS),
+            ("variant", variant, [None] if system.nic == LITEETH else [None, *KNOWN]),
+            ("kernel", system.kernel.name, KERNELS), ("Hz of the tick like", system.kernel.hz, TICKS),
+            ("number of harts", system.harts, HARTS), ("spread", system.spread, SPREADS),
+            ("memory", system.memory, MEMORIES),
+            ("MHz of the clock like", system.clock_mhz, range(MIN_CLOCK, MAX_CLOCK + 1)),
+            *(("setting", each, [str(each)]) for each in system.ethtool)):
+        if not any(type(said) is type(each) and said == each for each in known):  # 1.0 is no 1
+            raise _other(recorded, f"has no {what} {said!r}")
+    return variant, system
+
+
+def _recorded_delay(recorded: recording.Recording) -> float:
+    """In ns, up to a second: how much a wire can have, moderato-sim says."""
+    delay = recorded.about.get("delay_ns", DELAY_NS)
+    if not isinstance(delay, int | float) or not 0 <= delay <= 1e9:
+        raise _other(recorded, f"has no wire of {delay!r} ns")
+    return delay
 
 
 def _require_same(recorded: recording.Recording, ready: state.State):
-    here, there = ready.conditions, recorded.about["conditions"]
+    here, there = ready.conditions, recorded.about.get("conditions", {})
     for what in ("machine", "checkpoint"):
         if here[what] != there.get(what):
             raise _other(recorded, f"is {what} {here[what]}, not {there.get(what)}")

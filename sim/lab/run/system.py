@@ -13,6 +13,8 @@ COMMON, IPI, PINNED, RPS, THREADED, QUEUES = \
 IDEAL, DRAM = "ideal", "dram"
 DRAM_BOARD = "versa_ecp5"
 NOMINAL_MHZ = 100
+MIN_CLOCK, MAX_CLOCK = 40, 400   # MHz: the MAC needs 37.5 for a gigabit
+HARTS = (1, 2)
 _ALL = 0b11  # harts, as the kernel's masks have them
 # Of a hash that is the same for both directions of a flow (Woo and Park, 2012). Linux makes up a key, by
 # its random numbers: another one for each build, and with few flows it decides which hart has work.
