@@ -25,6 +25,7 @@ from moderato.sim.lab.run import shell
 from moderato.sim.lab.run.variants import ALL, FAST, FLOWTABLES, INTERFACES, KNOWN
 from moderato.sim.lab.show.errors import UsageError
 from moderato.sim.lab.strategies import comparison as strategies
+from moderato.sim.lab.tcp import transfers
 from moderato.soc.linux import kernel
 from moderato.soc.toolchain import project
 from moderato.soc.toolchain.project import ROOT
@@ -34,7 +35,7 @@ from moderato.soc.toolchain.project import ROOT
 def nothing_runs(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a wrong command got as far as building the machine")
-    for module in (forward, live, profile, replay, rfc2544, shell, strategies, timeline):
+    for module in (forward, live, profile, replay, rfc2544, shell, strategies, timeline, transfers):
         monkeypatch.setattr(module, "machine", fail)
 
 
@@ -123,6 +124,8 @@ def nothing_runs(monkeypatch):
     ("live --boxes 2 --nic liteeth -c true", "driver for LiteEth can't"),
     ("live --boxes 2 --watch -c true", "--watch shows one box"),
     ("live --scheduler host -c true", "'host' is not a scheduler's address"),
+    ("live --boxes 2 --scheduler host:65536 -c true", "a scheduler's port is 1 to 65535"),
+    ("tcp --scheduler tcp://host:0", "a scheduler's port is 1 to 65535"),
     ("live --scheduler host:1 -c true", "--scheduler is of two boxes; add --boxes 2"),
     ("live --boxes 2 --scheduler host:1", "--scheduler has no consoles here; give a command with -c"),
     ("live --boxes 2 --scheduler host:1 --watch -c true", "--watch is of a box on this machine"),
@@ -242,6 +245,23 @@ def test_wrong_command(words, says, tmp_path, capsys):
     assert output.out == "" and says.format(tmp=tmp_path) in output.err
     assert len(output.err.splitlines()) == 1 and output.err.startswith("moderato: ")
     require_advice_of(words.split()[0] if words else "", output.err)
+
+
+def having(option: str) -> list[str]:
+    """The commands that have it."""
+    return [name for name in commands.NAMES if option in cli.parser(name)._option_string_actions]
+
+
+@pytest.mark.parametrize("name", having("--scheduler"))
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "tcp://[::1:9", f"{'a' * 70}.invalid:9"])
+def test_no_scheduler_there(name, address, tmp_path, monkeypatch, capsys):
+    """Found before anything is built, too."""
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
+    words = ["--boxes", "2", "-c", "true"] if name == "live" else []
+    assert cli.main([name, *words, "--scheduler", address]) == 1
+    error = capsys.readouterr().err
+    assert f"no dask scheduler answers at {address} (" in error and len(error.splitlines()) == 1
+    require_advice_of(name, error)
 
 
 def require_advice_of(name: str, error: str):

@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -431,12 +432,30 @@ def killed(cluster: str, what: str):
         thread.join()
 
 
-def test_no_scheduler_there(lab, tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("says", [None, b"", b"SSH-2.0-OpenSSH_9.2\r\n"])
+def test_another_service_there(lab, tmp_path, capsys, monkeypatch, says):
+    """It waits for us, hangs up, or speaks something else."""
     monkeypatch.setattr("moderato.sim.lab.run.farm.PATIENCE", 1)
-    assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", "127.0.0.1:9",
-               "--results", str(tmp_path / "t")) == 1
+
+    def serve():
+        with contextlib.suppress(OSError):
+            while True:
+                stream, _ = server.accept()
+                streams.append(stream)
+                if says is not None:
+                    stream.sendall(says)
+                    stream.shutdown(socket.SHUT_WR)
+
+    with contextlib.ExitStack() as closing, socket.create_server(("127.0.0.1", 0)) as server:
+        streams, address = [], f"127.0.0.1:{server.getsockname()[1]}"
+        threading.Thread(target=serve, daemon=True).start()
+        assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", address,
+                   "--results", str(tmp_path / "t")) == 1
+        server.shutdown(socket.SHUT_RDWR)
+        for stream in streams:
+            closing.enter_context(stream)
     error = capsys.readouterr().err.splitlines()[-1]
-    assert "no dask scheduler answers at 127.0.0.1:9" in error and "leave out" in error
+    assert f"no dask scheduler answers at {address} (" in error and "leave out" in error
 
 
 def test_worker_of_another_commit_is_refused(lab, cluster, tmp_path, capsys, monkeypatch):

@@ -304,6 +304,8 @@ def scheduler(word: str) -> str:
     if not re.fullmatch(r"((tcp|tls|ws|wss|ucx)://)?[^/\s]+:\d+", word):
         raise argparse.ArgumentTypeError(f"{word!r} is not a scheduler's address, such as "
                                          "tcp://192.0.2.1:8786")
+    if not 1 <= _integer(word.rpartition(":")[2], "a port") <= 65535:
+        raise argparse.ArgumentTypeError(f"{word}: a scheduler's port is 1 to 65535")
     return word
 
 

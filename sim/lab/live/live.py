@@ -14,7 +14,7 @@ from pathlib import Path
 from moderato.soc.linux.kernel import KERNELS, TICKS, Choice
 
 from ..explain import stacks, symbols
-from ..run import state
+from ..run import farm, state
 from ..run.console import package
 from ..run.machine import machine
 from ..run.session import Session
@@ -60,6 +60,7 @@ class Request:
 
 def live(request: Request) -> int:
     """Returns the exit status: the command's, or the console's."""
+    farm.require_scheduler(request.scheduler)
     with hosts.made() as beside:  # before anything is built
         ready = _ready(request.system, request.variant, request.boxes)
         if request.until is not None:

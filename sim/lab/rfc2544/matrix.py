@@ -57,6 +57,7 @@ def rfc2544(wanted: Request) -> int:
     if "loss" in names:
         estimate.require_short(longest(wanted), wanted.patient, wanted.system.harts)
     kept = store.Store(wanted.where.results or store.default())
+    farm.require_scheduler(wanted.where.scheduler)
     if wanted.where.scheduler is None:  # else nobody knows how many work on it
         estimate.announce_searches(expected(wanted), wanted.patient, wanted.system.harts)
     shares = phase_shares(wanted.phases)

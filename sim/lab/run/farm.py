@@ -11,12 +11,14 @@ import hashlib
 import logging
 import os
 import queue
+import socket
 import time
 from collections.abc import Callable, Container, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from moderato.soc.toolchain.cache import artifact, key
 
@@ -28,7 +30,8 @@ from .state import State
 from .store import Store
 
 PROGRESS = "moderato-progress"  # the topic of workers' events
-PATIENCE = 20                   # seconds in which a scheduler has to answer
+REACHED  = 5                    # seconds in which a scheduler's machine takes a connection,
+PATIENCE = 20                   # and in which it has to answer
 RETRIES  = 2                    # of a trial whose worker went away
 
 
@@ -45,12 +48,33 @@ Job = Generator[Task, dict, object]
 Work = Callable[[Task, Session, int, Callable[[float], None]], dict]
 
 
+def require_scheduler(address: str | None):
+    """Raises LabError if no scheduler is at an address: before anything is built for it."""
+    if address is None or address.startswith("ucx:"):  # that need not be TCP
+        return
+    try:
+        place = urlsplit(address if "://" in address else f"tcp://{address}")
+        with socket.create_connection((place.hostname, place.port), REACHED) as stream:
+            if place.scheme == "tcp":  # the scheduler speaks first, and dask would wait for ever
+                stream.settimeout(PATIENCE)
+                if not stream.recv(1):
+                    raise ConnectionError("it hung up")
+    except (OSError, ValueError) as error:
+        raise _none_answers(address, error) from None
+
+
+def _none_answers(scheduler: str, error: Exception) -> LabError:
+    return LabError(f"no dask scheduler answers at {scheduler} ({error}); start one with `dask "
+                    "scheduler`, or leave out --scheduler")
+
+
 @contextlib.contextmanager
 def farm(scheduler: str | None = None) -> Iterator["Farm"]:
     """A farm while the `with` block runs.
 
     scheduler: a dask scheduler's address; without one, this machine's cores are the workers.
     """
+    require_scheduler(scheduler)
     import dask
     import distributed  # takes a second
     for name in ("distributed", "tornado.application"):
@@ -67,9 +91,8 @@ def farm(scheduler: str | None = None) -> Iterator["Farm"]:
     with contextlib.ExitStack() as closing, place as address:
         try:
             client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise LabError(f"no dask scheduler answers at {scheduler} ({error}); start one with "
-                           "`dask scheduler`, or leave out --scheduler") from None
+        except (OSError, ValueError, MemoryError) as error:  # the last one is that of other protocols
+            raise _none_answers(scheduler, error) from None
         with client:
             try:
                 yield Farm(client, local=scheduler is None)

@@ -45,6 +45,7 @@ def strategies(wanted: Request) -> int:
             f"{each.name} is for {', '.join(each.settings)}" for each in wanted.situations))
     settings = [setting for setting in wanted.settings if any(setting is each for each, _ in pairs)]
     kept = store.Store(wanted.where.results or store.default("strategies"))
+    farm.require_scheduler(wanted.where.scheduler)
     needs_throughput = any(each.share for each in wanted.situations)
     throughput = 0.0
 

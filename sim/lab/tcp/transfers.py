@@ -59,6 +59,7 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
 
 def run(wanted: Request, found: dict[tuple, dict]):
     """Put the records of the transfers into `found`, each when its transfer ends."""
+    farm.require_scheduler(wanted.where.scheduler)
     links = dict.fromkeys(each.link_mbps for each in wanted.transfers)
     machines = {link: machine(link, wanted.system) for link in links}
     states = {each: ready(machines[each.link_mbps], each) for each in wanted.transfers}
