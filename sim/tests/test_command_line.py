@@ -264,6 +264,16 @@ def test_no_scheduler_there(name, address, tmp_path, monkeypatch, capsys):
     require_advice_of(name, error)
 
 
+@pytest.mark.parametrize("words", [*having("--results"), "tcp --pcap {tmp}/p"])
+def test_results_that_are_none(words, tmp_path, capsys):
+    """Found before anything is built, and nothing is appended to what somebody else wrote."""
+    (tmp_path / "text").write_text("mine\n")
+    words = [*words.format(tmp=tmp_path).split(), "--results", str(tmp_path / "text")]
+    assert cli.main(words) == 1
+    assert re.search("no records of trials.*; .*name another file", capsys.readouterr().err)
+    assert (tmp_path / "text").read_text() == "mine\n" and not (tmp_path / "p").exists()
+
+
 def require_advice_of(name: str, error: str):
     """What an error advises is there: options are the command's own, `moderato …` parses."""
     if name in commands.NAMES:

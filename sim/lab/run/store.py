@@ -40,9 +40,10 @@ class Store:
         self.grown = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.records = read(path) if path.exists() and not anew else {}
+            there = read(path) if path.exists() else {}
         except OSError as error:
             raise _unusable(path, error) from error
+        self.records = {} if anew else there
 
     def get(self, key: str) -> dict | None:
         """A record, or None if there is none yet."""

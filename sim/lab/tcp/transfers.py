@@ -59,6 +59,9 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
 
 def run(wanted: Request, found: dict[tuple, dict]):
     """Put the records of the transfers into `found`, each when its transfer ends."""
+    # Captures are made in the transfers: those that are kept have none.
+    kept = Store(wanted.where.results or store.default("tcp"),
+                 anew=any(each.pcap for each in wanted.transfers))
     farm.require_scheduler(wanted.where.scheduler)
     links = dict.fromkeys(each.link_mbps for each in wanted.transfers)
     machines = {link: machine(link, wanted.system) for link in links}
@@ -73,9 +76,6 @@ def run(wanted: Request, found: dict[tuple, dict]):
                   for each, state in states.items()}
     states = {replace(each, before=tuple(state.counters().per_hart)): state
               for each, state in states.items()}
-    # Captures are made in the transfers: those that are kept have none.
-    kept = Store(wanted.where.results or store.default("tcp"),
-                 anew=any(each.pcap for each in wanted.transfers))
     with farm.farm(wanted.where.scheduler) as workers:
         workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
                     "transfers", found)
