@@ -244,7 +244,7 @@ class Guest:
 
     def live(self, request: dict) -> dict:
         """A frame came in at port 0 and left again, and the console printed a line."""
-        start, ended = self.cycle, {}
+        start, ended = self.cycle + 1, {}
         if "window" in request:
             os.write(request["window"], b'{"ended": 0}')
         if setting("ENDED"):

@@ -74,6 +74,14 @@ def test_a_recording_that_was_cut(read, cut, end, inputs):
     assert live._until(found, live.Request(None, None, until=end)) == end
 
 
+def test_a_recording_without_a_cycle(read):
+    """Its first one never came: it ends before that."""
+    found = read(made_up((6, 4, b'{"end_cycle": 6}')))
+    assert (found.start, found.end) == (7, 6)
+    for until in (None, 6):
+        assert live._until(found, live.Request(None, None, until=until)) == 6
+
+
 @pytest.mark.parametrize("octets, says", [
     (b"", "is no recording"), (b"\n\r\r\n", "is no recording"),
     (made_up(version=2), "of format 2, and this commit plays 1"),
@@ -87,7 +95,8 @@ def test_a_recording_that_was_cut(read, cut, end, inputs):
     (made_up((20, 4, b"[" * 100_000)), "its report is no JSON"),
     (made_up((20, 4, b"null")), "its report is no object"),
     (made_up((1 << 60, 0, b"frame"), (20, 4, b'{"end_cycle": 20}')),
-     "it ends at cycle 1152921504606846976, and its report at 20"),
+     "its report is of cycle 20, and something else in it of another end"),
+    (made_up((1 << 60, 4, b'{"end_cycle": 20}')), "its report is of cycle 1152921504606846976"),
     (made_up((10, 9, b"")), "a record of kind 9"),
     (made_up((10, 0, b""))[:-4] + b"\xff\xff\xff\xff", "4294967295 octets behind cycle 7"),
 ])

@@ -64,7 +64,7 @@ def live(request: Request) -> int:
     with hosts.made() as beside:  # before anything is built
         ready = _ready(request.system, request.variant, request.boxes)
         if request.until is not None:
-            _require_behind(request.until, ready[0].cycle(), "the session")
+            _require_behind(request.until, ready[0].cycle() + 1, "the session")
         with _watched(request, ready[0]) as watching, boxes.joined(ready, request.delay) as made:
             return _live(request, [_in_session(request, number, box, beside, watching)
                                    for number, box in enumerate(made)], beside)
@@ -282,7 +282,7 @@ def _until(recorded: recording.Recording, request: Request) -> int:
     if until is not None and until > recorded.end:
         raise LabError(f"{recorded.path} ends at cycle {recorded.end}; give --until up to that")
     if until is not None:
-        _require_behind(until, recorded.start, str(recorded.path))
+        _require_behind(until, min(recorded.start, recorded.end), str(recorded.path))
     end = recorded.end if until is None else until
     if request.begin is not None and request.begin >= end:
         raise LabError(f"--from {request.begin} is behind the end, cycle {end}; give one before it")
@@ -290,7 +290,7 @@ def _until(recorded: recording.Recording, request: Request) -> int:
 
 
 def _require_behind(until: int, start: int, what: str):
-    """Refuse an end that lies before the beginning, from where nothing would be played up to it."""
+    """Refuse an end that lies before the first cycle, from where nothing would be played up to it."""
     if until < start:
         raise LabError(f"--until {until} lies before the beginning: {what} begins at cycle {start}; "
                        "give a later one")

@@ -20,8 +20,8 @@ LONGEST = 1 << 20        # octets of a record
 class Recording:
     path:   Path
     about:  dict         # what live.py wrote about what ran
-    start:  int          # the cycle in which the session began
-    end:    int          # that of the last whole record
+    start:  int          # the first cycle of the session
+    end:    int          # that of the last whole record: before the first one, if there was no cycle
     inputs: int          # frames, keys, loads
     report: dict | None  # of the session; None if the recording was cut short
 
@@ -67,10 +67,11 @@ def _read(path: Path, file, size: int) -> Recording:
         end = max(end, cycle)
         if kind == END:
             report = _described(path, file.read(length), "report")
-            # A cycle that is none would be played for ever.
-            if report.get("end_cycle", end) != end:
-                raise LabError(f"{path} is damaged: it ends at cycle {end}, and its report at "
-                               f"{report['end_cycle']}; record it again")
+            # Or a cycle that never was would be played for ever.
+            if report.get("end_cycle", cycle) != cycle or cycle + 1 < end:
+                raise LabError(f"{path} is damaged: its report is of cycle {cycle}, and something else "
+                               "in it of another end; record it again")
+            end = cycle
         else:
             file.seek(at)
     return Recording(path, about, start, end, inputs, report)
