@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Wrong commands: one line on standard error, status 2, and nothing done."""
 
+import argparse
 import ast
 import itertools
 import os
@@ -76,6 +77,8 @@ def nothing_runs(monkeypatch):
     ("forward --json {tmp}/none/out.json", "none does not exist"),
     ("forward --json {tmp}", "is a folder"),
     ("forward --pcap {tmp}/file", "is a file"),
+    ("forward --pcap -", "- is standard output, which takes no folder; name one"),
+    ("verilog --phy mii --sys-clk-freq 75e6 --output -", "- is standard output"),
     ("replay --variant napi", "--in0"),
     ("replay --variant napi --in0 {tmp}/none.pcap --out0 {tmp}/0 --out1 {tmp}/1",
      "none.pcap does not exist"),
@@ -115,6 +118,8 @@ def nothing_runs(monkeypatch):
            "nic flows", "kernel xdp", "hz 1000", "harts 2", "spread pinned", "memory dram",
            "clock 84")),
     ("live --replay {tmp}/file --capture {tmp}/file", "are the same file"),
+    ("live --replay {tmp}/two --capture {tmp}/two.1", "--capture and --replay of box 1 are the same"),
+    ("live --replay {tmp}/two --folded {tmp}/f --capture {tmp}/f.1", "are the same file"),
     ("live --record -", "- is of this command only"),
     ("live --json {tmp}/a", "--json is of a session with -c"),
     ("live --folded {tmp}/a", "--folded is of a --replay"),
@@ -229,6 +234,8 @@ def nothing_runs(monkeypatch):
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()
+    for recording in ("two", "two.1"):
+        (tmp_path / recording).touch()
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "fifo")
@@ -338,8 +345,16 @@ def test_commands_in_messages_are_there():
 
 def outputs_of(name: str) -> list[str]:
     """Options of a command that name what it writes."""
-    kinds = {files.output_file, files.output_folder, files.kept_file}
+    kinds = {files.output_file, files.output_folder, files.kept_file, files.streamed_file}
     return [action.option_strings[0] for action in cli.parser(name)._actions if action.type in kinds]
+
+
+def inputs_of(name: str) -> list[str]:
+    """Options of a command that name what it reads, and positional arguments that do."""
+    kinds = {files.input_file, files.input_files, files.input_folder, files.kept_file}
+    return [*(["A", "B"] if name == "compare" else []),  # which may be commits, too
+            *(action.option_strings[0] if action.option_strings else action.dest
+              for action in cli.parser(name)._actions if action.type in kinds)]
 
 
 REQUIRED = {"replay": "--variant napi --in0 {tmp}/a.pcap --out0 {tmp}/0 --out1 {tmp}/1",
@@ -358,6 +373,74 @@ def test_no_two_results_have_one_path(name, one, other, tmp_path, capsys):
     words = f"{name} {REQUIRED.get(name, '')} {one} {{tmp}}/same {other} {{tmp}}/same"
     with pytest.raises(UsageError, match="are the same file or folder"):
         cli.parse(words.format(tmp=tmp_path).split())
+
+
+def takes(name: str, option: str, word: str) -> bool:
+    """Whether an option takes a value by itself."""
+    action = cli.parser(name)._option_string_actions[option]
+    try:
+        action.type(word)
+    except argparse.ArgumentTypeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name, one, other", [
+    (name, one, other) for name in commands.NAMES
+    for one, other in itertools.combinations(outputs_of(name), 2)
+    if takes(name, one, "-") and takes(name, other, "-")])
+@pytest.mark.parametrize("place", ["-", "/dev/stdout", "/dev/fd/1", "{tmp}/pipe"])
+def test_no_two_results_go_into_one_stream(name, one, other, place, tmp_path):
+    """One would stand behind the other in it, where nobody can tell them apart."""
+    (tmp_path / "a.pcap").touch()
+    os.mkfifo(tmp_path / "pipe")
+    first = "-" if place.startswith(("-", "/dev")) else place
+    words = f"{name} {REQUIRED.get(name, '')} {one} {first} {other} {place}"
+    with pytest.raises(UsageError, match="are the same file or folder"):
+        cli.parse(words.format(tmp=tmp_path).split())
+
+
+def test_what_nobody_reads_may_be_named_twice():
+    for words in ("profile --json /dev/null --folded /dev/null",
+                  "profile --json - --folded /dev/stderr"):
+        cli.parse(words.split())
+
+
+@pytest.mark.parametrize("name, one, other", [
+    (name, one, other) for name in commands.NAMES for one in inputs_of(name)
+    for other in outputs_of(name) if one != other])
+@pytest.mark.parametrize("as_named", ["{tmp}/in", "{tmp}/folder/../in", "{tmp}/link"])
+def test_no_result_takes_the_place_of_what_is_read(name, one, other, as_named, tmp_path):
+    """By whichever name; in the folder that is read, too."""
+    (tmp_path / "a.pcap").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("in")
+    parser = cli.parser(name)
+    known = parser._option_string_actions
+    folder = one in known and known[one].type is files.input_folder
+    if folder:
+        (tmp_path / "in").mkdir()
+        (tmp_path / "in" / "napi.json").touch()
+    else:
+        (tmp_path / "in").touch()
+    if folder and known[other].type is not files.output_folder:
+        as_named += "/napi.json"
+    words = [name, *REQUIRED.get(name, "").split(), other, as_named]
+    if one in known:
+        words += [one, "{tmp}/in"]
+    else:
+        words[1 + "AB".index(one)] = "{tmp}/in"
+    with pytest.raises(UsageError, match="are the same file or folder|in is a file|link is a file"):
+        cli.parse([word.format(tmp=tmp_path) for word in words])
+
+
+def test_standard_input_is_the_file_behind_it(tmp_path):
+    (tmp_path / "a").write_text("[]")
+    with open(tmp_path / "a") as opened:
+        ended = subprocess.run([sys.executable, "-m", "moderato.sim.lab.cli", "compare", "/dev/stdin",
+                                tmp_path / "a", "--json", tmp_path / "a"], stdin=opened, text=True,
+                               capture_output=True)
+    assert ended.returncode == 2 and "--json and A are the same file" in ended.stderr
 
 
 @pytest.mark.parametrize("name", commands.NAMES)

@@ -143,18 +143,28 @@ Named = tuple[str, Path | None]  # an option, and the file or folder that it nam
 
 
 def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
-    """Refuse a result that would take the place of an input or of another result."""
+    """Refuse a result that would take the place of an input or of another result, or go behind it into
+    the same pipe or descriptor."""
     known = []
     for each in (*inputs, *results):
         name, path = each
-        place = path and outputs.final(path)
-        if place is None or place.exists() and not (place.is_file() or place.is_dir()):
-            continue  # devices and pipes take from several
+        if path is None or path.is_char_device() and outputs.descriptor(path) is None:
+            continue  # /dev/null takes from several
         for other, earlier in known if each in results else []:
-            if place == earlier or place.exists() and earlier.exists() and place.samefile(earlier):
+            if same(path, earlier):
                 raise UsageError(f"{name} and {other} are the same file or folder, {path}; name "
                                  "another")
-        known.append((name, place))
+        known.append((name, path))
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same place, be there something yet or not."""
+    numbers = [outputs.descriptor(path) for path in (one, other)]
+    if any(number is not None for number in numbers):
+        return numbers[0] == numbers[1]
+    places = [outputs.final(path) for path in (one, other)]
+    return places[0] == places[1] or all(place.exists() for place in places) \
+        and places[0].samefile(places[1])
 
 
 def nic(options) -> str:

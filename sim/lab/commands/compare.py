@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two results, or what two commits do, side by side."""
 
+from pathlib import Path
+
 from . import arguments, common
 
 EXAMPLES = ("before.json after.json",
@@ -17,6 +19,13 @@ def options(parser):
                         help=f"what two commits run: {', '.join(arguments.COMPARED)}, with options "
                              "(default: profile --variant napi-tx-off)")
     common.add_json(parser)
+
+
+def check(options):
+    # Resolved, because /dev/stdin is no descriptor of what runs here, but the file behind it.
+    files = [(side, Path(word).resolve()) for side, word in (("A", options.A), ("B", options.B))
+             if Path(word).is_file()]
+    common.require_distinct(files, [("--json", options.json)])
 
 
 def run(options) -> int:

@@ -103,6 +103,8 @@ def kept_file(word: str) -> Path:
 
 def output_folder(word: str) -> Path:
     """A folder that results go to; it is made if its parent exists."""
+    if word == "-":
+        raise argparse.ArgumentTypeError("- is standard output, which takes no folder; name one")
     path = Path(word).absolute()
     if path.exists() and not path.is_dir():
         raise argparse.ArgumentTypeError(f"{word} is a file; name a folder")

@@ -7,6 +7,8 @@ EXAMPLES = ("",
             "--results forward.json,tcp.json",
             "--results mine.jsonl --output mine.html --markdown mine.md --figures figures")
 
+PROFILES = ("*.json", "*.svg", "*.pftrace")  # what is read of a folder, as report/profiles.py does
+
 
 def options(parser):
     add = parser.add_argument
@@ -24,7 +26,10 @@ def options(parser):
 
 
 def check(options):
-    common.require_distinct([("--results", each) for each in options.results or []],
+    folder = options.profiles
+    read = [file for kind in PROFILES for file in folder.glob(kind)] if folder else []
+    common.require_distinct([*(("--results", each) for each in options.results or []),
+                             ("--profiles", folder), *(("--profiles", each) for each in read)],
                             [("--output", options.output), ("--markdown", options.markdown),
                              ("--figures", options.figures)])
 
