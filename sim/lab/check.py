@@ -9,6 +9,12 @@ wrong command is refused as it itself would do it, with status 2; of a right one
 the command line imports before a command runs is of the standard library only.
 """
 
+import signal
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+    # Until cli.guarded() says otherwise: Ctrl-C while all else is imported is no traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 import sys
 import types
 from pathlib import Path
@@ -32,24 +38,23 @@ examples:
 
 
 def main(words: list[str]) -> int:
-    named = [word for word in words if word not in ("help", "-h", "--help")]
-    for name, text in (("setup", SETUP), ("test", TEST)):
-        if named[:1] == [name]:
-            print(text, end="")
-            return 0
     # As .venv has it: the package is the clone itself.
     package = types.ModuleType("moderato")
     package.__path__ = [str(Path(__file__).parents[2])]
     sys.modules["moderato"] = package
     from moderato.sim.lab import cli
-    from moderato.sim.lab.show.errors import UsageError
     if words[:1] == ["about"]:  # also of a set-up that fails
         return cli.main(words)
-    try:
-        cli.parse(words)
-    except UsageError as error:
-        print(f"moderato: {error}", file=sys.stderr)
-        return error.status
+    return cli.guarded(lambda: check(words, cli.parse))
+
+
+def check(words: list[str], parse) -> int:
+    named = [word for word in words if word not in ("help", "-h", "--help")]
+    for name, text in (("setup", SETUP), ("test", TEST)):
+        if named[:1] == [name]:
+            print(text, end="")
+            return 0
+    parse(words)
     return 0
 
 

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The command line: what all commands have in common."""
 
+import signal
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+    # Until main() says otherwise: Ctrl-C while all else is imported is no traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 import argparse
 import contextlib
 import difflib
 import importlib
 import io
-import signal
+import os
+import select
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from moderato.soc.toolchain.cache import BuildError
@@ -19,6 +27,7 @@ from .show.errors import LabError, UsageError
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HELP = ("-h", "--help")
+STDOUT = 1
 
 USAGE = "usage: moderato COMMAND [OPTIONS]    moderato help COMMAND    moderato --version"
 IN_A_CLONE = f"""\
@@ -59,6 +68,18 @@ class Parser(argparse.ArgumentParser):
 
 def main(words: list[str] | None = None) -> int:
     """Run one command; returns the exit status: 0, 1 for a failure, 2 for a wrong command."""
+    return guarded(lambda: run(sys.argv[1:] if words is None else words))
+
+
+def run(words: list[str]) -> int:
+    options = parse(words)
+    with tables_beside(options):
+        return options.run(options)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """What `work` returns; of what it raises, or what keeps its output from being written, a line on
+    standard error, and its status."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names of files, and what the guest prints, leave as the octets that they came as.
         sys.stdout.reconfigure(errors="surrogateescape")
@@ -66,22 +87,42 @@ def main(words: list[str] | None = None) -> int:
     before = {each: signal.signal(each, stop) for each in STOPS
               if signal.getsignal(each) != signal.SIG_IGN}
     try:
-        options = parse(sys.argv[1:] if words is None else words)
-        with tables_beside(options):
-            return options.run(options)
+        try:
+            status = work()
+        except SystemExit:  # help or the version was printed
+            print(end="", flush=True)
+            raise
+        print(end="", flush=True)  # what does not fit is an error now, not behind the exit
+        return status
     except (LabError, BuildError) as error:
         print(f"moderato: {error}", file=sys.stderr)
         return getattr(error, "status", 1)
     except OSError as error:
-        print(f"moderato: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        place = error.filename or (outputs.STANDARD_OUTPUT if given_up() else "a file")
+        if isinstance(error, BrokenPipeError) and place == outputs.STANDARD_OUTPUT:
+            return 128 + signal.SIGPIPE  # as programs do that a reader has left, without a word
+        print(f"moderato: {place}: {error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         before.clear()  # on to the exit, without a further signal's disturbance
         print("moderato: stopped", file=sys.stderr)
         return 130
     finally:
+        given_up()
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def given_up() -> bool:
+    """Whether it is standard output that takes nothing; then what is left for it goes nowhere."""
+    gone = select.poll()
+    gone.register(STDOUT, 0)  # a pipe whose reader has left has an error; a closed descriptor, too
+    try:
+        print(end="", flush=True)
+        return bool(gone.poll(0))
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+        return True
 
 
 def stop(*_):
@@ -94,7 +135,7 @@ def stop(*_):
 def tables_beside(options) -> contextlib.AbstractContextManager:
     """Tables go to standard error where a result goes to standard output: it must stand alone."""
     paths = [each for each in vars(options).values() if isinstance(each, Path)]
-    if any(outputs.descriptor(path) == sys.__stdout__.fileno() for path in paths):
+    if any(outputs.descriptor(path) == STDOUT for path in paths):
         return contextlib.redirect_stdout(sys.stderr)
     return contextlib.nullcontext()
 
@@ -114,7 +155,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         print(f"moderato {title()}")
         raise SystemExit
     if name in commands.NAMES and set(HELP) & set(rest):  # whatever is wrong before it
-        parser(name).print_help()
+        print(parser(name).format_help(), end="")  # print_help() says nothing of a full disk
         raise SystemExit
     if name in commands.ALL and name not in commands.NAMES:
         raise UsageError(f"only the package is installed, and {name} needs a clone of the project; "

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -683,3 +684,69 @@ def test_an_input_that_is_a_descriptor_is_the_file_itself(tmp_path, name):
         said = subprocess.run([sys.executable, "-c", program], stdin=opened, text=True,
                               capture_output=True, check=True).stdout
     assert said == f"{file}\n"
+
+
+# Standard output, and Ctrl-C ----------------------------------------------------------------------
+
+PRINTING = ["--help", "--version", "help forward", "verilog -h", "setup --help", "test --help", "about"]
+
+
+@pytest.mark.parametrize("words", PRINTING)
+def test_a_full_disk_is_said(words):
+    with open("/dev/full", "w") as full:
+        said = subprocess.run([ROOT / "moderato", *words.split()], stdout=full, stderr=subprocess.PIPE,
+                              text=True)
+    assert said.returncode == 1
+    assert said.stderr == "moderato: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("words", PRINTING)
+def test_a_reader_that_has_left_is_told_nothing(words):
+    process = subprocess.Popen([ROOT / "moderato", *words.split()], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait() == 128 + signal.SIGPIPE
+
+
+def test_a_reader_of_a_result_that_has_left():
+    process = subprocess.Popen([ROOT / "moderato", "about", "--json", "-"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    assert "Broken pipe" not in process.stderr.read()
+    assert process.wait() == 128 + signal.SIGPIPE
+
+
+# What each program imports early, but not what Python itself does as it starts.
+EARLY = {"sim.lab.check": "argparse", "soc.toolchain.install": "subprocess",
+         "moderato.sim.lab.cli": "argparse"}
+
+
+@pytest.mark.parametrize("program", EARLY)
+@pytest.mark.parametrize("ignored", [False, True])
+def test_ctrl_c_while_python_imports(program, ignored, tmp_path):
+    """It comes as a module is imported. A background job of a script, which ignores it, goes on."""
+    (tmp_path / f"{EARLY[program]}.py").write_text(
+        "import os, signal\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "os.write(1, b'went on')\n"
+        "os._exit(0)\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", program, "about"], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL))
+    assert ended.stderr == ""
+    assert (ended.returncode, ended.stdout) == ((0, "went on") if ignored else (-signal.SIGINT, ""))
+
+
+def test_the_launcher_starts_what_ctrl_c_ends():
+    """That is, none of .venv's scripts, which import before anything can be said of it."""
+    started = re.findall(r"""python3?"?(?: -S)? -m (\S+)""", (ROOT / "moderato").read_text())
+    assert set(started) - {"pytest"} == set(EARLY)
+
+
+def test_setup_takes_no_words(tmp_path):
+    clone = bare_clone(tmp_path)
+    shown = launch(clone, "setup foo")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "leave foo out" in shown.stderr and not (clone / ".venv").exists()

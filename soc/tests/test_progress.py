@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from moderato.soc.toolchain import progress
 from moderato.soc.toolchain.project import ROOT
 
 TEST = """
@@ -42,3 +43,10 @@ def test_builds_are_told_while_tests_run(tmp_path, processes):
     assert said.count("moderato: making thing (9 minutes) ...") == 1
     assert said.count("moderato: making thing: done in 0 s") == 1
     assert "kept for the report" not in said
+
+
+@pytest.mark.parametrize("raised, outcome", [(KeyboardInterrupt, "stopped"), (OSError, "failed")])
+def test_what_was_stopped_has_not_failed(raised, outcome, capsys):
+    with pytest.raises(raised), progress.step("making thing"):
+        raise raised
+    assert f"moderato: making thing: {outcome} after 0 s" in capsys.readouterr().err

@@ -5,6 +5,12 @@ Run by the launcher with the system's Python, so this file and what it imports u
 library only:  python3 -m soc.toolchain.install SUBCOMMAND
 """
 
+import signal
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+    # Until main() runs: Ctrl-C while all else is imported is no traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 import hashlib
 import json
 import os
@@ -170,6 +176,8 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

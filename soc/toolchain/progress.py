@@ -37,6 +37,9 @@ def step(what: str, note: str = ""):
     try:
         yield
         outcome = "done in"
+    except KeyboardInterrupt:
+        outcome = "stopped after"
+        raise
     finally:
         done.set()
         if live:

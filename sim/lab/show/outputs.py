@@ -20,6 +20,7 @@ from pathlib import Path
 from .errors import LabError, UsageError
 
 STDOUT = Path("/dev/stdout")
+STANDARD_OUTPUT = "standard output"  # its name in messages
 LINKS = 40  # followed before it is a loop, as the kernel does
 
 
@@ -45,6 +46,9 @@ def replacing(path: Path) -> Iterator[Path]:
             with temporary.open("rb") as made, _opened(path, target) as file:
                 shutil.copyfileobj(made, file)
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and descriptor(path) == 1:
+            error.filename = STANDARD_OUTPUT  # its reader has left, which is nothing to mend
+            raise
         raise LabError(f"{path} could not be written: {error.strerror}; {_mend(error)}") from error
     finally:
         if temporary:
