@@ -139,10 +139,13 @@ def mdio_node(base: int, label: str, address: int | None) -> str:
 
 
 def read(file: Path) -> dict:
-    """What csr.json holds. Raises ValueError if that is no object."""
-    csr = json.loads(file.read_text())
+    """What csr.json holds. Raises ValueError if it is none."""
+    try:
+        csr = json.loads(file.read_text())
+    except (ValueError, RecursionError):  # no JSON, no UTF-8, or deeper than any csr.json
+        csr = None
     if not isinstance(csr, dict):
-        raise ValueError("it holds no object")
+        raise ValueError("it is no csr.json; name the one that LiteX's builder writes")
     return csr
 
 

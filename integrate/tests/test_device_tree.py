@@ -204,7 +204,8 @@ def test_refusals(tmp_path, capsys, csr_json, change, words, says):
     assert says in refused(capsys, file, *words)
 
 
-@pytest.mark.parametrize("content, says", [("addr,", "Expecting value"), ("[]", "it holds no object"),
+@pytest.mark.parametrize("content, says", [("addr,", "it is no csr.json"), ("[]", "it is no csr.json"),
+    ("[" * 100_000, "it is no csr.json"), ("\0", "LiteX's builder writes"),
                                            ("{}", "wrote no such csr.json"), (None, "does not exist")])
 def test_no_csr_json(tmp_path, capsys, content, says):
     file = tmp_path / "csr.json"

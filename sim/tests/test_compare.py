@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+from random import Random
 
 import psutil
 import pytest
 import test_attribution
+from damaged import damaged
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.compare import commits, difference_tables, figures, sides
@@ -86,22 +88,47 @@ def test_profiles_of_two_harts_are_paired(compare):
         "no function moved by 0.5 cycles per frame or more."
 
 
+TRANSFER = {"goodput_mbps": 50.5, "segments": 10, "direction": "in", "cpu_idle_percent": 1.5,
+            "off": ["tso"], "round_trip_us": {"median": 20},
+            "profile": {"layers": {"driver": 50}, "functions": {"memcpy": 25}}}
+
+
 def test_a_transfer_has_figures_of_its_own():
-    record = {"goodput_mbps": 50.5, "segments": 10, "direction": "in", "cpu_idle_percent": 1.5,
-              "profile": {"layers": {"driver": 50}, "functions": {"memcpy": 25}}}
-    assert figures.kind(record) == "transfer"
-    assert figures.figures(record)["driver, cycles"] == 5
-    assert figures.functions(record) == {"memcpy": 2.5}
+    assert figures.kind(TRANSFER) == "transfer"
+    assert figures.figures(TRANSFER)["driver, cycles"] == 5
+    assert figures.functions(TRANSFER) == {"memcpy": 2.5}
 
 
 @pytest.mark.parametrize("content, says", [
     (b"\xff", "is no JSON"), (b"{}", "has no results"), (b"[]", "has no results"),
-    (b"[1]", "has no results"), (b'[{"key": 1}]', "has no results")])
+    (b"[1]", "has no results"), (b'[{"key": 1}]', "has no results"),
+    (b"[" * 100_000, "is no JSON"),
+    (json.dumps([trial("napi") | {"ports": None}]).encode(), "result 1 of ")])
 def test_files_without_results(content, says, tmp_path, capsys):
     (tmp_path / "a").write_bytes(content)
     (tmp_path / "b").write_text(json.dumps([trial("napi")]))
     assert cli.main(["compare", str(tmp_path / "b"), str(tmp_path / "a")]) == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("kind", ["trial", "transfer", "profile"])
+def test_damaged_results(kind, seed, tmp_path, capsys):
+    """One line says which file it is, or it made no difference: never anything else."""
+    results = {"trial": [trial("napi"), trial("napi", 512)], "transfer": [TRANSFER],
+               "profile": [attribution.as_json(test_attribution.profile())]}[kind]
+    random = Random(seed)
+    for _ in range(20):
+        bad = damaged(results, random)
+        for name, content in (("good", results), ("bad", bad)):
+            (tmp_path / name).write_text(json.dumps(content))
+        for pair in (("good", "bad"), ("bad", "bad")):
+            status = cli.main(["compare", *(str(tmp_path / side) for side in pair), "--json",
+                               str(tmp_path / "out.json")])
+            said = capsys.readouterr()
+            assert status in (0, 2), bad
+            assert status == 0 or len(said.err.splitlines()) == 1 and "bad" in said.err or "A has" \
+                in said.err, bad
 
 
 def test_results_of_different_commands(tmp_path, capsys):
@@ -179,7 +206,8 @@ def test_a_commit_whose_command_fails(repository, capsys):
 
 @pytest.mark.parametrize("words, says", [
     ("nonsense second", "nonsense is no file, and no commit of this clone"),
-    ("{file} second", "name two files, or two commits"),
+    ("{file} second", "file is a file, and second is none; name two files, or two commits"),
+    ("second {file}", "file is a file, and second is none; name two files, or two commits"),
     ("{file} {file} --run profile", "--run is for commits"),
     ("first second --run shell", "'shell' is not among what commits are compared by"),
     ("first second --run 'profile --json x'", "leave --json"),

@@ -8,10 +8,12 @@ import gzip
 import json
 import re
 from pathlib import Path
+from random import Random
 from xml.etree import ElementTree
 
 import made_up_trials as made_up
 import pytest
+from damaged import damaged
 from matplotlib.figure import Figure
 
 from moderato.sim.lab import cli
@@ -500,6 +502,44 @@ def test_what_json_of_forward_and_tcp_wrote(tmp_path):
     data = re.search(r'"trials.jsonl.gz" href="data:application/gzip;base64,([^"]+)"', page)
     (tmp_path / "data.jsonl.gz").write_bytes(base64.b64decode(data[1]))
     assert records.load([tmp_path / "data.jsonl.gz"]) == found
+
+
+def some(kind: str) -> list[dict]:
+    """A few records of a kind that a report is made of."""
+    return {"rfc2544": lambda: search("napi", 64)[:2], "strategies": lambda: made_up.strategies()[:3],
+            "tcp": lambda: [made_up.transfer()], "receiver": lambda: made_up.study()[:2],
+            "harts": lambda: [made_up.through(), made_up.through_two_harts("rps", 9, 8)],
+            "forward": lambda: [forwarded("napi"), forwarded("xdp")], "profile": lambda: [PROFILE],
+            }[kind]()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["rfc2544", "strategies", "tcp", "receiver", "harts", "forward",
+                                  "profile"])
+def test_damaged_records(kind, seed, tmp_path, capsys):
+    """A report, or a line that says which file it is: never anything else."""
+    good = tmp_path / "good.jsonl"
+    good.write_text(lines([made_up.transfer()]))
+    profile = kind == "profile"
+    random = Random(seed)
+    for _ in range(4 if kind in ("rfc2544", "strategies", "receiver") else 40):  # those draw figures
+        (tmp_path / "folder").mkdir(exist_ok=True)
+        bad = tmp_path / ("folder/bad.json" if profile else
+                          "bad.json" if kind == "forward" else "bad.jsonl")
+        content = damaged(some(kind), random)
+        bad.write_text(lines(content) if bad.suffix == ".jsonl" else json.dumps(content))
+        status = run(good if profile else bad, *(["--profiles", bad.parent] if profile else []))
+        said = capsys.readouterr().err
+        assert status in (0, 1), content
+        assert status == 0 or said.splitlines()[-1].startswith("moderato: ") and (
+            str(bad.parent if profile else bad) in said), content
+
+
+@pytest.mark.parametrize("name", ["deep.json", "deep.jsonl"])
+def test_what_is_nested_too_deeply(name, tmp_path, capsys):
+    (tmp_path / name).write_text("[" * 100_000)
+    assert run(tmp_path / name) == 1
+    assert name in capsys.readouterr().err
 
 
 def test_past_the_stack(tmp_path, capsys):

@@ -46,6 +46,9 @@ def run(options) -> int:
                                 options.phy_address, options.mac_address)
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from None
+    except (TypeError, LookupError, AttributeError) as error:
+        raise UsageError(f"{file}: it is damaged ({error!r}); name the csr.json that LiteX's builder "
+                         "writes, as it wrote it") from error
     print(node, end="")
     if cpu := device_tree.unknown_cpu(csr):
         print(f"moderato: {file}: LiteX's class of this CPU ({cpu}) does not tell what Linux has to "

@@ -13,19 +13,34 @@ SETTINGS = ("variant", "setting", "situation", "direction", "frame_bytes", "load
             "connections", "socket", "window", "program", "check", "gro", "off", "zerocopy",
             "faults", "peer", "kernel", "ethtool")
 LATENCY = ("min", "median", "p99", "max")
+LARGEST = 1e30  # more than any figure, and no infinity
 
 
 def read(path: Path) -> list[dict]:
     """The results in a file; a UsageError says what else it is."""
     try:
         found = json.loads(path.read_text())
-    except ValueError:  # no JSON, or no UTF-8
+    except (ValueError, RecursionError):  # no JSON, no UTF-8, or deeper than any result
         raise UsageError(f"{path} is no JSON; name what --json of `forward`, `profile`, `tcp` or "
                          "another command wrote") from None
     if not isinstance(found, list) or not found or not all(map(kind, found)):
         raise UsageError(f"{path} has no results; name what --json of `forward`, `profile`, `tcp` "
                          "or another command wrote")
+    for number, result in enumerate(found, 1):
+        try:
+            require_figures(result)
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            raise UsageError(f"result {number} of {path} is damaged ({error!r}); name what --json of "
+                             "a command wrote, as it wrote it") from error
     return found
+
+
+def require_figures(result: dict):
+    """What is missing, or is something else than a figure, is found now. Raises what Python does."""
+    settings(result)
+    for name, value in (*figures(result).items(), *functions(result).items()):
+        if not -LARGEST < value < LARGEST:
+            raise ValueError(f"{name}: {value}")
 
 
 def kind(result) -> str | None:

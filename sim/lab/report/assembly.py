@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato report`: from records of trials to tables, figures and one HTML file."""
 
+import contextlib
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from moderato.soc.toolchain.project import ROOT
 
 from ..run import store
 from ..show import outputs
+from ..show.errors import LabError
 from . import profiles, records
 from .chapters import contents
 from .markdown import render as as_markdown
@@ -28,14 +31,16 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
     files, notes = (files, []) if files else defaults()
     if notes:  # published
         profile_folder = profile_folder or PUBLISHED / "profiles"
-    trials = records.load(files)
     profiled = profiles.load(profile_folder)
-    notes += trials.notes
-    for note in notes:
-        print(f"moderato: {note}", file=sys.stderr)
-    sections = contents(Material(trials, profiled))
+    with damage_said(files):
+        trials = records.load(files)
+        notes += trials.notes
+        for note in notes:
+            print(f"moderato: {note}", file=sys.stderr)
+        sections = contents(Material(trials, profiled))
+        page = render(sections, notes)
     with outputs.replacing(output) as file:
-        file.write_text(render(sections, notes), encoding="utf-8")
+        file.write_text(page, encoding="utf-8")
     if figure_folder:
         figure_folder.mkdir(exist_ok=True)
         for plot in _parts(sections, Plot):
@@ -48,6 +53,18 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
           f"{len(_parts(sections, Plot))} figures")
     outputs.name(figure_folder, markdown)
     return 0
+
+
+@contextlib.contextmanager
+def damage_said(files: Sequence[Path]) -> Iterator[None]:
+    """A LabError for what a record of the files is not: a dictionary where a number should be, …"""
+    try:
+        yield
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        raise LabError(f"no report can be made of {', '.join(map(str, files))}: a record in there is "
+                       f"damaged ({error!r}, in line {place.lineno} of {Path(place.filename).name}); "
+                       "make it again, or leave that file out") from error
 
 
 def defaults() -> tuple[list[Path], list[str]]:

@@ -12,8 +12,9 @@ HEAD = ("bytes", "load, %", "variant", "offered", "received", "forwarded", "drop
 
 
 def record(trial: dict) -> dict:
-    """A trial as a record of its kind. Raises KeyError or TypeError if it is none."""
-    _row(trial)  # what is missing is found now
+    """A trial as a record of its kind. Raises KeyError, TypeError, … if it is none."""
+    if not all(isinstance(cell, str) for cell in _row(trial)):  # what is missing is found, too
+        raise TypeError("its variant is no name")
     where(trial)
     return {**trial, "kind": KIND}
 

@@ -46,8 +46,10 @@ def _read(file: Path) -> list[dict]:
         profiles = json.loads(file.read_text())
         if not isinstance(profiles, list):
             raise TypeError("not a list")
-        tables5(profiles)  # what is missing is found now
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        for table in tables5(profiles):
+            table.html()  # what is missing, or is no figure, is found now
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+            RecursionError) as error:
         raise LabError(f"{file} is not a profile ({error!r}); make it again with `./moderato "
                        "profile --json`, or take it out of the folder") from error
     return profiles

@@ -106,7 +106,7 @@ def written(file: Path) -> list[dict]:
         return [each if "key" in each else forwards.record(each) | {
             "key": key(forwards.KIND, [json.dumps(each | {"simulation": None}, sort_keys=True)])}
             for each in found]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise LabError(f"{file} is not what --json of `./moderato forward` or `tcp` wrote ({error!r}); "
                        "name another file (a profile goes into a folder for --profiles)") from error
 

@@ -90,9 +90,10 @@ def lines(path: Path) -> Iterator[dict | None]:
             for line in file:
                 try:
                     record = json.loads(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     record = None
-                yield record if isinstance(record, dict) and "key" in record else None
+                whole = isinstance(record, dict) and isinstance(record.get("key"), str)
+                yield record if whole else None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise LabError(f"{path} is not a whole gzip file ({error}); fetch it again, or name "
                        "another file") from error
