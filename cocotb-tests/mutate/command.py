@@ -12,6 +12,10 @@ from . import campaign, page
 from .mutants import MUTANTS, TESTS
 
 
+class Unknown(Exception):
+    """There are too few verdicts for a page; the message says what to do."""
+
+
 def chosen(only: str) -> list:
     """The mutants in whose 'file: name' the regular expression is found."""
     return [mutant for mutant in MUTANTS if re.search(only, f"{mutant.file}: {mutant.name}")]
@@ -21,11 +25,17 @@ def mutate(mutants: list, jobs: int, write_page: bool, only_known: bool) -> int:
     """Judges them, so many at once, and prints what became of each. Or tells what is known of them.
 
     Returns 1 if a mutant survives that is not known to be equivalent, if one that is said to be is
-    killed after all, or if nothing is known of one. Raises campaign.Unsound.
+    killed after all, or if nothing is known of one. Raises campaign.Unsound, or Unknown if a page would
+    be made of too little.
     """
     for mutant in mutants:
         mutant.apply((campaign.GATEWARE / mutant.file).read_text())
+    others = known(set(MUTANTS) - set(mutants)) if write_page else {}
     verdicts = known(mutants) if only_known else run(mutants, jobs)
+    missing = len(MUTANTS) - len(verdicts) - len(others)
+    if write_page and only_known and missing:
+        raise Unknown(f"nothing is known of {missing} of {len(MUTANTS)} mutants on this gateware, and "
+                      "the page stays as it is; run `./moderato mutate --page`, an hour on two cores")
     wrong = [verdict for verdict in verdicts.values()
              if verdict.killed == bool(verdict.mutant.equivalent)]
     print(f"\n{page.score(verdicts.values())}; {len(mutants) - len(verdicts)} not run.")
@@ -33,7 +43,7 @@ def mutate(mutants: list, jobs: int, write_page: bool, only_known: bool) -> int:
         print(f"{verdict.mutant.file}: {verdict.mutant.name}: "
               + ("said to be equivalent, but killed" if verdict.killed else "SURVIVES"))
     if write_page:
-        page.write(MUTANTS, verdicts | known(set(MUTANTS) - set(verdicts)))
+        page.write(MUTANTS, verdicts | others)
     return 1 if wrong or len(verdicts) < len(mutants) else 0
 
 

@@ -3,6 +3,7 @@
 
 import pytest
 
+from . import campaign, command, page
 from .mutants import MUTANTS, TESTS
 from .overlay import GATEWARE
 
@@ -23,3 +24,21 @@ def test_names_are_unique():
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.file}: {mutant.name}")
 def test_mutant_is_one_change(mutant):
     compile(mutant.apply((GATEWARE / mutant.file).read_text()), mutant.file, "exec")
+
+
+@pytest.mark.parametrize("without", [1, len(MUTANTS)])
+@pytest.mark.parametrize("asked", [1, len(MUTANTS)])
+def test_a_page_is_not_made_of_what_is_not_known(without, asked, tmp_path, monkeypatch):
+    """That of before knows more. It is asked for some mutants, or for all."""
+    passed = campaign.Outcome("failed", None, None, 1.0)
+    unknown = MUTANTS[len(MUTANTS) - without:]
+    monkeypatch.setattr(campaign, "known_verdict", lambda mutant, tests: (
+        None if mutant in unknown else campaign.Verdict(mutant, tests[0], passed, 1.0)))
+    monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    page.PAGE.write_text("as it was")
+    with pytest.raises(command.Unknown, match=f"known of {without} of {len(MUTANTS)} mutants"):
+        command.mutate(MUTANTS[:asked], 1, write_page=True, only_known=True)
+    assert page.PAGE.read_text() == "as it was"
+    unknown.clear()
+    command.mutate(MUTANTS[:asked], 1, write_page=True, only_known=True)
+    assert "Not a whole run" not in page.PAGE.read_text() and "mutants killed" in page.PAGE.read_text()

@@ -17,20 +17,22 @@ def options(parser):
     add("--only", type=pattern, default="", metavar="PATTERN",
         help="mutants in whose 'file: name' this regular expression is found (default: all, an "
              "hour on two cores)")
-    add("--page", action="store_true", help="write docs/mutation.md at the end")
-    add("--known", action="store_true", help="run nothing: show what was found out before")
+    add("--page", action="store_true", help="write docs/mutation.md at the end; with --known, if all "
+                                            "verdicts are there")
+    add("--known", action="store_true", help="run nothing: show what was found out before; ends with "
+                                               "1 if that is not all")
 
 
 def run(options) -> int:
     importable()
     from mutate import campaign
-    from mutate.command import chosen, mutate
+    from mutate.command import Unknown, chosen, mutate
     mutants = chosen(options.only)
     if not mutants:
         raise UsageError(f"no mutant fits {options.only!r}")
     try:
         return mutate(mutants, options.jobs, options.page, options.known)
-    except campaign.Unsound as error:
+    except (campaign.Unsound, Unknown) as error:
         raise LabError(str(error)) from None
 
 
