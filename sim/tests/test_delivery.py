@@ -91,19 +91,26 @@ def test_a_stop_keeps_what_is_done(started, tmp_path, name, stop):
     assert len(all_of) == of and [each for each in all_of if each in trials] == trials
 
 
-def test_a_stop_before_anything_is_done_writes_nothing(started, machine, tmp_path):
-    file = tmp_path / "out.json"
+@pytest.mark.parametrize("folder_is_there", [False, True])
+def test_a_stop_before_anything_is_done_writes_nothing(started, machine, tmp_path, folder_is_there):
+    """And leaves no folder that it made for what would have been there."""
+    file, folder = tmp_path / "out.json", tmp_path / "captures"
     file.write_text("old")
+    if folder_is_there:
+        folder.mkdir()
     lab = started(["forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000",
-                   "--json", str(file)], stall=1)
+                   "--json", str(file), "--pcap", str(folder)], stall=1)
     for line in lab.stderr:
         if "1 of 1 variants ready" in line:
             break
-    threading.Event().wait(0.5)
+    while not (folder.exists() and [*folder.iterdir()]):
+        assert lab.poll() is None
+        threading.Event().wait(0.05)
     lab.send_signal(signal.SIGTERM)
     table, said = lab.communicate(timeout=60)
     assert lab.returncode == 130 and (table, said) == ("", "moderato: stopped\n")
     assert file.read_text() == "old"
+    assert folder.exists() == folder_is_there and [*tmp_path.glob("captures/*")] == []
 
 
 @pytest.fixture

@@ -25,9 +25,10 @@ def run(options) -> int:
 
     from moderato.soc.linux import series
 
+    from ..show import outputs
     who = series.author(options.author)
-    options.output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as work:
+    with outputs.not_left_empty(options.output), tempfile.TemporaryDirectory() as work:
+        options.output.mkdir(parents=True, exist_ok=True)
         for mail in series.write(options.output, who, Path(work), options.tree):
             print(mail)
     return 0

@@ -60,7 +60,8 @@ def forward(wanted: Request) -> int:
             outputs.write_json(path, part.mark(objects(results, of))))), made=wanted.pcap)
         return report_problems(results)
 
-    return delivery.keep(lambda found: run(of, trials, found), len(trials), show)
+    with outputs.not_left_empty(wanted.pcap):
+        return delivery.keep(lambda found: run(of, trials, found), len(trials), show)
 
 
 def objects(results: Sequence[Result], of: Machine) -> list[dict]:

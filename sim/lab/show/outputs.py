@@ -104,6 +104,19 @@ def replacing_folder(path: Path | None, ours: Collection[str]) -> Iterator[Path 
             shutil.rmtree(temporary, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def not_left_empty(path: Path | None) -> Iterator[None]:
+    """Takes a folder away at the end if it was not there before, and nothing went into it. No path, no
+    folder."""
+    there = path is None or path.exists()
+    try:
+        yield
+    finally:
+        if not there:
+            with contextlib.suppress(OSError):  # of one that has something, or was never made
+                path.rmdir()
+
+
 def require_ours(path: Path, ours: Collection[str]):
     """Refuse to replace a folder that has more than files with such names: they are somebody's."""
     if not path.exists():

@@ -54,7 +54,8 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
             made=transfers[0].pcap)
         return report_problems(records)
 
-    return delivery.keep(lambda found: run(wanted, found), len(transfers), deliver)
+    with outputs.not_left_empty(transfers[0].pcap):
+        return delivery.keep(lambda found: run(wanted, found), len(transfers), deliver)
 
 
 def run(wanted: Request, found: dict[tuple, dict]):
