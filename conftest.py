@@ -151,6 +151,10 @@ def listen():
 def pytest_configure(config):
     if gone := [name for name in LONGEST if not (ROOT / name.split("::")[0]).is_file()]:
         raise pytest.UsageError(f"LONGEST in conftest.py names {', '.join(gone)}: no such file")
+    if not config.option.pyargs:  # these would be names of packages
+        place = config.invocation_params.dir
+        if gone := [word for word in config.args if not (place / word.split("::")[0]).exists()]:
+            raise pytest.UsageError(f"{', '.join(gone)}: no such file or folder of tests")
     os.environ.pop("COLUMNS", None)  # which xdist sets; the lab's tables would heed it
     if not hasattr(config, "workerinput"):
         STOPS[signal.SIGTERM] = signal.default_int_handler  # as after Ctrl-C

@@ -750,3 +750,14 @@ def test_setup_takes_no_words(tmp_path):
     shown = launch(clone, "setup foo")
     assert (shown.returncode, shown.stdout) == (2, "")
     assert "leave foo out" in shown.stderr and not (clone / ".venv").exists()
+@pytest.mark.parametrize("words, says", [
+    ("nosuch.py", "nosuch.py: no such file"), ("sim/tests nosuch sim/nosuch.py::test_it",
+                                               "nosuch, sim/nosuch.py::test_it: no such file"),
+    ("sim/tests/test_columns.py -k nosuch", None), ("--pyargs moderato.sim.lab", None)])
+def test_tests_that_are_not_there(words, says):
+    ended = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", *words.split()],
+                           cwd=ROOT, capture_output=True, text=True)
+    assert (f"ERROR: {says}" in ended.stderr) if says else "no such file" not in ended.stderr
+    assert not says or ended.returncode == pytest.ExitCode.USAGE_ERROR
+
+
