@@ -8,13 +8,24 @@
 The first argument names the target; the others are its own.
 """
 
+import difflib
 import importlib
+import pkgutil
 import sys
+
+from litex_boards import targets
 
 from moderato import add_moderato
 
+known = [module.name for module in pkgutil.iter_modules(targets.__path__)]
+name  = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+if name not in known:
+    close = "".join(f"; did you mean {each}?" for each in difflib.get_close_matches(name, known, n=1))
+    print(f"litex-boards has no target {name!r}{close} (known: {', '.join(known)})", file=sys.stderr)
+    sys.exit(2)
+
 # A target makes its PHY and calls add_ethernet; what it says of LiteEth's MAC (its host's address,
 # its DHCP) is not for this one.
-target = importlib.import_module(f"litex_boards.targets.{sys.argv.pop(1)}")
+target = importlib.import_module(f"litex_boards.targets.{name}")
 target.BaseSoC.add_ethernet = lambda soc, phy, **_: add_moderato(soc, phy=phy)
 target.main()

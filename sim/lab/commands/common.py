@@ -200,6 +200,12 @@ def system(options) -> System:
                   options.memory, options.clock)
 
 
+def require_system(options):
+    """Refuse what does not go together of the machine's options."""
+    variants(options)
+    system(options)
+
+
 def system_and_traffic(options) -> tuple[System, Traffic]:
     """What is measured, and what the tester offers to it."""
     chosen = system(options)

@@ -7,9 +7,13 @@ import sys
 
 from moderato.soc.toolchain.project import ROOT
 
+from ..show.errors import UsageError
+
 EXAMPLES = ("litex-sim build",
             "litex-boards digilent_arty --with-ethernet --build --no-compile",
             "linux-smp")
+
+REST = "OPTIONS"  # any number of words; of others there has to be one each
 
 # By name: the program in examples/, the words that it takes, and what it is.
 PROGRAMS = {
@@ -31,6 +35,16 @@ def options(parser):
     add("name", choices=PROGRAMS, metavar="NAME",
         help="; ".join(f"{name}{words}: {what}" for name, (_, words, what) in PROGRAMS.items()))
     add("words", nargs=argparse.REMAINDER, metavar="...", help="the example's own words")
+
+
+def check(options):
+    _, words, _ = PROGRAMS[options.name]
+    needed = [word for word in words.split() if word != REST]
+    if len(options.words) < len(needed) or needed and options.words[0].startswith("-"):
+        raise UsageError(f"{options.name} needs {needed[0]}: moderato example {options.name}{words}")
+    if len(options.words) > len(needed) and REST not in words:
+        raise UsageError(f"moderato example {options.name}{words} takes no more words; leave "
+                         f"{options.words[len(needed)]} out")
 
 
 def run(options) -> int:

@@ -26,6 +26,7 @@ def options(parser):
 
 def check(options):
     common.require_distinct([], [("--json", options.json), ("--pcap", options.pcap)])
+    common.require_system(options)
 
 
 def run(options) -> int:

@@ -68,6 +68,10 @@ def check(options):
             files.streamed_file(str(path))
         except argparse.ArgumentTypeError as error:
             raise UsageError(f"{name}: {error}") from None
+    require_together(options)
+    require_far(options)
+    require_of_two(options)
+    common.require_system(options)
 
 
 def second_recording(options) -> Path | None:
@@ -86,10 +90,6 @@ def second_files(options) -> list[common.Named]:
 def run(options) -> int:
     from ..live import live
     from ..live.boxes import DELAY_NS
-    require_together(options)
-    require_far(options)
-    require_of_two(options)
-    common.variants(options)
     request = live.Request(options.variant, options.command, common.system(options), options.record,
                            options.capture, options.json, options.until, options.pace or 1.0,
                            options.begin, options.folded, options.watch, options.boxes,

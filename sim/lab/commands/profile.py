@@ -27,6 +27,7 @@ def options(parser):
 def check(options):
     common.require_distinct([], [("--folded", options.folded), ("--json", options.json),
                                  ("--flame-graph", options.flame_graph)])
+    common.require_system(options)
 
 
 def run(options) -> int:

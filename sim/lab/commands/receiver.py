@@ -16,14 +16,16 @@ def options(parser):
                         f"{','.join(map(str, BUFFERS))})")
     common.add_json(parser)
     common.add_farm(parser)
+    common.add_yes(parser)
 
 
 def check(options):
     common.require_distinct([("--results", options.results)], [("--json", options.json)])
+    common.require_system(options)
 
 
 def run(options) -> int:
     from ..receiver.study import Request, receiver
     chosen, *_ = common.variants(options)  # the first one is as the paper's driver
     return receiver(Request(chosen, options.user_buffer, common.system(options), options.json,
-                            common.where(options)))
+                            common.where(options), patient=options.yes))

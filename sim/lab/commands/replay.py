@@ -29,6 +29,8 @@ def check(options):
     common.require_distinct([("--in0", options.in0), ("--in1", options.in1)],
                             [("--out0", options.out0), ("--out1", options.out1),
                              ("--json", options.json)])
+    common.variant(options)
+    common.require_system(options)
 
 
 def run(options) -> int:

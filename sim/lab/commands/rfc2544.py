@@ -31,9 +31,13 @@ def options(parser):
     common.add_yes(parser)
 
 
+def check(options):
+    require_used(options)
+    common.require_system(options)
+
+
 def run(options) -> int:
     from ..rfc2544.matrix import Request, rfc2544
-    require_used(options)
     variants = common.variants(options)
     system, traffic = common.system_and_traffic(options)
     return rfc2544(Request(options.test, variants, options.frame_size, options.load or LOADS,

@@ -23,10 +23,13 @@ def options(parser):
                         help="of --load: octets, destination address to FCS (default: 64)")
 
 
-def run(options) -> int:
-    from ..run.shell import Load, shell
-    common.variants(options)
+def check(options):
+    common.require_system(options)
     if options.frame_size and not options.load:
         raise UsageError("--frame-size is of the frames of --load; add it, or leave both out")
+
+
+def run(options) -> int:
+    from ..run.shell import Load, shell
     load = Load(options.load, options.frame_size or 64) if options.load else None
     return shell(options.variant, options.command, common.system(options), options.udp_echo, load)

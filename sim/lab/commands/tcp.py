@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """TCP into the guest, out of it, and through it; prints a table."""
 
+from ..run.variants import LITEETH, OFFLOAD
+from ..show.errors import UsageError
 from . import arguments, common, files
 
 EXAMPLES = ("--direction in,out,through --variant napi-full --link 1000",
@@ -9,7 +11,9 @@ EXAMPLES = ("--direction in,out,through --variant napi-full --link 1000",
 
 
 def options(parser):
-    from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES, PEERS, PROGRAMS, Transfer
+    from ..tcp.transfer import (
+        DIRECTIONS, FAULTS, FEATURES, OF_HARDWARE, PEERS, PROGRAMS, Transfer,
+    )
     common.add_machine(parser, several=True)
     add = parser.add_argument
     add("--direction", type=arguments.directions, default=list(DIRECTIONS), metavar="D[,D...]",
@@ -31,7 +35,8 @@ def options(parser):
     add("--gro", choices=("on", "off"),
         help="in the guest (default: off for through, as a router has it; else on)")
     add("--off", type=arguments.features, default=[], metavar="F[,F...]",
-        help=f"what the guest does without, as with ethtool -K: {', '.join(FEATURES)}")
+        help=f"what the guest does without, as with ethtool -K: {', '.join(FEATURES)} "
+             f"({' and '.join(OF_HARDWARE)} need --nic offload)")
     add("--zerocopy", action="store_true",
         help="the guest's program sends with MSG_ZEROCOPY: its pages go to the NIC as they are "
              "(needs --nic offload)")
@@ -50,18 +55,20 @@ def options(parser):
         help="also write every frame of each transfer here, in a folder for each; made anew even "
              "if it is kept")
     common.add_farm(parser)
+    common.add_yes(parser)
 
 
 def check(options):
+    from ..tcp.transfer import OF_HARDWARE, OUT
     common.require_distinct([("--results", options.results)],
                             [("--json", options.json), ("--pcap", options.pcap)])
-
-
-def run(options) -> int:
-    from ..run.variants import OFFLOAD
-    from ..show.errors import UsageError
-    from ..tcp.transfers import Request, each_way, tcp
-    from ..tcp.transfer import OUT, Transfer, usual_gro
+    common.require_system(options)
+    if options.off and options.nic == LITEETH:
+        raise UsageError("--off is of what Moderato's driver has, and LiteEth's does without all of it; "
+                         "leave --off or --nic out")
+    if options.nic != OFFLOAD and (lacks := [name for name in options.off if name in OF_HARDWARE]):
+        raise UsageError(f"--off {lacks[0]} is of a MAC that has it; add --nic {OFFLOAD}, or leave "
+                         f"{lacks[0]} out")
     if options.program == "nuttcp" and (options.direction != [OUT] or options.connections > 1):
         raise UsageError("--program nuttcp sends over one connection: its receiver wants another "
                          "nuttcp at the other end; add --direction out, or leave it out")
@@ -73,6 +80,11 @@ def run(options) -> int:
         raise UsageError("--peer stalls is a receiver's fault; add --direction out or through")
     if options.pcap and options.scheduler:
         raise UsageError("--pcap is written where the workers are; leave out --scheduler")
+
+
+def run(options) -> int:
+    from ..tcp.transfer import Transfer, usual_gro
+    from ..tcp.transfers import Request, each_way, tcp
     like = Transfer(options.direction[0], "", octets=options.bytes,
                     connections=options.connections, user_buffer=options.user_buffer,
                     socket=options.socket, window=options.window, check=options.check,
@@ -84,4 +96,5 @@ def run(options) -> int:
     gro = {direction: options.gro == "on" if options.gro else usual_gro(direction)
            for direction in options.direction}
     return tcp(Request(each_way(like, gro, common.variants(options), options.link),
-                       common.system(options), options.json, common.where(options)))
+                       common.system(options), options.json, common.where(options),
+                       patient=options.yes))

@@ -18,6 +18,11 @@ def options(parser):
     common.add_yes(parser)
 
 
+def check(options):
+    common.variant(options)
+    common.require_system(options)
+
+
 def run(options) -> int:
     from ..explain.timeline import Request, timeline
     return timeline(Request(common.variant(options), options.frame_size, options.frames,

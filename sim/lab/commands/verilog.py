@@ -2,8 +2,9 @@
 """Write the MAC as one Verilog file, for designs without LiteX."""
 
 import argparse
+import re
 
-from moderato.gateware.options import OPTIONS, MACOptions
+from moderato.gateware.options import JUMBO_ORDER, OPTIONS, MACOptions
 
 from ..show.errors import UsageError
 from . import files
@@ -15,6 +16,7 @@ EXAMPLES = ("--phy gmii --sys-clk-freq 100e6 --output build",
 PHYS = ("gmii", "mii")
 DMAS = ("axi64", "axi32", "wishbone64", "wishbone32")
 BUSES = ("axi-lite", "wishbone")
+OF_JUMBO = ("rx_fifo_order", "tx_fifo_order")  # which --jumbo sets
 
 
 def options(parser):
@@ -26,14 +28,14 @@ def options(parser):
     add("--name", type=module_name, default="moderato",
         help="of the module and its file (default: moderato)")
     for option in OPTIONS.values():
-        flag = f"--{option.name.replace('_', '-')}"
         if option.is_switch:
-            needs = "".join(f"; needs --{name.replace('_', '-')}" for name in option.needs)
-            add(flag, action="store_true", help=f"with {option.meaning}{needs}")
+            needs = "".join(f"; needs {flag(name)}" for name in option.needs)
+            add(flag(option.name), action="store_true", help=f"with {option.meaning}{needs}")
         else:
-            add(flag, type=int, default=option.default, metavar="N",
+            add(flag(option.name), type=int, metavar="N",
                 help=f"{option.meaning}: {option.least} to {option.most} "
-                     f"(default: {option.default})")
+                     f"(default: {option.default}" + ", or as --jumbo has it"
+                     * (option.name in OF_JUMBO) + ")")
     add("--output", type=files.output_folder, required=True, metavar="DIR",
         help="a folder, made if it is not there; the registers go there, too, as a C header and "
              "as constants for Verilog")
@@ -44,7 +46,12 @@ def check(options):
     try:
         MACOptions(**of_mac(options))
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(in_flags(error)) from None
+    for name in OF_JUMBO:
+        order = getattr(options, name)
+        if options.jumbo and order is not None and order < JUMBO_ORDER:
+            raise UsageError(f"--jumbo has FIFOs of 2^{JUMBO_ORDER} octets; leave {flag(name)} {order} "
+                             "out")
 
 
 def run(options) -> int:
@@ -54,13 +61,24 @@ def run(options) -> int:
                                bus=options.bus, sys_clk_freq=options.sys_clk_freq,
                                **of_mac(options)))
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(in_flags(error)) from None
     return 0
 
 
 def of_mac(options) -> dict:
-    """Those of MACOptions."""
-    return {name: getattr(options, name) for name in OPTIONS}
+    """Those of MACOptions that were given."""
+    return {name: value for name in OPTIONS if (value := getattr(options, name)) is not None}
+
+
+def flag(name: str) -> str:
+    """An option of MACOptions as it is called here."""
+    return f"--{name.replace('_', '-')}"
+
+
+def in_flags(error: ValueError) -> str:
+    """What MACOptions says: its names stand where it begins, and behind what one needs."""
+    names = "|".join([*OPTIONS, "sys_clk_freq"])
+    return re.sub(rf"(^| needs | and )({names})\b", lambda found: found[1] + flag(found[2]), str(error))
 
 
 def hertz(word: str) -> float:

@@ -17,9 +17,7 @@ LONG = 3600     # seconds, from which on nobody should start without knowing
 def announce(simulated: Sequence[float], patient: bool, harts: int, instead: str):
     """Say how long trials of so many simulated seconds take here; what takes hours has to be
     wanted (`patient`), or it is a UsageError that says what to do `instead`."""
-    total = _together(simulated, harts)
-    if total >= LONG and not patient:
-        raise _long(sum(simulated), total, instead)
+    total = require_wanted(simulated, patient, harts, instead)
     trials = f"{len(simulated)} trial{'s' * (len(simulated) != 1)}"
     print(f"moderato: {trials}, {sum(simulated):.3g} s of simulated time, about {duration(total)} "
           "once the machine is built", file=sys.stderr)
@@ -27,13 +25,19 @@ def announce(simulated: Sequence[float], patient: bool, harts: int, instead: str
 
 def announce_searches(simulated: Sequence[float], patient: bool, harts: int = 1):
     """As `announce`, of about so many trials, some of which may be kept from earlier runs."""
-    total = _together(simulated, harts)
-    if total >= LONG and not patient:
-        raise _long(sum(simulated), total,
-                    "give less of --variant, --frame-size, --test or --phases")
+    total = require_wanted(simulated, patient, harts,
+                           "give less of --variant, --frame-size, --test or --phases")
     print(f"moderato: about {len(simulated)} trials, {sum(simulated):.3g} s of simulated time, about "
           f"{duration(total)} once the machine is built; less if some are kept from earlier",
           file=sys.stderr)
+
+
+def require_wanted(simulated: Sequence[float], patient: bool, harts: int, instead: str) -> float:
+    """Seconds that trials take here: a UsageError, as of `announce`, if those are hours."""
+    total = _together(simulated, harts)
+    if total >= LONG and not patient:
+        raise _long(sum(simulated), total, instead)
+    return total
 
 
 def require_short(simulated: float, patient: bool, harts: int = 1):

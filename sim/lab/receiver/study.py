@@ -25,6 +25,7 @@ class Request:
     system:  System = System()
     json:    Path | None = None
     where:   Where = Where()
+    patient: bool = False  # also if it takes hours
 
 
 def receiver(wanted: Request) -> int:
@@ -33,8 +34,9 @@ def receiver(wanted: Request) -> int:
     Each record is kept, and not made again.
     """
     every_size = [transfer(wanted.variant, size, wanted.system) for size in wanted.buffers]
-    return transfers.tcp(transfers.Request(every_size, wanted.system, wanted.json, wanted.where),
-                       receiver_tables.render)
+    return transfers.tcp(transfers.Request(every_size, wanted.system, wanted.json, wanted.where,
+                                           wanted.patient, "give less of --user-buffer"),
+                         receiver_tables.render)
 
 
 def transfer(variant: str, user_buffer: int, system: System) -> Transfer:

@@ -18,7 +18,8 @@ from .transfer import FAULT_EVERY, IN, KIND, PEERS, THROUGH, Transfer
 
 STREAM, RESULT = "/tmp/stream", "/tmp/result"
 TESTER = "198.18.0.2"     # at port 0, where all connections begin or end
-PATIENCE = 2_000_000_000  # clocks that a transfer may take without an end
+PATIENCE = 2_000_000_000  # clocks that a transfer may take without an end,
+SLOWEST = 400_000_000     # or, of a long one, for each second that it should take at 100 MHz
 
 
 def run(transfer: Transfer, session: Session, sys_clk_hz: int,
@@ -106,7 +107,8 @@ def request(transfer: Transfer) -> dict:
     wanted = {"direction": transfer.direction, "connections": transfer.connections,
               "octets": transfer.octets, "window": transfer.window, "seed": SEED,
               "check": transfer.program != "nuttcp",
-              "link_mbps": transfer.link_mbps, "quiet_cycles": QUIET, "max_cycles": PATIENCE}
+              "link_mbps": transfer.link_mbps, "quiet_cycles": QUIET,
+              "max_cycles": max(PATIENCE, round(SLOWEST * transfer.seconds))}
     faults = [{"port": port, "way": way, "segments": "all", "kind": kind,
                "frame": FAULT_EVERY * (1 + number) // (1 + len(transfer.faults)), "every": FAULT_EVERY}
               for number, kind in enumerate(transfer.faults) for way in ("in", "out")

@@ -13,6 +13,9 @@ FAULTS = ("drop", "damage", "duplicate", "swap")
 FAULT_EVERY = 200  # segments
 # Of the NIC, by their names for ethtool -K.
 FEATURES = ("rx", "tx", "sg", "tso", "rx-gro-hw")
+OF_HARDWARE = ("rx", "rx-gro-hw")  # those that the driver does not have by itself
+TYPICAL = 75         # Mb/s: half of what docs/tcp.md has, or more,
+EACH_OCTET = 0.1     # and of each octet of a small user's buffer: a call is dear
 PEERS = {          # what the tester's end does wrong: fields of moderato-sim's `talk`
     "stalls":   {"stall": {"after": 500_000, "cycles": 100_000_000}},
     "vanishes": {"vanish": {"after": 500_000}},
@@ -65,6 +68,14 @@ class Transfer:
         words += [f"kernel {self.kernel}"] * (self.kernel != "normal")
         words += [f"{self.harts} harts {self.spread}"] * (self.harts > 1)
         return " ".join([*words, *self.faults, *filter(None, [self.peer])])
+
+    @property
+    def seconds(self) -> float:
+        """Of simulated time, roughly."""
+        rate = min(self.link_mbps, TYPICAL)
+        if self.direction != THROUGH:
+            rate = min(rate, EACH_OCTET * self.user_buffer)
+        return self.octets * self.connections * 8 / (rate * 1e6)
 
     @property
     def captures(self) -> Path | None:

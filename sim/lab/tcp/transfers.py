@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..explain import symbols
+from ..measure import estimate
 from ..measure.trial import CAPTURES
 from ..run import farm, state, store
 from ..run.machine import Machine, machine
@@ -27,6 +28,8 @@ class Request:
     system:    System = System()
     json:      Path | None = None
     where:     Where = Where()
+    patient:   bool = False  # also if it takes hours,
+    instead:   str = "give less of --bytes, --connections or --variant"  # of that
 
 
 def each_way(like: Transfer, directions: Mapping[str, bool], variants: Sequence[str],
@@ -43,6 +46,8 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
     a transfer is unsound. Each record is kept, and not made again.
     """
     transfers = wanted.transfers
+    estimate.require_wanted([each.seconds for each in transfers], wanted.patient, wanted.system.harts,
+                            wanted.instead)
     for each in transfers:
         if each.captures:
             outputs.require_ours(each.captures, CAPTURES)
