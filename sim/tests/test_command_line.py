@@ -782,8 +782,19 @@ def test_ctrl_c_while_python_imports(program, ignored, tmp_path):
 
 def test_the_launcher_starts_what_ctrl_c_ends():
     """That is, none of .venv's scripts, which import before anything can be said of it."""
-    started = re.findall(r"""python3?"?(?: -S)? -m (\S+)""", (ROOT / "moderato").read_text())
+    started = re.findall(r"""python3?"?(?: -S?P)? -m (\S+)""", (ROOT / "moderato").read_text())
     assert set(started) - {"pytest"} == set(EARLY)
+
+
+def test_the_user_s_folder_is_not_imported_from(tmp_path):
+    for name in ("sim", "soc", "moderato"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    (tmp_path / "signal.py").write_text("raise SystemExit('imported')")
+    for words, status in (("help", 0), ("about", 0), ("forward --variant nosuch", 2)):
+        ended = subprocess.run([ROOT / "moderato", *words.split()], cwd=tmp_path, capture_output=True,
+                               text=True)
+        assert ended.returncode == status and "imported" not in ended.stdout + ended.stderr
 
 
 @pytest.mark.parametrize("words, says", [
