@@ -52,6 +52,35 @@ static int moderato_spare_create(struct moderato_priv *priv,
 	return 0;
 }
 
+/* In the place of the running one. Where the hardware was given up, that is down, and
+ * @rx is not started either.
+ */
+static int moderato_spare_put_rx(struct moderato_queue *q,
+				 struct moderato_rx *rx)
+{
+	struct moderato_rx *old = q->rx;
+
+	if (netif_device_present(q->priv->ndev))
+		return moderato_rx_install(q, rx);
+	q->rx = rx;
+	moderato_rx_destroy(old);
+	return 0;
+}
+
+static int moderato_spare_put_tx(struct moderato_queue *q,
+				 struct moderato_tx *tx)
+{
+	struct moderato_tx *old = q->tx;
+
+	if (netif_device_present(q->priv->ndev))
+		return moderato_tx_install(q, tx);
+	q->tx = tx;
+	/* As in moderato_tx_install() */
+	synchronize_net();
+	moderato_tx_destroy(old);
+	return 0;
+}
+
 /* In place of the running ones, which are moved out */
 static int moderato_spare_install_rx(struct moderato_priv *priv,
 				     struct moderato_spare *spare)
@@ -65,7 +94,7 @@ static int moderato_spare_install_rx(struct moderato_priv *priv,
 		if (!rx)
 			continue;
 		spare->rx[q->index] = NULL;
-		err = moderato_rx_install(q, rx) ?: err;
+		err = moderato_spare_put_rx(q, rx) ?: err;
 	}
 	return err;
 }
@@ -82,7 +111,7 @@ static int moderato_spare_install_tx(struct moderato_priv *priv,
 		if (!tx)
 			continue;
 		spare->tx[q->index] = NULL;
-		err = moderato_tx_install(q, tx) ?: err;
+		err = moderato_spare_put_tx(q, tx) ?: err;
 	}
 	return err;
 }

@@ -390,8 +390,7 @@ int moderato_rx_install(struct moderato_queue *q, struct moderato_rx *rx)
 	q->rx = rx;
 	if (err)
 		moderato_give_up(q->priv);
-	/* What was given up before is not started again */
-	if (netif_device_present(q->priv->ndev))
+	else
 		moderato_rx_up(rx);
 	moderato_rx_destroy(old);
 	return err;

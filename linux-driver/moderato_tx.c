@@ -653,8 +653,7 @@ int moderato_tx_install(struct moderato_queue *q, struct moderato_tx *tx)
 	q->tx = tx;
 	if (err)
 		moderato_give_up(q->priv);
-	/* What was given up before is not started again */
-	if (netif_device_present(q->priv->ndev))
+	else
 		moderato_tx_up(tx);
 	/* A poll may still look at it, as may netpoll */
 	synchronize_net();

@@ -119,8 +119,8 @@ def nothing_runs(monkeypatch):
            "nic flows", "kernel xdp", "hz 1000", "harts 2", "spread pinned", "memory dram",
            "clock 84")),
     ("live --replay {tmp}/file --capture {tmp}/file", "are the same file"),
-    ("live --replay {tmp}/two --capture {tmp}/two.1", "--capture and --replay of box 1 are the same"),
-    ("live --replay {tmp}/two --folded {tmp}/f --capture {tmp}/f.1", "are the same file"),
+    ("live --replay {tmp}/both --capture {tmp}/both.1", "--capture and --replay of box 1 are the same"),
+    ("live --replay {tmp}/both --folded {tmp}/f --capture {tmp}/f.1", "are the same file"),
     ("live --record -", "- is of this command only"),
     ("live --json {tmp}/a", "--json is of a session with -c"),
     ("live --folded {tmp}/a", "--folded is of a --replay"),
@@ -257,7 +257,7 @@ def nothing_runs(monkeypatch):
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()
-    for recording in ("two", "two.1"):
+    for recording in ("both", "both.1"):
         (tmp_path / recording).touch()
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     (tmp_path / "damaged").write_text('{"constants": null, "memories": {}, "csr_registers": {}}')
