@@ -323,10 +323,11 @@ struct moderato_tx_buf {
 #define MODERATO_TX_POOLED	BIT(5)
 #define MODERATO_TX_XSK		BIT(6)
 
-/* @ops, @prompt, @draining: change under the queue's lock only
+/* @ops, @prompt: change under the queue's lock only
  * @masked: an interrupt, of either direction, has left the ring to the poll
  * @prompt: sent skbs come back soon (see moderato_tx_prompt())
- * @draining: the queue stays stopped
+ * @draining: the queue stays stopped. Set under that lock, and taken back by a release
+ *	      when the ring is ready.
  * @asks: the hardware can do something that descriptors ask for
  * @rung: producer index that the hardware knows
  * @reserve: the queue stops when fewer descriptors are free: 1 as long as no skb

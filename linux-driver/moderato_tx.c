@@ -446,8 +446,6 @@ struct moderato_tx *moderato_tx_create(struct moderato_queue *q, u8 order)
 	tx->ops = q->config.tx_ops;
 	tx->asks = priv->features & MODERATO_FEATURES_TX_CHECKSUM;
 	tx->reserve = 1;
-	/* Until it is up: who sends for XDP looks at nothing else */
-	tx->draining = true;
 	tx->planned = moderato_tx_take_planned;
 	moderato_features_tx_create(tx);
 
@@ -492,10 +490,8 @@ void moderato_tx_up(struct moderato_tx *tx)
 	memset(ring->desc, 0, moderato_size(ring->order) * sizeof(*ring->desc));
 	moderato_ring_start(priv, ring);
 	tx->rung = 0;
-	/* Who sends sees all of that */
-	__netif_tx_lock_bh(tx->txq);
-	WRITE_ONCE(tx->draining, false);
-	__netif_tx_unlock_bh(tx->txq);
+	/* Who sends for XDP sees all of that */
+	smp_store_release(&tx->draining, false);
 	netdev_tx_reset_queue(tx->txq);
 	moderato_tx_choose(tx);
 	moderato_tx_resume(tx);

@@ -41,8 +41,10 @@ static int moderato_xdp_post_all(struct moderato_tx *tx,
 	unsigned int sent = 0;
 
 	/* Nothing leaves without a link, and the ring would keep them */
-	if (unlikely(!netif_carrier_ok(tx->ndev) || tx->draining ||
-		     !tx->drop_frame))
+	if (unlikely(!netif_carrier_ok(tx->ndev) || !tx->drop_frame))
+		return -ENETDOWN;
+	/* Pairs with moderato_tx_up() */
+	if (unlikely(smp_load_acquire(&tx->draining)))
 		return -ENETDOWN;
 
 	if (tx->ops->prepare)

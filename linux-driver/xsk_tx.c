@@ -33,7 +33,8 @@ void moderato_xsk_send(struct moderato_tx *tx)
 		return;
 
 	__netif_tx_lock(tx->txq, smp_processor_id());
-	if (unlikely(!tx->pool || tx->draining))
+	/* Pairs with moderato_tx_up() */
+	if (unlikely(!tx->pool || smp_load_acquire(&tx->draining)))
 		goto unlock;
 
 	space = moderato_xdp_space(tx);
