@@ -7,11 +7,12 @@ from unittest import mock
 from migen import *
 
 from formal.prover import internal
-from moderato.gateware.flows.forward import PATIENCE, Forward
+from moderato.gateware.flows.forward import Forward
 from moderato.gateware.flows.table import FlowTable
 from moderato.gateware.rings.queues import Turns
 
 MOST = 6  # frames that wait
+PATIENCE, PRESSED_PATIENCE = 9, 4  # as short as one can look ahead.
 
 
 class FlowTableProof(Module):
@@ -84,7 +85,8 @@ class ForwardProof(Module):
 
     def __init__(self):
         fifo = Received()
-        with mock.patch("moderato.gateware.flows.forward.PRESSED_PATIENCE", 4):
+        with mock.patch.multiple("moderato.gateware.flows.forward", PATIENCE=PATIENCE,
+                                 PRESSED_PATIENCE=PRESSED_PATIENCE):
             self.submodules.dut = dut = Forward(fifo)
         state = dut.fsm.ongoing
         read = internal(dut, "number", but=dut.number)
@@ -92,7 +94,7 @@ class ForwardProof(Module):
         waited, still = internal(dut, "waited"), internal(dut, "still")
         length, entry, there = Signal(14), Signal(3), Signal()
         written, granted = Signal(12), Signal()
-        vain, due = Signal(), Signal()  # The one before was dropped; this one may be.
+        vain, due = Signal(), Signal()  # Nothing left since one waited in vain; this one may be dropped.
         moved = Signal(2)  # In the last two clocks.
         self.sync += [
             there.eq(fifo.available & ~fifo.release),
@@ -100,8 +102,8 @@ class ForwardProof(Module):
             entry.eq(fifo.head.entry),
             If(state("IDLE"), written.eq(0)).Elif(dut.write, written.eq(written + 1)),
             If(dut.granted & state("WAIT"), granted.eq(1)).Elif(dut.commit, granted.eq(0)),
-            If(dut.dropped, vain.eq(1)).Elif(state("MOVE"), vain.eq(0)),
-            due.eq((waited == PATIENCE) | ((dut.pressed | vain) & (waited >= 4))),
+            If(dut.leaves, vain.eq(0)).Elif(waited == PATIENCE, vain.eq(1)),
+            due.eq((waited == PATIENCE) | ((dut.pressed | vain) & (waited >= PRESSED_PATIENCE))),
             moved.eq(Cat(dut.moving, moved)),
         ]
         self.assume = Signal(name_override="assume_all")
@@ -151,7 +153,7 @@ class ForwardProof(Module):
         }
         dut.pressed.name_override = "pressed"
         self.inputs = {fifo.available, fifo.head.length, fifo.head.entry, fifo.word, dut.granted,
-                       dut.pressed, dut.action.stations}
+                       dut.leaves, dut.pressed, dut.action.stations}
 
 
 class ThreeTurnsProof(Module):

@@ -15,7 +15,7 @@ from moderato.gateware.registers.table import RX_OFFSET
 
 # Clocks that a frame waits for its turn, and for room: longer than the longest one ahead of it takes on a wire
 # of 100 Mb/s. It waits no longer, for behind it are frames for software, and the wire may stand still; if there
-# are many, or if the one before it has waited in vain, not longer than the shortest frames take to come at 1 Gb/s.
+# are many, or if nothing has left since one waited in vain, not longer than the shortest frames take to come at 1 Gb/s.
 PATIENCE, PRESSED_PATIENCE = 2**14, 2**6
 
 # To the sum that the IP header's checksum is the inverse of: TTL, the first octet of its pair, is one less.
@@ -49,6 +49,7 @@ class Forward(LiteXModule):
         # Towards the other MAC.
         self.wants   = Signal()
         self.granted = Signal()   # Its turn, and room for `words` in a frame.
+        self.leaves  = Signal()   # A frame does, anyone's.
         self.words   = Signal(12)
         self.write   = Signal()
         self.number  = Signal(12) # Of the word that is written,
@@ -62,7 +63,7 @@ class Forward(LiteXModule):
         # When: whole frames, one after the other.
         # ----------------------------------------
         waited = Signal(max=PATIENCE + 1)
-        still  = Signal() # None has left since one was dropped.
+        still  = Signal() # None has left since one waited in vain.
         number = Signal(12)
         taken  = Signal() # A word is in the first stage:
         read   = Signal(8*DATA_BYTES)
@@ -96,12 +97,10 @@ class Forward(LiteXModule):
         # By itself, for the room in one FIFO is a long way from the other FIFO's release.
         fsm.act("DROP",
             self.dropped.eq(1),
-            NextValue(still, 1),
             NextState("IDLE"),
         )
         fsm.act("MOVE",
             self.wants.eq(1),
-            NextValue(still, 0),
             fifo.next.eq(1),
             NextValue(number, number + 1),
             If(number + 1 == self.words, NextState("CHANGE")),
@@ -123,9 +122,10 @@ class Forward(LiteXModule):
         self.comb += [
             fifo.release.eq(self.moved | self.dropped),
             self.moving.eq(reduce(or_, [fsm.ongoing(state) for state in ("MOVE", "CHANGE", "WRITE", "COMMIT")])),
-            self.awake.eq(fifo.held | ~fsm.ongoing("IDLE")),
+            self.awake.eq(fifo.held | ~fsm.ongoing("IDLE") | (still & self.leaves)),
         ]
         self.sync += [
+            If(self.leaves, still.eq(0)).Elif(waited == PATIENCE, still.eq(1)),
             taken.eq(fsm.ongoing("MOVE")),
             read.eq(fifo.word),
             order.eq(number),

@@ -102,11 +102,13 @@ class TxQueue:
 
 class ForwardPort:
     """The write side for what writes a frame at once: with `wants` it is `granted` its turn, when there is room
-    for a frame of so many `words`, and keeps it until the clock in which it commits the frame."""
+    for a frame of so many `words`, and keeps it until the clock in which it commits the frame. `leaves` pulses
+    for each frame that leaves the FIFO, whoever wrote it."""
     def __init__(self, fifo, checksum):
         self.wants    = Signal()
         self.words    = Signal(12)
         self.granted  = Signal()
+        self.leaves   = Signal()
         self.write    = Signal()
         self.data     = Signal(64)
         self.commit   = Signal()
@@ -166,6 +168,7 @@ class TxQueues(LiteXModule):
             alone = reduce(and_, [ring.reserved == 0 for ring in rings])
             self.comb += [
                 turns.wants[len(rings)].eq(self.forwarded.wants),
+                self.forwarded.leaves.eq(fifo.release),
                 self.forwarded.granted.eq(turn & alone & (self.forwarded.words <= fifo.space) &
                     (fifo.frames != fifo.max_frames)),
             ]

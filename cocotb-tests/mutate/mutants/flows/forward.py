@@ -21,7 +21,7 @@ MUTANTS = [
      "(self.pressed | still)", "self.pressed",
      "a removal takes milliseconds while the other wire stands"),
     ("no one waits any more",
-     "NextValue(still, 0),", "",
+     "If(self.leaves, still.eq(0)).Elif", "If",
      "after the other wire stood, frames are lost that could have left"),
     ("moves while it waits",
      'reduce(or_, [fsm.ongoing(state) for state in ("MOVE", "CHANGE", "WRITE", "COMMIT")])',
