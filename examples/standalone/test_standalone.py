@@ -95,15 +95,15 @@ def test_its_ports(tmp_path):
 
 
 @pytest.mark.parametrize("words, says", [
-    ("--phy mii --sys-clk-freq 100e6 --segment", "segment needs gather and tx_checksum"),
-    ("--phy mii --sys-clk-freq 100e6 --merge", "merge needs rx_checksum"),
+    ("--phy mii --sys-clk-freq 100e6 --segment", "--segment needs --gather and --tx-checksum"),
+    ("--phy mii --sys-clk-freq 100e6 --merge", "--merge needs --rx-checksum"),
     ("--phy mii --sys-clk-freq 100e6 --flows 9", "flows are forwarded between two MACs"),
     ("--phy gmii --sys-clk-freq 10e6", "37.5 MHz at least"),
     ("--phy rmii --sys-clk-freq 100e6", "invalid choice: 'rmii'"),
     ("--phy mii --sys-clk-freq fast", "--sys-clk-freq: fast is no rate in Hz"),
     ("--phy mii --sys-clk-freq inf", "--sys-clk-freq: inf is no rate in Hz"),
     ("--phy mii --sys-clk-freq 5e9", "--sys-clk-freq: 5e9 is no rate in Hz"),
-    ("--phy mii --sys-clk-freq 100e6 --rx-fifo-order 9", "rx_fifo_order must be 11"),
+    ("--phy mii --sys-clk-freq 100e6 --rx-fifo-order 9", "--rx-fifo-order must be 11 to 14, not 9"),
     ("--phy mii --sys-clk-freq 100e6 --name a-b", "--name: a-b is no name"),
     ("--phy mii --sys-clk-freq 100e6 --name module", "module is a word of Verilog"),
 ])
