@@ -100,8 +100,6 @@ int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
 		      unsigned int frames, bool own, bool flush);
 int moderato_xdp_xmit(struct net_device *ndev, int frames,
 		      struct xdp_frame **frame, u32 flags);
-void moderato_xdp_take_frames(struct moderato_tx *tx,
-			      struct moderato_tx_done *done);
 struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done);
 void moderato_xdp_drop(struct moderato_tx_buf *buf);

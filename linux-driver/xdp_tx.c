@@ -132,14 +132,9 @@ static __always_inline void moderato_xdp_take_bulk(struct moderato_tx *tx,
 	rcu_read_unlock();
 }
 
-void moderato_xdp_take_frames(struct moderato_tx *tx,
-			      struct moderato_tx_done *done)
-{
-	moderato_xdp_take_bulk(tx, done);
-}
-
-/* In the place of moderato_tx_take_planned(): frames, up to the next skb. A loop,
- * since more may complete while some are taken.
+/* In the place of moderato_tx_take_planned(): frames, up to the next skb, or to what
+ * is a socket's (moderato_xsk_take()). A loop, since more may complete while some are
+ * taken.
  */
 struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done)
@@ -153,6 +148,8 @@ struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 
 		if (!(flags & MODERATO_TX_PLANNED))
 			return moderato_tx_take(tx, done);
+		if (flags & MODERATO_TX_XSK)
+			return NULL;
 		if (!(flags & MODERATO_TX_FRAME))
 			return moderato_tx_take_planned(tx, done);
 		/* Netpoll, for instance: pools belong to softirqs. A later

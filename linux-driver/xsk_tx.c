@@ -54,10 +54,10 @@ unlock:
 }
 
 /* Takes what the hardware is done with off the ring, up to what is none of these.
- * The owners learn of all at once, in the order in which they asked.
+ * The owners learn of all at once, in the order in which they asked. Return: how many
  */
-static void moderato_xsk_complete(struct moderato_tx *tx,
-				  struct moderato_tx_done *done)
+static u32 moderato_xsk_complete(struct moderato_tx *tx,
+				 struct moderato_tx_done *done)
 {
 	struct moderato_ring *ring = &tx->ring;
 	u32 status, count = 0;
@@ -77,7 +77,9 @@ static void moderato_xsk_complete(struct moderato_tx *tx,
 		smp_store_release(&ring->consumer, (u16)(ring->consumer + 1));
 	}
 	done->frames += count;
-	xsk_tx_completed(tx->pool, count);
+	if (count)
+		xsk_tx_completed(tx->pool, count);
+	return count;
 }
 
 /* In the place of moderato_xdp_take(): the owners' frames and those of programs may
@@ -86,26 +88,12 @@ static void moderato_xsk_complete(struct moderato_tx *tx,
 struct sk_buff *moderato_xsk_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done)
 {
-	struct moderato_ring *ring = &tx->ring;
-	u32 status;
+	struct sk_buff *skb;
 
-	while (moderato_ring_completed(ring, &status)) {
-		u32 slot = moderato_slot(ring->consumer, ring->order);
-		u8 flags = tx->buf[slot].flags;
-
-		if (!(flags & MODERATO_TX_PLANNED))
-			return moderato_tx_take(tx, done);
-		if (!(flags & (MODERATO_TX_XSK | MODERATO_TX_FRAME)))
-			return moderato_tx_take_planned(tx, done);
-		/* As in moderato_xdp_take() */
-		if (flags & MODERATO_TX_FRAME && irqs_disabled())
-			return NULL;
-		if (flags & MODERATO_TX_FRAME)
-			moderato_xdp_take_frames(tx, done);
-		else
-			moderato_xsk_complete(tx, done);
-	}
-	return NULL;
+	do {
+		skb = moderato_xdp_take(tx, done);
+	} while (!skb && moderato_xsk_complete(tx, done));
+	return skb;
 }
 
 /* In the place of moderato_xdp_drop(). Its owner has it back, too. */
