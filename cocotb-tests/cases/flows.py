@@ -660,3 +660,13 @@ async def removal_while_the_other_wire_stands(dut):
     for _ in range(20):
         one.send(packet(lasting, lengths()), lasting)
     await router.check()
+
+    # Nor do they hurry from then on: whoever finds the FIFO full of the driver's frames waits as ever.
+    for _ in range(40):
+        await other.driver.send(plain(1514))
+    for _ in range(5):
+        one.wire.send(add_fcs(padded(packet(lasting))))
+        await ClockCycles(dut.sys_clk, 3000)
+    await other.driver.reclaim_all()
+    await router.check(exact=False)
+    assert await one.regs.read("RX_FLOW_DROPS") == drops
