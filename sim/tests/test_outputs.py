@@ -47,6 +47,20 @@ def test_a_link_to_nothing_yet(tmp_path):
     assert link.is_symlink() and (tmp_path / "to come").read_text() == "new"
 
 
+def test_each_of_two_boxes_has_a_file(tmp_path):
+    """Beside one that is regular, never in a folder of devices."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(os.devnull)
+    assert outputs.numbered(tmp_path / "new", 1) == tmp_path / "new.1"
+    for nowhere in (Path(os.devnull), link):
+        assert outputs.numbered(nowhere, 1) == nowhere
+    for one in (pipe, tmp_path, Path("/dev/stdout"), Path("/dev/fd/1")):
+        assert outputs.numbered(one, 0) == one
+        with pytest.raises(UsageError, match="name a regular file"):
+            outputs.numbered(one, 1)
+
+
 def test_a_pipe_is_written_to(tmp_path):
     pipe, got = tmp_path / "pipe", []
     os.mkfifo(pipe)

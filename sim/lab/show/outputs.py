@@ -142,8 +142,16 @@ def write_json(path: Path, value):
 
 
 def numbered(path: Path, number: int) -> Path:
-    """Of several files of the same kind: all but the first one have their number behind the name."""
-    return path if number == 0 else path.with_name(f"{path.name}.{number}")
+    """Of several files of the same kind: all but the first one have their number behind the name.
+
+    /dev/null takes all of them. Raises UsageError for another one that is not regular: it has no neighbour.
+    """
+    target = final(path)
+    if number == 0 or target == Path(os.devnull):
+        return path
+    if target is None or (target.exists() and not target.is_file()):
+        raise UsageError(f"{path} is one, and each box has a file of its own: name a regular file")
+    return path.with_name(f"{path.name}.{number}")
 
 
 def name(*paths: Path | None):
