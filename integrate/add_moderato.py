@@ -15,6 +15,7 @@ from moderato.gateware.bus.wishbone_slave import WishboneSlave
 
 from .clocks import constrain, require_domains
 from .interrupts import InterruptLine
+from .memory import require_memory
 
 REGISTERS = 0x1000  # bytes
 
@@ -37,8 +38,8 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
     peer        name of an earlier one, which forwards flows to this one, and back; both have `flows`.
     options     of MACOptions (gateware/options.py).
 
-    Raises ValueError if the MAC cannot work in this SoC; if the PHY's clock domains are others than
-    `phy_cd` says, when the SoC is finalized.
+    Raises ValueError if the MAC cannot work in this SoC; when the SoC is finalized, if the PHY's clock
+    domains are others than `phy_cd` says, or if the DMA does not come to the memory that the CPU sees.
     """
     check(soc, phy, phy_cd, name)
     check_peer(soc, peer, options, name)
@@ -50,6 +51,8 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
         raise ValueError(f"{name}: {error}") from error
     if phy_cd != "sys":
         require_domains(phy, phy_cd, name)
+    if bus is soc.bus:
+        require_memory(soc, phy, name)
     soc.add_module(name=name, module=mac)
     registers = mac.bus
     bridge = register_bridge(soc.bus, mac.bus)

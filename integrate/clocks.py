@@ -2,7 +2,8 @@
 """A PHY's clocks: their timing constraints, as LiteX's own add_ethernet sets them, and their domains."""
 
 from contextlib import suppress
-from types import MethodType
+
+from .finalized import when_finalized
 
 
 def constrain(soc, phy):
@@ -42,10 +43,7 @@ def require_domains(phy, phy_cd, name):
 
     Only then they have their names: a ClockDomainsRenamer changes what the PHY's fragment says.
     """
-    get_fragment = phy.get_fragment
-
-    def checked(_):
-        fragment = get_fragment()
+    def checked(fragment):
         found = set(fragment.sync) | {domain.name for domain in fragment.clock_domains}
         pairs = sorted(each.removesuffix("_rx") for each in found
                        if each.endswith("_rx") and each.removesuffix("_rx") + "_tx" in found)
@@ -53,6 +51,5 @@ def require_domains(phy, phy_cd, name):
             right = f'write phy_cd="{pairs[0]}"' if pairs else "rename them to PREFIX_rx and PREFIX_tx"
             raise ValueError(f"{name}: phy_cd is {phy_cd}, but the clock domains of its "
                              f"{type(phy).__name__} are {', '.join(sorted(found)) or 'none'}; {right}.")
-        return fragment
 
-    phy.get_fragment = MethodType(checked, phy)
+    when_finalized(phy, checked)

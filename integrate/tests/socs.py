@@ -9,8 +9,12 @@ from litex.soc.cores.cpu.vexriscv import VexRiscv
 from litex.soc.integration.builder import Builder
 from litex.soc.integration.soc_core import SoCCore
 from litex.soc.interconnect import axi, wishbone
+from litex.tools.litex_sim import get_sdram_phy_settings
 from migen import ClockDomain
 
+from litedram.common import LiteDRAMNativePort
+from litedram.modules import IS42S16160
+from litedram.phy.model import SDRAMPHYModel
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from moderato.soc.verilog import normalise
 
@@ -48,6 +52,23 @@ class CoherentVexRiscv(VexRiscv):
         self.dma_bus = self.port()
 
 
+class DirectVexRiscv(VexRiscv):
+    """A CPU that LiteX joins to LiteDRAM past the main bus, as VexRiscv-SMP."""
+
+    def __init__(self, platform, variant="standard"):
+        VexRiscv.__init__(self, platform, variant)
+        self.memory_buses = [LiteDRAMNativePort("both", 22, data_width=16)]
+
+
+class DirectCoherentVexRiscv(DirectVexRiscv):
+    def __init__(self, platform, variant="standard"):
+        DirectVexRiscv.__init__(self, platform, variant)
+        self.dma_bus = wishbone.Interface(data_width=32, address_width=32, addressing="word")
+
+
+CPUS["direct"], CPUS["direct_coherent"] = DirectVexRiscv, DirectCoherentVexRiscv
+
+
 def coherent_cpu(kind, data_width):
     make = {"wishbone": lambda: wishbone.Interface(data_width=data_width, address_width=32,
                                                    addressing="word"),
@@ -60,13 +81,23 @@ def coherent_cpu(kind, data_width):
 class Stranger(SoCCore):
     """A SoC with an RGMII PHY, which a test adds the MAC to."""
 
-    def __init__(self, cpu="vexriscv", platform=None, **kwargs):
+    def __init__(self, cpu="vexriscv", platform=None, main_ram_size=0x8000, **kwargs):
         platform = platform or LatticeECP5Platform("LFE5U-45F-8BG381C", IO, toolchain="trellis")
         self.mem_map = dict(SoCCore.mem_map)  # LiteX changes that of the class
         self.crg = CRG(platform)
         SoCCore.__init__(self, platform, 50_000_000, cpu_type=cpu, integrated_rom_size=0x8000,
-                         integrated_main_ram_size=0x8000, uart_name="stub", **kwargs)
+                         integrated_main_ram_size=main_ram_size, uart_name="stub", **kwargs)
         self.ethphy = LiteEthPHYRGMII(platform.request("eth_clocks"), platform.request("eth"))
+
+
+def with_sdram(cpu, l2_size):
+    """A SoC whose memory is behind LiteDRAM's controller, and a cache of `l2_size` bytes or none."""
+    soc = Stranger(cpu=cpu, main_ram_size=0)
+    module = IS42S16160(soc.sys_clk_freq, "1:1")
+    soc.sdrphy = SDRAMPHYModel(module, get_sdram_phy_settings(module.memtype, 16, soc.sys_clk_freq),
+                               clk_freq=soc.sys_clk_freq)
+    soc.add_sdram("sdram", phy=soc.sdrphy, module=module, l2_cache_size=l2_size)
+    return soc
 
 
 def build(soc, folder):

@@ -12,7 +12,7 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import axi, wishbone
 from migen import ClockDomainsRenamer, run_simulation
 import socs
-from socs import Stranger, build, coherent_cpu
+from socs import Stranger, build, coherent_cpu, with_sdram
 
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.model import LiteEthPHYModel
@@ -226,6 +226,24 @@ def test_a_pair(tmp_path):
     constants = json.loads((tmp_path / "csr.json").read_text())["constants"]
     assert (constants["eth0_peer"], constants["eth1_peer"]) == ("eth1", "eth0")
     assert one.flows is not None
+
+
+@pytest.mark.parametrize("cpu, l2_size, coherent, says", [
+    ("direct", 8192, None, r"eth0: .* through an L2 cache.*--with-coherent-dma.*--l2-size 0"),
+    ("direct", 0, None, None),
+    ("direct_coherent", 8192, False, "eth0: the main bus does not lead to main_ram.*coherent=False"),
+    ("direct_coherent", 8192, None, None),
+    ("vexriscv", 8192, None, None),
+])
+def test_the_cpu_s_memory(tmp_path, cpu, l2_size, coherent, says):
+    """Where the CPU comes to it past the main bus, the DMA does not go there by that."""
+    soc = with_sdram(cpu, l2_size)
+    add_moderato(soc, phy=soc.ethphy, coherent=coherent)
+    if says is None:
+        build(soc, tmp_path)
+        return
+    with pytest.raises(ValueError, match=says):
+        build(soc, tmp_path)
 
 
 def test_without_cpu(tmp_path):
