@@ -374,8 +374,8 @@ DIRECTION = (
     Register("DOORBELL", 0x08, "wo", "Producer index: descriptors before it belong to the hardware.", (
         Field("INDEX", 0, INDEX_BITS, "Free-running index."),
     )),
-    Register("COMPLETED", 0x0C, "ro", "Index of the first descriptor that is not completed. For debugging: "
-        "the driver learns completions from memory."),
+    Register("COMPLETED", 0x0C, "ro", "Index of the first descriptor that is not completed. Linux' "
+        "driver learns completions from memory."),
     Register("FRAMES", 0x10, "rw", "Raise when this many completions are unreported; 0 = never for "
         "this reason.", width=FRAMES_BITS),
     Register("PACKET_TIMER", 0x14, "rw", "Raise when completions are unreported and nothing completed for this "

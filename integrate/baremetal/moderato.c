@@ -46,7 +46,7 @@ int moderato_start(struct moderato *mac, uintptr_t registers, const uint8_t addr
 
 	mac->registers = registers;
 	mac->flush = flush;
-	mac->received = mac->sent = mac->reaped = 0;
+	mac->received = mac->sent = 0;
 	if (*reg(mac, MODERATO_ID) != MODERATO_ID_VALUE ||
 	    *reg(mac, MODERATO_VERSION) >> 16 != MODERATO_VERSION_MAJOR_VALUE)
 		return -1;
@@ -91,11 +91,13 @@ int moderato_send(struct moderato *mac, const uint8_t *frame, unsigned int lengt
 {
 	struct moderato_slot *slot = &mac->tx_slots[mac->sent % MODERATO_SLOTS];
 
-	synchronize(mac);
-	while (mac->reaped != mac->sent &&
-	       completed(mac->tx[mac->reaped % MODERATO_SLOTS].status, mac->reaped))
-		mac->reaped++;
-	if ((uint16_t)(mac->sent - mac->reaped) == MODERATO_SLOTS || !length || length > MAX_LENGTH)
+	uint16_t reaped = *reg(mac, MODERATO_TX_BASE + MODERATO_DIR_COMPLETED);
+
+	/*
+	 * Not by the statuses in memory: a cache that writes back writes whole lines, and with a new
+	 * descriptor what the statuses beside it were before.
+	 */
+	if ((uint16_t)(mac->sent - reaped) == MODERATO_SLOTS || !length || length > MAX_LENGTH)
 		return -1;
 	for (unsigned int n = 0; n < length; n++)
 		slot->octets[n] = frame[n];

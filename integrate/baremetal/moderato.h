@@ -34,7 +34,7 @@ struct moderato {
 	struct moderato_slot rx_slots[MODERATO_SLOTS], tx_slots[MODERATO_SLOTS];
 	uintptr_t registers;
 	void (*flush)(void);
-	uint16_t received, sent, reaped;
+	uint16_t received, sent;
 };
 
 /* 0, or -1 if no MAC of this register map is there. Whatever it did before ends. */
