@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A router at home on the simulated SoC: flows whose addresses Linux translates are forwarded by the
 MACs, as scapy has the frames that leave; flows of VLAN interfaces stay in software, where the
-hardware has no option for tags.
+hardware has no option for tags, and so do those of a bridge's ports.
 """
 
 import pytest
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 GUEST, TESTER = "02:4d:6f:64:00:0{}", "02:54:73:74:00:0{}"
 # The tester's, at eth0 and eth1. In OWN's place INSIDE's sum is another one; that of .2 would not be.
 INSIDE, OUTSIDE = "198.18.0.5", "198.19.0.2"
-OWN = "198.19.0.1"  # the guest's, at eth1
+OWN, OWN_INSIDE = "198.19.0.1", "198.18.0.1"  # the guest's, at eth1 and eth0
 PORT, SERVER = 7, 9
 LENGTHS = (0, 1, 18, 19, 100, 1459, 1460)
 
@@ -136,3 +136,35 @@ def test_vlan_interfaces_stay_in_software(guest, tmp_path):
         sent = replay(guest, tmp_path, [arrives(out(datagram, b"tagged"), 0)])
         assert [frame[:len(expected)] for frame in sent[1]] == [bytes(expected)]
     assert entries(guest) == [0, 0] and by_hardware(guest) == [0, 0]
+
+
+def test_flows_of_a_bridge_s_port_stay_in_software(guest, tmp_path):
+    """Of both directions: whose frames come by it, and whose leave by it."""
+    def of_eth0(words: str, by: str) -> str:
+        return f"ip addr flush dev {by}; {words}; ip addr add {OWN_INSIDE}/24 dev {{to}}; " \
+               f"ip neigh replace {INSIDE} lladdr {TESTER.format(0)} nud permanent dev {{to}}"
+
+    going, coming = UDP(sport=PORT, dport=SERVER), UDP(sport=SERVER, dport=PORT)
+
+    def forwarded():
+        """A packet each way, twice: then Linux knows the flow, and offers it to hardware."""
+        for _ in range(2):
+            sent = replay(guest, tmp_path, [arrives(out(going), 0)])
+            assert sent[1] == [leaves(out(going, ttl=8), 1)]
+            sent = replay(guest, tmp_path, [arrives(back(coming, to=INSIDE), 1)], port=1)
+            assert sent[0] == [leaves(back(coming, ttl=8, to=INSIDE), 0)]
+        return entries(guest)
+
+    guest.check("flowtable --offload eth0 eth1")
+    assert forwarded() == [1, 1]
+    guest.check("ip link add br0 type bridge; ip link set br0 up")
+    guest.check(of_eth0("ip link set eth0 master br0", "eth0").format(to="br0"))
+    assert entries(guest) == [0, 0]
+    before = by_hardware(guest)
+    for _ in range(2):
+        assert forwarded() == [0, 0]
+    assert by_hardware(guest) == before
+    guest.check(of_eth0("ip link del br0", "br0").format(to="eth0"))
+    guest.check("flowtable --off; flowtable --offload eth0 eth1")
+    forwarded()
+    assert forwarded() == [1, 1]

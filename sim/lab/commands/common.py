@@ -52,7 +52,7 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
                             help="debug: with the kernel's own checks, many times slower; "
                                  "netfilter, conntrack: that can track connections, that does; "
                                  "ptp: with clocks of NICs; router: xdp, with translated "
-                                 "addresses and VLAN interfaces; "
+                                 "addresses, VLAN interfaces and bridges; "
                                  "stock: Debian's, without our patch; "
                                  "traced: with the kernel's tracing, which tcp and receiver "
                                  "switch on; vlan: with VLAN interfaces; xdp: with BPF "
