@@ -30,7 +30,9 @@ static int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr,
 	} else if (cmd == SIOCGHWTSTAMP) {
 		err = moderato_hwtstamp_get(ndev, &config);
 	} else {
-		err = -EOPNOTSUPP;
+		const struct moderato_priv *priv = netdev_priv(ndev);
+
+		return phylink_mii_ioctl(priv->phylink, ifr, cmd);
 	}
 	if (err)
 		return err;

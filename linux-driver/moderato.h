@@ -364,6 +364,7 @@ struct moderato_tx {
 	void (*drop_frame)(struct moderato_tx_buf *buf);
 	struct xsk_buff_pool *pool;	/* xsk_tx.c */
 	u8 **copies;
+	unsigned int copy_mtu;
 };
 
 enum moderato_tx_way {
@@ -683,7 +684,7 @@ struct moderato_queue {
  * @ctrl: what CTRL holds
  * @ctrl_lock: guards @ctrl and the register
  * @has_pacing: the hardware can adapt its moderation
- * @copy_mtu: the MTU that buffers of the Tx rings that are up are for
+ * @copy_mtu: the MTU for which the latest Tx ring came up
  * @used, @count: of @queue, used and there
  * @netdev_ops, @ethtool_ops: those of all hardware, and those that features add
  * @vlans: members of each row, guarded by RTNL

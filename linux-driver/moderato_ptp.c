@@ -341,12 +341,16 @@ static int moderato_ptp_init(struct moderato_priv *priv)
 	ptp->priv = priv;
 	ptp->info = moderato_ptp_info;
 	ptp->increment = moderato_increment(priv->clock_hz);
-	ptp->clock = ptp_clock_register(&ptp->info, priv->dev);
-	if (IS_ERR_OR_NULL(ptp->clock))
-		return PTR_ERR(ptp->clock);
+	/* From being registered on, anybody may set it */
 	priv->ptp = ptp;
-	priv->ethtool_ops.get_ts_info = moderato_get_ts_info;
 	moderato_ptp_start(priv);
+	ptp->clock = ptp_clock_register(&ptp->info, priv->dev);
+	if (IS_ERR_OR_NULL(ptp->clock)) {
+		priv->ptp = NULL;
+		moderato_time_tune(priv, 0);
+		return PTR_ERR(ptp->clock);
+	}
+	priv->ethtool_ops.get_ts_info = moderato_get_ts_info;
 	return 0;
 }
 

@@ -87,6 +87,23 @@ static void moderato_queues_spread(struct moderato_priv *priv)
 	}
 }
 
+/* Transmission ---------------------------------------------------------------- */
+
+/* Who transmits past the stack may have chosen a queue that is not used any more, and
+ * whose rings are gone (pktgen, packet sockets). Whoever found it used is waited for.
+ */
+static netdev_tx_t moderato_queues_start_xmit(struct sk_buff *skb,
+					      struct net_device *ndev)
+{
+	const struct moderato_priv *priv = netdev_priv(ndev);
+
+	if (likely(skb_get_queue_mapping(skb) < READ_ONCE(priv->used)))
+		return moderato_start_xmit(skb, ndev);
+	dev_core_stats_tx_dropped_inc(ndev);
+	dev_kfree_skb_any(skb);
+	return NETDEV_TX_OK;
+}
+
 /* Number ---------------------------------------------------------------------- */
 
 static void moderato_get_channels(struct net_device *ndev,
@@ -259,6 +276,7 @@ static int moderato_queues_init(struct moderato_priv *priv)
 	moderato_queues_default_table(priv);
 	moderato_queues_apply(priv);
 
+	priv->netdev_ops.ndo_start_xmit = moderato_queues_start_xmit;
 	priv->ethtool_ops.get_channels = moderato_get_channels;
 	priv->ethtool_ops.set_channels = moderato_set_channels;
 	priv->ethtool_ops.get_rxnfc = moderato_queues_get_rxnfc;

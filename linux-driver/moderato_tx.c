@@ -486,7 +486,8 @@ void moderato_tx_up(struct moderato_tx *tx)
 	struct moderato_priv *priv = tx->queue->priv;
 	struct moderato_ring *ring = &tx->ring;
 
-	priv->copy_mtu = moderato_tx_copy_mtu(priv);
+	tx->copy_mtu = moderato_tx_copy_mtu(priv);
+	priv->copy_mtu = tx->copy_mtu;
 	memset(ring->desc, 0, moderato_size(ring->order) * sizeof(*ring->desc));
 	moderato_ring_start(priv, ring);
 	tx->rung = 0;

@@ -45,10 +45,12 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 
 /* Buffers ------------------------------------------------------------------ */
 
-/* From the frame's first octet, wherever in a word that is */
-static unsigned int moderato_copy_bytes(const struct moderato_priv *priv)
+/* From the frame's first octet, wherever in a word that is. Those of a ring are of one
+ * size: while the MTU changes, another queue's old ring is still up.
+ */
+static unsigned int moderato_copy_bytes(const struct moderato_tx *tx)
 {
-	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + priv->copy_mtu;
+	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + tx->copy_mtu;
 }
 
 /* A slot gets its buffer when something is copied into it for the first time,
@@ -56,9 +58,9 @@ static unsigned int moderato_copy_bytes(const struct moderato_priv *priv)
  * soon is 2 KiB for each slot where the Tx FIFO holds 4 KiB, 512 KiB for the
  * default ring.
  */
-static u8 *moderato_copy_alloc(const struct moderato_priv *priv)
+static u8 *moderato_copy_alloc(const struct moderato_tx *tx)
 {
-	return kmalloc(moderato_copy_bytes(priv), GFP_ATOMIC | __GFP_NOWARN);
+	return kmalloc(moderato_copy_bytes(tx), GFP_ATOMIC | __GFP_NOWARN);
 }
 
 /* The hardware may still read those of a ring that is stuck */
@@ -84,7 +86,7 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 	u8 *frame;
 
 	if (unlikely(!tx->copies[slot]))
-		tx->copies[slot] = moderato_copy_alloc(tx->queue->priv);
+		tx->copies[slot] = moderato_copy_alloc(tx);
 	if (unlikely(!tx->copies[slot]))
 		return -ENOMEM;
 	frame = tx->copies[slot] + moderato_cut_offset(cut);
@@ -142,7 +144,7 @@ int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb,
 	 * comes from a packet socket or a virtual machine.
 	 */
 	if (unlikely(!frames || frames > moderato_size(ring->order) / 2 ||
-		     moderato_cut_len(&cut) > moderato_copy_bytes(tx->queue->priv) -
+		     moderato_cut_len(&cut) > moderato_copy_bytes(tx) -
 					      (sizeof(u32) - 1)))
 		return -EMSGSIZE;
 

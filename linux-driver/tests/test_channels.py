@@ -4,7 +4,10 @@ under traffic as a user does it with ethtool.
 """
 
 import re
+import shutil
+from pathlib import Path
 
+import modified
 import pytest
 from guests import collect, complaints, offer
 
@@ -12,10 +15,13 @@ from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import QUEUES, System
 from moderato.sim.lab.run.variants import OFFLOAD
+from moderato.soc.linux import kernel
+from moderato.soc.toolchain.cache import run
 
 pytestmark = pytest.mark.slow
 
 SYSTEM = System(nic=OFFLOAD, harts=2, spread=QUEUES)
+DIRECT = Path(__file__).with_name("direct")
 BASE = 0xF1000000              # registers of eth0
 RX_FRAMES = 0x110, 0x510       # of each queue
 RING_ORDERS = 0x104, 0x204, 0x504, 0x604  # Rx and Tx of queue 0, of queue 1
@@ -81,6 +87,57 @@ def test_who_gets_what(guest):
         said = guest.check(f"ethtool -n eth0 rx-flow-hash {flow}")
         assert said.count("IP ") == 2 and said.count("L4 bytes") == fields - 2, said
     assert complaints(guest) == []
+
+
+def send_direct(guest, tmp_path):
+    """The module direct/ for the guest."""
+    place, built = tmp_path / "direct", kernel.kernel(SYSTEM.harts, SYSTEM.kernel)
+    shutil.copytree(DIRECT, place)
+    run(kernel.make(built.source, built.build, f"M={place}", "modules"), log=tmp_path / "log")
+    guest.call("mailbox", file=str(place / "direct.ko"), address=machine(system=SYSTEM).mailbox)
+    guest.check("mailbox > /tmp/direct.ko")
+
+
+def counted(guest) -> list[int]:
+    """Frames that left by eth0, and those that did not."""
+    return [int(guest.check(f"cat /sys/class/net/eth0/statistics/tx_{name}"))
+            for name in ("packets", "dropped")]
+
+
+def test_frames_for_a_queue_that_is_not_used_any_more(guest, tmp_path):
+    """Nobody sends them, and nothing else comes of them: pktgen asks the stack for a queue only once."""
+    send_direct(guest, tmp_path)
+    for number, sent in ((2, True), (1, False), (2, True)):
+        guest.check(f"ethtool -L eth0 combined {number}")
+        before = counted(guest)
+        guest.check("insmod /tmp/direct.ko frames=5; rmmod direct")
+        assert [now - was for now, was in zip(counted(guest), before, strict=True)] == \
+               [5 * sent, 5 * (not sent)]
+        assert served(guest) == [True, number == 2]
+    assert complaints(guest) == []
+
+
+def test_a_long_frame_for_the_ring_of_a_short_mtu(tmp_path):
+    """While the MTU grows, one queue has its new ring, and the other one still buffers for the old MTU."""
+    changes = (
+        ("tx_gather.c", "plan->pieces <= moderato_size(tx->ring.order) / 2", "plan->pieces < 2"),
+        ("moderato_change.c", "err = moderato_spare_put_tx(q, tx) ?: err;",
+         "err = moderato_spare_put_tx(q, tx) ?: err; msleep(200);"),
+        ("tx_copy.c", "	moderato_cut_next(cut, frame);",
+         "	WARN_ONCE(ksize(tx->copies[slot]) < moderato_cut_offset(cut) + len, \"too long\");\n"
+         "	moderato_cut_next(cut, frame);"))
+    with modified.guest(tmp_path, *changes, system=SYSTEM) as guest:
+        send_direct(guest, tmp_path)
+        guest.check("ethtool -G eth0 tx 64")
+        before = counted(guest)
+        guest.check("insmod /tmp/direct.ko octets=1400 frames=64; rmmod direct")
+        assert counted(guest) == [before[0] + 64, before[1]]
+        guest.check("(sleep 0.05; insmod /tmp/direct.ko octets=8000 frames=4) & "
+                    "ip link set eth0 mtu 9000; wait; rmmod direct")
+        assert counted(guest) == [before[0] + 64, before[1] + 4]
+        guest.check("insmod /tmp/direct.ko octets=8000 frames=4; rmmod direct")
+        assert counted(guest) == [before[0] + 68, before[1] + 4]
+        assert complaints(guest) == []
 
 
 def table(said: str) -> list[list[str]]:
