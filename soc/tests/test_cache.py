@@ -14,7 +14,7 @@ import pytest
 
 from moderato.soc.toolchain import cache as toolchain_cache
 from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import BuildError, artifact, key, locked, run
+from moderato.soc.toolchain.cache import FOREIGN, BuildError, artifact, key, locked, run
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +71,16 @@ def test_failed_command(cache):
     assert "the cause" in (cache / "failed.log").read_text()
     assert left_over(cache) == []
     assert (artifact("thing", ["a"], write("mended")) / "out").exists()
+
+
+def test_what_the_user_has_for_other_builds(cache, monkeypatch):
+    """No key knows of it, so no program hears of it; what a build says itself is heard."""
+    for name in (*FOREIGN, "KBUILD_CFLAGS", "KCONFIG_ALLCONFIG"):
+        monkeypatch.setenv(name, "the user's")
+    made = artifact("thing", ["a"], lambda directory: run(
+        ["sh", "-c", "env > out"], cwd=directory, env={"MAKEFLAGS": "ours"}))
+    said = (made / "out").read_text()
+    assert "the user's" not in said and "MAKEFLAGS=ours\n" in said
 
 
 def test_missing_program():

@@ -53,6 +53,20 @@ def test_apt_refuses(machine, capsys):
     assert "Unable to locate package clang-14" in line and "bookworm-security" in line
 
 
+def test_half_a_package_is_not_taken_for_whole(machine, tmp_path):
+    """pip does, the next time: whatever was there before pip failed, or was stopped, is made anew."""
+    python = install.VENV / "bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\ncase $* in *--version*) exit 0;; esac; echo "no space"; exit 1\n')
+    python.chmod(0o755)
+    install.PLACE.write_text(str(ROOT))
+    install.STAMP.write_text(install.environment_key([]))
+    assert install.usable(python) and install.environment_is_made([])
+    with pytest.raises(install.InstallError, match="could not install"):
+        install.make_environment([], tmp_path / "log")
+    assert not install.usable(python) and not install.environment_is_made([])
+
+
 def test_other_distribution(machine, capsys, monkeypatch):
     monkeypatch.setattr(install, "is_bookworm", lambda: False)
     line = fails(capsys)

@@ -174,10 +174,22 @@ def _explain(name: str, error: OSError) -> str:
 
 # Commands -----------------------------------------------------------------------------------------
 
+# What a user has for other builds: ours would heed it, and no key knows of it.
+FOREIGN = {"CFLAGS", "CXXFLAGS", "CPPFLAGS", "ASFLAGS", "LDFLAGS", "HOSTCFLAGS", "HOSTLDFLAGS",
+           "KCFLAGS", "KCPPFLAGS", "KAFLAGS", "LLVM", "LLVM_IAS", "LOCALVERSION", "CPATH",
+           "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "MAKEFLAGS", "GNUMAKEFLAGS",
+           "MFLAGS", "MAKEFILES", "MAKELEVEL"}
+
+
+def _own_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items()
+            if name not in FOREIGN and not name.startswith(("KBUILD_", "KCONFIG_"))}
+
+
 def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Path | None = None):
     """Run a program of a build. Its output goes to `log`, by default the artifact's build.log.
 
-    `env` is added to the environment. Raises BuildError with the end of the output.
+    `env` is added to the environment, less FOREIGN. Raises BuildError with the end of the output.
     """
     command = [str(word) for word in command]
     log = log or _log.get() or Path(os.devnull)
@@ -187,7 +199,7 @@ def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Pa
         begin = output.tell()
         try:
             status = _status(subprocess.Popen(
-                command, cwd=cwd, env={**os.environ, **(env or {})}, process_group=0,
+                command, cwd=cwd, env={**_own_environment(), **(env or {})}, process_group=0,
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output))
         except FileNotFoundError as error:
             raise BuildError(f"{error.filename} is missing: {how_to_install()}") from error

@@ -93,11 +93,14 @@ def make_environment(extras: list[str], log: Path):
     python = VENV / "bin" / "python"
     with step("installing Python packages into .venv", "about 1 minute"):
         if not usable(python):
-            call([sys.executable, "-m", "venv", "--clear", VENV], log, "cannot make .venv")
-            PLACE.write_text(str(ROOT))
+            call([sys.executable, "-P", "-m", "venv", "--clear", VENV], log, "cannot make .venv")
+        # What pip leaves half installed it takes for whole the next time: then all is made anew.
+        for mark in (STAMP, PLACE):
+            mark.unlink(missing_ok=True)
         target = f"{ROOT}[{','.join(['lab', *extras])}]"
-        call([python, "-m", "pip", "install", "--quiet", "--editable", target], log,
+        call([python, "-P", "-m", "pip", "install", "--quiet", "--editable", target], log,
              "pip could not install the Python packages")
+    PLACE.write_text(str(ROOT))
     STAMP.write_text(f"{environment_key(extras)}\n{environment_key([])}\n")
 
 
@@ -105,7 +108,8 @@ def usable(python: Path) -> bool:
     """Not after the clone was moved (scripts hold its path), nor after Python's version changed."""
     if not PLACE.is_file() or PLACE.read_text() != str(ROOT) or not python.exists():
         return False
-    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+    return subprocess.run([python, "-P", "-m", "pip", "--version"],
+                          capture_output=True).returncode == 0
 
 
 # Helpers ------------------------------------------------------------------------------------------
