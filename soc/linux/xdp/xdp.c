@@ -11,6 +11,7 @@
  * several does not get it, none has one.
  */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <elf.h>
 #include <errno.h>
 #include <linux/bpf.h>
@@ -216,8 +217,9 @@ static int load(const char *name)
 	attributes.insn_cnt = program->sh_size / sizeof(struct bpf_insn);
 	attributes.license = (uintptr_t)content(licence);
 	name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-	memcpy(attributes.prog_name, name, strcspn(name, ".") < BPF_OBJ_NAME_LEN ? strcspn(name, ".") :
-	       BPF_OBJ_NAME_LEN - 1);
+	/* The kernel takes letters, digits and _ */
+	for (int n = 0; n < BPF_OBJ_NAME_LEN - 1 && name[n] && name[n] != '.'; n++)
+		attributes.prog_name[n] = isalnum((unsigned char)name[n]) ? name[n] : '_';
 	fd = bpf(BPF_PROG_LOAD, &attributes);
 	if (fd < 0) {
 		int error = errno;
@@ -351,6 +353,8 @@ int main(int words, char **word)
 		fputs("usage: xdp PROGRAM PORT...\n       xdp off PORT...\n", stderr);
 		return 2;
 	}
+	for (int i = 2; i < words; i++)
+		port(word[i]);	/* before any has it */
 	if (strcmp(word[1], "off")) {
 		load_file(word[1]);
 		create_maps();
