@@ -218,7 +218,7 @@ static int load(const char *name)
 	attributes.license = (uintptr_t)content(licence);
 	name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
 	/* The kernel takes letters, digits and _ */
-	for (int n = 0; n < BPF_OBJ_NAME_LEN - 1 && name[n] && name[n] != '.'; n++)
+	for (size_t n = 0; n < BPF_OBJ_NAME_LEN - 1 && name[n] && name[n] != '.'; n++)
 		attributes.prog_name[n] = isalnum((unsigned char)name[n]) ? name[n] : '_';
 	fd = bpf(BPF_PROG_LOAD, &attributes);
 	if (fd < 0) {
