@@ -118,7 +118,7 @@ def test_frames_for_a_queue_that_is_not_used_any_more(guest, tmp_path):
 
 
 def test_a_long_frame_for_the_ring_of_a_short_mtu(tmp_path):
-    """While the MTU grows, one queue has its new ring, and the other one still buffers for the old MTU."""
+    """While the MTU grows, one queue has its new ring, and the other one buffers for the old MTU."""
     changes = (
         ("tx_gather.c", "plan->pieces <= moderato_size(tx->ring.order) / 2", "plan->pieces < 2"),
         ("moderato_change.c", "err = moderato_spare_put_tx(q, tx) ?: err;",

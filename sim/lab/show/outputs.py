@@ -144,7 +144,7 @@ def write_json(path: Path, value):
 def numbered(path: Path, number: int) -> Path:
     """Of several files of the same kind: all but the first one have their number behind the name.
 
-    /dev/null takes all of them. Raises UsageError for another one that is not regular: it has no neighbour.
+    /dev/null takes all of them. Raises UsageError for another one that is not regular.
     """
     target = final(path)
     if number == 0 or target == Path(os.devnull):
