@@ -77,7 +77,10 @@ void Simulation::advance(uint64_t limit) {
         limit_ = std::min(limit, cycle_ + kSlice);
         if (profiler_.running()) loop<true>();
         else loop<false>();
-        if (ending_) throw Ended(std::exchange(ending_, nullptr));
+        if (ending_) {
+            console_.forget_expected();  // nobody waits any more
+            throw Ended(std::exchange(ending_, nullptr));
+        }
         if (progress) progress(cycle_);
         if (traffic_ && traffic_->returns()) break;
     }
@@ -197,7 +200,8 @@ bool Simulation::expect(const std::string& text, uint64_t limit) {
 void Simulation::type(const std::string& text) { console_.type(text, cycle_); }
 
 bool Simulation::run_until_quiet(uint64_t quiet, uint64_t limit) {
-    while (traffic_->pauses() && !traffic_->finished(cycle_) && cycle_ < limit)
+    // It may go on after any time in which nothing happens.
+    while (!traffic_->finished(cycle_) && cycle_ < limit)
         advance(std::min(limit, cycle_ + std::max<uint64_t>(quiet, 1)));
     const uint64_t start = traffic_->start(), last = traffic_->last_cycle();
     const auto busy = [&] {

@@ -103,6 +103,22 @@ def test_sleep_changes_nothing(lab):
     assert passing == not_passing
 
 
+def test_a_guest_sleeps_between_the_frames_of_a_replay(lab, tmp_path):
+    """However long a capture is idle: what passes over sleep is not asked to stop at each cycle."""
+    pcap.write(tmp_path / "in", [pcap.Frame(moment, bytes(udp())) for moment in (0, 300_000_000)])
+    commands = ({"do": "counters"}, {"do": "replay", "in": [str(tmp_path / "in")]}, {"do": "counters"})
+    done = subprocess.run(
+        [lab.simulator, "--restore", state.ready(lab, "napi").checkpoint, "--script", "-"],
+        input="".join(json.dumps(command) + "\n" for command in commands), capture_output=True,
+        text=True, check=True)
+    before, reply, after = [json.loads(line) for line in done.stdout.splitlines()
+                            if '"progress"' not in line]
+    assert reply["ok"] and reply["ports"][1]["left"]["other"] == 2
+    cycles = reply["end_cycle"] - reply["start_cycle"]
+    assert cycles > 0.3 * lab.sys_clk_hz
+    assert after["slept_cycles"] - before["slept_cycles"] > cycles / 2
+
+
 # Frames -------------------------------------------------------------------------------------------
 
 def test_no_frame_is_harmed_and_every_one_is_accounted_for(overload, light):

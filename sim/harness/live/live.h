@@ -54,7 +54,6 @@ public:
 
     const char* busy() const override { return "a live session is under way; it has to end first"; }
     bool finished(uint64_t cycle) const override { return plan_.until && cycle >= *plan_.until; }
-    bool pauses() const override { return true; }
     Window window() const override { return {plan_.from, std::nullopt}; }
     uint64_t due() const override;
     bool advance(uint64_t cycle) override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "lives.h"
 
+#include <algorithm>
+
 #include "fields.h"
 #include "report.h"
 
@@ -13,6 +15,9 @@ Json passed(const Live::Passed& passed) { return {{"frames", passed.frames}, {"o
 std::string file(const Json& command, const char* field) {
     return command.contains(field) ? text(command, field) : std::string();
 }
+
+// The start is the cycle after the one that it begins in: without a cycle, it would end before that.
+uint64_t begun(const Simulation& simulation, const Live& live) { return std::min(live.start(), simulation.cycle()); }
 
 }  // namespace
 
@@ -72,14 +77,14 @@ Json live_report(const Simulation& simulation, const Live& live, bool) {
         report["left"] = egress_report(now.egress[number] - simulation.at_start().egress[number]);
         ports.push_back(report);
     }
-    return {{"start_cycle", live.start()}, {"end_cycle", simulation.cycle()},
+    return {{"start_cycle", begun(simulation, live)}, {"end_cycle", simulation.cycle()},
             {"keys", live.keys_typed()},   {"ports", ports},
             {"idle_cycles", whole.idle},   {"claims", whole.claims}};
 }
 
 std::string live_summary(const Simulation& simulation, const Live& live) {
     char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.3f", static_cast<double>(simulation.cycle() - live.start()) / kSysClkHz);
+    std::snprintf(seconds, sizeof seconds, "%.3f", static_cast<double>(simulation.cycle() - begun(simulation, live)) / kSysClkHz);
     std::string line = std::string(seconds) + " s simulated";
     for (unsigned number = 0; number < kPorts; ++number) {
         const Live::Port& port = live.port(number);

@@ -116,10 +116,14 @@ uint64_t Script::limit(const Json& command, uint64_t otherwise) {
     return simulation_.cycle() + of_;
 }
 
+void Script::refuse_beside_traffic() const {
+    if (const Traffic* traffic = simulation_.traffic()) throw Error(traffic->busy());
+}
+
 template <class Kind, class Plan>
 Kind& Script::begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),
                     Json (*report)(const Simulation&, const Kind&, bool)) {
-    if (const Traffic* traffic = simulation_.traffic()) throw Error(traffic->busy());
+    refuse_beside_traffic();
     Plan plan = parse(command);
     under_way_.quiet = natural(command, "quiet_cycles", kQuiet);
     under_way_.limit = limit(command, kLimit);
@@ -164,7 +168,10 @@ void Script::do_mailbox(const Json& command, Json& reply) {
     reply["bytes"] = simulation_.mailbox(natural(command, "address", {}, UINT32_MAX), text(command, "file"));
 }
 
-void Script::do_link(const Json& command, Json&) { simulation_.set_link(parse_link(command, "mbps")); }
+void Script::do_link(const Json& command, Json&) {
+    refuse_beside_traffic();  // its frames are timed for the rate as it began
+    simulation_.set_link(parse_link(command, "mbps"));
+}
 
 void Script::do_trial(const Json& command, Json& reply) {
     do_offer(command, reply);

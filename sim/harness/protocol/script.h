@@ -41,6 +41,7 @@ private:
     void stream(const Json& command);
     std::string take_printed();
     uint64_t limit(const Json& command, uint64_t otherwise);
+    void refuse_beside_traffic() const;
     // One thing at a time goes on in the background.
     template <class Kind, class Plan>
     Kind& begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),

@@ -35,7 +35,6 @@ public:
     // From when a fifth of all octets had arrived, to when the first connection's last one had.
     Window window() const override { return window_; }
     bool finished(uint64_t cycle) const override;  // every connection has ended
-    bool pauses() const override { return true; }  // somebody waits for a timer
     uint64_t due() const override;
     bool advance(uint64_t cycle) override;
     PacketSource* source(unsigned port) override;

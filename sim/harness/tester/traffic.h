@@ -26,8 +26,6 @@ public:
     virtual bool finished(uint64_t cycle) const = 0;
     // The last cycle in which it sends, if that is known before; else 0.
     virtual uint64_t last_cycle() const { return 0; }
-    // Whether it may go on after any time in which nothing happens.
-    virtual bool pauses() const { return false; }
 
     // The next cycle in which advance() has something to do: what happened up to the end of the cycle before.
     virtual uint64_t due() const { return kNever; }

@@ -343,9 +343,7 @@ def _other(recorded: recording.Recording, why: str) -> LabError:
 
 def _tell(request: Request, ready: Sequence[state.State], replies: Sequence[dict]):
     for number, reply in enumerate(replies):
-        # It starts in the cycle after the one that it begins in: without a cycle it ends before that.
-        cycles = max(0, reply["end_cycle"] - reply["start_cycle"])
-        seconds = cycles / ready[0].machine.sys_clk_hz
+        seconds = (reply["end_cycle"] - reply["start_cycle"]) / ready[0].machine.sys_clk_hz
         ports = "; ".join(
             f"port {port}: {passed['in']['frames']} frames in, {passed['out']['frames']} out, "
             f"{passed['dropped']} dropped" for port, passed in enumerate(reply["ports"]))

@@ -116,6 +116,18 @@ def test_a_guest_that_ends(sim, key, said):
     assert after["ok"] and after["cycle"] == ended["cycle"] + 5
 
 
+def test_nothing_is_expected_of_a_guest_that_ended(sim):
+    """What it prints then, here as an echo, stops no other command."""
+    *_, ended, _, after = sim(
+        PROMPT,
+        {"do": "send", "text": "\x04"},
+        {"do": "expect", "text": "never", "max_cycles": 100_000},
+        {"do": "send", "text": "never"},
+        {"do": "run", "cycles": 50_000},
+    )
+    assert after["ok"] and after["cycle"] == ended["cycle"] + 50_000
+
+
 @pytest.mark.parametrize(
     "address, message", [(0x4000_FFF0, "do not fit"), (0x8000_0000, "neither in RAM nor in ROM")]
 )

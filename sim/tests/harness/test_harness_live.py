@@ -65,6 +65,12 @@ def without_wall(reply):
     return reply
 
 
+def test_a_session_without_a_cycle(sim):
+    """It does not end before it starts."""
+    _, reply = sim({"do": "run", "cycles": 7}, {"do": "live", "hosts": [], "until": 7})
+    assert reply["ok"] and reply["start_cycle"] == reply["end_cycle"] == 7
+
+
 @pytest.fixture
 def live(binary, rom, tmp_path):
     """live(fields of the command) → a Live."""

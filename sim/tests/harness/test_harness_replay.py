@@ -2,7 +2,7 @@
 """Replay of captures and of malformed frames; ARP."""
 
 import pytest
-from harness_commands import GUEST, PROMPT, TESTER, damage, packet, replay
+from harness_commands import GUEST, PROMPT, TESTER, damage, offer, packet, replay, trial
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapReader, wrpcap
@@ -37,6 +37,21 @@ def test_replay_back_to_back(sim, tmp_path):
     (reply,) = sim(replay("in", timing="back-to-back", quiet_cycles=0))
     size = 14 + 20 + 8 + 80 + 4
     assert reply["end_cycle"] - reply["start_cycle"] == (10 * (8 + size + 12) - 12) * 8
+
+
+@pytest.mark.parametrize("epoch", [0, 1000])
+def test_a_frame_that_was_leaving_as_the_replay_began(sim, tmp_path, epoch):
+    """It has its own time, before the first one of the input; but no file has times before 0."""
+    first = packet(0)
+    first.time = epoch
+    wrpcap(str(tmp_path / "in"), [first], nano=True)
+    before, reply = sim(
+        trial(offer(1518, frames=1), quiet_cycles=0), replay("in", out=[None, "out"])
+    )
+    assert before["ok"] and reply["ports"][1]["left"]["frames"] == 2
+    early, late = PcapReader(str(tmp_path / "out"))
+    assert len(early) == 1514 and epoch < late.time
+    assert max(0, epoch - 1e-6) <= early.time and (early.time < epoch or early.time == epoch == 0)
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,30 @@ def test_longest_pause(sim):
     assert pause["start_cycle"] == pytest.approx(reply["start_cycle"] + (20 * 84 + 72) * 8, abs=100)
 
 
+@pytest.mark.parametrize("kind", ["swap", "duplicate"])
+def test_frames_are_counted_in_their_order(sim, kind):
+    """Where a fault shows them in another one, too: no pause ends before it starts."""
+    fault = {"port": 1, "frame": 50, "kind": kind}
+    (reply,) = sim(trial(offer(frames=100), faults=[fault]))
+    flow = reply["ports"][0]
+    assert flow["reordered" if kind == "swap" else "duplicated"] == 1
+    pause = flow["longest_pause"]
+    assert pause["end_cycle"] - pause["start_cycle"] == (2 if kind == "swap" else 1) * 84 * 8
+
+
+def test_the_link_is_the_one_that_a_trial_began_with(sim):
+    """Its frames and its window are timed for that."""
+    start, refused, end, after = sim(
+        {"do": "offer", "ports": [offer(frames=1000)], "link_mbps": 100, "quiet_cycles": 10_000},
+        {"do": "link", "mbps": 1000},
+        {"do": "collect"},
+        {"do": "link", "mbps": 1000},
+    )
+    assert not refused["ok"] and "a trial is under way; collect it first" in refused["error"]
+    assert start["ok"] and after["ok"] and end["ports"][0]["forwarded"] == 1000
+    assert end["offered_cycle"] - end["start_cycle"] == (999 * 84 + 72) * 8
+
+
 def test_a_second_load_follows_the_first(sim):
     (reply,) = sim(trial(offer(64, 100, 100, then={"load_percent": 25, "frames": 50})))
     assert reply["offered_cycle"] - reply["start_cycle"] == (100 * 84 + 49 * 84 * 4 + 72) * 8
