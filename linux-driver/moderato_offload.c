@@ -131,19 +131,23 @@ static int moderato_offload_destroy(struct moderato_offload *o,
 	return flow ? 0 : -ENOENT;
 }
 
-/* Also of a flow that is in software again: what it was, until then */
+/* Also of a flow that is in software again: what it was, until then. After that,
+ * only software knows when it is used.
+ */
 static int moderato_offload_stats(struct moderato_offload *o,
 				  struct flow_cls_offload *cls)
 {
 	struct moderato_flow *flow;
+	unsigned long used;
 
 	spin_lock_bh(&moderato_offload_lock);
 	flow = moderato_offload_find(o, cls->cookie);
 	if (flow) {
 		if (flow->place >= 0)
 			moderato_table_look(o, flow->place);
+		used = flow->place >= 0 || flow->frames ? flow->used : 0;
 		flow_stats_update(&cls->stats, flow->octets, flow->frames, 0,
-				  flow->used, FLOW_ACTION_HW_STATS_IMMEDIATE);
+				  used, FLOW_ACTION_HW_STATS_IMMEDIATE);
 		flow->octets = 0;
 		flow->frames = 0;
 	}

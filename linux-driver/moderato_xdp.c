@@ -171,6 +171,7 @@ static int moderato_xdp_switch(struct moderato_priv *priv,
 			       struct bpf_prog *prog)
 {
 	const struct moderato_config config = priv->queue[0].config;
+	bool present = netif_device_present(priv->ndev);
 	struct moderato_xdp *xdp = priv->xdp;
 	struct bpf_prog *old = xdp->prog;
 	int err;
@@ -180,7 +181,7 @@ static int moderato_xdp_switch(struct moderato_priv *priv,
 		xdp_features_clear_redirect_target(priv->ndev);
 	xdp->prog = prog;
 	err = moderato_change(priv, &config, priv->ndev->mtu, true, true);
-	if (err && !netif_device_present(priv->ndev))
+	if (err && present && !netif_device_present(priv->ndev))
 		err = 0;
 	if (err)
 		xdp->prog = old;
@@ -333,8 +334,18 @@ static int moderato_xdp_init(struct moderato_priv *priv)
 	return 0;
 }
 
+/* A bpf_link's, if there was no memory for rings without it as it ended: Linux takes
+ * it for detached, and does not ask again
+ */
+static void moderato_xdp_free(struct moderato_priv *priv)
+{
+	if (priv->xdp && priv->xdp->prog)
+		bpf_prog_put(priv->xdp->prog);
+}
+
 const struct moderato_feature moderato_xdp_feature = {
 	.init = moderato_xdp_init,
+	.free = moderato_xdp_free,
 	.rx_create = moderato_xdp_rx_create,
 	.rx_destroy = moderato_xdp_rx_destroy,
 	.tx_create = moderato_xdp_tx_create,

@@ -243,22 +243,26 @@ static void moderato_table_enable(const struct moderato_offload *o)
 	       o->priv->regs + MODERATO_FLOW_CTRL);
 }
 
-/* The one of @neigh, which flows go to already, or a new one in the place of
- * *@spare
+/* The one of @neigh at @address, which flows go to already, or a new one in the
+ * place of *@spare. While Linux has not told yet that an address has changed, flows
+ * may go to the old one and to the new one.
  */
 static struct moderato_hop *moderato_table_hop(struct moderato_offload *o,
 					       struct neighbour *neigh,
+					       const u8 *address,
 					       struct moderato_hop **spare)
 {
 	struct moderato_hop *hop;
 
 	list_for_each_entry(hop, &o->hops, list)
-		if (hop->neigh == neigh)
+		if (hop->neigh == neigh &&
+		    ether_addr_equal(hop->address, address))
 			return hop;
 
 	hop = *spare;
 	*spare = NULL;
 	hop->neigh = neigh_clone(neigh);
+	ether_addr_copy(hop->address, address);
 	list_add(&hop->list, &o->hops);
 	return hop;
 }
@@ -301,8 +305,7 @@ int moderato_table_insert(struct moderato_offload *o,
 	flow->seen_octets = 0;
 	flow->looked = jiffies;
 	flow->used = jiffies;
-	flow->hop = moderato_table_hop(o, neigh, spare);
+	flow->hop = moderato_table_hop(o, neigh, address, spare);
 	flow->hop->flows++;
-	ether_addr_copy(flow->hop->address, address);
 	return 0;
 }

@@ -223,19 +223,13 @@ static int moderato_watch_nexthop(struct notifier_block *nb,
 static void moderato_watch_hop(struct moderato_offload *o,
 			       struct neighbour *neigh)
 {
-	struct moderato_hop *hop;
+	for (int i = 0; i < BIT(o->order); i++) {
+		struct moderato_flow *flow = o->at[i];
 
-	list_for_each_entry(hop, &o->hops, list)
-		if (hop->neigh == neigh)
-			break;
-	if (list_entry_is_head(hop, &o->hops, list) ||
-	    moderato_watch_has_address(neigh, hop->address))
-		return;
-
-	/* With the last one goes @hop itself, and any may be the last one */
-	for (int i = 0; i < BIT(o->order); i++)
-		if (o->at[i] && o->at[i]->hop == hop)
-			moderato_table_remove(o, o->at[i]);
+		if (flow && flow->hop->neigh == neigh &&
+		    !moderato_watch_has_address(neigh, flow->hop->address))
+			moderato_table_remove(o, flow);
+	}
 }
 
 static int moderato_watch_netevent(struct notifier_block *nb,

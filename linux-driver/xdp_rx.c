@@ -111,9 +111,10 @@ moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 act,
 
 	switch (act) {
 	case XDP_REDIRECT:
+		/* Of a frame to many, some may be on their way as it fails */
+		round->redirected = true;
 		if (unlikely(xdp_do_redirect(rx->ndev, xdp, prog)))
 			goto fail;
-		round->redirected = true;
 		round->count[MODERATO_XDP_REDIRECTED]++;
 		break;
 	case XDP_TX:

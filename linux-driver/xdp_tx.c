@@ -101,6 +101,9 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 
 	q = priv->queue + smp_processor_id() % READ_ONCE(priv->used);
 	tx = READ_ONCE(q->tx);
+	/* Linux says that it runs before it has rings, too */
+	if (unlikely(!tx))
+		return -ENETDOWN;
 	__netif_tx_lock(tx->txq, smp_processor_id());
 	sent = moderato_xdp_post_all(tx, frame, frames, false,
 				     flags & XDP_XMIT_FLUSH);

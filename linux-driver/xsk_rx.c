@@ -160,9 +160,10 @@ moderato_xsk_act(struct moderato_rx *rx, u32 slot, struct xdp_buff *xdp,
 
 	switch (act) {
 	case XDP_REDIRECT:
+		/* Of a frame to many, some may be on their way as it fails */
+		round->redirected = true;
 		if (unlikely(xdp_do_redirect(rx->ndev, xdp, prog)))
 			goto fail;
-		round->redirected = true;
 		round->count[MODERATO_XDP_REDIRECTED]++;
 		return NULL;
 	case XDP_TX:
