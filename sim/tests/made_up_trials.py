@@ -117,7 +117,7 @@ def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **ch
     return {"name": f"{variant} {direction}", "kind": "tcp", "variant": variant,
             "direction": direction, "link_mbps": link, "connections": 1, "octets": 1_500_000,
             "user_buffer": 65536, "socket": 0, "window": 262144, "gro": direction != "through",
-            "kernel": "normal", "goodput_mbps": 50.0,
+            "kernel": "normal", "sys_clk_hz": CLOCK, "goodput_mbps": 50.0,
             "cpu_idle_percent": 12.4, "segments": 10, "acks_per_segment": 0.5,
             "mean_window_bytes": 31000.0, "problems": [], "conditions": MACHINE,
             "key": f"{variant} {direction} {link} {changes}", **changes}
@@ -130,7 +130,7 @@ def two_harts(spread: str) -> dict:
 
 def through(**changes) -> dict:
     """A record of `moderato tcp --direction through --kernel conntrack`."""
-    return transfer("napi", "through", kernel="conntrack", sys_clk_hz=CLOCK,
+    return transfer("napi", "through", kernel="conntrack",
                     transfer_cycles=2 * CLOCK, ports=[
                         {"segments": {"in": segments}, "events": {"rx_interrupt": 20, "tx_interrupt": 7}}
                         for segments in (1000, 500)], **changes)
@@ -144,8 +144,8 @@ def through_two_harts(spread: str, *per_hart: int, **changes) -> dict:
 
 def study(**changes) -> list[dict]:
     """Records of `moderato receiver`."""
-    return [transfer("original", user_buffer=size, socket=65536, goodput_mbps=float(number),
-                     **changes,
+    return [transfer("original", user_buffer=size, socket=32768, gro=False,
+                     goodput_mbps=float(number), **changes,
                      profile={"segments": {"4": 900, "5": 107, "idle": 0}, "cycles": 1007,
                               "receive_queue": {"softirq_percent": 35.0, "mean_segments": 18.4}})
             for number, size in enumerate(BUFFERS, 1)]

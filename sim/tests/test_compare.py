@@ -67,6 +67,14 @@ def test_what_is_one_thing_in_a_and_another_in_b_is_compared(compare):
     assert "64 bytes" in lines and "received 200 180 -20 -10.0 %" in lines
 
 
+def test_another_clock_or_memory_is_told(compare):
+    slow = trial("napi", memory="dram", received=60) | {"sys_clk_hz": 84_000_000}
+    lines = compare([trial("napi")], [slow])
+    assert "memory: A ideal, B dram" in lines
+    assert "sys clk hz: A 100000000, B 84000000" in lines
+    assert "received 200 120 -80 -40.0 %" in lines
+
+
 def test_functions_that_moved(compare, tmp_path):
     a = attribution.as_json(test_attribution.profile())
     b = copy.deepcopy(a)

@@ -398,6 +398,16 @@ def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
     assert set(first) == set(documented())
 
 
+def test_a_session_that_is_stopped_is_whole(lab, beside, tmp_path, capfd):
+    """Ctrl-C, as ping's users end it: what there is is written, and nothing is cut short."""
+    assert lab("--variant", "napi", "--record", "session", "--json", "a.json",
+               "-c", f"kill -INT {os.getpid()}; sleep 100") == 130
+    assert capfd.readouterr().err.splitlines()[-1] == "moderato: stopped"
+    assert json.loads((tmp_path / "a.json").read_text())["ports"]
+    assert lab("--replay", "session") == 0
+    assert "cut short" not in capfd.readouterr().err
+
+
 def test_an_end_before_the_beginning(lab, beside, tmp_path, capsys):
     """Of a session, which begins where its checkpoint is, and of its replay."""
     assert lab("--until", "5", "-c", "touch ran") == 1

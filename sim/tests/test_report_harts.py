@@ -2,12 +2,16 @@
 """The chapter of two harts, of records that somebody made up."""
 
 import json
+import shlex
 
 import made_up_trials as made_up
 import pytest
 
+from moderato.sim.lab import cli
 from moderato.sim.lab.measure.traffic import Traffic
-from moderato.sim.lab.report import harts, records
+from moderato.sim.lab.report import harts, records, reproduce
+from moderato.sim.lab.report.chapters import data
+from moderato.sim.lab.report.material import Material
 from moderato.sim.lab.rfc2544 import tests
 
 
@@ -81,6 +85,34 @@ def test_one_hart_of_another_cpu_is_not_beside_them(found):
         ways = {row[1] for row in table.rows}
         assert "pinned" in ways and "one hart" not in ways
         assert "(" not in str(table.rows)
+
+
+@pytest.mark.parametrize("change", [{"nic": "offload"}, {"memory": "dram"}, {"sys_clk_hz": 84_000_000}])
+def test_one_hart_of_another_machine_is_not_beside_them(found, change):
+    """Another NIC, memory or clock: what that brings is not the second hart's."""
+    def changed(record):
+        if not records.several(record):
+            return record
+        here = {name: value for name, value in change.items() if name == "sys_clk_hz"}
+        there = {name: value for name, value in change.items() if name != "sys_clk_hz"}
+        return record | here | {"conditions": record["conditions"] | there}
+
+    transfers = [changed(record) for record in [*found.transfers, *found.hart_transfers]]
+    for table in (harts.throughput([changed(record) for record in [*found.trials, *found.harts]]),
+                  harts.goodput(transfers), harts.interrupts(transfers)):
+        ways = {row[1] for row in table.rows}
+        assert "pinned" in ways and "one hart" not in ways
+
+
+def test_the_commands_and_the_raw_data_have_them(found):
+    commands = reproduce.commands(found)
+    for options in ("--harts 2 --spread ipi", "--harts 2 --spread pinned --flows 16 --one-way"):
+        assert any(options in command for command in commands)
+    for command in commands[1:]:
+        assert cli.parse(shlex.split(command)[1:])
+    raw = data.section(Material(found, None))
+    assert f"All {len([*found.trials, *found.harts, *found.transfers, *found.hart_transfers])} trials" \
+        in raw.parts[0].text
 
 
 def test_nothing_without_two_harts():

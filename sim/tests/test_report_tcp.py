@@ -31,6 +31,41 @@ def test_the_last_commit_s_transfers_are_taken(file):
     assert not any(record["direction"] == "through" for record in found.transfers)
 
 
+def stored(tmp_path, *transfers):
+    path = tmp_path / "stored.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in transfers))
+    return records.load([path])
+
+
+def test_other_settings_and_nics_have_rows_of_their_own(tmp_path):
+    offload = made_up.MACHINE | {"nic": "offload", "machine": "another"}
+    found = stored(tmp_path, made_up.transfer(), made_up.transfer(conditions=offload),
+                   made_up.transfer(user_buffer=64, check=True), made_up.transfer(off=["tso"]),
+                   made_up.transfer(faults=["drop"], peer="stalls"),
+                   made_up.transfer(direction="out", program="nuttcp"))
+    assert [row[0] for row in transfers.table(found.transfers).rows] == [
+        "napi", "napi, NIC offload", "napi, user buffer of 64, checked", "napi, tso off",
+        "napi, drop, the peer stalls", "napi, nuttcp"]
+    assert not found.notes
+
+
+@pytest.mark.parametrize("other", [
+    {"conditions": made_up.MACHINE | {"memory": "dram", "machine": "slow"}},
+    {"sys_clk_hz": 84_000_000}, {"conditions": made_up.MACHINE | {"machine": "another"}}])
+def test_transfers_of_other_machines_are_left_out_and_counted(tmp_path, other):
+    found = stored(tmp_path, made_up.transfer(goodput_mbps=20.0, **other), made_up.transfer())
+    assert [record["goodput_mbps"] for record in found.transfers] == [50.0]
+    note, = found.notes
+    assert note.startswith("left out: 1 trial(s) that were made otherwise (moderato at 100 Mb/s")
+
+
+def test_not_every_profile_is_of_the_study():
+    profiled = {"profile": made_up.study()[0]["profile"]}
+    others = [made_up.transfer("napi", direction, 1000, **profiled) for direction in ("in", "out")]
+    assert receiver.studies([*others, made_up.transfer(**profiled)]) == {}
+    assert receiver.studied([*others, *made_up.study()]) == made_up.study()
+
+
 def test_goodput_has_a_row_for_each_variant(file):
     table = transfers.table(records.load([file]).transfers)
     assert table.head == ["", "in, 100 Mb/s", "out, 1000 Mb/s"]
@@ -69,12 +104,28 @@ def test_tracing_stands_beside_what_it_changes():
 
 @pytest.mark.parametrize("made", [
     made_up.study(), made_up.study(kernel="traced"), [made_up.transfer(), made_up.transfer(link=1000)],
-    [made_up.transfer("liteeth", conditions={"nic": "liteeth"})]])
+    [made_up.transfer("liteeth", conditions={"nic": "liteeth"})],
+    [made_up.transfer(profile=made_up.study()[0]["profile"])]])
 def test_the_commands_make_them_again(made):
     lines = reproduce.commands(records.Records(made_up.run(["napi"], sizes=[64]), [], [], made))
     command = shlex.split(lines[-1])
     assert command[0] == "./moderato" and cli.parse(command[1:])
     assert any(line.startswith(("./moderato tcp ", "./moderato receiver ")) for line in lines)
+
+
+def test_the_commands_have_all_that_was_chosen():
+    dram = made_up.MACHINE | {"memory": "dram"}
+    transfer = made_up.transfer(connections=4, sys_clk_hz=84_000_000, conditions=dram, check=True,
+                                faults=["drop", "swap"], peer="vanishes")
+    two = made_up.through_two_harts("pinned", 1, 2)
+    *_, one, other = reproduce.commands(records.Records([], [], [], [transfer],
+                                                        hart_transfers=[two]))
+    for options in ("--clock 84", "--memory dram", "--connections 4", "--check",
+                    "--faults drop,swap", "--peer vanishes"):
+        assert options in one
+    assert "--harts 2 --spread pinned --kernel conntrack" in other
+    for command in (one, other):
+        assert cli.parse(shlex.split(command)[1:])
 
 
 def test_the_chapter_is_written(file, tmp_path):

@@ -23,7 +23,7 @@ from distributed.comm import CommClosedError
 
 from moderato.sim.lab.rfc2544 import matrix, metrics, tests
 from moderato.sim.lab.rfc2544.search import Grid, Outcome, highest
-from moderato.sim.lab.rfc2544.trials import growth, steady
+from moderato.sim.lab.rfc2544.trials import growth, reset_seen, steady
 from moderato.sim.lab.run import store
 from moderato.sim.lab.show.errors import LabError
 
@@ -463,3 +463,17 @@ def test_worker_of_another_commit_is_refused(lab, cluster, tmp_path, capsys, mon
     assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
                "--results", str(tmp_path / "t")) == 1
     assert "a worker runs another commit of Moderato" in capsys.readouterr().err
+
+
+# A reset -------------------------------------------------------------------------------------------
+
+def test_a_reset_is_seen_where_frames_entered():
+    """One way, or with so few frames that none followed another: no figure, and no traceback."""
+    entered = {"offered": 100, "lost": 10, "longest_pause": {"start_cycle": 5, "end_cycle": 50}}
+    without = entered | {"lost": 99, "longest_pause": None}
+    other = {"left": {}}  # no frame entered there
+    for ports, seen, seconds in (([entered, other], True, 4.5e-7), ([without, other], False, 0),
+                                 ([entered, without], False, 4.5e-7)):
+        report = {"ports": ports, "offered_cycle": 60}
+        assert reset_seen(report) == seen
+        assert metrics.reset_seconds({"report": report, "sys_clk_hz": 100_000_000}) == seconds

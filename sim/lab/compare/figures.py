@@ -5,13 +5,14 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..run.system import IDEAL
 from ..show.errors import UsageError
 
 # Settings of any command's result. What a result does not have is not told apart.
 SETTINGS = ("variant", "setting", "situation", "direction", "frame_bytes", "load_percent",
             "link_mbps", "flows", "one_way", "nic", "harts", "spread", "user_buffer", "octets",
             "connections", "socket", "window", "program", "check", "gro", "off", "zerocopy",
-            "faults", "peer", "kernel", "ethtool")
+            "faults", "peer", "kernel", "ethtool", "sys_clk_hz", "memory")
 LATENCY = ("min", "median", "p99", "max")
 LARGEST = 1e30  # more than any figure, and no infinity
 
@@ -55,8 +56,10 @@ def kind(result) -> str | None:
 
 
 def settings(result: dict) -> dict[str, str]:
-    """By name, as words. The NIC is among the conditions of some."""
-    known = result.get("conditions", {}) | result
+    """By name, as words. The NIC and the memory are among the conditions; a profile's `memory` is how
+    that was used."""
+    made = result.get("conditions", {})
+    known = made | result | ({"memory": made.get("memory", IDEAL)} if made else {})
     return {name: _word(known[name]) for name in SETTINGS if name in known
             and not isinstance(known[name], dict)}  # a trial's window is no setting
 

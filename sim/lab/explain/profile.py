@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..measure import estimate, forward, trial
 from ..measure.results import Trial, frames_for
-from ..measure.traffic import Traffic
+from ..measure.traffic import Traffic, told
 from ..run import pool, state
 from ..run.machine import machine
 from ..run.system import System
@@ -47,7 +47,7 @@ class Request:
 def profile(wanted: Request) -> int:
     """Profile the trials; prints the table, returns the exit status: 1 if one of them is unsound."""
     trials = wanted.trials()
-    estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system.harts,
+    estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system,
                       "give fewer --seconds or a higher --load")
 
     def work(found: dict[int, Profile]):
@@ -75,18 +75,16 @@ def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
         progress: Callable[[float], None]) -> Profile:
     """A trial as trial.run() makes it, and where its window's cycles went."""
     start = time.monotonic()
-    clocks = round(ready.machine.sys_clk_hz * one.seconds)
-
-    def report(done: dict):
-        progress(min(1.0, done["cycles"] / (clocks + 2 * trial.QUIET)))
-
+    of = ready.machine
+    report = told(progress, of.sys_clk_hz, one.seconds)
     with ready.open(progress=report) as session, tempfile.TemporaryDirectory() as folder:
         names, stacks = Path(folder) / "symbols", Path(folder) / "stacks"
         symbols.write(functions, names)
+        before = trial.begin(one, ready, session)
         session.call("profile", symbols=str(names), window=True)
-        reply = session.call("trial", **trial.request(one, clocks))
+        reply = session.call("trial", **trial.request(one, of.sys_clk_hz, of.system.ethtool))
         stopped = session.call("profile", stop=str(stacks))
-        result = trial.conclude(one, ready, session, reply, start)
+        result = trial.conclude(one, ready, session, reply, start, before)
         return Profile(result, read(stacks), counts(reply), stopped["memory"])
 
 

@@ -96,7 +96,7 @@ def timeline(wanted: Request) -> int:
     """Forward the burst and write its trace; returns the exit status."""
     one = Trial(wanted.variant, wanted.frame_bytes, 100, wanted.frames, wanted.link_mbps,
                 traffic=Traffic(in_order=wanted.system.in_order))
-    estimate.announce([one.seconds], wanted.patient, wanted.system.harts, "give fewer --frames")
+    estimate.announce([one.seconds], wanted.patient, wanted.system, "give fewer --frames")
     of = machine(wanted.link_mbps, wanted.system)
     ready = state.prepare(of, [wanted.variant])[wanted.variant]
     job = functools.partial(run, one, ready, symbols.of_guest(ready))
@@ -117,10 +117,11 @@ def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
     with ready.open() as session, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         symbols.write(functions, folder / "symbols")
+        before = trial.begin(one, ready, session)
         session.call("profile", symbols=str(folder / "symbols"), timeline=str(folder / "timeline"))
-        reply = session.call("trial", pcap=name, **trial.request(one, round(hertz * one.seconds)))
+        reply = session.call("trial", pcap=name, **trial.request(one, hertz))
         session.call("profile", stop=str(folder / "stacks"))
-        result = trial.conclude(one, ready, session, reply, start)
+        result = trial.conclude(one, ready, session, reply, start, before)
         octet = 8000 // one.link_mbps  # ns
         wires = {file.stem: [frame(begin, octets, octet) for begin, octets in pcap.read(file)]
                  for file in sorted(folder.glob("*.pcap"))}

@@ -101,6 +101,10 @@ class Running:
     def ended(self) -> bool:
         return any(reply.done() for reply in self.replies)
 
+    def over(self, seconds: float) -> bool:
+        """Whether all have ended, so long from now at most."""
+        return not wait_for(self.replies, seconds).not_done
+
     def result(self) -> list[dict]:
         """Waits for the replies of all. Raises what went wrong; of two, not what followed from it."""
         wait_for(self.replies)

@@ -27,6 +27,7 @@ from . import boxes, busy, consoles, far, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
+ENDING = 10  # seconds in which a session ends that nobody wants any more
 STDOUT, STDERR = 1, 2
 GREETING = """\
 moderato: this is the console of a router; its page is http://198.18.0.1/
@@ -93,9 +94,12 @@ def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts) -> int:
         return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
     # A result on standard output stands alone there (cli.tables_beside).
     alone = request.json and outputs.descriptor(request.json) == STDOUT
-    status, replies = run(made, beside, request.command, request.scheduler, STDERR if alone else None)
+    status, replies, stopped = run(made, beside, request.command, request.scheduler,
+                                   STDERR if alone else None)
     _tell(request, [box.ready for box in made], replies)
     _name(request, request.record, request.capture)
+    if stopped:
+        raise KeyboardInterrupt
     if status is None:
         why = next((reply["ended"] for reply in replies if "ended" in reply),
                    f"cycle {replies[0]['end_cycle']} was reached")
@@ -155,14 +159,16 @@ def _window(fields: dict) -> list[int]:
 
 
 def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str | None = None,
-        stdout: int | None = None) -> tuple[int | None, list[dict]]:
-    """The status of a command beyond port 0, and what moderato-sim says of the session, of each box.
+        stdout: int | None = None) -> tuple[int | None, list[dict], bool]:
+    """The status of a command beyond port 0, what moderato-sim says of the session, of each box, and
+    whether Ctrl-C ended it.
 
     scheduler: of dask, whose workers run the boxes. stdout: as Hosts.start() has it. The status is
     None if the session ended first; the command was killed then.
     """
     read, write = os.pipe()  # closed when the command has ended, or when we have
     made = [box.with_fields([read], until_closed=read) for box in made]
+    stopped = False
     opened = far.opened(made, scheduler) if scheduler else boxes.opened(made)
     with opened as sessions, _closing(write) as ends:
         os.close(read)
@@ -174,14 +180,20 @@ def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str |
                 running = boxes.Running(made, sessions, output)
                 running.when_ended(process.kill)
                 process.wait()
-                ended = running.ended()
+            except KeyboardInterrupt:
+                if scheduler:  # far boxes have nothing of ours to write
+                    raise
+                stopped = True  # the session ends as it does with its command: nothing is cut short
             finally:
+                ended = running.ended()
                 process.kill()
                 process.wait()
                 ends()
+            if stopped and not running.over(ENDING):
+                raise KeyboardInterrupt
             replies = running.result()
     status = process.returncode
-    return None if ended else status if status >= 0 else 128 - status, replies
+    return None if ended else status if status >= 0 else 128 - status, replies, stopped
 
 
 @contextlib.contextmanager

@@ -59,9 +59,8 @@ def _median(measure: Callable[[], float]) -> float:
 
 def forwarding_rate(ready: state.State) -> float:
     """Clocks per CPU second in a trial."""
-    clocks = round(ready.machine.sys_clk_hz * FORWARDING.seconds)
     with ready.open() as session:
-        reply = session.call("trial", **trial.request(FORWARDING, clocks))
+        reply = session.call("trial", **trial.request(FORWARDING, ready.machine.sys_clk_hz))
     return (reply["end_cycle"] - reply["start_cycle"]) / reply["cpu_seconds"]
 
 
@@ -69,7 +68,8 @@ def restore_seconds(ready: state.State) -> float:
     """From nothing to a frame that left the other port."""
     start = time.monotonic()
     with ready.open() as session:
-        session.call("offer", **trial.request(Trial(FORWARDING.variant, 64, 10, 1, 100), 1))
+        session.call("offer", **trial.request(Trial(FORWARDING.variant, 64, 10, 1, 100),
+                                              ready.machine.sys_clk_hz))
         while not _forwarded(session):
             session.call("run", cycles=20_000)
     return time.monotonic() - start

@@ -6,55 +6,59 @@ import os
 import sys
 from collections.abc import Sequence
 
+from ..run.system import NOMINAL_MHZ, System
+from ..run.variants import LITEETH
 from ..show.errors import UsageError
 from ..show.progress import duration
 
-SLOWNESS = 130  # seconds that one of simulated time takes on a core, for each hart that is busy
+SLOWNESS = 130  # seconds that one of simulated time takes on a core, at 100 MHz, for each busy hart,
+LITEETHS = 1.4  # and so many times that with LiteEth, whose clocks are not gated
 EACH = 4        # seconds that a trial takes beside
 LONG = 3600     # seconds, from which on nobody should start without knowing
 
 
-def announce(simulated: Sequence[float], patient: bool, harts: int, instead: str):
+def announce(simulated: Sequence[float], patient: bool, system: System, instead: str):
     """Say how long trials of so many simulated seconds take here; what takes hours has to be
     wanted (`patient`), or it is a UsageError that says what to do `instead`."""
-    total = require_wanted(simulated, patient, harts, instead)
+    total = require_wanted(simulated, patient, system, instead)
     trials = f"{len(simulated)} trial{'s' * (len(simulated) != 1)}"
     print(f"moderato: {trials}, {sum(simulated):.3g} s of simulated time, about {duration(total)} "
           "once the machine is built", file=sys.stderr)
 
 
-def announce_searches(simulated: Sequence[float], patient: bool, harts: int = 1):
+def announce_searches(simulated: Sequence[float], patient: bool, system: System):
     """As `announce`, of about so many trials, some of which may be kept from earlier runs."""
-    total = require_wanted(simulated, patient, harts,
+    total = require_wanted(simulated, patient, system,
                            "give less of --variant, --frame-size, --test or --phases")
     print(f"moderato: about {len(simulated)} trials, {sum(simulated):.3g} s of simulated time, about "
           f"{duration(total)} once the machine is built; less if some are kept from earlier",
           file=sys.stderr)
 
 
-def require_wanted(simulated: Sequence[float], patient: bool, harts: int, instead: str) -> float:
+def require_wanted(simulated: Sequence[float], patient: bool, system: System, instead: str) -> float:
     """Seconds that trials take here: a UsageError, as of `announce`, if those are hours."""
-    total = _together(simulated, harts)
+    total = _together(simulated, system)
     if total >= LONG and not patient:
         raise _long(sum(simulated), total, instead)
     return total
 
 
-def require_short(simulated: float, patient: bool, harts: int = 1):
+def require_short(simulated: float, patient: bool, system: System):
     """Of one among trials that may be known already: a UsageError if it alone takes hours."""
-    wall = _wall(simulated, harts)
+    wall = _wall(simulated, system)
     if wall >= LONG and not patient:
         raise _long(simulated, wall, "give a higher --load")
 
 
-def _wall(simulated: float, harts: int) -> float:
+def _wall(simulated: float, system: System) -> float:
     """Seconds that a trial of so many simulated ones takes."""
-    return EACH + SLOWNESS * harts * simulated
+    slowness = SLOWNESS * system.harts * system.clock_mhz / NOMINAL_MHZ
+    return EACH + slowness * (LITEETHS if system.nic == LITEETH else 1) * simulated
 
 
-def _together(simulated: Sequence[float], harts: int) -> float:
+def _together(simulated: Sequence[float], system: System) -> float:
     """Seconds that trials take side by side on this machine's cores."""
-    seconds = [_wall(each, harts) for each in simulated]
+    seconds = [_wall(each, system) for each in simulated]
     return max(sum(seconds) / len(os.sched_getaffinity(0)), max(seconds))
 
 

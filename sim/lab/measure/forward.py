@@ -49,7 +49,7 @@ def forward(wanted: Request) -> int:
     for each in trials:
         if each.captures:
             outputs.require_ours(each.captures, trial.CAPTURES)
-    estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system.harts,
+    estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system,
                       "give fewer --frames or a higher --load")
 
     of = machine(wanted.link_mbps, wanted.system)

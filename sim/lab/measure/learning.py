@@ -9,7 +9,7 @@ import math
 from ..run.session import Session
 from ..run.variants import ALL
 from .results import frame_rate
-from .traffic import PATIENCE, QUIET, SEED, Traffic
+from .traffic import SEED, Traffic, patience, quiet
 
 PER_FLOW, LEAST = 8, 32  # frames of each flow; into each port
 RATE = 4000              # a second, into each port: what the CPU forwards with ease
@@ -27,4 +27,4 @@ def learn(session: Session, sys_clk_hz: int, frame_bytes: int, link_mbps: int, t
     clocks = math.ceil(sys_clk_hz * frames / frame_rate(frame_bytes, load, link_mbps))
     offer = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
     session.call("trial", ports=traffic.offers(offer, clocks / frames / 2), link_mbps=link_mbps,
-                 seed=SEED, quiet_cycles=QUIET, max_cycles=clocks + PATIENCE)
+                 seed=SEED, quiet_cycles=quiet(sys_clk_hz), max_cycles=clocks + patience(sys_clk_hz))

@@ -18,13 +18,12 @@ from ..run.system import System
 from ..run.variants import LITEETH
 from ..show import delivery, outputs
 from ..show.errors import UsageError
-from . import estimate, pcap, router, trial, trial_tables
+from . import estimate, pcap, router, traffic, trial, trial_tables
 from .forward import report_problems
 from .results import LATENCY, Port, Result, Trial
 from .rewrite import Rewritten, rewrite
 
 LINK_MBPS = 100
-PATIENCE = 500_000_000  # clocks beyond the capture's own time
 LONGEST = 1522          # octets with FCS, with a tag: longer ones are damaged to the ports
 KINDS = 5               # of frames that are named
 
@@ -58,7 +57,7 @@ def replay(wanted: Request) -> int:
                              "--rewrite, or name another capture")
         say_rewritten(made)
         entered = made.entered
-    estimate.announce([span(entered) / 1e9], wanted.patient, wanted.system.harts,
+    estimate.announce([span(entered) / 1e9], wanted.patient, wanted.system,
                       "play part of the capture (editcap -r FILE NEW 1-1000)")
     of = machine(LINK_MBPS, wanted.system)
     state.ready(of, wanted.variant, static=False)
@@ -128,11 +127,8 @@ def run(of: Machine, wanted: Request, entered: Sequence[Frames],
     """Play `entered`, by port. The captures appear whole or not at all."""
     ready = state.ready(of, wanted.variant, static=False)
     start = time.monotonic()
-    clocks = round(span(entered) * of.sys_clk_hz / 1_000_000_000)
-
-    def report(done: dict):
-        progress(min(1.0, done["cycles"] / (clocks + 2 * trial.QUIET)))
-
+    seconds = span(entered) / 1e9
+    report = traffic.told(progress, of.sys_clk_hz, seconds)
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(ready.open(progress=report, udp_echo=wanted.udp_echo))
         files = [stack.enter_context(outputs.replacing(path)) for path in wanted.captures]
@@ -145,7 +141,9 @@ def run(of: Machine, wanted: Request, entered: Sequence[Frames],
         before = session.call("counters")["idle_cycles"]
         reply = session.call("replay", **{"in": [path and str(path) for path in given]},
                              out=list(map(str, files)), link_mbps=LINK_MBPS,
-                             quiet_cycles=trial.QUIET, max_cycles=clocks + PATIENCE)
+                             quiet_cycles=traffic.quiet(of.sys_clk_hz),
+                             max_cycles=round(of.sys_clk_hz * seconds)
+                             + traffic.patience(of.sys_clk_hz))
         idle = session.call("counters")["idle_cycles"]
         left = [pcap.frames(file) for file in files]
         delivered = guest.delivered(session.check(guest.SNMP)) - delivered

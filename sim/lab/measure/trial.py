@@ -3,7 +3,7 @@
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ..run import guest
 from ..run.session import Session
@@ -11,7 +11,7 @@ from ..run.state import State
 from ..show import outputs
 from .learning import hands_over, learn
 from .results import LATENCY, Port, Result, Trial
-from .traffic import PATIENCE, QUIET, SEED
+from .traffic import SEED, patience, quiet, told
 
 FRAMES = ("offered", "forwarded", "corrupted", "reordered")
 CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
@@ -20,31 +20,34 @@ CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
 def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result:
     """Offer the frames to both ports at once, wait until it is quiet, read the guest's counters."""
     start = time.monotonic()
-    clocks = round(ready.machine.sys_clk_hz * trial.seconds)
-
-    def report(done: dict):
-        progress(min(1.0, done["cycles"] / (clocks + 2 * QUIET)))
-
-    before, forwarded = ready.counters(), 0
-    with ready.open(progress=report) as session:
-        if hands_over(trial.variant):
-            learn(session, ready.machine.sys_clk_hz, trial.frame_bytes, trial.link_mbps, trial.traffic)
-            before, forwarded = read_counters(session)[0], guest.forwarded(session)
+    of = ready.machine
+    with ready.open(progress=told(progress, of.sys_clk_hz, trial.seconds)) as session:
+        before = begin(trial, ready, session)
         with outputs.replacing_folder(trial.captures, CAPTURES) as folder:
             capture = {"pcap": str(folder)} if folder else {}
-            reply = session.call("trial", **request(trial, clocks), **capture)
-        result = conclude(trial, ready, session, reply, start, before)
-        if hands_over(trial.variant):
-            result = dataclasses.replace(result, by_hardware=guest.forwarded(session) - forwarded)
-        return result
+            reply = session.call("trial", **request(trial, of.sys_clk_hz, of.system.ethtool),
+                                 **capture)
+        return conclude(trial, ready, session, reply, start, before)
+
+
+def begin(trial: Trial, ready: State, session: Session) -> tuple[guest.Counters, int]:
+    """What comes before a trial: learning frames, where flows go to the hardware. Returns the guest's
+    counters, and what it says that it forwarded, as the trial begins."""
+    if not hands_over(trial.variant):
+        return ready.counters(), 0
+    learn(session, ready.machine.sys_clk_hz, trial.frame_bytes, trial.link_mbps, trial.traffic)
+    return read_counters(session)[0], guest.forwarded(session)
 
 
 def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: float,
-             before: guest.Counters | None = None) -> Result:
+             before: tuple[guest.Counters, int]) -> Result:
     """What came of it, with the guest's counters. `start`: time.monotonic() when it began; `before`:
-    the counters then, if they are not those of the ready state."""
-    result = evaluate(trial, ready.machine.sys_clk_hz, reply, before or ready.counters(),
-                      *read_counters(session), time.monotonic() - start)
+    what `begin` returned."""
+    counters, forwarded = before
+    result = evaluate(trial, ready.machine.sys_clk_hz, reply, counters, *read_counters(session),
+                      time.monotonic() - start)
+    if hands_over(trial.variant):
+        result = dataclasses.replace(result, by_hardware=guest.forwarded(session) - forwarded)
     return dataclasses.replace(result, conditions=ready.conditions)
 
 
@@ -56,8 +59,9 @@ def read_counters(session: Session) -> tuple[guest.Counters, list[str]]:
                     *strayed(guest.taken(text), hardware["claims"])]
 
 
-def request(trial: Trial, clocks: int) -> dict:
-    """The fields of moderato-sim's `trial`. `clocks`: how long frames are offered."""
+def request(trial: Trial, sys_clk_hz: int, settings: Iterable[str] = ()) -> dict:
+    """The fields of moderato-sim's `trial`. `settings`: of ethtool, beyond the variant's."""
+    clocks = round(sys_clk_hz * trial.seconds)
     slot = clocks / trial.frames
     offer = {"frame_bytes": trial.frame_bytes, "load_percent": trial.load_percent,
              "frames": trial.frames}
@@ -67,7 +71,8 @@ def request(trial: Trial, clocks: int) -> dict:
         offer["probe_every"] = trial.probe_every
     # Two testers are never in step.
     return {"ports": trial.traffic.offers(offer, slot / 2), "link_mbps": trial.link_mbps,
-            "seed": SEED, "quiet_cycles": QUIET, "max_cycles": clocks + PATIENCE}
+            "seed": SEED, "quiet_cycles": quiet(sys_clk_hz, settings),
+            "max_cycles": clocks + patience(sys_clk_hz)}
 
 
 # Evaluation ---------------------------------------------------------------------------------------

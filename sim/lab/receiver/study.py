@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato receiver`: a transfer into the guest for each size of the user's buffer."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ SOCKET = 32768       # octets of the socket's buffer; the kernel doubles it to t
 LEAST = 1_500_000    # octets of a transfer,
 FILLED = 3           # and enough to fill the user's buffer so often
 LINK_MBPS = 100      # the paper's
+VARIED = ("variant", "user_buffer", "octets", "kernel", "harts", "spread", "profile")
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,11 @@ def transfer(variant: str, user_buffer: int, system: System) -> Transfer:
     return Transfer(IN, variant, LINK_MBPS, octets=max(LEAST, FILLED * user_buffer),
                     user_buffer=user_buffer, socket=SOCKET, profile=True, kernel=system.kernel.name,
                     harts=system.harts, spread=system.spread)
+
+
+def has(record: dict) -> bool:
+    """Whether the record of a transfer is one of a study's, and not of another that was profiled. What
+    records of before do not say was as usual."""
+    usual = json.loads(json.dumps(transfer("", LEAST, System()).record()))  # as read from a file
+    return "profile" in record and all(record.get(name, value) == value
+                                       for name, value in usual.items() if name not in VARIED)

@@ -53,6 +53,9 @@ def where(trial: dict) -> str:
     harts, flows = trial.get("harts", 1), trial.get("flows", 1)
     return ", ".join(filter(None, (
         f"a {trial['sys_clk_hz'] / 1e6:g} MHz SoC", f"{trial['link_mbps']} Mb/s",
-        f"NIC {made.get('nic', 'unknown')}", f"version {made.get('version', 'unknown')}",
+        f"NIC {made.get('nic', 'unknown')}", f"kernel {made.get('kernel', 'unknown')}",
+        f"memory {made.get('memory')}" * ("memory" in made),
+        *(f"ethtool {setting}" for setting in made.get("ethtool", [])),
+        f"version {made.get('version', 'unknown')}",
         f"{harts} harts ({trial.get('spread')})" * (harts > 1),
         f"{flows} flows" * (flows > 1), "one way" * bool(trial.get("one_way")))))

@@ -8,9 +8,10 @@ from moderato.soc.toolchain.project import ROOT
 
 from ..measure.traffic import Traffic
 from ..run.system import SPREADS
-from ..tcp.transfer import DIRECTIONS
+from ..tcp.transfer import DIRECTIONS, gro_said
+from . import transfers as tcp
 from .answers import throughputs
-from .records import conditions, several
+from .records import conditions, row, several
 from .table import MISSING, Table, number
 
 ONE = "one hart"
@@ -19,8 +20,8 @@ RATIO_NOTE = ("In brackets: times what one hart does, with a kernel without SMP.
 
 
 def alike(found: Sequence[dict]) -> list[dict]:
-    """Trials on several harts, and of those on one what ran on the same core with as much memory:
-    a ratio says what harts bring, and not another cache or prediction."""
+    """Trials on several harts, and of those on one what ran on the same core with as much memory, with
+    the same NIC and clock: a ratio says what harts bring, and not another cache or prediction."""
     cores = {_core(record) for record in found if several(record)}
     return [record for record in found if _core(record) in cores]
 
@@ -30,26 +31,30 @@ def throughput(trials: Sequence[dict]) -> Table | None:
     groups = {}
     for trial in alike(trials):
         if trial["task"]["kind"] == "steady":
-            groups.setdefault((_way(trial), _traffic(trial)), []).append(trial)
+            whose = row(trial["task"] | trial), _way(trial), _traffic(trial)
+            groups.setdefault(whose, []).append(trial)
     cells = {(variant, way, (size, traffic)): answer.rate
-             for (way, traffic), group in groups.items()
-             for (variant, size), answer in throughputs(group).items()}
+             for (variant, way, traffic), group in groups.items()
+             for (_, size), answer in throughputs(group).items()}
     return _table("harts-throughput", "RFC 2544 throughput, frames/s of all ports together", cells,
                   lambda column: ", ".join(filter(None, (f"{column[0]} octets", column[1]))), 0)
 
 
 def goodput(transfers: Sequence[dict]) -> Table | None:
     """As throughput(), over TCP."""
-    cells = {(record["variant"], _way(record), _transfer(record)): record["goodput_mbps"]
+    cells = {(row(record), _way(record), _transfer(record)): record["goodput_mbps"]
              for record in alike(transfers) if "profile" not in record}
     return _table("harts-goodput", "Goodput over TCP, Mb/s", cells, _transfer_said, 1)
 
 
 def interrupts(transfers: Sequence[dict]) -> Table | None:
     """Yao et al.'s tables 1 to 3, theirs beside ours: through the box, with connection tracking."""
-    ours = {(record["connections"], _place(_way(record))): record for record in alike(transfers)
-            if record["direction"] == "through" and record["kernel"] == "conntrack"
-            and "profile" not in record}
+    found = [record for record in alike(transfers) if record["direction"] == "through"
+             and record["kernel"] == "conntrack" and "profile" not in record]
+    # Of one variant, NIC and line rate, the last that two harts had.
+    of = [(row(record), record["link_mbps"]) for record in found if several(record)][-1:]
+    ours = {(record["connections"], _place(_way(record))): record for record in found
+            if [(row(record), record["link_mbps"])] == of}
     if not any(map(several, ours.values())):
         return None
     with open(ROOT / "docs" / "data" / "yao-2014.csv", newline="") as file:
@@ -98,7 +103,8 @@ def _table(name: str, caption: str, cells: dict, said: Callable, digits: int) ->
 def _core(record: dict) -> tuple:
     around = conditions(record)
     cpu = {name: value for name, value in (around["cpu"] or {}).items() if name != "harts"}
-    return around["memory_bytes"], *sorted(cpu.items())
+    return (record.get("sys_clk_hz"), around["nic"], around["memory"], around["memory_bytes"],
+            *sorted(cpu.items()))
 
 
 def _way(record: dict) -> str:
@@ -116,11 +122,12 @@ def _traffic(trial: dict) -> str:
 
 def _transfer(record: dict) -> tuple:
     return (DIRECTIONS.index(record["direction"]), record["link_mbps"], record["connections"],
-            record["kernel"])
+            record["kernel"], ", ".join(filter(None, (
+                gro_said(record["direction"], record["gro"]), *tcp.settings(record)))))
 
 
 def _transfer_said(column: tuple) -> str:
-    direction, link, connections, kernel = column
+    direction, link, connections, kernel, settings = column
     words = [DIRECTIONS[direction], f"{link} Mb/s"]
     words += [f"{connections} connections"] * (connections > 1) + [kernel] * (kernel != "normal")
-    return ", ".join(words)
+    return ", ".join(filter(None, [*words, settings]))

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from moderato.soc.toolchain.project import ROOT
 
 from ..explain.attribution import per_frame
+from ..receiver import study
 from ..receiver.receiver_tables import MEANINGS, size
 from .plot import Plot, legend, look, panels, styled, tip
+from .records import row
 from .table import Table, number
 
 THEIRS = "Song et al. 2010"
@@ -19,9 +21,10 @@ COLOURS = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#CC79A7", "#F0E442", "#0
 
 
 def studies(records: Sequence[dict]) -> dict[str, list[dict]]:
-    """The transfers of each study, by user buffer; by the variant, and a kernel not the usual."""
+    """The transfers of each study, by user buffer; by the variant, and a kernel not the usual. Other
+    transfers that were profiled are none of a study."""
     found = {}
-    for record in sorted((record for record in records if "profile" in record),
+    for record in sorted((record for record in records if study.has(record)),
                          key=lambda record: (record["kernel"] == TRACED, record["user_buffer"])):
         found.setdefault(_name(record), []).append(record)
     return found
@@ -33,7 +36,7 @@ def studied(records: Sequence[dict]) -> list[dict]:
 
 
 def _name(record: dict) -> str:
-    return record["variant"] + f", {record['kernel']}" * (record["kernel"] != NORMAL)
+    return row(record) + f", {record['kernel']}" * (record["kernel"] != NORMAL)
 
 
 def theirs() -> dict[int, dict[str, float]]:
@@ -91,7 +94,7 @@ def table1(records: Sequence[dict]) -> Table | None:
 def disturbance(records: Sequence[dict]) -> Table | None:
     """The same study with the kernel's own tracing on, beside the one that nothing disturbs."""
     plain = studied(records)
-    traced = [record for record in records if "profile" in record and record["kernel"] == TRACED]
+    traced = [record for record in records if study.has(record) and record["kernel"] == TRACED]
     pairs = [(record, other) for record in plain for other in traced
              if all(record[name] == other[name] for name in ("variant", "user_buffer"))]
     if not pairs or plain[0]["kernel"] == TRACED:

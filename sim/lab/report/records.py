@@ -9,13 +9,15 @@ machines and yet no single run: trials of several commits, or with changes that 
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from moderato.soc.toolchain.cache import key
 
 from ..run import store
+from ..run.system import IDEAL
+from ..run.variants import MODERATO
 from ..show.errors import LabError
 from ..strategies.settings import REFERENCE, SETTINGS
 from ..strategies.situations import KIND, SITUATIONS
@@ -23,8 +25,8 @@ from ..tcp.transfer import KIND as TCP
 from . import forwards
 from .paper import VARIANTS
 
-UNKNOWN = {"machine": None, "version": "unknown", "nic": "moderato", "kernel": None, "cpu": None,
-           "memory_bytes": None, "checkpoint": None}  # of records from before they said
+UNKNOWN = {"machine": None, "version": "unknown", "nic": MODERATO, "kernel": None, "cpu": None,
+           "memory_bytes": None, "memory": IDEAL, "checkpoint": None}  # of records that do not say it
 DIRTY = "-dirty"  # at the end of a version
 
 
@@ -76,19 +78,19 @@ def load(files: Sequence[Path]) -> Records:
                        "`./moderato rfc2544`, or name another file with --results")
     strategies = [record for record in found.values() if record.get("kind") == KIND]
     transfers = [record for record in found.values() if record.get("kind") == TCP]
-    hart_transfers = [record for record in transfers if several(record)]
-    transfers = [record for record in transfers if not several(record)]
+    hart_transfers, not_shown = of_last_commit([each for each in transfers if several(each)])
+    transfers, left_out = of_last_commit([each for each in transfers if not several(each)])
+    notes += left_out + not_shown
     trials = [record for record in found.values()
               if record.get("kind") not in (KIND, TCP, forwards.KIND)]
     harts = [trial for trial in trials if _apart(trial)]
     trials = without_reference([trial for trial in trials if not _apart(trial)], strategies)
     chosen, left_out = choose(trials)
-    harts = [trial for trial in harts if _version(trial) == _version(harts[-1])]
-    notes += left_out + no_single_run(chosen)
+    harts, not_shown = _chosen(harts, _of_commit)
+    notes += left_out + not_shown + no_single_run(chosen)
     notes += sorted({f"trial {trial['name']} is unsound: {problem}"
                      for trial in [*chosen, *harts] for problem in trial["problems"]})
-    return Records(chosen, notes, latest(strategies), of_last_commit(transfers), harts,
-                   of_last_commit(hart_transfers),
+    return Records(chosen, notes, latest(strategies), transfers, harts, hart_transfers,
                    [record for record in found.values() if record.get("kind") == forwards.KIND])
 
 
@@ -136,12 +138,15 @@ def latest(strategies: Sequence[dict]) -> list[dict]:
                                       places[0].index(record["setting"])))
 
 
-def of_last_commit(transfers: Sequence[dict]) -> list[dict]:
-    """Those of the last one's commit, for each NIC and kernel."""
+def of_last_commit(transfers: Sequence[dict]) -> tuple[list[dict], list[str]]:
+    """Those around the last one's NIC; of the last commit for each NIC and kernel, and of its last
+    machine at each line rate. And what is left out."""
     def kind(record: dict) -> tuple:
         return conditions(record)["nic"], record["kernel"]
-    last = {kind(record): conditions(record)["version"] for record in transfers}
-    return [record for record in transfers if conditions(record)["version"] == last[kind(record)]]
+
+    def link(record: dict) -> tuple:
+        return *kind(record), record["link_mbps"]
+    return _chosen(transfers, _clocked, ((kind, "version"), (link, "machine")))
 
 
 def several(trial: dict) -> bool:
@@ -160,21 +165,30 @@ def conditions(trial: dict) -> dict:
     return UNKNOWN | trial.get("conditions", {})
 
 
-def choose(trials: Iterable[dict]) -> tuple[list[dict], list[str]]:
-    """The trials that belong together, and what is left out.
+def row(record: dict) -> str:
+    """Whose row figures are: the variant, and the NIC where it is not told by that."""
+    nic = conditions(record)["nic"]
+    return record["variant"] + f", NIC {nic}" * (nic not in (MODERATO, record["variant"]))
 
-    Of the latest trial's line rate, and of what was around its NIC; of each NIC's latest machine;
-    of a variant's latest settings.
-    """
-    trials = list(trials)
-    if not trials:
+
+def choose(trials: Sequence[dict]) -> tuple[list[dict], list[str]]:
+    """RFC 2544's trials that belong together, and what is left out: of the latest trial's line rate, and
+    of what was around its NIC; of each NIC's latest machine; of a variant's latest settings."""
+    return _chosen(trials, _around, ((_nic, "machine"), (_variant, "checkpoint")))
+
+
+def _chosen(records: Sequence[dict], around: Callable[[dict], tuple],
+            latest: Sequence[tuple[Callable[[dict], object], str]] = ()) -> tuple[list[dict], list[str]]:
+    """Records that have `around` them what the last one has. `latest`: of those that a function calls
+    by the same name, the ones whose condition is that of the last one. And what is left out."""
+    if not records:
         return [], []
-    chosen = [trial for trial in trials if _around(trial) == _around(trials[-1])]
-    for whose, what in ((_nic, "machine"), (_variant, "checkpoint")):
-        latest = {whose(trial): conditions(trial)[what] for trial in chosen}
-        chosen = [trial for trial in chosen if conditions(trial)[what] == latest[whose(trial)]]
-    kept = {trial["key"] for trial in chosen}
-    others = Counter(_made(trial) for trial in trials if trial["key"] not in kept)
+    chosen = [record for record in records if around(record) == around(records[-1])]
+    for whose, what in latest:
+        last = {whose(record): conditions(record)[what] for record in chosen}
+        chosen = [record for record in chosen if conditions(record)[what] == last[whose(record)]]
+    kept = {record["key"] for record in chosen}
+    others = Counter(_made(record) for record in records if record["key"] not in kept)
     return chosen, [f"left out: {count} trial(s) that were made otherwise ({made})"
                     for made, count in others.items()]
 
@@ -192,12 +206,17 @@ def no_single_run(trials: Sequence[dict]) -> list[str]:
 def _around(trial: dict) -> tuple:
     """What trials have in common that are compared, whatever their NIC."""
     made = conditions(trial)
-    return (trial["task"]["link_mbps"], trial["sys_clk_hz"],
+    return (trial["task"]["link_mbps"], *_clocked(trial),
             *(made[name] for name in ("kernel", "cpu", "memory_bytes")))
 
 
-def _version(trial: dict) -> str:
-    return conditions(trial)["version"]
+def _clocked(record: dict) -> tuple:
+    """By what any figure moves, whatever is compared."""
+    return record.get("sys_clk_hz"), conditions(record)["memory"]
+
+
+def _of_commit(trial: dict) -> tuple:
+    return conditions(trial)["version"], trial["task"]["link_mbps"], *_clocked(trial)
 
 
 def _nic(trial: dict) -> str:
@@ -210,5 +229,5 @@ def _variant(trial: dict) -> str:
 
 def _made(trial: dict) -> str:
     made = conditions(trial)
-    return (f"{made['nic']} at {trial['task']['link_mbps']} Mb/s, machine "
+    return (f"{made['nic']} at {trial.get('task', trial)['link_mbps']} Mb/s, machine "
             f"{made['machine'] or 'unknown'}, version {made['version']}")

@@ -5,9 +5,11 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 
+from ..receiver import study
+from ..run.system import IDEAL, NOMINAL_MHZ
 from ..run.variants import LITEETH, MODERATO
 from ..tcp.transfer import Transfer, gro_said
-from .records import DIRTY, Records, conditions
+from .records import DIRTY, Records, conditions, several
 
 TESTS = {"steady": ("throughput", "latency")}  # of kinds of trials that are called otherwise
 
@@ -17,24 +19,42 @@ def commands(records: Records) -> list[str]:
 
     Trials of several versions on the same machine are the same in each: the last one will do.
     """
-    made = [*records.transfers, *records.strategies, *records.trials]
+    trials = [*records.trials, *records.harts]
+    transfers = [*records.transfers, *records.hart_transfers]
+    made = [*transfers, *records.strategies, *trials]
     if not made:
         return []
     version = conditions(made[-1])["version"]
     lines = [f"git checkout {version.removesuffix(DIRTY)}"
              + "  # and files that were not committed" * version.endswith(DIRTY)
              if not version.endswith("unknown") else f"# version: {version}"]
-    for nic in _each(conditions(trial)["nic"] for trial in records.trials):
-        tasks = [trial["task"] for trial in records.trials if conditions(trial)["nic"] == nic]
+    machines = defaultdict(list)  # options → trials
+    for trial in trials:
+        traffic = trial["task"].get("traffic", {})
+        many, one_way = traffic.get("flows", 1), traffic.get("one_way", False)
+        machines[" ".join([*_machine(trial), *([f"--flows {many}"] * (many > 1)),
+                           *(["--one-way"] * one_way)])].append(trial)
+    for machine, of in machines.items():
         tests = defaultdict(list)  # options → tests
-        for kind in _each(task["kind"] for task in tasks):
-            for variants, options in _asked([task for task in tasks if task["kind"] == kind]):
-                machine = " ".join([f"--nic {nic}"] * (nic != MODERATO) +
-                                   [f"--variant {variants}"] * (nic != LITEETH))
-                tests[f"{machine} {options}"] += TESTS.get(kind, (kind,))
+        for kind in _each(trial["task"]["kind"] for trial in of):
+            for variants, options in _asked([trial["task"] for trial in of
+                                             if trial["task"]["kind"] == kind]):
+                chosen = f"--variant {variants}" * (variants != LITEETH)
+                tests[" ".join(filter(None, (machine, chosen, options)))] += TESTS.get(kind, (kind,))
         lines += [f"./moderato rfc2544 --test {','.join(names)} {options}"
                   for options, names in tests.items()]
-    return lines + _strategies(records.strategies) + _transfers(records.transfers)
+    return lines + _strategies(records.strategies) + _transfers(transfers)
+
+
+def _machine(record: dict) -> list[str]:
+    """The options that choose what a record was made on, but for the kernel."""
+    made = conditions(record)
+    clock = record.get("sys_clk_hz", NOMINAL_MHZ * 1_000_000) / 1e6
+    return [*[f"--nic {made['nic']}"] * (made["nic"] != MODERATO),
+            *[f"--harts {made['cpu']['harts']} --spread {made.get('spread')}"
+              for _ in range(several(record))],
+            *[f"--clock {clock:g}"] * (clock != NOMINAL_MHZ),
+            *[f"--memory {made['memory']}"] * (made["memory"] != IDEAL)]
 
 
 def _strategies(found: list[dict]) -> list[str]:
@@ -48,30 +68,33 @@ def _strategies(found: list[dict]) -> list[str]:
 
 
 def _transfers(found: list[dict]) -> list[str]:
-    """A command for the transfers of the study, and one for all others of a NIC that are alike."""
-    lines, others = [], defaultdict(list)  # machine and options → transfers
-    studied = [record for record in found if "profile" in record]
-    for variant, kernel in _each((record["variant"], record["kernel"]) for record in studied):
-        buffers = _each(record["user_buffer"] for record in studied
-                        if (record["variant"], record["kernel"]) == (variant, kernel))
-        lines.append(f"./moderato receiver --variant {variant} --user-buffer {_list(buffers)}"
-                     + f" --kernel {kernel}" * (kernel != "normal"))
+    """A command for the transfers of each study, and one for all others that are alike."""
+    lines, studies, others = [], defaultdict(list), defaultdict(list)  # options → transfers
     for record in found:
-        if "profile" not in record:
-            nic = conditions(record)["nic"]
-            options = [f"--nic {nic}"] * (nic != MODERATO)
-            options += [f"--bytes {record['octets']} --user-buffer {record['user_buffer']}"]
-            options += [f"--socket {record['socket']}"] * bool(record["socket"])
-            options += [f"--window {record['window']}"] * (record["window"] != Transfer.window)
-            if gro_said(record["direction"], record["gro"]):
-                options.append(f"--gro {'on' if record['gro'] else 'off'}")
-            if record.get("off"):  # records of before have neither
-                options.append(f"--off {_list(record['off'])}")
-            options += ["--zerocopy"] * bool(record.get("zerocopy"))
-            options += [f"--kernel {record['kernel']}"] * (record["kernel"] != "normal")
-            options += [f"--ethtool {shlex.quote(setting)}"
-                        for setting in conditions(record).get("ethtool", [])]
-            others[" ".join(options)].append(record)
+        options = _machine(record)
+        options += [f"--kernel {record['kernel']}"] * (record["kernel"] != "normal")
+        if study.has(record):
+            studies[" ".join([f"--variant {record['variant']}", *options])].append(record)
+            continue
+        options += [f"--bytes {record['octets']} --user-buffer {record['user_buffer']}"]
+        options += [f"--connections {record['connections']}"] * (record["connections"] > 1)
+        options += [f"--socket {record['socket']}"] * bool(record["socket"])
+        options += [f"--window {record['window']}"] * (record["window"] != Transfer.window)
+        if gro_said(record["direction"], record["gro"]):
+            options.append(f"--gro {'on' if record['gro'] else 'off'}")
+        for name in ("off", "faults"):  # records of before have neither, nor what is below
+            options += [f"--{name} {_list(record.get(name, []))}"] * bool(record.get(name))
+        for name in ("zerocopy", "check", "profile"):
+            options += [f"--{name}"] * bool(record.get(name))
+        if record.get("program", Transfer.program) != Transfer.program:
+            options.append(f"--program {record['program']}")
+        options += [f"--peer {record.get('peer')}"] * bool(record.get("peer"))
+        options += [f"--ethtool {shlex.quote(setting)}"
+                    for setting in conditions(record).get("ethtool", [])]
+        others[" ".join(options)].append(record)
+    for options, records in studies.items():
+        buffers = _list(_each(record["user_buffer"] for record in records))
+        lines.append(f"./moderato receiver --user-buffer {buffers} {options}")
     for options, records in others.items():
         directions, links = (_list(_each(record[name] for record in records))
                              for name in ("direction", "link_mbps"))

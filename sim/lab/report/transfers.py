@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from ..tcp.transfer import DIRECTIONS, Transfer, gro_said
 from .paper import VARIANTS
+from .records import conditions, row
 from .table import Table, number
 
 
@@ -14,14 +15,14 @@ def table(records: Sequence[dict]) -> Table | None:
     if not plain:
         return None
     cells = {(_row(record), record["link_mbps"], record["direction"]): record for record in plain}
-    rows = dict.fromkeys([*(name for name in VARIANTS if any(name == row for row, *_ in cells)),
-                          *(row for row, *_ in cells)])
+    rows = dict.fromkeys([*(name for name in VARIANTS if any(name == said for said, *_ in cells)),
+                          *(said for said, *_ in cells)])
     columns = sorted({(link, direction) for _, link, direction in cells},
                      key=lambda each: (each[0], DIRECTIONS.index(each[1])))
     head = ["", *(f"{direction}, {link} Mb/s" for link, direction in columns)]
     return Table("tcp-goodput", "Goodput over TCP in steady state, Mb/s; in brackets: CPU idle, %",
-                 head, [[row, *(_cell(cells.get((row, *column))) for column in columns)]
-                        for row in rows],
+                 head, [[said, *(_cell(cells.get((said, *column))) for column in columns)]
+                        for said in rows],
                  ["In: the guest receives; out: it sends; through: it forwards. One connection "
                   "with segments of 1448 octets. Marked with *: the transfer was not steady."])
 
@@ -30,10 +31,21 @@ def _row(record: dict) -> str:
     more = [f"{record['connections']} connections"] * (record["connections"] > 1)
     more += filter(None, [gro_said(record["direction"], record["gro"])])
     more += [f"kernel {record['kernel']}"] * (record["kernel"] != "normal")
-    more += [f"ethtool {setting}" for setting in record.get("conditions", {}).get("ethtool", [])]
-    more += [f"buffers of {record['socket']}"] * bool(record["socket"])
-    more += [f"window of {record['window']}"] * (record["window"] != Transfer.window)
-    return ", ".join([record["variant"], *more])
+    return ", ".join([row(record), *more, *settings(record)])
+
+
+def settings(record: dict) -> list[str]:
+    """What is not as usual of both ends, but for GRO. Records of before do not have all of it."""
+    words = [f"ethtool {setting}" for setting in conditions(record).get("ethtool", [])]
+    words += [f"buffers of {record['socket']}"] * bool(record["socket"])
+    words += [f"window of {record['window']}"] * (record["window"] != Transfer.window)
+    size = record.get("user_buffer", Transfer.user_buffer)
+    words += [f"user buffer of {size}"] * (size != Transfer.user_buffer)
+    words += [f"{feature} off" for feature in record.get("off", [])]
+    words += ["zerocopy"] * bool(record.get("zerocopy")) + ["checked"] * bool(record.get("check"))
+    program, peer = record.get("program", Transfer.program), record.get("peer")
+    words += [program] * (program != Transfer.program) + list(record.get("faults", []))
+    return words + [f"the peer {peer}"] * bool(peer)
 
 
 def _cell(record: dict | None) -> str:

@@ -55,11 +55,11 @@ def rfc2544(wanted: Request) -> int:
     """
     names, cells = wanted.tests, wanted.cells
     if "loss" in names:
-        estimate.require_short(longest(wanted), wanted.patient, wanted.system.harts)
+        estimate.require_short(longest(wanted), wanted.patient, wanted.system)
     kept = store.Store(wanted.where.results or store.default())
     farm.require_scheduler(wanted.where.scheduler)
     if wanted.where.scheduler is None:  # else nobody knows how many work on it
-        estimate.announce_searches(expected(wanted), wanted.patient, wanted.system.harts)
+        estimate.announce_searches(expected(wanted), wanted.patient, wanted.system)
     shares = phase_shares(wanted.phases)
 
     def work(found: dict):

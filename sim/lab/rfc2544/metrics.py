@@ -84,9 +84,11 @@ def recovery_seconds(record: dict) -> float:
 
 
 def reset_seconds(record: dict) -> float:
-    """RFC 2544, 26.6: from the last frame before the reset to the first one after, either way."""
-    pauses = [port["longest_pause"] for port in entered(record["report"])]
-    return max(pause["end_cycle"] - pause["start_cycle"] for pause in pauses) / record["sys_clk_hz"]
+    """RFC 2544, 26.6: from the last frame before the reset to the first one after, either way; 0 if
+    there are not two frames."""
+    pauses = [port["longest_pause"] for port in entered(record["report"]) if port["longest_pause"]]
+    return max((pause["end_cycle"] - pause["start_cycle"] for pause in pauses),
+               default=0) / record["sys_clk_hz"]
 
 
 def outcome(record: dict) -> Outcome:

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..measure.learning import hands_over, learn
 from ..measure.results import frame_rate
-from ..measure.traffic import PATIENCE, QUIET, SEED, Traffic, entered
+from ..measure.traffic import SEED, Traffic, entered, patience, quiet
 from ..measure.trial import damage
 from ..run.session import Session
 from ..run.state import State
@@ -109,9 +109,9 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
         session.call("send", text=TYPE)
         session.call("run", cycles=round(TYPING * sys_clk_hz))
     offered = session.call("offer", ports=task.traffic.offers(offer, slot * task.phase),
-                           link_mbps=task.link_mbps, seed=SEED, quiet_cycles=QUIET,
-                           max_cycles=clocks + PATIENCE)
-    start, end = offered["start_cycle"], offered["start_cycle"] + clocks + 2 * QUIET
+                           link_mbps=task.link_mbps, seed=SEED, quiet_cycles=quiet(sys_clk_hz),
+                           max_cycles=clocks + patience(sys_clk_hz))
+    start, end = offered["start_cycle"], offered["start_cycle"] + clocks + 2 * quiet(sys_clk_hz)
     session.progress = lambda done: progress(min(1.0, (done["cycle"] - start) / (end - start)))
     report, why = VERDICTS[task.kind](task, session, offered)
     # After a reset, frames that waited for their neighbour leave behind later ones.
@@ -165,9 +165,11 @@ def _lossless(session: Session) -> tuple[dict, str]:
 
 
 def reset_seen(report: dict) -> bool:
-    """Whether both ports lost frames and forwarded others afterwards, before the load's end."""
-    return all(port["lost"] and port["longest_pause"]["end_cycle"] < report["offered_cycle"]
-               for port in report["ports"])
+    """Whether frames of each port where some entered were lost, and others forwarded afterwards,
+    before the load's end."""
+    return all(port["lost"] and port["longest_pause"]
+               and port["longest_pause"]["end_cycle"] < report["offered_cycle"]
+               for port in entered(report))
 
 
 def _whole(task: Task, session: Session, offer: dict) -> tuple[dict, str]:

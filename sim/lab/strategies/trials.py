@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from ..measure import trial
 from ..measure.results import Trial
+from ..measure.traffic import told
 from ..run import guest
 from ..run.session import Session
 from ..run.state import State
@@ -36,10 +37,8 @@ class Task:
     def run(self, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
         """The record: an object as `forward --json` writes them, and what it is of."""
         begun = time.monotonic()
-        clocks = round(sys_clk_hz * self.trial.seconds)
-        session.progress = lambda done: progress(
-            min(1.0, done["cycles"] / (clocks + 2 * trial.QUIET)))
-        reply = session.call("trial", **trial.request(self.trial, clocks))
+        session.progress = told(progress, sys_clk_hz, self.trial.seconds)
+        reply = session.call("trial", **trial.request(self.trial, sys_clk_hz))
         result = trial.evaluate(self.trial, sys_clk_hz, reply, self.before,
                                 *trial.read_counters(session), time.monotonic() - begun)
         figures = result.as_json()

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..explain.stacks import read
-from ..measure.trial import CAPTURES, QUIET, SEED, read_counters
+from ..measure.traffic import SEED, quiet
+from ..measure.trial import CAPTURES, read_counters
 from ..run.session import Session
 from ..show import outputs
 from ..show.errors import LabError
@@ -18,8 +19,9 @@ from .transfer import FAULT_EVERY, IN, KIND, PEERS, THROUGH, Transfer
 
 STREAM, RESULT = "/tmp/stream", "/tmp/result"
 TESTER = "198.18.0.2"     # at port 0, where all connections begin or end
-PATIENCE = 2_000_000_000  # clocks that a transfer may take without an end,
-SLOWEST = 400_000_000     # or, of a long one, for each second that it should take at 100 MHz
+PATIENCE = 20             # seconds that a transfer may take without an end,
+SLOWEST = 4               # or so many times as long as a long one should,
+NOMINAL_HZ = 100_000_000  # at this clock; at a slower one, as many clocks
 
 
 def run(transfer: Transfer, session: Session, sys_clk_hz: int,
@@ -35,7 +37,7 @@ def run(transfer: Transfer, session: Session, sys_clk_hz: int,
             session.call("profile", symbols=str(files / "symbols"), window=True,
                          calls=str(files / "calls"), functions=list(receive_queue.CALLS))
         with outputs.replacing_folder(transfer.captures, CAPTURES) as captures:
-            reply, served = talk(transfer, session, captures)
+            reply, served = talk(transfer, session, captures, sys_clk_hz)
         profile = {}
         if transfer.profile:
             session.call("profile", stop=str(files / "stacks"))
@@ -43,23 +45,28 @@ def run(transfer: Transfer, session: Session, sys_clk_hz: int,
             profile = {"profile": costs.summary(read(files / "stacks")) | {
                 "receive_queue": receive_queue.figures(
                     (files / "calls").open(), window["start_cycle"], window["end_cycle"])}}
+    found = figures(transfer, reply, sys_clk_hz)
+    if transfer.profile and not found["segments"]:
+        raise LabError(f"{transfer.name}: no segment is in the window, which a profile would be divided "
+                       "by; move more octets (--bytes)")
     counters, disagreements = read_counters(session)
     wanted = transfer.record()
     del wanted["profile"]
     return {"name": transfer.name, "kind": KIND, **wanted,
-            **figures(transfer, reply, sys_clk_hz), **profile, "guest": served,
+            **found, **profile, "guest": served,
             "interrupts_per_hart": [after - before for after, before
                                     in zip(counters.per_hart, transfer.before)],
             "problems": [*problems(transfer, reply, served), *disagreements],
             "simulation": {"wall_seconds": round(time.monotonic() - begun, 3)}}
 
 
-def talk(transfer: Transfer, session: Session, captures: Path | None) -> tuple[dict, list[dict]]:
+def talk(transfer: Transfer, session: Session, captures: Path | None,
+         sys_clk_hz: int = NOMINAL_HZ) -> tuple[dict, list[dict]]:
     """moderato-sim's report, and what the guest's end says of each connection.
 
     captures: the folder for them, or None.
     """
-    wanted = request(transfer) | ({"pcap": str(captures)} if captures else {})
+    wanted = request(transfer, sys_clk_hz) | ({"pcap": str(captures)} if captures else {})
     if transfer.direction == THROUGH:
         session.call("talk", **wanted)
         return session.call("collect"), []
@@ -102,13 +109,14 @@ def served(result: str) -> list[dict]:
     return sorted(found, key=lambda each: each["number"])
 
 
-def request(transfer: Transfer) -> dict:
+def request(transfer: Transfer, sys_clk_hz: int = NOMINAL_HZ) -> dict:
     """The fields of moderato-sim's `talk`."""
+    seconds = max(PATIENCE, SLOWEST * transfer.seconds)
     wanted = {"direction": transfer.direction, "connections": transfer.connections,
               "octets": transfer.octets, "window": transfer.window, "seed": SEED,
               "check": transfer.program != "nuttcp",
-              "link_mbps": transfer.link_mbps, "quiet_cycles": QUIET,
-              "max_cycles": max(PATIENCE, round(SLOWEST * transfer.seconds))}
+              "link_mbps": transfer.link_mbps, "quiet_cycles": quiet(sys_clk_hz),
+              "max_cycles": round(seconds * max(sys_clk_hz, NOMINAL_HZ))}
     faults = [{"port": port, "way": way, "segments": "all", "kind": kind,
                "frame": FAULT_EVERY * (1 + number) // (1 + len(transfer.faults)), "every": FAULT_EVERY}
               for number, kind in enumerate(transfer.faults) for way in ("in", "out")

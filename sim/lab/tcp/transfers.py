@@ -46,7 +46,7 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
     a transfer is unsound. Each record is kept, and not made again.
     """
     transfers = wanted.transfers
-    estimate.require_wanted([each.seconds for each in transfers], wanted.patient, wanted.system.harts,
+    estimate.require_wanted([each.seconds for each in transfers], wanted.patient, wanted.system,
                             wanted.instead)
     for each in transfers:
         if each.captures:

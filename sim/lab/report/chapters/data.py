@@ -11,7 +11,8 @@ from ..section import Html, Section
 
 def section(material: Material) -> Section:
     trials = material.trials
-    records = [*trials.trials, *trials.strategies, *trials.transfers, *trials.forwards]
+    records = [*trials.trials, *trials.strategies, *trials.transfers, *trials.harts,
+               *trials.hart_transfers, *trials.forwards]
     lines = "".join(json.dumps(trial, separators=(",", ":")) + "\n" for trial in records)
     link = download("trials.jsonl.gz", gzip.compress(lines.encode(), mtime=0), "application/gzip")
     return Section("data", "Raw data", [Html(
