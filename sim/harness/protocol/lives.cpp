@@ -77,14 +77,18 @@ Json live_report(const Simulation& simulation, const Live& live, bool) {
         report["left"] = egress_report(now.egress[number] - simulation.at_start().egress[number]);
         ports.push_back(report);
     }
-    return {{"start_cycle", begun(simulation, live)}, {"end_cycle", simulation.cycle()},
-            {"keys", live.keys_typed()},   {"ports", ports},
-            {"idle_cycles", whole.idle},   {"claims", whole.claims}};
+    return {{"start_cycle", begun(simulation, live)},
+            {"end_cycle", simulation.cycle()},
+            {"keys", live.keys_typed()},
+            {"ports", ports},
+            {"idle_cycles", whole.idle},
+            {"claims", whole.claims}};
 }
 
 std::string live_summary(const Simulation& simulation, const Live& live) {
     char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.3f", static_cast<double>(simulation.cycle() - begun(simulation, live)) / kSysClkHz);
+    std::snprintf(seconds, sizeof seconds, "%.3f",
+                  static_cast<double>(simulation.cycle() - begun(simulation, live)) / kSysClkHz);
     std::string line = std::string(seconds) + " s simulated";
     for (unsigned number = 0; number < kPorts; ++number) {
         const Live::Port& port = live.port(number);
