@@ -390,6 +390,81 @@ async def beside_the_drivers_frames(dut):
 
 
 @cocotb.test()
+async def long_frames_beside_the_drivers(dut):
+    """At 100 Mb/s software has always a long frame to send: those that are forwarded now and then wait
+    for two of them, one that has its room and one that has the turn, and none is lost."""
+    router = await Router.start(dut, link=100, ring=8)
+    one, other = router.sides
+    flow = router.flow()
+    await one.add(flow)
+    own = [plain(1514) for _ in range(30)]
+
+    async def feed():
+        for frame in own:
+            await other.driver.send(frame, random.randrange(8))
+
+    task = cocotb.start_soon(feed())
+    for _ in range(7):
+        await ClockCycles(dut.sys_clk, random.randrange(30_000, 45_000))
+        one.send(packet(flow, 1514), flow)
+    due = list(one.leaves)
+    wires, _ = await router.check(idle=30_000, exact=False)
+    await task
+    await other.driver.reclaim_all()
+    _, leaves = wires
+    assert same([frame for frame in leaves if frame in own], own)
+    assert same([frame for frame in leaves if frame not in own], due)
+    assert await one.regs.read("RX_FLOW_DROPS") == 0
+
+
+@cocotb.test()
+async def the_drivers_frames_beside_a_flood(dut):
+    """Short frames come faster than the other wire takes them, and fill the FIFO's last places: each
+    frame of software leaves all the same, by whichever ring."""
+    router = await Router.start(dut, ring=8)
+    one, other = router.sides
+    other.wire.link = other.end.pads_link_mbps.value = 100
+    flow = router.flow()
+    await one.add(flow)
+    for _ in range(1500):
+        one.wire.send(add_fcs(padded(packet(flow))))
+    await ClockCycles(dut.sys_clk, 30_000)
+    own = [plain(60) for _ in range(20)]
+
+    async def feed():
+        for frame in own:
+            await other.driver.send(frame, random.randrange(8))
+        await other.driver.reclaim_all()
+
+    task = cocotb.start_soon(feed())
+    wires, _ = await router.check(idle=10_000, exact=False)
+    await task
+    assert same([frame for frame in wires[1] if frame in own], own)
+
+
+@cocotb.test()
+async def other_entries_come_and_go(dut):
+    """Frames of a flow that stays leave by it meanwhile: unless their own lookup is under way, none is
+    software's, which others would overtake."""
+    router = await Router.start(dut)
+    one, _ = router.sides
+    flow, other = router.flow(), router.flow()
+    await one.add(flow)
+    for _ in range(50):
+        one.send(packet(flow, 1514), flow)
+    frames, commands = len(one.leaves), 0
+    while one.wire.queue:
+        entry = await one.add(other)
+        await ClockCycles(dut.sys_clk, random.randrange(300))
+        await one.command(entry, REMOVE=True)
+        del one.entries[entry]
+        commands += 2
+    wires, software = await router.check(exact=False)
+    assert len(wires[1]) + len(software[0]) == frames
+    assert commands > frames and len(software[0]) <= commands // 20
+
+
+@cocotb.test()
 async def a_full_fifo_keeps_nobody_back(dut):
     """The other wire is slow: software still gets its frames, and what found no room is counted."""
     router = await Router.start(dut, ring=8)

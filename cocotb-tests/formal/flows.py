@@ -24,8 +24,13 @@ class FlowTableProof(Module):
         ends = internal(dut, "ends")
         before, cut = internal(dut, "before"), internal(dut, "cut")
         waiting, old = Signal(max=MOST + 1), Signal(max=MOST + 1)
-        under_way = Signal()  # A lookup began before an entry ended.
-        self.comb += dut.waiting.eq(waiting)
+        gone = Signal(8)  # Entries that ended since the lookup began, or in that clock.
+        ended = Signal(8)
+        searched = Signal(32)
+        self.comb += [
+            dut.waiting.eq(waiting),
+            ended.eq(Mux(ends, 1 << dut.keys.target, 0)),
+        ]
         self.sync += [
             waiting.eq(waiting + kept - dut.left),
             If(ends,
@@ -33,11 +38,14 @@ class FlowTableProof(Module):
             ).Elif(dut.left & (old != 0),
                 old.eq(old - 1)
             ),
-            If(ends, under_way.eq(1)).Elif(dut.start, under_way.eq(0)),
+            gone.eq(Mux(dut.start, 0, gone) | ended),
+            searched.eq(dut.hash),
         ]
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(
-            (~dut.left | (waiting != 0)) & (~kept | ((waiting != MOST) & dut.hit)))
+            (~dut.left | (waiting != 0)) & (
+                ~kept | ((waiting != MOST) & dut.hit & ~dut.start)) & (
+                dut.start | (dut.hash == searched)))  # Of the next frame it is new.
         state = dut.fsm.ongoing
         stored = dut.keys.write & dut.keys.data.valid
         counts = dut.counts
@@ -52,8 +60,8 @@ class FlowTableProof(Module):
                 counts.write & (counts.target == dut.address) &
                 (counts.data.frames == (counts.row.frames + 1)[:32]) &
                 (counts.data.octets == (counts.row.octets + dut.octets)[:32])),
-            "a_lookup_under_way_hits_nothing": ~under_way | ~dut.hit,
-            "lemma_cut": ~under_way | cut,
+            "nothing_hits_what_ended": ~dut.hit | dut.start | ~(gone >> dut.entry)[0],
+            "lemma_cut": ~dut.busy | dut.start | (gone == 0) | cut,
             "lemma_waiting": waiting <= MOST,
             "lemma_old": old <= waiting,
             "lemma_count": ~state("COUNT") | (old == waiting),
@@ -64,10 +72,11 @@ class FlowTableProof(Module):
             "a_new_one_after_frames": stored & (waiting == 2),
             "some_left_meanwhile": state("DRAIN") & (old == 1) & (waiting == 2),
             "it_waits_for_the_adder": state("STORE") & ~stored,
+            "a_frame_goes_by_another_one": kept & (gone != 0),
         }
         self.inputs = {kept, *(getattr(dut, name) for name in (
-            "left", "start", "write", "remove", "clear", "read", "counted", "moving", "address",
-            "octets"))}
+            "left", "start", "hash", "write", "remove", "clear", "read", "counted", "moving",
+            "address", "octets"))}
 
 
 class Received:

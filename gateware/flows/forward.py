@@ -13,10 +13,11 @@ from moderato.gateware.flows.packet    import ETHERNET_OCTETS, TCP
 from moderato.gateware.flows.table     import flow_action
 from moderato.gateware.registers.table import RX_OFFSET
 
-# Clocks that a frame waits for its turn, and for room: longer than the longest one ahead of it takes on a wire
-# of 100 Mb/s. It waits no longer, for behind it are frames for software, and the wire may stand still; if there
-# are many, or if nothing has left since one waited in vain, not longer than the shortest frames take to come at 1 Gb/s.
-PATIENCE, PRESSED_PATIENCE = 2**14, 2**6
+# Clocks that a frame waits for its turn, and for room: longer than two of the longest ones ahead of it take on a
+# wire of 100 Mb/s, at up to 133 MHz: a ring that has the turn waits for room for its frame first, and then this one does.
+# It waits no longer, for behind it are frames for software, and the wire may stand still; if there are many, or if
+# nothing has left since one waited in vain, not longer than the shortest frames take to come at 1 Gb/s.
+PATIENCE, PRESSED_PATIENCE = 2**15, 2**6
 
 # To the sum that the IP header's checksum is the inverse of: TTL, the first octet of its pair, is one less.
 TTL_LESS = 0xFFFE

@@ -135,7 +135,7 @@ class FlowTable(LiteXModule):
         place  = Signal(places)
         found  = Signal()
         where  = Signal(max=FLOW_WAYS)
-        cut    = Signal() # An entry ended since the lookup began: it may have been this one.
+        cut    = Signal() # The entry that was found has ended since, or one did during the lookup: it may be this one.
         self.comb += [
             Case(way, {n: place.eq(self.hash[n*places:(n + 1)*places]) for n in range(FLOW_WAYS)}),
             keys.address.eq(Cat(place, way)),
@@ -196,7 +196,7 @@ class FlowTable(LiteXModule):
             NextState("COUNT"),
         )
         fsm.act("COUNT",
-            # A frame that hit in the clock before is among them, and now none does, for it is `cut`.
+            # A frame that hit in the clock before is among them, and now none hits what ended, for it is `cut`.
             NextValue(before, self.waiting - self.left),
             NextState("DRAIN"),
         )
@@ -222,7 +222,8 @@ class FlowTable(LiteXModule):
             )
         )
         self.sync += If(fsm.ongoing("READ"), self.counters.raw_bits().eq(counts.row.raw_bits()))
-        self.sync += If(ends, cut.eq(1)).Elif(self.start, cut.eq(0))
+        # Of the others, all frames go on to leave as they came.
+        self.sync += If(ends & (self.busy | (found & (target == self.entry))), cut.eq(1)).Elif(self.start, cut.eq(0))
         self.comb += [
             self.command.eq(~fsm.ongoing("IDLE")),
             keys.write.eq(ends | stores),

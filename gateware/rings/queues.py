@@ -158,7 +158,9 @@ class TxQueues(LiteXModule):
                 queues[n].frames.eq(queues[n].max_frames),
                 If(turns.turn == n,
                     queues[n].space.eq(reduce(sub, others, fifo.space)),
-                    queues[n].frames.eq(fifo.frames),
+                    # A ForwardPort fills what a ring leaves to the other one's: full is full.
+                    queues[n].frames.eq(fifo.frames if not self.forwarded else
+                        Mux(fifo.frames < queues[n].max_frames, fifo.frames, queues[n].max_frames)),
                     If(queues[n].abort, fifo.abort.eq(1)),
                 ),
             ]
