@@ -34,9 +34,14 @@ WARNED = 1 << 9        # the one of a WARN()
 # - A page_pool notes the pages that it maps in an xarray, which it locks with softirqs off, and does
 #   not tell the xarray so (XA_FLAGS_LOCK_BH). If there is no memory at once, and the pool is filled
 #   where one may sleep, the xarray unlocks without softirqs on, and sleeps.
-KERNELS_OWN = (("zap_completion_queue",), ("page_pool_dma_map", "__xas_nomem"))
+# - Programs of XDP run with softirqs off, which is enough for RCU (filter.h says so). bpf_fib_lookup()
+#   reads routes and neighbours there with rcu_dereference(), which knows of rcu_read_lock() alone.
+KERNELS_OWN = (("zap_completion_queue",), ("page_pool_dma_map", "__xas_nomem"),
+               ("lockdep_rcu_suspicious", "bpf_xdp_fib_lookup"))
+_TRACE = r"(?s:.*?)Call Trace:\s*\n(?:.*\+0x\w+/0x.*\n)+"
 REPORT = re.compile(r"^.*\[ cut here \](?s:.*?)\[ end trace .*\n|"
-                    r"^.*BUG: sleeping function (?s:.*?)Call Trace:\n(?:.*\+0x\w+/0x.*\n)+", re.M)
+                    rf"^.*BUG: sleeping function {_TRACE}|"
+                    rf"^(?:<4>\s*\n)?.*={{9,}}\s*\n.*WARNING: suspicious RCU usage{_TRACE}", re.M)
 
 
 def splats(log: str) -> list[str]:

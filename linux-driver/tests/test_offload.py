@@ -5,6 +5,7 @@ differs from what software sends, and they end with what they were made from.
 
 import re
 
+import modified
 import pytest
 from guests import collect, complaints, interrupts, offer, replay, statistics
 from scapy.layers.inet import IP, UDP
@@ -218,3 +219,24 @@ def test_modules_come_and_go(guest):
     offer(guest, 20)
     collect(guest)
     assert entries(guest) == [2, 2]
+
+
+def test_a_neighbour_whose_change_is_told_late(tmp_path):
+    """Linux changes an address first, and tells of it then. If it offers flows with the new one on the
+    other hart meanwhile, the flows with the old one end all the same, and the new ones stay."""
+    system = System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP), harts=2, spread=PINNED)
+    heard = "\tspin_lock_bh(&moderato_offload_lock);\n\tmoderato_watch_hop(o, ptr);"
+    late = ("offload_watch.c", heard, f"\tmdelay(300);\n{heard}")
+    with modified.guest(tmp_path, late, system=system) as guest:
+        for command in system.commands():
+            guest.check(command)
+        guest.check(f"flowtable --offload {' '.join(PORTS)}")
+        begin(guest)
+        guest.check(f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1 & "
+                    "sleep 0.15")
+        offer(guest, 600, flows=2)
+        guest.check("wait")
+        # Of the two flows into each port one is new, and two of the four ways lead to that neighbour.
+        assert entries(guest) == [2, 4]
+        guest.call("collect")
+        assert complaints(guest) == []

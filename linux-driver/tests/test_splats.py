@@ -114,6 +114,29 @@ def sleeping(*trace: str) -> str:
         "Call Trace:", *(f"[<c0001234>] {function}+0x10/0x20" for function in trace)))
 
 
+def suspicious(*trace: str) -> str:
+    """As lockdep reports it; what it says before is without a time, as the guest shows it."""
+    return "".join(f"<4>{line}\n" for line in (
+        "", "=============================", "WARNING: suspicious RCU usage",
+        "6.12.117-moderato-debug #1 Tainted: G           O      ", "-----------------------------",
+        "include/net/neighbour.h:303 suspicious rcu_dereference_check() usage!", "",
+        "other info that might help us debug this:", "", "",
+        "rcu_scheduler_active = 2, debug_locks = 1", "no locks held by swapper/0/0.", "",
+        "stack backtrace:", "Tainted: [O]=OOT_MODULE", "Hardware name: Moderato SoC (DT)",
+        "Call Trace:", *(f"{function}+0x10/0x20" for function in trace)))
+
+
+def test_lookups_of_routes_by_a_program_of_xdp():
+    """Several reports, one behind the other; of another function, one is kept."""
+    own = suspicious("lockdep_rcu_suspicious", "bpf_ipv4_fib_lookup.constprop.0",
+                     "bpf_xdp_fib_lookup", "bpf_prog_d97074e22a58ab8d_fib",
+                     "moderato_xdp_receive [moderato]")
+    other = suspicious("lockdep_rcu_suspicious", "moderato_xdp_receive")
+    assert without_the_kernels_own(HEALTHY + own + own + HEALTHY) == HEALTHY + HEALTHY
+    assert without_the_kernels_own(own + other + own) == other
+    assert splats(other)
+
+
 def test_the_kernels_own_reports_are_passed_over():
     """By their trace, and no other report, also between two of them; the taint only if it is known."""
     own = report("__kfree_skb", "zap_completion_queue", "netpoll_poll_dev")
