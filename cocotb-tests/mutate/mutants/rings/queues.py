@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TESTS = ["formal:turns", "formal:one_by_one", "sim-queues", "test_queues_gather", "gated-options",
-         "formal:three_turns", "flows-all"]
+         "formal:three_turns", "flows-all", "flows-options"]
 
 MUTANTS = [
     ("a ring sees all frames",
@@ -46,6 +46,9 @@ MUTANTS = [
     ("nobody hears that a frame leaves",
      "self.forwarded.leaves.eq(fifo.release)", "self.forwarded.leaves.eq(0)",
      "after the other wire stood, frames are lost that could have left"),
+    ("fuller than full is not full",
+     "Mux(fifo.frames < queues[n].max_frames, fifo.frames, queues[n].max_frames)", "fifo.frames",
+     "frames of a ring that gathers are lost, and count as sent"),
     ("frames that are forwarded come to software, too",
      "own(frame) & ~frame.forwarded", "own(frame)",
      "two take one frame"),
