@@ -34,7 +34,12 @@ CONFIG_BLK_DEV_INITRD=y
 CONFIG_NET=y
 CONFIG_INET=y
 CONFIG_CRC32=y
+CONFIG_KERNEL_STACK_ORDER=3
 """
+
+# Octets of a process' registers, beside which the stack stands. Linux 6.1 knows no more than 2696, and
+# panics at the first process where a CPU has AMX: there it has 11008.
+OFFSETS, KNOWN, REGISTERS = "arch/x86/um/user-offsets.c", "2696", "16384"
 
 
 def make(build: Path, *arguments) -> list:
@@ -48,9 +53,14 @@ def user_mode_linux() -> Path:
         run(make(directory, "allnoconfig"),
             env={"KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
         kernel.check(CONFIG, (directory / ".config").read_text())
+        # What is in the build tree comes before what is in the sources.
+        known = (kernel.source() / OFFSETS).read_text()
+        assert known.count(KNOWN) == 1
+        (directory / OFFSETS).parent.mkdir(parents=True, exist_ok=True)
+        (directory / OFFSETS).write_text(known.replace(KNOWN, REGISTERS))
         run(["nice", *make(directory, f"-j{os.cpu_count()}", "linux", "modules")])
         run(["gcc", "-static", "-Os", "-o", directory / "kunit-init", HERE / "init.c"])
-    return artifact("user-mode-linux", [kernel.source().name, CONFIG, HERE / "init.c",
+    return artifact("user-mode-linux", [kernel.source().name, CONFIG, REGISTERS, HERE / "init.c",
                                         debian.version("gcc")], build, "2 minutes on 2 cores")
 
 

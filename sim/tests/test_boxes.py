@@ -15,6 +15,7 @@ import tty
 import distributed
 import namespaces
 import pytest
+from signals import meanwhile
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.live import boxes, consoles, far, live
@@ -285,21 +286,6 @@ def drop(client):
     """All copies of files but one."""
     client.amm.run_once()
     time.sleep(1)
-
-
-@contextlib.contextmanager
-def meanwhile(process: int, number: int, first=lambda: None):
-    """What a host runs, upon which, after `first`, a process gets a signal. A host itself sees no
-    process of others."""
-    def kill():
-        with open("begun"):
-            first()
-            os.kill(process, number)
-    os.mkfifo("begun")
-    thread = threading.Thread(target=kill, daemon=True)
-    thread.start()
-    yield ": > begun"
-    thread.join()
 
 
 # One terminal for two -----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from types import SimpleNamespace
 
 import namespaces
 import pytest
+from signals import meanwhile
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.live import hosts, live, recording
@@ -400,12 +401,23 @@ def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
 
 def test_a_session_that_is_stopped_is_whole(lab, beside, tmp_path, capfd):
     """Ctrl-C, as ping's users end it: what there is is written, and nothing is cut short."""
-    assert lab("--variant", "napi", "--record", "session", "--json", "a.json",
-               "-c", f"kill -INT {os.getpid()}; sleep 100") == 130
+    with meanwhile(os.getpid(), signal.SIGINT) as begun:
+        assert lab("--variant", "napi", "--record", "session", "--json", "a.json",
+                   "-c", f"{begun}; sleep 98765.0625") == 130
     assert capfd.readouterr().err.splitlines()[-1] == "moderato: stopped"
     assert json.loads((tmp_path / "a.json").read_text())["ports"]
     assert lab("--replay", "session") == 0
     assert "cut short" not in capfd.readouterr().err
+
+
+def test_a_session_that_is_stopped_as_it_begins(lab, beside, tmp_path, monkeypatch, capfd):
+    """Before there is a command."""
+    def start(*_):
+        raise KeyboardInterrupt
+    monkeypatch.setattr(hosts.Hosts, "start", start)
+    assert lab("--variant", "napi", "--json", "a.json", "-c", "true") == 130
+    assert capfd.readouterr().err.splitlines()[-1] == "moderato: stopped"
+    assert json.loads((tmp_path / "a.json").read_text())["ports"]
 
 
 def test_an_end_before_the_beginning(lab, beside, tmp_path, capsys):

@@ -164,7 +164,7 @@ def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str |
     whether Ctrl-C ended it.
 
     scheduler: of dask, whose workers run the boxes. stdout: as Hosts.start() has it. The status is
-    None if the session ended first; the command was killed then.
+    None if the session ended first, or Ctrl-C came; the command was killed then.
     """
     read, write = os.pipe()  # closed when the command has ended, or when we have
     made = [box.with_fields([read], until_closed=read) for box in made]
@@ -175,9 +175,9 @@ def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str |
         with contextlib.redirect_stdout(sys.stderr), \
                 GuestOutput(made[0].ready.machine.sys_clk_hz) as output:
             output.live = False  # the terminal is the command's
-            process = beside.start(command, stdout)
+            running, process = boxes.Running(made, sessions, output), None
             try:
-                running = boxes.Running(made, sessions, output)
+                process = beside.start(command, stdout)
                 running.when_ended(process.kill)
                 process.wait()
             except KeyboardInterrupt:
@@ -186,14 +186,15 @@ def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str |
                 stopped = True  # the session ends as it does with its command: nothing is cut short
             finally:
                 ended = running.ended()
-                process.kill()
-                process.wait()
+                if process:
+                    process.kill()
+                    process.wait()
                 ends()
             if stopped and not running.over(ENDING):
                 raise KeyboardInterrupt
             replies = running.result()
-    status = process.returncode
-    return None if ended else status if status >= 0 else 128 - status, replies, stopped
+    status = None if ended or stopped else process.returncode
+    return status if status is None or status >= 0 else 128 - status, replies, stopped
 
 
 @contextlib.contextmanager
