@@ -51,6 +51,7 @@ class GatherRing(Ring):
         super().__init__(descriptor, [("length", 16), ("offset", 3), ("error", 1), *asked], stamps=stamps)
         self.drop_length = Signal()
         self.reserved    = 0
+        self.between     = options.flows and options.segment
 
         # DMA.
         self.data = data = ReadPort()
@@ -191,5 +192,5 @@ class GatherRing(Ring):
 
     def wants(self):
         """From when a frame's first piece is there until the frame is over: then words of no other one may
-        get into the FIFO."""
-        return self.assembly.wants
+        get into the FIFO. Beside flows, whose frames cannot wait for 64 KiB, until a segment is."""
+        return self.assembly.wants & ~self.assembly.closed if self.between else self.assembly.wants

@@ -23,6 +23,7 @@ class Assembly(LiteXModule):
     enable     without it, what the FIFO has no room for is given up, for the link may be down.
     over       no further piece comes: a frame that lacks its last one is over, too.
     wants      a frame is there, until it is over.
+    closed     pulses when a segment is whole in the FIFO, and nothing of the next one is.
     awake      one is given up.
 
     A frame that is spoilt is swallowed to its end, and the FIFO forgets what it has of it.
@@ -31,6 +32,7 @@ class Assembly(LiteXModule):
         self.enable = Signal()
         self.over   = Signal()
         self.wants  = Signal()
+        self.closed = Signal()
         self.awake  = Signal()
 
         # # #
@@ -45,8 +47,8 @@ class Assembly(LiteXModule):
         octets  = Signal(14) # Of the frame,
         number  = Signal(12) # and words of it in the FIFO.
         begun   = Signal()
-        closed  = Signal()   # A frame is in the FIFO,
-        ended   = Signal()   # and all that its descriptors named is over.
+        closed  = self.closed
+        ended   = Signal()   # All that a frame's descriptors named is over.
         spoilt  = Signal()
         refused = Signal()
         full    = Signal()   # No further frame,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TESTS = ["pieces-pieces", "pieces-segments", "pieces-whole", "test_gather_options",
-         "gated-options", "formal:gather_ring"]
+         "gated-options", "formal:gather_ring", "flows-options"]
 
 MUTANTS = [
     ("an end in 16 bits", "end       = Signal(17)", "end       = Signal(16)",
@@ -33,6 +33,9 @@ MUTANTS = [
      "fetcher.source.stamp", "a piece that is not the last one never completes"),
     ("a tag unasked", "fetcher.source.tagged & self.insert", "fetcher.source.tagged",
      "a driver that does not know of tags sends some"),
+    ("a turn for a whole packet",
+     "self.between     = options.flows and options.segment", "self.between     = False",
+     "beside a packet of 64 KiB, frames of flows are dropped"),
     ("segments within a frame", "heads.eq(job.segment & ~inside)", "heads.eq(job.segment)",
      "a piece in the midst of a frame has to have headers"),
 ]
