@@ -10,7 +10,6 @@ import json
 import shutil
 import sys
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 
 from migen import ClockDomain, Signal
@@ -26,10 +25,9 @@ from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import FLOWS, OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
-from moderato.soc.verilog import normalise
+from moderato.soc.verilog import normalise, sources
 
 TOP = "sim"  # the Verilog module
-SOC = ROOT / "soc"
 
 
 @dataclass(frozen=True)
@@ -230,14 +228,12 @@ def soc_verilog(config: SimConfig = SimConfig()) -> Path:
     netlist = cluster(config.cpu, dma_ports,
                       plic_sources(config.macs, config.mac_options.get("queues", 1)))
     parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
-    inputs = [parameters, netlist, SOC / "cpu", Path(__file__)]
+    inputs = [parameters, netlist, Path(__file__)]
     if config.dram:
-        inputs += [Path(__file__).with_name("dram.py"), *(ROOT / "boards").glob("*.py")]
-        inputs += [f"{package}={version(package)}" for package in ("litedram", "litex-boards")]
-    inputs += [SOC / name for name in ("soc.py", "liteeth.py", "memory.py")]
-    inputs += [f"{package}={version(package)}" for package in ("litex", "liteeth", "migen")]
-    if config.macs:
-        inputs.append(ROOT / "gateware")
+        inputs += [Path(__file__).with_name("dram.py"), *sorted((ROOT / "boards").glob("*.py")),
+                   *sources("litedram", "litex-boards")]
+    else:
+        inputs += sources()
 
     def build(directory: Path):  # in a process of its own: names in Verilog follow the call stack
         run([sys.executable, "-m", "moderato.sim.sim_soc", parameters, directory])

@@ -14,7 +14,6 @@ import re
 import statistics
 import sys
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from litex.gen import LiteXModule
@@ -36,6 +35,7 @@ from moderato.soc.linux.kernel import Choice
 from moderato.soc.soc import plic_sources
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
+from moderato.soc.verilog import sources
 
 HERE   = Path(__file__).parent
 SYSTEM = System(nic=OFFLOAD, kernel=Choice("ptp"))
@@ -113,9 +113,7 @@ def verilog() -> Path:
     """A folder with the Verilog, and soc.json, from the build cache."""
     config = SimConfig(macs=2, offloads=True)
     netlist = cluster(config.cpu, 2, plic_sources(2))
-    inputs = [netlist, Path(__file__), *(ROOT / name for name in (
-        "gateware", "sim/sim_soc.py", "soc/cpu", "soc/memory.py", "soc/soc.py")),
-        *(f"{package}={version(package)}" for package in ("litex", "liteeth", "migen"))]
+    inputs = [netlist, Path(__file__), ROOT / "sim/sim_soc.py", *sources()]
 
     def build(folder: Path):
         run([sys.executable, __file__, folder])

@@ -9,7 +9,6 @@ LiteX.
 """
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 from litex.gen import LiteXModule
@@ -25,11 +24,11 @@ from moderato.sim.sim_soc import SimConfig, SimPlatform, Simulated, write
 from moderato.soc.soc import describe
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT, pyproject
+from moderato.soc.verilog import sources
 
 MACS         = 2
 PLIC_SOURCES = 8  # that the netlist has
 TIMER        = 100  # cycles in which its clock counts one
-PACKAGES     = "litex", "liteeth", "migen"
 
 
 class PackagedRocket(Rocket):
@@ -154,9 +153,8 @@ class LinuxSoC(Simulated, SoCCore):
 
 def verilog() -> Path:
     """A folder with the Verilog, soc.json and csr.json, from the build cache."""
-    inputs = [Path(__file__), package().name, *(ROOT / name for name in (
-        "gateware", "integrate/add_moderato.py", "integrate/interrupts.py", "sim/sim_soc.py",
-        "soc/soc.py")), *(f"{package}={version(package)}" for package in PACKAGES)]
+    inputs = [Path(__file__), package().name, *sorted((ROOT / "integrate").glob("*.py")),
+              ROOT / "sim/sim_soc.py", *sources()]
 
     def build(folder: Path):
         run([sys.executable, __file__, folder])

@@ -10,7 +10,6 @@ LiteX. Its main memory is the one that the lab's own SoC has, where a board has 
 
 import sys
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 
 from litex.soc.cores.cpu.vexriscv_smp import VexRiscvSMP
@@ -26,10 +25,11 @@ from moderato.soc.memory import WORD, IntegratedRAM, MemoryPort
 from moderato.soc.soc import describe
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
+from moderato.soc.verilog import sources
 
 MACS         = 2
 PLIC_SOURCES = 31  # that the cluster always has
-PACKAGES     = "litex", "liteeth", "litedram", "migen", "pythondata-cpu-vexriscv"
+PACKAGES     = "litedram", "pythondata-cpu-vexriscv"
 
 
 class NativeRAM(IntegratedRAM):
@@ -97,9 +97,8 @@ class LinuxSoC(Simulated, SoCCore):
 def verilog(**cpu) -> Path:
     """A folder with the Verilog, and soc.json, from the build cache. `cpu`: values of LiteX's class."""
     words = [f"{name}={value}" for name, value in cpu.items()]
-    inputs = [*words, Path(__file__), *(ROOT / name for name in (
-        "gateware", "integrate/add_moderato.py", "integrate/interrupts.py", "sim/sim_soc.py", "soc/cpu",
-        "soc/memory.py", "soc/soc.py")), *(f"{package}={version(package)}" for package in PACKAGES)]
+    inputs = [*words, Path(__file__), *sorted((ROOT / "integrate").glob("*.py")),
+              ROOT / "sim/sim_soc.py", *sources(*PACKAGES)]
 
     def build(folder: Path):
         run([sys.executable, __file__, folder, *words])

@@ -6,7 +6,6 @@ cross compiler that can emit rv32, and a bare-metal one whose libgcc is for rv32
 make one for rv64 without an FPU, which Debian's has.
 """
 
-import inspect
 import os
 import shlex
 import shutil
@@ -182,8 +181,7 @@ def program(name: str, build_one, inputs: tuple = ()) -> Path:
         run([f"{CROSS}strip", "-o", directory / name, built])
         shutil.rmtree(work)
 
-    recipe = inspect.getsource(build_one) + SMALL
-    return artifact(name, [sources.tarball(name), tools.root.name, recipe, *inputs], build,
+    return artifact(name, [sources.tarball(name), tools.root.name, *inputs], build,
                     "up to half a minute") / name
 
 
@@ -211,9 +209,9 @@ def xdp_program(source: Path) -> Path:
     return artifact("xdp-program", [source, *sorted(folder.glob("*.h")), *bpf_compiler()], build) / name
 
 
-def bpf_compiler() -> tuple[str, str]:
-    """What a key says of compile_bpf()'s tools."""
-    return toolchain().root.name, debian.version(CLANG)
+def bpf_compiler() -> tuple[Path | str, ...]:
+    """What a key says of compile_bpf() and its tools."""
+    return Path(__file__), toolchain().root.name, debian.version(CLANG)
 
 
 def compile_bpf(source: Path, to: Path, headers: Path, *options: str):

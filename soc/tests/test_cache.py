@@ -14,7 +14,11 @@ import pytest
 
 from moderato.soc.toolchain import cache as toolchain_cache
 from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import FOREIGN, BuildError, artifact, key, locked, run
+from moderato.soc.toolchain.cache import (FOREIGN, FOREIGN_PREFIXES, BuildError, artifact, key, locked,
+                                          run)
+
+
+HERE = Path(__file__)  # named where another program makes the same artifact
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +58,24 @@ def test_key_is_content(tmp_path):
     assert key("thing", ["ab", "c"]) != key("thing", ["a", "bc"])
 
 
+def test_another_recipe_is_another_key(tmp_path):
+    """A flag that changes in a build's file shapes what it makes, a comment does not."""
+    def made(text: str, *inputs) -> Path:
+        file = tmp_path / "recipe.py"
+        file.write_text(text)
+        toolchain_cache._code.cache_clear()
+        space = {}
+        exec(compile(text, file, "exec"), space)
+        return artifact("thing", ["a", *inputs], space["build"])
+
+    text = "FLAG = '{}'\ndef build(folder):\n    (folder / 'out').write_text(FLAG)\n"
+    first = made(text.format("-O1"))
+    assert made("# why\n" + text.format("-O1")) == first
+    assert (made(text.format("-O2")) / "out").read_text() == "-O2"
+    own = tmp_path / "recipe.py"
+    assert made(text.format("-O1"), own) != made("# why\n" + text.format("-O1"), own)
+
+
 def test_missing_input(tmp_path):
     with pytest.raises(BuildError, match="gone is missing"):
         artifact("thing", [tmp_path / "gone"], write("x"))
@@ -75,7 +97,7 @@ def test_failed_command(cache):
 
 def test_what_the_user_has_for_other_builds(cache, monkeypatch):
     """No key knows of it, so no program hears of it; what a build says itself is heard."""
-    for name in (*FOREIGN, "KBUILD_CFLAGS", "KCONFIG_ALLCONFIG"):
+    for name in (*FOREIGN, *(f"{prefix}ANY" for prefix in FOREIGN_PREFIXES)):
         monkeypatch.setenv(name, "the user's")
     made = artifact("thing", ["a"], lambda directory: run(
         ["sh", "-c", "env > out"], cwd=directory, env={"MAKEFLAGS": "ours"}))
@@ -119,16 +141,17 @@ def test_full_disk(cache):
 
 
 SLOW = """
+from pathlib import Path
 from moderato.soc.toolchain.cache import artifact, run
 def build(directory):
     (directory / "half").write_text("done")
     run({command})
-artifact("thing", ["a"], build)
+artifact("thing", [Path({here!r})], build)
 """
 
 
 def start(command) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", SLOW.format(command=command)],
+    return subprocess.Popen([sys.executable, "-c", SLOW.format(command=command, here=str(HERE))],
                             stderr=subprocess.PIPE, start_new_session=True)
 
 
@@ -152,7 +175,7 @@ def test_killed_build_is_swept(cache):
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert left_over(cache) != []
-    directory = artifact("thing", ["a"], write("whole"))
+    directory = artifact("thing", [HERE], write("whole"))
     assert left_over(cache) == [directory / "out"]
 
 
@@ -187,7 +210,7 @@ def made(monkeypatch):
 
     def make():
         monkeypatch.setattr(toolchain_cache, "_whole", set())
-        return artifact("thing", ["input"], build, "a moment")
+        return artifact("thing", [HERE], build, "a moment")
     return make
 
 
@@ -212,8 +235,8 @@ def test_waiting_is_said(made, tmp_path):
     """A second run says for what it waits."""
     folder = made()
     shutil.rmtree(folder)
-    program = ("import sys; from moderato.soc.toolchain import cache\n"
-               "cache.artifact('thing', ['input'], lambda folder: None, 'a moment')")
+    program = ("from pathlib import Path; from moderato.soc.toolchain import cache\n"
+               f"cache.artifact('thing', [Path({str(HERE)!r})], lambda folder: None, 'a moment')")
     with locked(folder.with_name(f".{folder.name}.lock"), "nobody"):
         waiting = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE,
                                    text=True)

@@ -13,6 +13,7 @@ from moderato.soc.soc import plic_sources
 from moderato.soc.toolchain import verilator
 from moderato.soc.toolchain.cache import artifact, run
 from moderato.soc.toolchain.project import ROOT
+from moderato.soc.verilog import sources
 
 HERE = Path(__file__).parent / "cluster"
 MAX_CYCLES = 20_000_000
@@ -46,8 +47,7 @@ def model(harts: int, latency: int, small: bool) -> Path:
             cwd=directory, env=verilator.environment())
 
     inputs = [f"harts={harts}", f"latency={latency}", f"small={small}", netlist, HERE,
-              ROOT / "sim" / "sim_soc.py", ROOT / "soc" / "soc.py", ROOT / "soc" / "memory.py",
-              ROOT / "soc" / "cpu" / "core.py"]
+              ROOT / "sim" / "sim_soc.py", *sources(), verilator.version()]
     return artifact("cluster-test", inputs, build, "20 s")
 
 

@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Verilog as LiteX writes it, of which equal designs make equal files."""
 
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from moderato.boards import BOARDS, gateware
+from moderato.soc.toolchain.project import ROOT, VENV
 from moderato.soc.verilog import normalise
 
 HEAD = """\
@@ -35,3 +44,49 @@ def test_cells_are_in_order_and_stamps_are_gone(tmp_path):
         normalise(file)
         made.append(file.read_text())
     assert made == [HEAD + "".join(sorted(CELLS)) + TAIL] * 2
+
+
+# A program that writes a SoC's Verilog, and what names what that is made from.
+WRITERS = {
+    "moderato.sim.sim_soc": lambda module: module.soc_verilog(module.SimConfig(dram="versa_ecp5")),
+    **{f"moderato.boards.{board}": lambda module: gateware.gateware(
+        module.__name__.rpartition(".")[2], "moderato") for board in BOARDS},
+    "two_nodes":  lambda module: module.verilog(),
+    "rocket_soc": lambda module: module.verilog(),
+    "smp_soc":    lambda module: module.verilog(),
+}
+PATHS = [str(ROOT / "examples" / name) for name in ("linux-ptp", "linux-rocket", "linux-smp")]
+IMPORTED = """
+import sys, importlib, pathlib
+sys.path += {paths}
+importlib.import_module("{name}")
+for module in list(sys.modules.values()):
+    print(getattr(module, "__file__", None))
+"""
+# Of no influence: who runs programs and keeps what they made, and the lab around a SoC.
+AROUND = [ROOT / name for name in ("soc/toolchain", "soc/linux", "soc/firmware", "sim/lab",
+                                    "sim/harness")]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_key_names_each_file(name, monkeypatch):
+    """Each of our files that is read while Verilog is written: or a change would not come to it."""
+    for path in PATHS:
+        monkeypatch.syspath_prepend(path)
+    named = []
+
+    def record(_name, inputs, _build, _note=""):
+        named.extend(inputs)
+        return Path("made")
+
+    module = importlib.import_module(name)
+    for each in module, gateware:
+        monkeypatch.setattr(each, "artifact", record, raising=False)
+    WRITERS[name](module)
+    said = subprocess.run([sys.executable, "-c", IMPORTED.format(paths=PATHS, name=name)], text=True,
+                          capture_output=True, check=True).stdout.split()
+    read = {Path(file) for file in said if Path(file).is_relative_to(ROOT)}
+    known = [*AROUND, VENV, *(item for item in named if isinstance(item, Path))]
+    assert Path(module.__file__) in read
+    assert [file for file in sorted(read) if file.name != "__init__.py"
+            and not any(file.is_relative_to(path) for path in known)] == []

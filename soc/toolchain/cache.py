@@ -7,11 +7,14 @@ The directory is $MODERATO_CACHE/<name>/<key>. It appears complete or not at all
 temporary directory, which is renamed when it succeeded and removed when it did not.
 """
 
+import ast
 import contextlib
 import contextvars
 import errno
 import fcntl
+import functools
 import hashlib
+import inspect
 import json
 import os
 import shlex
@@ -20,7 +23,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from .progress import step
@@ -72,18 +75,32 @@ def _parts(path: Path):
         raise BuildError(f"{path} is missing: it is an input of the build; restore it from git")
 
 
+def recipe(build: Callable, named: Sequence) -> list[bytes]:
+    """What `build` does is an input of each artifact, too: the file that it stands in, less comments
+    and layout, if it is not `named`."""
+    file = inspect.getsourcefile(build)
+    return [_code(file)] if file and os.path.isfile(file) and Path(file) not in named else []
+
+
+@functools.cache
+def _code(file: str) -> bytes:
+    return ast.dump(ast.parse(Path(file).read_text())).encode()
+
+
 # Artifacts ----------------------------------------------------------------------------------------
 
 def artifact(name: str, inputs: Iterable[Path | str | bytes], build: Callable[[Path], None],
              note: str = "") -> Path:
-    """The directory that `build` makes from `inputs`; made now if the cache does not hold it.
+    """The directory that `build` makes from `inputs`; made now if the cache does not hold it, or
+    holds one of another recipe.
 
     `build` gets an empty directory to fill, and starts its programs with `run`, which logs to
     build.log in there. `note` tells the user how long it usually takes; without one nothing is
     said, which suits what takes a second. Raises BuildError.
     """
     home = cache_root() / name
-    final = home / key(name, inputs)
+    inputs = [*inputs]
+    final = home / key(name, [*inputs, *recipe(build, inputs)])
     try:
         if final.is_dir() and whole(final):
             return final
@@ -178,12 +195,13 @@ def _explain(name: str, error: OSError) -> str:
 FOREIGN = {"CFLAGS", "CXXFLAGS", "CPPFLAGS", "ASFLAGS", "LDFLAGS", "HOSTCFLAGS", "HOSTLDFLAGS",
            "KCFLAGS", "KCPPFLAGS", "KAFLAGS", "LLVM", "LLVM_IAS", "LOCALVERSION", "CPATH",
            "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "MAKEFLAGS", "GNUMAKEFLAGS",
-           "MFLAGS", "MAKEFILES", "MAKELEVEL"}
+           "MFLAGS", "MAKEFILES", "MAKELEVEL", "CCACHE", "CLANG", "TFTP_SERVER_PORT"}
+FOREIGN_PREFIXES = "KBUILD_", "KCONFIG_", "LITEX_ENV_"
 
 
 def _own_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items()
-            if name not in FOREIGN and not name.startswith(("KBUILD_", "KCONFIG_"))}
+            if name not in FOREIGN and not name.startswith(FOREIGN_PREFIXES)}
 
 
 def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Path | None = None):

@@ -13,7 +13,7 @@ from pathlib import Path
 from moderato.boards import images
 from moderato.boards.gateware import TOP
 from moderato.soc.firmware.firmware import firmware
-from moderato.soc.linux import devicetree
+from moderato.soc.linux import devicetree, memory_map
 from moderato.soc.toolchain.cache import BuildError, artifact
 
 # A function that writes the images, and one that tells what they are made from.
@@ -35,7 +35,8 @@ def memories(start: str, source: Path) -> Path:
         write_images(soc, directory)
         fill(directory, soc, banks(source, soc["dram"]["banks"]))
 
-    inputs = [start, source.name, Path(__file__), Path(images.__file__), Path(devicetree.__file__)]
+    inputs = [start, source.name, Path(__file__), *(
+        Path(module.__file__) for module in (images, devicetree, memory_map))]
     return artifact("board-memory", [*inputs, *made_from(soc)], build, "10 s")
 
 
