@@ -16,17 +16,19 @@ from litex.soc.integration.builder import Builder
 from litex.soc.integration.soc import SoCRegion
 
 from moderato.boards import libc
+from moderato.soc import verilog
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import plic_sources
 from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.soc.toolchain.cache import BuildError, artifact, run
 from moderato.soc.toolchain.project import ROOT, VENV
-from moderato.soc.verilog import normalise
 
 TOP      = "top"  # the Verilog module, and the name of files
 COMPILER = "gcc-riscv64-unknown-elf"
 FIRMWARE = ROOT / "soc" / "firmware"
 NETBOOT  = FIRMWARE / "netboot"  # what the BIOS boots from the network with
+FLUSH    = "\t.word 0x500f  /* forget what the data cache holds */"
+CPU_SOFTWARE = Path(inspect.getfile(vexriscv_smp)).parent
 PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen",
             "pythondata-software-picolibc", "pythondata-software-compiler-rt")
 
@@ -51,13 +53,12 @@ def board_class(board: str) -> type:
 def sources(board: str, nic: str, harts: int = 1) -> list:
     """All that a board's Verilog and BIOS are made from, for the build cache."""
     kind   = board_class(board)
-    soc    = [ROOT / "soc" / name for name in ("soc.py", "liteeth.py", "memory.py", "cpu")]
     shared = [ROOT / "boards" / name for name in ("board.py", "ecp5.py", "gateware.py")]
     queues  = harts if nic == "offload" else 1
     netlist = cluster(replace(kind.cpu_config, harts=harts), 0 if nic == "liteeth" else kind.ports,
                       plic_sources(kind.ports, queues))
     bios    = [NETBOOT, FIRMWARE / "include", ROOT / "linux-driver" / "moderato_regs.h"]
-    return [netlist, *soc, *shared, *bios, ROOT / "gateware", ROOT / "boards" / f"{board}.py",
+    return [netlist, *verilog.sources(), *shared, *bios, ROOT / "boards" / f"{board}.py",
             Path(libc.__file__), *tools()]
 
 
@@ -67,16 +68,18 @@ def tools() -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """LiteX calls meson and ninja by name. It puts the commit of the git folder around it into the
-    BIOS, which would be ours, not its own: with none, equal sources give equal bitstreams."""
+    """LiteX calls meson and ninja by name, and takes the first compiler for RISC-V that there is. It
+    puts the commit of the git folder around it into the BIOS, which would be ours, not its own: with
+    none, equal sources give equal bitstreams."""
     return {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "LITEX_ENV_CC_TRIPLE": COMPILER.removeprefix("gcc-"),
             "GIT_CEILING_DIRECTORIES": str(VENV)}
 
 
 class BoardBuilder(Builder):
-    """The BIOS starts with LiteX's own code for VexRiscv clusters: PLIC, cache instructions and the
-    way in which the second hart waits are the same. It boots from the network with the first MAC:
-    ours through soc/firmware/netboot, LiteEth's under the name that LiteX gives its only one.
+    """The BIOS starts with LiteX's own code for VexRiscv clusters: PLIC and cache instructions are
+    the same. It boots from the network with the first MAC: ours through soc/firmware/netboot,
+    LiteEth's under the name that LiteX gives its only one.
     """
     def __init__(self, soc, **kwargs):
         # Without history and completion, for it has to fit into 32 KiB.
@@ -86,8 +89,7 @@ class BoardBuilder(Builder):
             self.add_software_library("libnetboot")
 
     def _get_variables_contents(self):
-        start = Path(inspect.getfile(vexriscv_smp)).parent
-        lines = [super()._get_variables_contents(), f"CPU_DIRECTORY={start}",
+        lines = [super()._get_variables_contents(), f"CPU_DIRECTORY={CPU_SOFTWARE}",
                  "CPUFLAGS += -ffunction-sections -fdata-sections"]  # what nobody calls is left out
         if self.soc.nic == "moderato":
             lines.append("bios.elf: LDFLAGS += -Wl,--wrap=netboot,--wrap=boot_helper")
@@ -95,6 +97,8 @@ class BoardBuilder(Builder):
 
     def _generate_rom_software(self, **kwargs):
         libc.place(Path(self.software_dir), tools())
+        if self.soc.cpu.config.harts > 1:
+            (Path(self.software_dir) / "bios" / "crt0.S").write_text(start_of_several_harts())
         Builder._generate_rom_software(self, **kwargs)
 
     def _generate_includes(self, **kwargs):
@@ -118,6 +122,18 @@ class BoardBuilder(Builder):
         soc.add_constant("ETHMAC_SLOT_SIZE", where["slot_size"])
 
 
+def start_of_several_harts() -> str:
+    """LiteX's crt0.S, in which the second hart sees that the first one calls it: both share a word in
+    the SRAM of the BIOS, which LiteX's cluster keeps coherent, and ours caches only."""
+    text = (CPU_SOFTWARE / "crt0.S").read_text()
+    for place in "smp_slave:\n", "  fence r, r\n":
+        if text.count(place) != 1:
+            raise BuildError(f"LiteX's crt0.S has no line {place.strip()!r}: does the second hart wait "
+                             "otherwise now?")
+        text = text.replace(place, f"{place}{FLUSH}\n")
+    return text
+
+
 def write(soc, directory: Path):
     """Write top.v, top.lpf, the other Verilog files, soc.json and bios.bin."""
     work    = directory / "work"
@@ -127,7 +143,7 @@ def write(soc, directory: Path):
     for pattern in "*.v", "*.init", "*.lpf":
         for file in gateware.glob(pattern):
             shutil.move(file, directory)
-    normalise(directory / f"{TOP}.v")
+    verilog.normalise(directory / f"{TOP}.v")
     for source, _language, _library, *_ in soc.platform.sources:
         if Path(source).name != f"{TOP}.v":
             shutil.copy(source, directory)

@@ -15,6 +15,8 @@ from bench.devices.board_memory import IMAGES, memories
 from bench.simulator import CELLS, COMPILE_LARGE, verilate
 from moderato.boards import images
 from moderato.boards.gateware import environment, sources
+from moderato.sim import sim_soc
+from moderato.soc.linux import memory_map
 from moderato.soc.toolchain import verilator, yowasp
 from moderato.soc.toolchain.cache import artifact, run
 
@@ -26,11 +28,11 @@ OPTIONS = ["--timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEM
            "-DSYNTHESIS", "-CFLAGS", "-std=gnu++20"]
 
 
-def simulator(board: str, start: str, link: str = "fixed") -> tuple[Path, Path]:
+def simulator(board: str, start: str, link: str = "fixed", harts: int = 1) -> tuple[Path, Path]:
     """The folder with the program, and the one with the contents of its memories. `link`: one of
     boards.LINKS."""
     loaded   = start in IMAGES
-    source   = verilog(board, "images" if loaded else start, link)
+    source   = verilog(board, "images" if loaded else start, link, harts)
     modules  = sorted(source.glob("*.v"))
     includes = f"+incdir+{yowasp.cell_models()}"
     generics = parameters(json.loads((source / "soc.json").read_text()))
@@ -54,12 +56,13 @@ def parameters(soc: dict) -> list[str]:
     return [f"-G{name}={value}" for name, value in values.items()]
 
 
-def verilog(board: str, bios: str, link: str) -> Path:
+def verilog(board: str, bios: str, link: str = "fixed", harts: int = 1) -> Path:
     """A folder with the Verilog, the BIOS (one of board_soc.BIOS), and soc.json."""
     def build(directory: Path):
-        run([sys.executable, "-m", "bench.devices.board_soc", board, bios, link, directory],
+        run([sys.executable, "-m", "bench.devices.board_soc", board, bios, link, harts, directory],
             cwd=directory, env={**environment(), "PYTHONPATH": str(HERE.parents[1])})
 
-    own = [HERE / "board_soc.py", HERE / "duts.py", Path(images.__file__)]
-    return artifact("board-verilog", [bios, link, *sources(board, "moderato"), *own], build,
+    own = [HERE / "board_soc.py", HERE / "duts.py", Path(sim_soc.__file__), Path(images.__file__),
+           Path(memory_map.__file__)]
+    return artifact("board-verilog", [bios, link, *sources(board, "moderato", harts), *own], build,
                     "a minute")

@@ -143,11 +143,11 @@ def simulated(kind: type, bios: str, seconds: float) -> type:
     return Simulated
 
 
-def main(board: str, bios: str, link: str, directory: str):
+def main(board: str, bios: str, link: str, harts: str, directory: str):
     # A PHY is asked once in a second, which are minutes here.
     seconds = 0.1 if link == "negotiated" else 1
-    soc = simulated(board_class(board), bios, seconds)(uart_name="sim", link=link)
-    write(soc, Path(directory))
+    kind = simulated(board_class(board), bios, seconds)
+    write(kind(uart_name="sim", link=link, harts=int(harts)), Path(directory))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The Versa's SoC with two harts: LiteX's BIOS, which hart 0 executes, calls hart 1, and Linux has
+both."""
+
+import cocotb
+import pytest
+
+from bench.devices.board import simulator
+from bench.wires.box import PROMPT, Box, report
+
+DUT = "board"
+
+
+def SIMULATOR():
+    return simulator("versa_ecp5", "linux", harts=2)
+
+
+@cocotb.test()
+@pytest.mark.slow
+async def both_come_up(dut):
+    """Without hart 1 Linux boots, too: it waits a second for it, and goes on."""
+    console = Box(dut).console
+    assert "BIOS CRC passed" in await console.expect(PROMPT, ms=2000)
+    report("shell")
+    await console.write("echo harts: $(grep -c ^processor /proc/cpuinfo)\n")
+    said = await console.expect(PROMPT, ms=200)
+    assert "\nharts: 2" in said.replace("\r", ""), said
