@@ -17,6 +17,7 @@ from moderato.soc.linux.driver import driver, liteeth, mdio
 from moderato.soc.linux.kernel import NORMAL, PHY, XDP, Choice, Kernel, kernel
 from moderato.soc.linux.memory_map import MIN_MEMORY, SBI_SIZE, memory_map
 from moderato.soc.linux.rootfs import Entry, archive, rootfs
+from moderato.soc.toolchain.cache import BuildError
 
 BOOT_SIZE  = 4096
 LINK_MBPS  = 1000  # all that the PHYs' RGMII side knows
@@ -25,7 +26,12 @@ MODULES    = "lib/modules"
 
 def inputs(soc: dict) -> list[Path]:
     """What the images are made from, for the build cache."""
-    return [rootfs(soc["cpu"]["harts"]), linux(soc).image, *modules(soc), firmware(soc).sbi]
+    return [files(soc), linux(soc).image, *modules(soc), firmware(soc).sbi]
+
+
+def files(soc: dict) -> Path:
+    """The root file system, with the programs for that kernel; without the drivers' modules."""
+    return rootfs(soc["cpu"]["harts"], choice(soc))
 
 
 def linux(soc: dict) -> Kernel:
@@ -63,20 +69,24 @@ def write(soc: dict, directory: Path):
 def write_linux(soc: dict, directory: Path):
     """Put boot.json, the files that it names and the device tree's source into `directory`."""
     where  = memory_map(soc)
+    built  = linux(soc)
+    if where.kernel + built.size > where.dtb:
+        raise BuildError(f"the kernel takes {built.size:#x} bytes, the memory map has "
+                         f"{where.dtb - where.kernel:#x}; leave something out of it")
     start  = boot_address(soc)
     code   = firmware(soc, start)
     loaded = modules(soc)
 
     # The kernel unpacks one archive after the other.
-    initrd = rootfs(soc["cpu"]["harts"]).read_bytes() + archive([
+    initrd = files(soc).read_bytes() + archive([
         Entry("lib", stat.S_IFDIR | 0o755), Entry(MODULES, stat.S_IFDIR | 0o755),
         *(Entry(f"{MODULES}/{module.name}", stat.S_IFREG | 0o644, module.read_bytes())
           for module in loaded)])
-    options = devicetree.Options(initrd_size=len(initrd),
+    options = devicetree.Options(initrd_size=len(initrd), rng_seed=b"",
         phys=tuple(phy(soc, port) for port in range(len(soc["macs"]))))
     tree    = devicetree.dtb(soc, options)
     images = {
-        "Image":          (where.kernel, linux(soc).image),
+        "Image":          (where.kernel, built.image),
         "moderato.dtb":   (where.dtb, tree),
         "initramfs.cpio": (where.initrd, initrd),
         "sbi.bin":        (where.sbi, code.sbi),

@@ -9,7 +9,7 @@ import pytest
 
 from moderato.boards import BOARDS, WITHOUT_LINUX
 from moderato.boards.gateware import board_class, gateware
-from moderato.boards.images import has_linux, phy, write
+from moderato.boards.images import files, has_linux, phy, write
 from moderato.soc.linux.devicetree import Options, dts
 from moderato.soc.soc import NICS
 
@@ -102,6 +102,9 @@ def test_device_tree(built, tmp_path):
     assert text.count("cpu@") == soc["cpu"]["harts"]
     assert soc["offloads"] == (nic == "offload")
     assert text.count("moderato,peer") == 2*(nic == "flows")
+    programs = files(soc).read_bytes()
+    assert [program in programs for program in (b"bin/flowtable\0", b"bin/xdp\0", b"bin/pin\0")] == [
+        nic == "flows", nic == "flows", soc["cpu"]["harts"] > 1]
     queues = nic == "offload" and soc["cpu"]["harts"] > 1
     assert ("tx1_irq" in soc["macs"][0]) == ('"tx1"' in text) == queues
     fixed = nic != "liteeth" and soc["link"] == "fixed"

@@ -10,7 +10,7 @@ from moderato.soc.toolchain.cache import artifact, run
 
 BOOTARGS = "console=liteuart quiet"
 
-# Fixed, so that two boots are the same to the cycle. Nothing here keeps a secret.
+# Fixed in simulation, so that two boots are the same to the cycle. Nothing there keeps a secret.
 RNG_SEED = bytes(range(64))
 
 
@@ -20,12 +20,14 @@ class Options:
 
     initrd_size is in bytes; 0 means no initrd. link_mbps is the speed of the fixed link of
     simulated PHYs; a board has a real PHY and gives `phys`: for each MAC, the properties that
-    bind it (phy-mode, phy-handle).
+    bind it (phy-mode, phy-handle). rng_seed: what Linux' random numbers start with; a board has
+    none, for it may keep secrets.
     """
     bootargs: str = BOOTARGS
     initrd_size: int = 0
     link_mbps: int = 100
     phys: tuple[str, ...] = ()
+    rng_seed: bytes = RNG_SEED
 
 
 def dts(soc: dict, options: Options = Options()) -> str:
@@ -45,6 +47,7 @@ def dts(soc: dict, options: Options = Options()) -> str:
         if where.initrd + options.initrd_size > where.mailbox:
             raise ValueError(f"the initrd of {options.initrd_size} bytes does not fit between "
                              f"{where.initrd:#x} and {where.mailbox:#x}; make it smaller")
+    seed = f"rng-seed = [{options.rng_seed.hex()}];\n        " if options.rng_seed else ""
     uart = soc["uart"]
     node = {"moderato": mac_node, "liteeth": _liteeth}[soc["nic"]]
     return f"""\
@@ -59,8 +62,7 @@ def dts(soc: dict, options: Options = Options()) -> str:
     chosen {{
         bootargs = "{options.bootargs}";
         stdout-path = "/soc/serial@{uart["base"]:x}";
-        rng-seed = [{RNG_SEED.hex()}];
-        moderato,mailbox = <{where.mailbox:#x} {MAILBOX_SIZE:#x}>;{initrd}
+        {seed}moderato,mailbox = <{where.mailbox:#x} {MAILBOX_SIZE:#x}>;{initrd}
     }};
 
     cpus {{

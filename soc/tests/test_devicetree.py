@@ -28,6 +28,12 @@ def test_macs(soc):
         assert properties(soc, f"{node}/fixed-link", "speed", "u") == ["100"]
 
 
+def test_a_board_has_no_seed(soc):
+    """Its random numbers may keep a secret; those of the simulation are the same in each boot."""
+    assert dts(soc).count("rng-seed") == 1
+    assert "rng-seed" not in dts(soc, Options(rng_seed=b""))
+
+
 def test_peers(soc):
     """MACs that hand flows to each other name each other; others name none."""
     assert "moderato,peer" not in dts(soc)

@@ -112,6 +112,7 @@ static void start(void)
 		rings->rx[slot].control = ETHMAC_SLOT_SIZE;
 		rings->rx[slot].status = 0;
 		rings->tx[slot].status = 0;
+		rings->tx[slot].reserved = 0;
 	}
 	sent = 0;
 	received = 0;
