@@ -429,17 +429,22 @@ async def the_drivers_frames_beside_a_flood(dut):
     for _ in range(1500):
         one.wire.send(add_fcs(padded(packet(flow))))
     await ClockCycles(dut.sys_clk, 30_000)
-    own = [plain(60) for _ in range(20)]
+    drivers = [other.driver]
+    if await other.regs.read("FEATURES", "QUEUES"):
+        drivers.append(Driver(other.end, other.driver.memory, 8, 8, first=other.driver))
+        await drivers[1].start()
+    own = [[plain(60) for _ in range(20)] for _ in drivers]
 
-    async def feed():
-        for frame in own:
-            await other.driver.send(frame, random.randrange(8))
-        await other.driver.reclaim_all()
+    async def feed(driver, frames):
+        for frame in frames:
+            await driver.send(frame, random.randrange(8))
+        await driver.reclaim_all()
 
-    task = cocotb.start_soon(feed())
+    tasks = [cocotb.start_soon(feed(*each)) for each in zip(drivers, own)]
     wires, _ = await router.check(idle=10_000, exact=False)
-    await task
-    assert same([frame for frame in wires[1] if frame in own], own)
+    for task, frames in zip(tasks, own):
+        await task
+        assert same([frame for frame in wires[1] if frame in frames], frames)
 
 
 @cocotb.test()

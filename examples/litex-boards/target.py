@@ -24,8 +24,10 @@ if name not in known:
     print(f"litex-boards has no target {name!r}{close} (known: {', '.join(known)})", file=sys.stderr)
     sys.exit(2)
 
-# A target makes its PHY and calls add_ethernet; what it says of LiteEth's MAC (its host's address,
-# its DHCP) is not for this one.
+# A target makes its PHY and calls add_ethernet. What it says of the PHY is for this MAC, too; what it
+# says of LiteEth's (its host's address, its DHCP) is not.
+OF_THE_PHY = "phy_cd", "with_timing_constraints"
 target = importlib.import_module(f"litex_boards.targets.{name}")
-target.BaseSoC.add_ethernet = lambda soc, phy, **_: add_moderato(soc, phy=phy)
+target.BaseSoC.add_ethernet = lambda soc, phy, **options: add_moderato(
+    soc, phy=phy, **{name: options[name] for name in OF_THE_PHY if name in options})
 target.main()
