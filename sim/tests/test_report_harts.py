@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The chapter of two harts, of records that somebody made up."""
 
+import dataclasses
 import json
 import shlex
 
@@ -113,6 +114,19 @@ def test_the_commands_and_the_raw_data_have_them(found):
     raw = data.section(Material(found, None))
     assert f"All {len([*found.trials, *found.harts, *found.transfers, *found.hart_transfers])} trials" \
         in raw.parts[0].text
+
+
+def test_the_commands_are_of_the_main_trials_version(found):
+    """Trials of harts may be of another commit: theirs counts only where there are no others."""
+    def of(version, trials):
+        return [trial | {"conditions": trial["conditions"] | {"version": version}} for trial in trials]
+
+    mixed = dataclasses.replace(found, harts=of("later", found.harts),
+                                hart_transfers=of("latest", found.hart_transfers))
+    alone = dataclasses.replace(mixed, trials=[], transfers=[])
+    assert reproduce.commands(mixed)[0] == "git checkout v1"
+    assert reproduce.commands(dataclasses.replace(mixed, trials=[]))[0] == "git checkout v1"
+    assert reproduce.commands(alone)[0] == "git checkout later"
 
 
 def test_nothing_without_two_harts():

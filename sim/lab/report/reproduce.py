@@ -17,11 +17,13 @@ TESTS = {"steady": ("throughput", "latency")}  # of kinds of trials that are cal
 def commands(records: Records) -> list[str]:
     """A checkout, then a command for all tests that were asked of the same variants and sizes.
 
-    Trials of several versions on the same machine are the same in each: the last one will do.
+    Trials of several versions on the same machine are the same in each: that of the main ones, which
+    come last, will do. Several harts' may be of another.
     """
     trials = [*records.trials, *records.harts]
     transfers = [*records.transfers, *records.hart_transfers]
-    made = [*transfers, *records.strategies, *trials]
+    made = [*records.hart_transfers, *records.harts, *records.transfers, *records.strategies,
+            *records.trials]
     if not made:
         return []
     version = conditions(made[-1])["version"]
