@@ -10,12 +10,13 @@ import sys
 import time
 import typing
 from pathlib import Path
+from types import SimpleNamespace
 
 import documented
 import pytest
 
 from moderato.sim.lab.measure import forward, results, trial_tables
-from moderato.sim.lab.measure.trial import request, strayed
+from moderato.sim.lab.measure.trial import begin, request, strayed
 from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.run import guest, state
 from moderato.sim.lab.run.machine import KERNELS
@@ -85,6 +86,27 @@ def test_traffic_of_several_flows_and_of_one_direction():
     one, = request(results.Trial("napi", 64, 10, 1000, 100, traffic=Traffic(8, True)),
                          1000)["ports"]
     assert one == usual[0] | {"conversations": 8}
+
+
+def test_learning_frames_wait_as_long_as_a_trial_s(machine):
+    """A setting of --ethtool may let a frame wait longer than it is quiet otherwise."""
+    asked, settings = [], ("-C rx-usecs 160000 rx-frames 64",)
+
+    class Guest:
+        def call(self, do, **fields):
+            asked.append(fields)
+            return {"ports": []}
+
+        def check(self, command):
+            raise InterruptedError  # far enough
+
+    one = results.Trial("offload", 64, 10, 1000, 100)
+    ready = SimpleNamespace(machine=dataclasses.replace(machine, system=System(ethtool=settings)))
+    with pytest.raises(InterruptedError):
+        begin(one, ready, Guest())
+    learning, hz = asked[0], ready.machine.sys_clk_hz
+    assert learning["quiet_cycles"] == request(one, hz, settings)["quiet_cycles"] == 0.17 * hz
+    assert learning["quiet_cycles"] < learning["max_cycles"]
 
 
 def test_boot_limit_is_the_kernel_s(machine, monkeypatch):

@@ -5,6 +5,7 @@ Of variants whose flows go to the hardware after their first frames: what is mea
 """
 
 import math
+from collections.abc import Iterable
 
 from ..run.session import Session
 from ..run.variants import ALL
@@ -19,12 +20,15 @@ def hands_over(variant: str) -> bool:
     return variant in ALL and ALL[variant].hands_over
 
 
-def learn(session: Session, sys_clk_hz: int, frame_bytes: int, link_mbps: int, traffic: Traffic):
-    """Each flow's first frames, slowly: then it is the hardware's, if there is room for it."""
+def learn(session: Session, sys_clk_hz: int, frame_bytes: int, link_mbps: int, traffic: Traffic,
+          settings: Iterable[str] = ()):
+    """Each flow's first frames, slowly: then it is the hardware's, if there is room for it.
+    `settings`: as trial.request() has them."""
     line_rate = frame_rate(frame_bytes, 100, link_mbps)
     load = min(100, 100 * RATE / line_rate)
     frames = max(PER_FLOW * traffic.flows, LEAST)
     clocks = math.ceil(sys_clk_hz * frames / frame_rate(frame_bytes, load, link_mbps))
     offer = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
     session.call("trial", ports=traffic.offers(offer, clocks / frames / 2), link_mbps=link_mbps,
-                 seed=SEED, quiet_cycles=quiet(sys_clk_hz), max_cycles=clocks + patience(sys_clk_hz))
+                 seed=SEED, quiet_cycles=quiet(sys_clk_hz, settings),
+                 max_cycles=clocks + patience(sys_clk_hz))

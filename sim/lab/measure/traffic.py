@@ -13,7 +13,8 @@ _WAIT = re.compile(r"\b[rt]x-usecs\S* (\d+)")
 
 def quiet(sys_clk_hz: int, settings: Iterable[str] = ()) -> int:
     """Clocks of QUIET, and of the longest time that some of ethtool's settings let a frame wait: what
-    still waits is no event."""
+    still waits is no event. The driver refuses what 24 bits of clocks do not hold: far less than
+    PATIENCE."""
     waits = [int(microseconds) / 1e6 for each in settings for microseconds in _WAIT.findall(each)]
     return round(sys_clk_hz * (QUIET + max(waits, default=0)))
 

@@ -35,7 +35,8 @@ def begin(trial: Trial, ready: State, session: Session) -> tuple[guest.Counters,
     counters, and what it says that it forwarded, as the trial begins."""
     if not hands_over(trial.variant):
         return ready.counters(), 0
-    learn(session, ready.machine.sys_clk_hz, trial.frame_bytes, trial.link_mbps, trial.traffic)
+    of = ready.machine
+    learn(session, of.sys_clk_hz, trial.frame_bytes, trial.link_mbps, trial.traffic, of.system.ethtool)
     return read_counters(session)[0], guest.forwarded(session)
 
 
