@@ -85,6 +85,16 @@ def test_what_the_guest_and_the_tester_are_told():
     assert len(names) == len(DIRECTIONS) * 2 * (1 + len(PEERS))
 
 
+@pytest.mark.parametrize("clock", [80_000_000, 100_000_000, 125_000_000])
+def test_a_peer_stalls_for_a_second(clock):
+    """Of the SoC's clock."""
+    wanted = exchange.request(Transfer("out", "napi", peer="stalls"), clock)
+    assert wanted["stall"] == {"after": 500_000, "cycles": clock}
+    assert wanted["max_cycles"] > 10 * clock  # it is waited for
+    vanishes = exchange.request(Transfer("out", "napi", peer="vanishes"), clock)
+    assert vanishes["vanish"] == {"after": 500_000} and "stall" not in vanishes
+
+
 @pytest.mark.parametrize("state", ["closed", "established"])
 def test_a_program_whose_peer_vanished_is_ended(state):
     """It may be through at that moment: then there is nobody to end, which is no failure."""

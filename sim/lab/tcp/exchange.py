@@ -121,4 +121,5 @@ def request(transfer: Transfer, sys_clk_hz: int = NOMINAL_HZ) -> dict:
                "frame": FAULT_EVERY * (1 + number) // (1 + len(transfer.faults)), "every": FAULT_EVERY}
               for number, kind in enumerate(transfer.faults) for way in ("in", "out")
               for port in ((0, 1) if transfer.direction == THROUGH else (0,))]
-    return wanted | ({"faults": faults} if faults else {}) | PEERS.get(transfer.peer, {})
+    wrong = PEERS[transfer.peer](sys_clk_hz) if transfer.peer else {}
+    return wanted | ({"faults": faults} if faults else {}) | wrong

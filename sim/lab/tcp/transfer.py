@@ -16,9 +16,9 @@ FEATURES = ("rx", "tx", "sg", "tso", "rx-gro-hw")
 OF_HARDWARE = ("rx", "rx-gro-hw")  # those that the driver does not have by itself
 TYPICAL = 75         # Mb/s: half of what docs/tcp.md has, or more,
 EACH_OCTET = 0.1     # and of each octet of a small user's buffer: a call is dear
-PEERS = {          # what the tester's end does wrong: fields of moderato-sim's `talk`
-    "stalls":   {"stall": {"after": 500_000, "cycles": 100_000_000}},
-    "vanishes": {"vanish": {"after": 500_000}},
+PEERS = {          # what the tester's end does wrong: fields of moderato-sim's `talk`, by the clock
+    "stalls":   lambda sys_clk_hz: {"stall": {"after": 500_000, "cycles": sys_clk_hz}},
+    "vanishes": lambda _: {"vanish": {"after": 500_000}},
 }
 
 
