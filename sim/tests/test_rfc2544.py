@@ -17,13 +17,17 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import distributed
+import made_up_trials as made_up
 import psutil
 import pytest
 from distributed.comm import CommClosedError
 
-from moderato.sim.lab.rfc2544 import matrix, metrics, tests
+from moderato.sim.lab.report import detail
+from moderato.sim.lab.report.records import Records
+from moderato.sim.lab.report.table import MISSING
+from moderato.sim.lab.rfc2544 import matrix, metrics, search_tables, tests
 from moderato.sim.lab.rfc2544.search import Grid, Outcome, highest
-from moderato.sim.lab.rfc2544.trials import growth, reset_seen, steady
+from moderato.sim.lab.rfc2544.trials import Task, growth, reset_seen, steady
 from moderato.sim.lab.run import store
 from moderato.sim.lab.show.errors import LabError
 
@@ -472,8 +476,22 @@ def test_a_reset_is_seen_where_frames_entered():
     entered = {"offered": 100, "lost": 10, "longest_pause": {"start_cycle": 5, "end_cycle": 50}}
     without = entered | {"lost": 99, "longest_pause": None}
     other = {"left": {}}  # no frame entered there
-    for ports, seen, seconds in (([entered, other], True, 4.5e-7), ([without, other], False, 0),
+    for ports, seen, seconds in (([entered, other], True, 4.5e-7), ([without, other], False, None),
                                  ([entered, without], False, 4.5e-7)):
         report = {"ports": ports, "offered_cycle": 60}
         assert reset_seen(report) == seen
         assert metrics.reset_seconds({"report": report, "sys_clk_hz": 100_000_000}) == seconds
+
+
+def test_no_figure_where_nothing_came_back_after_a_reset():
+    """In the terminal's table as in the report's."""
+    cell = tests.Cell("napi", 64, 100, 1.0)
+    task = Task("reset", "napi", 64, 100, 10.0, 1000, 0.5)
+    came, none = made_up.record(task), made_up.record(task)
+    for port in none["report"]["ports"]:
+        port["longest_pause"] = None
+    for record, terminal, report in ((came, "40.00", "40.00"), (none, "-", MISSING)):
+        *_, row = search_tables.RENDER["reset"]({cell: record}).strip().splitlines()
+        assert row.split()[-2] == terminal
+        shown = detail.reset(Records([record], []), {("napi", 64): record})
+        assert shown.rows[0][-2] == report

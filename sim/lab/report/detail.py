@@ -99,10 +99,14 @@ def recovery(records: Records, found: Mapping[Cell, dict]) -> Table:
 
 def reset(records: Records, found: Mapping[Cell, dict]) -> Table:
     """RFC 2544, 26.6."""
-    rows = [[str(cell[1]), cell[0], f"{metrics.offered(found[cell]):.0f}",
-             str(metrics.lost(found[cell])),
-             f"{1e3 * metrics.reset_seconds(found[cell]):.2f}", str(metrics.frames(found[cell]))]
-            for cell in cells(records) if cell in found]
+    rows = []
+    for cell in cells(records):
+        if cell in found:
+            record = found[cell]
+            seconds = metrics.reset_seconds(record)
+            rows.append([str(cell[1]), cell[0], f"{metrics.offered(record):.0f}",
+                         str(metrics.lost(record)), number(seconds and 1e3 * seconds, 2),
+                         str(metrics.frames(record))])
     return Table("reset", "Reset of both interfaces under load (RFC 2544, 26.6)",
                  ["bytes", "variant", "load/s", "lost", "reset, ms", "frames"], rows, heads=2)
 

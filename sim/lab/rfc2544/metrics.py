@@ -83,12 +83,12 @@ def recovery_seconds(record: dict) -> float:
     return max(0, lost - reduced) / record["sys_clk_hz"]
 
 
-def reset_seconds(record: dict) -> float:
-    """RFC 2544, 26.6: from the last frame before the reset to the first one after, either way; 0 if
+def reset_seconds(record: dict) -> float | None:
+    """RFC 2544, 26.6: from the last frame before the reset to the first one after, either way; None if
     there are not two frames."""
     pauses = [port["longest_pause"] for port in entered(record["report"]) if port["longest_pause"]]
-    return max((pause["end_cycle"] - pause["start_cycle"] for pause in pauses),
-               default=0) / record["sys_clk_hz"]
+    longest = max((pause["end_cycle"] - pause["start_cycle"] for pause in pauses), default=None)
+    return longest and longest / record["sys_clk_hz"]
 
 
 def outcome(record: dict) -> Outcome:

@@ -79,10 +79,15 @@ def _recovery(found: Mapping[Cell, dict | None]) -> str:
 
 def _reset(found: Mapping[Cell, dict | None]) -> str:
     head = ["variant", "bytes", "load/s", "lost", "reset, ms", "frames"]
-    rows = [[cell.variant, str(cell.frame_bytes), f"{metrics.offered(record):.0f}",
-             str(metrics.lost(record)),
-             f"{1e3 * metrics.reset_seconds(record):.2f}", str(metrics.frames(record))]
-            if record else _none(cell, len(head)) for cell, record in found.items()]
+    rows = []
+    for cell, record in found.items():
+        if record is None:
+            rows.append(_none(cell, len(head)))
+            continue
+        seconds = metrics.reset_seconds(record)
+        rows.append([cell.variant, str(cell.frame_bytes), f"{metrics.offered(record):.0f}",
+                     str(metrics.lost(record)), f"{1e3 * seconds:.2f}" if seconds else "-",
+                     str(metrics.frames(record))])
     return _table("Reset of both interfaces under load (RFC 2544, 26.6)", head, rows)
 
 
