@@ -410,6 +410,32 @@ def test_a_session_that_is_stopped_is_whole(lab, beside, tmp_path, capfd):
     assert "cut short" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_session_that_is_stopped_again_ends_at_once(lab, beside, tmp_path, monkeypatch, capfd, number):
+    """A second signal, while the box is waited for: what it would still write is given up."""
+    def over(*_):
+        signal.raise_signal(number)
+        return True
+    monkeypatch.setattr(live.boxes.Running, "over", over)
+    with meanwhile(os.getpid(), signal.SIGINT) as begun:
+        assert lab("--variant", "napi", "--json", "a.json", "-c", f"{begun}; sleep 98765.0312") == 130
+    assert capfd.readouterr().err.splitlines()[-1] == "moderato: stopped"
+    assert not (tmp_path / "a.json").exists()
+    assert signal.getsignal(number) == signal.SIG_IGN  # a third one does not disturb the exit
+
+
+def test_a_signal_that_was_ignored_stays_so(lab, beside, tmp_path, monkeypatch):
+    """As nohup has it, also while a session ends."""
+    def over(*_):
+        signal.raise_signal(signal.SIGHUP)
+        return True
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    monkeypatch.setattr(live.boxes.Running, "over", over)
+    with meanwhile(os.getpid(), signal.SIGINT) as begun:
+        assert lab("--variant", "napi", "--json", "a.json", "-c", f"{begun}; sleep 98765.0156") == 130
+    assert json.loads((tmp_path / "a.json").read_text())["ports"]
+
+
 def test_a_session_that_is_stopped_as_it_begins(lab, beside, tmp_path, monkeypatch, capfd):
     """Before there is a command."""
     def start(*_):

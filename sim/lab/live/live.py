@@ -5,6 +5,7 @@ and a replay of such a session."""
 import contextlib
 import dataclasses
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,8 @@ from . import boxes, busy, consoles, far, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
-ENDING = 10  # seconds in which a session ends that nobody wants any more
+ENDING = 10  # seconds in which a session ends that nobody wants any more, unless somebody asks again
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STDOUT, STDERR = 1, 2
 GREETING = """\
 moderato: this is the console of a router; its page is http://198.18.0.1/
@@ -166,6 +168,7 @@ def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str |
     scheduler: of dask, whose workers run the boxes. stdout: as Hosts.start() has it. The status is
     None if the session ended first, or Ctrl-C came; the command was killed then.
     """
+    asked = {each: signal.getsignal(each) for each in STOPS}
     read, write = os.pipe()  # closed when the command has ended, or when we have
     made = [box.with_fields([read], until_closed=read) for box in made]
     stopped = False
@@ -190,11 +193,25 @@ def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str |
                     process.kill()
                     process.wait()
                 ends()
-            if stopped and not running.over(ENDING):
-                raise KeyboardInterrupt
+            if stopped:
+                with _heeding(asked):
+                    over = running.over(ENDING)
+                if not over:
+                    raise KeyboardInterrupt
             replies = running.result()
     status = None if ended or stopped else process.returncode
     return status if status is None or status >= 0 else 128 - status, replies, stopped
+
+
+@contextlib.contextmanager
+def _heeding(handlers: dict) -> Iterator[None]:
+    """Signals have these handlers in the block: the first one had all others ignored."""
+    before = {each: signal.signal(each, handler) for each, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 @contextlib.contextmanager
