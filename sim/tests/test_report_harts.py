@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import re
 import shlex
 
 import made_up_trials as made_up
@@ -114,6 +115,16 @@ def test_the_commands_and_the_raw_data_have_them(found):
     raw = data.section(Material(found, None))
     assert f"All {len([*found.trials, *found.harts, *found.transfers, *found.hart_transfers])} trials" \
         in raw.parts[0].text
+
+
+def test_page_and_terminal_count_the_same_trials(found, tmp_path, capsys):
+    """With those of harts."""
+    records_file = tmp_path / "trials.jsonl"
+    page = tmp_path / "report.html"
+    assert cli.main(["report", "--results", str(records_file), "--output", str(page)]) == 0
+    count, = re.findall(r"All (\d+) trials", page.read_text())
+    assert f"report.html: {count} trials, " in capsys.readouterr().out
+    assert int(count) == len(records_file.read_text().splitlines())
 
 
 def test_the_commands_are_of_the_main_trials_version(found):

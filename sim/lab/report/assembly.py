@@ -48,8 +48,7 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
     if markdown:
         with outputs.replacing(markdown) as file:
             file.write_text(as_markdown(sections, markdown, figure_folder), encoding="utf-8")
-    count = len(trials.trials) + len(trials.strategies) + len(trials.transfers) + len(trials.forwards)
-    print(f"{output}: {count} trials, {len(_parts(sections, Table))} tables, "
+    print(f"{output}: {len(trials.all)} trials, {len(_parts(sections, Table))} tables, "
           f"{len(_parts(sections, Plot))} figures")
     outputs.name(figure_folder, markdown)
     return 0

@@ -41,6 +41,12 @@ class Records:
     forwards:   list[dict] = field(default_factory=list)  # trials of `moderato forward`
 
     @property
+    def all(self) -> list[dict]:
+        """Every one that the report is about."""
+        return [*self.trials, *self.strategies, *self.transfers, *self.harts, *self.hart_transfers,
+                *self.forwards]
+
+    @property
     def link_mbps(self) -> int:
         return self.trials[0]["task"]["link_mbps"]
 

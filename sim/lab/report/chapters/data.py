@@ -10,9 +10,7 @@ from ..section import Html, Section
 
 
 def section(material: Material) -> Section:
-    trials = material.trials
-    records = [*trials.trials, *trials.strategies, *trials.transfers, *trials.harts,
-               *trials.hart_transfers, *trials.forwards]
+    records = material.trials.all
     lines = "".join(json.dumps(trial, separators=(",", ":")) + "\n" for trial in records)
     link = download("trials.jsonl.gz", gzip.compress(lines.encode(), mtime=0), "application/gzip")
     return Section("data", "Raw data", [Html(
