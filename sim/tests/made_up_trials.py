@@ -115,7 +115,7 @@ def strategies() -> list[dict]:
 def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **changes) -> dict:
     """A record of `moderato tcp`."""
     return {"name": f"{variant} {direction}", "kind": "tcp", "variant": variant,
-            "direction": direction, "link_mbps": link, "connections": 1, "octets": 1_500_000,
+            "direction": direction, "link_mbps": link, "connections": 1, "octets": 4_000_000,
             "user_buffer": 65536, "socket": 0, "window": 262144, "gro": direction != "through",
             "kernel": "normal", "sys_clk_hz": CLOCK, "goodput_mbps": 50.0,
             "cpu_idle_percent": 12.4, "segments": 10, "acks_per_segment": 0.5,

@@ -72,6 +72,30 @@ def test_interrupts_beside_the_paper_s(found):
         ["4", "pinned", "40", "50", "0.120", "436", "427"]]
 
 
+@pytest.mark.parametrize("change, said", [
+    ({"window": 65536}, "window of 65536"), ({"socket": 4096}, "buffers of 4096"),
+    ({"faults": ["drop"]}, "drop"), ({"octets": 500_000}, "500000 octets"), ({"gro": True}, "GRO")])
+def test_another_transfer_has_rows_of_its_own(found, change, said):
+    """It replaces none; what one hart alone did is beside nothing."""
+    both = [*found.transfers, *found.hart_transfers]
+    usual = harts.interrupts(both).rows
+    other = made_up.through_two_harts("pinned", 20, 30, **change)
+    alone = made_up.through(user_buffer=64)
+    assert harts.interrupts([*both, alone, other]).rows == [
+        *usual[:3], [f"1, {said}", "pinned", "10", "15", "0.033", "436", "427"], *usual[3:]]
+
+
+def test_profiled_transfers_are_beside_the_others(found):
+    """The simulator's profile disturbs nothing. One without it wins, whichever came first."""
+    both = [*found.transfers, *found.hart_transfers]
+    profiled = [record | {"profile": {}, "goodput_mbps": 1.0} for record in both]
+    for table in (harts.goodput, harts.interrupts):
+        assert table(profiled).rows[0][1] == "one hart"
+        assert table([*both, *profiled]) == table([*profiled, *both]) == table(both)
+    study = made_up.study(harts=2, conditions=made_up.two_harts("pinned"))
+    assert len(harts.goodput([*made_up.study(), *study]).head) == 2 + len(study)
+
+
 def test_one_hart_of_another_cpu_is_not_beside_them(found):
     """Two harts with larger TLBs: ours have no row, and nothing has a ratio."""
     def larger(record):

@@ -11,6 +11,8 @@ from moderato.sim.lab import cli
 from moderato.sim.lab.receiver.buffers import BUFFERS
 from moderato.sim.lab.report import receiver, records, reproduce, transfers
 
+PROFILED = {"profile": made_up.study()[0]["profile"]}
+
 
 @pytest.fixture
 def file(tmp_path):
@@ -41,10 +43,13 @@ def test_other_settings_and_nics_have_rows_of_their_own(tmp_path):
     offload = made_up.MACHINE | {"nic": "offload", "machine": "another"}
     found = stored(tmp_path, made_up.transfer(), made_up.transfer(conditions=offload),
                    made_up.transfer(user_buffer=64, check=True), made_up.transfer(off=["tso"]),
+                   made_up.transfer(octets=500_000),
+                   made_up.transfer(octets=500_000, connections=2),
                    made_up.transfer(faults=["drop"], peer="stalls"),
                    made_up.transfer(direction="out", program="nuttcp"))
     assert [row[0] for row in transfers.table(found.transfers).rows] == [
         "napi", "napi, NIC offload", "napi, user buffer of 64, checked", "napi, tso off",
+        "napi, 500000 octets", "napi, 2 connections, 500000 octets each",
         "napi, drop, the peer stalls", "napi, nuttcp"]
     assert not found.notes
 
@@ -60,10 +65,18 @@ def test_transfers_of_other_machines_are_left_out_and_counted(tmp_path, other):
 
 
 def test_not_every_profile_is_of_the_study():
-    profiled = {"profile": made_up.study()[0]["profile"]}
-    others = [made_up.transfer("napi", direction, 1000, **profiled) for direction in ("in", "out")]
-    assert receiver.studies([*others, made_up.transfer(**profiled)]) == {}
+    others = [made_up.transfer("napi", direction, 1000, **PROFILED) for direction in ("in", "out")]
+    assert receiver.studies([*others, made_up.transfer(**PROFILED)]) == {}
     assert receiver.studied([*others, *made_up.study()]) == made_up.study()
+
+
+def test_a_profiled_transfer_of_no_study_is_in_the_table():
+    """The simulator's profile disturbs nothing. One without it wins, whichever came first."""
+    profiled = made_up.transfer(direction="out", goodput_mbps=20.0, **PROFILED)
+    assert transfers.table([*made_up.study(), profiled]).rows == [["napi", "20.0 (12)"]]
+    plain = made_up.transfer(direction="out", goodput_mbps=30.0)
+    for both in ([plain, profiled], [profiled, plain]):
+        assert transfers.table(both).rows == [["napi", "30.0 (12)"]]
 
 
 def test_goodput_has_a_row_for_each_variant(file):
@@ -102,10 +115,23 @@ def test_tracing_stands_beside_what_it_changes():
     assert receiver.disturbance(made_up.study()) is None and receiver.rate(both)
 
 
+@pytest.mark.parametrize("other", [
+    {"conditions": made_up.MACHINE | {"nic": "offload"}}, {"sys_clk_hz": 84_000_000},
+    {"conditions": made_up.MACHINE | {"memory": "dram"}},
+    {"conditions": made_up.MACHINE | {"cpu": made_up.MACHINE["cpu"] | {"dcache": 16384}}}])
+def test_tracing_on_another_machine_stands_beside_nothing(other):
+    """What that brings is not the tracing's."""
+    traced = made_up.study(kernel="traced", **other)
+    assert receiver.disturbance([*traced, *made_up.study()]) is None
+    kernel = made_up.MACHINE | {"kernel": "6.12.0-traced", "machine": "another", "checkpoint": "other"}
+    alike = made_up.study(kernel="traced", conditions=kernel)
+    assert len(receiver.disturbance([*traced, *alike, *made_up.study()]).rows) == len(BUFFERS)
+
+
 @pytest.mark.parametrize("made", [
     made_up.study(), made_up.study(kernel="traced"), [made_up.transfer(), made_up.transfer(link=1000)],
     [made_up.transfer("liteeth", conditions={"nic": "liteeth"})],
-    [made_up.transfer(profile=made_up.study()[0]["profile"])]])
+    [made_up.transfer(**PROFILED)]])
 def test_the_commands_make_them_again(made):
     lines = reproduce.commands(records.Records(made_up.run(["napi"], sizes=[64]), [], [], made))
     command = shlex.split(lines[-1])

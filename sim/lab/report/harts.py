@@ -43,29 +43,32 @@ def throughput(trials: Sequence[dict]) -> Table | None:
 def goodput(transfers: Sequence[dict]) -> Table | None:
     """As throughput(), over TCP."""
     cells = {(row(record), _way(record), _transfer(record)): record["goodput_mbps"]
-             for record in alike(transfers) if "profile" not in record}
+             for record in tcp.plain_last(alike(transfers))}
     return _table("harts-goodput", "Goodput over TCP, Mb/s", cells, _transfer_said, 1)
 
 
 def interrupts(transfers: Sequence[dict]) -> Table | None:
     """Yao et al.'s tables 1 to 3, theirs beside ours: through the box, with connection tracking."""
-    found = [record for record in alike(transfers) if record["direction"] == "through"
-             and record["kernel"] == "conntrack" and "profile" not in record]
-    # Of one variant, NIC and line rate, the last that two harts had.
+    found = [record for record in tcp.plain_last(alike(transfers))
+             if record["direction"] == "through" and record["kernel"] == "conntrack"]
+    # Of one variant, NIC and line rate, the last that two harts had; of it, what two harts had.
     of = [(row(record), record["link_mbps"]) for record in found if several(record)][-1:]
-    ours = {(record["connections"], _place(_way(record))): record for record in found
-            if [(row(record), record["link_mbps"])] == of}
-    if not any(map(several, ours.values())):
+    found = [record for record in found if [(row(record), record["link_mbps"])] == of]
+    spread = {_transfer(record) for record in found if several(record)}
+    ours = {(_transfer(record), _place(_way(record))): record for record in found
+            if _transfer(record) in spread}
+    if not ours:
         return None
     with open(ROOT / "docs" / "data" / "yao-2014.csv", newline="") as file:
         theirs = {row["spread"]: row for row in csv.DictReader(file)}
     rows = []
-    for (connections, _), record in sorted(ours.items()):
+    for ((*_, connections, _, settings), _), record in sorted(ours.items()):
         paper = theirs.get(_way(record))
         seconds = record["transfer_cycles"] / record["sys_clk_hz"]
         per_hart = _per_hart(record)
         segments = sum(port["segments"]["in"] for port in record["ports"])
-        rows.append([str(connections), _way(record), *(f"{count / seconds:.0f}" for count in per_hart),
+        rows.append([", ".join(filter(None, [str(connections), settings])), _way(record),
+                     *(f"{count / seconds:.0f}" for count in per_hart),
                      *[MISSING] * (2 - len(per_hart)), f"{sum(per_hart) / segments:.3f}",
                      *([f"{int(paper[f'hart{n}']) / float(paper['seconds']):.0f}" for n in (0, 1)]
                        if paper else [MISSING] * 2)])

@@ -11,7 +11,7 @@ from ..explain.attribution import per_frame
 from ..receiver import study
 from ..receiver.receiver_tables import MEANINGS, size
 from .plot import Plot, legend, look, panels, styled, tip
-from .records import row
+from .records import conditions, row
 from .table import Table, number
 
 THEIRS = "Song et al. 2010"
@@ -96,7 +96,7 @@ def disturbance(records: Sequence[dict]) -> Table | None:
     plain = studied(records)
     traced = [record for record in records if study.has(record) and record["kernel"] == TRACED]
     pairs = [(record, other) for record in plain for other in traced
-             if all(record[name] == other[name] for name in ("variant", "user_buffer"))]
+             if _whose(record) == _whose(other)]
     if not pairs or plain[0]["kernel"] == TRACED:
         return None
     columns = (("Mb/s", lambda record: number(record["goodput_mbps"], 1)),
@@ -110,6 +110,13 @@ def disturbance(records: Sequence[dict]) -> Table | None:
     head = ["user buffer", *(title for name, _ in columns for title in (name, f"{name}: traced"))]
     return Table("receiver-disturbance", "What the kernel's own tracing changes: an event for each "
                  "entry into the functions at which the time segments begin and end", head, rows)
+
+
+def _whose(record: dict) -> tuple:
+    """Alike in two studies that differ in the kernel only."""
+    made = conditions(record)
+    return (*(record.get(name) for name in ("variant", "user_buffer", "octets", "sys_clk_hz")),
+            *(made.get(name) for name in ("nic", "cpu", "memory", "memory_bytes", "ethtool")))
 
 
 @styled

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Goodput over TCP: into the guest, out of it and through it, of each variant and link."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ..receiver import study
 from ..tcp.transfer import DIRECTIONS, Transfer, gro_said
 from .paper import VARIANTS
 from .records import conditions, row
@@ -10,11 +11,11 @@ from .table import Table, number
 
 
 def table(records: Sequence[dict]) -> Table | None:
-    """A row per variant, a column per link and direction; of transfers that have no profile."""
-    plain = [record for record in records if "profile" not in record]
-    if not plain:
+    """A row per variant, a column per link and direction; of all transfers but those of a study."""
+    cells = {(_row(record), record["link_mbps"], record["direction"]): record
+             for record in plain_last(records) if not study.has(record)}
+    if not cells:
         return None
-    cells = {(_row(record), record["link_mbps"], record["direction"]): record for record in plain}
     rows = dict.fromkeys([*(name for name in VARIANTS if any(name == said for said, *_ in cells)),
                           *(said for said, *_ in cells)])
     columns = sorted({(link, direction) for _, link, direction in cells},
@@ -25,6 +26,12 @@ def table(records: Sequence[dict]) -> Table | None:
                         for said in rows],
                  ["In: the guest receives; out: it sends; through: it forwards. One connection "
                   "with segments of 1448 octets. Marked with *: the transfer was not steady."])
+
+
+def plain_last(records: Iterable[dict]) -> list[dict]:
+    """In this order, one without a profile replaces those that have the same key. The profile is the
+    simulator's and disturbs nothing, so without such a one they are as good."""
+    return sorted(records, key=lambda record: "profile" not in record)
 
 
 def _row(record: dict) -> str:
@@ -41,6 +48,8 @@ def settings(record: dict) -> list[str]:
     words += [f"window of {record['window']}"] * (record["window"] != Transfer.window)
     size = record.get("user_buffer", Transfer.user_buffer)
     words += [f"user buffer of {size}"] * (size != Transfer.user_buffer)
+    if record["octets"] != Transfer.octets:
+        words.append(f"{record['octets']} octets" + " each" * (record["connections"] > 1))
     words += [f"{feature} off" for feature in record.get("off", [])]
     words += ["zerocopy"] * bool(record.get("zerocopy")) + ["checked"] * bool(record.get("check"))
     program, peer = record.get("program", Transfer.program), record.get("peer")
