@@ -220,7 +220,8 @@ class Assembly(LiteXModule):
                     segmenter.learn.eq(1),
                     NextState("LEARN"),
                 ).Elif(fifo.commit | spoilt,
-                    closed.eq(1),
+                    # What was spoilt keeps the turn until it is aborted: nobody else is to commit it.
+                    closed.eq(~spoilt),
                     If(carries & (count != 0),
                         NextState("OCTETS")
                     ).Elif(carries & ~final,

@@ -52,4 +52,6 @@ MUTANTS = [
     ("less payload than told", ".Elif(carries & ~spoilt & ~oldest.more & (segmenter.left != 0),",
      ".Elif(0,",
      "nobody hears that segments are missing"),
+    ("a spoilt segment gives its turn up", "closed.eq(~spoilt)", "closed.eq(1)",
+     "a frame of a flow leaves with half a segment before it"),
 ]
