@@ -73,7 +73,11 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
 
     soc.add_constant(f"{name}_dma_coherent", int(bus is not soc.bus))
     if peer:
-        soc.add_module(name=f"{name}_flows", module=FlowPair(getattr(soc, peer), mac))
+        try:
+            pair = FlowPair(getattr(soc, peer), mac)
+        except ValueError as error:
+            raise ValueError(f"{name}: it and {peer}: {error}") from error
+        soc.add_module(name=f"{name}_flows", module=pair)
         soc.add_constant(f"{name}_peer", peer)
         soc.add_constant(f"{peer}_peer", name)
     if with_timing_constraints:

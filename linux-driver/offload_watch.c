@@ -154,6 +154,10 @@ struct neighbour *moderato_watch_route(const struct moderato_offload *o,
 		NL_SET_ERR_MSG_MOD(extack, "not from this MAC to its peer");
 		return ERR_PTR(-EOPNOTSUPP);
 	}
+	if (r->tag && !(o->peer->priv->features & MODERATO_FEATURES_VLAN)) {
+		NL_SET_ERR_MSG_MOD(extack, "the peer sends no tags");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
 	if (!o->on || o->broken) {
 		NL_SET_ERR_MSG_MOD(extack, "hw-tc-offload is off, or broken");
 		return ERR_PTR(-EOPNOTSUPP);

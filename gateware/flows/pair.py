@@ -52,4 +52,7 @@ class FlowPair(LiteXModule):
         for mac in (one, other):
             if mac.flows is None:
                 raise ValueError("both MACs of a pair need a flow table: build them with flows=9, say.")
+        if len({hasattr(mac.tx_queues.forwarded.param, "tagged") for mac in (one, other)}) > 1:
+            raise ValueError("one MAC of a pair has VLANs, the other one would send its frames without their tags: "
+                "build both with vlan=True, or none.")
         self.comb += forwards(one, other) + forwards(other, one)

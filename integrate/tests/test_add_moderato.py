@@ -228,6 +228,14 @@ def test_a_pair(tmp_path):
     assert one.flows is not None
 
 
+def test_a_pair_that_would_lose_tags():
+    soc = Stranger()
+    add_moderato(soc, phy=soc.ethphy, name="eth0", with_timing_constraints=False, flows=9, vlan=True)
+    with pytest.raises(ValueError, match="eth1: it and eth0: .* build both with vlan=True, or none"):
+        add_moderato(soc, phy=soc.ethphy, name="eth1", with_timing_constraints=False, flows=9,
+                     peer="eth0")
+
+
 @pytest.mark.parametrize("cpu, l2_size, coherent, says", [
     ("direct", 8192, None, r"eth0: .* through an L2 cache.*--with-coherent-dma.*--l2-size 0"),
     ("direct", 0, None, None),
