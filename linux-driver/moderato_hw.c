@@ -6,9 +6,11 @@
 
 #include "moderato.h"
 
-/* A stop waits for the frame under way: 1.6 ms for 2048 octets at 10 Mb/s */
+/* A stop waits for the frame under way: 1.6 ms for 2048 octets at 10 Mb/s. Beside
+ * flows, also for the forwarded ones that stand before it (offload_table.c).
+ */
 #define MODERATO_STOP_POLL_US		10
-#define MODERATO_STOP_TIMEOUT_US	20000
+#define MODERATO_STOP_TIMEOUT_US	150000
 
 /* Register map 1.x that has the register */
 #define MODERATO_FEATURES_SINCE		3

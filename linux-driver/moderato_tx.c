@@ -538,8 +538,10 @@ static u32 moderato_tx_octets(const struct moderato_tx *tx)
 static void moderato_tx_drain(struct moderato_tx *tx)
 {
 	struct moderato_priv *priv = tx->queue->priv;
-	u32 limit = moderato_drain_usecs(moderato_tx_octets(tx),
-					 READ_ONCE(priv->speed));
+	/* Another queue's frames leave in turn with these, and forwarded ones */
+	u32 senders = priv->used + !!priv->offload;
+	u32 limit = senders * moderato_drain_usecs(moderato_tx_octets(tx),
+						   READ_ONCE(priv->speed));
 	bool drained;
 
 	if (limit && !moderato_ring_halted(priv, &tx->ring))

@@ -115,7 +115,8 @@ static void moderato_table_read(struct moderato_offload *o,
 				struct moderato_flow *flow, int place)
 {
 	void __iomem *regs = o->priv->regs;
-	u32 status, frames, octets;
+	const struct moderato_entry *entry = &flow->entry;
+	u32 status, frames, octets, tags;
 	u16 last;
 
 	if (moderato_table_command(o, MODERATO_FLOW_COMMAND_READ |
@@ -138,9 +139,12 @@ static void moderato_table_read(struct moderato_offload *o,
 		flow->hop->active = true;
 	}
 	flow->looked = jiffies;
-	moderato_forwarded_add(&o->rx, frames, octets);
+	/* As where software forwards: with the tags of the wire */
+	tags = entry->kind & MODERATO_FLOW_KIND_TAGGED ? frames * VLAN_HLEN : 0;
+	moderato_forwarded_add(&o->rx, frames, octets + tags);
+	tags = entry->tag & MODERATO_FLOW_TAG_INSERT ? frames * VLAN_HLEN : 0;
 	if (o->peer)
-		moderato_forwarded_add(&o->peer->tx, frames, octets);
+		moderato_forwarded_add(&o->peer->tx, frames, octets + tags);
 }
 
 /* At the flow at this place, if there is one */
