@@ -3,6 +3,7 @@
 #include "moderato_regs.h"
 
 #define MAX_LENGTH	1518	/* octets without FCS, with a VLAN tag */
+#define FEATURES_SINCE	3	/* minor version of the register map */
 
 static volatile uint32_t *reg(struct moderato *mac, uint32_t offset)
 {
@@ -39,6 +40,28 @@ static void start_ring(struct moderato *mac, uint32_t direction,
 	*reg(mac, direction + MODERATO_DIR_DISARM) = 0;
 }
 
+/* What hardware with options still does for who had it before: bits of STATUS to wait for. */
+static uint32_t end_options(struct moderato *mac)
+{
+	uint32_t features = 0;
+
+	if ((*reg(mac, MODERATO_VERSION) & MODERATO_VERSION_MINOR) >= FEATURES_SINCE)
+		features = *reg(mac, MODERATO_FEATURES);
+	if (features & MODERATO_FEATURES_PAUSE)
+		*reg(mac, MODERATO_PAUSE) = 0;
+	if (features & MODERATO_FEATURES_VLAN)
+		*reg(mac, MODERATO_VLAN) = 0;
+	if (features & MODERATO_FEATURES_TIMESTAMP)
+		*reg(mac, MODERATO_TIME_CTRL) = 0;
+	if (features & MODERATO_FEATURES_FLOW_ORDER)
+		*reg(mac, MODERATO_FLOW_CTRL) = 0;
+	if (!(features & MODERATO_FEATURES_QUEUES))
+		return 0;
+	*reg(mac, MODERATO_RSS_TYPES) = 0;	/* each frame has hash 0 */
+	*reg(mac, MODERATO_RSS_TABLE_0) = 0;
+	return MODERATO_STATUS_RX1_IDLE | MODERATO_STATUS_TX1_IDLE;
+}
+
 int moderato_start(struct moderato *mac, uintptr_t registers, const uint8_t address[6],
 		   void (*flush)(void))
 {
@@ -51,6 +74,7 @@ int moderato_start(struct moderato *mac, uintptr_t registers, const uint8_t addr
 	    *reg(mac, MODERATO_VERSION) >> 16 != MODERATO_VERSION_MAJOR_VALUE)
 		return -1;
 	*reg(mac, MODERATO_CTRL) = 0;
+	idle |= end_options(mac);
 	while ((*reg(mac, MODERATO_STATUS) & idle) != idle)
 		;
 	*reg(mac, MODERATO_MAC_LOW) = address[0] | address[1] << 8 | address[2] << 16 |
