@@ -24,10 +24,9 @@ if name not in known:
     print(f"litex-boards has no target {name!r}{close} (known: {', '.join(known)})", file=sys.stderr)
     sys.exit(2)
 
-# A target makes its PHY and calls add_ethernet. What it says of the PHY is for this MAC, too; what it
-# says of LiteEth's (its host's address, its DHCP) is not.
-OF_THE_PHY = "phy_cd", "with_timing_constraints"
+# A target makes its PHY and calls add_ethernet. The names of the PHY's clock domains are for this MAC,
+# too; what it says of LiteEth's (its host's address, its DHCP, no timing constraints) is not.
 target = importlib.import_module(f"litex_boards.targets.{name}")
-target.BaseSoC.add_ethernet = lambda soc, phy, **options: add_moderato(
-    soc, phy=phy, **{name: options[name] for name in OF_THE_PHY if name in options})
+target.BaseSoC.add_ethernet = lambda soc, phy, phy_cd="eth", **_: add_moderato(
+    soc, phy=phy, phy_cd=phy_cd)
 target.main()
