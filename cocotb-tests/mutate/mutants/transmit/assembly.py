@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TESTS = ["pieces-segments", "pieces-pieces", "test_gather_options", "test_queues_gather",
-         "gated-options", "formal:gather_ring"]
+         "gated-options", "formal:gather_ring", "flows-options"]
 
 MUTANTS = [
     ("the rest of a spoilt frame stays", "packer.clear.eq(spoilt | ended | completions.restart)",
