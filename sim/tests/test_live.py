@@ -64,6 +64,12 @@ def test_a_recording(read):
     assert read(made_up((9, 5, LOAD))).inputs == 1
 
 
+def test_a_recording_that_ends_while_a_frame_leaves(read):
+    """A word of it has begun, and its last bit is still to come."""
+    found = read(made_up((10, 0, b"frame"), (52, 3, b"fcs_"), (20, 4, b'{"end_cycle": 20}')))
+    assert found.end == 20 and found.report
+
+
 @pytest.mark.parametrize("cut, end, inputs", [(1, 13, 2), (26, 13, 2), (45, 12, 2), (60, 10, 1)])
 def test_a_recording_that_was_cut(read, cut, end, inputs):
     """What is whole of it counts; a command has to say that this is enough."""
@@ -100,6 +106,8 @@ def test_a_recording_without_a_cycle(read):
     (made_up((1 << 60, 4, b'{"end_cycle": 20}')), "its report is of cycle 1152921504606846976"),
     (made_up((10, 9, b"")), "a record of kind 9"),
     (made_up((10, 0, b""))[:-4] + b"\xff\xff\xff\xff", "4294967295 octets behind cycle 7"),
+    (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 2, 0), "a record of port 2 behind cycle 7"),
+    (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 256, 0), "a record of port 256 behind cycle 7"),
 ])
 def test_what_is_no_recording(read, octets, says):
     with pytest.raises(LabError, match=says) as raised:

@@ -11,9 +11,10 @@ from ..show.errors import LabError
 
 MAGIC, FORMAT = b"ModeLive", 1
 HEADER, RECORD = struct.Struct("<8sII"), struct.Struct("<QHHI")
-# Kinds of records: frames, keys and loads; the one at the end; the greatest.
-INPUTS, END, MOST = (0, 1, 5), 4, 5
+# Kinds of records: frames, keys and loads; a frame that left; the one at the end; the greatest.
+INPUTS, LEFT, END, MOST = (0, 1, 5), 3, 4, 5
 LONGEST = 1 << 20        # octets of a record
+PORTS = 2                # of a box
 
 
 @dataclass(frozen=True)
@@ -51,24 +52,29 @@ def _read(path: Path, file, size: int) -> Recording:
         raise LabError(f"{path} is damaged: its header does not say what it was recorded on; record it "
                        "again")
     start, = struct.unpack("<Q", start)
-    end, inputs, report, at = start, 0, None, file.tell()
+    end, reached, inputs, report, at = start, start, 0, None, file.tell()
     while report is None:
         head = file.read(RECORD.size)
         if len(head) < RECORD.size:
             break
-        cycle, kind, _, length = RECORD.unpack(head)
+        cycle, kind, port, length = RECORD.unpack(head)
         at += RECORD.size + length
         if kind > MOST or length > LONGEST:
             raise LabError(f"{path} is damaged: it has a record of kind {kind} with {length} octets "
                            f"behind cycle {end}; record it again")
+        if port >= PORTS:  # one of two octets is the end of what there is, to the simulator
+            raise LabError(f"{path} is damaged: it has a record of port {port} behind cycle {end}; "
+                           "record it again")
         if at > size:
             break
         inputs += kind in INPUTS
         end = max(end, cycle)
+        if kind != LEFT:  # whose cycle is that of its last bit, to which the clock may not have come
+            reached = max(reached, cycle)
         if kind == END:
             report = _described(path, file.read(length), "report")
             # Or a cycle that never was would be played for ever.
-            if report.get("end_cycle", cycle) != cycle or cycle + 1 < end:
+            if report.get("end_cycle", cycle) != cycle or cycle + 1 < reached:
                 raise LabError(f"{path} is damaged: its report is of cycle {cycle}, and something else "
                                "in it of another end; record it again")
             end = cycle
