@@ -11,6 +11,7 @@ from scapy.packet import Raw
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.measure import pcap, replay, router
+from moderato.sim.lab.run.session import Session
 
 GUEST = "02:4d:6f:64:00:00"
 TESTER = "02:54:73:74:00:00"
@@ -30,9 +31,23 @@ def routed(frame: Ether) -> Ether:
     return Ether(bytes(out))
 
 
-def test_span():
-    assert replay.span([[], []]) == 0
-    assert replay.span([[pcap.Frame(5, b""), pcap.Frame(30, b"")], [pcap.Frame(2, b"")]]) == 28
+SLOT = 8 * (8 + 64 + 12) * 10  # ns, of a shortest frame at 100 Mb/s
+
+
+def short(*times) -> list[pcap.Frame]:
+    return [pcap.Frame(nanoseconds, b"") for nanoseconds in times]
+
+
+@pytest.mark.parametrize("ports, nanoseconds", [
+    ([[], []], 0), ([short(5), []], SLOT),
+    ([short(5, 100_005), short(2)], 100_003 + SLOT),      # as captured
+    ([short(5, 30, 40), short(2)], 3 + 3 * SLOT),         # the line takes them one after the other
+    ([short(0, 10**9, *[10**9 + 1] * 9)], 10**9 + 10 * SLOT),
+    ([[], [pcap.Frame(0, bytes(1000)), pcap.Frame(1, bytes(64), b"fcs_")]],
+     8 * (20 + 1004 + 20 + 68) * 10),
+])
+def test_length_of_a_replay(ports, nanoseconds):
+    assert replay.length(ports) == nanoseconds
 
 
 # Forwarded frames ---------------------------------------------------------------------------------
@@ -140,6 +155,17 @@ def lab(machine, monkeypatch, tmp_path):
         return cli.main(["replay", "--variant", "napi", "--in0", os.fsdecode(path), "--out0",
                          os.fsdecode(outs[0]), "--out1", os.fsdecode(outs[1]), *words])
     return run
+
+
+def test_frames_closer_than_the_line_lets_them(lab, monkeypatch, capsys):
+    """They get the time that they take there, beside that in which it has to become quiet."""
+    limits, call = [], Session.call
+    monkeypatch.setattr(Session, "call", lambda self, do, **fields: (
+        limits.append(fields["max_cycles"]) if do == "replay" else None, call(self, do, **fields))[1])
+    frames = [bytes(datagram(payload=b"x" * 1400))] * 1000  # 1 us apart
+    assert lab(frames) == 0
+    assert limits[0] / 100e6 - 5 == pytest.approx(1000 * (20 + len(frames[0]) + 4) * 8 / 100e6)
+    assert "1 trial, 0.117 s of simulated time" in capsys.readouterr().err
 
 
 def test_names_of_any_octets(lab, tmp_path, capfd):

@@ -20,7 +20,7 @@ from ..show import delivery, outputs
 from ..show.errors import UsageError
 from . import estimate, pcap, router, traffic, trial, trial_tables
 from .forward import report_problems
-from .results import LATENCY, Port, Result, Trial
+from .results import LATENCY, OVERHEAD, Port, Result, Trial
 from .rewrite import Rewritten, rewrite
 
 LINK_MBPS = 100
@@ -57,7 +57,7 @@ def replay(wanted: Request) -> int:
                              "--rewrite, or name another capture")
         say_rewritten(made)
         entered = made.entered
-    estimate.announce([span(entered) / 1e9], wanted.patient, wanted.system,
+    estimate.announce([length(entered) / 1e9], wanted.patient, wanted.system,
                       "play part of the capture (editcap -r FILE NEW 1-1000)")
     of = machine(LINK_MBPS, wanted.system)
     state.ready(of, wanted.variant, static=False)
@@ -127,7 +127,7 @@ def run(of: Machine, wanted: Request, entered: Sequence[Frames],
     """Play `entered`, by port. The captures appear whole or not at all."""
     ready = state.ready(of, wanted.variant, static=False)
     start = time.monotonic()
-    seconds = span(entered) / 1e9
+    seconds = length(entered) / 1e9
     report = traffic.told(progress, of.sys_clk_hz, seconds)
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(ready.open(progress=report, udp_echo=wanted.udp_echo))
@@ -154,10 +154,18 @@ def run(of: Machine, wanted: Request, entered: Sequence[Frames],
                     time.monotonic() - start)
 
 
-def span(entered: Sequence[Frames]) -> int:
-    """Nanoseconds from the first frame to the last."""
-    times = [frame.nanoseconds for port in entered for frame in port]
-    return max(times) - min(times) if times else 0
+def length(entered: Sequence[Frames]) -> int:
+    """Nanoseconds from the first frame to the end of the last: none enters before its time, nor before
+    the one ahead of it has passed the line, with preamble and gap."""
+    first = min((port[0].nanoseconds for port in entered if port), default=0)
+    ends = []
+    for port in entered:
+        free = first
+        for frame in port:
+            bits = 8 * (len(frame.on_wire()) + OVERHEAD)
+            free = max(free, frame.nanoseconds) + bits * 1000 // LINK_MBPS
+        ends.append(free - first)
+    return max(ends, default=0)
 
 
 @dataclass(frozen=True)
