@@ -88,25 +88,37 @@ def test_traffic_of_several_flows_and_of_one_direction():
     assert one == usual[0] | {"conversations": 8}
 
 
+class Learning:
+    """A session up to the end of the learning frames."""
+
+    def __init__(self, quiet=True):
+        self.asked, self.quiet = [], quiet
+
+    def call(self, do, **fields):
+        self.asked.append(fields)
+        return {"ports": [], "quiet": self.quiet}
+
+    def check(self, command):
+        raise InterruptedError  # far enough
+
+
 def test_learning_frames_wait_as_long_as_a_trial_s(machine):
     """A setting of --ethtool may let a frame wait longer than it is quiet otherwise."""
-    asked, settings = [], ("-C rx-usecs 160000 rx-frames 64",)
-
-    class Guest:
-        def call(self, do, **fields):
-            asked.append(fields)
-            return {"ports": []}
-
-        def check(self, command):
-            raise InterruptedError  # far enough
-
+    session, settings = Learning(), ("-C rx-usecs 160000 rx-frames 64",)
     one = results.Trial("offload", 64, 10, 1000, 100)
     ready = SimpleNamespace(machine=dataclasses.replace(machine, system=System(ethtool=settings)))
     with pytest.raises(InterruptedError):
-        begin(one, ready, Guest())
-    learning, hz = asked[0], ready.machine.sys_clk_hz
+        begin(one, ready, session)
+    learning, hz = session.asked[0], ready.machine.sys_clk_hz
     assert learning["quiet_cycles"] == request(one, hz, settings)["quiet_cycles"] == 0.17 * hz
     assert learning["quiet_cycles"] < learning["max_cycles"]
+
+
+def test_learning_frames_that_do_not_end(machine):
+    """No trial begins among them."""
+    with pytest.raises(LabError, match="did not become quiet after all learning frames"):
+        begin(results.Trial("offload", 64, 10, 1000, 100), SimpleNamespace(machine=machine),
+              Learning(quiet=False))
 
 
 def test_boot_limit_is_the_kernel_s(machine, monkeypatch):

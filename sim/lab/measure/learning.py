@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from ..run.session import Session
 from ..run.variants import ALL
+from ..show.errors import LabError
 from .results import frame_rate
 from .traffic import SEED, Traffic, patience, quiet
 
@@ -23,12 +24,15 @@ def hands_over(variant: str) -> bool:
 def learn(session: Session, sys_clk_hz: int, frame_bytes: int, link_mbps: int, traffic: Traffic,
           settings: Iterable[str] = ()):
     """Each flow's first frames, slowly: then it is the hardware's, if there is room for it.
-    `settings`: as trial.request() has them."""
+    `settings`: as trial.request() has them. Raises LabError if it does not become quiet."""
     line_rate = frame_rate(frame_bytes, 100, link_mbps)
     load = min(100, 100 * RATE / line_rate)
     frames = max(PER_FLOW * traffic.flows, LEAST)
     clocks = math.ceil(sys_clk_hz * frames / frame_rate(frame_bytes, load, link_mbps))
     offer = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
-    session.call("trial", ports=traffic.offers(offer, clocks / frames / 2), link_mbps=link_mbps,
-                 seed=SEED, quiet_cycles=quiet(sys_clk_hz, settings),
-                 max_cycles=clocks + patience(sys_clk_hz))
+    reply = session.call("trial", ports=traffic.offers(offer, clocks / frames / 2),
+                         link_mbps=link_mbps, seed=SEED, quiet_cycles=quiet(sys_clk_hz, settings),
+                         max_cycles=clocks + patience(sys_clk_hz))
+    if not reply["quiet"]:  # what still moves would be taken for the trial's
+        raise LabError("it did not become quiet after all learning frames were offered, so no trial "
+                       "can begin")
