@@ -38,6 +38,7 @@ std::string at(const Record& record) {
 }  // namespace
 
 Live::Live(LivePlan plan, uint64_t start, const LineRate& rate) : Traffic(start), plan_(std::move(plan)) {
+    if (plan_.from) plan_.from = std::max(*plan_.from, start - 1);  // else it would never come
     for (unsigned port = 0; port < kPorts; ++port) {
         const auto taken = [this, port, rate](uint64_t start, const Octets& frame) {
             pass(port, PcapngWriter::kInbound, start + rate.cycles(kPreamble), frame);

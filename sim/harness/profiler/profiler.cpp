@@ -7,8 +7,8 @@
 #include "file.h"
 
 void Profiler::start(const Files& files, bool windowed, uint64_t cycle) {
-    auto run = std::make_unique<Run>(files, windowed, cycle);  // a bad file leaves what runs as it was
-    run_ = std::move(run);
+    if (running()) throw Error("profile: one is under way; stop it first");
+    run_ = std::make_unique<Run>(files, windowed, cycle);
     if (!windowed) open();
 }
 

@@ -143,6 +143,21 @@ def test_a_replay_is_the_same_to_the_cycle(live, sim, tmp_path):
 
 def test_a_capture_has_all_frames_in_order(live, tmp_path):
     session = live(capture="pcapng")
+@pytest.mark.parametrize("last", [1000, None])
+def test_a_profile_of_a_part_of_a_replay(live, sim, tmp_path, last):
+    """Of the cycles behind `from`: of all, if that is before the first one."""
+    (tmp_path / "symbols").write_text("")
+    session = live(record="record")
+    conversation(session, frames=2)
+    end = session.end()["end_cycle"]
+    *_, reply, stopped = sim(
+        PROMPT, {"do": "profile", "symbols": "symbols", "window": True},
+        {"do": "live", "replay": "record", "until": end, "from": end - last if last else 0},
+        {"do": "profile", "stop": "out"})
+    assert reply["difference"] is None
+    assert stopped["harts"][0]["cycles"] == (last or end - reply["start_cycle"] + 1)
+
+
     conversation(session)
     session.end()
     frames = list(PcapNgReader(str(tmp_path / "pcapng")))

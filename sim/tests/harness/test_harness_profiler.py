@@ -209,6 +209,20 @@ def test_window_of_a_trial(sim, tmp_path, phase):
     assert plain == traced
 
 
+def test_one_profile_at_a_time(sim, tmp_path):
+    """What another one would replace, or another past go into, is refused, and it goes on."""
+    (tmp_path / "symbols").write_text("")
+    start = {"do": "profile", "symbols": "symbols"}
+    *_, second, restored, _, stopped, again = sim(
+        {"do": "run", "cycles": 50}, {"do": "save", "file": "state"}, start, {"do": "run", "cycles": 7},
+        start, {"do": "restore", "file": "state"}, {"do": "run", "cycles": 5},
+        {"do": "profile", "stop": "out"}, {"do": "restore", "file": "state"})
+    assert second["error"] == "profile: one is under way; stop it first"
+    assert restored["error"] == "state: not restored: a profile is under way; stop it first"
+    assert restored["cycle"] == 57 and stopped["harts"][0]["cycles"] == 12
+    assert again["ok"] and again["cycle"] == 50
+
+
 def test_timeline(profile, tmp_path):
     profile(
         item(MAIN, CALL, 1), item(F, NOP, 3), item(F + 4, NOP, 4, why=WFI),
