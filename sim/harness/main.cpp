@@ -113,6 +113,7 @@ void run(const Options& options) {
     std::ifstream file(options.script);
     if (!file) throw file_error(options.script, "cannot be read");
     script.run(file);
+    if (file.bad()) throw file_error(options.script, "cannot be read");
 }
 
 }  // namespace

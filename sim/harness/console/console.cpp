@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "console.h"
 
+#include <cerrno>
+#include <utility>
+
 #include "error.h"
 
 void Console::log_to(const std::string& path) {
     log_.reset(std::fopen(path.c_str(), "ab"));
     if (!log_) throw file_error(path, "cannot be written");
     std::setvbuf(log_.get(), nullptr, _IOLBF, 4096);
+    log_path_ = path;
 }
 
 void Console::flush_log() {
-    if (log_ && std::fflush(log_.get()) != 0) throw file_error("console log", "cannot be written");
+    if (log_ && std::fflush(log_.get()) != 0) log_failed_ = errno;
+    if (!log_failed_) return;
+    errno = std::exchange(log_failed_, 0);
+    throw file_error(log_path_, "cannot be written");
 }
 
 bool Console::printed(uint8_t byte) {
     if (output_.size() >= 2 * kKept) output_.erase(0, kKept);
     output_ += static_cast<char>(byte);
-    if (log_) std::putc(byte, log_.get());
+    // What could not be written is forgotten then: the next fflush() would not know of it.
+    if (log_ && std::putc(byte, log_.get()) == EOF) log_failed_ = errno;
     if (echo) echo(byte);
     return !expected_.empty() && output_.size() >= expected_.size() &&
            output_.compare(output_.size() - expected_.size(), expected_.size(), expected_) == 0;

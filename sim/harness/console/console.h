@@ -16,6 +16,7 @@ public:
     static constexpr uint64_t kPace = 1000;
 
     void log_to(const std::string& path);
+    // Raises an Error if something of it, since the call before, could not be written.
     void flush_log();
     std::function<void(uint8_t)> echo;  // also gets every printed byte, if set
 
@@ -45,4 +46,6 @@ private:
     std::string output_, expected_, typed_;
     uint64_t due_ = 0;
     std::unique_ptr<std::FILE, Close> log_;
+    std::string log_path_;
+    int log_failed_ = 0;  // the errno of what could not be written to it, until that was told
 };

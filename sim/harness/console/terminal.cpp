@@ -26,8 +26,9 @@ constexpr double kIdleShare = 0.05;        // and which share of a core the gues
 void write_all(const std::string& text) {
     for (size_t done = 0; done < text.size();) {
         const ssize_t count = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
-        if (count < 0) throw file_error("standard output", "cannot be written");
-        done += count;
+        if (count < 0 && errno != EINTR) throw file_error("standard output", "cannot be written");
+        done += std::max<ssize_t>(count, 0);
+        if (done < text.size()) stop_if_interrupted();  // that may be why not all of it was taken
     }
 }
 

@@ -57,25 +57,31 @@ Script::Json Script::execute(const std::string& line) {
     shown_ = begin;
     first_cycle_ = simulation_.cycle();
     of_ = 0;
-    try {
+    // The first thing that went wrong is what the reply says.
+    const auto attempt = [&reply](const auto& part) {
+        try {
+            part();
+        } catch (const Json::exception& error) {
+            reply["ok"] = false;
+            reply.emplace("error", std::string("the command is not understood: ") + error.what());
+        } catch (const Error& error) {
+            if (error.status == kInterrupted) throw;
+            reply["ok"] = false;
+            reply.emplace("error", error.what());
+        }
+    };
+    attempt([&] {
         const Json command = Json::parse(line);
         name_ = text(command, "do");
         reply["do"] = name_;
         const auto handler = kHandlers.find(name_);
         if (handler == kHandlers.end()) throw Error("there is no command '" + name_ + "'; see sim/harness/README.md");
         (this->*handler->second)(command, reply);
-    } catch (const Json::exception& error) {
-        reply["ok"] = false;
-        reply["error"] = std::string("the command is not understood: ") + error.what();
-    } catch (const Error& error) {
-        if (error.status == kInterrupted) throw;
-        reply["ok"] = false;
-        reply["error"] = error.what();
-    }
+    });
     streaming_ = false;
     printed_.clear();
     simulation_.console().echo = nullptr;
-    simulation_.console().flush_log();
+    attempt([&] { simulation_.console().flush_log(); });
     reply["cycle"] = simulation_.cycle();
     reply["wall_seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     reply["cpu_seconds"] = cpu_seconds() - cpu;
@@ -127,11 +133,17 @@ Kind& Script::begin(const Json& command, Plan (*parse)(const Json&), Json (*prog
     Plan plan = parse(command);
     under_way_.quiet = natural(command, "quiet_cycles", kQuiet);
     under_way_.limit = limit(command, kLimit);
+    const unsigned before = simulation_.tester().rate().mbps();
     if (command.contains("link_mbps")) simulation_.set_link(parse_link(command, "link_mbps"));
-    Kind& kind = simulation_.begin<Kind>(std::move(plan));
-    under_way_.progress = [&kind, progress] { return progress(kind); };
-    under_way_.report = [this, &kind, report](bool quiet) { return report(simulation_, kind, quiet); };
-    return kind;
+    try {
+        Kind& kind = simulation_.begin<Kind>(std::move(plan));
+        under_way_.progress = [&kind, progress] { return progress(kind); };
+        under_way_.report = [this, &kind, report](bool quiet) { return report(simulation_, kind, quiet); };
+        return kind;
+    } catch (const Error&) {  // as of a file: a command that failed changes nothing
+        simulation_.set_link(before);
+        throw;
+    }
 }
 
 // Commands ------------------------------------------------------------------------------------------

@@ -28,6 +28,22 @@ def test_console_prints_and_echoes(sim, tmp_path):
     assert (tmp_path / "log").read_text() == "MOCK\n# hello wo"
 
 
+def test_a_console_log_on_a_full_disk(sim):
+    """The command whose output it has not says so; the C library tells that only once, as it writes."""
+    prompt, _, line, quiet, failed = sim(
+        PROMPT,
+        {"do": "send", "text": "line\n"},
+        {"do": "expect", "text": "line\n", "max_cycles": 100_000},
+        {"do": "run", "cycles": 1000},
+        {"do": "expect", "text": ""},
+        options=["--console", "/dev/full"],
+    )
+    for reply in prompt, line:
+        assert not reply["ok"] and reply["error"].startswith("/dev/full: cannot be written: No space")
+    assert prompt["output"] == "MOCK\n# " and line["output"] == "line\n"
+    assert quiet["ok"] and failed["error"] == "text: is empty"
+
+
 def test_expect_gives_up_at_the_cycle_limit(sim):
     prompt, failed, after = sim(
         PROMPT, {"do": "expect", "text": "never", "max_cycles": 5000}, {"do": "run", "cycles": 3}

@@ -2,6 +2,7 @@
 """Live sessions: hosts in and out, recorded and played again. Sockets stand in for TAP devices."""
 
 import contextlib
+import fcntl
 import json
 import os
 import pty
@@ -9,6 +10,7 @@ import signal
 import socket
 import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -263,6 +265,29 @@ def test_a_session_at_the_console(binary, sim, tmp_path, end):
     (reply,) = sim({"do": "live", "replay": "record", "until": report["end_cycle"]},
                    restore="prompted")
     assert reply["difference"] is None and reply["keys"] == 4
+
+
+def waiting(pipe) -> int:
+    """Octets in it."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
+def test_a_session_that_is_ended_while_nobody_reads(binary, rom, tmp_path):
+    """What the guest prints fills the pipe, so that a write waits; the recording is whole."""
+    live = json.dumps({"keys": "k" * 20_000, "record": "record"})
+    with subprocess.Popen([binary, "--load", rom, "--interactive", "--live", live],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        before, end = 0, time.monotonic() + WAIT
+        while not (unread := waiting(process.stdout)) == before > 3000:
+            assert time.monotonic() < end, unread
+            before = unread
+            time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(WAIT) == 130
+    record = (tmp_path / "record").read_bytes()
+    report = json.loads(record[record.rindex(b'{"start_cycle"'):])
+    assert struct.pack("<QHH", report["end_cycle"], 4, 0) in record and report["keys"] == 20_000
 
 
 def test_simulated_time_keeps_its_pace(live):

@@ -37,6 +37,7 @@ from harness_commands import offer, trial
         ({"do": "profile"}, "symbols"),
         ({"do": "profile", "symbols": "rom", "window": 1}, "window"),
         ({"do": "profile", "stop": "x"}, "none is under way"),
+        ({"do": "restore", "file": "."}, ".: is no regular file"),
     ],
 )
 def test_wrong_commands_are_refused_and_the_run_goes_on(sim, command, message):
@@ -61,6 +62,34 @@ def test_wrong_usage(binary, words):
         [binary, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
     assert done.returncode == 2 and done.stderr.startswith("moderato-sim: ")
+
+
+def test_a_command_that_fails_leaves_the_rate(sim):
+    asked = trial(offer(frames=10))
+    usual, = sim(asked)
+    failed, after = sim({"do": "live", "record": "no/folder", "link_mbps": 10}, asked)
+    assert not failed["ok"]
+    for reply in usual, after:
+        del reply["wall_seconds"], reply["cpu_seconds"]
+    assert after == usual
+
+
+def test_what_is_no_file(binary, rom, tmp_path):
+    """A pipe has no length, and would be taken for an empty file."""
+    read, write = os.pipe()
+    os.write(write, b"MOCK\n# \0")
+    os.close(write)
+    done = subprocess.run([binary, "--load", f"/dev/fd/{read}@0", "--script", "-"], input="",
+                          capture_output=True, text=True, pass_fds=[read])
+    os.close(read)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"moderato-sim: /dev/fd/{read}: is no regular file")
+
+
+def test_a_script_that_cannot_be_read(binary, rom, tmp_path):
+    done = subprocess.run([binary, "--load", rom, "--script", tmp_path], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"moderato-sim: {tmp_path}: cannot be read: Is a directory\n"
 
 
 def test_progress_and_interruption(binary, rom, tmp_path):
