@@ -11,6 +11,7 @@
 class Pace {
 public:
     using Seconds = std::chrono::duration<double>;
+    static constexpr double kLeast = 1e-6;  // of ratio: 10 ms a cycle, and no rest is too long to wait for
 
     Pace(double ratio, uint64_t cycle) : ratio_(ratio), cycle_(cycle) {}
 

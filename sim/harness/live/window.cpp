@@ -107,6 +107,7 @@ void Window::obey(const Json& control) {
         go_to(natural(control, "cycle"));
     } else if (name == "pace") {
         const double ratio = control.value("ratio", 0.0);
+        require(ratio <= 0 || ratio >= Pace::kLeast, "ratio: has to be 0.000001 at least, or 0");
         ratio_.reset();
         if (ratio > 0) ratio_ = ratio;
     } else if (name == "load") {
@@ -179,6 +180,7 @@ void Window::go_to(uint64_t cycle) {
 void Window::back(uint64_t cycle) {
     const std::string wanted = "cycle " + std::to_string(cycle);
     if (!history_) throw Error(wanted + " has passed; only in the replay of a recording one can go back");
+    if (live_.wire()) throw Error(wanted + " has passed, also for the other box at the wire, which does not go back");
     if (cycle < history_->first())
         throw Error(wanted + " was before the recording, which begins at " + std::to_string(history_->first()));
     if (simulation_.profiler().running() && !stacks_)

@@ -28,8 +28,7 @@ LivePlan parse_live(const Json& command) {
             "hosts: not a list of at most " + std::to_string(kPorts) + " descriptors");
     for (unsigned port = 0; port < hosts.size(); ++port) {
         if (hosts[port].is_null()) continue;
-        require(hosts[port].is_number_unsigned(), "hosts: " + hosts[port].dump() + " is no descriptor");
-        plan.hosts[port] = hosts[port].get<int>();
+        plan.hosts[port] = natural(Json{{"hosts", hosts[port]}}, "hosts", {}, INT32_MAX);
     }
     if (command.contains("wire")) {
         const Json& wire = command["wire"];
@@ -46,7 +45,7 @@ LivePlan parse_live(const Json& command) {
     plan.symbols = file(command, "symbols");
     plan.about = command.value("about", Json::object()).dump();
     plan.pace = command.value("pace", 1.0);
-    require(plan.pace > 0, "pace: has to be above 0");
+    require(plan.pace >= Pace::kLeast, "pace: has to be 0.000001 at least");
     if (command.contains("window")) plan.window = natural(command, "window", {}, INT32_MAX);
     if (command.contains("until_closed")) plan.until_closed = natural(command, "until_closed", {}, INT32_MAX);
     if (command.contains("until")) plan.until = natural(command, "until");

@@ -143,8 +143,6 @@ def test_a_replay_is_the_same_to_the_cycle(live, sim, tmp_path):
     assert 0 < part["ports"][0]["in"]["frames"] < played["ports"][0]["in"]["frames"]
 
 
-def test_a_capture_has_all_frames_in_order(live, tmp_path):
-    session = live(capture="pcapng")
 @pytest.mark.parametrize("last", [1000, None])
 def test_a_profile_of_a_part_of_a_replay(live, sim, tmp_path, last):
     """Of the cycles behind `from`: of all, if that is before the first one."""
@@ -160,6 +158,8 @@ def test_a_profile_of_a_part_of_a_replay(live, sim, tmp_path, last):
     assert stopped["harts"][0]["cycles"] == (last or end - reply["start_cycle"] + 1)
 
 
+def test_a_capture_has_all_frames_in_order(live, tmp_path):
+    session = live(capture="pcapng")
     conversation(session)
     session.end()
     frames = list(PcapNgReader(str(tmp_path / "pcapng")))
@@ -301,9 +301,12 @@ def test_simulated_time_keeps_its_pace(live):
 
 
 @pytest.mark.parametrize("fields, says", [
-    ({"hosts": [1, 2, 3]}, "hosts: not a list"), ({"hosts": ["eth0"]}, "no descriptor"),
+    ({"hosts": [1, 2, 3]}, "hosts: not a list"), ({"hosts": ["eth0"]}, 'hosts: "eth0" is not'),
+    ({"hosts": [-1]}, "hosts: -1 is not"),
+    ({"hosts": [2**32 + 1], "until": 1}, "hosts: 4294967297 is not"),
     ({"from": 1}, "from: is of a replay"),
-    ({"pace": 0}, "pace: has to be above 0"), ({"replay": "record"}, "until: is missing"),
+    ({"pace": 0}, "pace: has to be 0.000001"), ({"pace": 1e-300, "until": 1}, "pace: has to be"),
+    ({"replay": "record"}, "until: is missing"),
     ({"replay": "record", "until": 1, "record": "other"}, "is not recorded again"),
     ({"replay": "nowhere", "until": 1}, "nowhere: cannot be read"),
     ({"record": "no/folder", "until": 1}, "no/folder: cannot be written"),

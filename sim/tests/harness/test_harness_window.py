@@ -398,6 +398,7 @@ def test_nobody_is_left_to_end_a_pause(watched):
     (b'{"do": "load", "port": 0, "octets": 64, "percent": 101}', "percent: is not 0 to 100"),
     (b'{"do": "load", "port": 0, "octets": 63, "percent": 1}', "octets: a frame has 64 to 1518"),
     (b'{"do": "pace", "ratio": "slow"}', "this is not understood"),
+    (b'{"do": "pace", "ratio": 1e-300}', "ratio: has to be 0.000001 at least, or 0"),
     (b'{"do": "goto"}', "cycle: is missing"),
 ])
 def test_wrong_controls(watched, control, says):

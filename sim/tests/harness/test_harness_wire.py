@@ -239,6 +239,48 @@ def test_a_damaged_frame_crosses_it_as_it_is(binary, rom, tmp_path):
     assert left[0] == "eth1" and left[3] == frame[:-4]
 
 
+def test_a_replay_at_a_wire_does_not_go_back(binary, sim, rom, tmp_path):
+    """At its other end is this test: what it has said would not come again."""
+    sim(PROMPT, {"do": "live", "until": 50_000, "record": "record"})
+    near, far = socket.socketpair()
+    window, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for end in near, window:
+        end.settimeout(WAIT)
+    live = {"do": "live", "replay": "record", "until": 50_000, "window": theirs.fileno(),
+            "wire": {"port": 0, "socket": far.fileno(), "delay": DELAY}}
+
+    def ask(do, **fields):
+        window.send(json.dumps({"do": do, **fields}).encode())
+
+    def told(kind, right=lambda _: True):
+        end = time.monotonic() + WAIT
+        while not (kind in (message := json.loads(window.recv(1 << 20))) and right(message[kind])):
+            assert time.monotonic() < end, message
+        return message[kind]
+
+    with subprocess.Popen([binary, "--load", rom, "--script", "-"], text=True, cwd=tmp_path,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          pass_fds=[far.fileno(), theirs.fileno()]) as process, \
+            near, far, window, theirs:
+        process.stdin.write(json.dumps(PROMPT) + "\n" + json.dumps(live) + "\n")
+        process.stdin.flush()
+        far.close()
+        theirs.close()
+        greeting = near.recv(28, socket.MSG_WAITALL)
+        near.sendall(greeting + statement(NEVER, end=50_000))
+        ask("open")
+        ask("goto", cycle=40_000)
+        told("state", lambda state: state["paused"] and state["cycle"] == 40_000)
+        ask("goto", cycle=30_000)
+        assert told("note") == \
+            "cycle 30000 has passed, also for the other box at the wire, which does not go back"
+        assert told("state")["cycle"] == 40_000
+        ask("run")
+        near.shutdown(socket.SHUT_WR)
+        reply = Boxes.reply(process)
+    assert reply["end_cycle"] == 50_000 and reply["difference"] is None
+
+
 @pytest.mark.parametrize("key, says", [("\x04", "powered off"), ("\x12", "asked for a reset")])
 @pytest.mark.parametrize("box", [0, 1])
 def test_a_guest_that_ends_ends_both(boxes, box, key, says):
