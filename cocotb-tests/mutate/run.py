@@ -30,7 +30,7 @@ def build(name: str) -> Path:
     """The folder with the simulator of a device, whose ports alone have names."""
     folder = cache_root() / "simulator"
     folder.mkdir(parents=True)
-    code = simulator.text(name)
+    code, _ = simulator.simulated(name)
     source = folder / f"{name}.v"
     source.write_text(code)
     sources, parameters = [source], []

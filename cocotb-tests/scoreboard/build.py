@@ -17,7 +17,7 @@ SOURCES = [HERE / name for name in ("main.cpp", "frames.h", "memory.h", "wire.h"
 def build(name: str, options: bool) -> Path:
     """The program for bench.devices.duts.<name>(), a MAC on the simulation PHY; `options`: with all of
     them, or none."""
-    code, memories = simulator.converted(name)
+    code, memories = simulator.simulated(name)
     assert not memories
 
     def make(folder: Path):

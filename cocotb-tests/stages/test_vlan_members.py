@@ -63,3 +63,17 @@ async def rows_change_alone(dut):
             dut.sys_rst.value = 0
         for vid in (ROW*row + random.randrange(ROW), random.randrange(VLANS), 0):
             await bench.ask(vid)
+
+
+@cocotb.test()
+async def lookup_survives_write_of_its_row(dut):
+    """A VLAN stays what it is while others of its row, or other rows, are written."""
+    bench = await Bench.start(dut)
+    for _ in range(300):
+        vid  = random.randrange(1, VLANS)
+        row  = random.choice((vid // ROW, random.randrange(VLANS // ROW)))
+        bits = sum((ROW*row + bit in bench.members) << bit for bit in range(ROW))
+        await bench.ask(vid)
+        await bench.write(row, bits ^ (random.getrandbits(ROW) & ~(1 << vid % ROW)))
+        await RisingEdge(dut.sys_clk)
+        assert int(dut.member.value) == (vid in bench.members), vid

@@ -104,6 +104,9 @@ class FrameFIFO(LiteXModule):
         records  = Memory(len(words) + len(self.param.raw_bits()), max_frames)
         record   = records.get_port(mode=READ_FIRST)
         recorder = records.get_port(write_capable=True, mode=READ_FIRST)
+        # ECP5's block RAM does not say what it reads in the clock in which the word is written. The attribute keeps
+        # Yosys from building what does: such a record is an empty FIFO's, and is read again before it is `available`.
+        records.attr = {("no_rw_check", 1)}
         self.specials += records, record, recorder
 
         def after(pointer):
@@ -147,6 +150,9 @@ class FrameFIFO(LiteXModule):
         storage    = Memory(64, depth)
         write_port = storage.get_port(write_capable=True, mode=READ_FIRST)
         read_port  = storage.get_port(mode=READ_FIRST)
+        # As with the records: a word that is read while it is written is in no committed frame, and is read again
+        # in each clock until it is in one.
+        storage.attr = {("no_rw_check", 1)}
         self.specials += storage, write_port, read_port
         self.comb += [
             write_port.adr.eq(write_pointer[:awidth]),

@@ -77,7 +77,7 @@ class Tag(LiteXModule):
 
 class Membership(LiteXModule):
     """A table of the VLANs that this station is in: `member` says, two clocks late, whether it is in
-    `vid`, or none is meant (VID 0: priority only).
+    `vid`, or none is meant (VID 0: priority only). Each write of a row delays it by a clock.
 
     write, row, members  of VLANs 16*row to 16*row + 15, bit n of `members` is that of the nth.
 
@@ -95,13 +95,16 @@ class Membership(LiteXModule):
         in_row     = log2_int(ROW_BITS)
         storage    = Memory(ROW_BITS, 2**VID_BITS//ROW_BITS)
         write_port = storage.get_port(write_capable=True, mode=READ_FIRST)
-        read_port  = storage.get_port(mode=READ_FIRST)
+        read_port  = storage.get_port(has_re=True, mode=READ_FIRST)
+        # No row is read in the clock in which one is written (FrameFIFO tells what this is for).
+        storage.attr = {("no_rw_check", 1)}
         self.specials += storage, write_port, read_port
         self.comb += [
             write_port.adr.eq(self.row),
             write_port.dat_w.eq(self.members),
             write_port.we.eq(self.write),
             read_port.adr.eq(self.vid[in_row:]),
+            read_port.re.eq(~self.write),
             self.member.eq(((read_port.dat_r >> self.vid[:in_row]) & 1) | (self.vid == 0)),
         ]
 
