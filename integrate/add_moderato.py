@@ -14,8 +14,10 @@ from moderato.gateware.bus.wishbone_master import WishboneMaster
 from moderato.gateware.bus.wishbone_slave import WishboneSlave
 
 from .clocks import constrain, require_domains
+from .finalized import when_finalized
 from .interrupts import InterruptLine
 from .memory import require_memory
+from .phy import check_phy, parts, require_in_soc, take
 
 REGISTERS = 0x1000  # bytes
 
@@ -26,7 +28,7 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
     """Make the MAC a part of `soc`, and return it.
 
     soc         a SoCCore (or SoC with a bus), before it is finalized.
-    phy         a LiteEth PHY. If it has registers, add it to the SoC yourself (`soc.ethphy = phy`).
+    phy         a LiteEth PHY that the SoC has (`soc.ethphy = phy`), and no other MAC uses.
     name        of the module, of its region, and of what csr.json says of it.
     phy_cd      prefix of the PHY's clock domains, as for `add_ethernet`; "sys" if it has none.
     origin      address of its registers, 4 KiB, not cached; by default `soc.mem_map[name]`, or where
@@ -35,13 +37,19 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
                 goes to the main bus though the CPU has such a port. None: it goes where it can.
     address_high, cache, prot
                 on AXI: bits 32 and above of all addresses, AxCACHE, AxPROT.
-    peer        name of an earlier one, which forwards flows to this one, and back; both have `flows`.
+    peer        name of an earlier one, which forwards flows to this one, and back; both have `flows`,
+                and none has them without a peer.
     options     of MACOptions (gateware/options.py).
 
-    Raises ValueError if the MAC cannot work in this SoC; when the SoC is finalized, if the PHY's clock
-    domains are others than `phy_cd` says, or if the DMA does not come to the memory that the CPU sees.
+    Raises ValueError if the MAC cannot work in this SoC; when the SoC is finalized, if the PHY is not in
+    it, if the PHY's clock domains are others than `phy_cd` says, if the DMA does not come to the memory
+    that the CPU sees, or if a table of flows has no peer.
     """
     check(soc, phy, phy_cd, name)
+    for said, value, choices in (("coherent", coherent, (True, False, None)),
+                                 ("with_timing_constraints", with_timing_constraints, (True, False))):
+        if value not in choices:
+            raise ValueError(f"{name}: {said} must be {' or '.join(map(str, choices))}, not {value!r}.")
     check_peer(soc, peer, options, name)
     bus = dma_bus(soc, coherent, name)
 
@@ -49,6 +57,7 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
         mac = ModeratoMAC(phy, soc.sys_clk_freq, phy_cd=phy_cd, **options)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
+    require_in_soc(soc, mac, phy, name)
     if phy_cd != "sys":
         require_domains(phy, phy_cd, name)
     if bus is soc.bus:
@@ -80,6 +89,9 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
         soc.add_module(name=f"{name}_flows", module=pair)
         soc.add_constant(f"{name}_peer", peer)
         soc.add_constant(f"{peer}_peer", name)
+    if mac.flows is not None:
+        require_peer(soc, mac, name)
+    take(phy, name)
     if with_timing_constraints:
         constrain(soc, phy)
     return mac
@@ -96,9 +108,10 @@ def check(soc, phy, phy_cd, name):
     if getattr(soc.cpu, "endianness", "little") != "little":
         raise ValueError(f"{name}: the MAC's descriptors are little-endian, the CPU "
                          f"{getattr(soc.cpu, 'human_name', soc.cpu.name)} is not.")
-    if getattr(phy, "with_preamble_crc", True) is False:
-        raise ValueError(f"{name}: {type(phy).__name__} wants frames without preamble and FCS, which "
-                         "the MAC always makes; in LiteX's simulator take LiteEthPHYGMII(model=True).")
+    check_phy(phy, name)
+    if not isinstance(phy_cd, str) or not phy_cd.isidentifier():
+        raise ValueError(f"{name}: phy_cd is {phy_cd!r}; write the prefix of the PHY's clock domains, "
+                         'such as phy_cd="eth".')
     if phy_cd == "sys" and not hasattr(phy, "awake"):
         raise ValueError(f"{name}: phy_cd is sys, but {type(phy).__name__} has clocks of its own; write "
                          'the prefix of their domains, such as phy_cd="eth".')
@@ -116,6 +129,16 @@ def check_peer(soc, peer, options, name):
                          "such as flows=9.")
     if f"{peer}_peer".upper() in {constant.upper() for constant in soc.constants}:
         raise ValueError(f"{name}: {peer} has a peer already; a MAC forwards to one other.")
+
+
+def require_peer(soc, mac, name):
+    """Refuse, when the SoC is finalized, a table of flows that nothing is forwarded by."""
+    def checked(_):
+        if not any(isinstance(part, FlowPair) and mac in part.macs for part in parts(soc)):
+            raise ValueError(f"{name}: it has a table of flows, but no MAC to forward them to; add "
+                             f'another one with flows and peer="{name}", or leave flows out.')
+
+    when_finalized(mac, checked)
 
 
 def register_region(soc, name, origin):
@@ -189,7 +212,12 @@ def dma_master(bus, dma, name, address_high, cache, prot):
         raise ValueError(f"{name}: the SoC's bus for DMA is {bus.data_width} bits wide; the MAC's "
                          "masters are 32 or 64.")
     if kind is AXIMaster:
-        return AXIMaster(dma, None, bus.data_width, bus.address_width, address_high, cache, prot)
-    if address_high:
-        raise ValueError(f"{name}: address_high is for AXI; this SoC's bus for DMA is {bus.standard}.")
+        try:
+            return AXIMaster(dma, None, bus.data_width, bus.address_width, address_high, cache, prot)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    for said, value, usual in (("address_high", address_high, 0), ("cache", cache, NON_CACHEABLE),
+                               ("prot", prot, 0)):
+        if value != usual:
+            raise ValueError(f"{name}: {said} is for AXI; this SoC's bus for DMA is {bus.standard}.")
     return WishboneMaster(dma, None, bus.data_width, bus.address_width, bool(bus.bursting))

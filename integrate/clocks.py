@@ -4,6 +4,7 @@
 from contextlib import suppress
 
 from .finalized import when_finalized
+from .phy import known
 
 
 def constrain(soc, phy):
@@ -15,14 +16,14 @@ def constrain(soc, phy):
     """
     if not hasattr(getattr(soc.platform, "toolchain", None), "add_period_constraint"):
         return
-    crg = getattr(phy, "crg", phy)
-    domains = [getattr(crg, f"cd_eth_{side}", None) for side in ("rx", "tx")]
-    if None in domains or not hasattr(phy, "rx_clk_freq") or getattr(phy, "model", False):
+    domains, rates = ([known(phy, each.format(side)) for side in ("rx", "tx")]
+                      for each in ("cd_eth_{}", "{}_clk_freq"))
+    if None in (*domains, *rates) or known(phy, "model"):
         return
     rx, tx = (domain.clk for domain in domains)
-    soc.platform.add_period_constraint(rx, 1e9/phy.rx_clk_freq)
+    soc.platform.add_period_constraint(rx, 1e9/rates[0])
     if tx is not rx:
-        soc.platform.add_period_constraint(tx, 1e9/phy.tx_clk_freq)
+        soc.platform.add_period_constraint(tx, 1e9/rates[1])
     sys = system_clock(soc)
     with suppress(NotImplementedError):
         soc.platform.add_false_path_constraints(sys, *([rx] if tx is rx else [rx, tx]))

@@ -39,9 +39,14 @@ class AXIMaster(LiteXModule):
         if bus.data_width not in WIDTHS:
             raise ValueError(f"The MAC's AXI master is 32 or 64 bits wide, not {bus.data_width}: put LiteX's "
                 "axi.AXIConverter between.")
-        if address_high >> max(0, bus.address_width - 32):
-            raise ValueError(f"address_high = {address_high:#x}: an AXI bus with addresses of "
-                f"{bus.address_width} bits has {max(0, bus.address_width - 32)} beyond the MAC's 32.")
+        high = max(0, bus.address_width - 32)
+        for name, value, bits, meaning in (
+            ("address_high", address_high, high, f"an AXI bus with addresses of {bus.address_width} bits has {high} "
+                "beyond the MAC's 32"),
+            ("cache", cache, len(bus.aw.cache), "AxCACHE"),
+            ("prot",  prot,  len(bus.aw.prot),  "AxPROT")):
+            if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value < 2**bits:
+                raise ValueError(f"{name} must be 0 to {2**bits - 1:#x}, not {value!r}: {meaning}.")
         self.bus = bus
 
         # # #

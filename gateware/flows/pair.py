@@ -46,8 +46,8 @@ def forwards(receiver, sender):
 
 
 class FlowPair(LiteXModule):
-    """Joins two ModeratoMACs that have a flow table: what one receives the other one sends. Both are in one
-    clock domain. Raises ValueError."""
+    """Joins two ModeratoMACs that have a flow table, `macs`: what one receives the other one sends. Both are in
+    one clock domain. Raises ValueError."""
     def __init__(self, one, other):
         for mac in (one, other):
             if mac.flows is None:
@@ -55,4 +55,5 @@ class FlowPair(LiteXModule):
         if len({hasattr(mac.tx_queues.forwarded.param, "tagged") for mac in (one, other)}) > 1:
             raise ValueError("one MAC of a pair has VLANs, the other one would send its frames without their tags: "
                 "build both with vlan=True, or none.")
+        self.macs = (one, other)
         self.comb += forwards(one, other) + forwards(other, one)

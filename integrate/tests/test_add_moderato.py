@@ -4,13 +4,15 @@
 import json
 import re
 from functools import partial
+from inspect import signature
 
 import pytest
 from litex.build.generic_platform import GenericPlatform
 from litex.build.sim import SimPlatform
+from litex.gen import LiteXModule
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import axi, wishbone
-from migen import ClockDomainsRenamer, run_simulation
+from migen import ClockDomainsRenamer, Record, run_simulation
 import socs
 from socs import Stranger, build, coherent_cpu, with_sdram
 
@@ -18,6 +20,10 @@ from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.model import LiteEthPHYModel
 from moderato import add_moderato
 from moderato.gateware.bus.axi_master import AXIMaster
+from moderato.gateware.flows.pair import FlowPair
+from moderato.gateware.phy.rates import PHYRates
+from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
+from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 
 MAIN_BUSES = [("wishbone", 32), ("wishbone", 64), ("axi-lite", 32), ("axi-lite", 64), ("axi", 32),
               ("axi", 64)]
@@ -75,8 +81,7 @@ def test_coherent_port(tmp_path, kind, width):
 def test_two_at_the_coherent_port(tmp_path):
     """LiteX arbitrates, and no block of its Verilog waits for nothing: a simulator would not run it."""
     soc = Stranger(cpu=coherent_cpu("wishbone", 64))
-    for name in ("eth0", "eth1"):
-        add_moderato(soc, phy=soc.ethphy, name=name, with_timing_constraints=False)
+    add_two(soc)
     assert list(soc.dma_bus.masters) == ["eth0_dma", "eth1_dma"]
     text = build(soc, tmp_path)
     assert re.findall(r"always @\(\*\) begin\n(?:\s+\w+ <?= \d+'d\d+;\n)+end", text) == []
@@ -121,12 +126,61 @@ def test_memory_itself_answers_writes():
     run_simulation(device, look())
 
 
-def test_timing_constraints(tmp_path):
+class Around(LiteXModule):
+    """A wrapper of the SoC's own, which has only what the MAC itself needs."""
+    def __init__(self, phy):
+        self.inner = phy
+        self.sink, self.source, self.dw = phy.sink, phy.source, phy.dw
+
+
+@pytest.mark.parametrize("make", [
+    lambda pads, _: LiteEthPHYRGMII(*pads),
+    lambda pads, clock: PHYRates(LiteEthPHYRGMII(*pads), clock),
+    lambda pads, clock: RGMIIECP5(*pads, clock),
+    lambda pads, clock: Around(PHYRates(LiteEthPHYRGMII(*pads), clock)),
+], ids=["LiteEth's", "with rates", "ours", "around"])
+def test_timing_constraints(tmp_path, make):
+    """Whatever stands around the PHY that has the clocks: both periods, and no paths to sys."""
     soc = Stranger()
-    add_moderato(soc, phy=soc.ethphy)
+    soc.ethphy1 = renamed(make(second_pads(soc), soc.sys_clk_freq))
+    add_moderato(soc, phy=soc.ethphy1, phy_cd="eth1")
     build(soc, tmp_path)
     constraints = (tmp_path / "gateware" / "stranger.lpf").read_text()
     assert constraints.count("125.0 MHz") == 2, constraints
+    assert soc.platform.toolchain.false_paths
+
+
+@pytest.mark.parametrize("one, other", [("phy", "phy"), ("phy", "around"), ("around", "phy")])
+def test_one_phy_for_two(one, other):
+    """Both would drive its sink, and take its frames."""
+    soc  = Stranger()
+    phys = {"phy": soc.ethphy, "around": Around(soc.ethphy)}
+    add_moderato(soc, phy=phys[one], with_timing_constraints=False, flows=9)
+    with pytest.raises(ValueError, match="eth1: its .* is the PHY of eth0; give each MAC a PHY of"):
+        add_moderato(soc, phy=phys[other], name="eth1", flows=9, peer="eth0")
+
+
+def test_a_phy_that_failed_is_free():
+    soc = Stranger()
+    with pytest.raises(ValueError):
+        add_moderato(soc, phy=soc.ethphy, flows=1)
+    add_moderato(soc, phy=soc.ethphy)
+
+
+def test_a_phy_in_no_soc(tmp_path):
+    """Nothing would drive its pads, and the clock domains of the SoC's own PHY would be the MAC's."""
+    soc = Stranger()
+    add_moderato(soc, phy=LiteEthPHYRGMII(*second_pads(soc)))
+    with pytest.raises(ValueError, match="eth0: its LiteEthPHYRGMII is no part of the SoC; add it"):
+        build(soc, tmp_path)
+
+
+def test_a_phy_that_comes_after_its_mac(tmp_path):
+    soc = Stranger()
+    phy = renamed(LiteEthPHYRGMII(*second_pads(soc)))
+    add_moderato(soc, phy=phy, phy_cd="eth1")
+    soc.ethphy1 = phy
+    assert "posedge eth1_rx_clk)" in build(soc, tmp_path)
 
 
 def test_system_clock_of_the_soc_itself():
@@ -138,7 +192,7 @@ def test_system_clock_of_the_soc_itself():
     assert soc.platform.toolchain.false_paths
     del soc.cd_sys
     with pytest.raises(ValueError, match="with_timing_constraints=False"):
-        add_moderato(soc, phy=soc.ethphy, name="eth1")
+        add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd="eth1")
 
 
 @pytest.mark.parametrize("linker", [False, True])
@@ -157,18 +211,29 @@ def test_not_on_top_of_others(linker):
         made(origin=0x8000_1000)
 
 
+def second_pads(soc):
+    soc.platform.add_extension(socs.SECOND)
+    return soc.platform.request("eth_clocks", 1), soc.platform.request("eth", 1)
+
+
+def renamed(phy):
+    return ClockDomainsRenamer({"eth_tx": "eth1_tx", "eth_rx": "eth1_rx"})(phy)
+
+
 def second_phy(soc):
     """As the page of integrate tells: another PHY, whose clock domains have names of their own."""
-    soc.platform.add_extension(socs.SECOND)
-    soc.ethphy1 = ClockDomainsRenamer({"eth_tx": "eth1_tx", "eth_rx": "eth1_rx"})(LiteEthPHYRGMII(
-        soc.platform.request("eth_clocks", 1), soc.platform.request("eth", 1)))
+    soc.ethphy1 = renamed(LiteEthPHYRGMII(*second_pads(soc)))
     return soc.ethphy1
+
+
+def add_two(soc, **options):
+    add_moderato(soc, phy=soc.ethphy, name="eth0", **options)
+    add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd="eth1", **options)
 
 
 def test_two_phys(tmp_path):
     soc = Stranger()
-    add_moderato(soc, phy=soc.ethphy, name="eth0")
-    add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd="eth1")
+    add_two(soc)
     text = build(soc, tmp_path)
     assert text.count("posedge eth1_rx_clk)") == text.count("posedge eth_rx_clk)") > 1
 
@@ -202,8 +267,7 @@ def test_a_simulator_knows_no_constraints(tmp_path):
 def test_two(tmp_path):
     """Each has its own name, place and interrupts."""
     soc = Stranger()
-    for name in ("eth0", "eth1"):
-        add_moderato(soc, phy=soc.ethphy, name=name, with_timing_constraints=False)
+    add_two(soc)
     origins = {soc.bus.regions[name].origin for name in ("eth0", "eth1")}
     assert len(origins) == 2
     assert len({soc.irq.locs[f"{name}_{line}"] for name in ("eth0", "eth1")
@@ -213,15 +277,17 @@ def test_two(tmp_path):
 def test_a_pair(tmp_path):
     """What one receives the other one sends: each finds room in the other one's FIFO only."""
     soc = Stranger()
-    one = add_moderato(soc, phy=soc.ethphy, name="eth0", with_timing_constraints=False, flows=9)
+    one = add_moderato(soc, phy=soc.ethphy, name="eth0", flows=9)
+    second = {"phy": second_phy(soc), "name": "eth1", "phy_cd": "eth1"}
     with pytest.raises(ValueError, match="eth1: it and eth0 can't forward .* such as flows=9"):
-        add_moderato(soc, phy=soc.ethphy, name="eth1", peer="eth0")
-    with pytest.raises(ValueError, match="eth1: peer is 'eth2', but the SoC has no MAC of"):
-        add_moderato(soc, phy=soc.ethphy, name="eth1", flows=9, peer="eth2")
-    add_moderato(soc, phy=soc.ethphy, name="eth1", with_timing_constraints=False, flows=5,
-                 peer="eth0")
+        add_moderato(soc, **second, peer="eth0")
+    for wrong in ("eth2", "", "ethphy", 0):
+        with pytest.raises(ValueError, match=f"eth1: peer is {wrong!r}, but the SoC has no MAC of"):
+            add_moderato(soc, **second, flows=9, peer=wrong)
+    add_moderato(soc, **second, flows=5, peer="eth0")
     with pytest.raises(ValueError, match="eth2: eth0 has a peer already"):
-        add_moderato(soc, phy=soc.ethphy, name="eth2", flows=9, peer="eth0")
+        phy = SimPHY(Record(sim_phy_pads(1)), soc.sys_clk_freq)
+        add_moderato(soc, phy=phy, name="eth2", flows=9, peer="eth0")
     build(soc, tmp_path)
     constants = json.loads((tmp_path / "csr.json").read_text())["constants"]
     assert (constants["eth0_peer"], constants["eth1_peer"]) == ("eth1", "eth0")
@@ -230,10 +296,28 @@ def test_a_pair(tmp_path):
 
 def test_a_pair_that_would_lose_tags():
     soc = Stranger()
-    add_moderato(soc, phy=soc.ethphy, name="eth0", with_timing_constraints=False, flows=9, vlan=True)
+    add_moderato(soc, phy=soc.ethphy, name="eth0", flows=9, vlan=True)
     with pytest.raises(ValueError, match="eth1: it and eth0: .* build both with vlan=True, or none"):
-        add_moderato(soc, phy=soc.ethphy, name="eth1", with_timing_constraints=False, flows=9,
-                     peer="eth0")
+        add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd="eth1", flows=9, peer="eth0")
+
+
+@pytest.mark.parametrize("tables", [{"eth0": 9}, {"eth1": 9}, {"eth0": 9, "eth1": 9}])
+def test_a_table_without_a_peer(tmp_path, tables):
+    """Nothing could be forwarded by it. A FlowPair of the SoC's own is a peer, too."""
+    def made():
+        soc = Stranger()
+        for name, phy in ("eth0", soc.ethphy), ("eth1", second_phy(soc)):
+            add_moderato(soc, phy=phy, name=name, phy_cd=name.removesuffix("0"),
+                         flows=tables.get(name, 0))
+        return soc
+
+    first = min(tables)
+    with pytest.raises(ValueError, match=f'{first}: .* flows and peer="{first}", or leave flows out'):
+        build(made(), tmp_path)
+    soc = made()
+    if len(tables) == 2:
+        soc.pair = FlowPair(soc.eth0, soc.eth1)
+        build(soc, tmp_path)
 
 
 @pytest.mark.parametrize("cpu, l2_size, coherent, says", [
@@ -276,6 +360,7 @@ def test_fixed_address():
     ({}, {"coherent": True}, r"no dma_bus: its CPU \(vexriscv\) has no coherent port"),
     ({}, {"address_high": 1}, "address_high is for AXI"),
     ({"bus_standard": "axi"}, {"address_high": 1}, "32 bits has 0 beyond the MAC's 32"),
+    ({"bus_standard": "axi"}, {"cache": 99}, "eth0: cache must be 0 to 0xf, not 99: AxCACHE"),
     ({"bus_data_width": 128}, {}, "128 bits wide; the MAC's masters are 32 or 64"),
     ({}, {"rx_fifo_order": 9}, "eth0: rx_fifo_order must be 11"),
     ({}, {"rx_fifo_order": "4k"}, "eth0: rx_fifo_order must be 11 to 14, not '4k'"),
@@ -287,6 +372,14 @@ def test_fixed_address():
     ({}, {"flow_nat": True}, "eth0: flow_nat needs flows"),
     ({}, {"checksum": True}, r"no option checksum; did you mean .x_checksum\? \(known: rx_fifo_order, "),
     ({}, {"phy_cd": "sys"}, 'phy_cd is sys, but LiteEthPHYRGMII .*, such as phy_cd="eth"'),
+    ({}, {"phy_cd": None}, 'phy_cd is None; .* such as phy_cd="eth"'),
+    ({}, {"phy_cd": ""}, "phy_cd is ''; "),
+    ({}, {"phy": None}, "eth0: phy is None, which is no LiteEth PHY"),
+    ({}, {"phy": "ethphy"}, "phy is 'ethphy', which is no LiteEth PHY; write phy=soc.ethphy"),
+    ({}, {"coherent": "yes"}, "eth0: coherent must be True or False or None, not 'yes'"),
+    ({}, {"with_timing_constraints": None}, "with_timing_constraints must be True or False, not None"),
+    ({}, {"cache": 99}, "eth0: cache is for AXI; this SoC's bus for DMA is wishbone"),
+    ({}, {"prot": 1}, "eth0: prot is for AXI"),
     ({}, {"name": "eth 0"}, "name is 'eth 0', .* such as eth0"),
     ({}, {"name": "0eth"}, "name is '0eth'"),
     ({}, {"name": "main_ram"}, "main_ram: the SoC has something of this name"),
@@ -298,6 +391,25 @@ def test_refusals(soc, arguments, says):
     soc = Stranger(**soc)
     with pytest.raises(ValueError, match=says):
         add_moderato(soc, **{"phy": soc.ethphy, **arguments})
+
+
+@pytest.mark.parametrize("name, most", [("address_high", 2**32 - 1), ("cache", 15), ("prot", 7)])
+def test_numbers_of_axi(name, most):
+    def master(value):
+        return AXIMaster(axi.AXIInterface(data_width=64, address_width=32, id_width=1),
+                         address_width=64, **{name: value})
+
+    for value in (-1, most + 1, 1.0, "1", None, True):
+        with pytest.raises(ValueError, match=f"{name} must be 0 to {most:#x}, not {value!r}: "):
+            master(value)
+    for value in (0, most):
+        master(value)
+
+
+def test_every_argument_is_tried():
+    """Those that have no range of their own have a case of test_refusals."""
+    tried = {name for mark in test_refusals.pytestmark for case in mark.args[1] for name in case[1]}
+    assert set(signature(add_moderato).parameters) - {"soc", "options", "peer"} <= tried
 
 
 def test_big_endian():
