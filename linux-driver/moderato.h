@@ -870,6 +870,7 @@ static inline unsigned int moderato_rx_mtu(const struct moderato_priv *priv,
 }
 
 void moderato_give_up(struct moderato_priv *priv);
+void moderato_start_unused(struct moderato_priv *priv);
 bool moderato_reset_if_halted(struct moderato_priv *priv,
 			      const struct moderato_ring *ring);
 

@@ -82,6 +82,15 @@ static int moderato_down(struct moderato_priv *priv)
 	return err;
 }
 
+/* While a port runs, Linux' watchdog mistakes a stopped queue that is not used for
+ * one that stands still. What is sent by it is dropped.
+ */
+void moderato_start_unused(struct moderato_priv *priv)
+{
+	for (unsigned int i = priv->used; i < priv->ndev->num_tx_queues; i++)
+		netif_tx_start_queue(netdev_get_tx_queue(priv->ndev, i));
+}
+
 static int moderato_open(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
@@ -98,6 +107,7 @@ static int moderato_open(struct net_device *ndev)
 
 	moderato_hw_set_mtu(priv, ndev->mtu);
 	moderato_up(priv);
+	moderato_start_unused(priv);
 	moderato_stats_start(priv);
 	phylink_start(priv->phylink);
 	return 0;
@@ -108,6 +118,8 @@ static int moderato_stop(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
+	/* Also queues without rings; a poll may wake the others until they are down */
+	netif_tx_disable(ndev);
 	if (moderato_down(priv))
 		moderato_give_up(priv);
 	phylink_stop(priv->phylink);
@@ -396,6 +408,8 @@ static int moderato_probe(struct platform_device *pdev)
 	if (err)
 		goto err_dim;
 	netif_carrier_off(ndev);
+	/* They have no rings until the port is up */
+	netif_tx_stop_all_queues(ndev);
 	err = register_netdev(ndev);
 	if (err)
 		goto err_dim;

@@ -99,16 +99,10 @@ int moderato_queue_create(struct moderato_queue *q)
 	return err;
 }
 
-/* After it is down, and nobody transmits any more */
+/* After it is down. The queue stays stopped: no sender may meet freed rings */
 void moderato_queue_destroy(struct moderato_queue *q)
 {
-	struct netdev_queue *txq = q->tx->txq;
-
-	/* The watchdog looks at those that are not used, too: such a one is
-	 * neither stopped nor does it wait for anything.
-	 */
-	netdev_tx_reset_queue(txq);
-	netif_tx_start_queue(txq);
+	netdev_tx_reset_queue(q->tx->txq);
 	moderato_free_irqs(q);
 	moderato_destroy_rings(q);
 }

@@ -89,8 +89,9 @@ static void moderato_queues_spread(struct moderato_priv *priv)
 
 /* Transmission ---------------------------------------------------------------- */
 
-/* Who transmits past the stack may have chosen a queue that is not used any more, and
- * whose rings are gone (pktgen, packet sockets). Whoever found it used is waited for.
+/* A sender past the stack may have chosen a queue that is not used any more, and has
+ * no rings (pktgen, packet sockets). While the port runs, such a queue is not stopped
+ * (moderato_start_unused()). -L waits for senders that found it used.
  */
 static netdev_tx_t moderato_queues_start_xmit(struct sk_buff *skb,
 					      struct net_device *ndev)
@@ -124,7 +125,7 @@ static void moderato_queues_use(struct moderato_priv *priv, unsigned int number)
 	moderato_queues_apply_table(priv);
 }
 
-/* Ends those from @from on; a DMA that does not stop ends all */
+/* Ends those from @from on of a running port; a DMA that does not stop ends all */
 static int moderato_queues_remove(struct moderato_queue *from,
 				  struct moderato_queue *end)
 {
@@ -135,6 +136,7 @@ static int moderato_queues_remove(struct moderato_queue *from,
 		err = moderato_queue_down(q) ?: err;
 		moderato_queue_destroy(q);
 	}
+	moderato_start_unused(from->priv);
 	if (err)
 		moderato_give_up(from->priv);
 	return err;
@@ -246,6 +248,7 @@ static int moderato_queues_init(struct moderato_priv *priv)
 
 	if (!FIELD_GET(MODERATO_FEATURES_QUEUES, priv->features))
 		return 0;
+	priv->netdev_ops.ndo_start_xmit = moderato_queues_start_xmit;
 	/* Their controller may not be there yet */
 	irqs = platform_irq_count(pdev);
 	if (irqs < 0)
@@ -276,7 +279,6 @@ static int moderato_queues_init(struct moderato_priv *priv)
 	moderato_queues_default_table(priv);
 	moderato_queues_apply(priv);
 
-	priv->netdev_ops.ndo_start_xmit = moderato_queues_start_xmit;
 	priv->ethtool_ops.get_channels = moderato_get_channels;
 	priv->ethtool_ops.set_channels = moderato_set_channels;
 	priv->ethtool_ops.get_rxnfc = moderato_queues_get_rxnfc;

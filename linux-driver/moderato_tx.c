@@ -446,6 +446,8 @@ struct moderato_tx *moderato_tx_create(struct moderato_queue *q, u8 order)
 	tx->ops = q->config.tx_ops;
 	tx->asks = priv->features & MODERATO_FEATURES_TX_CHECKSUM;
 	tx->reserve = 1;
+	/* Until it is up */
+	tx->draining = true;
 	tx->planned = moderato_tx_take_planned;
 	moderato_features_tx_create(tx);
 

@@ -88,8 +88,6 @@ static void moderato_xdp_tx_create(struct moderato_tx *tx)
 		return;
 	tx->planned = moderato_xdp_take;
 	tx->drop_frame = moderato_xdp_drop;
-	/* Until it is up: who sends looks at nothing else */
-	tx->draining = true;
 }
 
 /* What suits ---------------------------------------------------------------- */

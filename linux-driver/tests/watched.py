@@ -38,7 +38,7 @@ def sources(work: Path) -> Path:
 def program(source: str, folder: Path) -> Path:
     """A program for the guest, built in `folder`."""
     built = folder / Path(source).stem
-    subprocess.run([userspace.toolchain().cc, "-Os", "-o", built, HERE / source], check=True)
+    subprocess.run([userspace.toolchain().cc, "-Os", "-s", "-o", built, HERE / source], check=True)
     return built
 
 

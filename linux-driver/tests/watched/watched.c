@@ -88,7 +88,8 @@ static struct netdev_queue *watched_queue(struct moderato_queue *q)
 	return netdev_get_tx_queue(q->priv->ndev, q->index);
 }
 
-static void watched_resting(struct moderato_queue *q)
+/* @up: its port runs */
+static void watched_resting(struct moderato_queue *q, bool up)
 {
 	struct netdev_queue *queue = watched_queue(q);
 	u32 enables = moderato_rx_dir(q)->enable | moderato_tx_dir(q)->enable;
@@ -99,11 +100,11 @@ static void watched_resting(struct moderato_queue *q)
 	WARN_ON(work_busy(&q->rx_dim.work) || work_busy(&q->tx_dim.work));
 	WARN_ON(irq_has_action(q->rx_irq) || irq_has_action(q->tx_irq));
 	WARN_ON(readl(q->priv->regs + MODERATO_CTRL) & enables);
-	/* The watchdog looks at those of a port that is up */
-	WARN_ON(netif_running(q->priv->ndev) && netif_xmit_stopped(queue));
+	/* Stopped, but where the watchdog looks at it */
+	WARN_ON(netif_tx_queue_stopped(queue) == up);
+	WARN_ON(netif_xmit_stopped(queue) && up);
 #ifdef CONFIG_BQL
-	WARN_ON(netif_running(q->priv->ndev) &&
-		queue->dql.num_queued != queue->dql.num_completed);
+	WARN_ON(queue->dql.num_queued != queue->dql.num_completed);
 #endif
 }
 
@@ -166,7 +167,7 @@ static int watched_port_state(struct net_device *ndev, char *to, int room)
 		if (up && q < moderato_used_end(priv))
 			watched_running(q);
 		else
-			watched_resting(q);
+			watched_resting(q, up);
 		len += scnprintf(to + len, room - len,
 				 " rings %px %px order %u %u strategies %px %px %d adaptive %d%d moderation %*phN %*phN %u",
 				 q->rx, q->tx, config->rx_order,
