@@ -338,6 +338,7 @@ struct moderato_tx_buf {
  * @drop_frame: of a ring that sends frames without skbs, too: frees one that was
  *		not sent and is not mapped any more; else NULL
  * @pool: of sockets that send without copies, under the queue's lock; or NULL
+ * @aside: frames that were sent, and are still to be freed
  * @copies: each slot's own buffer, once it has one
  */
 struct moderato_tx {
@@ -363,6 +364,7 @@ struct moderato_tx {
 				   struct moderato_tx_done *done);
 	void (*drop_frame)(struct moderato_tx_buf *buf);
 	struct xsk_buff_pool *pool;	/* xsk_tx.c */
+	struct xdp_frame *aside;	/* xdp_tx.c */
 	u8 **copies;
 	unsigned int copy_mtu;
 };
@@ -778,7 +780,7 @@ static inline bool moderato_has_jumbo(const struct moderato_priv *priv)
  * @registered: after that
  * @free: after it is gone; also what @init has not made
  * @restore: the hardware has forgotten
- * @rx_create, @rx_destroy, @tx_create: of each ring
+ * @rx_create, @rx_destroy, @tx_create, @tx_destroy: of each ring
  * @rx_up: before the hardware knows of any buffer
  * @tx_up: it runs
  * @irqs: a queue's interrupts were requested, or are about to be freed
@@ -795,6 +797,7 @@ struct moderato_feature {
 	void (*rx_up)(struct moderato_rx *rx);
 	void (*rx_destroy)(struct moderato_rx *rx);
 	void (*tx_create)(struct moderato_tx *tx);
+	void (*tx_destroy)(struct moderato_tx *tx);
 	void (*tx_up)(struct moderato_tx *tx);
 	void (*irqs)(struct moderato_queue *q, bool on);
 	void (*queue_down)(struct moderato_queue *q);
@@ -832,6 +835,7 @@ int moderato_features_rx_create(struct moderato_rx *rx);
 void moderato_features_rx_up(struct moderato_rx *rx);
 void moderato_features_rx_destroy(struct moderato_rx *rx);
 void moderato_features_tx_create(struct moderato_tx *tx);
+void moderato_features_tx_destroy(struct moderato_tx *tx);
 void moderato_features_tx_up(struct moderato_tx *tx);
 void moderato_features_irqs(struct moderato_queue *q, bool on);
 void moderato_features_queue_down(struct moderato_queue *q);

@@ -99,6 +99,13 @@ void moderato_features_tx_create(struct moderato_tx *tx)
 			moderato_features[i]->tx_create(tx);
 }
 
+void moderato_features_tx_destroy(struct moderato_tx *tx)
+{
+	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
+		if (moderato_features[i]->tx_destroy)
+			moderato_features[i]->tx_destroy(tx);
+}
+
 void moderato_features_tx_up(struct moderato_tx *tx)
 {
 	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)

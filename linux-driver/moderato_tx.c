@@ -469,6 +469,7 @@ void moderato_tx_destroy(struct moderato_tx *tx)
 		moderato_copies_free(tx);
 	kvfree(tx->copies);
 	kvfree(tx->buf);
+	moderato_features_tx_destroy(tx);
 	kfree(tx);
 }
 

@@ -347,4 +347,5 @@ const struct moderato_feature moderato_xdp_feature = {
 	.rx_create = moderato_xdp_rx_create,
 	.rx_destroy = moderato_xdp_rx_destroy,
 	.tx_create = moderato_xdp_tx_create,
+	.tx_destroy = moderato_xdp_free_aside,
 };

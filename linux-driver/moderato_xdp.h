@@ -102,6 +102,7 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 		      struct xdp_frame **frame, u32 flags);
 struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done);
+void moderato_xdp_free_aside(struct moderato_tx *tx);
 void moderato_xdp_drop(struct moderato_tx_buf *buf);
 int moderato_xsk_poll(struct napi_struct *napi, int budget);
 void moderato_xsk_empty(struct moderato_rx *rx);

@@ -135,6 +135,38 @@ static __always_inline void moderato_xdp_take_bulk(struct moderato_tx *tx,
 	rcu_read_unlock();
 }
 
+/* The same with interrupts off, perhaps for ever: netpoll in a panic. Pools belong to
+ * softirqs, so that these frames leave only their slots. A list links them by a field
+ * that is for the way in.
+ */
+static void moderato_xdp_set_aside(struct moderato_tx *tx,
+				   struct moderato_tx_done *done)
+{
+	struct moderato_ring *ring = &tx->ring;
+	struct moderato_tx_buf *buf;
+
+	while ((buf = moderato_xdp_left(tx, done))) {
+		if (!(buf->flags & MODERATO_TX_POOLED))
+			dma_unmap_page(tx->dev, buf->dma, buf->len,
+				       DMA_TO_DEVICE);
+		buf->frame->dev_rx = (struct net_device *)tx->aside;
+		tx->aside = buf->frame;
+		/* As in moderato_tx_take() */
+		smp_store_release(&ring->consumer, (u16)(ring->consumer + 1));
+	}
+}
+
+/* In a later poll, or with the ring */
+void moderato_xdp_free_aside(struct moderato_tx *tx)
+{
+	while (tx->aside) {
+		struct xdp_frame *frame = tx->aside;
+
+		tx->aside = (struct xdp_frame *)frame->dev_rx;
+		xdp_return_frame(frame);
+	}
+}
+
 /* In the place of moderato_tx_take_planned(): frames, up to the next skb, or to what
  * is a socket's (moderato_xsk_take()). A loop, since more may complete while some are
  * taken.
@@ -155,12 +187,12 @@ struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 			return NULL;
 		if (!(flags & MODERATO_TX_FRAME))
 			return moderato_tx_take_planned(tx, done);
-		/* Netpoll, for instance: pools belong to softirqs. A later
-		 * poll comes.
-		 */
-		if (irqs_disabled())
-			return NULL;
+		if (unlikely(irqs_disabled())) {
+			moderato_xdp_set_aside(tx, done);
+			continue;
+		}
 		moderato_xdp_take_bulk(tx, done);
+		moderato_xdp_free_aside(tx);
 	}
 	return NULL;
 }
