@@ -92,6 +92,14 @@ static void moderato_xdp_tx_create(struct moderato_tx *tx)
 
 /* What suits ---------------------------------------------------------------- */
 
+/* Whether rings are for a program. Its end may have found no memory for others */
+static bool moderato_xdp_has_rings(const struct moderato_priv *priv)
+{
+	const struct moderato_rx *rx = priv->queue[0].rx;
+
+	return priv->xdp->prog || (rx && rx->program);
+}
+
 /* Return: why there cannot be a program, with the sockets without copies that there
  * are, and what to switch; or NULL
  */
@@ -111,14 +119,14 @@ const char *moderato_xdp_unfit(const struct moderato_priv *priv,
 	return why;
 }
 
-/* As long as there is a program, what it needs stays */
+/* As long as there are rings for a program, what they need stays */
 static bool moderato_xdp_suits(const struct moderato_priv *priv,
 			       const struct moderato_config *config,
 			       unsigned int mtu)
 {
 	const char *why = NULL;
 
-	if (priv->xdp->prog)
+	if (moderato_xdp_has_rings(priv))
 		why = moderato_xdp_unfit(priv, config, mtu);
 	if (why)
 		netdev_warn(priv->ndev, "%s, or detach the program\n", why);
@@ -130,7 +138,7 @@ static netdev_features_t moderato_xdp_fix_features(struct net_device *ndev,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-	if (priv->xdp->prog)
+	if (moderato_xdp_has_rings(priv))
 		features &= ~NETIF_F_GRO_HW;
 	return priv->xdp->netdev_ops.ndo_fix_features(ndev, features);
 }
@@ -140,7 +148,7 @@ static int moderato_xdp_set_rxnfc(struct net_device *ndev,
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-	if (priv->xdp->prog && cmd->cmd == ETHTOOL_SRXCLSRLINS) {
+	if (moderato_xdp_has_rings(priv) && cmd->cmd == ETHTOOL_SRXCLSRLINS) {
 		netdev_warn(ndev,
 			    "no frame is urgent with XDP: detach the program\n");
 		return -EBUSY;
@@ -162,8 +170,28 @@ static int moderato_xdp_check(const struct moderato_priv *priv,
 		moderato_xdp_unsuited_too(priv->ndev->features, urgent), extack);
 }
 
-/* New rings, with @prog or without. Return: 0, or an error, and all is as before: if
- * it is the hardware that failed, there are new rings, too, though none runs.
+/* The last program's end cannot fail, though there is no memory for other rings: the
+ * same ones come up again, without sockets' memory, and their frames go to the stack.
+ */
+static void moderato_xdp_keep_rings(struct moderato_priv *priv)
+{
+	bool present = netif_device_present(priv->ndev);
+	struct moderato_queue *q;
+	int err = 0;
+
+	for (q = priv->queue; q < moderato_used_end(priv); q++) {
+		if (present && !err)
+			err = moderato_rx_reset(q->rx) ?:
+			      moderato_tx_reset(q->tx);
+		WRITE_ONCE(q->rx->program->prog, NULL);
+	}
+	if (err)
+		moderato_give_up(priv);
+}
+
+/* New rings, with @prog or without. Return: 0, or an error with @prog, and all is as
+ * before: if it is the hardware that failed, there are new rings, too, though none
+ * runs.
  */
 static int moderato_xdp_switch(struct moderato_priv *priv,
 			       struct bpf_prog *prog)
@@ -181,6 +209,10 @@ static int moderato_xdp_switch(struct moderato_priv *priv,
 	err = moderato_change(priv, &config, priv->ndev->mtu, true, true);
 	if (err && present && !netif_device_present(priv->ndev))
 		err = 0;
+	if (err && !prog) {
+		moderato_xdp_keep_rings(priv);
+		err = 0;
+	}
 	if (err)
 		xdp->prog = old;
 	if (xdp->prog)
@@ -200,7 +232,7 @@ static void moderato_xdp_replace(struct moderato_priv *priv,
 			WRITE_ONCE(q->rx->program->prog, prog);
 }
 
-/* Return: 0, or an error, and nothing is changed */
+/* Return: 0, or an error with @prog, and nothing is changed */
 static int moderato_xdp_setup(struct moderato_priv *priv, struct bpf_prog *prog,
 			      struct netlink_ext_ack *extack)
 {
@@ -332,18 +364,8 @@ static int moderato_xdp_init(struct moderato_priv *priv)
 	return 0;
 }
 
-/* A bpf_link's, if there was no memory for rings without it as it ended: Linux takes
- * it for detached, and does not ask again
- */
-static void moderato_xdp_free(struct moderato_priv *priv)
-{
-	if (priv->xdp && priv->xdp->prog)
-		bpf_prog_put(priv->xdp->prog);
-}
-
 const struct moderato_feature moderato_xdp_feature = {
 	.init = moderato_xdp_init,
-	.free = moderato_xdp_free,
 	.rx_create = moderato_xdp_rx_create,
 	.rx_destroy = moderato_xdp_rx_destroy,
 	.tx_create = moderato_xdp_tx_create,

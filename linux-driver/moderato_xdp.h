@@ -73,6 +73,7 @@ struct moderato_xdp_buff {
 };
 
 /* Of a ring: what its frames are shown to
+ * @prog: NULL: they go to the stack
  * @spread: bits of a buffer's place in its page
  * @pool: while the ring receives into it; else NULL
  * @zero: then, what of it each slot has

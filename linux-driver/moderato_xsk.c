@@ -33,12 +33,20 @@ static int moderato_xsk_rx_create(struct moderato_rx *rx)
 	return 0;
 }
 
+/* What a queue's rings use; NULL: their own memory */
+static struct xsk_buff_pool *moderato_xsk_pool(const struct moderato_queue *q)
+{
+	const struct moderato_xdp *xdp = q->priv->xdp;
+
+	return xdp->prog ? xdp->xsk[q->index].pool : NULL;
+}
+
 /* An owner with few chunks, or a slow one, must not pause the link for ever */
 static void moderato_xsk_pause_less(struct moderato_priv *priv)
 {
 	if (priv->features & MODERATO_FEATURES_PAUSE)
 		for (int i = 0; i < priv->count; i++)
-			if (priv->xdp->xsk[i].pool)
+			if (moderato_xsk_pool(&priv->queue[i]))
 				writel(0, priv->regs + MODERATO_PAUSE_RING);
 }
 
@@ -55,7 +63,7 @@ static void moderato_xsk_queue_down(struct moderato_queue *q)
 static void moderato_xsk_rx_up(struct moderato_rx *rx)
 {
 	struct moderato_queue *q = rx->queue;
-	struct moderato_xsk *xsk = &q->priv->xdp->xsk[q->index];
+	struct xsk_buff_pool *pool = moderato_xsk_pool(q);
 	u32 size = moderato_size(rx->ring.order);
 	u32 control;
 
@@ -64,15 +72,15 @@ static void moderato_xsk_rx_up(struct moderato_rx *rx)
 	if (!rx->program)
 		return;
 	moderato_xsk_pause_less(q->priv);
-	rx->program->pool = xsk->pool;
-	if (!xsk->pool)
+	rx->program->pool = pool;
+	if (!pool)
 		return;
-	xsk->rx = rx;
+	q->priv->xdp->xsk[q->index].rx = rx;
 
 	/* Chunks may be shorter than frames that others send */
 	control = FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 			     min(rx->room,
-				 xsk_pool_get_rx_frame_size(xsk->pool)));
+				 xsk_pool_get_rx_frame_size(pool)));
 	for (u32 slot = 0; slot < size; slot++)
 		rx->ring.desc[slot].control = cpu_to_le32(control);
 	/* The first poll fills them, and with polled Tx it comes at once */
@@ -90,7 +98,7 @@ static void moderato_xsk_kick(struct moderato_queue *q)
 static void moderato_xsk_tx_up(struct moderato_tx *tx)
 {
 	struct moderato_queue *q = tx->queue;
-	struct xsk_buff_pool *pool = q->priv->xdp->xsk[q->index].pool;
+	struct xsk_buff_pool *pool = moderato_xsk_pool(q);
 
 	/* It sends no frames but skbs */
 	if (!tx->drop_frame)

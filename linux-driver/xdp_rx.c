@@ -86,18 +86,17 @@ static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
 	return skb;
 }
 
-/* Does with the frame in @slot, which is in @round, what the program says. In the
+/* Does with the frame in @slot, which is in @round, what @prog says. In the
  * slot there is another buffer then; or the same one, if nobody has taken that.
  *
  * Return: what is for the stack, or NULL
  */
 static __always_inline struct sk_buff *
-moderato_xdp_act(struct moderato_rx *rx, u32 slot, u32 act,
-		 struct moderato_xdp_round *round,
+moderato_xdp_act(struct moderato_rx *rx, u32 slot, struct bpf_prog *prog,
+		 u32 act, struct moderato_xdp_round *round,
 		 struct moderato_rx_done *done)
 {
 	struct moderato_rx_buf *buf = &rx->buf[slot];
-	struct bpf_prog *prog = READ_ONCE(rx->program->prog);
 	struct xdp_buff *xdp = &round->buff.xdp;
 	struct moderato_rx_buf fresh;
 	struct sk_buff *skb = NULL;
@@ -167,6 +166,7 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status, bool more,
 	u32 slot = moderato_slot(index, rx->ring.order);
 	struct moderato_rx_buf *buf = &rx->buf[slot];
 	struct xdp_buff *xdp = &round->buff.xdp;
+	struct bpf_prog *prog;
 	u32 act;
 
 	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
@@ -184,9 +184,10 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status, bool more,
 			 XDP_PACKET_HEADROOM + MODERATO_RX_OFFSET, len, true);
 	if (more)
 		moderato_xdp_tell(rx, slot, status, &round->buff, done);
-	act = bpf_prog_run_xdp(READ_ONCE(rx->program->prog), xdp);
+	prog = READ_ONCE(rx->program->prog);
+	act = likely(prog) ? bpf_prog_run_xdp(prog, xdp) : XDP_PASS;
 	if (act != XDP_DROP)
-		return moderato_xdp_act(rx, slot, act, round, done);
+		return moderato_xdp_act(rx, slot, prog, act, round, done);
 
 	/* What the program wrote must not come after what the hardware does */
 	dma_sync_single_for_device(rx->dev, buf->dma, rx->room, rx->dir);

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Rings for XDP where something is missing: memory for others as the last program ends, interrupts for
+frames that were sent.
+"""
+
+import pytest
+import watched
+from guests import collect, offer, statistics
+from test_xdp import KERNEL, bring
+from test_xsk import begin, end, put
+
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
+
+SYSTEM = System(kernel=KERNEL)
+FAIL = f"{watched.PARAMETERS}/fail"
+# Rings of four: what moderates them has to suit that.
+SHORT = [f"ethtool -C {port} adaptive-rx off rx-frames 1 rx-usecs 0 tx-frames 1 tx-usecs 0; "
+         f"ethtool -G {port} rx 4 tx 4" for port in ("eth0", "eth1")]
+LEAST = 11  # allocations of a ring for each direction, with four buffers
+XDP_FRAMES, MESSAGES = 30, 600
+
+
+@pytest.fixture
+def guest(tmp_path):
+    with watched.guest(tmp_path, SYSTEM) as session:
+        session.mailbox = machine(system=SYSTEM).mailbox
+        yield session
+
+
+def forwards(guest):
+    """The stack forwards all frames."""
+    offer(guest, 20)
+    assert [port["lost"] for port in collect(guest)] == [0, 0]
+
+
+def test_end_of_a_program_without_memory(guest):
+    """It does not fail, whichever allocation does: a bpf_link has nobody to tell. No frame meets the
+    program, or a socket's memory, afterwards; other rings come with the next change that takes some."""
+    guest.check(SHORT[0])
+    guest.check("xdp drop eth0")
+    failed = 0
+    while True:
+        failed += 1
+        guest.check(f"echo {failed} > {FAIL}; xdp off eth0")
+        left = int(guest.check(f"cat {FAIL}; echo 0 > {FAIL}"))
+        if left:
+            break
+        if failed in (1, LEAST):
+            assert guest.type("ethtool --set-priv-flags eth0 rx-napi off")[0] != 0
+            forwards(guest)
+        guest.check("xdp drop eth0")
+    assert failed > LEAST
+
+    guest.check("ethtool -G eth0 rx 256 tx 256")
+    put(guest, guest.mailbox)
+    guest.check(f"xdp {bring(guest, 'sockets')} eth0")
+    begin(guest, "zero echo eth0 100")
+    guest.check(f"echo 1 > {FAIL}; xdp off eth0; echo 0 > {FAIL}")
+    forwards(guest)
+    said = end(guest)
+    assert said["received"] == said["posted"] == "0"
+    guest.check("ethtool -G eth0 rx 128; ethtool --set-priv-flags eth0 rx-napi off")
+    forwards(guest)
+    assert watched.judged(guest) == []
+    guest.check("ip link set eth0 down; ip link set eth1 down; rmmod moderato")
+    assert watched.complaints(guest) == []
+
+
+def test_frames_are_taken_with_interrupts_off(guest):
+    """More messages than the ring has room for, as of a panic: frames of XDP that are on the ring before
+    them leave it, and a later poll frees their memory."""
+    guest.check("ethtool -C eth1 adaptive-tx off tx-frames 100 tx-usecs 100000")
+    guest.check("ip neigh | xdp forward eth0 eth1")
+    port = {"frame_bytes": 64, "load_percent": 50, "frames": XDP_FRAMES}
+    guest.call("offer", ports=[port])
+    guest.check(f"echo {MESSAGES} > {watched.PARAMETERS}/panic")
+    assert statistics(guest, "eth1")["tx_xdp_xmit"] == XDP_FRAMES
+    first = guest.call("collect")["ports"][0]
+    assert (first["corrupted"], first["duplicated"], first["left"]["bad_fcs"]) == (0, 0, 0)
+    forwards(guest)
+    assert watched.judged(guest) == []
+    guest.check("xdp off eth0 eth1; ip link set eth0 down; ip link set eth1 down; rmmod moderato")
+    assert watched.complaints(guest) == []
