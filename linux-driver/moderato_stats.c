@@ -94,32 +94,30 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 
 static_assert(ARRAY_SIZE(moderato_counter_names) == MODERATO_PRIVATE_COUNTERS);
 
-static void moderato_stats_update(struct moderato_priv *priv)
+/* Extends each counter, or only notes its value. Interrupts come in between. */
+static void moderato_stats_walk(struct moderato_priv *priv, bool count)
 {
 	struct moderato_hw_stats *stats = &priv->hw_stats;
-
-	lockdep_assert_held(&stats->lock);
-	/* Asleep, it may have no power to answer */
-	if (!netif_device_present(priv->ndev))
-		return;
+	unsigned long flags;
 
 	for (int i = 0; i < MODERATO_COUNTERS; i++) {
-		u32 now = readl(priv->regs + moderato_counter_offsets[i]);
+		u32 now;
 
-		stats->total[i] += (u32)(now - stats->last[i]);
+		spin_lock_irqsave(&stats->lock, flags);
+		now = readl(priv->regs + moderato_counter_offsets[i]);
+		if (count)
+			stats->total[i] += (u32)(now - stats->last[i]);
 		stats->last[i] = now;
+		spin_unlock_irqrestore(&stats->lock, flags);
 	}
 }
 
 /* In any context */
 void moderato_stats_look(struct moderato_priv *priv)
 {
-	struct moderato_hw_stats *stats = &priv->hw_stats;
-	unsigned long flags;
-
-	spin_lock_irqsave(&stats->lock, flags);
-	moderato_stats_update(priv);
-	spin_unlock_irqrestore(&stats->lock, flags);
+	/* Asleep, it may have no power to answer */
+	if (netif_device_present(priv->ndev))
+		moderato_stats_walk(priv, true);
 }
 
 static void moderato_stats_work(struct work_struct *work)
@@ -149,14 +147,7 @@ void moderato_stats_init(struct moderato_priv *priv)
 /* Counts from now on: what the counters hold is of somebody before, or gone */
 void moderato_stats_resync(struct moderato_priv *priv)
 {
-	struct moderato_hw_stats *stats = &priv->hw_stats;
-	unsigned long flags;
-
-	spin_lock_irqsave(&stats->lock, flags);
-	for (int i = 0; i < MODERATO_COUNTERS; i++)
-		stats->last[i] = readl(priv->regs +
-				       moderato_counter_offsets[i]);
-	spin_unlock_irqrestore(&stats->lock, flags);
+	moderato_stats_walk(priv, false);
 }
 
 void moderato_stats_start(struct moderato_priv *priv)
@@ -176,8 +167,8 @@ void moderato_stats_read(struct moderato_priv *priv,
 	struct moderato_hw_stats *stats = &priv->hw_stats;
 	unsigned long flags;
 
+	moderato_stats_look(priv);
 	spin_lock_irqsave(&stats->lock, flags);
-	moderato_stats_update(priv);
 	memcpy(total, stats->total, sizeof(stats->total));
 	spin_unlock_irqrestore(&stats->lock, flags);
 }
