@@ -143,8 +143,8 @@ static void moderato_table_read(struct moderato_offload *o,
 	tags = entry->kind & MODERATO_FLOW_KIND_TAGGED ? frames * VLAN_HLEN : 0;
 	moderato_forwarded_add(&o->rx, frames, octets + tags);
 	tags = entry->tag & MODERATO_FLOW_TAG_INSERT ? frames * VLAN_HLEN : 0;
-	if (o->peer)
-		moderato_forwarded_add(&o->peer->tx, frames, octets + tags);
+	/* Flows end before the peer does */
+	moderato_forwarded_add(&o->peer->tx, frames, octets + tags);
 }
 
 /* At the flow at this place, if there is one */
