@@ -31,18 +31,22 @@ static void moderato_offload_drop(struct moderato_offload *o,
 	kfree(flow);
 }
 
-/* Of a kernel that asks no more, or is about to begin */
-static void moderato_offload_drop_all(struct moderato_offload *o)
+/* The flows of a table that has ended; those of others stay. Softirqs wait for a
+ * few flows at a time only.
+ */
+static void moderato_offload_drop_table(struct moderato_offload *o,
+					const struct moderato_flowtable *table)
 {
 	struct moderato_flow *flow;
 	struct hlist_node *next;
-	int i;
 
-	spin_lock_bh(&moderato_offload_lock);
-	moderato_table_flush(o);
-	hash_for_each_safe(o->flows, i, next, flow, node)
-		moderato_offload_drop(o, flow);
-	spin_unlock_bh(&moderato_offload_lock);
+	for (int i = 0; i < HASH_SIZE(o->flows); i++) {
+		spin_lock_bh(&moderato_offload_lock);
+		hlist_for_each_entry_safe(flow, next, &o->flows[i], node)
+			if (flow->table == table)
+				moderato_offload_drop(o, flow);
+		spin_unlock_bh(&moderato_offload_lock);
+	}
 }
 
 /* *@new is used if the flow is one, and enters; *@spare as moderato_table_insert()
@@ -84,9 +88,10 @@ static int moderato_offload_enter(struct moderato_offload *o,
 	return err;
 }
 
-static int moderato_offload_replace(struct moderato_offload *o,
+static int moderato_offload_replace(const struct moderato_flowtable *table,
 				    struct flow_cls_offload *cls)
 {
+	struct moderato_offload *o = table->offload;
 	struct netlink_ext_ack *extack = cls->common.extack;
 	struct moderato_flow *flow;
 	struct moderato_hop *hop;
@@ -106,6 +111,7 @@ static int moderato_offload_replace(struct moderato_offload *o,
 	err = -ENOMEM;
 	if (flow && hop) {
 		flow->cookie = cls->cookie;
+		flow->table = table;
 		flow->place = -1;
 		spin_lock_bh(&moderato_offload_lock);
 		err = moderato_offload_enter(o, cls->cookie, &r, &flow, &hop,
@@ -155,9 +161,12 @@ static int moderato_offload_stats(struct moderato_offload *o,
 	return flow ? 0 : -ENOENT;
 }
 
+/* Flow tables --------------------------------------------------------------- */
+
 static int moderato_offload_call(enum tc_setup_type type, void *type_data,
 				 void *priv)
 {
+	const struct moderato_flowtable *table = priv;
 	struct flow_cls_offload *cls = type_data;
 
 	if (type != TC_SETUP_CLSFLOWER)
@@ -165,34 +174,97 @@ static int moderato_offload_call(enum tc_setup_type type, void *type_data,
 
 	switch (cls->command) {
 	case FLOW_CLS_REPLACE:
-		return moderato_offload_replace(priv, cls);
+		return moderato_offload_replace(table, cls);
 	case FLOW_CLS_DESTROY:
-		return moderato_offload_destroy(priv, cls);
+		return moderato_offload_destroy(table->offload, cls);
 	case FLOW_CLS_STATS:
-		return moderato_offload_stats(priv, cls);
+		return moderato_offload_stats(table->offload, cls);
 	default:
 		return -EOPNOTSUPP;
 	}
 }
 
-/* One flow table for each interface */
+/* After the last call for this table */
+static void moderato_offload_release(void *priv)
+{
+	kfree(priv);
+}
+
+static int moderato_offload_bind(struct moderato_offload *o,
+				 struct flow_block_offload *f)
+{
+	struct moderato_flowtable *table;
+	struct flow_block_cb *cb;
+
+	cb = flow_block_cb_lookup(f->block, moderato_offload_call, o);
+	if (cb) {
+		flow_block_cb_incref(cb);
+		return 0;
+	}
+	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	table->offload = o;
+	cb = flow_block_cb_alloc(moderato_offload_call, o, table,
+				 moderato_offload_release);
+	if (IS_ERR(cb)) {
+		kfree(table);
+		return PTR_ERR(cb);
+	}
+	flow_block_cb_incref(cb);
+	flow_block_cb_add(cb, f);
+	spin_lock_bh(&moderato_offload_lock);
+	if (list_empty(&o->blocks))
+		moderato_watch_begin(o);
+	list_add_tail(&cb->driver_list, &o->blocks);
+	spin_unlock_bh(&moderato_offload_lock);
+	schedule_delayed_work(&o->look, MODERATO_OFFLOAD_LOOK);
+	return 0;
+}
+
+static int moderato_offload_unbind(struct moderato_offload *o,
+				   struct flow_block_offload *f)
+{
+	struct flow_block_cb *cb;
+
+	cb = flow_block_cb_lookup(f->block, moderato_offload_call, o);
+	if (!cb)
+		return -ENOENT;
+	if (flow_block_cb_decref(cb))
+		return 0;
+
+	flow_block_cb_remove(cb, f);
+	spin_lock_bh(&moderato_offload_lock);
+	list_del(&cb->driver_list);
+	spin_unlock_bh(&moderato_offload_lock);
+	/* Nobody ends them any more */
+	moderato_offload_drop_table(o, flow_block_cb_priv(cb));
+	return 0;
+}
+
+/* A rule set that replaces another one binds its flow table before it unbinds the
+ * old one.
+ */
 static int moderato_offload_setup_tc(struct net_device *ndev,
 				     enum tc_setup_type type, void *type_data)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
-	struct flow_block_offload *block = type_data;
+	struct flow_block_offload *f = type_data;
 	struct moderato_offload *o = priv->offload;
-	int err;
 
-	if (type != TC_SETUP_FT)
+	if (type != TC_SETUP_FT ||
+	    f->binder_type != FLOW_BLOCK_BINDER_TYPE_CLSACT_INGRESS)
 		return -EOPNOTSUPP;
 
-	err = flow_block_cb_setup_simple(block, &o->blocks,
-					 moderato_offload_call, o, o, true);
-	/* Nobody ends its flows any more */
-	if (!err && block->command == FLOW_BLOCK_UNBIND)
-		moderato_offload_drop_all(o);
-	return err;
+	f->driver_block_list = &o->blocks;
+	switch (f->command) {
+	case FLOW_BLOCK_BIND:
+		return moderato_offload_bind(o, f);
+	case FLOW_BLOCK_UNBIND:
+		return moderato_offload_unbind(o, f);
+	default:
+		return -EOPNOTSUPP;
+	}
 }
 
 /* Looking ------------------------------------------------------------------- */
@@ -210,8 +282,6 @@ static void moderato_offload_ask(struct moderato_offload *o)
 			neigh_event_send(hop->neigh, NULL);
 		hop->active = false;
 	}
-	if (o->count)
-		schedule_delayed_work(&o->look, MODERATO_OFFLOAD_LOOK);
 	spin_unlock_bh(&moderato_offload_lock);
 }
 
@@ -233,8 +303,16 @@ static void moderato_offload_look(struct work_struct *work)
 						  struct moderato_offload,
 						  look);
 
-	moderato_offload_count(o);
-	moderato_offload_ask(o);
+	moderato_watch_look(o);
+	if (time_is_before_eq_jiffies(o->looked + MODERATO_OFFLOAD_COUNT)) {
+		o->looked = jiffies;
+		moderato_offload_count(o);
+		moderato_offload_ask(o);
+	}
+	spin_lock_bh(&moderato_offload_lock);
+	if (!list_empty(&o->blocks))
+		schedule_delayed_work(&o->look, MODERATO_OFFLOAD_LOOK);
+	spin_unlock_bh(&moderato_offload_lock);
 }
 
 /* Settings and statistics --------------------------------------------------- */
@@ -391,6 +469,7 @@ static int moderato_offload_init(struct moderato_priv *priv)
 	INIT_LIST_HEAD(&o->hops);
 	INIT_LIST_HEAD(&o->blocks);
 	o->counted = jiffies;
+	o->looked = jiffies;
 	INIT_DELAYED_WORK(&o->look, moderato_offload_look);
 	u64_stats_init(&o->rx.syncp);
 	u64_stats_init(&o->tx.syncp);
@@ -407,7 +486,7 @@ static int moderato_offload_init(struct moderato_priv *priv)
 	return 0;
 }
 
-/* Its interface is gone, and so are its flows */
+/* Its interface is gone, and with it its flow tables and their flows */
 static void moderato_offload_free(struct moderato_priv *priv)
 {
 	struct moderato_offload *o = priv->offload;
@@ -416,7 +495,6 @@ static void moderato_offload_free(struct moderato_priv *priv)
 		return;
 
 	moderato_watch_stop(o);
-	moderato_offload_drop_all(o);
 	cancel_delayed_work_sync(&o->look);
 	of_node_put(o->peer_node);
 	priv->offload = NULL;

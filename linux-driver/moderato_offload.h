@@ -12,14 +12,17 @@
 
 #define MODERATO_OFFLOAD_HASH_BITS	8
 
-/* Octets of a flow at 1 Gb/s wrap in 34 s */
-#define MODERATO_OFFLOAD_LOOK		(10 * HZ)
+/* How often the driver looks for changes that no notifier reports, and how often
+ * it reads all counters: octets of a flow at 1 Gb/s wrap in 34 s
+ */
+#define MODERATO_OFFLOAD_LOOK		(HZ / 2)
+#define MODERATO_OFFLOAD_COUNT		(10 * HZ)
 
 /* A neighbour that flows of the hardware go to
  * @neigh: held
  * @flows: how many
  * @address: that they have
- * @active: frames went there since @look of the table
+ * @active: frames went there since the kernel was last told to check it
  */
 struct moderato_hop {
 	struct list_head list;
@@ -29,9 +32,15 @@ struct moderato_hop {
 	bool active;
 };
 
+/* A flow table of the kernel's that offers flows to a MAC */
+struct moderato_flowtable {
+	struct moderato_offload *offload;
+};
+
 /* A flow of the kernel's that was in the hardware once; whether it is there now
  * or not, it stays until the kernel ends it, and with it what was counted
  * @cookie: the kernel's name for it
+ * @table: that it belongs to
  * @place: in the hardware's table; negative: it is not there
  * @hop: while it is there
  * @seen_frames, @seen_octets: what its counters read last
@@ -41,6 +50,7 @@ struct moderato_hop {
 struct moderato_flow {
 	struct hlist_node node;
 	unsigned long cookie;
+	const struct moderato_flowtable *table;
 	struct moderato_entry entry;
 	int place;
 	struct moderato_hop *hop;
@@ -74,11 +84,15 @@ struct moderato_forwarded {
  * @at: the flow at each place of the table, or NULL
  * @flows: all of them, by cookie
  * @hops: neighbours that those in the hardware go to
- * @blocks: what the kernel calls
+ * @blocks: the callbacks of the kernel's flow tables; several while one replaces
+ *	    another
  * @rx, @tx: of this interface
  * @full, @flushes: how often there was no place, and all had to go
  * @counted: when all counters were read for the interface's statistics
- * @look: reads them before they can wrap
+ * @looked: when @look read them
+ * @genid: of the kernel's routes that flows are made from
+ * @look: reads counters before they can wrap, and looks for changes that no
+ *	  notifier reports; while there are @blocks
  * @netdev_ops, @ethtool_ops: what there is without
  */
 struct moderato_offload {
@@ -99,6 +113,8 @@ struct moderato_offload {
 	u64 full;
 	u64 flushes;
 	unsigned long counted;
+	unsigned long looked;
+	int genid;
 	struct delayed_work look;
 	struct work_struct settle;
 	struct notifier_block netdev_nb;
@@ -127,6 +143,8 @@ struct neighbour *moderato_watch_route(const struct moderato_offload *o,
 				       const struct moderato_rule *r,
 				       struct netlink_ext_ack *extack);
 void moderato_watch_upset(struct moderato_offload *o);
+void moderato_watch_begin(struct moderato_offload *o);
+void moderato_watch_look(struct moderato_offload *o);
 int moderato_watch_start(struct moderato_offload *o);
 void moderato_watch_stop(struct moderato_offload *o);
 

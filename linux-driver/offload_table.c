@@ -301,10 +301,8 @@ int moderato_table_insert(struct moderato_offload *o,
 	if (err)
 		return err;
 
-	if (!o->count++) {
+	if (!o->count++)
 		moderato_table_enable(o);
-		schedule_delayed_work(&o->look, MODERATO_OFFLOAD_LOOK);
-	}
 	o->at[place] = flow;
 	flow->place = place;
 	flow->seen_frames = 0;

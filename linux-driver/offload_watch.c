@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What flows in the hardware are made from: routes, neighbours, interfaces. A
- * flow that was entered under an earlier one is gone before who changes it goes
- * on, and comes back only if the kernel's rule is still what the routes say: of
- * flows meant for hardware, Linux keeps the addresses of Ethernet that they began
- * with.
+/* What flows in the hardware are made from: routes, neighbours, interfaces. When
+ * one of these changes, the driver removes the entries before the task that makes
+ * the change goes on. Then it has Linux end the flows, too: for hardware, Linux
+ * copies the Ethernet addresses that a flow begins with, and would send to them
+ * until the flow ends. The next packet is routed anew, and begins a new flow.
  */
 
 #include <linux/device.h>
+#include <linux/inetdevice.h>
+#include <linux/module.h>
 #include <linux/of.h>
 #include <net/arp.h>
 #include <net/fib_notifier.h>
 #include <net/ip_fib.h>
+#include <net/net_namespace.h>
 #include <net/netevent.h>
+#include <net/netfilter/nf_flow_table.h>
 #include <net/nexthop.h>
 
 #include "moderato_offload.h"
@@ -77,7 +81,7 @@ moderato_watch_next(const struct moderato_offload *o,
 }
 
 /* The interface of the kernel's that frames of @r come by; NULL if there is none that
- * is up and routes them, as one of a bridge does not
+ * is up and forwards them. A port of a bridge forwards none: VLANs of the bridge do.
  */
 static const struct net_device *
 moderato_watch_in(const struct moderato_offload *o,
@@ -85,10 +89,18 @@ moderato_watch_in(const struct moderato_offload *o,
 {
 	struct net_device *in = o->priv->ndev;
 	struct net_device *master;
+	struct in_device *in_dev;
 
-	if (r->tagged)
+	if (r->tagged) {
+		/* Finds VLANs of the master, too */
 		in = __vlan_find_dev_deep_rcu(in, htons(ETH_P_8021Q), r->vid);
-	if (!in || !(in->flags & IFF_UP) || !net_eq(dev_net(in), &init_net))
+		if (!in || !moderato_watch_is_vlan(in, o->priv->ndev))
+			return NULL;
+	}
+	if (!(in->flags & IFF_UP) || !net_eq(dev_net(in), &init_net))
+		return NULL;
+	in_dev = __in_dev_get_rcu(in);
+	if (!in_dev || !IN_DEV_FORWARD(in_dev))
 		return NULL;
 	master = netdev_master_upper_dev_get_rcu(in);
 	return master && !netif_is_l3_master(master) ? NULL : in;
@@ -121,7 +133,9 @@ static struct neighbour *moderato_watch_find(const struct moderato_offload *o,
 	    found.type != RTN_UNICAST)
 		return NULL;
 	/* The hardware knows no MTU but the link's */
-	if (found.fi->fib_mtu && found.fi->fib_mtu < o->peer->priv->ndev->mtu)
+	if (READ_ONCE(init_net.ipv4.sysctl_ip_fwd_use_pmtu) ||
+	    (found.fi->fib_mtu &&
+	     found.fi->fib_mtu < o->peer->priv->ndev->mtu))
 		return NULL;
 
 	for (int i = 0; !neigh && i < fib_info_num_path(found.fi); i++)
@@ -191,16 +205,57 @@ void moderato_watch_upset(struct moderato_offload *o)
 	schedule_work(&o->settle);
 }
 
+/* All flows of this port, also those in software, begin anew. Waits for Linux'
+ * offers. A kernel whose flow tables are a module has it while there is a table,
+ * and a driver without one need not load it.
+ */
+static void moderato_watch_renew(struct moderato_offload *o)
+{
+	typeof(nf_flow_table_cleanup) *cleanup;
+
+	cleanup = symbol_get(nf_flow_table_cleanup);
+	if (!cleanup)
+		return;
+	cleanup(o->priv->ndev);
+	symbol_put(nf_flow_table_cleanup);
+}
+
 static void moderato_watch_settle(struct work_struct *work)
 {
 	struct moderato_offload *o = container_of(work, struct moderato_offload,
 						  settle);
+	bool renew;
 
 	rtnl_lock();
 	spin_lock_bh(&moderato_offload_lock);
 	o->unsettled = false;
+	moderato_watch_begin(o);
+	renew = !list_empty(&o->blocks);
 	spin_unlock_bh(&moderato_offload_lock);
 	rtnl_unlock();
+	if (renew)
+		moderato_watch_renew(o);
+}
+
+/* Flows are made from the routes of now, as of this generation */
+void moderato_watch_begin(struct moderato_offload *o)
+{
+	lockdep_assert_held(&moderato_offload_lock);
+	o->genid = rt_genid_ipv4(&init_net);
+}
+
+/* No notifier reports ip_forward and other switches of routing, nor policies of
+ * IPsec; but routes that Linux has cached are void then, by their generation.
+ */
+void moderato_watch_look(struct moderato_offload *o)
+{
+	bool changed;
+
+	spin_lock_bh(&moderato_offload_lock);
+	changed = o->genid != rt_genid_ipv4(&init_net);
+	spin_unlock_bh(&moderato_offload_lock);
+	if (changed)
+		moderato_watch_upset(o);
 }
 
 static int moderato_watch_fib(struct notifier_block *nb, unsigned long event,
@@ -218,22 +273,41 @@ static int moderato_watch_fib(struct notifier_block *nb, unsigned long event,
 static int moderato_watch_nexthop(struct notifier_block *nb,
 				  unsigned long event, void *ptr)
 {
-	moderato_watch_upset(container_of(nb, struct moderato_offload,
-					  nexthop_nb));
+	struct moderato_offload *o = container_of(nb, struct moderato_offload,
+						  nexthop_nb);
+
+	switch (event) {
+	case NEXTHOP_EVENT_DEL:
+	case NEXTHOP_EVENT_REPLACE:
+	case NEXTHOP_EVENT_BUCKET_REPLACE:
+		moderato_watch_upset(o);
+		break;
+	default:
+		/* Statistics, or a check before a change */
+		break;
+	}
 	return NOTIFY_DONE;
 }
 
-/* Flows that go to another address than @neigh has now, if any */
-static void moderato_watch_hop(struct moderato_offload *o,
+/* Removes entries that lead to another address than @neigh has now
+ *
+ * Return: whether there was one
+ */
+static bool moderato_watch_hop(struct moderato_offload *o,
 			       struct neighbour *neigh)
 {
+	bool was = false;
+
 	for (int i = 0; i < BIT(o->order); i++) {
 		struct moderato_flow *flow = o->at[i];
 
 		if (flow && flow->hop->neigh == neigh &&
-		    !moderato_watch_has_address(neigh, flow->hop->address))
+		    !moderato_watch_has_address(neigh, flow->hop->address)) {
 			moderato_table_remove(o, flow);
+			was = true;
+		}
 	}
+	return was;
 }
 
 static int moderato_watch_netevent(struct notifier_block *nb,
@@ -241,13 +315,16 @@ static int moderato_watch_netevent(struct notifier_block *nb,
 {
 	struct moderato_offload *o = container_of(nb, struct moderato_offload,
 						  netevent_nb);
+	bool was;
 
 	if (event != NETEVENT_NEIGH_UPDATE)
 		return NOTIFY_DONE;
 
 	spin_lock_bh(&moderato_offload_lock);
-	moderato_watch_hop(o, ptr);
+	was = moderato_watch_hop(o, ptr);
 	spin_unlock_bh(&moderato_offload_lock);
+	if (was)
+		schedule_work(&o->settle);
 	return NOTIFY_DONE;
 }
 

@@ -4,6 +4,7 @@ differs from what software sends, and they end with what they were made from.
 """
 
 import re
+from pathlib import Path
 
 import modified
 import pytest
@@ -16,10 +17,11 @@ from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import PINNED, System
 from moderato.sim.lab.run.variants import FLOWS
-from moderato.soc.linux import kernel
+from moderato.soc.linux import kernel, userspace
 
 pytestmark = pytest.mark.slow
 
+HERE = Path(__file__).parent
 PORTS = ("eth0", "eth1")
 GUEST, TESTER = "02:4d:6f:64:00:0{}", "02:54:73:74:00:0{}"
 ENTRIES = 512  # of each MAC
@@ -30,7 +32,9 @@ def guest(request):
     """With a flow table for hardware; of two harts each has a port."""
     system = System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP), harts=request.param,
                     spread=PINNED)
-    with state.loaded(machine(system=system), True).open() as session:
+    m = machine(system=system)
+    with state.loaded(m, True).open() as session:
+        session.mailbox = m.mailbox
         for command in system.commands():
             session.check(command)
         session.check("echo 1 > /proc/sys/net/netfilter/nf_conntrack_acct")
@@ -146,15 +150,11 @@ ALL = None  # once; Linux offers them again
 CHANGES = {
     "a route": ("ip route add 203.0.113.0/24 via 198.19.0.2", ALL),
     "an address": ("ip addr add 203.0.113.1/24 dev eth1", ALL),
-    "a neighbour": (f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1",
-                    [0, 2]),
-    "no neighbour": ("ip neigh del 198.18.0.2 dev eth0", [2, 0]),
     "another neighbour": (f"ip neigh replace 198.19.0.9 lladdr {TESTER.format(9)} dev eth1",
                           [2, 2]),
     "the same neighbour": ("ip neigh replace 198.19.0.2 lladdr "
                            f"{TESTER.format(1)} nud reachable dev eth1", [2, 2]),
     "an MTU": ("ip link set eth1 mtu 1400", ALL),
-    "a MAC address": ("ip link set eth1 address 02:4d:6f:64:00:07", ALL),
     "a switch": ("ethtool -K eth0 hw-tc-offload off", [0, 2]),
     "an end": ("ip link set eth1 down", [0, 0]),
 }
@@ -181,19 +181,111 @@ def test_entries_end_with_what_they_are_made_from(guest, change):
         assert forward(guest) == [50, 50]
 
 
-def test_hardware_is_not_told_what_is_old(guest):
-    """Linux offers flows with the addresses that they began with, though a neighbour has another."""
+HOST = f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1"
+GATEWAY = f"ip neigh replace 198.19.0.9 lladdr {TESTER.format(9)} nud permanent dev eth1"
+# What changes the way of a flow's next frame, and what undoes it before `up static` does the rest
+EVENTS = {
+    "routing off": ("echo 0 > /proc/sys/net/ipv4/ip_forward", ""),
+    "a port's routing off": ("echo 0 > /proc/sys/net/ipv4/conf/eth0/forwarding",
+                             "echo 1 > /proc/sys/net/ipv4/conf/eth0/forwarding"),
+    "cached routes void": ("echo 1 > /proc/sys/net/ipv4/route/flush", ""),
+    "a neighbour moves": (HOST, ""),
+    "a neighbour is gone": ("ip neigh del 198.19.0.2 dev eth1", ""),
+    "a route by a gateway": (f"{GATEWAY}; ip route add 198.19.0.2 via 198.19.0.9",
+                             "ip route del 198.19.0.2"),
+    "a route to nowhere": ("ip route add blackhole 198.19.0.2", "ip route del blackhole 198.19.0.2"),
+    "a port without address": ("ip addr del 198.19.0.1/24 dev eth1", ""),
+    "a port's MAC address": ("ip link set eth1 address 02:4d:6f:64:00:07",
+                             f"ip link set eth1 address {GUEST.format(1)}"),
+    "a port's MTU": ("ip link set eth1 mtu 600", "ip link set eth1 mtu 1500"),
+    "a port is down": ("ip link set eth1 down", ""),
+}
+
+
+def test_frames_go_where_linux_sends_them_after_a_change(guest, tmp_path):
+    """After half a second at most, frames of a flow leave as without a flow table. The hardware has the
+    flow again, with its new addresses, if it still leaves by the other port."""
+    frames = [Ether(dst=GUEST.format(0), src=TESTER.format(0)) / IP(src="198.18.0.2", dst="198.19.0.2") /
+              UDP(sport=7, dport=9) / Raw(bytes(size)) for size in (100, 1000)]
+
+    def left() -> list[bytes]:
+        at = replay(guest, tmp_path, frames, quiet_cycles=2_000_000)[1]
+        return sorted(frame for frame in at if frame[30:34] == bytes([198, 19, 0, 2]))
+
+    def undone(undo: str):
+        guest.check(f"{undo or 'true'}; /etc/moderato/up static")
+
+    expected = {}
+    guest.check("flowtable --off")
+    plain = left()
+    for event, (change, undo) in EVENTS.items():
+        guest.check(change)
+        expected[event] = left()
+        undone(undo)
+        assert left() == plain, event
+    assert len({tuple(each) for each in expected.values()}) == 6
+    guest.check(f"flowtable --offload {' '.join(PORTS)}")
+    for event, (change, undo) in EVENTS.items():
+        for _ in range(3):
+            assert left() == plain, event
+        assert entries(guest) == [1, 1], event
+        # No notifier reports what is written there.
+        guest.check(f"{change}; sleep {0.6 if '/proc/sys' in change else 0.05}")
+        for _ in range(2):
+            assert left() == expected[event], event
+        assert entries(guest) == ([1, 1] if expected[event] else [0, 0]), event
+        undone(undo)
+
+
+def other_table(tmp_path) -> Path:
+    """The program `flowtable`, for a table of another name."""
+    source = tmp_path / "flowtable.c"
+    text = (userspace.HERE / "flowtable/flowtable.c").read_text()
+    source.write_text(text.replace('#define TABLE "fast"', '#define TABLE "other"'))
+    return userspace.compiled("flowtable", source, userspace.toolchain())
+
+
+def bring(guest, program: Path, name: str) -> str:
+    """A program in the guest; its path."""
+    guest.call("mailbox", file=str(program), address=guest.mailbox)
+    guest.check(f"mailbox > /tmp/{name}; chmod +x /tmp/{name}")
+    return f"/tmp/{name}"
+
+
+def test_tables_end_with_their_own_flows(guest, tmp_path):
+    """A table replaces another one in one transaction, or is next to it. Flows of a table that stays are
+    not touched."""
+    other = bring(guest, other_table(tmp_path), "other")
+    interfaces = " ".join(PORTS)
     begin(guest)
-    guest.check(f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1")
-    assert entries(guest) == [0, 2]
-    offer(guest, 600)  # more than a second: then Linux offers again
-    collect(guest)
-    assert entries(guest)[0] == 0
-    guest.check(f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(1)} nud permanent dev eth1")
-    offer(guest, 600)
-    collect(guest)
-    assert entries(guest) == [1, 2]  # of the other flow no frame comes by software
+    guest.check(f"{other} --offload {interfaces}")
+    assert entries(guest) == [2, 2]
+    guest.check(f"{other} --offload {interfaces}; {other} --off")
+    assert entries(guest) == [2, 2]
     assert forward(guest) == [50, 50]
+
+    status, said = guest.type(f"flowtable --offload --masquerade eth1 {interfaces} 2>&1")
+    assert status == 1 and "the chain of addresses was refused" in said
+    assert forward(guest) == [50, 50]
+
+    guest.check(f"flowtable --offload {interfaces}")
+    assert entries(guest) == [0, 0]
+    begin(guest)
+    assert forward(guest) == [50, 50]
+
+
+def test_entries_stay_when_statistics_of_next_hops_are_read(guest):
+    program = userspace.compiled("nexthops", HERE / "nexthops.c", userspace.toolchain())
+    nexthops = bring(guest, program, "nexthops")
+    guest.check(f"ip nexthop add id 1 via 198.19.0.2 dev eth1; {nexthops} make; sleep 0.1")
+    begin(guest)
+    flushes = [statistics(guest, port)["flow_flushes"] for port in PORTS]
+    guest.check(f"{nexthops} count")
+    assert entries(guest) == [2, 2]
+    assert [statistics(guest, port)["flow_flushes"] for port in PORTS] == flushes
+    guest.check("ip nexthop del id 1")
+    for port, before in zip(PORTS, flushes, strict=True):
+        assert statistics(guest, port)["flow_flushes"] > before
 
 
 def test_a_full_table(guest):
@@ -222,8 +314,8 @@ def test_modules_come_and_go(guest):
 
 
 def test_a_neighbour_whose_change_is_told_late(tmp_path):
-    """Linux changes an address first, and tells of it then. If it offers flows with the new one on the
-    other hart meanwhile, the flows with the old one end all the same, and the new ones stay."""
+    """Linux changes an address first, and reports it then. If it offers flows with the new one on the
+    other hart meanwhile, all of them have the new one in the end."""
     system = System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP), harts=2, spread=PINNED)
     heard = "\tspin_lock_bh(&moderato_offload_lock);\n\tmoderato_watch_hop(o, ptr);"
     late = ("offload_watch.c", heard, f"\tmdelay(300);\n{heard}")
@@ -236,7 +328,8 @@ def test_a_neighbour_whose_change_is_told_late(tmp_path):
                     "sleep 0.15")
         offer(guest, 600, flows=2)
         guest.check("wait")
-        # Of the two flows into each port one is new, and two of the four ways lead to that neighbour.
-        assert entries(guest) == [2, 4]
         guest.call("collect")
+        assert entries(guest) == [4, 4]
+        offer(guest, 40, flows=2)
+        assert [port["corruption"]["addresses"] for port in guest.call("collect")["ports"]] == [40, 0]
         assert complaints(guest) == []

@@ -20,8 +20,9 @@
  *	}
  *
  * Linux enters a UDP flow with its second packet, a TCP flow once it is established; each in both
- * directions. Each message is acknowledged; one that is refused undoes them all (nfnetlink has
- * batches), and the first is told.
+ * directions. The table replaces the one before in one transaction (a batch of nfnetlink), as `nft -f`
+ * does after a flush. Each message is acknowledged. If the kernel rejects one, it undoes them all, and
+ * the program reports the first.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,9 +45,9 @@
 #define NAT_CHAIN "postrouting"
 
 /* The batch's messages, in their order */
-enum { AT_BATCH, AT_TABLE, AT_FLOW_TABLE, AT_CHAIN, AT_RULE, AT_NAT_CHAIN, AT_NAT_RULE };
+enum { AT_BATCH, AT_OLD_TABLE, AT_TABLE, AT_FLOW_TABLE, AT_CHAIN, AT_RULE, AT_NAT_CHAIN, AT_NAT_RULE };
 
-static const char *const NAMES[] = { "batch", "table", "flow table", "chain", "rule",
+static const char *const NAMES[] = { "batch", "old table", "table", "flow table", "chain", "rule",
 				     "chain of addresses", "rule of addresses" };
 
 static const struct {
@@ -55,7 +56,6 @@ static const struct {
 } REASONS[] = {
 	{ AT_BATCH, EOPNOTSUPP, "this kernel has no nftables; --kernel xdp has" },
 	{ AT_BATCH, EPERM, "that takes root" },
-	{ AT_TABLE, EEXIST, "it is there already: flowtable --off, then again" },
 	{ AT_FLOW_TABLE, ENOENT, "this kernel has none for IPv4; --kernel xdp has" },
 	{ AT_FLOW_TABLE, EEXIST, "an interface is named twice" },
 	{ AT_FLOW_TABLE, EOPNOTSUPP, "the hardware of an interface takes no flows: ethtool -K "
@@ -360,9 +360,8 @@ int main(int words, char **word)
 	if (netlink < 0)
 		return refused(AT_BATCH, errno == EPROTONOSUPPORT ? EOPNOTSUPP : errno);
 	border(NFNL_MSG_BATCH_BEGIN);
-	if (off)
-		drop();
-	else
+	drop();
+	if (!off)
 		make(interface, offload ? NFT_FLOWTABLE_HW_OFFLOAD | NFT_FLOWTABLE_COUNTER : 0);
 	if (masked)
 		masquerade(index);
