@@ -9,7 +9,7 @@ from pathlib import Path
 import modified
 import pytest
 from guests import collect, complaints, offer, replay, statistics
-from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.inet import ICMP, IP, UDP, IPerror
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 from test_failing_dma import CTRL, ENABLES
@@ -140,6 +140,49 @@ def test_what_a_router_forwards(guest, tmp_path, program):
     assert seen["rx_xdp_redirect"] == len(plain)
     assert seen["rx_xdp_pass"] >= len(strange)
     assert counts(guest, "eth1")["tx_xdp_xmit"] == len(plain)
+    assert complaints(guest) == []
+
+
+SWITCHES = {  # of Linux, and what undoes them
+    "ip link set eth1 mtu 1000": "ip link set eth1 mtu 1500",
+    "echo 0 > /proc/sys/net/ipv4/ip_forward": "echo 1 > /proc/sys/net/ipv4/ip_forward",
+    "echo 0 > /proc/sys/net/ipv4/conf/eth0/forwarding":
+        "echo 1 > /proc/sys/net/ipv4/conf/eth0/forwarding",
+}
+
+
+@pytest.mark.parametrize("program", ["forward", "fib"])
+def test_programs_follow_switches_of_routing(guest, tmp_path, program):
+    """An MTU of the other port, and routing that is off: what leaves is what leaves without a program,
+    and answers (ICMP) go to the same frames."""
+    def packet(size: int, **fields) -> Ether:
+        return Ether(dst=GUEST, src=TESTER) / \
+            IP(src="198.18.0.2", dst="198.19.0.2", ttl=9, id=size, **fields) / \
+            UDP(sport=7, dport=9) / Raw(bytes(size))
+
+    def left(command: str) -> list:
+        guest.check(command)
+        at = replay(guest, tmp_path, frames)
+        forwarded = [frame for frame in at[1] if frame[30:34] == bytes([198, 19, 0, 2])]
+        answers = [(answer[ICMP].type, answer[ICMP].code, answer[IPerror].id)
+                   for answer in map(Ether, at[0]) if ICMP in answer]
+        # What the program forwards may overtake what the stack does.
+        return [sorted(forwarded), sorted(answers)]
+
+    frames = [packet(size, flags=flags) for size in (100, 972, 973, 1472) for flags in (0, "DF")]
+    guest.check("echo 0 > /proc/sys/net/ipv4/icmp_ratelimit")
+    without = []
+    for switch, undo in SWITCHES.items():
+        without.append(left(switch))
+        guest.check(undo)
+    assert [[len(part) for part in each] for each in without] == [[4 + 2 * 2, 2], [0, 0], [0, 0]]
+    guest.check(f"ip neigh | xdp {program} {PORTS}")
+    for (switch, undo), expected in zip(SWITCHES.items(), without, strict=True):
+        before = counts(guest, "eth0")["rx_xdp_redirect"]
+        assert left(switch) == expected, switch
+        redirected = counts(guest, "eth0")["rx_xdp_redirect"] - before
+        assert redirected == (4 if "mtu" in switch else 0), switch
+        assert [len(part) for part in left(undo)] == [len(frames), 0], undo
     assert complaints(guest) == []
 
 

@@ -19,13 +19,18 @@
 #define SECTION(name)		__attribute__((section(name), used))
 #define htons(value)		((__u16)__builtin_bswap16(value))
 #define KEEP(copy, value)	asm volatile("%0 = %1" : "=r"(copy) : "r"(value))
-#define MAX_PORTS		64	/* the highest index of an interface, and one */
+#define PORT_BITS		6
+#define MAX_PORTS		(1 << PORT_BITS)	/* the highest index of an interface, and one */
 #define IP_HEADER		20	/* without options */
+#define FAMILY_IPV4		2
 
 static void *(*const map_lookup)(const void *map, const void *key) =
 	(void *)BPF_FUNC_map_lookup_elem;
 static long (*const redirect_map)(const void *map, __u32 key, __u64 flags) =
 	(void *)BPF_FUNC_redirect_map;
+static __u64 (*const jiffies)(void) = (void *)BPF_FUNC_jiffies64;
+static long (*const check_mtu)(void *context, __u32 ifindex, __u32 *mtu, __s32 more, __u64 flags) =
+	(void *)BPF_FUNC_check_mtu;
 static long (*const fib_lookup)(void *context, struct bpf_fib_lookup *params, int size, __u32 flags) =
 	(void *)BPF_FUNC_fib_lookup;
 

@@ -5,8 +5,6 @@
  */
 #include "bpf.h"
 
-#define FAMILY_IPV4	2
-
 SECTION("maps") const struct map ports = {BPF_MAP_TYPE_DEVMAP, sizeof(__u32), sizeof(__u32), MAX_PORTS};
 
 SECTION("xdp") int fib(struct xdp_md *context)
