@@ -121,10 +121,10 @@ class ModeratoMAC(LiteXModule):
         # Receive.
         # --------
         self.rx_fifo   = datapath(FrameFIFO(options.rx_order, rx_frame(options), options.max_frames))
-        self.rx_queues = datapath(RxQueues(self.rx_fifo, options.queues, options.flows > 0))
+        self.rx_queues = datapath(RxQueues(self.rx_fifo, options.queues))
         self.flows     = None
         if options.flows:
-            self.flows  = datapath(Flows(options, self.rx_fifo, self.rx_queues.forwarded))
+            self.flows  = datapath(Flows(options))
             self.ticker = Ticker()
             self.flows.connect_registers(regs, self.ticker)
         self.receive   = receive = datapath(Receive(self.rx_fifo, options, rx_stamp, self.flows))
@@ -156,7 +156,7 @@ class ModeratoMAC(LiteXModule):
         receive.connect_registers(regs, self._any(queue.rx_ring.enable for queue in queues))
         if options.pause:
             self.pause_source.connect_registers(regs, receive, self.rx_fifo,
-                {queue.rx_prefix: queue.rx_ring for queue in queues})
+                {queue.rx_prefix: queue.rx_ring for queue in queues}, self.flows)
         self.irqs = {}
         for queue in queues:
             for name, line in queue.lines.items():
@@ -178,7 +178,7 @@ class ModeratoMAC(LiteXModule):
             counters |= self.rmon.counters
         if options.flows:
             counters |= self.flows.counters
-        drops = {}
+        drops = self.flows.drops if options.flows else {}
         for queue in queues:
             counters |= queue.counters
             drops    |= queue.drops

@@ -15,6 +15,9 @@ from moderato.gateware.rings     import IN_FLIGHT
 # Of the FIFOs with room for a jumbo frame, and for what comes or leaves until it has moved on.
 JUMBO_ORDER = 14
 
+# Of a pause: its frame, and what the other end sends until it obeys, in octets, beside one frame each way.
+PAUSE_OCTETS = 512
+
 # Of a flow table whose ways have two entries each.
 LEAST_FLOW_ORDER = 3
 
@@ -131,6 +134,18 @@ class MACOptions:
     def tx_order(self):
         """of the Tx FIFO."""
         return max(self.tx_fifo_order, JUMBO_ORDER*self.jumbo)
+
+    @property
+    def flow_room(self):
+        """Octets that may still arrive when a pause is asked for: the frames in progress, one each way, of the longest
+        that the driver allows without and with `jumbo`;"""
+        longest = 9022 if self.jumbo else max(2048, 2**min(self.rx_order, self.tx_order, 13)//2)
+        return 2*longest + PAUSE_OCTETS
+
+    @property
+    def flow_fifo_order(self):
+        """of the flow FIFO: these, another long frame, and each one that fits the Rx FIFO."""
+        return max(self.rx_order, (3*self.flow_room//2).bit_length())
 
     def told(self, register):
         """What the fields of FEATURES or of CAPABILITY that tell of options hold, by their name."""

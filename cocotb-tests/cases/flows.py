@@ -20,7 +20,6 @@ from bench.models.flow_model import Ends, Flow
 from bench.models.frames import TESTER, padded, plain, tagged
 from bench.models.wishbone import field
 from bench.wires.wire import SimWire, add_fcs
-from moderato.gateware.flows.forward import PATIENCE
 from moderato.gateware.registers.table import FLOW_WAYS
 
 ENTRIES = 2**FLOW_ORDER
@@ -390,34 +389,6 @@ async def beside_the_drivers_frames(dut):
 
 
 @cocotb.test()
-async def long_frames_beside_the_drivers(dut):
-    """At 100 Mb/s software has always a long frame to send: those that are forwarded now and then wait
-    for two of them, one that has its room and one that has the turn, and none is lost."""
-    router = await Router.start(dut, link=100, ring=8)
-    one, other = router.sides
-    flow = router.flow()
-    await one.add(flow)
-    own = [plain(1514) for _ in range(30)]
-
-    async def feed():
-        for frame in own:
-            await other.driver.send(frame, random.randrange(8))
-
-    task = cocotb.start_soon(feed())
-    for _ in range(7):
-        await ClockCycles(dut.sys_clk, random.randrange(30_000, 45_000))
-        one.send(packet(flow, 1514), flow)
-    due = list(one.leaves)
-    wires, _ = await router.check(idle=30_000, exact=False)
-    await task
-    await other.driver.reclaim_all()
-    _, leaves = wires
-    assert same([frame for frame in leaves if frame in own], own)
-    assert same([frame for frame in leaves if frame not in own], due)
-    assert await one.regs.read("RX_FLOW_DROPS") == 0
-
-
-@cocotb.test()
 async def the_drivers_frames_beside_a_flood(dut):
     """Short frames come faster than the other wire takes them, and fill the FIFO's last places: each
     frame of software leaves all the same, by whichever ring."""
@@ -467,30 +438,6 @@ async def other_entries_come_and_go(dut):
     wires, software = await router.check(exact=False)
     assert len(wires[1]) + len(software[0]) == frames
     assert commands > frames and len(software[0]) <= commands // 20
-
-
-@cocotb.test()
-async def a_full_fifo_keeps_nobody_back(dut):
-    """The other wire is slow: software still gets its frames, and what found no room is counted."""
-    router = await Router.start(dut, ring=8)
-    one, other = router.sides
-    other.wire.link = other.end.pads_link_mbps.value = 10
-    flow = router.flow()
-    await one.add(flow)
-    own = []
-    for number in range(400):
-        one.wire.send(add_fcs(padded(packet(flow))))
-        if number % 4 == 0:
-            own.append(padded(packet(router.flow())))
-            one.wire.send(add_fcs(own[-1]))
-    got = []
-    while len(got) < len(own) or one.wire.queue:
-        await ClockCycles(dut.sys_clk, 200)
-        await router.drain(one, got)
-    assert same(got, own)
-    dropped, left = [await one.regs.read(f"RX_FLOW_{name}") for name in ("DROPS", "FRAMES")]
-    assert dropped + left >= 390 and left >= 60  # some may wait behind the last one for software
-    assert await one.regs.read("RX_DROP_FIFO") == 0
 
 
 @cocotb.test()
@@ -708,45 +655,3 @@ async def counters_while_the_other_wire_is_slower(dut):
         assert frames >= last
         last = frames
     assert await one.regs.read("RX_FLOW_FRAMES") >= last > 0
-
-
-@cocotb.test()
-async def removal_while_the_other_wire_stands(dut):
-    """Frames wait in vain, but not one after the other. When it goes again, others leave by it."""
-    router = await Router.start(dut, PAUSE=1)
-    one, other = router.sides
-    flow, lasting = router.flow(), router.flow()
-    entry = await one.add(flow)
-    await one.add(lasting)
-
-    def pause(quanta):
-        other.wire.send(add_fcs(padded(bytes.fromhex("0180c2000001") + TESTER +
-                                       bytes.fromhex("88080001") + quanta.to_bytes(2))))
-
-    pause(0xFFFF)
-    await ClockCycles(dut.sys_clk, 1000)
-    assert await other.regs.read("STATUS", "TX_PAUSED")
-    for _ in range(97):
-        one.wire.send(add_fcs(padded(packet(flow))))
-    await one.wire.sent()
-    began = get_sim_time("ns")
-    await one.command(entry, REMOVE=True)
-    assert get_sim_time("ns") - began < 10 * 2 * PATIENCE
-    drops = await one.regs.read("RX_FLOW_DROPS")
-    assert drops >= 30
-
-    pause(0)
-    await router.check(exact=False)
-    for _ in range(20):
-        one.send(packet(lasting, lengths()), lasting)
-    await router.check()
-
-    # Nor do they hurry from then on: whoever finds the FIFO full of the driver's frames waits as ever.
-    for _ in range(40):
-        await other.driver.send(plain(1514))
-    for _ in range(5):
-        one.wire.send(add_fcs(padded(packet(lasting))))
-        await ClockCycles(dut.sys_clk, 3000)
-    await other.driver.reclaim_all()
-    await router.check(exact=False)
-    assert await one.regs.read("RX_FLOW_DROPS") == drops

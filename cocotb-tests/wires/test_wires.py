@@ -6,7 +6,7 @@ Each row is a simulation of its own: `./moderato test cocotb-tests/wires/test_wi
 
 from bench.simulation import Simulation as Row
 from bench.simulation import some
-from cases import (any_wire, basics, checksums, core, endings, faults, flow_resets, flow_segments,
+from cases import (any_wire, basics, checksums, core, endings, faults, flow_pressure, flow_resets, flow_segments,
                    flows, line_rate, masters, merging, pausing, pieces, pressure, rates, resets, rings,
                    segments, simulated_phy, socs, stamps, tags, two_queues)
 
@@ -36,6 +36,7 @@ ROWS = [
     Row("flows-all",     "flow_pair", [flows]),
     Row("flows-options", "flow_pair_all", [flows, flow_segments]),
     Row("flows-gated",   "flow_pair_gated", [flows]),
+    Row("flows-pressure", "flow_pair", [flow_pressure]),
     Row("flows-plain",   "flow_pair_plain",
         some("way|must_see|rate|beside|ended|entry|off|ring|latency", flows)),
     Row("flows-resets",  "mac_flows_gmii", [flow_resets]),

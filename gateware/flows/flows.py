@@ -5,25 +5,38 @@ from migen import *
 
 from litex.gen import *
 
-from moderato.gateware.flows.forward import Forward
-from moderato.gateware.flows.packet  import ETHERNET_OCTETS, Packet
-from moderato.gateware.flows.table   import FlowTable
+from moderato.gateware.bus.dma          import DATA_BYTES
+from moderato.gateware.flows.forward    import Forward
+from moderato.gateware.flows.packet     import ETHERNET_OCTETS, Packet
+from moderato.gateware.flows.table      import FlowTable
+from moderato.gateware.flows.waiting    import Waiting
+from moderato.gateware.frame.frame_fifo import FrameFIFO
+from moderato.gateware.frame.records    import flow_frame
+
+LEAST_WORDS = 8 # Of the shortest frame: words run out before records do.
 
 # Flows --------------------------------------------------------------------------------------------
 
 class Flows(LiteXModule):
-    """Frames of a MAC with `options`, whose Rx FIFO is `fifo`, and those of it that are `forwarded` (RxQueue).
+    """Frames of a MAC with `options` that leave for its pair's other MAC.
 
     For Receive: `take`, `first`, `data`, `octets`, `tagged` and `vid` as Packet has them. While it is `busy`, a
     frame's fate has to wait; then `hit` says whether a flow is known, by which `entry` it leaves, and the
-    frame's `length` without padding.
+    frame's `length` without padding. `fifo`, whose write side Receive drives, takes those frames. A frame that finds no
+    room there is dropped.
+
+    For PauseSource: `full`, when what still arrives until a pause acts takes the rest of `fifo`, and `roomy`.
 
     sends  the other MAC does.
     """
-    def __init__(self, options, fifo, forwarded):
+    def __init__(self, options):
+        words  = 2**options.flow_fifo_order//DATA_BYTES
+        frames = words//LEAST_WORDS
         self.packet  = packet  = Packet()
-        self.table   = table   = FlowTable(options.flows, options.flow_nat, options.vlan, options.max_frames)
-        self.forward = forward = Forward(forwarded, options.flow_nat, options.vlan)
+        self.fifo    = fifo    = FrameFIFO(options.flow_fifo_order, flow_frame(options), frames)
+        self.waiting = waiting = Waiting(options.flows, frames)
+        self.table   = table   = FlowTable(options.flows, options.flow_nat, options.vlan)
+        self.forward = forward = Forward(fifo, options.flow_nat, options.vlan)
         self.take   = packet.take
         self.first  = packet.first
         self.data   = packet.data
@@ -37,6 +50,8 @@ class Flows(LiteXModule):
         self.hit    = Signal()
         self.entry  = table.entry
         self.length = Signal(14)
+        self.full   = Signal()
+        self.roomy  = Signal()
         self.awake  = Signal()
 
         # # #
@@ -53,12 +68,22 @@ class Flows(LiteXModule):
             table.counted.eq(forward.moved),
             table.octets.eq(forward.octets),
             table.time.eq(self.time),
-            table.waiting.eq(forwarded.frames),
-            table.left.eq(forward.moved | forward.dropped),
-            forward.pressed.eq((fifo.space < 2**options.rx_order//16) | (fifo.frames >= fifo.max_frames//2)),
+            table.searched.eq(waiting.done),
+            waiting.comes.eq(fifo.accepted),
+            waiting.entry.eq(fifo.param.entry),
+            waiting.leaves.eq(fifo.release),
+            waiting.frames.eq(fifo.frames),
+            waiting.search.eq(table.search & ~forward.moving),
+            waiting.target.eq(table.ended),
+            waiting.all.eq(table.all),
+            forward.known.eq(waiting.known & ~table.search),
+            forward.ended.eq(waiting.ended),
+            self.full.eq(fifo.space < options.flow_room//DATA_BYTES),
+            self.roomy.eq(fifo.space >= options.flow_room//DATA_BYTES + words//8),
             self.awake.eq(packet.ready | table.awake | forward.awake),
         ]
-        self.counters = {"RX_FLOW_FRAMES": forward.moved, "RX_FLOW_DROPS": forward.dropped}
+        self.counters = {"RX_FLOW_FRAMES": forward.moved}
+        self.drops    = {"RX_FLOW_DROPS": forward.dropped + (fifo.commit & ~fifo.accepted)}
 
     def connect_registers(self, regs, ticker):
         table, value = self.table, regs.value

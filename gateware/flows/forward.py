@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From one MAC's Rx FIFO into the other one's Tx FIFO: frames whose flow's entry says how they leave."""
+"""From one MAC's flow FIFO into the other one's Tx FIFO: frames whose flow's entry says how they leave."""
 
 from functools import reduce
 from operator  import or_
@@ -13,44 +13,44 @@ from moderato.gateware.flows.packet    import ETHERNET_OCTETS, TCP
 from moderato.gateware.flows.table     import flow_action
 from moderato.gateware.registers.table import RX_OFFSET
 
-# Clocks that a frame waits for its turn, and for room: longer than two of the longest ones ahead of it take on a
-# wire of 100 Mb/s, at up to 133 MHz: a ring that has the turn waits for room for its frame first, and then this one does.
-# It waits no longer, for behind it are frames for software, and the wire may stand still; if there are many, or if
-# nothing has left since one waited in vain, not longer than the shortest frames take to come at 1 Gb/s.
-PATIENCE, PRESSED_PATIENCE = 2**15, 2**6
-
 # To the sum that the IP header's checksum is the inverse of: TTL, the first octet of its pair, is one less.
 TTL_LESS = 0xFFFE
 
 # Forward ------------------------------------------------------------------------------------------
 
 class Forward(LiteXModule):
-    """Moves the frames of `fifo` (the RxQueue of those that are forwarded) to the other MAC's ForwardPort, to which
-    pair.py joins what stands under *Towards the other MAC*.
+    """Moves the frames of `fifo` (FrameFIFO with flow_frame) to the other MAC's ForwardPort, to which pair.py joins
+    the signals under *Towards the other MAC*. The oldest frame waits for its turn and for room, however long that
+    takes.
 
     address, action, octets
-              as of FlowTable, of the oldest frame; `moving` while it does;
+              as of FlowTable, of the oldest frame.
+    known, ended
+              as of Waiting: a frame begins to move when `known`; if its entry has `ended`, Forward drops it.
+    moving    the oldest frame moves, by `action`: it will leave.
     moved, dropped
-              pulse when it has.
-    pressed   half of the Rx FIFO is taken, and more.
+              pulse when it has left `fifo`, in the clock in which it is released.
+
+    Forward also drops a frame that is longer than the other FIFO.
 
     Packets stand in the words of both FIFOs as they do in memory, RX_OFFSET octets late: IP's header begins
     with word 2. Words pass two stages, one to choose what changes, one to change it.
     """
     def __init__(self, fifo, nat=False, vlan=False):
         self.address = Signal.like(fifo.head.entry)
+        self.known   = Signal()
+        self.ended   = Signal()
         self.action  = action = Record(flow_action(nat, vlan))
         self.octets  = Signal(14)
         self.moving  = Signal()
         self.moved   = Signal()
         self.dropped = Signal()
-        self.pressed = Signal()
         self.awake   = Signal()
 
         # Towards the other MAC.
         self.wants   = Signal()
         self.granted = Signal()   # Its turn, and room for `words` in a frame.
-        self.leaves  = Signal()   # A frame does, anyone's.
+        self.fits    = Signal()   # There is room for `words` at times.
         self.words   = Signal(12)
         self.write   = Signal()
         self.number  = Signal(12) # Of the word that is written,
@@ -63,8 +63,6 @@ class Forward(LiteXModule):
 
         # When: whole frames, one after the other.
         # ----------------------------------------
-        waited = Signal(max=PATIENCE + 1)
-        still  = Signal() # None has left since one waited in vain.
         number = Signal(12)
         taken  = Signal() # A word is in the first stage:
         read   = Signal(8*DATA_BYTES)
@@ -76,29 +74,20 @@ class Forward(LiteXModule):
         ]
         self.fsm = fsm = FSM(reset_state="IDLE")
         fsm.act("IDLE",
-            NextValue(waited, 0),
             NextValue(number, 0),
             NextValue(self.words, (fifo.head.length + RX_OFFSET + DATA_BYTES - 1)[log2_int(DATA_BYTES):]),
-            If(fifo.available, NextState("SKIP")),
-        )
-        fsm.act("SKIP",
-            # Its time stamp, if it has one.
-            fifo.next.eq(getattr(fifo.head, "stamped", 0)),
-            NextState("WAIT"),
+            If(fifo.available, NextState("WAIT")),
         )
         fsm.act("WAIT",
-            self.wants.eq(1),
-            NextValue(waited, waited + 1),
-            If(self.granted,
-                NextState("MOVE")
-            ).Elif((waited == PATIENCE) | ((self.pressed | still) & (waited >= PRESSED_PATIENCE)),
-                NextState("DROP")
+            If(self.known,
+                If(self.ended | ~self.fits,
+                    self.dropped.eq(1),
+                    NextState("IDLE"),
+                ).Else(
+                    self.wants.eq(1),
+                    If(self.granted, NextState("MOVE")),
+                )
             )
-        )
-        # By itself, for the room in one FIFO is a long way from the other FIFO's release.
-        fsm.act("DROP",
-            self.dropped.eq(1),
-            NextState("IDLE"),
         )
         fsm.act("MOVE",
             self.wants.eq(1),
@@ -123,10 +112,9 @@ class Forward(LiteXModule):
         self.comb += [
             fifo.release.eq(self.moved | self.dropped),
             self.moving.eq(reduce(or_, [fsm.ongoing(state) for state in ("MOVE", "CHANGE", "WRITE", "COMMIT")])),
-            self.awake.eq(fifo.held | ~fsm.ongoing("IDLE") | (still & self.leaves)),
+            self.awake.eq(fifo.held | ~fsm.ongoing("IDLE")),
         ]
         self.sync += [
-            If(self.leaves, still.eq(0)).Elif(waited == PATIENCE, still.eq(1)),
             taken.eq(fsm.ongoing("MOVE")),
             read.eq(fifo.word),
             order.eq(number),

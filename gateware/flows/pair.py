@@ -20,7 +20,7 @@ def forwards(receiver, sender):
         flows.sends.eq(sender.registers.field("CTRL", "TX_ENABLE")),
         sender.forwarding.eq(forward.awake),
         forward.granted.eq(port.granted),
-        forward.leaves.eq(port.leaves),
+        forward.fits.eq(port.fits),
         port.wants.eq(forward.wants),
         port.words.eq(forward.words),
         port.write.eq(forward.write),

@@ -80,13 +80,16 @@ class FlowTable(LiteXModule):
     counters, so many clocks later as well at least, while `moving` keeps those of software waiting.
 
     Commands: `write`, `remove`, `read` of entry `target`, `clear` of all. While one is under `command`,
-    others do nothing. A new entry is `new_key`, `new_action`. It is there, with counters of 0, when nothing
-    can be under way any more that went by the old one: of `waiting`, the frames that hit some entry and have
-    not left, all that were there when the old one ended must have `left`. `counters` are what `read` found.
+    others do nothing. A new entry is `new_key`, `new_action`. `counters` are what `read` found.
+
+    The others end an entry first. Nothing hits it from the next clock on, and `search` asks for the frames that
+    hit it and still wait, of entry `ended` or of `all`: Waiting marks them, and they will be dropped. In the clock with
+    `searched`, which comes only while nothing is `moving`, all are marked. The new entry enters the table after that,
+    with counters of 0. No frame can leave by the old one any more when the command is over.
 
     After a reset, no entry is valid.
     """
-    def __init__(self, order, nat=False, vlan=False, max_frames=64):
+    def __init__(self, order, nat=False, vlan=False):
         places = order - log2_int(FLOW_WAYS)
 
         # Lookup.
@@ -104,8 +107,6 @@ class FlowTable(LiteXModule):
         self.counted = Signal()
         self.octets  = Signal(16)
         self.time    = Signal(16)
-        self.waiting = Signal(max=max_frames + 1)
-        self.left    = Signal()
 
         # Commands.
         self.command  = Signal()
@@ -117,7 +118,11 @@ class FlowTable(LiteXModule):
         self.new_key    = Record(flow_key())
         self.new_action = Record(flow_action(nat, vlan))
         self.counters   = Record(flow_counters())
-        self.awake      = Signal()
+        self.search   = Signal()
+        self.ended    = Signal(order)
+        self.all      = Signal()
+        self.searched = Signal()
+        self.awake    = Signal()
 
         # # #
 
@@ -164,11 +169,10 @@ class FlowTable(LiteXModule):
             ),
         ]
 
-        # Commands: the old entry ends at once, the new one begins when nobody follows the old one.
+        # Commands: the old entry ends at once, the new one begins when no frame goes by the old one.
         # -----------------------------------------------------------------------------------------
         target  = Signal(order)
         writes  = Signal()
-        before  = Signal(max=max_frames + 1) # Frames that went by an entry that ended.
         ends    = Signal()
         stores  = Signal()
         reads   = Signal(max=4)
@@ -176,6 +180,7 @@ class FlowTable(LiteXModule):
         fsm.act("IDLE",
             NextValue(target, Mux(self.clear, 0, self.target)),
             NextValue(writes, self.write),
+            NextValue(self.all, self.clear),
             NextValue(reads, 0),
             If(self.clear,
                 NextState("CLEAR")
@@ -189,30 +194,24 @@ class FlowTable(LiteXModule):
             ends.eq(1),
             NextValue(target, target + 1),
             NextValue(writes, 0),
-            If(target == 2**order - 1, NextState("COUNT")),
+            If(target == 2**order - 1, NextState("SEARCH")),
         )
         fsm.act("END",
             ends.eq(1),
-            NextState("COUNT"),
+            NextState("SEARCH"),
         )
-        fsm.act("COUNT",
-            # A frame that hit in the clock before is among them, and now none hits what ended, for it is `cut`.
-            NextValue(before, self.waiting - self.left),
-            NextState("DRAIN"),
-        )
-        fsm.act("DRAIN",
-            If(before == 0,
+        fsm.act("SEARCH",
+            # A frame that hit in the clock before is in the FIFO, and now none hits what ended, for it is `cut`.
+            self.search.eq(1),
+            If(self.searched,
                 NextState("IDLE"),
                 If(writes, NextState("STORE")),
-            ).Elif(self.left,
-                NextValue(before, before - 1)
             )
         )
         fsm.act("STORE",
-            If(~self.counted,
-                stores.eq(1),
-                NextState("IDLE"),
-            )
+            # Nothing is `counted`, for nothing was `moving`.
+            stores.eq(1),
+            NextState("IDLE"),
         )
         fsm.act("READ",
             # Its row comes two clocks after its address.
@@ -226,6 +225,7 @@ class FlowTable(LiteXModule):
         self.sync += If(ends & (self.busy | (found & (target == self.entry))), cut.eq(1)).Elif(self.start, cut.eq(0))
         self.comb += [
             self.command.eq(~fsm.ongoing("IDLE")),
+            self.ended.eq(target),
             keys.write.eq(ends | stores),
             keys.data.valid.eq(stores),
             keys.target.eq(target),

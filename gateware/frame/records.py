@@ -23,8 +23,6 @@ def rx_frame(options):
     stamped     the frame's first word is its time stamp.
     continues   it continues the frame before it.
     queue       the one that it is for.
-    forwarded, entry
-                it is for the other MAC, as this entry of the flow table says. `length` is then without padding.
     """
     return chosen(
         ("length",    14,       True),
@@ -37,9 +35,16 @@ def rx_frame(options):
         ("stamped",   1,        options.timestamp),
         ("continues", 1,        options.merge),
         ("queue",     1,        options.queues > 1),
-        ("forwarded", 1,        options.flows > 0),
-        ("entry", options.flows, options.flows > 0),
     )
+
+
+def flow_frame(options):
+    """In the flow FIFO:
+
+    length  octets without padding and FCS.
+    entry   the entry of the flow table by which it leaves.
+    """
+    return [("length", 14), ("entry", options.flows)]
 
 # Sent Frames --------------------------------------------------------------------------------------
 

@@ -22,14 +22,15 @@ class Further:
 class AddressFilter(LiteXModule):
     """Decides on a destination address.
 
-    further  so many exact addresses beside the station's own.
+    further  so many exact addresses beside the station's own,
+    own      which is told apart from them.
 
     `start` presents `destination` (first octet on the wire in bits 7:0), and `crc`, the register of a
     CRC that has taken its first four octets. From the clock after it on, until the next start, `accept`
-    holds; `multicast` (group address, broadcast too), `broadcast` and `unicast` (an address of this
-    station) describe the destination.
+    holds; `multicast` (group address, broadcast too), `broadcast`, `unicast` (an address of this station)
+    and `own` (the station's own address) describe the destination.
     """
-    def __init__(self, further=0):
+    def __init__(self, further=0, own=False):
         # Settings.
         self.station     = Signal(48)
         self.further     = [Further() for _ in range(further)]
@@ -66,6 +67,10 @@ class AddressFilter(LiteXModule):
             self.multicast.eq(self.destination[0]),
             self.broadcast.eq(self.destination == 2**48 - 1),
         )
+        if own:
+            self.own = Signal() if further else self.unicast
+            if further:
+                self.sync += If(self.start, self.own.eq(self.destination == self.station))
         self.comb += [
             hash_hit.eq((self.hash >> hashed) & 1),
             self.accept.eq(

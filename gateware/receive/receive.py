@@ -39,8 +39,9 @@ class Receive(LiteXModule):
     (pause.py), which `pauses` for so many `control.quanta`, whether `enable` lets frames in or not, so that
     a pause can be ended; a VLAN tag may be taken out, and with `select`, frames of VLANs that are not among
     `members` are dropped (vlan.py); each frame is for one of the queues (rss.py), if that takes frames;
-    TCP segments that continue the frame before are marked (merge.py). Frames for this station whose flow is
-    known to `flows` (flows.py) are not for software.
+    TCP segments that continue the frame before are marked (merge.py). Frames for the station's own address
+    whose flow is known to `flows` (flows.py) are not for software, nor for a queue: they go into the flow FIFO.
+    Words go into both FIFOs, and in the end one of them keeps the frame.
 
     One-clock pulses at the end of each frame that `enable` let in: `good` (with `octets`, FCS and tag
     included), or the cause of its loss: fcs_error, undersize, oversize, filtered, fifo_full; paused
@@ -53,7 +54,7 @@ class Receive(LiteXModule):
         self.sink      = sink = stream.Endpoint(eth_phy_description(32))
         self.enable    = Signal()
         self.max_frame = Signal(14)
-        self.filter    = AddressFilter(options.unicast)
+        self.filter    = AddressFilter(options.unicast, own=options.flows > 0)
         self.urgent    = Urgent(URGENT_COMPARISONS if options.urgent else 0)
         if pause:
             self.control = control = ControlFrame()
@@ -162,8 +163,9 @@ class Receive(LiteXModule):
         # Each frame has one fate: length first, because the FCS of a fragment says nothing.
         # -----------------------------------------------------------------------------------
         unwanted = ~wanted | ~self.enable
+        forwarded = flows.hit & self.filter.own if flows else C(0)
         if rss:
-            unwanted = unwanted | ~self.rss.taken
+            unwanted = unwanted | (~self.rss.taken & ~forwarded if flows else ~self.rss.taken)
         fate = If(unwanted,
             fifo.abort.eq(1)
         ).Elif(octets < eth_min_frame_length,
@@ -193,6 +195,12 @@ class Receive(LiteXModule):
             fate = fate.Elif(self.select & tag.tagged & ~members.member & ~self.filter.promiscuous,
                 fifo.abort.eq(1),
                 self.foreign.eq(1)
+            )
+        if flows:
+            fate = fate.Elif(forwarded,
+                fifo.abort.eq(1),
+                flows.fifo.commit.eq(1),
+                self.good.eq(1)
             )
         fate = fate.Else(
             fifo.commit.eq(1),
@@ -237,18 +245,19 @@ class Receive(LiteXModule):
                 self.rss.data.eq(sink.data),
                 fifo.param.queue.eq(self.rss.queue),
             ]
-        forwarded = C(0)
         if flows:
-            forwarded = flows.hit & self.filter.unicast
             fsm.act("LOOKUP", If(~flows.busy, NextState("DECIDE")))
             self.comb += [
                 flows.take.eq(sink.valid & sink.ready & ~(out if vlan else 0)),
                 flows.first.eq(~started),
                 flows.data.eq(sink.data),
                 flows.octets.eq(length),
-                fifo.param.forwarded.eq(forwarded),
-                fifo.param.entry.eq(flows.entry),
-                If(forwarded, fifo.param.length.eq(flows.length)),
+                # Without the time stamp, which goes ahead of the first word.
+                flows.fifo.write.eq(fifo.write & started),
+                flows.fifo.data.eq(fifo.data),
+                flows.fifo.param.length.eq(flows.length),
+                flows.fifo.param.entry.eq(flows.entry),
+                flows.fifo.abort.eq(fsm.ongoing("DECIDE") & ~flows.fifo.commit),
             ]
             if vlan:
                 self.comb += [
@@ -262,7 +271,7 @@ class Receive(LiteXModule):
                 self.continuation.data.eq(sink.data),
                 self.continuation.octets.eq(octets),
                 self.continuation.decided.eq(fifo.commit | fifo.abort),
-                self.continuation.kept.eq(fifo.accepted & ~forwarded),
+                self.continuation.kept.eq(fifo.accepted),
                 fifo.param.continues.eq(self.continuation.continues),
             ]
         if merge and rss:

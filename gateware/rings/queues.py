@@ -32,24 +32,18 @@ class RxQueue:
 
 
 class RxQueues(LiteXModule):
-    """Between `fifo` (rx_frame) and rings, one for each of `queues`; and with flows, `forwarded`, frames that
-    are for none."""
-    def __init__(self, fifo, count, flows=False):
-        self.queues    = [fifo]
-        self.forwarded = None
-        if count == 1 and not flows:
+    """Between `fifo` (rx_frame) and rings, one for each of `queues`."""
+    def __init__(self, fifo, count):
+        self.queues = [fifo]
+        if count == 1:
             return
-        param = [field for field in fifo.head.layout if field[0] not in ("queue", "forwarded", "entry")]
+        param = [field for field in fifo.head.layout if field[0] != "queue"]
         self.queues = [RxQueue(fifo, param) for _ in range(count)]
-        ours = [lambda frame, n=n: frame.queue == n for n in range(count)] if count > 1 else [lambda frame: 1]
-        if flows:
-            self.forwarded = RxQueue(fifo, fifo.head.layout)
-            ours = [lambda frame, own=own: own(frame) & ~frame.forwarded for own in ours]
-            ours.append(lambda frame: frame.forwarded)
+        ours = [lambda frame, n=n: frame.queue == n for n in range(count)]
 
         # # #
 
-        for queue, own in zip([*self.queues, self.forwarded], ours):
+        for queue, own in zip(self.queues, ours):
             comes, leaves = Signal(), Signal()
             self.comb += [
                 queue.available.eq(fifo.available & own(fifo.head)),
@@ -66,7 +60,10 @@ class RxQueues(LiteXModule):
 
 class Turns(LiteXModule):
     """Whose `turn` it is of some. Who has it keeps it while it `wants` it; then the next one gets it that wants
-    it."""
+    it.
+
+    That includes the wait for room: each waits for one frame of each other one at most, at any rate of the wire. If
+    the turn were passed on for lack of room, short frames would take all room that comes, and long ones starve."""
     def __init__(self, count=2):
         self.wants = Signal(count)
         self.turn  = Signal(max=count)
@@ -102,13 +99,13 @@ class TxQueue:
 
 class ForwardPort:
     """The write side for what writes a frame at once: with `wants` it is `granted` its turn, when there is room
-    for a frame of so many `words`, and keeps it until the clock in which it commits the frame. `leaves` pulses
-    for each frame that leaves the FIFO, whoever wrote it."""
+    for a frame of that many `words`, and keeps it until the clock in which it commits the frame. `fits` says whether
+    the FIFO can ever have that room."""
     def __init__(self, fifo, checksum):
         self.wants    = Signal()
         self.words    = Signal(12)
         self.granted  = Signal()
-        self.leaves   = Signal()
+        self.fits     = Signal()
         self.write    = Signal()
         self.data     = Signal(64)
         self.commit   = Signal()
@@ -170,7 +167,7 @@ class TxQueues(LiteXModule):
             alone = reduce(and_, [ring.reserved == 0 for ring in rings])
             self.comb += [
                 turns.wants[len(rings)].eq(self.forwarded.wants),
-                self.forwarded.leaves.eq(fifo.release),
+                self.forwarded.fits.eq(self.forwarded.words <= 2**(len(fifo.space) - 1)),
                 self.forwarded.granted.eq(turn & alone & (self.forwarded.words <= fifo.space) &
                     (fifo.frames != fifo.max_frames)),
             ]

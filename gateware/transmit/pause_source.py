@@ -135,9 +135,9 @@ class PauseSource(LiteXModule):
                 checksums.ready.eq(self.checksums.ready & ~self.own),
             ]
 
-    def connect_registers(self, regs, receive, fifo, rings):
-        """With what takes pauses, the Receive, and what runs full, its `fifo` and the RxRings of all queues, by
-        the prefix of their registers."""
+    def connect_registers(self, regs, receive, fifo, rings, flows=None):
+        """With what takes pauses, the Receive, and what runs full: its `fifo` and the RxRings of all queues, by
+        the prefix of their registers; and the Flows, if there are any."""
         self.other = other = PauseTimer()
         low  = [regs.field("PAUSE_FIFO", edge)[3:] for edge in ("STOP", "GO")]
         left = [regs.field("PAUSE_RING", edge)     for edge in ("STOP", "GO")]
@@ -149,6 +149,13 @@ class PauseSource(LiteXModule):
         if len(rings) > 1: # One that takes nothing says nothing.
             short = [take & few     for take, few in zip(takes.values(), short)]
             ample = [~take | enough for take, enough in zip(takes.values(), ample)]
+        enable = reduce(or_, takes.values())
+        full   = (fifo.space < low[0]) | (fifo.frames >= fifo.max_frames//3) | reduce(or_, short)
+        roomy  = (fifo.space >= low[1]) & (fifo.frames <= fifo.max_frames//6) & reduce(and_, ample)
+        if flows: # They take what comes, whatever halts the rings.
+            full   = (enable & full) | flows.full
+            roomy  = (~enable | roomy) & flows.roomy
+            enable = regs.field("PAUSE", "TX") & receive.enable
         self.comb += [
             # Those of the other end.
             other.enable.eq(regs.field("PAUSE", "RX")),
@@ -158,9 +165,9 @@ class PauseSource(LiteXModule):
             self.hold.eq(other.running),
 
             # Ours.
-            self.enable.eq(reduce(or_, takes.values())),
-            self.full.eq((fifo.space < low[0]) | (fifo.frames >= fifo.max_frames//3) | reduce(or_, short)),
-            self.roomy.eq((fifo.space >= low[1]) & (fifo.frames <= fifo.max_frames//6) & reduce(and_, ample)),
+            self.enable.eq(enable),
+            self.full.eq(full),
+            self.roomy.eq(roomy),
             self.quanta.eq(regs.value["PAUSE_QUANTA"]),
             self.quantum.eq(regs.value["PAUSE_QUANTUM"]),
             self.station.eq(Cat(regs.value["MAC_LOW"], regs.value["MAC_HIGH"])),
