@@ -3,6 +3,7 @@
 at the other wire or at software, once and in order."""
 
 import random
+import struct
 
 import cocotb
 from cocotb.clock import Clock
@@ -270,6 +271,25 @@ async def what_software_must_see_though_it_looks_alike(dut):
             one.send(frame)
             one.send(packet(flow), flow)
     await router.check()
+
+
+@cocotb.test()
+async def further_addresses_are_of_software(dut):
+    """A frame for one of them is not for the router: another network namespace may have the address."""
+    router = await Router.start(dut)
+    one, _ = router.sides
+    flow = router.flow()
+    await one.add(flow)
+    for number in range(await one.regs.read("FEATURES", "UNICAST")):
+        station = random.randbytes(6)
+        low, high = struct.unpack("<IH", bytes([station[0] & 0xFE]) + station[1:])
+        await one.regs.write(f"UNICAST_LOW_{number}", low)
+        await one.regs.write(f"UNICAST_HIGH_{number}", high | 1 << field("UNICAST_HIGH_0", "ON").lsb)
+        for _ in range(2):
+            one.send(packet(flow, lengths(), station=struct.pack("<IH", low, high)))
+            one.send(packet(flow, lengths()), flow)
+    wires, software = await router.check()
+    assert wires[1] and software[0]
 
 
 @cocotb.test()

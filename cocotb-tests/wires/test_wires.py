@@ -6,9 +6,10 @@ Each row is a simulation of its own: `./moderato test cocotb-tests/wires/test_wi
 
 from bench.simulation import Simulation as Row
 from bench.simulation import some
-from cases import (any_wire, basics, checksums, core, endings, faults, flow_pressure, flow_resets, flow_segments,
-                   flows, line_rate, masters, merging, pausing, pieces, pressure, rates, resets, rings,
-                   segments, simulated_phy, socs, stamps, tags, two_queues)
+from cases import (any_wire, basics, checksums, core, endings, faults, flow_pressure, flow_queues,
+                  flow_resets, flow_segments, flows, line_rate, masters, merging, pausing, pieces,
+                  pressure, rates, resets, rings, segments, simulated_phy, socs, stamps, tags,
+                  two_queues)
 
 SLOW = ""                 # all
 SLOW_MEMORY = r"slow=0\.[^0]"
@@ -34,7 +35,7 @@ ROWS = [
 
     # Two MACs that forward to each other: with all that there is, and without anything else.
     Row("flows-all",     "flow_pair", [flows]),
-    Row("flows-options", "flow_pair_all", [flows, flow_segments]),
+    Row("flows-options", "flow_pair_all", [flows, flow_segments, flow_queues]),
     Row("flows-gated",   "flow_pair_gated", [flows]),
     Row("flows-pressure", "flow_pair", [flow_pressure]),
     Row("flows-plain",   "flow_pair_plain",

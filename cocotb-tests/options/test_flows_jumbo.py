@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Frames of up to 9018 octets by flows: with pause none is lost, and the driver's take turns with them."""
+
+import cocotb
+
+from bench.models.frames import JUMBO
+from cases.flow_pressure import pause_loses_nothing, started, take_turns
+
+DUT = "flow_pair_jumbo"
+
+
+@cocotb.test()
+async def pause_holds_the_sender(dut):
+    await pause_loses_nothing(dut, (1000, 100), [JUMBO], 12*JUMBO)
+
+
+@cocotb.test()
+async def driver_and_flow_take_turns(dut):
+    router, flow = await started(dut, (1000, 100), JUMBO)
+    await take_turns(router, flow, JUMBO, JUMBO)
