@@ -42,7 +42,7 @@ from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.gateware.time.ptp_clock import PeriodicOutput, PTPClock
 from moderato.gateware.receive.receive import Receive
-from moderato.gateware.frame.records import rx_descriptor, rx_frame, tx_frame
+from moderato.gateware.frame.records import flow_frame, rx_descriptor, rx_frame, tx_frame
 from moderato.gateware.registers.register_file import RegisterFile
 from moderato.gateware.registers.table import MAX_QUEUES, MAX_UNICAST, counters, options, registers
 from moderato.gateware.receive.rss import RSS, Toeplitz
