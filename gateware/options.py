@@ -98,7 +98,8 @@ class MACOptions:
         needs=("gather", "tx_checksum"), tells=("FEATURES.SEGMENT",))
     merge: bool = option(False, "marks on received TCP segments that continue the frame before",
         needs=("rx_checksum",), tells=("FEATURES.MERGE",))
-    flows: int = option(0, "a table of 2^N flows that it forwards to the other MAC of a pair (0: none)",
+    flows: int = option(0, "a table of 2^N flows that it forwards to the other MAC of a pair, and a FIFO for their frames (0: "
+        "none)",
         most=registers.MAX_FLOW_ORDER, tells=("FEATURES.FLOW_ORDER",))
     flow_nat: bool = option(False, "flows whose addresses and ports it changes",
         needs=("flows",), tells=("FEATURES.FLOW_NAT",))

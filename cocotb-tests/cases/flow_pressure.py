@@ -71,12 +71,15 @@ async def pause_loses_nothing(dut, links, lengths, octets, beside=0, halted=Fals
     """Frames of these `lengths`, of so many `octets`; where they come in, the driver sends long ones, for which
     a pause frame waits. The wire that they leave by has `beside` of the driver's, too."""
     longest = max(lengths)
-    router, flow = await started(dut, links, longest if longest > 1514 else False, PAUSE=OBEY | ASK)
+    router, flow = await started(dut, links, longest if longest > 1514 else False, PAUSE=OBEY | ASK,
+                                 post=not halted)
     one, other = router.sides
     for side, link in zip(router.sides, links):
         await side.regs.write("PAUSE_QUANTUM", -(-512*100 // link))
         await side.regs.write("PAUSE_QUANTA", 0xFFFF)
-    if halted:
+    if halted:  # It has few descriptors, too, and would ask for a pause for ever.
+        await one.driver.post_buffers(2)
+        await one.regs.write("PAUSE_RING", 40 << 16 | 20)
         one.driver.memory.refuse(writes=lambda address: True)
         one.wire.send(add_fcs(plain(60)))
         await ClockCycles(dut.sys_clk, 3000)

@@ -31,7 +31,7 @@ def flow_counters():
 
 class Columns(LiteXModule):
     """A memory of `depth` records: `row` is what was at `address` two clocks ago, `write` puts `data` at
-    `target`.
+    `target`. A row that was written in the clock in which it was read is undefined.
 
     The second clock is a register: the block RAM alone takes most of one."""
     def __init__(self, layout, depth):
@@ -46,6 +46,9 @@ class Columns(LiteXModule):
         memory = Memory(len(self.row.raw_bits()), depth)
         reader = memory.get_port(mode=READ_FIRST)
         writer = memory.get_port(write_capable=True, mode=READ_FIRST)
+        # Nobody uses such a row: what is looked up is `cut`, an action that enters is of no frame yet, and counters, and
+        # the rows of Waiting, are read again before they are used.
+        memory.attr = {("no_rw_check", 1)}
         self.specials += memory, reader, writer
         self.comb += [
             reader.adr.eq(self.address),
@@ -223,6 +226,8 @@ class FlowTable(LiteXModule):
         self.sync += If(fsm.ongoing("READ"), self.counters.raw_bits().eq(counts.row.raw_bits()))
         # Of the others, all frames go on to leave as they came.
         self.sync += If(ends & (self.busy | (found & (target == self.entry))), cut.eq(1)).Elif(self.start, cut.eq(0))
+        # What was read of a key while it was written means nothing.
+        self.sync += If(stores & self.busy, cut.eq(1))
         self.comb += [
             self.command.eq(~fsm.ongoing("IDLE")),
             self.ended.eq(target),

@@ -198,7 +198,7 @@ def _flows():
     yield from (replace(register, option="flows") for register in (
         Register("FLOW_CTRL", 0x800, "rw", "Forwarding without software: an IPv4 packet of TCP or UDP whose entry is in "
             "the flow table leaves at the other MAC of the pair, if that has TX_ENABLE. To software goes what it always "
-            "did: frames that are not for an address of this station, fragments, IP options, a TTL of 0 or 1, TCP with "
+            "did: frames that are not for the station's own address, fragments, IP options, a TTL of 0 or 1, TCP with "
             "SYN, FIN or RST, a wrong length or header checksum. (Since 1.5, like all FLOW registers, if FEATURES has "
             "FLOW_ORDER.)", (
             Field("ENABLE", 0, 1, "Frames are looked up. Cleared, those that arrive from then on go to software."),
@@ -217,8 +217,8 @@ def _flows():
             Field("CLEAR",  19, 1, "All end, as after a reset."),
         )),
         Register("FLOW_STATUS", 0x808, "ro", "State of the flow table.", (
-            Field("BUSY",  0, 1, "A command is under way. After WRITE, REMOVE and CLEAR, it is until the last frame that "
-                "went by an entry as it was has left for the other MAC: then none comes any more."),
+            Field("BUSY",  0, 1, "A command is in progress. When it is over after WRITE, REMOVE or CLEAR, no frame leaves for "
+                "the other MAC any more by an entry as it was: frames that still wait to do so will be dropped."),
             Field("PEER",  1, 1, "The other MAC has TX_ENABLE."),
             Field("TIME", 16, 16, f"Counts 2**{FLOW_TICK} clocks: for FLOW_LAST."),
         )),
@@ -487,7 +487,8 @@ STATISTICS += (*_rmon(),
     *_queues(),
     _counter("RX_FLOW_FRAMES", 0x3E0, "of RX_GOOD_FRAMES, those that left for the other MAC by the flow table. (Since 1.5, "
         "like the next one, if FEATURES has FLOW_ORDER.)", option="flows"),
-    _counter("RX_FLOW_DROPS", 0x3E4, "frames that should have, but the other MAC had no room for them.", option="flows"),
+    _counter("RX_FLOW_DROPS", 0x3E4, "of RX_GOOD_FRAMES, those that should have left so, but the flow FIFO was full, they "
+        "were longer than the other MAC's Tx FIFO, or their entry ended while they waited.", option="flows"),
 )
 
 # Descriptors --------------------------------------------------------------------------------------

@@ -29,4 +29,10 @@ MUTANTS = [
     ("tags are not taken",
      'parts |= {"FLOW_TAG": Cat(action.tci, action.insert)}', "pass",
      "frames leave without their tag"),
+    ("what finds no room is not counted",
+     "forward.dropped + (fifo.commit & ~fifo.accepted)", "forward.dropped",
+     "frames vanish"),
+    ("it is never full",
+     "self.full.eq(fifo.space < options.flow_room//DATA_BYTES)", "self.full.eq(0)",
+     "frames are lost although the sender obeys"),
 ]

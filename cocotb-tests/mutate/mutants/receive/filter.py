@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["test_filter", "sim-all", "test_mac_gated"]
+TESTS = ["test_filter", "sim-all", "test_mac_gated", "flows-all"]
 
 MUTANTS = [
     ("one octet fewer",
@@ -18,6 +18,9 @@ MUTANTS = [
     ("half of a further address",
      "self.destination == other.address", "self.destination[:40] == other.address[:40]",
      "neighbours' frames get in"),
+    ("all addresses are the station's own",
+     "self.own.eq(self.destination == self.station)", "self.own.eq(1)",
+     "flows take frames for further addresses"),
     ("the hash is of the latest words",
      "If(self.start, hashed.eq(crc[26:32]))", "hashed.eq(crc[26:32])",
      "the verdict depends on what follows the destination"),

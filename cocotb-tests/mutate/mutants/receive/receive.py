@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TESTS = ["test_receive", "sim-all", "sim-faults", "sim-rings", "test_rmon", "test_mac_gated",
-         "sim-checksums", "sim-tags", "test_vlan_jumbo", "sim-merging", "sim-queues", "gmii-pause"]
+         "sim-checksums", "sim-tags", "test_vlan_jumbo", "sim-merging", "sim-queues", "gmii-pause",
+         "flows-all", "flows-options"]
 
 MUTANTS = [
     ("pauses only while frames are let in", "self.pauses.eq(fsm.ongoing(\"DECIDE\") &",
@@ -13,7 +14,7 @@ MUTANTS = [
      "~long & ~damaged)",
      "what was cut off is obeyed"),
     ("what the FIFO refused is continued",
-     "self.continuation.kept.eq(fifo.accepted & ~forwarded)", "self.continuation.kept.eq(fifo.commit)",
+     "self.continuation.kept.eq(fifo.accepted)", "self.continuation.kept.eq(fifo.commit)",
      "a segment continues one that nobody got"),
     ("frames that were not kept are forgotten",
      "self.continuation.decided.eq(fifo.commit | fifo.abort)",
@@ -57,8 +58,23 @@ MUTANTS = [
      "tag.take.eq(sink.valid & sink.ready)", "tag.take.eq(sink.ready)",
      "the place of the tag is missed"),
     ("frames for a queue that is off are taken",
-     "unwanted = unwanted | ~self.rss.taken", "pass",
+     "unwanted = unwanted | (~self.rss.taken & ~forwarded if flows else ~self.rss.taken)", "pass",
      "a queue that is off is never idle"),
+    ("a disabled queue drops frames of flows",
+     "(~self.rss.taken & ~forwarded if flows else ~self.rss.taken)", "~self.rss.taken",
+     "frames that are for no queue are lost, and not counted"),
+    ("further addresses are forwarded",
+     "flows.hit & self.filter.own if", "flows.hit & self.filter.unicast if",
+     "frames bypass the network namespace that has their address"),
+    ("a time stamp leaves with the frame",
+     "flows.fifo.write.eq(fifo.write & started)", "flows.fifo.write.eq(fifo.write)",
+     "the frame is eight octets late"),
+    ("words of software's frames stay",
+     'flows.fifo.abort.eq(fsm.ongoing("DECIDE") & ~flows.fifo.commit)', "flows.fifo.abort.eq(0)",
+     "they leave with the next frame of a flow"),
+    ("words of flows' frames stay",
+     "fate.Elif(forwarded,\n                fifo.abort.eq(1),", "fate.Elif(forwarded,",
+     "software gets them with its next frame"),
     ("the FCS counts in the sum",
      "Mux(lanes[n] & (number", "Mux((number",
      "the kernel finds no packet right"),

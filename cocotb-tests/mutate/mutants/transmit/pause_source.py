@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TESTS = ["test_pause_source", "formal:pause_source", "gmii-pause", "test_pause_pair",
-         "gated-pause", "sim-queues"]
+         "gated-pause", "sim-queues", "flows-pressure"]
 
 MUTANTS = [
     ("the paused do not ask",
@@ -81,6 +81,18 @@ MUTANTS = [
      '& ~ring.halted\n            for prefix',
      '\n            for prefix',
      "an interface that is out of order holds the other end"),
+    ("flows ask for no pause",
+     "(enable & full) | flows.full", "enable & full",
+     "frames of flows are lost although the sender obeys"),
+    ("flows stop with the rings",
+     'enable = regs.field("PAUSE", "TX") & receive.enable', "pass",
+     "next to a halted ring, frames of flows are lost although the sender obeys"),
+    ("a halted ring asks next to flows",
+     "full   = (enable & full) |", "full   = full |",
+     "flows stop with a ring that is out of order"),
+    ("a halted ring never has enough next to flows",
+     "(~enable | roomy) & flows.roomy", "roomy & flows.roomy",
+     "a pause does not end"),
     ("short frames fill the FIFO",
      "| (fifo.frames >= fifo.max_frames//3) |",
      "|",
