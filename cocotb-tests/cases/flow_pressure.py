@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flows for a wire that takes less than what comes: with pause nothing is lost, driver and flows take turns frame by
-frame, and software's frames wait for none of it."""
+"""Flows for a wire that takes less than what comes: with pause nothing is lost, driver and flows take
+turns frame by frame, and software's frames wait for none of it."""
 
 import random
 
@@ -19,11 +19,11 @@ LENGTHS = [60, 600, 1514]
 
 
 class Partner:
-    """The other end of a wire: it sends `frames` back to back, and obeys pauses (`asked` counts them): a frame that has
-    begun goes on. `got` are frames that are no pauses."""
+    """The other end of a wire: it sends `frames` back to back, and obeys pauses (`asked` counts them):
+    a frame that has begun goes on."""
 
     def __init__(self, side, frames):
-        self.side, self.got, self.asked, self.until = side, [], 0, 0
+        self.side, self.asked, self.until = side, 0, 0
         self.done = cocotb.start_soon(self._send(frames))
 
     def look(self):
@@ -31,9 +31,8 @@ class Partner:
             frame, _ = self.side.wire.frames.popleft()
             if frame[:6] + frame[12:16] == bytes.fromhex("0180c200000188080001"):
                 self.asked += 1
-                self.until = get_sim_time("ns") + int.from_bytes(frame[16:18], "big")*512*1000/self.side.wire.link
-            else:
-                self.got.append(frame)
+                quanta = int.from_bytes(frame[16:18], "big")
+                self.until = get_sim_time("ns") + quanta * 512*1000 / self.side.wire.link
 
     async def _send(self, frames):
         for frame in frames:
@@ -68,8 +67,8 @@ async def busy(side, count, length):
 
 
 async def pause_loses_nothing(dut, links, lengths, octets, beside=0, halted=False):
-    """Frames of these `lengths`, of so many `octets`; where they come in, the driver sends long ones, for which
-    a pause frame waits. The wire that they leave by has `beside` of the driver's, too."""
+    """Frames of these `lengths`, that many `octets` in all. Where they come in, the driver sends long
+    ones, for which a pause frame waits. The other wire also carries `beside` frames of the driver."""
     longest = max(lengths)
     router, flow = await started(dut, links, longest if longest > 1514 else False, PAUSE=OBEY | ASK,
                                  post=not halted)
@@ -87,7 +86,7 @@ async def pause_loses_nothing(dut, links, lengths, octets, beside=0, halted=Fals
     frames = []
     while sum(map(len, frames)) < octets:
         frames.append(packet(flow, random.choice(lengths)))
-    await busy(one, 0 if halted else 60, longest)
+    await busy(one, 0 if halted else 90_000 // longest, longest)
     others = await busy(other, beside, longest)
     partner = Partner(one, frames)
     await partner.done
@@ -151,7 +150,8 @@ async def take_turns(router, flow, length, longest):
 
 @cocotb.test()
 async def a_slow_wire_is_no_matter_of_software(dut):
-    """The other wire is held, and the flow FIFO full: software gets its frames at once, and drops are counted."""
+    """The other wire is held, and the flow FIFO full: software gets its frames at once, and drops are
+    counted."""
     router, flow = await started(dut, (1000, 1000), PAUSE=OBEY)
     one, other = router.sides
     other.wire.send(add_fcs(pause(0xFFFF)))
@@ -186,8 +186,8 @@ async def a_slow_wire_is_no_matter_of_software(dut):
 
 @cocotb.test()
 async def a_removed_entry_takes_its_frames_along(dut):
-    """While the other wire is held: no command waits for it, whichever frame is the oldest one. When the wire goes on,
-    frames of the entries that stayed leave, and none of the others."""
+    """While the other wire is held: no command waits for it, whichever frame is the oldest one. When
+    the wire goes on, frames of the entries that stayed leave, and none of the others."""
     router, lasting = await started(dut, (1000, 1000), PAUSE=OBEY)
     one, other = router.sides
     flows = [lasting, *[router.flow() for _ in range(3)]]
@@ -213,7 +213,8 @@ async def a_removed_entry_takes_its_frames_along(dut):
                 await one.command(entries[number], REMOVE=True)
             assert get_sim_time("ns") - began < 10*1000
         own = one.leaves[taken:]
-        due = one.leaves[:taken] + [frame for frame, number in zip(own, sent[taken:]) if number not in gone]
+        due = one.leaves[:taken]
+        due += [frame for frame, number in zip(own, sent[taken:]) if number not in gone]
         one.leaves.clear()
         for number in gone:
             if again:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames of up to 9018 octets by flows: with pause none is lost, and the driver's take turns with them."""
+"""Flows of frames of 9018 octets: with pause none is lost, and the driver takes turns with them."""
 
 import cocotb
 

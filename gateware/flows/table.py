@@ -46,8 +46,8 @@ class Columns(LiteXModule):
         memory = Memory(len(self.row.raw_bits()), depth)
         reader = memory.get_port(mode=READ_FIRST)
         writer = memory.get_port(write_capable=True, mode=READ_FIRST)
-        # Nobody uses such a row: what is looked up is `cut`, an action that enters is of no frame yet, and counters, and
-        # the rows of Waiting, are read again before they are used.
+        # Nobody uses such a row: a lookup is `cut`, an action that enters is of no frame yet, and counters and the rows
+        # of Waiting are read again before they are used (FrameFIFO says what the attribute is for).
         memory.attr = {("no_rw_check", 1)}
         self.specials += memory, reader, writer
         self.comb += [

@@ -301,8 +301,9 @@ def receive():
     options = MACOptions(urgent=True, rx_checksum=True, pause=True, vlan=True, flows=LEAST_FLOW_ORDER)
     flows   = SimpleNamespace(busy=Signal(), hit=Signal(), entry=Signal(options.flows),
         length=Signal(14), take=Signal(), first=Signal(), data=Signal(32), octets=Signal(15),
-        tagged=Signal(), vid=Signal(12), fifo=SimpleNamespace(write=Signal(), data=Signal(64), commit=Signal(),
-        abort=Signal(), param=Record(flow_frame(options))))
+        tagged=Signal(), vid=Signal(12))
+    flows.fifo = SimpleNamespace(write=Signal(), data=Signal(64), commit=Signal(), abort=Signal(),
+        param=Record(flow_frame(options)))
     device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame(options), 4)
     device.submodules.receive = top = Receive(fifo, options, flows=flows)
     results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TESTS = ["formal:turns", "formal:one_by_one", "sim-queues", "test_queues_gather", "gated-options",
-         "formal:three_turns", "flows-all", "flows-options"]
+         "formal:three_turns", "flows-all", "flows-options", "flows-pressure"]
 
 MUTANTS = [
     ("a ring sees all frames",
@@ -44,7 +44,8 @@ MUTANTS = [
      "(self.forwarded.words <= fifo.space)", "1",
      "a frame is lost, but counts as sent"),
     ("too long for ever",
-     "self.forwarded.fits.eq(self.forwarded.words <= 2**(len(fifo.space) - 1))", "self.forwarded.fits.eq(1)",
+     "self.forwarded.fits.eq(self.forwarded.words <= 2**(len(fifo.space) - 1))",
+     "self.forwarded.fits.eq(1)",
      "a frame that is longer than the FIFO keeps all others back"),
     ("fuller than full is not full",
      "Mux(fifo.frames < queues[n].max_frames, fifo.frames, queues[n].max_frames)", "fifo.frames",
