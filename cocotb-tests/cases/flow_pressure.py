@@ -5,7 +5,6 @@ turns frame by frame, and software's frames wait for none of it."""
 import random
 
 import cocotb
-import pytest
 from cocotb.triggers import ClockCycles
 from cocotb.utils import get_sim_time
 
@@ -110,7 +109,6 @@ async def pause_holds_the_sender_beside_the_driver(dut):
     await pause_loses_nothing(dut, (1000, 1000), LENGTHS, 60_000, beside=60)
 
 
-@pytest.mark.slow
 @cocotb.test()
 @cocotb.parametrize(link=[1000, 100])
 async def pause_holds_the_sender_for_long(dut, link):
