@@ -114,12 +114,12 @@ class Descriptors(LiteXModule):
 
 
 class AnyIndex(Module):
-    """An index of a descriptor: any, and always the same. What holds of it holds of all."""
-    def __init__(self):
-        chosen = Signal(INDEX_BITS, name_override="chosen") # A free input; the first clock's counts.
-        kept   = Signal(INDEX_BITS)
+    """An index, of a descriptor or an entry: any, and always the same. What holds of it holds of all."""
+    def __init__(self, bits=INDEX_BITS):
+        chosen = Signal(bits, name_override="chosen") # A free input; the first clock's counts.
+        kept   = Signal(bits)
         self.first = first = Signal(reset=1) # The first clock, in which nothing is known of it.
-        self.index = Signal(INDEX_BITS)
+        self.index = Signal(bits)
         self.comb += self.index.eq(Mux(first, chosen, kept))
         self.sync += first.eq(0), If(first, kept.eq(chosen))
         self.inputs = {chosen}

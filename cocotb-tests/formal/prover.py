@@ -21,7 +21,7 @@ from moderato.soc.toolchain import yowasp
 from moderato.soc.toolchain.cache import LOG, artifact, run
 
 RULES = "-set sys_rst 0 -set assume_all 1"
-REACH = 24      # clocks in which a reachable state must be found
+REACH = 24      # clocks in which a reachable state must be found, if no more are asked for
 FOUND = "model found for base case: FAIL!"  # a way on which a claim does not hold
 
 
@@ -55,6 +55,13 @@ def internal(device, name, but=None):
         found &= lister.registers
     assert len(found) == 1, f"{len(found)} signals are called {name}"
     return found.pop()
+
+
+def internals(device, name):
+    """The signals of a list inside a device, in their order."""
+    lister = _Lister()
+    lister.visit(device._fragment)
+    return sorted((s for s in lister.signals if s.backtrace[-1][0] == name), key=lambda s: s.duid)
 
 
 def latch(device, value, but=None):
@@ -105,25 +112,26 @@ def broken_promises(code):
     return [name for name in promises if name not in proved or not after_reset]
 
 
-def reached(code):
+def reached(code, clocks=REACH):
     """Names of the states that can come about from reset, in an environment that plays by the rules."""
     states = re.findall(r"output wire +reach_(\w+)", code)
-    steps  = (f"log step {name}; design -load whole; {_search(f'reach_{name} 0')}" for name in states)
+    steps  = (f"log step {name}; design -load whole; {_search(f'reach_{name} 0', clocks)}"
+              for name in states)
     log = _yosys(code, f"design -save whole; {'; '.join(steps)}")
     return {name for name, step in _steps(log) if FOUND in step}
 
 
-def breaks(code, promise):
+def breaks(code, promise, clocks=REACH):
     """Whether a promise can be broken from reset on."""
-    return FOUND in _yosys(code, _search(f"promise_{promise} 1"))
+    return FOUND in _yosys(code, _search(f"promise_{promise} 1", clocks))
 
 
-def _search(claim):
+def _search(claim, clocks):
     """Yosys' commands that look for a way from reset on which a claim does not hold."""
     # What only other claims need goes, bit by bit: that is most of a device with a buffer.
     others = f"w:promise_* w:reach_* %u w:{claim.split()[0]} %d"
     return (f"delete -output {others}; simplemap; opt; "
-            f"sat {RULES} -seq 0 -tempinduct-baseonly -maxsteps {REACH} -prove {claim}")
+            f"sat {RULES} -seq 0 -tempinduct-baseonly -maxsteps {clocks} -prove {claim}")
 
 
 def _steps(log):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["flows-all"]
+TESTS = ["flows-all", "formal:flows_narrow"]
 
 MUTANTS = [
     ("whatever it is",
@@ -14,18 +14,18 @@ MUTANTS = [
     ("padding counts",
      "self.length.eq(packet.total + ETHERNET_OCTETS)", "self.length.eq(packet.octets - 4)",
      "what follows a packet leaves with it"),
-    ("a dropped frame stays",
-     "table.left.eq(forward.moved | forward.dropped)", "table.left.eq(forward.moved)",
-     "a command never ends",
-     "the next one that is moved ends it, too late; no test waits for none while the wire stands"),
-    ("never pressed",
-     "forward.pressed.eq((fifo.space < 2**options.rx_order//16) | (fifo.frames >= fifo.max_frames//2))",
-     "forward.pressed.eq(0)",
-     "frames for software are lost"),
+    ("searches while a frame moves",
+     "waiting.search.eq(table.search & ~forward.moving)", "waiting.search.eq(table.search)",
+     "a frame leaves by an entry after BUSY"),
+    ("a frame begins while it searches",
+     "forward.known.eq(waiting.known & ~table.search)", "forward.known.eq(waiting.known)",
+     "a frame leaves by an entry after BUSY"),
+    ("counts for the entry of what comes",
+     "table.address.eq(forward.address)", "table.address.eq(fifo.param.entry)",
+     "a frame leaves as another entry says"),
     ("while the table is busy",
      "If(regs.strobe[name] & ~table.command, part", "If(regs.strobe[name], part",
-     "an entry is of two",
-     "a driver waits; what it would write too soon counts for the entry under way"),
+     "an entry is of two"),
     ("tags are not taken",
      'parts |= {"FLOW_TAG": Cat(action.tci, action.insert)}', "pass",
      "frames leave without their tag"),
