@@ -114,6 +114,7 @@ class CompletionsProof(Module):
                 dut.completion == (port.done & ~port.refused & ~refused),
             "tells_that_it_failed": dut.failed == refused,
             "idle_is_empty": dut.idle == (taken == done),
+            "waits_for_data": dut.waiting == (taken != ended),
             "never_overflows": (~job.valid | dut.jobs.sink.ready) &
                 (~dut.statuses.sink.valid | dut.statuses.sink.ready),
             # Nothing waits for nothing: what is under way lacks data, or the bus is to move.

@@ -21,7 +21,7 @@ class DescriptorProof(Module):
         self.submodules.dut = dut = DescriptorFetcher(
             tx_descriptor(MACOptions(tx_checksum=True, vlan=True)) if second else rx_descriptor())
         request, source = dut.port.request, dut.source
-        producer, busy = internal(dut, "producer"), internal(dut, "busy")
+        busy = internal(dut, "busy")
 
         # The driver.
         # -----------
@@ -30,7 +30,8 @@ class DescriptorProof(Module):
         base_before   = Signal(32)
         idle_before   = Signal(reset=1)
         ring          = Signal(INDEX_BITS)
-        taken         = Signal(INDEX_BITS)  # descriptors that the ring took off `source`
+        rung          = Signal(INDEX_BITS)  # what the doorbell said last,
+        taken         = Signal(INDEX_BITS)  # and descriptors that the ring took off `source`
         grown, held   = Signal(INDEX_BITS), Signal(INDEX_BITS)
         self.sync += [
             order_before.eq(dut.order),
@@ -41,7 +42,7 @@ class DescriptorProof(Module):
         self.comb += [
             ring.eq(1 << dut.order),
             grown.eq(dut.doorbell_index - taken),
-            held.eq(producer - taken),
+            held.eq(rung - taken),
         ]
         driver = [
             (dut.order >= MIN_RING_ORDER) & (dut.order <= MAX_RING_ORDER) & (dut.base[:6] == 0),
@@ -81,13 +82,14 @@ class DescriptorProof(Module):
             restart.eq(~dut.enable & dut.idle),
             count.eq((request.last_beat + 1) >> log2_int(BEATS_PER_DESCRIPTOR)),
             expected.eq(dut.base[3:] + ((fetched & (ring - 1)) << log2_int(BEATS_PER_DESCRIPTOR))),
-            left.eq(producer - fetched),
+            left.eq(rung - fetched),
         ]
         self.sync += [
+            If(dut.doorbell, rung.eq(dut.doorbell_index)),
             If(accepted, fetched.eq(fetched + count)),
             If(source.valid & source.ready, taken.eq(taken + 1)),
             If(dut.port.valid & dut.port.error, broken.eq(1)),
-            If(restart, fetched.eq(0), broken.eq(0)),
+            If(restart, rung.eq(0), fetched.eq(0), broken.eq(0)),
             If(~dut.enable, taken.eq(0)),
             offered.eq(request.valid & ~request.ready),
             payload.eq(Cat(request.address, request.last_beat)),
@@ -117,9 +119,9 @@ class DescriptorProof(Module):
             "reads_whole_descriptors": ~request.valid | request.last_beat[0],
             "reads_nothing_beyond_the_doorbell": ~request.valid | ~enable_before | (count <= left),
             "delivers_nothing_beyond_the_doorbell": ~(source.valid & enable_before) |
-                (taken != producer),
+                (taken != rung),
             "delivers_each_once": ~enabled | broken | (total == next_fetch),
-            "starved_means_all_delivered": ~(dut.starved & enabled) | broken | (taken == producer),
+            "starved_means_all_delivered": ~(dut.starved & enabled) | broken | (taken == rung),
             "tells_that_it_failed": dut.failed == broken,
             "delivers_nothing_after_an_error": ~(broken | dut.port.error) | ~dut.fifo.sink.valid,
             "asks_for_nothing_after_an_error": ~(broken & request.valid),
@@ -133,15 +135,16 @@ class DescriptorProof(Module):
         waiting = Mux(request.valid, count, 0)
         room    = Signal(5)
         self.comb += [
-            ahead.eq(producer - next_fetch),
+            ahead.eq(rung - next_fetch),
             undelivered.eq(next_fetch - taken),
             room.eq(dut.fifo.level + coming),
         ]
         self.promises |= {
             "lemma_ring": ~enabled | ((held <= ring) & (ahead <= held) & (waits <= undelivered)),
+            "lemma_rung": internal(dut, "producer") == rung,
             "lemma_fetched": ~enabled | (next_fetch - fetched == waiting),
             "lemma_restart": enable_before | ~idle_before | ~(busy | dut.failed | broken |
-                (Cat(producer, next_fetch, fetched, taken, dut.fifo.level) != 0)),
+                (Cat(rung, next_fetch, fetched, taken, dut.fifo.level) != 0)),
             "lemma_busy": busy == (request.valid | (beats_left != 0)),
             "lemma_beats": (beats_left <= 8) & (internal(dut, "even") == ~beats_left[0]),
             "lemma_room": ~busy | (room <= 8),

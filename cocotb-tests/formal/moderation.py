@@ -34,14 +34,16 @@ class ModerationProof(Module):
         # The environment.
         # ----------------
         consumer = Signal(INDEX_BITS)  # the driver's index, as of its last re-arm
+        completed = Signal(INDEX_BITS)  # that of the next descriptor to complete
         step = Signal(INDEX_BITS)
         held = Signal(INDEX_BITS)
         self.comb += [
             step.eq(dut.rearm_index - consumer),
-            held.eq(dut.completed + dut.completion + AHEAD - consumer),
+            held.eq(completed + dut.completion + AHEAD - consumer),
         ]
         self.sync += [
             If(dut.rearm, consumer.eq(dut.rearm_index)),
+            completed.eq(Mux(dut.clear, 0, completed + dut.completion)),
             If(dut.clear, consumer.eq(0)),
         ]
         self.assume = Signal(name_override="assume_all")
@@ -64,11 +66,11 @@ class ModerationProof(Module):
         beyond     = Signal(INDEX_BITS)  # how far that re-arm lies beyond the witness, if not before
         latest     = Signal(INDEX_BITS)
         self.comb += [
-            lead.eq(consumer - dut.completed),
+            lead.eq(consumer - completed),
             ahead.eq((lead != 0) & ~lead[-1]),
-            uncovered.eq(dut.completed + dut.completion - dut.rearm_index),
+            uncovered.eq(completed + dut.completion - dut.rearm_index),
             loud.eq(dut.completion & ~ahead & ~dut.silent),
-            latest.eq(Mux(loud, dut.completed + 1, witness)),
+            latest.eq(Mux(loud, completed + 1, witness)),
             beyond.eq(dut.rearm_index - latest),
             still.eq((loud | witnessed) & (~dut.rearm | beyond[-1])),
         ]
@@ -93,9 +95,9 @@ class ModerationProof(Module):
         place        = Signal(INDEX_BITS)  # how far it lies beyond the driver's index
         unseen_since = Signal(INDEX_BITS)  # completions since, with it
         self.comb += [
-            chosen_now.eq(dut.completion & ~ahead & (dut.completed == index)),
+            chosen_now.eq(dut.completion & ~ahead & (completed == index)),
             place.eq(index - consumer),
-            unseen_since.eq(dut.completed - index),
+            unseen_since.eq(completed - index),
         ]
         self.sync += [
             If(chosen_now & ~dut.silent, unseen.eq(1)),
@@ -141,6 +143,7 @@ class ModerationProof(Module):
             # The line stands exactly from an interrupt to the next write that drops it.
             "line": dut.line == (before & ~dropped),
             "gap": ~dut.raised | (since_raise >= dut.gap),
+            "counts_what_completed": dut.completed == completed,
             "one_cause": _ones(dut.by_request, dut.by_frames, dut.by_absolute, dut.by_packet,
                                dut.by_halt) == dut.raised,
             "counts_what_was_not_seen": dut.unreported == unreported,
@@ -175,7 +178,7 @@ class ModerationProof(Module):
             under_way.eq(Mux(ahead, 0, -lead)),
             request.eq(internal(dut, "request_index") - 1 - consumer),
             behind.eq(consumer - witness),
-            since.eq(dut.completed - witness),
+            since.eq(completed - witness),
         ]
         self.promises |= {
             "lemma_ring": Mux(ahead, lead <= AHEAD, under_way <= RING),
@@ -214,7 +217,7 @@ class ModerationProof(Module):
             "request_unseen_at_rearm": counted & asked,
             "rearmed_ahead": counted & (lead == AHEAD),
             "request_seen_before_it_counts": dut.completion & dut.request & ahead & may_raise,
-            "interrupt_after_being_ahead": dut.raised & was_ahead & (dut.completed == 5),
+            "interrupt_after_being_ahead": dut.raised & was_ahead & (completed == 5),
             "interrupt_by_a_halt": dut.by_halt & was_ahead,
             "silent_ones_uncovered": counted & ~waiters & (under_way == 2),
             "others_uncovered_among_them": counted & (dut.unreported == 3) & (since == 1),

@@ -42,7 +42,11 @@ class PauseSourceProof(Module):
             *frames.rules,
             ~(dut.next | dut.release) | dut.available))
 
-        stop, asked, wanted = (internal(dut, name) for name in ("stop", "asked", "wanted"))
+        # What it should ask for, kept apart from the device.
+        # ---------------------------------------------------
+        stop   = Signal()
+        asked  = Signal(max=PATIENCE + 2) # Since the other end should pause, so many pause frames.
+        wanted = (stop != dut.stopped) | (stop & ~dut.timer.running & (asked != PATIENCE))
         quanta = internal(dut, "quanta", but=dut.quanta)
         clocks = internal(dut.timer, "clocks")
 
@@ -56,10 +60,11 @@ class PauseSourceProof(Module):
             under_way.eq(dut.available & ~dut.release),
             own.eq(dut.own),
         ]
-        asked_before, stopped_before = Signal(len(asked)), Signal()
+        stopped_before = Signal()
         began, stop_before = Signal(), Signal()
         self.sync += [
-            asked_before.eq(asked),
+            If(~dut.enable, stop.eq(0)).Elif(dut.full, stop.eq(1)).Elif(dut.roomy, stop.eq(0)),
+            If(~stop, asked.eq(0)).Elif(begins & dut.own, asked.eq(asked + 1)),
             stopped_before.eq(dut.stopped),
             stop_before.eq(stop),
             began.eq(begins & dut.own),
@@ -71,20 +76,22 @@ class PauseSourceProof(Module):
             "ends_what_it_began": frames.release == (dut.release & ~dut.own),
             # Whether it is held or not, and whatever waits.
             "tells_at_once": under_way | (stop == dut.stopped) | (begins & dut.own),
+            "asks_again": under_way | ~stop | dut.timer.running | (asked == PATIENCE) | (
+                begins & dut.own),
             "tells_what_it_wants": ~began | (dut.stopped == stop_before),
             "go_is_a_pause_of_0": dut.stopped | (quanta == 0),
             "frames_go_unless_held": under_way | wanted | dut.hold | (begins == frames.available),
             # In a row, without having told the other end to go on.
             "gives_up": (asked <= PATIENCE) &
                 (~(begins & dut.own & stop & dut.stopped) | (asked != PATIENCE)),
-            "counts_what_it_asks": ~(began & stop_before & stop) | (asked == asked_before + 1),
             "never_asks_unasked": ~(began & ~stop_before) | stopped_before,
             "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake | dut.available,
                 [under_way, dut.stopped, quanta, dut.timer.left, clocks, stop, asked]),
             # What the induction leans on.
             "lemma_under_way": internal(dut, "busy") == under_way,
             "lemma_own": ~under_way | (internal(dut, "ours") == own),
-            "lemma_asked": dut.stopped | (asked == 0),
+            "lemma_asked": (internal(dut, "asked") == asked) & (dut.stopped | (asked == 0)),
+            "lemma_stop": internal(dut, "stop") == stop,
         }
         self.reachable = {
             "stopped": dut.stopped & ~under_way,

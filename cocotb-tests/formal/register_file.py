@@ -25,6 +25,7 @@ class RegisterFileProof(Module):
         # The master. An access lasts from its first clock to its answer; the next may follow at once.
         # -------------------------------------------------------------------------------------------
         clearing = internal(dut, "clearing")
+        age    = Signal(8) # Clocks since the reset.
         access = Cat(bus.adr, bus.dat_w, bus.we, bus.sel)
         asks   = Signal()
         answer = Signal()
@@ -36,6 +37,7 @@ class RegisterFileProof(Module):
             answer.eq(bus.ack | bus.err),
         ]
         self.sync += [
+            If(age != 2**len(age) - 1, age.eq(age + 1)),
             open.eq(asks & ~answer),
             before.eq(access),
             clocks.eq(Mux(asks & ~answer & ~clearing, clocks + 1, 0)),
@@ -107,6 +109,8 @@ class RegisterFileProof(Module):
             rows.append(Mux(clearing & (row <= n), value == table[name].reset,
                 Mux(kept & (row == n), dut.data[:len(value)], port.dat_r[:len(value)]) == value))
         self.promises |= {
+            "has_the_reset_values_soon": clearing == (age < len(stored)),
+            "lemma_age": ~clearing | (row == age),
             "lemma_asked": (internal(dut, "asked") == looked) & (~counting | (counted & looked)) &
                 (~looked | (open & ~clearing & (counting == of_counter) & (of_counter | of_stored))),
             "lemma_clocks": (clocks <= LONGEST) &

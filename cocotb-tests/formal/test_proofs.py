@@ -120,6 +120,11 @@ MUTANTS = {
     "absolute timer starts over at each completion":
         ("moderation", r"if \(\((rearm \| \(~\w+outstanding\))\)\)", r"if ((\1 | completion))",
          "bounded_latency"),
+    "what completed counts twice":
+        ("moderation", r"(dut_completed <= \(\w+ \+ )1'd1\)", r"\g<1>2'd2)", "counts_what_completed"),
+    "the doorbell hands over one more":
+        ("descriptor", r"(producer <= \w*doorbell_index)", r"\1 + 1'd1",
+         "reads_nothing_beyond_the_doorbell"),
     "fetch does not stop at the doorbell":
         ("descriptor", r"(assign \w+available = )\(.*\);", r"\1 16'd4;",
          "reads_nothing_beyond_the_doorbell"),
@@ -157,6 +162,8 @@ MUTANTS = {
          "tells_at_once"),
     "a pause frame breaks into a frame":
         ("pause_source", r"(dut_own = )\(\w+busy \? \w+ours : (\w+)\)", r"\1\2", "frames_are_whole"),
+    "a full FIFO asks for no pause":
+        ("pause_source", r"(dut_stop <= )1'd1;", r"\g<1>1'd0;", "tells_at_once"),
     "a quantum never ends":
         ("pause_timer", r"(clocks <= )\((\w+clocks) - 1'd1\)", r"\1\2", "comes_nearer"),
     "an increment is lost with a step":
@@ -168,6 +175,8 @@ MUTANTS = {
         ("turns", r"2'd2: begin", "2'd3, 2'd2: begin", "who_wants_it_keeps_it"),
     "two interrupts at once are one":
         ("one_by_one", r"(late <= )\(\(.*;", r"\g<1>1'd0;", "what_is_owed_comes_next"),
+    "the reset values are never there":
+        ("register_file", r"(clearing <= )1'd0;", r"\g<1>1'd1;", "has_the_reset_values_soon"),
     "an access is answered twice":
         ("register_file", r"(request = \(\(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
          "answers_what_is_asked"),
