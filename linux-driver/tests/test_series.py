@@ -15,6 +15,7 @@ from driver_sources import BINDING
 from test_static import complaints
 
 from moderato.soc.linux import kernel, kernels, series
+from moderato.soc.toolchain import project
 from moderato.soc.toolchain.cache import BuildError, artifact, run
 from moderato.soc.toolchain.project import ROOT, settings
 
@@ -154,6 +155,22 @@ def test_author():
 def test_mails_are_not_mixed(mails, tmp_path):
     with pytest.raises(BuildError, match="is there already"):
         series.write(mails[0].parent, WHO, tmp_path)
+
+
+@pytest.mark.parametrize("tree, there, absent", [
+    (series.NET_NEXT, ["linux-driver/moderato_rx.c", "linux-driver/upstream/core.txt",
+                       "linux-driver/moderato,mac.yaml"],
+     ["linux-driver/moderato_new.c", "linux-driver/rx_timer.c"]),
+    (series.RISCV, [str(kernel.PATCHES[0].relative_to(ROOT))], [])])
+def test_uncommitted_changes_are_told(tree, there, absent, monkeypatch):
+    """Whether the mails have them or not."""
+    others = ["README.md", "linux-driver/tests/test_series.py", "linux-driver-old/moderato_rx.c"]
+    assert [path for path in map(ROOT.joinpath, there) if not path.is_file()] == []
+    monkeypatch.setattr(project, "uncommitted", lambda: [*others, *there, *absent])
+    assert series.uncommitted(tree) == (there, absent)
+    for nothing in ([], None):  # of a clone without git
+        monkeypatch.setattr(project, "uncommitted", lambda nothing=nothing: nothing)
+        assert series.uncommitted(tree) == ([], [])
 
 
 @pytest.mark.slow

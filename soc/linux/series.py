@@ -17,6 +17,7 @@ from pathlib import Path
 
 from moderato.soc.linux import kernel
 from moderato.soc.linux.driver import FOLDER
+from moderato.soc.toolchain import project
 from moderato.soc.toolchain.cache import BuildError, run
 from moderato.soc.toolchain.project import ROOT
 
@@ -188,6 +189,21 @@ CHANGED = (BINDINGS / "vendor-prefixes.yaml", NETWORK / "Kconfig", NETWORK / "Ma
 
 
 # The series ---------------------------------------------------------------------------------------
+
+def uncommitted(tree: str) -> tuple[list[str], list[str]]:
+    """Files of what the mails are about that differ from the commit: those that the mails have as they
+    are, and those that no mail has."""
+    folder, sources = {
+        NET_NEXT: (FOLDER, [*(FOLDER / name for part in PARTS for name in part.files),
+                            FOLDER / "mdio_litex.c", *TEXTS.iterdir(),
+                            *(FOLDER / place.name for place in (BINDING, MDIO_BINDING))]),
+        RISCV: (kernel.PATCHES[0].parent, kernel.PATCHES)}[tree]
+    there, absent = [], []
+    for name in project.uncommitted() or ():
+        if (ROOT / name).is_relative_to(folder) and not (ROOT / name).is_relative_to(folder / "tests"):
+            (there if ROOT / name in sources else absent).append(name)
+    return there, absent
+
 
 def write(output: Path, who: Author, work: Path, tree: str = NET_NEXT) -> list[Path]:
     """Write the mails into the existing `output`, through a repository in the empty `work`.

@@ -20,6 +20,7 @@ def options(parser):
 
 
 def run(options) -> int:
+    import sys
     import tempfile
     from pathlib import Path
 
@@ -31,4 +32,9 @@ def run(options) -> int:
         options.output.mkdir(parents=True, exist_ok=True)
         for mail in series.write(options.output, who, Path(work), options.tree):
             print(mail)
+    there, absent = series.uncommitted(options.tree)
+    for names, says in ((there, "the mails have changes that are not committed"),
+                        (absent, "not committed, and in none of the mails")):
+        if names:
+            print(f"moderato: {says}: {', '.join(names)}", file=sys.stderr)
     return 0
