@@ -27,6 +27,7 @@ from .show.errors import LabError, UsageError
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HELP = ("-h", "--help")
+VERBATIM = ("--ethtool",)  # options whose value may look like another one
 STDOUT = 1
 
 USAGE = "usage: moderato COMMAND [OPTIONS]    moderato help COMMAND    moderato --version"
@@ -61,6 +62,14 @@ A clone of the project has {{others}} more, in ./moderato.
 
 class Parser(argparse.ArgumentParser):
     """Refuses with one line instead of a page of usage."""
+
+    def parse_args(self, words: list[str]) -> argparse.Namespace:
+        """Also where a value begins with -, as ethtool's options do."""
+        joined, rest = [], iter(words)
+        for word in rest:
+            value = next(rest, None) if word in VERBATIM else None
+            joined.append(word if value is None else f"{word}={value}")
+        return super().parse_args(joined)
 
     def error(self, message):
         raise UsageError(f"{message}; see `{self.prog} --help`")

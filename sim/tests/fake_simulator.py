@@ -12,11 +12,13 @@ some, FAKE_SHARED a NIC with one interrupt line for both directions, FAKE_STARVE
 resets its interfaces after the load, FAKE_REFUSED a guest that refuses connections, FAKE_OFF one
 that powers off in a script, FAKE_UNEVEN a transfer with a pause in its window, FAKE_FILTERED a MAC
 to which all frames of a replay are for others, FAKE_ENDED a live session whose guest powers off,
-FAKE_DIFFERENCE what a replay of one says of its recording.
+FAKE_DIFFERENCE what a replay of one says of its recording, FAKE_IGNORED an ethtool that changes
+nothing.
 """
 
 import json
 import os
+import re
 import struct
 import sys
 import time
@@ -50,6 +52,7 @@ class Guest:
         self.cycle, self.printed = 0, "MODERATO-BOOTED\r\n# "
         self.events = [dict.fromkeys(EVENTS, 0) for _ in range(2)]
         self.reset, self.request = False, None
+        self.set = {}  # by ethtool's option that shows it, and interface
 
     def type(self, text: str):
         self.reset |= "ip -batch" in text and not setting("STARVED")
@@ -61,6 +64,16 @@ class Guest:
         output = self.proc() if "/proc/interrupts" in command else ""
         if status and "FAKE_SAYS" in os.environ:
             output = os.environ["FAKE_SAYS"] + "\r\n"
+        if found := re.fullmatch(r"ethtool (-[CG]) (eth\d) (.*)", command):
+            option, interface, words = found.groups()
+            values = dict(zip(words.split()[::2], words.split()[1::2]))
+            if setting("IGNORED"):
+                values = dict.fromkeys(values, "0")
+                status, output = 80, "no coalesce parameters changed, aborting\r\n"
+            self.set.setdefault((option.lower(), interface), {}).update(values)
+        if found := re.fullmatch(r"ethtool (-[cg]) (eth\d)", command):
+            output = "".join(f"{name}: {value}\r\n"
+                             for name, value in self.set.get(found.groups(), {}).items())
         if command.startswith("roundtrip "):
             output = "99 of 100 returned, ns: 100 200 300 400\r\n"
             for name in ("rx_interrupt", "tx_interrupt", "rx_completed"):

@@ -72,6 +72,10 @@ def nothing_runs(monkeypatch):
     ("tcp --ethtool=-C\x07", "is no setting"),
     ("forward --ethtool=-C'", "is no setting"),
     ("forward --ethtool=-K" + 400 * "x", "up to 400"),
+    ("forward --ethtool -g", "-g is no option by which ethtool sets something"),
+    ("forward --ethtool --json", "--json is no option by which ethtool sets something"),
+    ("forward --ethtool -G", "'-G' lacks a name or a value; write each name with its value"),
+    ("profile --ethtool", "argument --ethtool: expected one argument"),
     ("forward --link 99", "10, 100 or 1000"),
     ("forward --bogus", "--bogus"),
     ("forward --var napi", "--var"),
@@ -343,6 +347,20 @@ HOURS = {
     "forward": "--load 0.001", "profile": "--seconds 60", "results": "", "rfc2544": "--test loss "
     "--load 0.1,0.2", "replay": "--in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1",
     "timeline": "--frames 100000000 --output {tmp}/t"}
+
+
+@pytest.mark.parametrize("setting, says", [
+    ("-C rx-usecs 50", None), ("--set-priv-flags rx-napi on", None), ("-s autoneg", None),
+    ("-C rx-usecs 50 tx-usecs", "lacks a name or a value"), ("-C eth0 rx-usecs 50", "leave eth0 out"),
+    ("--show-ring", "is no option by which ethtool sets something")])
+def test_settings_of_ethtool(setting, says):
+    """As two words and as one."""
+    for words in (["--ethtool", setting], [f"--ethtool={setting}"]):
+        if says is None:
+            assert cli.parse(["forward", *words]).ethtool == [setting]
+            continue
+        with pytest.raises(UsageError, match=says):
+            cli.parse(["forward", *words])
 
 
 def test_hours_have_to_be_wanted():

@@ -18,7 +18,7 @@ import pytest
 from moderato.sim.lab.measure import forward, results, trial_tables
 from moderato.sim.lab.measure.trial import begin, request, strayed
 from moderato.sim.lab.measure.traffic import Traffic
-from moderato.sim.lab.run import guest, state
+from moderato.sim.lab.run import ethtool, guest, state
 from moderato.sim.lab.run.machine import KERNELS
 from moderato.sim.lab.run.session import Session, none_left
 from moderato.sim.lab.run.system import SPREADS, SYMMETRIC_KEY, System
@@ -555,3 +555,61 @@ def test_refused_setting(lab, machine, monkeypatch, capsys):
                     "in the guest: netdevice says no")
     monkeypatch.setenv("FAKE_SAYS", "no coalesce parameters changed, aborting")
     assert forward_once(lab, "--ethtool", "-C rx-usecs 9") == 0  # it was so before
+
+
+SHOWN = {
+    "-C adaptive-rx on rx-frames-low 3": """\
+Coalesce parameters for eth0:
+Adaptive RX: {}  TX: off
+rx-usecs: 7
+
+rx-frame-low: {}
+""",
+    "-G rx 0x40 tx 64": """\
+Ring parameters for eth0:
+Pre-set maximums:
+RX:		4096
+TX:		4096
+Current hardware settings:
+RX:		{}
+TX:		{}
+""",
+    "-K rx on tx-tcp-segmentation off": """\
+Features for eth0:
+rx-checksumming: {}
+tcp-segmentation-offload: on
+	tx-tcp-segmentation: {} [requested on]
+""",
+    "--set-priv-flags rx-napi on tx-reclaim-on-xmit off": """\
+Private flags for eth0:
+rx-napi           : {}
+tx-reclaim-on-xmit: {}
+""",
+    "-A autoneg on tx off": "Pause parameters for eth0:\nAutonegotiate:\t{}\nRX:\t\ton\nTX:\t\t{}\n",
+}
+
+
+@pytest.mark.parametrize("setting", SHOWN)
+def test_what_ethtool_shows_decides(setting):
+    """Each name and value of a setting, whatever the status was."""
+    wanted = [value for _, value in ethtool.pairs(setting)]
+    show = ethtool.commands(setting)[1]
+    right = ["64" if value == "0x40" else value for value in wanted]
+    ethtool.require(setting, ethtool.pairs(setting), show, SHOWN[setting].format(*right))
+    for place, (name, _) in enumerate(ethtool.pairs(setting)):
+        wrong = [*right]
+        wrong[place] = "17"
+        with pytest.raises(LabError, match=f"did not take effect: `{show}` in the guest shows {name} 17"):
+            ethtool.require(setting, ethtool.pairs(setting), show, SHOWN[setting].format(*wrong))
+
+
+def test_a_setting_that_is_ignored(lab, machine, monkeypatch, capsys):
+    """As ethtool does for -1, which it takes for no wish: no trial is reported with it."""
+    own(machine, monkeypatch)
+    monkeypatch.setattr(state, "ALL", {"napi": SimpleNamespace(commands=list)})
+    monkeypatch.setenv("FAKE_IGNORED", "1")
+    assert forward_once(lab, "--ethtool", "-C rx-usecs -1") == 1
+    *_, said = capsys.readouterr().err.splitlines()
+    assert said == ("moderato: --ethtool '-C rx-usecs -1' did not take effect: `ethtool -c eth0` in the "
+                    "guest shows rx-usecs 0")
+    assert forward_once(lab, "--ethtool", "-C rx-usecs 0") == 0  # it was so before

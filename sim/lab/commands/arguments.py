@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from moderato.boards import BOARDS
 
+from ..run.ethtool import OTHERS, SHOWN_BY
 from ..run.system import MAX_CLOCK, MIN_CLOCK
 from ..run.variants import ALL, INTERFACES, KNOWN, VARIANTS
 from ..strategies.settings import VARIANTS as STRATEGIES
@@ -249,12 +250,18 @@ def ethtool(words: str) -> str:
     if not option.startswith("-") or not words.isprintable():
         raise argparse.ArgumentTypeError(f"{words!r} is no setting; write ethtool's option and its "
                                          "words, such as '-C rx-usecs 50'")
-    if named := set(INTERFACES) & set(values):
-        raise argparse.ArgumentTypeError(f"leave {min(named)} out of {words!r}: it is set for both "
-                                         "ports")
     if len(words) > MAX_SETTING:
         raise argparse.ArgumentTypeError(f"{words[:20]!r}... has {len(words)} characters; a setting "
                                          f"has up to {MAX_SETTING}")
+    if option not in (*SHOWN_BY, *OTHERS):
+        raise argparse.ArgumentTypeError(f"{option} is no option by which ethtool sets something, as -A, "
+                                         "-C, -G, -K, -L, -N, -X, -s and others are")
+    if named := set(INTERFACES) & set(values):
+        raise argparse.ArgumentTypeError(f"leave {min(named)} out of {words!r}: it is set for both "
+                                         "ports")
+    if option in SHOWN_BY and (not values or len(values) % 2):
+        raise argparse.ArgumentTypeError(f"{words!r} lacks a name or a value; write each name with its "
+                                         "value, such as '-C rx-usecs 50'")
     return words
 
 

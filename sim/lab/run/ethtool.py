@@ -3,29 +3,93 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 
 from ..show.errors import LabError
 from .session import Session
 from .variants import INTERFACES
 
-# What was asked for is set already: ethtool ends with a status, which is no refusal.
+# What was asked for is set already, or ethtool takes it for no wish (-1): a status, and no refusal. What
+# is read back decides.
 UNCHANGED = re.compile(r"\bno \w+ parameters changed\b")
+
+# Options of which the words are names with values, and what shows these.
+SHOWN_BY = {option: shown for shown, options in {
+    "-a": ("-A", "--pause"), "-c": ("-C", "--coalesce"), "-g": ("-G", "--set-ring"),
+    "-k": ("-K", "--features", "--offload"), "-l": ("-L", "--set-channels"),
+    "--show-priv-flags": ("--set-priv-flags",)}.items() for option in options}
+# Options with words of other kinds; their status alone says whether they were obeyed.
+OTHERS = ("-N", "-U", "--config-nfc", "--config-ntuple", "-X", "--set-rxfh-indir", "--rxfh", "-s",
+          "--change", "--set-eee", "-Q", "--per-queue")
+# As ethtool shows what it takes by shorter names.
+NAMES = {
+    "-a": {"autoneg": "autonegotiate"},
+    "-k": {"rx": "rx-checksumming", "tx": "tx-checksumming", "sg": "scatter-gather",
+           "tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offload",
+           "gro": "generic-receive-offload", "lro": "large-receive-offload",
+           "rxvlan": "rx-vlan-offload", "txvlan": "tx-vlan-offload", "ntuple": "ntuple-filters",
+           "rxhash": "receive-hashing"},
+}
+
+
+def pairs(setting: str) -> list[tuple[str, str]]:
+    """Names with their values, of an option that has such; else none."""
+    option, *words = shlex.split(setting)
+    return list(zip(words[::2], words[1::2])) if option in SHOWN_BY else []
 
 
 def commands(setting: str) -> list[str]:
-    """For the guest's shell. `setting` has ethtool's words without the interface."""
+    """For the guest's shell: what sets it, and what shows it, for each port. `setting` has ethtool's
+    words without the interface."""
     option, *words = shlex.split(setting)
-    return [shlex.join(["ethtool", option, interface, *words]) for interface in INTERFACES]
+    return [shlex.join(each) for interface in INTERFACES for each in (
+        ["ethtool", option, interface, *words],
+        *([["ethtool", SHOWN_BY[option], interface]] if option in SHOWN_BY else []))]
 
 
 def choose(session: Session, setting: str):
-    """Make a setting; LabError with ethtool's own message if it is refused."""
+    """Make a setting. LabError with ethtool's own message if it is refused, or with what is set
+    instead."""
+    wanted = pairs(setting)
     for command in commands(setting):
+        if wanted and command.split()[1] in SHOWN_BY.values():
+            require(setting, wanted, command, session.check(command))
+            continue
         status, output = session.type(command)
         if status and not UNCHANGED.search(output):
             said = " ".join(output.split()) or f"no message, status {status}"
             raise LabError(f"--ethtool {shlex.quote(setting)} was refused; `{command}` in the "
                            f"guest: {said}")
+
+
+def require(setting: str, wanted: Sequence[tuple[str, str]], command: str, output: str):
+    """Raises LabError if `output`, what `command` shows, has another value than what is wanted. A name
+    that is not there is one that only the kernel knows, and was set: ethtool refuses others."""
+    there = shown(output)
+    names = NAMES.get(command.split()[1], {})
+    for name, value in dict(wanted).items():
+        now = there.get(names.get(name, name))
+        if now is not None and number(now) != number(value):
+            raise LabError(f"--ethtool {shlex.quote(setting)} did not take effect: `{command}` in the "
+                           f"guest shows {name} {now}")
+
+
+def shown(output: str) -> dict[str, str]:
+    """The values that ethtool shows, by the names that it takes; of rings and channels, the current
+    ones."""
+    text = output.rpartition("Current hardware settings:")[2]
+    text = re.sub(r"Adaptive RX: (\S+) +TX: ", r"adaptive-rx: \1\nadaptive-tx: ", text)
+    found = re.findall(r"^[ \t]*([^:\n]+?) *:[ \t]+(\S+)", text, re.MULTILINE)
+    return {name.lower().replace(" ", "-").replace("-frame-", "-frames-"): value
+            for name, value in found}
+
+
+def number(word: str) -> int | str:
+    """A word of ethtool's as the number that it is, if it is one."""
+    try:
+        return int(word, 0)
+    except ValueError:
+        return word
 
 
 def said(conditions: dict) -> str:
