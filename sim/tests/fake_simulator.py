@@ -80,7 +80,10 @@ class Guest:
                 self.events[0][name] += 100
             self.cycle += 100_000_000
         if "/proc/net/snmp" in command:
-            output = "Ip: Forwarding InDelivers\r\nIp: 1 0\r\n"
+            names = ["InReceives", "InDelivers", "InHdrErrors", "ReasmReqds", "ReasmOKs"]
+            extended = ["InCsumErrors", "InNoRoutes"]
+            output = "".join(f"{table}: {' '.join(words)}\r\n{table}:{' 0' * len(words)}\r\n"
+                             for table, words in (("Ip", names), ("IpExt", extended)))
         if command.startswith(("/tmp/stream", "nuttcp")):
             output = "77\r\n"
         if "/tmp/result" in command and "cat" in command:
@@ -249,7 +252,7 @@ class Guest:
             ports.append({"offered": frames, "events": dict.fromkeys(EVENTS, 0) | {fate: frames},
                           "withdrawn": self.withdrawn(),
                           "left": {"answered": 0, "bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}})
-        for each in request["out"]:
+        for each in [*request["out"], *request["answers"]]:
             with open(octets(each), "wb") as file:
                 file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1))
         start, self.cycle = self.cycle, self.cycle + 3_000_000

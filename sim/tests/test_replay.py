@@ -52,13 +52,29 @@ def test_length_of_a_replay(ports, nanoseconds):
 
 # Forwarded frames ---------------------------------------------------------------------------------
 
+def forwarded(entered, left) -> list[bytes]:
+    """Of those that entered port 0, those that left port 1."""
+    found, = router.forwarded([(0, [*map(bytes, entered)])], [[], left])
+    return found
+
+
+def test_each_frame_is_of_one_source():
+    """Of another port before the one where it left, of the first one there; each only once."""
+    frame, left = bytes(datagram()), bytes(routed(datagram()))
+    both = [(0, [frame]), (1, [frame]), (0, [frame])]
+    counts = [[len(found) for found in router.forwarded(both, [[], [left] * times])]
+              for times in range(5)]
+    assert counts == [[0, 0, 0], [1, 0, 0], [1, 0, 1], [1, 1, 1], [1, 1, 1]]
+    assert router.forwarded([(1, [frame])], [[], [left]]) == [[left]]  # it left where it had entered
+
+
 def test_recognises_forwarded_frames():
     frames = [datagram(), datagram(), datagram(id=77), datagram(ttl=2), datagram(payload=b"y")]
     left = [bytes(routed(frame)) for frame in frames]
     left[-1] = left[-1].ljust(60, b"\0")  # the MAC pads short frames
-    assert router.forwarded(map(bytes, frames), left) == left
+    assert forwarded(frames, left) == left
     twice = left[:3] + left[:1]
-    assert router.forwarded(map(bytes, frames), twice) == left[:3]
+    assert forwarded(frames, twice) == left[:3]
 
 
 @pytest.mark.parametrize("tags", [
@@ -67,7 +83,7 @@ def test_recognises_forwarded_frames():
 def test_tags_without_a_vlan_are_taken_off(tags):
     """IEEE 802.1Q's priority tags, which Linux takes off, and forwards what is behind."""
     left = bytes(routed(datagram()))
-    assert router.forwarded([tagged(*tags)], [left]) == [left]
+    assert forwarded([tagged(*tags)], [left]) == [left]
 
 
 @pytest.mark.parametrize("tags", [
@@ -97,7 +113,7 @@ def test_a_router_writes_into_options():
     answer[IP].options[0].routers, answer[IP].options[0].pointer = ["198.19.0.1"], 8
     del answer[IP].chksum
     left = bytes(answer)
-    assert router.forwarded([bytes(asked)], [left]) == [left]
+    assert forwarded([asked], [left]) == [left]
 
 
 @pytest.mark.parametrize("harm", [
@@ -108,7 +124,7 @@ def test_a_router_writes_into_options():
     lambda frame: bytes(datagram()),                   # TTL as before
 ])
 def test_harmed_frames_do_not_count(harm):
-    assert router.forwarded([bytes(datagram())], [harm(bytes(routed(datagram())))]) == []
+    assert forwarded([datagram()], [harm(bytes(routed(datagram())))]) == []
 
 
 @pytest.mark.parametrize("frame", [
@@ -123,7 +139,7 @@ def test_replies_of_the_router_do_not_count():
     late = datagram(ttl=1)
     answer = (Ether() / IP(src="198.18.0.1", dst="198.18.0.2") / ICMP(type=11)
               / Raw(bytes(late[IP])[:28]))
-    assert router.forwarded([bytes(late)], [bytes(answer)]) == []
+    assert forwarded([late], [bytes(answer)]) == []
 
 
 def test_checksum_of_all_ones_or_zeros():

@@ -385,6 +385,8 @@ def test_replay_accounts_for_every_frame(tmp_path):
     assert first["received"] == 7 + first["answers"] and second["received"] == 1
     assert result["delivered"] == 2
     assert result["dropped"] == {"backlog": 0, "driver_tx": 0, "elsewhere": 1 + 1 + 2}  # TTL, VLAN, ARP
+    assert result["reasons"] == {"not_ipv4": 1 + 2, "expired": 1, "bad_checksum": 0, "no_route": 0,
+                                 "other": 0}
     assert "2 IPv4 for the guest itself" in ended.stdout
 
 

@@ -18,6 +18,7 @@ Packet Replay::List::take(uint64_t start) {
 Replay::Replay(ReplayPlan plan, uint64_t start, const LineRate& rate) : Traffic(start), plan_(std::move(plan)) {
     for (auto& [port, frames] : plan_.in) lists_.emplace(port, List(std::move(frames), start, rate));
     for (const auto& [port, path] : plan_.out) out_[port];
+    for (const auto& [port, path] : plan_.answers) answers_[port];
 }
 
 PacketSource* Replay::source(unsigned port) {
@@ -35,6 +36,11 @@ std::vector<Departure> Replay::sent(Departure departure) {
     return {std::move(departure)};
 }
 
+void Replay::answering(unsigned port, uint64_t cycle, const Octets& frame) {
+    if (const auto found = answers_.find(port); found != answers_.end())
+        found->second.add(plan_.epoch + nanoseconds(cycle - start(), kSysClkHz), frame);
+}
+
 uint64_t Replay::offered(unsigned port) const {
     const auto found = lists_.find(port);
     return found == lists_.end() ? 0 : found->second.offered();
@@ -46,4 +52,5 @@ bool Replay::finished(uint64_t) const {
 
 void Replay::save_captures() const {
     for (const auto& [port, file] : out_) file.save(plan_.out.at(port));
+    for (const auto& [port, file] : answers_) file.save(plan_.answers.at(port));
 }

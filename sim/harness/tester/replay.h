@@ -17,7 +17,7 @@ struct ReplayFrame {
 
 struct ReplayPlan {
     std::map<unsigned, std::vector<ReplayFrame>> in;  // by port
-    std::map<unsigned, std::string> out;              // pcap files by port
+    std::map<unsigned, std::string> out, answers;     // pcap files by port
     uint64_t epoch = 0;                               // nanoseconds of the first time stamp
 };
 
@@ -29,6 +29,7 @@ public:
     bool finished(uint64_t cycle) const override;
     PacketSource* source(unsigned port) override;
     std::vector<Departure> sent(Departure departure) override;
+    void answering(unsigned port, uint64_t cycle, const Octets& frame) override;
     void save_captures() const override;
 
     uint64_t offered(unsigned port) const;
@@ -51,5 +52,5 @@ private:
 
     ReplayPlan plan_;
     std::map<unsigned, List> lists_;
-    std::map<unsigned, PcapWriter> out_;
+    std::map<unsigned, PcapWriter> out_, answers_;
 };

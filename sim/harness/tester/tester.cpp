@@ -56,6 +56,7 @@ void Tester::judge(const Departure& departure, uint64_t cycle) {
         if (traffic_ && !traffic_->answered()) return;
         if (const auto back = answer(departure.frame, departure.port, udp_echo_)) {
             ++egress.answered;
+            if (traffic_) traffic_->answering(departure.port, cycle, *back);
             senders_[departure.port].answer(*back, cycle, rate_);
         }
     }

@@ -40,6 +40,8 @@ public:
     virtual std::vector<Departure> sent(Departure departure) = 0;
     // Whether the tester's own stations answer: not if somebody else is there in their place.
     virtual bool answered() const { return true; }
+    // They do: the frame enters the port as soon as its line is free.
+    virtual void answering(unsigned /*port*/, uint64_t /*cycle*/, const Octets& /*frame*/) {}
     // Whether a run shall return now and then before its limit, for what else there is to see to.
     virtual bool returns() const { return false; }
     // What it types at the console, after advance().

@@ -2,6 +2,7 @@
 """`moderato replay`: captured frames go through the guest; what leaves it is captured."""
 
 import contextlib
+import dataclasses
 import functools
 import itertools
 import sys
@@ -133,24 +134,25 @@ def run(of: Machine, wanted: Request, entered: Sequence[Frames],
         session = stack.enter_context(ready.open(progress=report, udp_echo=wanted.udp_echo))
         files = [stack.enter_context(outputs.replacing(path)) for path in wanted.captures]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        answers = [folder / f"answers{port}" for port in range(len(files))]
         given = [folder / f"in{port}" if frames else None for port, frames in enumerate(entered)]
         for path, frames in zip(given, entered):
             if path:
                 pcap.write(path, frames)
-        delivered = guest.delivered(session.check(guest.SNMP))
+        packets = guest.packets(session.check(guest.IPV4))
         before = session.call("counters")["idle_cycles"]
         reply = session.call("replay", **{"in": [path and str(path) for path in given]},
-                             out=list(map(str, files)), link_mbps=LINK_MBPS,
+                             out=list(map(str, files)), answers=list(map(str, answers)), link_mbps=LINK_MBPS,
                              quiet_cycles=traffic.quiet(of.sys_clk_hz),
                              max_cycles=round(of.sys_clk_hz * seconds)
                              + traffic.patience(of.sys_clk_hz))
         idle = session.call("counters")["idle_cycles"]
-        left = [pcap.frames(file) for file in files]
-        delivered = guest.delivered(session.check(guest.SNMP)) - delivered
+        left, answered = ([pcap.frames(file) for file in each] for each in (files, answers))
+        packets = guest.packets(session.check(guest.IPV4)).since(packets)
         counters, problems = trial.read_counters(session)
     reply["idle_cycles"] = [new - old for new, old in zip(idle, before)]
     settings = Trial(wanted.variant, None, None, max(map(len, entered)), LINK_MBPS)
-    return evaluate(settings, ready, Played(reply, entered, left, counters, problems, delivered),
+    return evaluate(settings, ready, Played(reply, entered, answered, left, counters, problems, packets),
                     time.monotonic() - start)
 
 
@@ -172,11 +174,12 @@ def length(entered: Sequence[Frames]) -> int:
 class Played:
     """What came of a replay."""
     reply:     dict              # moderato-sim's, with `idle_cycles` of each hart
-    entered:   Sequence[Frames]  # by port, as `left`
+    entered:   Sequence[Frames]  # from the captures; by port, as all of these
+    answers:   Sequence[Frames]  # entered, too: the tester's own
     left:      Sequence[Frames]
     counters:  guest.Counters    # the guest's since it booted
     problems:  list[str]         # those of the counters
-    delivered: int               # IPv4 packets to the guest itself
+    packets:   guest.Packets
 
 
 def evaluate(settings: Trial, ready: state.State, played: Played, wall_seconds: float) -> Result:
@@ -185,27 +188,43 @@ def evaluate(settings: Trial, ready: state.State, played: Played, wall_seconds: 
     reply = played.reply
     clocks = reply["end_cycle"] - reply["start_cycle"]
     kernel = played.counters.since(ready.counters())
+    through, answered = forwarded(played)
     ports = []
     for number, port in enumerate(reply["ports"]):
-        other = 1 - number
-        beyond = reply["ports"][other]["left"]
-        forwarded = router.forwarded([frame.octets for frame in played.entered[number]],
-                                     [frame.octets for frame in played.left[other]])
-        octets = sum(len(frame) + pcap.FCS for frame in forwarded)
+        beyond = reply["ports"][1 - number]["left"]
+        intact = through[number] + answered[number]
+        octets = sum(len(frame) + pcap.FCS for frame in intact)
         ports.append(Port(
-            offered=port["offered"], forwarded=len(forwarded),
+            offered=port["offered"], forwarded=len(intact),
             corrupted=beyond["bad_fcs"] + beyond["bad_preamble"], reordered=None,
-            fps=len(forwarded) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6,
-            **trial.of_the_mac(port)))
+            fps=len(intact) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6,
+            answers_forwarded=len(answered[number]), **trial.of_the_mac(port)))
     counts_all = ready.conditions["nic"] != LITEETH  # which has no counter for some frames
-    return Result(trial=settings, sys_clk_hz=hz, cycles=clocks, ports=ports,
-                  latency=dict.fromkeys(LATENCY),
-                  **trial.of_the_harts(reply["idle_cycles"], clocks, kernel),
-                  backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
-                  delivered=played.delivered, wall_seconds=wall_seconds,
-                  problems=[*trial.damage(reply), *played.problems,
-                            *(unaccounted(ports) if counts_all else [])],
-                  conditions=ready.conditions)
+    result = Result(trial=settings, sys_clk_hz=hz, cycles=clocks, ports=ports,
+                    latency=dict.fromkeys(LATENCY),
+                    **trial.of_the_harts(reply["idle_cycles"], clocks, kernel),
+                    backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
+                    delivered=played.packets.delivered, wall_seconds=wall_seconds,
+                    problems=[*trial.damage(reply), *played.problems,
+                              *(unaccounted(ports) if counts_all else [])],
+                    conditions=ready.conditions)
+    return dataclasses.replace(result, reasons=reasons(result, played.packets))
+
+
+def forwarded(played: Played) -> tuple[list[list[bytes]], list[list[bytes]]]:
+    """Frames that the guest forwarded, by the port where they entered: from the captures, and answers."""
+    entered, answers, left = ([[frame.octets for frame in frames] for frames in each]
+                              for each in (played.entered, played.answers, played.left))
+    found = router.forwarded([*enumerate(entered), *enumerate(answers)], left)
+    return found[:len(entered)], found[len(entered):]
+
+
+def reasons(result: Result, packets: guest.Packets) -> dict[str, int]:
+    """Why frames went elsewhere, by the kernel's counters of IPv4; `other` is the rest."""
+    found = {"not_ipv4": result.total("received") - result.backlog_dropped - packets.received,
+             "expired": packets.expired, "bad_checksum": packets.bad_checksum,
+             "no_route": packets.no_route}
+    return found | {"other": result.dropped_elsewhere - sum(found.values())}
 
 
 def unaccounted(ports: Sequence[Port]) -> list[str]:

@@ -11,6 +11,7 @@ RING = 256             # descriptors of each ring, the driver's default
 MIN_FRAMES = 5 * RING  # beyond what rings and FIFOs hide
 OVERHEAD = 20          # octets of preamble, SFD and gap (IEEE 802.3)
 LATENCY = ("min", "median", "p99", "max")
+REASONS = ("not_ipv4", "expired", "bad_checksum", "no_route", "other")  # why frames went elsewhere
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Port:
     offered:          int
     answers:          int    # of the tester, beside what was offered: to ARP, pings
     received:         int    # handed to the kernel
-    forwarded:        int    # seen intact by the tester at the other port
+    forwarded:        int    # seen intact by the tester where they left, answers included
     dropped_at_ring:  int    # no descriptor
     dropped_at_fifo:  int    # the bus starved
     dropped_damaged:  int    # by the MAC: wrong FCS, too short, too long
@@ -73,10 +74,11 @@ class Port:
     tx_withdrawn:     int
     fps:              float  # forwarded, in the window of steady state
     mbps:             float  # the same in Mb/s of frames, without preamble and gap
+    answers_forwarded: int = 0  # of the forwarded ones, those that were answers
 
     @property
     def lost(self) -> int:
-        return self.offered - self.forwarded
+        return self.offered - (self.forwarded - self.answers_forwarded)
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Result:
     interrupts_per_hart: list[int] = field(default_factory=list)  # of all ports, by the kernel
     by_hardware:      int = 0                # forwarded past the CPU: not among those received
     delivered:        int | None = None      # to the guest itself (IPv4); None: nobody counted
+    reasons:          dict[str, int | None] = field(  # of dropped_elsewhere; None: nobody counted
+        default_factory=lambda: dict.fromkeys(REASONS))
     conditions:       dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
 
     @property
@@ -122,9 +126,10 @@ class Result:
 
     def as_json(self) -> dict:
         """The object that --json writes. All but `simulation` is the same in every run."""
-        counts = ("offered", "answers", "received", "forwarded", "lost", "dropped_at_ring",
-                  "dropped_at_fifo", "dropped_damaged", "dropped_filtered", "corrupted",
-                  "reordered", "rx_interrupts", "tx_interrupts", "rx_withdrawn", "tx_withdrawn")
+        counts = ("offered", "answers", "received", "forwarded", "answers_forwarded", "lost",
+                  "dropped_at_ring", "dropped_at_fifo", "dropped_damaged", "dropped_filtered",
+                  "corrupted", "reordered", "rx_interrupts", "tx_interrupts", "rx_withdrawn",
+                  "tx_withdrawn")
         rates = ("fps", "mbps")
         return {
             "variant": self.trial.variant,
@@ -144,6 +149,7 @@ class Result:
             "delivered": self.delivered,
             "dropped": {"backlog": self.backlog_dropped, "driver_tx": self.tx_dropped,
                         "elsewhere": self.dropped_elsewhere},
+            "reasons": self.reasons,
             "interrupts_per_second": _rounded(self.interrupts_per_second),
             "frames_per_interrupt": _rounded(self.frames_per_interrupt),
             "throughput": {name: round(self.total(name), 3) for name in rates},

@@ -3,7 +3,7 @@
 
 import struct
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 ETHERNET_HEADER, IPV4_HEADER, TAG = 14, 20, 4  # octets
 IPV4 = 0x0800
@@ -11,18 +11,27 @@ TAGS = 0x8100, 0x88A8  # IEEE 802.1Q: of customers, of services
 VID = 0x0FFF           # of a tag's control information; 0 is a priority and no VLAN
 
 
-def forwarded(entered: Iterable[bytes], left: Iterable[bytes]) -> list[bytes]:
-    """Those that left, of the kind that a router makes of those that entered. Frames without FCS.
+Source = tuple[int, Sequence[bytes]]  # a port, and frames that entered there
 
-    Addresses of the Ethernet header are not compared: they depend on the next hop.
+
+def forwarded(sources: Sequence[Source], left: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
+    """Of each source, the frames that left as a router makes them. Frames without FCS; `left`: by port.
+
+    A frame that left is of one source: of the first one at another port that still lacks it, else of
+    the port where it left. Addresses of the Ethernet header are not compared: they depend on the next
+    hop.
     """
-    expected = Counter(packet(frame, hops=1) for frame in entered)
-    found = []
-    for frame in left:
-        identity = packet(frame, hops=0)
-        if identity and expected[identity]:
-            expected[identity] -= 1
-            found.append(frame)
+    expected = [Counter(packet(frame, hops=1) for frame in frames) for _, frames in sources]
+    found = [[] for _ in sources]
+    for port, frames in enumerate(left):
+        order = sorted(range(len(sources)), key=lambda number: sources[number][0] == port)
+        for frame in frames:
+            identity = packet(frame, hops=0)
+            for number in order if identity else ():
+                if expected[number][identity]:
+                    expected[number][identity] -= 1
+                    found[number].append(frame)
+                    break
     return found
 
 

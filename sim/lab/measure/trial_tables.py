@@ -28,10 +28,13 @@ def render_replay(result: Result) -> str:
     title = (f"{result.trial.variant}: {seconds:.3f} s of simulated time, "
              f"CPU idle {result.cpu_idle_percent:.1f} %")
     table = columns([head, *rows], group={"dropped:": range(4, 8), "interrupts:": range(9, 11)})
+    why = result.reasons
     fates = (f"Of {result.total('received')} received: {result.total('forwarded')} forwarded, "
-             f"{result.delivered} IPv4 for the guest itself, dropped: "
-             f"{result.backlog_dropped} from the backlog, {result.tx_dropped} by the driver's Tx; "
-             f"{result.dropped_elsewhere} others (ARP, or what the kernel had no use for).")
+             f"{result.delivered} IPv4 for the guest itself, {why['not_ipv4']} not IPv4 (such as ARP). "
+             f"Dropped: {result.backlog_dropped} from the backlog, {result.tx_dropped} by the driver's "
+             f"Tx, {why['expired']} with an expired TTL or a malformed header, {why['bad_checksum']} "
+             f"with a wrong checksum, {why['no_route']} without a route, {why['other']} for other "
+             "reasons.")
     return "\n".join([sentence(title), "", *table, "", sentence(fates)]) + "\n"
 
 

@@ -12,8 +12,22 @@ from .variants import INTERFACES
 COMMAND = "cat /proc/interrupts /proc/net/softnet_stat /proc/net/dev"
 
 
-SNMP = "cat /proc/net/snmp"
+IPV4 = "cat /proc/net/snmp /proc/net/netstat"
 FORWARDED = " ; ".join(f"ethtool -S {name} | grep rx_flow_frames:" for name in INTERFACES)
+
+
+@dataclass(frozen=True)
+class Packets:
+    """IPv4 packets from all interfaces since the kernel booted, by what became of them (RFC 4293)."""
+    received:     int
+    delivered:    int  # to the guest itself; of a fragmented one, each fragment
+    expired:      int  # dropped: the TTL expired, or the header is malformed,
+    bad_checksum: int  # the header's checksum is wrong,
+    no_route:     int  # no route leads to its destination
+
+    def since(self, before: "Packets") -> "Packets":
+        """What was counted after `before`."""
+        return Packets(**{name: count - getattr(before, name) for name, count in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -82,10 +96,17 @@ def forwarded(session) -> int:
     return sum(map(int, re.findall(r"rx_flow_frames: (\d+)", session.check(FORWARDED))))
 
 
-def delivered(text: str) -> int:
-    """IPv4 packets that were for the guest itself, in the output of SNMP (RFC 4293)."""
-    names, values = re.findall(r"^Ip: (.*?)\s*$", text, re.MULTILINE)
-    return int(dict(zip(names.split(), values.split()))["InDelivers"])
+def packets(text: str) -> Packets:
+    """The counters in the output of IPV4."""
+    count = {}
+    for table in "Ip", "IpExt":
+        names, values = re.findall(rf"^{table}: (.*?)\s*$", text, re.MULTILINE)
+        count |= zip(names.split(), map(int, values.split()))
+    return Packets(
+        received=count["InReceives"],
+        delivered=count["InDelivers"] - count["ReasmOKs"] + count["ReasmReqds"],
+        expired=count["InHdrErrors"] - count["InCsumErrors"], bad_checksum=count["InCsumErrors"],
+        no_route=count["InNoRoutes"])
 
 
 def _interrupts(text: str, name: str) -> list[int]:

@@ -152,9 +152,13 @@ def asked(what, address="198.19.0.2", **fields):
 def test_the_tester_answers(sim, tmp_path, what, option):
     """With what it was asked, addresses and ports exchanged; scapy judges lengths and checksums."""
     wrpcap(str(tmp_path / "in"), [asked(what)])
-    (reply,) = sim(replay("in", out=["out"]), options=option)
+    (reply,) = sim(replay("in", out=["out"], answers=["none", "answers"]), options=option)
     assert [port["left"]["answered"] for port in reply["ports"]] == [0, 1]
     (answer,) = PcapReader(str(tmp_path / "out"))
+    assert list(PcapReader(str(tmp_path / "none"))) == []
+    (entered,) = PcapReader(str(tmp_path / "answers"))
+    assert entered[IP].ttl == 64 and entered.time < answer.time
+    assert bytes(entered[IP].payload) == bytes(answer[IP].payload)
     assert (answer[IP].src, answer[IP].dst) == ("198.19.0.2", "198.18.0.9")
     assert answer[IP].ttl == 64 - 1  # the mock is a router on its way back, too
     expected = what.copy()
