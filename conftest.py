@@ -39,6 +39,8 @@ LONGEST = (
     "cocotb-tests/synthesis/test_ecp5.py",
     "cocotb-tests/formal/test_proofs.py",
     "sim/tests/test_system.py",
+    "sim/tests/test_kept.py",
+    "sim/tests/test_account_captures.py",
     "sim/tests/test_beyond.py",
     "linux-driver/tests/test_each_allocation.py",
     "linux-driver/tests/test_random_settings.py",

@@ -56,7 +56,7 @@ def take(gone: Counter, frames: Sequence[Packet]) -> int:
 
 
 def packet(frame: Packet, hops: int = 0) -> tuple | None:
-    """What a router leaves as it is of an IPv4 packet whose header is right, and its TTL after `hops`."""
+    """What a router leaves as it is of a right IPv4 packet, and its TTL after `hops`."""
     while isinstance(frame.payload, (Dot1Q, Dot1AD)) and frame.payload.vlan == 0:
         frame = frame.payload
     ip = frame.payload

@@ -599,7 +599,7 @@ def test_what_ethtool_shows_decides(setting):
     for place, (name, _) in enumerate(ethtool.pairs(setting)):
         wrong = [*right]
         wrong[place] = "17"
-        with pytest.raises(LabError, match=f"did not take effect: `{show}` in the guest shows {name} 17"):
+        with pytest.raises(LabError, match=f"effect: `{show}` in the guest shows {name} 17"):
             ethtool.require(setting, ethtool.pairs(setting), show, SHOWN[setting].format(*wrong))
 
 

@@ -27,8 +27,8 @@ def test_values_are_those_of_the_tables():
     assert int(values["napi forwarded"]) <= int(values["napi received"])
 
 
-def test_the_first_half_hour_is_of_today():
-    """What a newcomer sees there is what docs/data has."""
+def test_the_first_half_hour_agrees_with_readme():
+    """Its table is a quote (test_kept.py), README's is of docs/data."""
     values = statements.values()
     page = (ROOT / "docs/first-half-hour.md").read_text()
     for name in statements.VARIANTS:

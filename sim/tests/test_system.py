@@ -17,9 +17,10 @@ from scapy.utils import rdpcap, wrpcap, wrpcapng
 
 from moderato.sim.lab.measure import forward, pcap, trial
 from moderato.sim.lab.measure.results import RING, Result, Trial
-from moderato.sim.lab.run import state
+from moderato.sim.lab.run import ethtool, state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.variants import VARIANTS
+from moderato.sim.lab.show.errors import LabError
 
 NAPI = [name for name in VARIANTS if name.startswith("napi")]
 PER_FRAME = [name for name in VARIANTS if not name.startswith("napi")]
@@ -220,6 +221,22 @@ def test_a_lost_frame_is_noticed(lab):
         reply = small_trial(session, Trial("napi", 64, 1, 8, 100),
                             faults=[{"port": 1, "frame": 3, "kind": "drop"}])
     assert reply["ports"][0]["lost"] == 1 and reply["ports"][1]["lost"] == 0
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+def test_settings_that_did_not_take_are_told(lab):
+    """By the real ethtool and driver, of each kind that is read back."""
+    with state.ready(lab, "napi").open() as session:
+        for setting in ("-C rx-usecs 50 rx-frames-low 0", "-C rx-usecs 50", "-C adaptive-rx on",
+                        "-G rx 64 tx 0x80", "-K gro on", "-K tx off gso off",
+                        "--set-priv-flags rx-napi off", "-A rx off"):
+            ethtool.choose(session, setting)
+        for setting, says in (("-C rx-usecs -1", "shows rx-usecs 50$"), ("-G tx -1", "shows tx 128$"),
+                              ("-G rx 100", "shows rx 128$"), ("-C rx-usecs 9999999999", "was refused"),
+                              ("-K lro on", "was refused"), ("-s speed none", "was refused")):
+            with pytest.raises(LabError, match=says):
+                ethtool.choose(session, setting)
 
 
 # Wire abuse ---------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ before that is Python's own: in a clone, nothing may be installed yet.
 from moderato.soc.toolchain.project import IS_CLONE
 
 # As `moderato --help` lists them.
-LAB = ("forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
+LAB = ("check", "forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
        "shell", "live", "profile", "timeline", "compare", "bench", "cpus", "about")
 DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export", "series")
 

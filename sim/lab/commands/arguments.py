@@ -254,8 +254,8 @@ def ethtool(words: str) -> str:
         raise argparse.ArgumentTypeError(f"{words[:20]!r}... has {len(words)} characters; a setting "
                                          f"has up to {MAX_SETTING}")
     if option not in (*SHOWN_BY, *OTHERS):
-        raise argparse.ArgumentTypeError(f"{option} is no option by which ethtool sets something, as -A, "
-                                         "-C, -G, -K, -L, -N, -X, -s and others are")
+        raise argparse.ArgumentTypeError(f"{option} is no option by which ethtool sets something, as "
+                                         "-A, -C, -G, -K, -L, -N, -X, -s and others are")
     if named := set(INTERFACES) & set(values):
         raise argparse.ArgumentTypeError(f"leave {min(named)} out of {words!r}: it is set for both "
                                          "ports")

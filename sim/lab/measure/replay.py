@@ -142,8 +142,8 @@ def run(of: Machine, wanted: Request, entered: Sequence[Frames],
         packets = guest.packets(session.check(guest.IPV4))
         before = session.call("counters")["idle_cycles"]
         reply = session.call("replay", **{"in": [path and str(path) for path in given]},
-                             out=list(map(str, files)), answers=list(map(str, answers)), link_mbps=LINK_MBPS,
-                             quiet_cycles=traffic.quiet(of.sys_clk_hz),
+                             out=list(map(str, files)), answers=list(map(str, answers)),
+                             link_mbps=LINK_MBPS, quiet_cycles=traffic.quiet(of.sys_clk_hz),
                              max_cycles=round(of.sys_clk_hz * seconds)
                              + traffic.patience(of.sys_clk_hz))
         idle = session.call("counters")["idle_cycles"]
@@ -212,7 +212,8 @@ def evaluate(settings: Trial, ready: state.State, played: Played, wall_seconds: 
 
 
 def forwarded(played: Played) -> tuple[list[list[bytes]], list[list[bytes]]]:
-    """Frames that the guest forwarded, by the port where they entered: from the captures, and answers."""
+    """Frames that the guest forwarded, by the port where they entered: those of captures, and answers.
+    """
     entered, answers, left = ([[frame.octets for frame in frames] for frames in each]
                               for each in (played.entered, played.answers, played.left))
     found = router.forwarded([*enumerate(entered), *enumerate(answers)], left)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What pages and files state that stands elsewhere, and where: `./moderato export` writes it.
+"""What pages and files state that stands elsewhere, and where: `./moderato export` writes it, and what
+pages quote of the outputs of commands (quotes.py).
 
 The version stands in pyproject.toml. Throughputs stand in docs/tables.md, which is made from docs/data;
 what `make forward` says, on the lab's machine and on others, in docs/data/forward; what each setting of
@@ -9,9 +10,12 @@ a strategy costs, in docs/data/strategies.jsonl.gz; what was measured by hand, i
 import gzip
 import json
 import re
+from pathlib import Path
 
 from moderato.soc.toolchain.project import ROOT, release
 
+from ..compare import kept
+from . import quotes
 from .stated import Place, files
 
 VARIANTS = ("original", "tx-128", "tx-off", "napi", "napi-tx-128", "napi-tx-off")
@@ -107,9 +111,8 @@ def by_hand() -> dict[str, str]:
     """Measured once: on LiteX's VexRiscv-SMP, and on two harts."""
     smp, = re.findall(r"\| forwarded, frames/s \| ([\d ]+) \|", (ROOT / "docs/integrate.md").read_text())
     page = (ROOT / "docs/two-harts.md").read_text()
-    one, = re.findall(r"\| one hart, kernel without SMP \| ([\d ]+) \|", page)
     pinned, = re.findall(r"\| two, `pinned` \| ([\d ]+) \| [\d.]+ \| [\d.]+ \|", page)
-    return {"smp": smp, "one": one, "pinned": pinned}
+    return {"smp": smp, "pinned": pinned}
 
 
 def rows(caption: str, head: bool = False) -> list[list[str]]:
@@ -186,8 +189,10 @@ PLACES = (
           "was 3), and {} times", ["napi-tx-off 64 / original", "napi-tx-off 64 / liteeth"]),
     *map(of_strategies, SETTINGS),
     *(of_harts(way, columns) for way, columns in WAYS.items()),
+    Place("docs/two-harts.md", "| one hart, kernel without SMP | {} | 1.00 | 1.15 | {} ms |",
+          ["napi-tx-off fps", "napi-tx-off median"], spaced=True),
     Place("docs/queues.md", "one hart forwards {} frames per second, and `pinned` {}.",
-          ["one", "pinned"]),
+          ["napi-tx-off fps", "pinned"], spaced=True),
 )
 
 
@@ -197,15 +202,20 @@ def measured(found: dict[str, str]) -> list[Place]:
     return [place for place in PLACES if all(found[name] not in ("", "–") for name in place.names)]
 
 
+def texts() -> dict[Path, str]:
+    """The files that state or quote something, as they have to be."""
+    found, printed = values(), kept.read()["printed"]
+    made = dict(files(measured(found), found))
+    return made | {page: quotes.fill(made.get(page) or page.read_text(), printed)
+                   for page in quotes.pages()}
+
+
 def stale() -> list[str]:
-    """Files that state something else, by their names in the clone."""
-    found = values()
-    return [str(path.relative_to(ROOT)) for path, text in files(measured(found), found)
-            if path.read_text() != text]
+    """Files that state or quote something else, by their names in the clone."""
+    return [str(path.relative_to(ROOT)) for path, text in texts().items() if path.read_text() != text]
 
 
 def write():
-    """Makes them state what is."""
-    found = values()
-    for path, text in files(measured(found), found):
+    """Makes them state and quote what is."""
+    for path, text in texts().items():
         path.write_text(text)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whether this clone gives the figures that it keeps (a minute)."""
+
+EXAMPLES = ("", "--update")
+
+
+def options(parser):
+    parser.add_argument("--update", action="store_true",
+                        help="keep the figures of now, and write them into the pages that quote them "
+                             "(five minutes)")
+
+
+def run(options) -> int:
+    from ..compare import kept
+    if not options.update:
+        return kept.check()
+    from ..report import statements
+    kept.update()
+    statements.write()
+    return 0

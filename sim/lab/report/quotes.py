@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Outputs of commands that pages quote, written from what docs/data/check.json keeps of them.
+
+A quote is an indented block of a page that begins with `$ COMMAND`. In it,
+
+    …             stands for lines that are left out,
+    moderato: …   is a line on standard error, which has times, and stays as it is.
+
+Behind a … the quote goes on at the line that is like its next one but for numbers. In front of a … it
+ends with a line that is like its last one, or else has as many lines as before. Without a … behind
+them, its last lines are all that are left.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.soc.toolchain.project import ROOT
+
+from ..compare.kept import SAID, WHOLE
+from ..show.errors import LabError
+
+INDENT, GAP = "    ", "…"
+PROMPT = f"{INDENT}$ "
+SAME = {"make forward": WHOLE}  # what prints the same, as far as it is quoted
+NUMBER = re.compile(r"\d[\d.]*")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a page says that a command prints; `lines`: from `begin` on, less the indentation."""
+    command: str
+    begin:   int
+    lines:   Sequence[str]
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def quotes(text: str) -> Iterator[Quote]:
+    """Those of a page."""
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        if not lines[at].startswith(PROMPT):
+            at += 1
+            continue
+        command = lines[at].removeprefix(PROMPT)
+        while command.endswith("\\"):
+            at += 1
+            command = command[:-1].rstrip() + " " + lines[at].strip()
+        at = begin = at + 1
+        while at < len(lines) and (lines[at].startswith(INDENT) or not lines[at]) \
+                and not lines[at].startswith(PROMPT):
+            at += 1
+        while at > begin and not lines[at - 1]:  # empty ones before what follows
+            at -= 1
+        yield Quote(command, begin, [line.removeprefix(INDENT) for line in lines[begin:at]])
+
+
+def fill(text: str, printed: Mapping[str, Sequence[str]]) -> str:
+    """The text of a page with what was printed. A LabError says which quote can't be filled."""
+    lines = text.splitlines()
+    for quote in reversed([*quotes(text)]):
+        command = SAME.get(quote.command, quote.command)
+        if command in printed:
+            made = filled(quote, [*printed[command]])
+            lines[quote.begin:quote.begin + len(quote.lines)] = [
+                f"{INDENT}{line}".rstrip() for line in made]
+    return "\n".join(lines) + "\n"
+
+
+def filled(quote: Quote, printed: Sequence[str]) -> list[str]:
+    """The lines of a quote, with what was printed."""
+    runs = [(kept, [*lines]) for kept, lines in itertools.groupby(
+        quote.lines, lambda line: line == GAP or line.startswith(SAID))]
+    made, at, gap = [], 0, False
+    for number, (kept, lines) in enumerate(runs):
+        if kept:
+            made += lines
+            gap = gap or GAP in lines
+            continue
+        if gap:
+            at = place(quote, lines[0], printed, at)
+        goes_on = any(GAP in later or not kept for kept, later in runs[number + 1:])
+        end = last(lines, printed, at) if goes_on else len(printed)
+        made += printed[at:end]
+        at, gap = end, False
+    return made
+
+
+def place(quote: Quote, line: str, printed: Sequence[str], at: int) -> int:
+    """The number of the printed line that is like one of the quote."""
+    for number in range(at, len(printed)):
+        if shape(printed[number]) == shape(line):
+            return number
+    raise LabError(f"`{quote.command}` prints no line like {line!r} any more; mend the page that "
+                   "quotes it by hand")
+
+
+def last(lines: Sequence[str], printed: Sequence[str], at: int) -> int:
+    """The number behind that of the last printed line of a run that begins `at`."""
+    usual = at + len(lines)
+    alike = [number + 1 for number in range(at, len(printed))
+             if shape(printed[number]) == shape(lines[-1])]
+    return min(alike, key=lambda end: abs(end - usual), default=usual)
+
+
+def shape(line: str) -> str:
+    """A line without its numbers, and as many spaces as these take."""
+    return " ".join(NUMBER.sub("#", line).split())
