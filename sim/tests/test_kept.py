@@ -150,10 +150,11 @@ def store(tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "ROOT", tmp_path)
     monkeypatch.setattr(kept, "FILE", tmp_path / "check.json")
     monkeypatch.setattr(kept, "TABLE", tmp_path / "lab.json")
-    monkeypatch.setattr(kept, "SHORT", (("echo 5 frames; echo moderato: 3 s >&2; echo > made", "ls"),
-                                        ("echo $COLUMNS",)))
+    monkeypatch.setattr(kept, "SHORT", (
+        ("echo 5 frames; echo ------; echo moderato: 3 s >&2; echo > made", "ls"), ("echo $COLUMNS",)))
     monkeypatch.setattr(kept, "LONG", (("cat table.json",),))
     monkeypatch.setattr(kept, "here", lambda: MADE)
+    monkeypatch.setattr(kept, "prepare", lambda: None)  # nothing is simulated
     monkeypatch.setattr(statements, "write", lambda: None)
     return tmp_path / "check.json"
 
@@ -171,19 +172,23 @@ def update(monkeypatch):
 def test_equal_and_different(store, monkeypatch, capsys):
     update(monkeypatch)
     assert kept.read()["printed"] == {
-        kept.SHORT[0][0]: ["5 frames"], "ls": ["made", "moderato"], "echo $COLUMNS": ["80"],
+        kept.SHORT[0][0]: ["5 frames", "------"], "ls": ["made", "moderato"], "echo $COLUMNS": ["80"],
         "echo [] > table.json": []}
     assert (store.parent / "lab.json").read_text() == "[]\n"
     capsys.readouterr()
     assert cli.main(["check"]) == 0
     assert capsys.readouterr().out.splitlines()[-2:] == ["equal    echo $COLUMNS", "everything equal"]
 
-    store.write_text(store.read_text().replace('"5 frames"', '"6 frames"').replace('"80"', '"80", "81"'))
+    text = store.read_text()
+    for now, other in ('"5 frames"', '"6 frames"'), ('"------"', '"-----"'), ('"80"', '"80", "81"'):
+        text = text.replace(now, other)
+    store.write_text(text)
     monkeypatch.setattr(kept, "here", lambda: MADE | {
         "parts": {"driver": "3", "Image": "2"}, "versions": {"Linux": "6.12", "cc": "14"}})
     assert cli.main(["check"]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        f"differs  {kept.SHORT[0][0]}", "  - 6 frames", "  + 5 frames", "equal    ls",
+        f"differs  {kept.SHORT[0][0]}", "  - 6 frames", "  - -----", "  + 5 frames", "  + ------",
+        "equal    ls",
         "differs  echo $COLUMNS", "  - 81",
         "2 of 3 differ: - is what check.json has, + what was printed now.", "cc: 12 there, 14 here.",
         "Of what runs in the simulation, these parts differ: driver.",

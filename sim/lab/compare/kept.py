@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from moderato.soc.toolchain import about, project
@@ -62,6 +62,7 @@ Printed = dict[str, list[str]]  # lines, by command
 def check() -> int:
     """Prints a line for each command; 1 if one prints something else than what is kept."""
     kept = read()
+    prepare()
     made = run(SHORT)
     differing = 0
     for command, lines in made.items():
@@ -69,8 +70,8 @@ def check() -> int:
         same = lines == was
         differing += not same
         print(f"{'equal  ' if same else 'differs'}  {command}")
-        for line in difflib.unified_diff(was, lines, n=0, lineterm=""):
-            if line[:1] in "+-" and not line.startswith(("+++", "---")):
+        for line in [*difflib.unified_diff(was, lines, n=0, lineterm="")][2:]:  # behind two headers
+            if line[0] in "+-":
                 print(f"  {line[0]} {line[1:]}")
     if not differing:
         print("everything equal")
@@ -84,6 +85,7 @@ def check() -> int:
 
 def update():
     """Write what all of the commands print now."""
+    prepare()
     made = run((*SHORT, *LONG))
     table = made.pop("cat table.json")
     kept = {"made": here(), "printed": made}
@@ -97,6 +99,13 @@ def read() -> dict:
 
 
 # The commands -------------------------------------------------------------------------------------
+
+def prepare():
+    """Build the machine, and boot it: that says what it does, and the commands' words are not shown."""
+    from ..run import state
+    from ..run.machine import machine
+    state.booted(machine())
+
 
 def run(chains: Sequence[Chain]) -> Printed:
     """What the commands print, as in a terminal of 80 characters, without what is SAID meanwhile."""
@@ -112,11 +121,16 @@ def run(chains: Sequence[Chain]) -> Printed:
                                 f'exec {shlex.quote(sys.executable)} -P -m moderato.sim.lab.cli "$@"\n')
             launcher.chmod(0o755)
             for command in chain:
+                progress.share(command, 0)
                 printed[command] = _lines(started(command, folder), command)
                 progress.done(command)
         try:
-            for done in as_completed([pool.submit(follow, *each) for each in enumerate(chains)]):
-                done.result()
+            pending = {pool.submit(follow, *each) for each in enumerate(chains)}
+            while pending:
+                done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
+                for each in done:
+                    each.result()  # raises what it raised
+                progress.show()
         except BaseException:
             started.end()
             pool.shutdown(cancel_futures=True)
