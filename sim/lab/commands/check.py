@@ -7,7 +7,7 @@ EXAMPLES = ("", "--update")
 def options(parser):
     parser.add_argument("--update", action="store_true",
                         help="keep the figures of now, and write them into the pages that quote them "
-                             "(five minutes)")
+                             "(four times as long)")
 
 
 def run(options) -> int:
