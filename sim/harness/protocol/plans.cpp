@@ -151,6 +151,7 @@ ReplayPlan parse_replay(const Json& command) {
     }
     require(!plan.in.empty(), "in: nothing is played into any port");
     per_port(command, "out", [&](unsigned port, const Json& json) { plan.out[port] = as_text(json, "out"); });
-    per_port(command, "answers", [&](unsigned port, const Json& json) { plan.answers[port] = as_text(json, "answers"); });
+    per_port(command, "answers",
+             [&](unsigned port, const Json& json) { plan.answers[port] = as_text(json, "answers"); });
     return plan;
 }
