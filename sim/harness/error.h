@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-enum Status { kDone = 0, kFailed = 1, kUsage = 2, kBadCheckpoint = 3, kInterrupted = 130 };
+enum Status { kDone = 0, kFailed = 1, kUsage = 2, kBadCheckpoint = 3, kInterrupted = 128 };
 
 struct Error : std::runtime_error {
     explicit Error(const std::string& line, Status status = kFailed) : std::runtime_error(line), status(status) {}

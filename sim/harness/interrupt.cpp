@@ -13,7 +13,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 void catch_interrupts() {
     struct sigaction action = {};
-    action.sa_handler = [](int) { interrupted = 1; };  // no SA_RESTART: it also ends a wait for a command
+    action.sa_handler = [](int signal) { interrupted = signal; };  // no SA_RESTART: it also ends a wait for a command
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);  // a write error says it
 }
@@ -21,3 +21,5 @@ void catch_interrupts() {
 void stop_if_interrupted() {
     if (interrupted) throw Error("interrupted", kInterrupted);
 }
+
+int interrupted_by() { return interrupted; }

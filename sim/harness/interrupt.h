@@ -4,3 +4,4 @@
 
 void catch_interrupts();
 void stop_if_interrupted();  // throws an Error with kInterrupted
+int interrupted_by();        // the signal's number; 0: no signal came

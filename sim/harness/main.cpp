@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // moderato-sim: the command line of README.md.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include "error.h"
 #include "interrupt.h"
+#include "protocol/fields.h"
 #include "protocol/lives.h"
 #include "protocol/plans.h"
 #include "protocol/script.h"
@@ -81,7 +84,21 @@ Kind* begin(Simulation& simulation, const char* option, const std::string& text,
     if (command.contains("link_mbps")) simulation.set_link(parse_link(command, "link_mbps"));
     return &simulation.begin<Kind>(std::move(plan));
 } catch (const nlohmann::json::exception& error) {
-    throw Error(std::string(option) + ": is not understood: " + error.what(), kUsage);
+    throw Error(std::string(option) + ": is not understood: " + reason(error), kUsage);
+}
+
+// Ends a session, and prints what passed and which files were written.
+void finish_live(Simulation& simulation, Live& live) {
+    const std::string summary = live_summary(simulation, live);
+    const std::map<std::string, std::string> files = {{"capture", live.plan().capture}, {"record", live.plan().record}};
+    const Json reply = end_live(simulation, live);
+    std::cerr << '\n';
+    for (const Json& note : reply["notes"]) std::cerr << "moderato: " << note.get<std::string>() << '\n';
+    std::cerr << "moderato: " << summary << std::endl;
+    std::string written;
+    for (const Json& name : reply["written"])
+        written += (written.empty() ? "" : ", ") + files.at(name.get<std::string>());
+    if (!written.empty()) std::cerr << "moderato: wrote " << written << std::endl;
 }
 
 // The console of a live session, which is whole even if something ends this program.
@@ -89,12 +106,10 @@ void interact_live(Simulation& simulation, const std::string& prompt, Live& live
     try {
         interact(simulation, prompt, &live);
     } catch (const Error& error) {
-        if (error.status == kInterrupted) end_live(simulation, live);
+        if (error.status == kInterrupted) finish_live(simulation, live);
         throw;
     }
-    const std::string summary = live_summary(simulation, live);
-    end_live(simulation, live);
-    std::cerr << "\nmoderato: " << summary << std::endl;
+    finish_live(simulation, live);
 }
 
 void run(const Options& options) {
@@ -116,9 +131,18 @@ void run(const Options& options) {
     if (file.bad()) throw file_error(options.script, "cannot be read");
 }
 
+// A file would get the number of one that the caller closed, and what is printed would go into that file.
+void open_standard_descriptors() {
+    int lowest;
+    do lowest = ::open("/dev/null", O_RDWR);
+    while (lowest >= 0 && lowest <= STDERR_FILENO);
+    ::close(lowest);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+    open_standard_descriptors();
     try {
         const Options options = parse(count, words);
         if (options.build_id) {
@@ -131,6 +155,9 @@ int main(int count, char** words) {
         return kDone;
     } catch (const Error& error) {
         if (error.status != kInterrupted) std::cerr << "moderato-sim: " << error.what() << std::endl;
-        return error.status;
+        return error.status == kInterrupted ? kInterrupted + interrupted_by() : error.status;
+    } catch (const std::bad_alloc&) {
+        std::cerr << "moderato-sim: there is not enough memory" << std::endl;
+        return kFailed;
     }
 }

@@ -32,6 +32,12 @@ void write_all(const std::string& text) {
     }
 }
 
+// Or the user wants none: https://no-color.org
+bool knows_escapes() {
+    const char *const kind = std::getenv("TERM"), *const plain = std::getenv("NO_COLOR");
+    return kind && std::string(kind) != "dumb" && !(plain && *plain);
+}
+
 // Whether no escape sequence (ECMA-48) is under way at the end of what was written: something may come between.
 bool whole(const std::string& text) {
     const size_t escape = text.rfind('\033');
@@ -49,8 +55,7 @@ public:
         termios raw = before_;
         ::cfmakeraw(&raw);
         ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-        const char* kind = std::getenv("TERM");
-        titled_ = ::isatty(STDOUT_FILENO) && kind && std::string(kind) != "dumb";
+        titled_ = ::isatty(STDOUT_FILENO) && knows_escapes();
         if (titled_) write_all("\033[22;0t");  // keeps the title (xterm)
         if (titled_ && lined) write_all("\n\033[A");  // the cursor leaves the last line
     }
@@ -209,6 +214,10 @@ private:
             const auto time = Clock::now();
             clock.step();
             look_up();
+            for (const std::string& note : live_->take_notes()) {
+                const char* const end = terminal_.active() ? "\r\n" : "\n";
+                std::fprintf(stderr, "%smoderato: %s%s", end, note.c_str(), end);
+            }
             if (const uint64_t now = live_->frames(); std::exchange(frames, now) != now) heard_ = simulation_.cycle();
             const Seconds real = Clock::now() - time;
             clock.rest(keyboard_.descriptor(), idle() ? real * (1 / kIdleShare - 1) : Seconds(0));

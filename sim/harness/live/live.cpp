@@ -116,6 +116,11 @@ bool Live::read_host(unsigned port, uint64_t cycle) {
     bool given = false;
     for (unsigned reads = 0; reads < kMostReads; ++reads) {
         const ssize_t size = ::read(plan_.hosts[port], octets, sizeof octets);
+        if (size < 0 && errno != EAGAIN && errno != EINTR) {
+            note("port " + std::to_string(port) + ": its TAP device is gone (" + std::strerror(errno) +
+                 "); the session goes on without this host");
+            plan_.hosts[port] = LivePlan::kNobody;
+        }
         if (size <= 0) break;
         if (static_cast<size_t>(size) < kHeader) continue;
         if (lines_[port].host().size() >= kMostWaiting) {
@@ -217,9 +222,22 @@ uint64_t Live::frames() const {
     return frames;
 }
 
-void Live::check() const {
-    if (recorder_) recorder_->check();
-    if (capture_) capture_->check();
+void Live::check() {
+    check(recorder_, plan_.record);
+    check(capture_, plan_.capture);
+}
+
+template <class Writer> void Live::check(std::optional<Writer>& writer, const std::string& path) {
+    if (!writer || writer->check()) return;
+    writer.reset();
+    note(path + ": its reader has left; the session goes on, and nothing more is written there");
+}
+
+std::vector<std::string> Live::written() const {
+    std::vector<std::string> names;
+    if (recorder_) names.emplace_back("record");
+    if (capture_) names.emplace_back("capture");
+    return names;
 }
 
 void Live::finish(uint64_t cycle, const std::string& report) {

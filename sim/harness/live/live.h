@@ -90,8 +90,13 @@ public:
     void look_soon() { look_ = 0; }
     // Waits until a host has a frame, `other` can be read, or the time is over.
     void wait(Pace::Seconds seconds, int other) const;
-    // Raises an Error if what was to be written could not be.
-    void check() const;
+    // Raises an Error if what was to be written could not be. A pipe whose reader has left is only noted.
+    void check();
+    // A line for the user: what is gone, without which the session goes on.
+    void note(std::string line) { notes_.push_back(std::move(line)); }
+    std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+    // The fields of the plan whose files are written: record, capture.
+    std::vector<std::string> written() const;
     // Of a replay: what is still to come.
     template <class Archive> void state(Archive& archive) {
         for (LoadedLine& line : lines_) archive(line);
@@ -137,6 +142,7 @@ private:
     bool opened_ = false;  // the window
     uint64_t look_ = 0, interval_ = kLeastInterval, keys_typed_ = 0;
     std::string difference_;
+    std::vector<std::string> notes_;  // that nobody took yet
 
     bool wired(unsigned port) const { return wire_ && wire_->port() == port; }
     bool play(uint64_t cycle);
@@ -147,4 +153,5 @@ private:
     void compare(const Record& left);
     void pass(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame);
     void differ(const std::string& what);
+    template <class Writer> void check(std::optional<Writer>& writer, const std::string& path);
 };

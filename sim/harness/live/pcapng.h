@@ -20,7 +20,7 @@ public:
     void add(unsigned port, Direction direction, uint64_t cycle, const Octets& frame);
     // Writes, in their order, the frames that began before a cycle: none from before it may come later.
     void settle(uint64_t cycle);
-    void check() const { stream_.check(); }
+    bool check() const { return stream_.check(); }
 
 private:
     struct Packet {

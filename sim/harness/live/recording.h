@@ -33,7 +33,7 @@ public:
     Recorder(const std::string& path, const std::string& about, uint64_t cycle);
     void add(const Record& record);
     void flush() { stream_.flush(); }
-    void check() const { stream_.check(); }
+    bool check() const { return stream_.check(); }
 
 private:
     Stream stream_;

@@ -9,14 +9,16 @@
 
 class Stream {
 public:
+    // Waits for nobody to read a pipe: it is then as if the reader had left.
     explicit Stream(const std::string& path);
     void write(const void* octets, size_t size);
     void write16(uint16_t value) { little(value, 2); }
     void write32(uint32_t value) { little(value, 4); }
     void write64(uint64_t value) { little(value, 8); }
     void flush();
-    // Raises an Error if anything could not be written: a cycle under way is no time for that.
-    void check() const;
+    // Whether all was written. False: it is a pipe whose reader has left. Raises an Error for any other failure, which a
+    // cycle in progress is no time for.
+    bool check() const;
 
 private:
     struct Close {

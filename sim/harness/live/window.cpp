@@ -53,6 +53,7 @@ Window::Window(int socket, Simulation& simulation, Live& live)
     simulation_.console().echo = [this](uint8_t byte) {
         if (echo_ && simulation_.cycle() > furthest_) echo_(byte);
         if (open_ && printed_.size() < kMostPrinted) printed_ += static_cast<char>(byte);
+        keep(static_cast<char>(byte));
     };
 }
 
@@ -72,6 +73,18 @@ void Window::say_goodbye() noexcept try {
     open_ = false;  // the page sees that the socket was closed
 }
 
+void Window::keep(char octet) {
+    static const std::string kChosen = "both ports: ";  // as the guest's `variant` prints it
+    kept_ += octet;
+    if (kept_.size() >= 2 * kMostKept) kept_.erase(0, kMostKept);
+    if (octet != '\n' && octet != '\r') {
+        if (line_.size() < kLongestLine) line_ += octet;
+        return;
+    }
+    if (line_.compare(0, kChosen.size(), kChosen) == 0) strategy_ = line_.substr(kChosen.size());
+    line_.clear();
+}
+
 // What the page asks for -------------------------------------------------------------------------------
 
 void Window::serve() {
@@ -82,12 +95,13 @@ void Window::serve() {
         if (size == 0) {  // nobody serves the page any more
             ::close(std::exchange(socket_, -1));
             open(false);
+            live_.note("the window's process is gone; the session goes on without a page");
             return;
         }
         try {
             obey(Json::parse(control, control + size));
         } catch (const Json::exception& error) {
-            tell({{"note", std::string("this is not understood: ") + error.what()}});
+            tell({{"note", "this is not understood: " + reason(error)}});
         } catch (const Error& error) { tell({{"note", error.what()}}); }
     }
 }
@@ -133,6 +147,10 @@ void Window::require_session() const {
 }
 
 void Window::open(bool on) {
+    if (on && open_) {  // what is left is for the pages that are open
+        shown_ = {};
+        show();
+    }
     open_ = on;
     live_.watch(on ? this : nullptr);
     forget();
@@ -191,6 +209,9 @@ void Window::back(uint64_t cycle) {
     history_->back(cycle);
     follow(followed);
     forget();
+    kept_.clear();
+    line_.clear();
+    strategy_ = "";
     shown_ = {};
     show();
 }
@@ -260,7 +281,9 @@ Window::Json Window::about() const {
             {"mbps", simulation_.tester().rate().mbps()},
             {"events", kEventNames},
             {"lines", lines},
-            {"queues", queues}};
+            {"queues", queues},
+            {"strategy", strategy_ ? Json(*strategy_) : Json(nullptr)},
+            {"printed", kept_.substr(kept_.size() - std::min(kept_.size(), kMostKept))}};
 }
 
 Window::Json Window::state() {

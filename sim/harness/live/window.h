@@ -58,6 +58,8 @@ private:
     };
     static constexpr size_t kMostMoments = 256;  // of a state, or up to twice that: the latest
     static constexpr size_t kMostPrinted = 1 << 14;  // of a state, too: octets
+    static constexpr size_t kMostKept = 20000;  // octets, as the page keeps them
+    static constexpr size_t kLongestLine = 100;  // octets that can name a strategy
     static constexpr Seconds kInterval{0.04};
 
     int socket_;
@@ -71,6 +73,9 @@ private:
     std::vector<Moment> moments_;
     uint64_t left_out_ = 0;
     std::string printed_;
+    std::string kept_;  // of what was printed, for a page that is opened later: the latest
+    std::string line_;  // the last one that was printed
+    std::optional<std::string> strategy_;  // that was chosen last; "": not known, after the way back
     std::optional<History> history_;  // of a replay
     uint64_t furthest_ = 0;  // cycle that it had reached when it went back
     Latencies latencies_;  // of frames since the page was opened
@@ -78,6 +83,7 @@ private:
     std::chrono::steady_clock::time_point shown_;
 
     void obey(const Json& control);
+    void keep(char octet);
     void require_session() const;
     void open(bool on);
     void pause(bool on);

@@ -23,6 +23,13 @@ inline uint64_t natural(const nlohmann::ordered_json& json, const std::string& f
     return value.get<uint64_t>();
 }
 
+// What the library says of JSON, without the "[json.exception.NAME.NUMBER] " in front of it.
+inline std::string reason(const nlohmann::json::exception& error) {
+    const std::string text = error.what();
+    const size_t end = text.find("] ");
+    return end == std::string::npos ? text : text.substr(end + 2);
+}
+
 inline void require(bool good, const std::string& line) {
     if (!good) throw Error(line);
 }

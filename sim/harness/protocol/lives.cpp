@@ -104,6 +104,8 @@ Json end_live(Simulation& simulation, Live& live) {
     for (unsigned port = 0; port < kPorts; ++port) reply["undelivered"].push_back(live.port(port).undelivered);
     const auto ending = simulation.end();
     live.finish(simulation.cycle(), report.dump());
+    reply["written"] = live.written();
+    reply["notes"] = live.take_notes();
     if (live.replaying()) reply["difference"] = live.difference().empty() ? Json(nullptr) : Json(live.difference());
     return reply;
 }

@@ -63,7 +63,7 @@ Script::Json Script::execute(const std::string& line) {
             part();
         } catch (const Json::exception& error) {
             reply["ok"] = false;
-            reply.emplace("error", std::string("the command is not understood: ") + error.what());
+            reply.emplace("error", "the command is not understood: " + reason(error));
         } catch (const Error& error) {
             if (error.status == kInterrupted) throw;
             reply["ok"] = false;
@@ -210,7 +210,11 @@ void Script::do_live(const Json& command, Json& reply) {
     Live& live = begin(command, parse_live, live_progress, live_report);
     of_ = live.plan().until ? *live.plan().until - std::min(simulation_.cycle(), *live.plan().until) : 0;
     try {
-        for (LiveClock clock(simulation_, live); !clock.over(); clock.rest(live.plan().until_closed)) clock.step();
+        for (LiveClock clock(simulation_, live); !clock.over(); clock.rest(live.plan().until_closed)) {
+            clock.step();
+            if (const auto notes = live.take_notes(); !notes.empty())
+                print({{"progress", {{"do", name_}, {"cycle", simulation_.cycle()}, {"notes", notes}}}});
+        }
     } catch (const Ended& ended) {
         reply["ended"] = ended.what();
     } catch (const Error&) {  // nothing more can be recorded

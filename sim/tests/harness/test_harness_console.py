@@ -44,6 +44,21 @@ def test_a_console_log_on_a_full_disk(sim):
     assert quiet["ok"] and failed["error"] == "text: is empty"
 
 
+@pytest.mark.parametrize("which", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_descriptors(binary, rom, tmp_path, which):
+    """No file gets such a number, so that nothing is printed into it or read from it."""
+    live = json.dumps({"record": "record", "capture": "capture", "keys": "typed"})
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {which}', "sh", binary, "--load", rom, "--interactive", "--live", live,
+         "--console", "log"],
+        input="", text=True, capture_output=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("typed") == (">&-" not in which.split())
+    assert ("moderato: wrote record, capture" in done.stderr) == ("2>&-" not in which)
+    assert b"MOCK" not in (tmp_path / "record").read_bytes() + (tmp_path / "capture").read_bytes()
+    assert (tmp_path / "log").read_text().endswith("typed")
+
+
 def test_expect_gives_up_at_the_cycle_limit(sim):
     prompt, failed, after = sim(
         PROMPT, {"do": "expect", "text": "never", "max_cycles": 5000}, {"do": "run", "cycles": 3}

@@ -48,8 +48,10 @@ class Live:
         """The session's reply."""
         os.close(self.open)
         self.open = None
-        *_, reply = map(json.loads, self.process.communicate(timeout=WAIT)[0].splitlines())
+        *told, reply = map(json.loads, self.process.communicate(timeout=WAIT)[0].splitlines())
         assert reply["ok"], reply
+        self.notes = [note for said in (*(each.get("progress", {}) for each in told), reply)
+                      for note in said.get("notes", [])]
         return without_wall(reply)
 
     def close(self):
@@ -259,12 +261,59 @@ def test_a_session_at_the_console(binary, sim, tmp_path, end):
     if end == "key":
         assert process.returncode == 0
         assert "port 0: 1 frames in, 0 out, 0 dropped; port 1: 0 frames in, 1 out" in said
+    assert said.endswith("moderato: wrote record\n")
     record = (tmp_path / "record").read_bytes()
     report = json.loads(record[record.rindex(b'{"start_cycle"'):])
     assert report["keys"] == 4 and report["ports"][1]["out"]["frames"] == 1
     (reply,) = sim({"do": "live", "replay": "record", "until": report["end_cycle"]},
                    restore="prompted")
     assert reply["difference"] is None and reply["keys"] == 4
+
+
+@pytest.mark.parametrize("name", ["record", "capture"])
+def test_a_reader_that_leaves(live, tmp_path, name):
+    """The session continues, and writes the other file to its end."""
+    os.mkfifo(tmp_path / "pipe")
+    files = {"record": "record", "capture": "capture", name: "pipe"}
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    session = live(**files)
+    conversation(session)
+    os.close(reader)
+    conversation(session)
+    reply = session.end()
+    assert reply["ports"][0]["in"]["frames"] == 40
+    (other,) = {"record", "capture"} - {name}
+    assert reply["written"] == [other]
+    assert [note.partition(";")[0] for note in session.notes] == ["pipe: its reader has left"]
+    if other == "capture":
+        assert len(list(PcapNgReader(str(tmp_path / "capture")))) == 80 + 4 * 7
+
+
+def test_a_pipe_that_nobody_reads(live, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    session = live(capture="pipe", record="record")
+    conversation(session)
+    reply = session.end()
+    assert reply["written"] == ["record"] and len(session.notes) == 1
+
+
+def test_a_host_that_is_gone(binary, rom, tmp_path):
+    """Its descriptor reads as that of a TAP device which was deleted: an error other than EAGAIN."""
+    read, write = os.pipe()
+    nothing = os.open(tmp_path, os.O_RDONLY)  # a read of a folder is EISDIR
+    with subprocess.Popen([binary, "--load", rom, "--script", "-"], stdin=subprocess.PIPE, text=True,
+                          stdout=subprocess.PIPE, cwd=tmp_path, pass_fds=[read, nothing]) as process:
+        os.close(read)
+        os.close(nothing)
+        command = {"do": "live", "hosts": [nothing], "until_closed": read}
+        process.stdin.write(json.dumps(PROMPT) + "\n" + json.dumps(command) + "\n")
+        process.stdin.flush()
+        while "notes" not in (told := json.loads(process.stdout.readline())).get("progress", {}):
+            assert "ok" not in told or told["do"] == "expect", told
+        os.close(write)
+        *_, reply = map(json.loads, process.communicate(timeout=WAIT)[0].splitlines())
+    (note,) = told["progress"]["notes"]
+    assert note.startswith("port 0: its TAP device is gone") and reply["ok"] and not reply["notes"]
 
 
 def waiting(pipe) -> int:
@@ -284,7 +333,7 @@ def test_a_session_that_is_ended_while_nobody_reads(binary, rom, tmp_path):
             before = unread
             time.sleep(0.5)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(WAIT) == 130
+        assert process.wait(WAIT) == 143
     record = (tmp_path / "record").read_bytes()
     report = json.loads(record[record.rindex(b'{"start_cycle"'):])
     assert struct.pack("<QHH", report["end_cycle"], 4, 0) in record and report["keys"] == 20_000

@@ -92,7 +92,8 @@ def test_a_script_that_cannot_be_read(binary, rom, tmp_path):
     assert done.stderr == f"moderato-sim: {tmp_path}: cannot be read: Is a directory\n"
 
 
-def test_progress_and_interruption(binary, rom, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_progress_and_interruption(binary, rom, tmp_path, number):
     process = subprocess.Popen(
         [binary, "--load", rom, "--script", "-"],
         stdin=subprocess.PIPE,
@@ -104,8 +105,8 @@ def test_progress_and_interruption(binary, rom, tmp_path):
     process.stdin.flush()
     state = json.loads(process.stdout.readline())["progress"]
     assert state["do"] == "run" and state["of"] == 10**12 and 0 < state["cycles"] < 10**12
-    process.send_signal(signal.SIGINT)
-    assert process.wait() == 130
+    process.send_signal(number)
+    assert process.wait() == 128 + number
     process.stdin.close()
     process.stdout.close()
     assert sorted(os.listdir(tmp_path)) == ["rom"]

@@ -68,6 +68,7 @@ class Watched:
         pieces = [message["progress"]["printed"] for message in told
                   if "printed" in message.get("progress", {})]
         self.printed = bytes.fromhex("".join(pieces) + reply.get("printed", "")).decode()
+        self.notes = [note for message in told for note in message.get("progress", {}).get("notes", [])]
         assert reply["ok"], reply
         return reply
 
@@ -171,6 +172,56 @@ def test_keys_are_typed(watched, tmp_path):
     assert session.end()["keys"] == 7
     # As any other key: cycle, kind 1, port 0, length, text.
     assert struct.pack("<HHI", 1, 0, 7) + b"variant" in (tmp_path / "record").read_bytes()
+
+
+def test_a_page_that_is_opened_later(watched):
+    """It gets what was printed, and the strategy that was chosen last, also while no page was open."""
+    session = watched()
+    assert session.told("about")["strategy"] is None
+    for name in "napi", "tx-off":
+        session.ask("type", text=f"both ports: {name}\r\n")
+        printed = ""
+        while f"{name}\r\n" not in printed:
+            printed += session.told("state")["printed"]
+        session.ask("open")
+        about = session.told("about")
+        assert about["strategy"] == name and about["printed"].endswith(f"both ports: {name}\r\n")
+    session.ask("close")
+    session.ask("type", text="both ports: original\n" + "x" * 500)
+    keys = sum(len(f"both ports: {name}\r\n") for name in ("napi", "tx-off"))
+    session.ask("open")
+    while (about := session.told("about"))["strategy"] != "original" or about["printed"][-500:] != 500 * "x":
+        time.sleep(0.05)
+        session.ask("open")
+    assert session.end()["keys"] == keys + 521
+
+
+def test_what_a_second_page_takes_from_the_first(watched):
+    """Nothing: what was printed reaches the first one all the same."""
+    session = watched()
+    session.told("about")
+    session.ask("type", text="0123456789" * 100)
+    printed, opened = "", 0
+    while len(printed) < 1000:
+        session.ask("open")
+        message = json.loads(session.window.recv(1 << 20))
+        printed += message.get("state", {}).get("printed", "")
+        opened += "about" in message
+    assert printed == "0123456789" * 100 and opened > 3
+    session.end()
+
+
+def test_a_window_whose_process_is_gone(watched):
+    session = watched()
+    session.told("about")
+    session.window.close()
+    session.host.send(bytes(packet(1)))
+    end = time.monotonic() + WAIT
+    while "notes" not in (told := json.loads(session.process.stdout.readline())).get("progress", {}):
+        assert time.monotonic() < end, told
+    assert told["progress"]["notes"] == [
+        "the window's process is gone; the session goes on without a page"]
+    assert session.end()["ports"][0]["in"]["frames"] == 1 and session.notes == []
 
 
 def test_pause_and_step(watched):
