@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 IS_CLONE = (ROOT / "pyproject.toml").is_file()  # the whole project, and not a package from a wheel
 UNKNOWN = "commit unknown"
+DIRTY = "-dirty"  # at the end of a version: files differ from the commit
 SKIP = "MODERATO_SKIP_PACKAGES"  # set: Debian's packages, or what is like them, are the user's task
 
 
@@ -34,7 +35,7 @@ def release() -> str:
 
 def commit() -> str | None:
     """The clone's, with `-dirty` if files differ from it; None of a package, and if git knows none."""
-    return git("describe", "--always", "--dirty") if IS_CLONE else None
+    return git("describe", "--always", f"--dirty={DIRTY}") if IS_CLONE else None
 
 
 @functools.cache

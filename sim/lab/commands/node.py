@@ -7,7 +7,7 @@ import sys
 
 from moderato.integrate.device_tree import SPEEDS
 
-from ..show.errors import UsageError
+from ..show.errors import UsageError, reason
 from . import files
 
 EXAMPLES = ("csr.json",
@@ -47,8 +47,8 @@ def run(options) -> int:
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from None
     except (TypeError, LookupError, AttributeError) as error:
-        raise UsageError(f"{file}: it is damaged ({error!r}); name the csr.json that LiteX's builder "
-                         "writes, as it wrote it") from error
+        raise UsageError(f"{file}: it is damaged ({reason(error)}); name the csr.json that LiteX's "
+                         "builder writes, as it wrote it") from error
     print(node, end="")
     if cpu := device_tree.unknown_cpu(csr):
         print(f"moderato: {file}: LiteX's class of this CPU ({cpu}) does not tell what Linux has to "

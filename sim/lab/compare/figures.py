@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..run.system import IDEAL
-from ..show.errors import UsageError
+from ..show.errors import UsageError, reason
 
 # Settings of any command's result. What a result does not have is not told apart.
 SETTINGS = ("variant", "setting", "situation", "direction", "frame_bytes", "load_percent",
@@ -31,8 +31,8 @@ def read(path: Path) -> list[dict]:
         try:
             require_figures(result)
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-            raise UsageError(f"result {number} of {path} is damaged ({error!r}); name what --json of "
-                             "a command wrote, as it wrote it") from error
+            raise UsageError(f"result {number} of {path} is damaged ({reason(error)}); name what "
+                             "--json of a command wrote, as it wrote it") from error
     return found
 
 

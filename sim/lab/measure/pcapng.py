@@ -9,13 +9,47 @@ from pcapng import FileScanner
 from pcapng.blocks import (
     BasePacketBlock,
     Block,
+    EnhancedPacket,
     InterfaceDescription,
+    InterfaceStatistics,
+    NameResolution,
     ObsoletePacket,
+    SectionHeader,
     SimplePacket,
+    UnknownBlock,
 )
 from pcapng.exceptions import TruncatedFile
+from pcapng.structs import Options, OptionsField, read_block_data, read_options
 
+from ..show.errors import reason
 from .pcap import SECOND, Record, Unusable, truncated
+
+USED = {"if_tsresol", "if_fcslen", "if_tsoffset", "epb_flags", "pack_flags"}  # options
+UNUSED = {block.magic_number for block in (NameResolution, InterfaceStatistics)}
+
+
+class UsedOptions(OptionsField):
+    """The library decodes each option, and raises an exception for text that is not UTF-8. Those that
+    nothing here uses are left out."""
+
+    def load(self, stream, endianness, seen=None):
+        used = {option.code for option in self.options_schema if option.name in USED}
+        return Options(schema=self.options_schema, endianness=endianness, data=[
+            option for option in read_options(stream, endianness) if option[0] in used])
+
+
+for _kind in (SectionHeader, InterfaceDescription, EnhancedPacket, ObsoletePacket):
+    _kind.schema = [(name, UsedOptions(field.options_schema) if isinstance(field, OptionsField)
+                     else field, default) for name, field, default in _kind.schema]
+
+
+class Scanner(FileScanner):
+    """Skips the blocks that nothing here uses, for the same reason."""
+
+    def _read_block(self, block_type: int) -> Block:
+        if block_type in UNUSED:
+            return UnknownBlock(block_type, read_block_data(self.stream, self.endianness))
+        return super()._read_block(block_type)
 
 
 def records(content: bytes) -> Iterator[Record]:
@@ -25,7 +59,7 @@ def records(content: bytes) -> Iterator[Record]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what the format does not like, and nobody has to mend
         try:
-            for block in FileScanner(stream):
+            for block in Scanner(stream):
                 end = stream.tell()
                 if isinstance(block, BasePacketBlock):
                     yield _record(block)
@@ -34,7 +68,7 @@ def records(content: bytes) -> Iterator[Record]:
         except TruncatedFile:
             pass
         except Exception as error:  # what damage leads the library to has no end
-            raise _damaged(repr(error)) from error
+            raise _damaged(reason(error)) from error
     if end < len(content):
         raise truncated(len(content)) if stream.tell() == len(content) else _damaged("too short")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..explain.attribution import CAUSES
 from ..explain.terms import base
-from ..show.errors import LabError
+from ..show.errors import LabError, reason
 from . import paper
 from .paper_tables import MISSING_NOTE
 from .table import MISSING, Table, number
@@ -50,7 +50,7 @@ def _read(file: Path) -> list[dict]:
             table.html()  # what is missing, or is no figure, is found now
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
             RecursionError) as error:
-        raise LabError(f"{file} is not a profile ({error!r}); make it again with `./moderato "
+        raise LabError(f"{file} is not a profile ({reason(error)}); make it again with `./moderato "
                        "profile --json`, or take it out of the folder") from error
     return profiles
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from moderato.soc.toolchain.cache import key
+from moderato.soc.toolchain.project import DIRTY
 
 from ..run import store
 from ..run.system import IDEAL
 from ..run.variants import MODERATO
-from ..show.errors import LabError
+from ..show.errors import LabError, reason
 from ..strategies.settings import REFERENCE, SETTINGS
 from ..strategies.situations import KIND, SITUATIONS
 from ..tcp.transfer import KIND as TCP
@@ -27,7 +28,6 @@ from .paper import VARIANTS
 
 UNKNOWN = {"machine": None, "version": "unknown", "nic": MODERATO, "kernel": None, "cpu": None,
            "memory_bytes": None, "memory": IDEAL, "checkpoint": None}  # of records that do not say it
-DIRTY = "-dirty"  # at the end of a version
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,9 @@ def written(file: Path) -> list[dict]:
             "key": key(forwards.KIND, [json.dumps(each | {"simulation": None}, sort_keys=True)])}
             for each in found]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise LabError(f"{file} is not what --json of `./moderato forward` or `tcp` wrote ({error!r}); "
-                       "name another file (a profile goes into a folder for --profiles)") from error
+        raise LabError(f"{file} is not what --json of `./moderato forward` or `tcp` wrote "
+                       f"({reason(error)}); name another file (a profile goes into a "
+                       "folder for --profiles)") from error
 
 
 def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> list[dict]:

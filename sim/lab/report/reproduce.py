@@ -5,11 +5,13 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 
+from moderato.soc.toolchain.project import DIRTY
+
 from ..receiver import study
 from ..run.system import IDEAL, NOMINAL_MHZ
 from ..run.variants import LITEETH, MODERATO
 from ..tcp.transfer import Transfer, gro_said
-from .records import DIRTY, Records, conditions, several
+from .records import Records, conditions, several
 
 TESTS = {"steady": ("throughput", "latency")}  # of kinds of trials that are called otherwise
 

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from moderato.soc.toolchain.cache import artifact, key
 
-from ..show.errors import LabError
+from ..show.errors import LabError, reason
 from ..show.progress import Progress
 from . import session
 from .session import Session
@@ -64,7 +64,7 @@ def require_scheduler(address: str | None):
 
 
 def _none_answers(scheduler: str, error: Exception) -> LabError:
-    return LabError(f"no dask scheduler answers at {scheduler} ({error}); start one with `dask "
+    return LabError(f"no dask scheduler answers at {scheduler} ({reason(error)}); start one with `dask "
                     "scheduler`, or leave out --scheduler")
 
 
@@ -206,8 +206,8 @@ class Farm:
             except OSError as error:
                 self._require_workers()
                 if time.monotonic() > deadline:
-                    raise LabError(f"dask could not bring {blob.name} to its workers ({error}); look "
-                                   "at its scheduler why") from None
+                    raise LabError(f"dask could not bring {blob.name} to its workers "
+                                   f"({reason(error)}); look at its scheduler why") from None
 
     def _require_workers(self):
         """Or what is given to none would be waited for, for ever."""

@@ -10,3 +10,19 @@ class LabError(Exception):
 class UsageError(LabError):
     """The command itself is wrong."""
     status = 2
+
+
+def reason(error: BaseException) -> str:
+    """What another library's exception says, without the names of Python's classes."""
+    match error:
+        case KeyError(args=[name, *_]):
+            return f"{name!r} is missing"
+        case UnicodeError():
+            return "its text is not UTF-8"
+        case RecursionError():
+            return "its levels are too many"
+        case OSError(strerror=str(text)):
+            return text
+        case BaseExceptionGroup(exceptions=[first, *_]):
+            return reason(first)
+    return " ".join(str(error).split()) or "it does not say why"
