@@ -13,7 +13,7 @@ resets its interfaces after the load, FAKE_REFUSED a guest that refuses connecti
 that powers off in a script, FAKE_UNEVEN a transfer with a pause in its window, FAKE_FILTERED a MAC
 to which all frames of a replay are for others, FAKE_ENDED a live session whose guest powers off,
 FAKE_DIFFERENCE what a replay of one says of its recording, FAKE_IGNORED an ethtool that changes
-nothing.
+nothing, FAKE_UNREAD files of one whose readers leave.
 """
 
 import json
@@ -282,7 +282,10 @@ class Guest:
                            + struct.pack("<QHHI", self.cycle, 4, 0, len(end)) + end)
         if "replay" in request:
             report["difference"] = os.environ.get("FAKE_DIFFERENCE")
-        return report | ended | {"printed": b"hello\r\n".hex()}
+        unread = [name for name in os.environ.get("FAKE_UNREAD", "").split(",") if name]
+        written = [name for name in ("record", "capture") if name in {*request} - {*unread}]
+        return report | ended | {"printed": b"hello\r\n".hex(), "written": written,
+                                 "notes": [f"{name}: its reader has left" for name in unread]}
 
     def trial(self, request: dict) -> dict:
         start = self.cycle

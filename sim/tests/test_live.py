@@ -14,6 +14,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -407,6 +408,42 @@ def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
     assert set(first) == set(documented())
 
 
+def test_a_reader_that_leaves(lab, beside, tmp_path, monkeypatch, capfd):
+    """The session continues, and what was written is named without it."""
+    monkeypatch.setenv("FAKE_UNREAD", "capture")
+    assert lab("--record", "session", "--capture", "lost", "-c", "exit 7") == 7
+    said = capfd.readouterr().err.splitlines()
+    assert "moderato: capture: its reader has left" in said
+    assert said[-1] == f"moderato: wrote {tmp_path / 'session'}"
+
+
+@pytest.mark.parametrize("words", ["--record pipe -c true", "--capture pipe -c true",
+                                   "--replay session --capture pipe"])
+def test_a_reader_that_comes_later(lab, beside, tmp_path, capfd, words):
+    """Nothing begins before, and a line says so."""
+    lab("--record", "session", "-c", "true")
+    os.mkfifo("pipe")
+    begun, read, said = [], [], ""
+
+    def come():
+        nonlocal said
+        end = time.monotonic() + WAIT
+        while "waiting for a reader" not in said and time.monotonic() < end:
+            said += capfd.readouterr().err
+            time.sleep(0.05)
+        begun.append(len((tmp_path / "journal").read_text().splitlines()))
+        read.append(Path("pipe").read_bytes())
+
+    before = len((tmp_path / "journal").read_text().splitlines())
+    reader = threading.Thread(target=come)
+    reader.start()
+    assert lab(*words.split()) == 0
+    reader.join(WAIT)
+    assert f"moderato: waiting for a reader of {tmp_path / 'pipe'} ...\n" in said
+    assert begun == [before]
+    assert read[0].startswith(b"ModeLive") == words.startswith("--record")
+
+
 def test_a_session_that_is_stopped_is_whole(lab, beside, tmp_path, capfd):
     """Ctrl-C, as ping's users end it: what there is is written, and nothing is cut short."""
     with meanwhile(os.getpid(), signal.SIGINT) as begun:
@@ -426,7 +463,8 @@ def test_a_session_that_is_stopped_again_ends_at_once(lab, beside, tmp_path, mon
         return True
     monkeypatch.setattr(live.boxes.Running, "over", over)
     with meanwhile(os.getpid(), signal.SIGINT) as begun:
-        assert lab("--variant", "napi", "--json", "a.json", "-c", f"{begun}; sleep 98765.0312") == 130
+        assert lab("--variant", "napi", "--json", "a.json", "-c", f"{begun}; sleep 98765.0312") \
+            == 128 + number
     assert capfd.readouterr().err.splitlines()[-1] == "moderato: stopped"
     assert not (tmp_path / "a.json").exists()
     assert signal.getsignal(number) == signal.SIG_IGN  # a third one does not disturb the exit
@@ -506,7 +544,17 @@ def test_a_recording_of_another_machine_is_refused(lab, beside, tmp_path, capsys
                                        if word == '"harts' else octets[:at] + b"x" + octets[at + 1:])
     assert lab("--replay", "session") == 1
     said = capsys.readouterr().err.splitlines()[-1]
-    assert says in said and "check that commit out and play it there" in said
+    assert says in said and "play it" in said
+
+
+@pytest.mark.parametrize("version, says", [
+    ("v1", "check that commit out and play it there"),
+    ("v1-dirty", "recorded by v1-dirty, on another machine (this one has no kernel 'later'); files of "
+     "that commit were changed, so play it where it was recorded, or record it again")])
+def test_which_commit_a_recording_needs(refusal, version, says):
+    about = changed(["system", "kernel", "name"], "later")
+    about["conditions"] = {**about["conditions"], "version": version}
+    assert says in refusal(made_up(*RECORDS, about=about))
 
 
 def test_a_guest_that_powers_off_ends_the_command(lab, beside, monkeypatch, capsys):

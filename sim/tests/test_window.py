@@ -25,7 +25,7 @@ EVENTS = ["rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed", "rx_dr
           "rx_drop_fifo", "rx_drop_error", "rx_drop_filter"]
 ABOUT = {"sys_clk_hz": 100_000_000, "replaying": False, "start": 0, "until": None, "mbps": 100,
          "events": EVENTS, "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}], "queues": [1, 1],
-         "terms": busy.shown(1)}
+         "terms": busy.shown(1), "strategy": None, "printed": ""}
 
 
 def queue(ring=192):
@@ -288,6 +288,42 @@ def test_controls(page, simulator):
     assert simulator.asked("type")["text"] == "ethtool -C eth0 rx-usecs 50\n"
     simulator.tell(note="it is so")
     shows(shown, "note", "it is so")
+
+
+def test_a_page_that_is_opened_later(page, simulator):
+    """Or loaded again: it shows the strategy and the pace of now, and what the guest has printed."""
+    shown = page(strategy="original", printed="# variant original\r\nboth ports: original\r\n# ")
+    shows(shown, "variant", "· original")
+    shows(shown, "console", "both ports: original")
+    assert shown.find_element(By.ID, "name").get_attribute("value") == "original"
+    assert shown.find_element(By.ID, "pace").get_attribute("value") == "0"
+    shown = page(strategy="", printed="")  # of a replay that went back: it is not known
+    assert shown.find_element(By.ID, "variant").text == ""
+    browser = shown
+    browser.get("about:blank")
+    browser.get(simulator.address)
+    simulator.asked("open")
+    simulator.tell(about=ABOUT)
+    simulator.state(1_000_000, ratio=0.00001)
+    shows(browser, "cycle", "1000000")
+    assert browser.find_element(By.ID, "pace").get_attribute("value") == "0.00001"
+
+
+@pytest.mark.parametrize("answer, says", [("both ports: original", ""), (
+    "netlink error: Invalid argument", "the guest did not choose original; its console says why")])
+def test_a_strategy_that_takes_its_time(page, simulator, answer, says):
+    """Under full load the guest hardly comes to its console: the page shows what it waits for."""
+    shown = page()
+    click(shown, "#name option[value='original']")
+    click(shown, "#strategy button")
+    simulator.asked("type")
+    simulator.state(13_500_000, printed="variant ori")
+    shows(shown, "choosing", "the guest is choosing original: 12.5 M cycles")
+    simulator.state(73_000_000, printed="ginal\r\n")
+    shows(shown, "choosing", "72.0 M cycles")
+    simulator.state(74_000_000, printed=f"{answer}\r\n# ")
+    shows(shown, "cycle", "74000000")
+    WebDriverWait(shown, WAIT).until(lambda _: shown.find_element(By.ID, "choosing").text == says)
 
 
 def test_a_recording(page, simulator):

@@ -9,6 +9,7 @@ Each has a process of its own. The harness keeps two of them in the same simulat
 
 import contextlib
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -86,6 +87,8 @@ class Running:
         return reply
 
     def _show(self, number: int, told: dict):
+        for note in told.get("notes", []):
+            print(f"moderato: {note}", file=sys.stderr, flush=True)
         printed = bytes.fromhex(told.get("printed", "")).decode(errors="surrogateescape")
         printed = printed.replace("\r\n", "\n")
         if self.lines:

@@ -26,7 +26,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..run import farm
-from ..show.errors import LabError
+from ..show.errors import LabError, reason
 from . import streams
 from .boxes import Box
 from .far_box import FILES, TOPIC, Order, serve
@@ -162,9 +162,14 @@ class FarSession:
         except LabError as refused:
             reply, error, files = None, str(refused), {}
         except Exception as failed:  # dask has many
-            reply, error, files = None, f"{type(failed).__name__}: {failed}", {}
+            reply, error, files = None, reason(failed), {}
         for name, content in files.items():
-            self.files[name].write_bytes(content)
+            try:
+                self.files[name].write_bytes(content)
+            except BrokenPipeError:
+                print(f"moderato: {self.files[name]}: its reader left before the end", file=sys.stderr)
+                if reply:
+                    reply["written"].remove(name)
         if error:
             raise LabError(f"box {self.number}, on {self.place}: {error}")
         return reply

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.linux.kernel import KERNELS, TICKS, Choice
+from moderato.soc.toolchain.project import DIRTY
 
 from ..explain import stacks, symbols
 from ..run import farm, state
@@ -64,13 +65,14 @@ class Request:
 def live(request: Request) -> int:
     """Returns the exit status: the command's, or the console's."""
     farm.require_scheduler(request.scheduler)
-    with hosts.made() as beside:  # before anything is built
+    # Before anything is built.
+    with hosts.made() as beside, outputs.read_pipes(request.record, request.capture) as pipes:
         ready = _ready(request.system, request.variant, request.boxes)
         if request.until is not None:
             _require_behind(request.until, ready[0].cycle() + 1, "the session")
         with _watched(request, ready[0]) as watching, boxes.joined(ready, request.delay) as made:
             return _live(request, [_in_session(request, number, box, beside, watching)
-                                   for number, box in enumerate(made)], beside)
+                                   for number, box in enumerate(made)], beside, pipes)
 
 
 def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts,
@@ -88,18 +90,18 @@ def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts,
     return box.with_fields([*filter(lambda tap: tap is not None, taps), *_window(watching)], **fields)
 
 
-def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts) -> int:
+def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts, pipes: Sequence[int]) -> int:
     if request.command is None:
         entries = [beside.entry(port, os.getpid()) for port in range(2)]
         if len(made) == 1:
-            return console(made[0], beside, GREETING.format("", *entries))
+            return console(made[0].with_fields(pipes), beside, GREETING.format("", *entries))
         return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
     # A result on standard output stands alone there (cli.tables_beside).
     alone = request.json and outputs.descriptor(request.json) == STDOUT
     status, replies, stopped = run(made, beside, request.command, request.scheduler,
                                    STDERR if alone else None)
     _tell(request, [box.ready for box in made], replies)
-    _name(request, request.record, request.capture)
+    _name(request, replies)
     if stopped:
         raise KeyboardInterrupt
     if status is None:
@@ -244,6 +246,7 @@ def replay(path: Path, request: Request) -> int:
     if request.begin is not None:
         fields["from"] = request.begin
     with contextlib.ExitStack() as stack:
+        stack.enter_context(outputs.read_pipes(request.capture))
         watching = stack.enter_context(_watched(request, ready[0]))
         made = [box.with_fields(_window(watching), replay=str(each.path), **fields, **watching,
                                 **_files(request, number))
@@ -256,7 +259,7 @@ def replay(path: Path, request: Request) -> int:
         replies = boxes.Running(made, sessions, output).result()
     print(file=sys.stderr)
     _tell(request, ready, replies)
-    _name(request, request.capture, request.folded)
+    _name(request, replies, request.folded)
     for number, reply in enumerate(replies):
         if reply["difference"]:
             raise LabError(f"the replay differs from its recording: {_of(number, replies)}"
@@ -365,8 +368,11 @@ def _require_same(recorded: recording.Recording, ready: state.State):
 
 def _other(recorded: recording.Recording, why: str) -> LabError:
     version = recorded.about.get("conditions", {}).get("version", "another commit")
+    mend = "check that commit out and play it there"
+    if str(version).endswith(DIRTY):
+        mend = "files of that commit were changed, so play it where it was recorded, or record it again"
     return LabError(f"{recorded.path} was recorded by {version}, on another machine (this one {why}); "
-                    "check that commit out and play it there")
+                    f"{mend}")
 
 
 # Report -------------------------------------------------------------------------------------------
@@ -387,10 +393,12 @@ def _of(number: int, of: Sequence) -> str:
     return f"box {number}: " if len(of) > 1 else ""
 
 
-def _name(request: Request, *paths: Path | None):
-    """Say what was written."""
-    outputs.name(*(outputs.numbered(path, number) for path in paths if path
-                   for number in range(request.boxes)), request.json)
+def _name(request: Request, replies: Sequence[dict], *more: Path | None):
+    """Say what was written. more: of each box, too."""
+    written = [outputs.numbered(getattr(request, name), number)
+               for number, reply in enumerate(replies) for name in reply["written"]]
+    outputs.name(*written, *(outputs.numbered(path, number) for path in more if path
+                             for number in range(request.boxes)), request.json)
 
 
 REPORT = ("start_cycle", "end_cycle", "keys", "ports", "idle_cycles", "claims")

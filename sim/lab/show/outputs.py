@@ -56,7 +56,35 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _opened(path: Path, target: Path | None):
-    return os.fdopen(os.dup(descriptor(path)), "wb") if target is None else target.open("wb")
+    if target is None:
+        return os.fdopen(os.dup(descriptor(path)), "wb")
+    return os.fdopen(opened_pipe(target), "wb") if target.is_fifo() else target.open("wb")
+
+
+def opened_pipe(path: Path) -> int:
+    """A descriptor to write to a named pipe. Says so while it waits for a reader."""
+    try:
+        pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        print(f"moderato: waiting for a reader of {path} ...", file=sys.stderr, flush=True)
+        return os.open(path, os.O_WRONLY)
+    os.set_blocking(pipe, True)
+    return pipe
+
+
+@contextlib.contextmanager
+def read_pipes(*paths: Path | None) -> Iterator[list[int]]:
+    """Wait until each named pipe among the paths has a reader. In the block, the descriptors that this
+    gives keep the readers from an early end of file."""
+    with contextlib.ExitStack() as closing:
+        opened = []
+        for path in paths:
+            if path and path.is_fifo():
+                opened.append(opened_pipe(path))
+                closing.callback(os.close, opened[-1])
+        yield opened
 
 
 def final(path: Path) -> Path | None:
@@ -164,6 +192,8 @@ def name(*paths: Path | None):
 def _mend(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "free some space or name a file on another disk"
+    if error.errno == errno.EPIPE:
+        return "its reader left before the end; read all of it, or name a file"
     return "name a file in a folder that can be written to"
 
 

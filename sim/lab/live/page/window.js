@@ -22,11 +22,18 @@ const page = {
     const from = page.state.cycle;
     return page.until((state) => state.cycle >= from + cycles);
   },
+  // Typed at the console, and done when the guest prints its next prompt. A guest under full load hardly comes to it.
   async strategy(name) {
+    const from = page.state.cycle, ended = new RegExp(`variant ${name}\\r?\\n(?:[^]*\\n)?# $`);
     page.printed = "";
     page.control({ do: "type", text: `variant ${name}\n` });
-    await page.until(() => page.printed.includes(`both ports: ${name}`));
-    element("name").value = name;
+    const chosen = () => page.printed.includes(`both ports: ${name}`);
+    await page.until(({ cycle }) => {
+      element("choosing").textContent = `the guest is choosing ${name}: ${((cycle - from) / 1e6).toFixed(1)} M cycles`;
+      return chosen() || ended.test(page.printed);
+    });
+    element("choosing").textContent = chosen() ? "" : `the guest did not choose ${name}; its console says why`;
+    if (chosen()) element("name").value = name;
   },
 };
 
@@ -46,8 +53,10 @@ function open(about) {
   page.plots = new Plots(element("plots"), about);
   page.boxes = new Boxes(element("boxes"), about);
   page.wires = new Wires(element("wires"), about);
-  strategy(about.variant);
-  element("name").replaceChildren(...about.variants.map((name) => new Option(name, name, false, name === about.variant)));
+  const chosen = about.strategy ?? about.variant;
+  strategy(chosen);
+  element("name").replaceChildren(...about.variants.map((name) => new Option(name, name, false, name === chosen)));
+  if (about.printed) print(about.printed);
   element("replaying").hidden = element("back").hidden = !about.replaying;
   if (about.replaying) Object.assign(element("position"), { min: about.start, max: about.until, value: about.start });
   for (const one of element("inputs").querySelectorAll("input, select, button")) one.disabled = about.replaying;
@@ -57,6 +66,7 @@ function open(about) {
 
 function take(state) {
   if (state.cycle < page.state?.cycle) rewind(state.cycle);
+  if (!page.state) element("pace").value = state.ratio ?? 0;
   page.state = state;
   page.plots.take(state);
   page.boxes.take(state);
