@@ -10,6 +10,7 @@ The first argument names the target; the others are its own.
 
 import difflib
 import importlib
+import inspect
 import pkgutil
 import sys
 
@@ -20,13 +21,34 @@ from moderato import add_moderato
 known = [module.name for module in pkgutil.iter_modules(targets.__path__)]
 name  = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 if name not in known:
-    close = "".join(f"; did you mean {each}?" for each in difflib.get_close_matches(name, known, n=1))
-    print(f"litex-boards has no target {name!r}{close} (known: {', '.join(known)})", file=sys.stderr)
+    near = [each for each in known if name and name in each] or difflib.get_close_matches(name, known)
+    close = f"; did you mean {' or '.join(near[:3])}?" * bool(near)
+    print(f"litex-boards has no target {name!r}{close}"
+          f" ({len(known)} targets are files in {targets.__path__[0]})", file=sys.stderr)
     sys.exit(2)
 
 # A target makes its PHY and calls add_ethernet. The names of the PHY's clock domains are for this MAC,
 # too; what it says of LiteEth's (its host's address, its DHCP, no timing constraints) is not.
 target = importlib.import_module(f"litex_boards.targets.{name}")
-target.BaseSoC.add_ethernet = lambda soc, phy, phy_cd="eth", **_: add_moderato(
-    soc, phy=phy, phy_cd=phy_cd)
+macs = []
+
+
+def add_ethernet(soc, phy, phy_cd="eth", **_):
+    macs.append(add_moderato(soc, phy=phy, phy_cd=phy_cd))
+
+
+class Builder(target.Builder):
+    """Rejects a SoC to which the target has not added Ethernet."""
+
+    def __init__(self, *args, **options):
+        if not macs:
+            add = ("add --with-ethernet" if "--with-ethernet" in inspect.getsource(target) else
+                   "that target has no Ethernet; name another, or do as ulx3s.py does")
+            print(f"{name}: this SoC has no Ethernet, so the MAC is not in it; {add}", file=sys.stderr)
+            sys.exit(2)
+        super().__init__(*args, **options)
+
+
+target.BaseSoC.add_ethernet = add_ethernet
+target.Builder = Builder
 target.main()

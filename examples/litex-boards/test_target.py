@@ -95,6 +95,23 @@ def test_elaborates(target, tmp_path):
     code = (gateware / f"{target}.v").read_text()
     read(target, code, sorted(gateware.glob("*.init")))
 
+
+@pytest.mark.parametrize("words, says", [
+    ("digilent_arty", "digilent_arty: this SoC has no Ethernet, so the MAC is not in it; add --with-"),
+    ("digilent_arty --with-etherbone", "add --with-ethernet"),
+    ("radiona_ulx3s", "that target has no Ethernet; name another, or do as ulx3s.py does"),
+    ("arty", "litex-boards has no target 'arty'; did you mean digilent_arty or "),
+    ("digilent_atry", "litex-boards has no target 'digilent_atry'; did you mean digilent_arty"),
+    ("nosuch", "litex-boards has no target 'nosuch' (")])
+def test_no_soc_without_the_mac(words, says, tmp_path):
+    """A line says what to do, and nothing is written."""
+    done = subprocess.run([sys.executable, SCRIPT, *words.split(), "--build", "--no-compile"],
+                          capture_output=True, text=True, cwd=tmp_path)
+    line = done.stderr.splitlines()[-1]
+    assert done.returncode == 2 and says in line and len(line) < 300
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("cell, says", [
     ("AnotherCPU cpu(.clk(a))", "AnotherCPU' .* is not part of the design"),
     ("VexRiscv cpu(.another(a))", "does not have a port named 'another'"),
