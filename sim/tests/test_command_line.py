@@ -273,7 +273,7 @@ def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "two.1").mkdir()
     (tmp_path / "empty.pcap").write_bytes(head)
     (tmp_path / "long.pcap").write_bytes(head + b"".join(
-        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 7201)))
+        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 720_001)))
     (tmp_path / "back.pcap").write_bytes(head + b"".join(
         struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (2, 1)))
     assert cli.main(words.format(tmp=tmp_path).split()) == 2
@@ -374,7 +374,7 @@ def test_advice_of_what_takes_hours(name, tmp_path, capsys):
     """Said in places that several commands share, with the options of this one."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     (tmp_path / "long.pcap").write_bytes(head + b"".join(
-        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 7201)))
+        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 720_001)))
     variant = "--variant napi" * ("--variant" in cli.parser(name)._option_string_actions)
     assert cli.main(f"{name} {variant} {HOURS[name].format(tmp=tmp_path)}".split()) == 2
     error = capsys.readouterr().err

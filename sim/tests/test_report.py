@@ -6,6 +6,7 @@ import csv
 import errno
 import gzip
 import json
+import os
 import re
 from pathlib import Path
 from random import Random
@@ -465,7 +466,10 @@ def test_a_fresh_clone_shows_what_is_published(tmp_path, monkeypatch, capsys, tr
     (tmp_path / "results" / "tcp.jsonl").write_text(lines([made_up.transfer()]))
     assert cli.main(["report", "--output", str(page)]) == 0
     said = capsys.readouterr()
-    assert "1 trials" in said.out and not said.err and "table-5" not in page.read_text()
+    assert "1 trial, " in said.out and "table-5" not in page.read_text()
+    kept, named = re.search(r"in the build cache, (\S+); .*--results (\S+)", said.err).groups()
+    assert kept == str(tmp_path / "results" / "tcp.jsonl")
+    assert os.path.samefile(named, published / "rfc2544.jsonl.gz")
 
 
 def forwarded(variant: str, **changes) -> dict:

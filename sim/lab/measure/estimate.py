@@ -2,42 +2,56 @@
 """How long trials will take, said before they begin: simulated time costs a hundred times as much.
 """
 
+import itertools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..run.system import NOMINAL_MHZ, System
 from ..run.variants import LITEETH
+from ..show.columns import counted
 from ..show.errors import UsageError
 from ..show.progress import duration
 
 SLOWNESS = 130  # seconds that one of simulated time takes on a core, at 100 MHz, for each busy hart,
+IDLE = 100      # times faster than others a guest's idle cycles pass (sim/harness/README.md, Sleep)
+SETTLED = 0.02  # seconds without a frame after which a guest is idle
 LITEETHS = 1.4  # and so many times that with LiteEth, whose clocks are not gated
 EACH = 4        # seconds that a trial takes beside
 LONG = 3600     # seconds, from which on nobody should start without knowing
 
 
-def announce(simulated: Sequence[float], patient: bool, system: System, instead: str):
+def announce(simulated: Sequence[float], patient: bool, system: System, instead: str,
+             idle: float = 0):
     """Say how long trials of so many simulated seconds take here; what takes hours has to be
-    wanted (`patient`), or it is a UsageError that says what to do `instead`."""
-    total = require_wanted(simulated, patient, system, instead)
-    trials = f"{len(simulated)} trial{'s' * (len(simulated) != 1)}"
-    print(f"moderato: {trials}, {sum(simulated):.3g} s of simulated time, about {duration(total)} "
-          "once the machine is built", file=sys.stderr)
+    wanted (`patient`), or it is a UsageError that says what to do `instead`.
+
+    idle: seconds of each trial that the guest waits.
+    """
+    total = require_wanted(simulated, patient, system, instead, idle)
+    print(f"moderato: {counted(len(simulated), 'trial')}, {sum(simulated):.3g} s of simulated time, "
+          f"about {duration(total)} once the machine is built", file=sys.stderr)
 
 
 def announce_searches(simulated: Sequence[float], patient: bool, system: System):
     """As `announce`, of about so many trials, some of which may be kept from earlier runs."""
     total = require_wanted(simulated, patient, system,
                            "give less of --variant, --frame-size, --test or --phases")
-    print(f"moderato: about {len(simulated)} trials, {sum(simulated):.3g} s of simulated time, about "
-          f"{duration(total)} once the machine is built; less if some are kept from earlier",
+    print(f"moderato: about {counted(len(simulated), 'trial')}, {sum(simulated):.3g} s of simulated "
+          f"time, about {duration(total)} once the machine is built; less if some are kept from earlier",
           file=sys.stderr)
 
 
-def require_wanted(simulated: Sequence[float], patient: bool, system: System, instead: str) -> float:
+def gaps(times: Iterable[float]) -> float:
+    """Seconds in which a guest is idle that gets frames at these times."""
+    return sum(max(later - earlier - SETTLED, 0)
+               for earlier, later in itertools.pairwise(sorted(times)))
+
+
+def require_wanted(simulated: Sequence[float], patient: bool, system: System, instead: str,
+                   idle: float = 0) -> float:
     """Seconds that trials take here: a UsageError, as of `announce`, if those are hours."""
-    total = _together(simulated, system)
+    total = _together([each - idle + idle / IDLE for each in simulated], system)
     if total >= LONG and not patient:
         raise _long(sum(simulated), total, instead)
     return total

@@ -59,7 +59,8 @@ def replay(wanted: Request) -> int:
         say_rewritten(made)
         entered = made.entered
     estimate.announce([length(entered) / 1e9], wanted.patient, wanted.system,
-                      "play part of the capture (editcap -r FILE NEW 1-1000)")
+                      "play part of the capture (editcap -r FILE NEW 1-1000)",
+                      estimate.gaps(frame.nanoseconds / 1e9 for port in entered for frame in port))
     of = machine(LINK_MBPS, wanted.system)
     state.ready(of, wanted.variant, static=False)
     job = functools.partial(run, of, wanted, entered)

@@ -2,6 +2,7 @@
 """`moderato report`: from records of trials to tables, figures and one HTML file."""
 
 import contextlib
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,8 @@ from moderato.soc.toolchain.project import ROOT
 
 from ..run import store
 from ..show import outputs
-from ..show.errors import LabError
+from ..show.columns import counted
+from ..show.errors import LabError, reason
 from . import profiles, records
 from .chapters import contents
 from .markdown import render as as_markdown
@@ -48,8 +50,8 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
     if markdown:
         with outputs.replacing(markdown) as file:
             file.write_text(as_markdown(sections, markdown, figure_folder), encoding="utf-8")
-    print(f"{output}: {len(trials.all)} trials, {len(_parts(sections, Table))} tables, "
-          f"{len(_parts(sections, Plot))} figures")
+    print(f"{output}: " + ", ".join(counted(len(parts), noun) for parts, noun in (
+        (trials.all, "trial"), (_parts(sections, Table), "table"), (_parts(sections, Plot), "figure"))))
     outputs.name(figure_folder, markdown)
     return 0
 
@@ -62,16 +64,18 @@ def damage_said(files: Sequence[Path]) -> Iterator[None]:
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise LabError(f"no report can be made of {', '.join(map(str, files))}: a record in there is "
-                       f"damaged ({error!r}, in line {place.lineno} of {Path(place.filename).name}); "
-                       "make it again, or leave that file out") from error
+                       f"damaged ({reason(error)}, in line {place.lineno} of "
+                       f"{Path(place.filename).name}); make it again, or leave that file out") from error
 
 
 def defaults() -> tuple[list[Path], list[str]]:
     """The trials in the build cache; without any those that the project publishes, and who says so."""
     kept = [path for path in map(store.default, KEPT) if path.exists()]
-    if kept:
-        return kept, []
     published = sorted(PUBLISHED.glob("*.jsonl.gz"))
+    if kept:
+        print(f"moderato: these are the trials in the build cache, {', '.join(map(str, kept))}; for the "
+              f"published ones: --results {','.join(map(os.path.relpath, published))}", file=sys.stderr)
+        return kept, []
     return published, ["nothing was measured here yet: these are the published trials, those of "
                        "docs/data; `./moderato rfc2544`, `strategies` and `tcp` make your own"]
 

@@ -38,6 +38,11 @@ def sentence(text: str, indent: int = 0) -> str:
                          break_long_words=False, break_on_hyphens=False)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 trial`, `2 trials`."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def columns(rows: Sequence[Sequence[str]], group: Mapping[str, range] = {},
             left: bool = False) -> list[str]:
     """Rows as lines of aligned text, the first being the head.
