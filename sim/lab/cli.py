@@ -8,6 +8,7 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import argparse
+import atexit
 import contextlib
 import difflib
 import importlib
@@ -19,13 +20,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from moderato.soc.toolchain.cache import BuildError
+from moderato.soc.toolchain.descriptors import open_standard
 from moderato.soc.toolchain.project import title
+from moderato.soc.toolchain.suspension import suspend
 
 from . import commands
 from .show import outputs
 from .show.errors import LabError, UsageError
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_stopped_by = signal.SIGINT  # of these
 HELP = ("-h", "--help")
 VERBATIM = ("--ethtool",)  # options whose value may look like another one
 STDOUT = 1
@@ -89,11 +93,15 @@ def run(words: list[str]) -> int:
 def guarded(work: Callable[[], int]) -> int:
     """What `work` returns; of what it raises, or what keeps its output from being written, a line on
     standard error, and its status."""
+    global _stopped_by
+    _stopped_by = signal.SIGINT
+    open_standard()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names of files, and what the guest prints, leave as the octets that they came as.
         sys.stdout.reconfigure(errors="surrogateescape")
     # What is ignored stays so: nohup, and background jobs of a script.
-    before = {each: signal.signal(each, stop) for each in STOPS
+    handlers = dict.fromkeys(STOPS, stop) | {signal.SIGTSTP: suspend}
+    before = {each: signal.signal(each, handler) for each, handler in handlers.items()
               if signal.getsignal(each) != signal.SIG_IGN}
     try:
         try:
@@ -115,8 +123,11 @@ def guarded(work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         before.clear()  # on to the exit, without a further signal's disturbance
         print("moderato: stopped", file=sys.stderr)
-        return 130
+        return 128 + _stopped_by
     finally:
+        # LiteX's module for colours would print an escape sequence at the exit, on any terminal.
+        if colours := sys.modules.get("colorama.initialise"):
+            atexit.unregister(colours.reset_all)
         given_up()
         for each, handler in before.items():
             signal.signal(each, handler)
@@ -134,8 +145,10 @@ def given_up() -> bool:
         return True
 
 
-def stop(*_):
+def stop(number: int, *_):
     """Leave nothing behind, whatever asks for it; a second Ctrl-C does not disturb the cleaning."""
+    global _stopped_by
+    _stopped_by = number
     for each in STOPS:
         signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -386,9 +386,10 @@ def test_simulator_that_dies(lab, machine, capsys):
     assert last == "moderato: the simulator failed: out of memory"
 
 
-def test_simulator_that_is_stopped(lab, machine, capsys):
+@pytest.mark.parametrize("status", [129, 130, 143])
+def test_simulator_that_is_stopped(lab, machine, capsys, status):
     """As by a service manager, which ends every process: that is no failure."""
-    machine.simulator.write_text("#!/bin/sh\nexit 130\n")
+    machine.simulator.write_text(f"#!/bin/sh\nexit {status}\n")
     assert forward_once(lab) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "moderato: the simulator was stopped"
 
@@ -470,7 +471,7 @@ def test_interrupt_ends_every_process(machine, tmp_path, signals):
     for name in signals:
         lab.send_signal(getattr(signal, name))
         time.sleep(0.02)
-    assert lab.wait() == 130
+    assert lab.wait() == 128 + getattr(signal, signals[0])
     assert lab.stderr.read().splitlines()[-1] == "moderato: stopped"
     assert not folder.exists()
     commands = map(text_of, Path("/proc").glob("[0-9]*/cmdline"))

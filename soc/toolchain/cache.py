@@ -28,6 +28,7 @@ from pathlib import Path
 
 from .progress import step
 from .project import cache_root, how_to_install, skips_packages
+from .suspension import follow
 
 LOG = "build.log"
 TAIL = 12  # lines of a failed command's output that the error shows
@@ -216,9 +217,9 @@ def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Pa
         output.flush()
         begin = output.tell()
         try:
-            status = _status(subprocess.Popen(
+            status = _status(follow(subprocess.Popen(
                 command, cwd=cwd, env={**_own_environment(), **(env or {})}, process_group=0,
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output))
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output)))
         except FileNotFoundError as error:
             raise BuildError(f"{error.filename} is missing: {how_to_install()}") from error
     if status:

@@ -2,12 +2,20 @@
 """Progress of slow steps, on standard error: what is done, how long it takes, how long it took."""
 
 import contextlib
+import os
 import sys
 import threading
 import time
-
+from typing import TextIO
 
 beside = contextlib.nullcontext  # around what is said: tests lift their capture of the output
+
+
+def redraws(stream: TextIO) -> bool:
+    """Whether a line can be drawn again: on a terminal that knows escape sequences, unless its user
+    wants none (https://no-color.org)."""
+    return (stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+            and not os.environ.get("NO_COLOR"))
 
 
 @contextlib.contextmanager
@@ -19,7 +27,7 @@ def step(what: str, note: str = ""):
     start = time.monotonic()
     line = f"moderato: {what}" + (f" ({note})" if note else "")
     done = threading.Event()
-    live = sys.stderr.isatty()
+    live = redraws(sys.stderr)
 
     def say(text: str, end: str = "\n"):
         with beside():

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from moderato.soc.toolchain.project import ROOT, VENV, cache_root
+from moderato.soc.toolchain.suspension import follow
 
 from ..show.errors import LabError
 
@@ -91,10 +92,11 @@ def _start(folder: Path, words: Sequence[str]) -> subprocess.Popen:
     if folder != ROOT and _requirements(folder) == _requirements(ROOT):
         command = [str(VENV / "bin" / "python"), "-m", "moderato.sim.lab.cli"]
         environment["PYTHONPATH"] = str(_importable(folder))  # before the clone that is installed
-    return subprocess.Popen([*command, *words], cwd=folder, env=environment,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True, errors="replace",
-                            start_new_session=True)
+    # Ctrl-C reaches only us. In a session of its own, SIGTSTP would not stop it.
+    return follow(subprocess.Popen([*command, *words], cwd=folder, env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True, errors="replace",
+                                   process_group=0), signal.SIGTSTP)
 
 
 def _pyproject(folder: Path) -> dict:

@@ -15,6 +15,8 @@ import termios
 import tty
 from collections.abc import Iterator, Sequence
 
+from moderato.soc.toolchain.suspension import follow
+
 from ..run.session import PROMPT, octets
 from .boxes import Box
 
@@ -54,8 +56,8 @@ def _started(boxes: Sequence[Box]) -> Iterator[tuple[list[subprocess.Popen], lis
             end, theirs = pty.openpty()
             stack.callback(os.close, end)
             fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
-            process = subprocess.Popen(words(box), stdin=theirs, stdout=theirs, pass_fds=box.keep,
-                                       start_new_session=True)
+            process = follow(subprocess.Popen(words(box), stdin=theirs, stdout=theirs,
+                                              pass_fds=box.keep, start_new_session=True))
             os.close(theirs)
             stack.callback(process.wait)
             stack.callback(process.terminate)

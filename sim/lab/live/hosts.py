@@ -34,11 +34,12 @@ route add default via {router}
 """
 # What a command finds: `$HOST1 COMMAND` runs beyond port 1. In a process namespace of its own, so that
 # nothing of it is left when it ends. Its shell looks whether the process that forked it still has its
-# descriptors: who was killed between fork and --kill-child's prctl would leave it behind.
+# descriptors: who was killed between fork and --kill-child's prctl would leave it behind. The shell
+# does not become the command: Ctrl-Z does not stop the first process of a namespace.
 COMMAND = """\
 export HOST0="nsenter --net=/proc/$$/fd/{0}" HOST1="nsenter --net=/proc/$$/fd/{1}"
 exec unshare --pid --fork --kill-child -- \\
-    sh -c '[ -e "$0" ] || exit 137; exec sh -c "$1"' /proc/$$/fd/{0} "$1"
+    sh -c '[ -e "$0" ] || exit 137; sh -c "$1"; exit' /proc/$$/fd/{0} "$1"
 """
 
 _libc = ctypes.CDLL(None, use_errno=True)

@@ -9,15 +9,19 @@ import hashlib
 import json
 import os
 import shlex
+import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from moderato.soc.toolchain.suspension import follow
+
 from ..show.errors import LabError
 
-BAD_CHECKPOINT, STOPPED = 3, 130  # moderato-sim's exit status
+BAD_CHECKPOINT = 3  # moderato-sim's exit status
+STOPPED = {128 + number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 PROMPT = "# "
 PATIENCE = 1_500_000_000  # clocks: more than any command of the lab takes
 
@@ -81,9 +85,9 @@ class Session:
         self.progress = progress
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
         # In a session of its own, a Ctrl-C at the terminal reaches only us, and we end it.
-        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.errors, text=True,
-                                        bufsize=1, start_new_session=True, pass_fds=keep)
+        self.process = follow(subprocess.Popen(
+            list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=self.errors, text=True, bufsize=1, start_new_session=True, pass_fds=keep))
         with _lock:
             _live.add(self)
             refused = _refusing
@@ -140,7 +144,7 @@ class Session:
         message = lines[-1].removeprefix("moderato-sim: ") if lines else f"status {status}"
         if status == BAD_CHECKPOINT:
             return CheckpointError(message)
-        if status == STOPPED:  # by who stops everything, us too
+        if status in STOPPED:  # by who stops everything, us too
             return LabError("the simulator was stopped")
         return LabError(f"the simulator failed: {message}")
 

@@ -3,6 +3,8 @@
 
 import sys
 
+from moderato.soc.toolchain.progress import redraws
+
 
 class GuestOutput:
     """On standard output; the time on standard error, gone when the `with` block ends."""
@@ -10,7 +12,7 @@ class GuestOutput:
     def __init__(self, sys_clk_hz: int):
         self.sys_clk_hz = sys_clk_hz
         self.start = None
-        self.live = sys.stderr.isatty()
+        self.live = redraws(sys.stderr)
         self.in_line = False  # the terminal's line has some output
         self.timed = False    # or the time
 

@@ -5,6 +5,8 @@ import sys
 import threading
 import time
 
+from moderato.soc.toolchain.progress import redraws
+
 from .columns import width
 
 
@@ -16,7 +18,7 @@ class Progress:
         self.start = time.monotonic()
         self.shares: dict[str, float] = {}
         self.lock = threading.Lock()
-        self.live = sys.stderr.isatty()
+        self.live = redraws(sys.stderr)
 
     def share(self, name: str, done: float):
         """A running job's share done, from 0 to 1. Any thread may call this."""
