@@ -31,7 +31,9 @@ def _field(prefix, f):
 def header():
     """The text of moderato_regs.h: offsets, fields and limits as C macros."""
     out = [
+        # REUSE-IgnoreStart
         "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */",
+        # REUSE-IgnoreEnd
         "/* Made from gateware/registers/table.py by moderato.gateware.export: do not edit. */",
         "#ifndef MODERATO_REGS_H",
         "#define MODERATO_REGS_H",

@@ -122,8 +122,10 @@ def makefile(names) -> str:
     def objects(which) -> str:
         return " \\\n\t".join(name_upstream(name).replace(".c", ".o") for name in sorted(
             which, key=name_upstream) if name.endswith(".c"))
+    # REUSE-IgnoreStart
     return ("# SPDX-License-Identifier: GPL-2.0-only\n\nobj-$(CONFIG_MODERATO) += moderato.o\n"
             f"moderato-y := {objects(names)}\n")
+    # REUSE-IgnoreEnd
 
 
 # What is there already ----------------------------------------------------------------------------
