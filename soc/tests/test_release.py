@@ -37,5 +37,5 @@ def test_a_release_is_written_everywhere():
     changed = {path.relative_to(ROOT).as_posix(): text
                for path, text in stated.files(statements.measured(values), values)
                if text != path.read_text()}
-    assert set(changed) == {"linux-driver/dkms.conf", "docs/upstream.md"}
+    assert set(changed) == {"CITATION.cff", "linux-driver/dkms.conf", "docs/upstream.md"}
     assert all(project.release() not in text for text in changed.values())

@@ -170,6 +170,7 @@ PLACES = (
     Place("linux-driver/dkms.conf", 'PACKAGE_VERSION="{}"', ["release"]),
     Place("linux-driver/dkms.conf", "dkms install moderato/{}", ["release"]),
     Place("docs/upstream.md", "dkms install moderato/{}", ["release"]),
+    Place("CITATION.cff", "\nversion: {}\ndate-released", ["release"]),
     *map(of_readme, VARIANTS),
     Place("README.md", "`napi-tx-off` forwards {} of the smallest frames per second on one hart at 100 "
           "MHz, {} times as many as `original` and {} times as many as LiteEth",
