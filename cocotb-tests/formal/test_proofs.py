@@ -52,7 +52,7 @@ PROOFS = {
 }
 
 # In which a state is reached, where a reset takes some of them.
-CLOCKS = {"flows": 32, "flows_narrow": 32}
+CLOCKS = {"flows_narrow": 40}
 
 
 @functools.cache
