@@ -257,7 +257,7 @@ def nothing_runs(monkeypatch):
     ("tcp --off tso --nic liteeth", "leave --off or --nic out"),
     ("node {tmp}/file", "file: it is no csr.json; name the one that LiteX's builder writes"),
     ("node {tmp}/binary", "it is no csr.json"),
-    ("node {tmp}/damaged", "damaged: it is damaged (TypeError"),
+    ("node {tmp}/damaged", "damaged: it is damaged ('NoneType'"),
 ])
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()
@@ -670,7 +670,7 @@ def test_an_example_gets_its_words():
     done = subprocess.run([sys.executable, "-m", "moderato.sim.lab.cli", "example", "litex-boards",
                            "none_such", "--build"], capture_output=True, text=True)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
-    assert "litex-boards has no target 'none_such'" in done.stderr and "digilent_arty" in done.stderr
+    assert "litex-boards has no target 'none_such' (" in done.stderr
 
 
 def test_tools_have_one_face():

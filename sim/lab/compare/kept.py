@@ -21,6 +21,7 @@ from pathlib import Path
 
 from moderato.soc.toolchain import about, project
 from moderato.soc.toolchain.project import ROOT, cache_root
+from moderato.soc.toolchain.suspension import follow
 
 from ..show import outputs
 from ..show.columns import sentence
@@ -113,19 +114,19 @@ def run(chains: Sequence[Chain]) -> Printed:
     printed: Printed = {}
     with tempfile.TemporaryDirectory() as work, _processes() as started, \
             ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        def follow(number: int, chain: Chain):
+        def take(number: int, chain: Chain):
             folder = Path(work, str(number))
             folder.mkdir()
             launcher = folder / "moderato"
-            launcher.write_text("#!/bin/sh\n"
-                                f'exec {shlex.quote(sys.executable)} -P -m moderato.sim.lab.cli "$@"\n')
+            program = shlex.join([sys.executable, "-P", "-m", "moderato.sim.lab.cli"])
+            launcher.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
             launcher.chmod(0o755)
             for command in chain:
                 progress.share(command, 0)
                 printed[command] = _lines(started(command, folder), command)
                 progress.done(command)
         try:
-            pending = {pool.submit(follow, *each) for each in enumerate(chains)}
+            pending = {pool.submit(take, *each) for each in enumerate(chains)}
             while pending:
                 done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
                 for each in done:
@@ -140,7 +141,7 @@ def run(chains: Sequence[Chain]) -> Printed:
 
 
 class _Processes:
-    """Shells, each in a session of its own, so that all that one started ends with it."""
+    """Shells, each in a process group of its own: all that one started ends, and stops, with it."""
 
     def __init__(self):
         self.running: list[subprocess.Popen] = []
@@ -151,11 +152,12 @@ class _Processes:
         with self.lock:
             if self.ended:
                 raise LabError("no command is wanted any more")
-            process = subprocess.Popen(
+            process = follow(subprocess.Popen(
                 ["sh", "-c", command], cwd=folder, text=True, errors="replace",
-                start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                process_group=0, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "COLUMNS": COLUMNS, "MODERATO_CACHE": str(cache_root())})
+                env={**os.environ, "COLUMNS": COLUMNS, "MODERATO_CACHE": str(cache_root())}),
+                signal.SIGTSTP)
             self.running.append(process)
         return process
 

@@ -136,7 +136,7 @@ def test_a_replay_is_the_same_to_the_cycle(live, sim, tmp_path):
     conversation(session)
     played = {"difference": None, "undelivered": [0, 0], **session.end()}
     again = play(sim, played["end_cycle"], capture="again.pcapng")
-    assert again == {**played, "difference": None}
+    assert again == {**played, "difference": None, "written": ["capture"]}
     live_frames, replayed = ((tmp_path / name).read_bytes()
                              for name in ("live.pcapng", "again.pcapng"))
     assert live_frames == replayed

@@ -165,7 +165,8 @@ def test_a_replay_is_the_same_to_the_cycle(boxes, tmp_path, wire):
         return {"replay": f"record{number}", "until": until, "capture": f"again{number}.pcapng"}
 
     again = boxes(replayed, hosted=False).end()
-    assert again == [{**reply, "difference": None, "undelivered": [0, 0]} for reply in played]
+    assert again == [{**reply, "difference": None, "undelivered": [0, 0], "written": ["capture"]}
+                     for reply in played]
     for number in range(2):
         assert (tmp_path / f"again{number}.pcapng").read_bytes() == \
             (tmp_path / f"live{number}.pcapng").read_bytes()
