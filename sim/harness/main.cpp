@@ -159,5 +159,8 @@ int main(int count, char** words) {
     } catch (const std::bad_alloc&) {
         std::cerr << "moderato-sim: there is not enough memory" << std::endl;
         return kFailed;
+    } catch (const std::exception& error) {
+        std::cerr << "moderato-sim: internal error: " << error.what() << std::endl;
+        return kFailed;
     }
 }
