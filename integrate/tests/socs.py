@@ -10,7 +10,7 @@ from litex.soc.integration.builder import Builder
 from litex.soc.integration.soc_core import SoCCore
 from litex.soc.interconnect import axi, wishbone
 from litex.tools.litex_sim import get_sdram_phy_settings
-from migen import ClockDomain
+from migen import ClockDomain, ClockDomainsRenamer
 
 from litedram.common import LiteDRAMNativePort
 from litedram.modules import IS42S16160
@@ -88,6 +88,21 @@ class Stranger(SoCCore):
         SoCCore.__init__(self, platform, 50_000_000, cpu_type=cpu, integrated_rom_size=0x8000,
                          integrated_main_ram_size=main_ram_size, uart_name="stub", **kwargs)
         self.ethphy = LiteEthPHYRGMII(platform.request("eth_clocks"), platform.request("eth"))
+
+
+def second_pads(soc):
+    soc.platform.add_extension(SECOND)
+    return soc.platform.request("eth_clocks", 1), soc.platform.request("eth", 1)
+
+
+def renamed(phy):
+    return ClockDomainsRenamer({"eth_tx": "eth1_tx", "eth_rx": "eth1_rx"})(phy)
+
+
+def second_phy(soc):
+    """As the page of integrate tells: another PHY, whose clock domains have names of their own."""
+    soc.ethphy1 = renamed(LiteEthPHYRGMII(*second_pads(soc)))
+    return soc.ethphy1
 
 
 def with_sdram(cpu, l2_size):

@@ -12,9 +12,8 @@ from litex.build.sim import SimPlatform
 from litex.gen import LiteXModule
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import axi, wishbone
-from migen import ClockDomainsRenamer, Record, run_simulation
-import socs
-from socs import Stranger, build, coherent_cpu, with_sdram
+from migen import Record, run_simulation
+from socs import IO, Stranger, build, coherent_cpu, renamed, second_pads, second_phy, with_sdram
 
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.model import LiteEthPHYModel
@@ -211,21 +210,6 @@ def test_not_on_top_of_others(linker):
         made(origin=0x8000_1000)
 
 
-def second_pads(soc):
-    soc.platform.add_extension(socs.SECOND)
-    return soc.platform.request("eth_clocks", 1), soc.platform.request("eth", 1)
-
-
-def renamed(phy):
-    return ClockDomainsRenamer({"eth_tx": "eth1_tx", "eth_rx": "eth1_rx"})(phy)
-
-
-def second_phy(soc):
-    """As the page of integrate tells: another PHY, whose clock domains have names of their own."""
-    soc.ethphy1 = renamed(LiteEthPHYRGMII(*second_pads(soc)))
-    return soc.ethphy1
-
-
 def add_two(soc, **options):
     add_moderato(soc, phy=soc.ethphy, name="eth0", **options)
     add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd="eth1", **options)
@@ -254,7 +238,7 @@ def test_clock_domains_of_another(tmp_path, alone, phy_cd, says):
 
 def test_a_simulator_knows_no_constraints(tmp_path):
     """LiteX's own; and a vendor's platform that knows periods only."""
-    soc = Stranger(cpu=None, platform=SimPlatform("SIM", list(socs.IO)))
+    soc = Stranger(cpu=None, platform=SimPlatform("SIM", list(IO)))
     add_moderato(soc, phy=soc.ethphy)
 
     soc = Stranger()

@@ -10,7 +10,7 @@ from litex.soc.cores.cpu.naxriscv import NaxRiscv
 from litex.soc.cores.cpu.vexriscv_smp import VexRiscvSMP
 from litex.soc.integration.soc import SoCRegion
 from litex.tools.litex_json2dts_linux import generate_dts
-from socs import Stranger, build, coherent_cpu
+from socs import Stranger, build, coherent_cpu, second_phy
 
 from moderato import add_moderato
 from moderato.integrate import device_tree
@@ -27,9 +27,8 @@ def csr_json(tmp_path_factory):
     soc.bus.add_region("plic", PLIC)
     soc.add_config("CPU_ISA", "rv32ima")
     soc.add_config("CPU_MMU", "sv32")
-    for name, coherent in ("eth0", True), ("eth1", False):
-        add_moderato(soc, phy=soc.ethphy, name=name, coherent=coherent,
-                     with_timing_constraints=False)
+    add_moderato(soc, phy=soc.ethphy, name="eth0", coherent=True)
+    add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd="eth1", coherent=False)
     folder = tmp_path_factory.mktemp("soc")
     build(soc, folder)
     said = json.loads((folder / "csr.json").read_text())
