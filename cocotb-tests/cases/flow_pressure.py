@@ -85,7 +85,8 @@ async def pause_loses_nothing(dut, links, lengths, octets, beside=0, halted=Fals
     frames = []
     while sum(map(len, frames)) < octets:
         frames.append(packet(flow, random.choice(lengths)))
-    await busy(one, 0 if halted else 90_000 // longest, longest)
+    own = max(longest, 1514)
+    await busy(one, 0 if halted else 90_000 // own, own)
     others = await busy(other, beside, longest)
     partner = Partner(one, frames)
     await partner.done
