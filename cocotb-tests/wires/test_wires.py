@@ -37,7 +37,7 @@ ROWS = [
     Row("flows-all",     "flow_pair", [flows]),
     Row("flows-options", "flow_pair_all", [flows, flow_segments, flow_queues]),
     Row("flows-gated",   "flow_pair_gated", [flows]),
-    Row("flows-pressure", "flow_pair", [flow_pressure], "for_long"),
+    Row("flows-pressure", "flow_pair", [flow_pressure], "for_long|link=10/"),
     Row("flows-plain",   "flow_pair_plain",
         some("way|must_see|rate|beside|ended|entry|off|ring|latency", flows)),
     Row("flows-resets",  "mac_flows_gmii", [flow_resets]),

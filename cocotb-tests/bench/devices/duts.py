@@ -556,6 +556,10 @@ def flow_pair_plain():
     return flow_pair(**WITHOUT | {"flow_nat": False})
 
 
+def flow_pair_jumbo():
+    return flow_pair(jumbo=True)
+
+
 def flow_pair_gated():
     return flow_pair(gated=True)
 
