@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The hardware's table of flows. All of it needs moderato_offload_lock, and any
- * context but a hard interrupt's may hold that: a command takes microseconds, and a
- * third of a millisecond while the other port stands still.
+ * context but a hard interrupt's may hold that: a command takes microseconds,
+ * whatever the other port does.
  */
 
 #include <linux/iopoll.h>
 
 #include "moderato_offload.h"
 
-/* The last frame that went by an entry has left for the other MAC by then. 31 of them,
- * if each waits its 32 768 clocks, take 136 ms at the slowest clock that MII can have.
+/* A command ends the entries, marks their frames in the flow FIFO, which will be
+ * dropped, and waits until a frame that moves has moved: a few thousand clocks with
+ * the largest FIFO. 10 ms are 75 000 at the slowest clock that MII can have.
  */
 #define MODERATO_FLOW_POLL_US		1
-#define MODERATO_FLOW_TIMEOUT_US	150000
+#define MODERATO_FLOW_TIMEOUT_US	10000
 
 static_assert(MODERATO_FLOW_MAC_1 - MODERATO_FLOW_MAC_0 == sizeof(u32));
 static_assert(MODERATO_FLOW_MAC_2 - MODERATO_FLOW_MAC_1 == sizeof(u32));
