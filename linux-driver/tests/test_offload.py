@@ -181,62 +181,6 @@ def test_entries_end_with_what_they_are_made_from(guest, change):
         assert forward(guest) == [50, 50]
 
 
-HOST = f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1"
-GATEWAY = f"ip neigh replace 198.19.0.9 lladdr {TESTER.format(9)} nud permanent dev eth1"
-# What changes the way of a flow's next frame, and what undoes it before `up static` does the rest
-EVENTS = {
-    "routing off": ("echo 0 > /proc/sys/net/ipv4/ip_forward", ""),
-    "a port's routing off": ("echo 0 > /proc/sys/net/ipv4/conf/eth0/forwarding",
-                             "echo 1 > /proc/sys/net/ipv4/conf/eth0/forwarding"),
-    "cached routes void": ("echo 1 > /proc/sys/net/ipv4/route/flush", ""),
-    "a neighbour moves": (HOST, ""),
-    "a neighbour is gone": ("ip neigh del 198.19.0.2 dev eth1", ""),
-    "a route by a gateway": (f"{GATEWAY}; ip route add 198.19.0.2 via 198.19.0.9",
-                             "ip route del 198.19.0.2"),
-    "a route to nowhere": ("ip route add blackhole 198.19.0.2", "ip route del blackhole 198.19.0.2"),
-    "a port without address": ("ip addr del 198.19.0.1/24 dev eth1", ""),
-    "a port's MAC address": ("ip link set eth1 address 02:4d:6f:64:00:07",
-                             f"ip link set eth1 address {GUEST.format(1)}"),
-    "a port's MTU": ("ip link set eth1 mtu 600", "ip link set eth1 mtu 1500"),
-    "a port is down": ("ip link set eth1 down", ""),
-}
-
-
-def test_frames_go_where_linux_sends_them_after_a_change(guest, tmp_path):
-    """After half a second at most, frames of a flow leave as without a flow table. The hardware has the
-    flow again, with its new addresses, if it still leaves by the other port."""
-    frames = [Ether(dst=GUEST.format(0), src=TESTER.format(0)) / IP(src="198.18.0.2", dst="198.19.0.2") /
-              UDP(sport=7, dport=9) / Raw(bytes(size)) for size in (100, 1000)]
-
-    def left() -> list[bytes]:
-        at = replay(guest, tmp_path, frames, quiet_cycles=2_000_000)[1]
-        return sorted(frame for frame in at if frame[30:34] == bytes([198, 19, 0, 2]))
-
-    def undone(undo: str):
-        guest.check(f"{undo or 'true'}; /etc/moderato/up static")
-
-    expected = {}
-    guest.check("flowtable --off")
-    plain = left()
-    for event, (change, undo) in EVENTS.items():
-        guest.check(change)
-        expected[event] = left()
-        undone(undo)
-        assert left() == plain, event
-    assert len({tuple(each) for each in expected.values()}) == 6
-    guest.check(f"flowtable --offload {' '.join(PORTS)}")
-    for event, (change, undo) in EVENTS.items():
-        for _ in range(3):
-            assert left() == plain, event
-        assert entries(guest) == [1, 1], event
-        # No notifier reports what is written there.
-        guest.check(f"{change}; sleep {0.6 if '/proc/sys' in change else 0.05}")
-        for _ in range(2):
-            assert left() == expected[event], event
-        assert entries(guest) == ([1, 1] if expected[event] else [0, 0]), event
-        undone(undo)
-
-
 def other_table(tmp_path) -> Path:
     """The program `flowtable`, for a table of another name."""
     source = tmp_path / "flowtable.c"
