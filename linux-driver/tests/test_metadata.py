@@ -89,12 +89,13 @@ static void compare_skb(const struct xdp_buff *xdp, struct sk_buff *skb)
 MADE = "/* Makes an skb of what the program left"
 COPIED = "/* A copy for the stack"
 SHOWN = "skb->protocol = eth_type_trans(skb, rx->ndev);"
+RUNS = "act = likely(prog) ? bpf_prog_run_xdp("
 ACTS = "return moderato_xsk_act("
 CHANGES = [
     # Linux has no clocks in this kernel; the hardware has one all the same.
     ("moderato_ptp.c", "if (IS_ERR_OR_NULL(ptp->clock))", "if (IS_ERR(ptp->clock))"),
     ("xdp_rx.c", MADE, ASKS + MADE),
-    ("xdp_rx.c", "act = bpf_prog_run_xdp(", "write_answers(xdp);\n\tact = bpf_prog_run_xdp("),
+    ("xdp_rx.c", RUNS, "write_answers(xdp);\n\t" + RUNS),
     ("xdp_rx.c", SHOWN, "compare_skb(xdp, skb);\n\t" + SHOWN),
     ("xsk_rx.c", COPIED, ASKS + COPIED),
     ("xsk_rx.c", ACTS, "write_answers(xdp);\n\t" + ACTS),

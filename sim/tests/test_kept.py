@@ -2,6 +2,7 @@
 """`moderato check`, and what pages quote: outputs of commands are those that this clone prints."""
 
 import contextlib
+import os
 import re
 import shlex
 import subprocess
@@ -69,7 +70,9 @@ def test_every_quote_is_of_this_clone(tmp_path, monkeypatch, capfd):
 
 def printed_at_once(command: str, capfd) -> str:
     if command == "make":
-        return subprocess.run(["make"], cwd=ROOT, text=True, capture_output=True, check=True).stdout
+        # As from a shell: below `make test`, make would print the directories that it enters.
+        shell = {name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS")}
+        return subprocess.run(["make"], cwd=ROOT, env=shell, text=True, capture_output=True, check=True).stdout
     with contextlib.suppress(SystemExit):  # of help
         cli.main(shlex.split(command)[1:])
     return "".join(capfd.readouterr())
