@@ -19,8 +19,8 @@ from litex.soc.cores.cpu import CPU, CPUS
 from litex.soc.integration.soc_core import SoCCore
 from migen.fhdl import tracer
 
-from moderato.soc.toolchain import progress
-from moderato.soc.toolchain.project import cache_root
+from moderato.toolchain import progress
+from moderato.toolchain.project import cache_root
 
 # Files, and rows, that take longest, so that they begin first and no core is idle while the last one
 # ends. `./moderato test` prints what the slowest tests took.

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from moderato.soc.linux.memory_map import MIN_MEMORY
-from moderato.soc.toolchain.cache import BuildError
+from moderato.toolchain.cache import BuildError
 
 from . import ecp5_tools, images, report
 from .gateware import TOP, board_class, gateware

@@ -8,8 +8,8 @@ import re
 import shutil
 from pathlib import Path
 
-from moderato.soc.toolchain.cache import BuildError, artifact, run
-from moderato.soc.toolchain.yowasp import command, version
+from moderato.toolchain.cache import BuildError, artifact, run
+from moderato.toolchain.yowasp import command, version
 
 from .gateware import TOP
 

@@ -19,9 +19,9 @@ from moderato.boards import libc
 from moderato.soc import verilog
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import plic_sources
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import BuildError, artifact, run
-from moderato.soc.toolchain.project import ROOT, VENV
+from moderato.toolchain import debian
+from moderato.toolchain.cache import BuildError, artifact, run
+from moderato.toolchain.project import ROOT, VENV
 
 TOP      = "top"  # the Verilog module, and the name of files
 COMPILER = "gcc-riscv64-unknown-elf"

@@ -17,7 +17,7 @@ from moderato.soc.linux.driver import driver, liteeth, mdio
 from moderato.soc.linux.kernel import NORMAL, PHY, XDP, Choice, Kernel, kernel
 from moderato.soc.linux.memory_map import MIN_MEMORY, SBI_SIZE, memory_map
 from moderato.soc.linux.rootfs import Entry, archive, rootfs
-from moderato.soc.toolchain.cache import BuildError
+from moderato.toolchain.cache import BuildError
 
 BOOT_SIZE  = 4096
 LINK_MBPS  = 1000  # all that the PHYs' RGMII side knows

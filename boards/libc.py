@@ -9,7 +9,7 @@ from pathlib import Path
 
 from litex.soc.integration.builder import soc_directory
 
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain.cache import artifact, run
 
 MAKEFILE = Path(soc_directory) / "software/libc/Makefile"
 LIBRARY, HEADER = "__libc.a", "picolibc.h"  # as that has them

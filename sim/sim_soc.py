@@ -23,8 +23,8 @@ from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import FLOWS, OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
-from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.cache import artifact, run
+from moderato.toolchain.project import ROOT
 from moderato.soc.verilog import normalise, sources
 
 TOP = "sim"  # the Verilog module

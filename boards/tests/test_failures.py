@@ -9,7 +9,7 @@ import pytest
 from moderato.boards import bitstream, ecp5_tools, gateware, images
 from moderato.boards.report import Clock
 from moderato.sim.lab import cli
-from moderato.soc.toolchain.cache import BuildError
+from moderato.toolchain.cache import BuildError
 
 GOOD = Clock("sys", 75.0, 80.0, "9.9 ns: a (CPU) to b (DRAM)")
 SOC  = {"board": "Test", "device": "none", "nic": "moderato", "link": "fixed",

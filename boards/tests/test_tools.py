@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from moderato.boards import bitstream, ecp5_tools, report
-from moderato.soc.toolchain.cache import BuildError
+from moderato.toolchain.cache import BuildError
 
 DEVICE = "LFE5UM5G-45F-8BG381C"
 DESIGN = """

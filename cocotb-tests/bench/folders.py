@@ -4,7 +4,7 @@
 import contextlib
 import fcntl
 
-from moderato.soc.toolchain.project import cache_root
+from moderato.toolchain.project import cache_root
 
 
 @contextlib.contextmanager

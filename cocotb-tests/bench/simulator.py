@@ -23,8 +23,8 @@ from litex.gen.fhdl import verilog
 from bench.devices import duts, litex_soc
 from bench.folders import run_folder
 from bench.simulation import Simulation
-from moderato.soc.toolchain import verilator, yowasp
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import verilator, yowasp
+from moderato.toolchain.cache import artifact, run
 from synthesis.ecp5 import ports, synthesise
 
 FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]

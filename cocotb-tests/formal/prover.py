@@ -17,8 +17,8 @@ from migen.fhdl.tools import list_targets
 from migen.fhdl.visit import NodeVisitor
 from migen.genlib.fsm import NextValue
 
-from moderato.soc.toolchain import yowasp
-from moderato.soc.toolchain.cache import LOG, artifact, run
+from moderato.toolchain import yowasp
+from moderato.toolchain.cache import LOG, artifact, run
 
 RULES = "-set sys_rst 0 -set assume_all 1"
 REACH = 24      # clocks in which a reachable state must be found, if no more are asked for

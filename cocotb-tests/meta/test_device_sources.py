@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from bench import simulator
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 LIST = """
 import sys

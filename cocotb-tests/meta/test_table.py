@@ -11,7 +11,7 @@ from cocotb._decorators import Test, TestGenerator
 
 from bench.simulation import TABLE, TESTS, named, rows, some
 from formal.test_proofs import PROOFS
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 from mutate import mutants
 from mutate.campaign import PROOF
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bench.simulation import TESTS, named
-from moderato.soc.toolchain import verilator
-from moderato.soc.toolchain.cache import key
-from moderato.soc.toolchain.project import cache_root
+from moderato.toolchain import verilator
+from moderato.toolchain.cache import key
+from moderato.toolchain.project import cache_root
 
 from .overlay import GATEWARE, Mutant, overlay
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from bench import simulator
 from bench.simulation import LONGEST, named
-from moderato.soc.toolchain import yowasp
-from moderato.soc.toolchain.project import cache_root
+from moderato.toolchain import yowasp
+from moderato.toolchain.project import cache_root
 
 # A mutant's simulator runs once: what matters is that it is compiled soon.
 COMPILE = ["OPT_FAST=-O0", "VM_PARALLEL_BUILDS=0"]

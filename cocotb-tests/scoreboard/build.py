@@ -5,8 +5,8 @@ from pathlib import Path
 
 from bench import simulator
 from moderato.gateware.export import ROOT
-from moderato.soc.toolchain import verilator
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import verilator
+from moderato.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
 REGISTERS = ROOT / "linux-driver" / "moderato_regs.h"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.boards.ecp5_tools import FAST, device_options
-from moderato.soc.toolchain import yowasp
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import yowasp
+from moderato.toolchain.cache import artifact, run
 
 CHIPS = {  # of boards
     "45F-8": device_options("LFE5UM5G-45F-8BG381C"),  # Versa

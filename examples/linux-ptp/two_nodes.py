@@ -33,8 +33,8 @@ from moderato.soc.cpu.netlist import cluster
 from moderato.soc.linux import userspace
 from moderato.soc.linux.kernel import Choice
 from moderato.soc.soc import plic_sources
-from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.cache import artifact, run
+from moderato.toolchain.project import ROOT
 from moderato.soc.verilog import sources
 
 HERE   = Path(__file__).parent

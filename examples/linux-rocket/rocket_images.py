@@ -12,8 +12,8 @@ from moderato.soc.linux import kernel, userspace
 from moderato.soc.linux.devicetree import RNG_SEED, Options, mac_node
 from moderato.soc.linux.driver import driver
 from moderato.soc.linux.rootfs import Entry, archive
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import debian
+from moderato.toolchain.cache import artifact, run
 
 HERE    = Path(__file__).parent
 OPENSBI = Path("/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")

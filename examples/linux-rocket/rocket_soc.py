@@ -22,8 +22,8 @@ from migen import FSM, If, Memory, NextState, NextValue, Signal, log2_int
 from moderato import add_moderato
 from moderato.sim.sim_soc import SimConfig, SimPlatform, Simulated, write
 from moderato.soc.soc import describe
-from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import ROOT, pyproject
+from moderato.toolchain.cache import artifact, run
+from moderato.toolchain.project import ROOT, pyproject
 from moderato.soc.verilog import sources
 
 MACS         = 2

@@ -23,8 +23,8 @@ from moderato.soc.cpu.config import LINE_BYTES
 from moderato.soc.cpu.stock import provide
 from moderato.soc.memory import WORD, IntegratedRAM, MemoryPort
 from moderato.soc.soc import describe
-from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.cache import artifact, run
+from moderato.toolchain.project import ROOT
 from moderato.soc.verilog import sources
 
 MACS         = 2

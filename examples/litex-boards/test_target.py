@@ -15,9 +15,9 @@ import pytest
 from pythondata_cpu_vexriscv import data_location as CPU
 
 from moderato.boards.gateware import COMPILER, environment
-from moderato.soc.toolchain import debian, yowasp
-from moderato.soc.toolchain.cache import LOG, BuildError, artifact, run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import debian, yowasp
+from moderato.toolchain.cache import LOG, BuildError, artifact, run
+from moderato.toolchain.project import ROOT
 from moderato.soc.verilog import normalise
 
 SCRIPT   = Path(__file__).with_name("target.py")

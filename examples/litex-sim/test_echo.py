@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from echo import FRAMES, STATION, wire
 
-from moderato.soc.toolchain import verilator
+from moderato.toolchain import verilator
 
 EXAMPLE = Path(__file__).with_name("echo.py")
 

@@ -13,8 +13,8 @@ import pytest
 from moderato.gateware.options import OPTIONS
 from moderato.integrate import standalone
 from moderato.sim.lab import cli
-from moderato.soc.toolchain import verilator
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import verilator
+from moderato.toolchain.cache import artifact, run
 
 BENCH = Path(__file__).with_name("bench.v")
 QUIET = ["-Wno-fatal", "-Wno-lint", "-Wno-style"]

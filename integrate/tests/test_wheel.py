@@ -13,7 +13,7 @@ import pytest
 from socs import Stranger, build
 
 from moderato import add_moderato
-from moderato.soc.toolchain.project import ROOT, pyproject
+from moderato.toolchain.project import ROOT, pyproject
 
 SCRIPT = """
 import sys

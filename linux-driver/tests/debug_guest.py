@@ -22,7 +22,7 @@ from splats import (
 from moderato.sim.lab.run.machine import Machine
 from moderato.sim.lab.run.session import Session
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain.cache import run
+from moderato.toolchain.cache import run
 
 DEBUGFS = "/sys/kernel/debug"
 FRAME_BYTES = 512

@@ -14,7 +14,7 @@ from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain.cache import run
+from moderato.toolchain.cache import run
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import QUEUES, System
 from moderato.sim.lab.run.variants import OFFLOAD
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain.cache import run
+from moderato.toolchain.cache import run
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import COMMON, IPI, PINNED, RPS, THREADED, System
 from moderato.sim.lab.run.variants import INTERFACES, KNOWN, TX
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 pytestmark = pytest.mark.slow
 

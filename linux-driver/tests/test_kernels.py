@@ -10,7 +10,7 @@ from driver_sources import DRIVER, copy
 from test_static import complaints
 
 from moderato.soc.linux import kernels
-from moderato.soc.toolchain.project import pyproject
+from moderato.toolchain.project import pyproject
 
 DKMS = DRIVER / "dkms.conf"
 # No kernel was linked in these trees, so that modpost knows of no function; `missing` looks at them.

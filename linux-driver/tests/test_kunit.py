@@ -13,8 +13,8 @@ import pytest
 from driver_sources import copy
 
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import debian
+from moderato.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
 SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow", "moderato_cut", "moderato_rule",

@@ -23,8 +23,8 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import QUEUES, System
 from moderato.sim.lab.run.variants import OFFLOAD
 from moderato.soc.linux import kernel, userspace
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import debian
+from moderato.toolchain.cache import artifact, run
 
 pytestmark = pytest.mark.slow
 

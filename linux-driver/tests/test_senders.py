@@ -15,8 +15,8 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
 from moderato.soc.linux import kernel, userspace
-from moderato.soc.toolchain.cache import run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.cache import run
+from moderato.toolchain.project import ROOT
 
 HERE = Path(__file__).parent
 PAUSE_NS = 20_000_000  # of the AF_XDP socket, after 4 frames

@@ -15,9 +15,9 @@ from driver_sources import BINDING
 from test_static import complaints
 
 from moderato.soc.linux import kernel, kernels, series
-from moderato.soc.toolchain import project
-from moderato.soc.toolchain.cache import BuildError, artifact, run
-from moderato.soc.toolchain.project import ROOT, settings
+from moderato.toolchain import project
+from moderato.toolchain.cache import BuildError, artifact, run
+from moderato.toolchain.project import ROOT, settings
 
 HERE = Path(__file__).parent
 WHO = series.Author("Ada Example", "ada@example.org")

@@ -9,8 +9,8 @@ import pytest
 from driver_sources import COMPAT, GENERATED, KBUILD, SOURCES, copy
 
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact
+from moderato.toolchain import debian
+from moderato.toolchain.cache import artifact
 
 HERE = Path(__file__).parent
 SPARSE = HERE / "sparse-rv32"

@@ -10,9 +10,9 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from moderato.soc.toolchain import verilator
-from moderato.soc.toolchain.cache import artifact, key, run
-from moderato.soc.toolchain.project import settings
+from moderato.toolchain import verilator
+from moderato.toolchain.cache import artifact, key, run
+from moderato.toolchain.project import settings
 
 from .rings import rings_header
 from .tcp.lwip import library

@@ -19,10 +19,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from moderato.soc.toolchain.cache import BuildError
-from moderato.soc.toolchain.descriptors import open_standard
-from moderato.soc.toolchain.project import title
-from moderato.soc.toolchain.suspension import suspend
+from moderato.toolchain.cache import BuildError
+from moderato.toolchain.descriptors import open_standard
+from moderato.toolchain.project import title
+from moderato.toolchain.suspension import suspend
 
 from . import commands
 from .show import outputs

@@ -3,7 +3,7 @@
 
 import re
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 TOKEN = re.compile(r"(\w+)(?:\[\])?|([{}])")
 

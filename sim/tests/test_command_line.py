@@ -29,8 +29,8 @@ from moderato.sim.lab.show.errors import UsageError
 from moderato.sim.lab.strategies import comparison as strategies
 from moderato.sim.lab.tcp import transfers as tcp
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain import project
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import project
+from moderato.toolchain.project import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -384,7 +384,7 @@ def test_advice_of_what_takes_hours(name, tmp_path, capsys):
 
 def test_commands_in_messages_are_there():
     """In every text of the project's programs."""
-    texts = [node.value for folder in ("sim", "soc", "boards", "integrate", "gateware", "cocotb-tests")
+    texts = [node.value for folder in ("sim", "soc", "toolchain", "boards", "integrate", "gateware", "cocotb-tests")
              for file in (ROOT / folder).rglob("*.py") if "tests" not in file.parts
              for node in ast.walk(ast.parse(file.read_text()))
              if isinstance(node, ast.Constant) and isinstance(node.value, str)]
@@ -777,7 +777,7 @@ def test_a_reader_of_a_result_that_has_left():
 
 
 # What each program imports early, but not what Python itself does as it starts.
-EARLY = {"sim.lab.check": "argparse", "soc.toolchain.install": "subprocess",
+EARLY = {"sim.lab.check": "argparse", "toolchain.install": "subprocess",
          "moderato.sim.lab.cli": "argparse"}
 
 

@@ -14,7 +14,7 @@ from moderato.sim.lab.report import profiles, records
 from moderato.sim.lab.report.chapters import contents
 from moderato.sim.lab.report.material import Material
 from moderato.sim.lab.report.table import Table
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 VARIANT = "napi"
 SAMPLE = (  # of published.RFC2544_STUDY

@@ -11,7 +11,7 @@ import pytest
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain.cache import artifact, run
 
 WARNING = Path(__file__).parent / "warning"
 

@@ -17,8 +17,8 @@ from moderato.sim.lab.compare import kept
 from moderato.sim.lab.report import quotes, statements
 from moderato.sim.lab.report.quotes import Quote
 from moderato.sim.lab.show.errors import LabError
-from moderato.soc.toolchain import project
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import project
+from moderato.toolchain.project import ROOT
 
 HALF_HOUR = ROOT / "docs/first-half-hour.md"
 # What the suite cannot print: sessions go as fast as hosts and users do, and `check` is the test itself.

@@ -27,7 +27,7 @@ from moderato.sim.lab import cli
 from moderato.sim.lab.live import hosts, live, recording
 from moderato.sim.lab.run import console
 from moderato.sim.lab.show.errors import LabError
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 WAIT = 20  # seconds in which something has to happen
 

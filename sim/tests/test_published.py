@@ -19,8 +19,8 @@ from moderato.sim.lab.commands.published import Step
 from moderato.sim.lab.rfc2544 import matrix, tests
 from moderato.sim.lab.run import store
 from moderato.sim.lab.show.errors import LabError
-from moderato.soc.toolchain import project
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import project
+from moderato.toolchain.project import ROOT
 
 COMMIT = "abc1234"
 PLAN = (Step(2, "rfc2544 --results {trials} --variant napi,original --frame-size 64"),
@@ -120,7 +120,7 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
     """Ctrl-C while trials are under way; those that ended are not made again."""
     program = (
         "import sys\nfrom pathlib import Path, PosixPath\n"
-        "from moderato.soc.toolchain import project\n"
+        "from moderato.toolchain import project\n"
         f"project.uncommitted, project.version = list, lambda: {COMMIT!r}\n"
         "from moderato.sim.lab import cli\n"
         "from moderato.sim.lab.commands import published\n"

@@ -8,7 +8,7 @@ import pytest
 from moderato.sim.lab.report import stated, statements
 from moderato.sim.lab.report.stated import Place, spaced
 from moderato.sim.lab.show.errors import LabError
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 # Where numbers stand, and records of a day, which are not edited.
 SOURCES = {"tables.md", "first-half-hour.md", "integrate.md"}

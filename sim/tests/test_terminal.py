@@ -18,10 +18,10 @@ from pathlib import Path
 import namespaces
 import pytest
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 WAIT = 60  # seconds after which a command is taken for one that never ends
-SOURCES = sorted(file for folder in ("sim/lab", "soc", "boards", "integrate", "gateware", "examples")
+SOURCES = sorted(file for folder in ("sim/lab", "soc", "toolchain", "boards", "integrate", "gateware", "examples")
                  for file in (ROOT / folder).rglob("*.py") if "tests" not in file.parts)
 
 # A command of the lab with the pretended machine.

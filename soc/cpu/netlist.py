@@ -4,8 +4,8 @@
 import shutil
 from pathlib import Path
 
-from ..toolchain.cache import artifact, run
-from ..toolchain.project import cache_root, settings
+from ...toolchain.cache import artifact, run
+from ...toolchain.project import cache_root, settings
 from .config import CpuConfig
 
 HERE = Path(__file__).parent

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from litex.soc.cores.cpu.vexriscv_smp import VexRiscvSMP
 
-from ..toolchain.cache import artifact
+from ...toolchain.cache import artifact
 from .netlist import HERE, VEXRISCV, generator, run_java
 
 MAIN = "vexriscv.demo.smp.VexRiscvLitexSmpClusterCmdGen"

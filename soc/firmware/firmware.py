@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.linux import memory_map
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import debian
+from moderato.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
 COMPILER = "gcc-riscv64-unknown-elf"

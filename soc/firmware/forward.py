@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import debian
+from moderato.toolchain.cache import artifact
+from moderato.toolchain.project import ROOT
 
 from .firmware import COMPILER, HERE, link
 

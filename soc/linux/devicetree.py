@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.linux.memory_map import MAILBOX_SIZE, SBI_SIZE, memory_map
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import debian
+from moderato.toolchain.cache import artifact, run
 
 BOOTARGS = "console=liteuart quiet"
 

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.cache import artifact, run
+from moderato.toolchain.project import ROOT
 
 FOLDER = ROOT / "linux-driver"
 

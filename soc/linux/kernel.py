@@ -14,9 +14,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import BuildError, artifact, run
-from moderato.soc.toolchain.project import how_to_install
+from moderato.toolchain import debian
+from moderato.toolchain.cache import BuildError, artifact, run
+from moderato.toolchain.project import how_to_install
 
 HERE = Path(__file__).parent
 PACKAGE = "linux-source-6.12"

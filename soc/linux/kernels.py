@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import BuildError, artifact, run
-from moderato.soc.toolchain.project import settings
+from moderato.toolchain import debian
+from moderato.toolchain.cache import BuildError, artifact, run
+from moderato.toolchain.project import settings
 
 # What the driver selects, through drivers that select it; and what some of it is there with only.
 OPTIONS = """\

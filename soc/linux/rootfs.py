@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.linux import kernel, userspace
-from moderato.soc.toolchain.cache import artifact
+from moderato.toolchain.cache import artifact
 
 HERE = Path(__file__).parent
 FILES = HERE / "rootfs"

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from moderato.soc.linux import kernel
 from moderato.soc.linux.driver import FOLDER
-from moderato.soc.toolchain import project
-from moderato.soc.toolchain.cache import BuildError, run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import project
+from moderato.toolchain.cache import BuildError, run
+from moderato.toolchain.project import ROOT
 
 TEXTS = FOLDER / "upstream"  # Kconfig, messages
 PLACE = Path("drivers/net/ethernet/moderato")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.linux import kernel
-from moderato.soc.toolchain import debian, sources
-from moderato.soc.toolchain.cache import BuildError, artifact, run
-from moderato.soc.toolchain.project import how_to_install, settings
+from moderato.toolchain import debian, sources
+from moderato.toolchain.cache import BuildError, artifact, run
+from moderato.toolchain.project import how_to_install, settings
 
 HERE = Path(__file__).parent
 CROSS = "riscv64-linux-gnu-"

@@ -7,7 +7,7 @@ import platform
 import shutil
 
 from moderato.sim.lab import cli
-from moderato.soc.toolchain import about, cache, project
+from moderato.toolchain import about, cache, project
 
 
 def test_versions_of_all_that_shapes_a_result(tmp_path, capsys):

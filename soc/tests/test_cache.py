@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from moderato.soc.toolchain import cache as toolchain_cache
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import (FOREIGN, FOREIGN_PREFIXES, BuildError, artifact, key, locked,
+from moderato.toolchain import cache as toolchain_cache
+from moderato.toolchain import debian
+from moderato.toolchain.cache import (FOREIGN, FOREIGN_PREFIXES, BuildError, artifact, key, locked,
                                           run)
 
 
@@ -142,7 +142,7 @@ def test_full_disk(cache):
 
 SLOW = """
 from pathlib import Path
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain.cache import artifact, run
 def build(directory):
     (directory / "half").write_text("done")
     run({command})
@@ -235,7 +235,7 @@ def test_waiting_is_said(made, tmp_path):
     """A second run says for what it waits."""
     folder = made()
     shutil.rmtree(folder)
-    program = ("from pathlib import Path; from moderato.soc.toolchain import cache\n"
+    program = ("from pathlib import Path; from moderato.toolchain import cache\n"
                f"cache.artifact('thing', [Path({str(HERE)!r})], lambda folder: None, 'a moment')")
     with locked(folder.with_name(f".{folder.name}.lock"), "nobody"):
         waiting = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE,
@@ -248,7 +248,7 @@ def test_waiting_is_said(made, tmp_path):
 def test_a_stopped_build_ends_all_that_it_started(tmp_path):
     """Not only the program that was called: what that has started, too."""
     mark = tmp_path / "mark"
-    program = ("from moderato.soc.toolchain import cache\nimport signal\n"
+    program = ("from moderato.toolchain import cache\nimport signal\n"
                "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
                f"cache.run(['sh', '-c', 'touch {mark}; sleep 1000 & echo $! > {mark}; wait'])")
     build = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)

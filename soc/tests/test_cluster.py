@@ -10,9 +10,9 @@ import pytest
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import plic_sources
-from moderato.soc.toolchain import verilator
-from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import verilator
+from moderato.toolchain.cache import artifact, run
+from moderato.toolchain.project import ROOT
 from moderato.soc.verilog import sources
 
 HERE = Path(__file__).parent / "cluster"

@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 LINK    = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE    = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from moderato.soc.toolchain import install
-from moderato.soc.toolchain.project import ROOT, settings
+from moderato.toolchain import install
+from moderato.toolchain.project import ROOT, settings
 
 
 @pytest.fixture

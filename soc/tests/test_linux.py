@@ -10,7 +10,7 @@ from moderato.soc.firmware.firmware import firmware
 from moderato.soc.linux.kernel import Kernel, check
 from moderato.soc.linux.memory_map import memory_map
 from moderato.soc.linux.rootfs import Entry, archive
-from moderato.soc.toolchain.cache import BuildError
+from moderato.toolchain.cache import BuildError
 
 
 def test_archive(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from moderato.soc.linux import kernel, series
-from moderato.soc.toolchain.cache import BuildError
+from moderato.toolchain.cache import BuildError
 
 WHO = series.Author("Ada Example", "ada@example.org")
 INIT = "arch/riscv/mm/init.c"

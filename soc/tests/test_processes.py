@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 # Starts a program that no Ctrl-C at the terminal reaches, as a simulator is, and waits for ever.
 ENDLESS = """

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from moderato.soc.toolchain import progress
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import progress
+from moderato.toolchain.project import ROOT
 
 TEST = """
-from moderato.soc.toolchain import cache
+from moderato.toolchain import cache
 
 def build(directory):
     print("kept for the report")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moderato.soc.toolchain import project
+from moderato.toolchain import project
 
 UNKNOWN = "0.1.0, commit unknown"
 

@@ -5,8 +5,8 @@ import importlib.metadata
 import re
 
 from moderato.sim.lab.report import stated, statements
-from moderato.soc.toolchain import project
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import project
+from moderato.toolchain.project import ROOT
 
 MOST = 15  # entries that are not released: more, and it is time for a release
 

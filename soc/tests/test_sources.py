@@ -3,9 +3,9 @@
 
 import pytest
 
-from moderato.soc.toolchain import sources
-from moderato.soc.toolchain.cache import BuildError
-from moderato.soc.toolchain.project import settings
+from moderato.toolchain import sources
+from moderato.toolchain.cache import BuildError
+from moderato.toolchain.project import settings
 
 
 @pytest.fixture(autouse=True)

@@ -14,9 +14,9 @@ from pathlib import Path
 from moderato.sim.harness import build
 from moderato.sim.harness.rings import rings_header
 from moderato.sim.harness.top import soc_config, top_verilog
-from moderato.soc.toolchain import verilator
-from moderato.soc.toolchain.cache import artifact, run
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain import verilator
+from moderato.toolchain.cache import artifact, run
+from moderato.toolchain.project import ROOT
 
 HARNESS = ROOT / "sim/harness"
 TESTPATHS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"][

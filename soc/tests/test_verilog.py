@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from moderato.boards import BOARDS, gateware
-from moderato.soc.toolchain.project import ROOT, VENV
+from moderato.toolchain.project import ROOT, VENV
 from moderato.soc.verilog import normalise
 
 HEAD = """\
@@ -64,7 +64,7 @@ for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None))
 """
 # Of no influence: who runs programs and keeps what they made, and the lab around a SoC.
-AROUND = [ROOT / name for name in ("soc/toolchain", "soc/linux", "soc/firmware", "sim/lab",
+AROUND = [ROOT / name for name in ("toolchain", "soc/linux", "soc/firmware", "sim/lab",
                                     "sim/harness")]
 
 

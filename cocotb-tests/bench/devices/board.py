@@ -17,8 +17,8 @@ from moderato.boards import images
 from moderato.boards.gateware import environment, sources
 from moderato.sim import sim_soc
 from moderato.soc.linux import memory_map
-from moderato.soc.toolchain import verilator, yowasp
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import verilator, yowasp
+from moderato.toolchain.cache import artifact, run
 
 HERE    = Path(__file__).parent
 WRAPPER = HERE / "board.v"

@@ -14,7 +14,7 @@ from moderato.boards import images
 from moderato.boards.gateware import TOP
 from moderato.soc.firmware.firmware import firmware
 from moderato.soc.linux import devicetree, memory_map
-from moderato.soc.toolchain.cache import BuildError, artifact
+from moderato.toolchain.cache import BuildError, artifact
 
 # A function that writes the images, and one that tells what they are made from.
 IMAGES = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from moderato.boards import images
 from moderato.soc.firmware import firmware, forward
-from moderato.soc.toolchain import debian
-from moderato.soc.toolchain.cache import artifact
+from moderato.toolchain import debian
+from moderato.toolchain.cache import artifact
 
 PROBE = Path(__file__).with_name("probe.c")
 

@@ -4,8 +4,8 @@
 import shutil
 from pathlib import Path
 
-from moderato.soc.toolchain import sources
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import sources
+from moderato.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
 SETTINGS = [HERE / "lwipopts.h", HERE / "arch/cc.h"]

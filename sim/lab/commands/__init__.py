@@ -10,7 +10,7 @@ A command imports what it runs when it runs, so that a wrong one is refused at o
 before that is Python's own: in a clone, nothing may be installed yet.
 """
 
-from moderato.soc.toolchain.project import IS_CLONE
+from moderato.toolchain.project import IS_CLONE
 
 # As `moderato --help` lists them.
 LAB = ("check", "forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",

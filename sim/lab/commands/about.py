@@ -12,7 +12,7 @@ def options(parser):
 
 
 def run(options) -> int:
-    from moderato.soc.toolchain.about import about
+    from moderato.toolchain.about import about
 
     from ..show import outputs
     found = about()

@@ -3,7 +3,7 @@
 
 import sys
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 
 def importable():

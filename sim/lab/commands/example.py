@@ -5,7 +5,7 @@ import argparse
 import os
 import sys
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 from ..show.errors import UsageError
 
@@ -49,7 +49,7 @@ def check(options):
 
 def run(options) -> int:
     """Does not return: the example takes this process over, and ends it as its own."""
-    from moderato.soc.toolchain import verilator
+    from moderato.toolchain import verilator
     program, *_ = PROGRAMS[options.name]
     sys.stdout.flush()
     os.execve(sys.executable, [sys.executable, ROOT / "examples" / program, *options.words],

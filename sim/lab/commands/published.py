@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.soc.toolchain import project
-from moderato.soc.toolchain.project import ROOT, cache_root
+from moderato.toolchain import project
+from moderato.toolchain.project import ROOT, cache_root
 
 from ..report import records
 from ..report.assembly import report

@@ -15,8 +15,8 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from moderato.soc.toolchain.project import ROOT, VENV, cache_root
-from moderato.soc.toolchain.suspension import follow
+from moderato.toolchain.project import ROOT, VENV, cache_root
+from moderato.toolchain.suspension import follow
 
 from ..show.errors import LabError
 

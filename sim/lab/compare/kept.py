@@ -19,9 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from moderato.soc.toolchain import about, project
-from moderato.soc.toolchain.project import ROOT, cache_root
-from moderato.soc.toolchain.suspension import follow
+from moderato.toolchain import about, project
+from moderato.toolchain.project import ROOT, cache_root
+from moderato.toolchain.suspension import follow
 
 from ..show import outputs
 from ..show.columns import sentence

@@ -15,7 +15,7 @@ import termios
 import tty
 from collections.abc import Iterator, Sequence
 
-from moderato.soc.toolchain.suspension import follow
+from moderato.toolchain.suspension import follow
 
 from ..run.session import PROMPT, octets
 from .boxes import Box

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.linux.kernel import KERNELS, TICKS, Choice
-from moderato.soc.toolchain.project import DIRTY
+from moderato.toolchain.project import DIRTY
 
 from ..explain import stacks, symbols
 from ..run import farm, state

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from moderato.sim.sim_soc import SimConfig, soc_verilog
-from moderato.soc.toolchain.progress import step
+from moderato.toolchain.progress import step
 
 from ..run import state
 from ..run.machine import Machine, machine

@@ -15,8 +15,8 @@ from litex.build.sim import SimPlatform
 from litex.build.sim.config import SimConfig as Modules
 
 from moderato.sim import sim_soc
-from moderato.soc.toolchain import verilator
-from moderato.soc.toolchain.cache import artifact, run
+from moderato.toolchain import verilator
+from moderato.toolchain.cache import artifact, run
 
 from ..show.errors import LabError
 

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 from ..run import store
 from ..show import outputs

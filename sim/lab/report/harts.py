@@ -4,7 +4,7 @@
 import csv
 from collections.abc import Callable, Sequence
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 from ..measure.traffic import Traffic
 from ..run.system import SPREADS

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 from fractions import Fraction
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 from .model import Model
 

@@ -5,7 +5,7 @@ import csv
 from collections import Counter
 from collections.abc import Sequence
 
-from moderato.soc.toolchain.project import ROOT
+from moderato.toolchain.project import ROOT
 
 from ..explain.attribution import per_frame
 from ..receiver import study

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from moderato.soc.toolchain.cache import key
-from moderato.soc.toolchain.project import DIRTY
+from moderato.toolchain.cache import key
+from moderato.toolchain.project import DIRTY
 
 from ..run import store
 from ..run.system import IDEAL

@@ -5,7 +5,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 
-from moderato.soc.toolchain.project import DIRTY
+from moderato.toolchain.project import DIRTY
 
 from ..receiver import study
 from ..run.system import IDEAL, NOMINAL_MHZ

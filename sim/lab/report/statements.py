@@ -12,7 +12,7 @@ import json
 import re
 from pathlib import Path
 
-from moderato.soc.toolchain.project import ROOT, release
+from moderato.toolchain.project import ROOT, release
 
 from ..compare import kept
 from . import quotes

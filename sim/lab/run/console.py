@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 
 from moderato.soc.linux import userspace
-from moderato.soc.toolchain.cache import artifact
+from moderato.toolchain.cache import artifact
 
 from .variants import KNOWN, LITEETH
 

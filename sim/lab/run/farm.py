@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from moderato.soc.toolchain.cache import artifact, key
+from moderato.toolchain.cache import artifact, key
 
 from ..show.errors import LabError, reason
 from ..show.progress import Progress

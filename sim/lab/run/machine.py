@@ -10,7 +10,7 @@ from pathlib import Path
 
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.linux.kernel import NORMAL, Choice
-from moderato.soc.toolchain import cache, project
+from moderato.toolchain import cache, project
 
 from .system import DRAM, DRAM_BOARD, System
 from .variants import FLOWS, LITEETH, MODERATO, OFFLOAD

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from moderato.soc.toolchain.suspension import follow
+from moderato.toolchain.suspension import follow
 
 from ..show.errors import LabError
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.soc.toolchain.cache import artifact
+from moderato.toolchain.cache import artifact
 
 from . import ethtool, guest, pool
 from .machine import KERNELS, Machine

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.soc.toolchain.project import cache_root
+from moderato.toolchain.project import cache_root
 
 from ..show import outputs
 from ..show.errors import LabError

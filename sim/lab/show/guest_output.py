@@ -3,7 +3,7 @@
 
 import sys
 
-from moderato.soc.toolchain.progress import redraws
+from moderato.toolchain.progress import redraws
 
 
 class GuestOutput:

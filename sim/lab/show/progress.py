@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 
-from moderato.soc.toolchain.progress import redraws
+from moderato.toolchain.progress import redraws
 
 from .columns import width
 

@@ -2,7 +2,7 @@
 """Set-up of the machine: Debian packages and the project's own Python environment.
 
 Run by the launcher with the system's Python, so this file and what it imports use the standard
-library only:  python3 -m soc.toolchain.install SUBCOMMAND
+library only:  python3 -m toolchain.install SUBCOMMAND
 """
 
 import signal

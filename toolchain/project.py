@@ -8,7 +8,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 IS_CLONE = (ROOT / "pyproject.toml").is_file()  # the whole project, and not a package from a wheel
 UNKNOWN = "commit unknown"
