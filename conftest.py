@@ -110,13 +110,19 @@ def pytest_runtest_protocol(item):
 # LiteX keeps in its classes what one SoC was asked for, and the process' next SoC finds it there:
 # interrupts of a CPU are those of all others, a cluster without ports for RAM stays one.
 SHARED = {CPU, SoCCore, *CPUS.values()}
-PLAIN  = bool, int, str, list, dict, type(None)
+PLAIN = bool, int, str, list, dict, type(None)
 
 
 def imported():
     """The plain values of these classes, with lists and tables of their own."""
-    return {kind: {name: copy.copy(value) for name, value in vars(kind).items()
-                   if not name.startswith("__") and isinstance(value, PLAIN)} for kind in SHARED}
+    return {
+        kind: {
+            name: copy.copy(value)
+            for name, value in vars(kind).items()
+            if not name.startswith("__") and isinstance(value, PLAIN)
+        }
+        for kind in SHARED
+    }
 
 
 IMPORTED = imported()
@@ -138,9 +144,11 @@ def pytest_runtest_teardown():
 
 # Whatever ends the tests, every process that they started ends with them --------------------------
 
-STOPS = {signal.SIGINT:  signal.default_int_handler,
-         signal.SIGTERM: signal.SIG_DFL,
-         signal.SIGHUP:  signal.getsignal(signal.SIGHUP)}  # nohup's stays
+STOPS = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGHUP: signal.getsignal(signal.SIGHUP),
+}  # nohup's stays
 
 
 def listen():

@@ -17,12 +17,24 @@ from .gateware import TOP, board_class, gateware
 
 MARK = "report.json"  # a folder that has this was made here, and may be made again
 # if these names are all that it has.
-OURS = (MARK, "report.md", "soc.json", "boot.json", "*.bit", "*.svf", "Image", "*.bin", "*.cpio",
-        "*.dtb", "*.dts")
+OURS = (
+    MARK,
+    "report.md",
+    "soc.json",
+    "boot.json",
+    "*.bit",
+    "*.svf",
+    "Image",
+    "*.bin",
+    "*.cpio",
+    "*.dtb",
+    "*.dts",
+)
 
 
-def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts: int = 1,
-              link: str = "fixed") -> int:
+def bitstream(
+    board: str, nic: str, seeds: list[int], output: Path | None, harts: int = 1, link: str = "fixed"
+) -> int:
     """Build for `board` with `nic` and `link` (of boards.BOARDS, NICS and LINKS), and print the
     report.
 
@@ -34,25 +46,28 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts
     output = output or Path(f"{board}-{nic}{several}")
     clear(output)  # whatever happens now, nothing old is left to be mistaken for new
 
-    source  = gateware(board, nic, harts, link)
-    soc     = report.load(source, "soc.json")
+    source = gateware(board, nic, harts, link)
+    soc = report.load(source, "soc.json")
     announce(soc)
     netlist = ecp5_tools.synthesis(source, kind.small)
-    routed  = {seed: ecp5_tools.routing(netlist, source / f"{TOP}.lpf", soc["device"], seed,
-                                        kind.small, ripup=nic != "offload") for seed in seeds}
+    routed = {
+        seed: ecp5_tools.routing(
+            netlist, source / f"{TOP}.lpf", soc["device"], seed, kind.small, ripup=nic != "offload"
+        )
+        for seed in seeds
+    }
     results = {seed: report.load(folder) for seed, folder in routed.items()}
-    code    = (source / f"{TOP}.v").read_text()
-    clocks  = {seed: report.clocks(result, code, kind.synchronous)
-               for seed, result in results.items()}
+    code = (source / f"{TOP}.v").read_text()
+    clocks = {seed: report.clocks(result, code, kind.synchronous) for seed, result in results.items()}
     for line in missed(clocks):
         print(f"moderato: {line}", file=sys.stderr)
 
-    best  = max(seeds, key=lambda seed: min(clock.reached / clock.wanted for clock in clocks[seed]))
+    best = max(seeds, key=lambda seed: min(clock.reached / clock.wanted for clock in clocks[seed]))
     areas = report.area(report.load(netlist, f"{TOP}.json"), code)
-    used  = report.utilisation(results[best])
-    ends  = report.blocks(results[best], code)
+    used = report.utilisation(results[best])
+    ends = report.blocks(results[best], code)
     title = f"{soc['board']}, {nic}{several.replace('-', ' ')}"
-    text  = report.markdown(title, areas, used, clocks, ends, ecp5_tools.versions())
+    text = report.markdown(title, areas, used, clocks, ends, ecp5_tools.versions())
     temporary = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     try:
         made = ecp5_tools.bitstream(routed[best])
@@ -61,18 +76,30 @@ def bitstream(board: str, nic: str, seeds: list[int], output: Path | None, harts
         shutil.copyfile(source / "soc.json", temporary / "soc.json")
         images.write(soc, temporary)
         (temporary / "report.md").write_text(text)
-        (temporary / MARK).write_text(json.dumps({
-            "board": board, "nic": nic, "harts": harts, "link": link, "seed": best,
-            "versions": ecp5_tools.versions(), "area": areas, "utilisation": used, "blocks": ends,
-            "clocks": {seed: [asdict(clock) for clock in run] for seed, run in clocks.items()},
-        }, indent=2) + "\n")
+        (temporary / MARK).write_text(
+            json.dumps(
+                {
+                    "board": board,
+                    "nic": nic,
+                    "harts": harts,
+                    "link": link,
+                    "seed": best,
+                    "versions": ecp5_tools.versions(),
+                    "area": areas,
+                    "utilisation": used,
+                    "blocks": ends,
+                    "clocks": {seed: [asdict(clock) for clock in run] for seed, run in clocks.items()},
+                },
+                indent=2,
+            )
+            + "\n"
+        )
         temporary.chmod(0o755)
         temporary.rename(output)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     print(text)
-    print(f"moderato: {output}/ holds the bitstream of seed {best} and what it boots",
-          file=sys.stderr)
+    print(f"moderato: {output}/ holds the bitstream of seed {best} and what it boots", file=sys.stderr)
     return 0
 
 
@@ -82,17 +109,21 @@ def clear(output: Path):
         return
     found = [] if output.is_file() else sorted(entry.name for entry in output.iterdir())
     if output.is_file() or found and MARK not in found:
-        raise WrongCommand(f"{output} is not a folder that this command made; move it away, or "
-                           "choose another --output")
+        raise WrongCommand(
+            f"{output} is not a folder that this command made; move it away, or choose another --output"
+        )
     foreign = [name for name in found if not any(fnmatch(name, ours) for ours in OURS)]
     if foreign:
-        raise WrongCommand(f"{output} has what this command did not make ({foreign[0]}) and would "
-                           "be replaced; move that away, or choose another --output")
+        raise WrongCommand(
+            f"{output} has what this command did not make ({foreign[0]}) and would "
+            "be replaced; move that away, or choose another --output"
+        )
     shutil.rmtree(output)
 
 
 class WrongCommand(BuildError):
     """It was asked for what can't be: the command is wrong, not the build."""
+
     status = 2
 
 
@@ -100,20 +131,34 @@ def announce(soc: dict):
     """Say what the board will boot if that is not Linux."""
     if images.has_linux(soc):
         return
-    small = (f"the {soc['memory']['size'] >> 20} MiB of the {soc['board']} are too small for "
-             f"Linux, which needs {MIN_MEMORY >> 20}")
-    print(f"moderato: {small}; boot.json names forward.bin, which forwards between the two ports",
-          file=sys.stderr)
+    small = (
+        f"the {soc['memory']['size'] >> 20} MiB of the {soc['board']} are too small for "
+        f"Linux, which needs {MIN_MEMORY >> 20}"
+    )
+    print(
+        f"moderato: {small}; boot.json names forward.bin, which forwards between the two ports",
+        file=sys.stderr,
+    )
 
 
 def missed(clocks: dict[int, list[report.Clock]]) -> list[str]:
     """A line for each clock of each seed that is too slow, with its path. Raises BuildError with
     these if no seed meets every clock."""
-    failed = {(seed, clock.name): f"seed {seed}: {clock.name} reaches {clock.reached:.1f} of "
-                                  f"{clock.wanted:.1f} MHz; {clock.path}"
-              for seed, run in clocks.items() for clock in run if not clock.met}
+    failed = {
+        (seed, clock.name): f"seed {seed}: {clock.name} reaches {clock.reached:.1f} of "
+        f"{clock.wanted:.1f} MHz; {clock.path}"
+        for seed, run in clocks.items()
+        for clock in run
+        if not clock.met
+    }
     if {seed for seed, _ in failed} == set(clocks):
-        raise BuildError("\n".join([
-            "timing is not met, so there is no bitstream; try another --seed, a slower "
-            "sys_clk_freq or a smaller cpu_config in the board's file", *failed.values()]))
+        raise BuildError(
+            "\n".join(
+                [
+                    "timing is not met, so there is no bitstream; try another --seed, a slower "
+                    "sys_clk_freq or a smaller cpu_config in the board's file",
+                    *failed.values(),
+                ]
+            )
+        )
     return list(failed.values())

@@ -3,11 +3,9 @@
 
 from dataclasses import replace
 
-from migen import ClockDomainsRenamer
-
-from litex.soc.cores.led import LedChaser
-
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
+from litex.soc.cores.led import LedChaser
+from migen import ClockDomainsRenamer
 
 from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
 from moderato.soc.cpu import CpuConfig
@@ -34,21 +32,29 @@ class BoardSoC(ModeratoSoC):
     nic, link: one of boards.NICS and of boards.LINKS, which are asked for.
     small: whether area matters more than speed to the tools, as the FPGA is nearly full.
     """
-    title        = ""
+
+    title = ""
     sys_clk_freq = 75_000_000
-    baud_rate    = 1_000_000  # at 115200 a serial boot of Linux would take 8 minutes
-    ports        = 0
-    phy_mode     = ""
-    phy_delays   = {}
-    dram_masks   = True
-    cpu_config   = CpuConfig()
-    rom_size     = 32 << 10
-    synchronous  = ()
-    small        = False
+    baud_rate = 1_000_000  # at 115200 a serial boot of Linux would take 8 minutes
+    ports = 0
+    phy_mode = ""
+    phy_delays = {}
+    dram_masks = True
+    cpu_config = CpuConfig()
+    rom_size = 32 << 10
+    synchronous = ()
+    small = False
 
     # Fixed like those of ModeratoSoC: LiteEth's MACs, if there are any, have pages 4 and 6.
-    csr_map = {**ModeratoSoC.csr_map, "identifier_mem": 1, "phy0": 5, "phy1": 7,
-               "ddrphy": 9, "leds": 10, "spisdcard": 11}
+    csr_map = {
+        **ModeratoSoC.csr_map,
+        "identifier_mem": 1,
+        "phy0": 5,
+        "phy1": 7,
+        "ddrphy": 9,
+        "leds": 10,
+        "spisdcard": 11,
+    }
 
     def __init__(self, nic="moderato", uart_name="serial", harts=1, link="fixed"):
         self.link = link
@@ -56,15 +62,18 @@ class BoardSoC(ModeratoSoC):
         self.flows = nic == "flows"
         platform = self.make_platform()
         self.add_clocks(platform)
-        ModeratoSoC.__init__(self, platform, self.sys_clk_freq,
-            phys                 = [self.add_phy(platform, port) for port in range(self.ports)],
-            nic                  = "liteeth" if nic == "liteeth" else "moderato",
-            cpu                  = replace(self.cpu_config, harts=harts),
-            ident                = f"Moderato on {self.title}",
-            integrated_rom_size  = self.rom_size,
-            integrated_sram_size = SRAM_SIZE,
-            uart_name            = uart_name,
-            uart_baudrate        = self.baud_rate,
+        ModeratoSoC.__init__(
+            self,
+            platform,
+            self.sys_clk_freq,
+            phys=[self.add_phy(platform, port) for port in range(self.ports)],
+            nic="liteeth" if nic == "liteeth" else "moderato",
+            cpu=replace(self.cpu_config, harts=harts),
+            ident=f"Moderato on {self.title}",
+            integrated_rom_size=self.rom_size,
+            integrated_sram_size=SRAM_SIZE,
+            uart_name=uart_name,
+            uart_baudrate=self.baud_rate,
         )
         self.add_memory(platform)
         self.add_devices(platform)
@@ -79,14 +88,14 @@ class BoardSoC(ModeratoSoC):
         """RGMII, in clock domains of its own."""
         options = {
             "clock_pads": platform.request("eth_clocks", port),
-            "pads":       platform.request("eth", port),
+            "pads": platform.request("eth", port),
             **self.phy_delays,
         }
         if self.link == "fixed":
             phy = LiteEthPHYRGMII(**options)
         else:
             phy = RGMIIECP5(sys_clk_freq=self.sys_clk_freq, **options)
-        phy.cd  = f"eth{port}"
+        phy.cd = f"eth{port}"
         domains = {f"eth_{side}": f"{phy.cd}_{side}" for side in ("rx", "tx")}
         self.add_module(name=f"phy{port}", module=ClockDomainsRenamer(domains)(phy))
         return phy
@@ -102,9 +111,15 @@ class BoardSoC(ModeratoSoC):
                 mac["mdio"] = self._mdio(port)
         if hasattr(self.crg, "made_hz"):
             description["sys_clk_hz"] = self.crg.made_hz()
-        return {**description, "board": self.title, "phy_mode": self.phy_mode, "link": self.link,
-                "offloads": self.offloads, "device": self.platform.device,
-                "baud_rate": self.baud_rate}
+        return {
+            **description,
+            "board": self.title,
+            "phy_mode": self.phy_mode,
+            "link": self.link,
+            "offloads": self.offloads,
+            "device": self.platform.device,
+            "baud_rate": self.baud_rate,
+        }
 
     def _mdio(self, port: int) -> int:
         """Address of a PHY's registers of MDIO: behind that of its reset."""

@@ -4,16 +4,13 @@
 8 MiB of memory without byte masks, and a small and slow ECP5: too small for Linux.
 """
 
-from migen import ClockDomain, ClockSignal, Signal
-
+from litedram.modules import M12L64322A
+from litedram.phy import HalfRateGENSDRPHY
 from litex.build.io import DDROutput
 from litex.gen import LiteXModule
 from litex.soc.cores.clock import ECP5PLL
-
 from litex_boards.platforms import colorlight_5a_75b
-
-from litedram.modules import M12L64322A
-from litedram.phy import HalfRateGENSDRPHY
+from migen import ClockDomain, ClockSignal, Signal
 
 from moderato.soc.cpu import CpuConfig
 
@@ -22,10 +19,11 @@ from .board import BoardSoC
 
 class CRG(LiteXModule):
     """The system clock, and the doubled one of the SDRAM."""
+
     def __init__(self, platform, sys_clk_freq):
-        self.rst         = Signal()
-        self.cd_sys      = ClockDomain()
-        self.cd_sys2x    = ClockDomain()
+        self.rst = Signal()
+        self.cd_sys = ClockDomain()
+        self.cd_sys2x = ClockDomain()
         self.cd_sys2x_ps = ClockDomain()
 
         # # #
@@ -34,25 +32,25 @@ class CRG(LiteXModule):
         self.comb += pll.reset.eq(self.rst)
         pll.register_clkin(platform.request("clk25"), 25e6)
         pll.create_clkout(self.cd_sys, sys_clk_freq)
-        pll.create_clkout(self.cd_sys2x, 2*sys_clk_freq)
-        pll.create_clkout(self.cd_sys2x_ps, 2*sys_clk_freq, phase=180)  # as litex-boards has it
-        self.specials += DDROutput(1, 0, platform.request("sdram_clock"),
-            ClockSignal("sys2x_ps"))
+        pll.create_clkout(self.cd_sys2x, 2 * sys_clk_freq)
+        pll.create_clkout(self.cd_sys2x_ps, 2 * sys_clk_freq, phase=180)  # as litex-boards has it
+        self.specials += DDROutput(1, 0, platform.request("sdram_clock"), ClockSignal("sys2x_ps"))
 
 
 class Board(BoardSoC):
-    title        = "Colorlight 5A-75B"
+    title = "Colorlight 5A-75B"
     sys_clk_freq = 40_000_000
-    baud_rate    = 115_200  # a capacitor of the button is on the pin; the program is 2 kB
-    ports        = 2
-    phy_mode     = "rgmii-txid"  # as litex-boards has it: the FPGA delays what it receives
-    phy_delays   = {"tx_delay": 0}
-    dram_masks   = False  # they are tied to ground
+    baud_rate = 115_200  # a capacitor of the button is on the pin; the program is 2 kB
+    ports = 2
+    phy_mode = "rgmii-txid"  # as litex-boards has it: the FPGA delays what it receives
+    phy_delays = {"tx_delay": 0}
+    dram_masks = False  # they are tied to ground
     # No Linux, and no room for more.
-    cpu_config   = CpuConfig(icache=4096, icache_ways=1, dcache=4096, dcache_ways=1, itlb=0, dtlb=0,
-                             prediction="none")
-    synchronous  = ("sys", "clkout1")  # the latter is sys2x
-    small        = True
+    cpu_config = CpuConfig(
+        icache=4096, icache_ways=1, dcache=4096, dcache_ways=1, itlb=0, dtlb=0, prediction="none"
+    )
+    synchronous = ("sys", "clkout1")  # the latter is sys2x
+    small = True
 
     @staticmethod
     def make_platform():
@@ -61,8 +59,11 @@ class Board(BoardSoC):
         pins = platform.constraint_manager.available
         for index, (name, number, *items) in enumerate(pins):
             if (name, number) == ("eth", 1):
-                pins[index] = (name, number, *(item for item in items
-                    if getattr(item, "name", "") not in ("mdio", "mdc")))
+                pins[index] = (
+                    name,
+                    number,
+                    *(item for item in items if getattr(item, "name", "") not in ("mdio", "mdc")),
+                )
         return platform
 
     def add_clocks(self, platform):

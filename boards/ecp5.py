@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """ECP5 boards with DDR3 on 16 wires and an oscillator of 100 MHz: clocks and memory."""
 
-from migen import ClockDomain, If, Instance, Signal
-from migen.genlib.resetsync import AsyncResetSynchronizer
-
+from litedram.phy import ECP5DDRPHY
 from litex.gen import LiteXModule
 from litex.soc.cores.clock import ECP5PLL
-
-from litedram.phy import ECP5DDRPHY
+from migen import ClockDomain, If, Instance, Signal
+from migen.genlib.resetsync import AsyncResetSynchronizer
 
 from .board import BoardSoC
 
@@ -18,24 +16,25 @@ class DDR3CRG(LiteXModule):
     sys2x stops while the DRAM's PHY is initialised, and sys, which is divided from it, with it; so
     LiteDRAM's ECP5DDRPHY drives `stop` and `reset` from the clock domain init.
     """
+
     def __init__(self, platform, sys_clk_freq):
-        self.rst        = Signal()
-        self.stop       = Signal()
-        self.reset      = Signal()
-        self.cd_init    = ClockDomain()
-        self.cd_por     = ClockDomain()
-        self.cd_sys     = ClockDomain()
-        self.cd_sys2x   = ClockDomain()
+        self.rst = Signal()
+        self.stop = Signal()
+        self.reset = Signal()
+        self.cd_init = ClockDomain()
+        self.cd_por = ClockDomain()
+        self.cd_sys = ClockDomain()
+        self.cd_sys2x = ClockDomain()
         self.cd_sys2x_i = ClockDomain()
 
         # # #
 
         clk100 = platform.request("clk100")
-        rst_n  = platform.request("rst_n")
+        rst_n = platform.request("rst_n")
 
         # Power-on reset.
         por_count = Signal(16, reset=2**16 - 1)
-        por_done  = Signal()
+        por_done = Signal()
         self.comb += [
             self.cd_por.clk.eq(clk100),
             por_done.eq(por_count == 0),
@@ -46,32 +45,35 @@ class DDR3CRG(LiteXModule):
         self.pll = pll = ECP5PLL()
         self.comb += pll.reset.eq(~por_done | ~rst_n | self.rst)
         pll.register_clkin(clk100, 100e6)
-        pll.create_clkout(self.cd_sys2x_i, 2*sys_clk_freq)
+        pll.create_clkout(self.cd_sys2x_i, 2 * sys_clk_freq)
         pll.create_clkout(self.cd_init, 25e6)
         self.specials += [
-            Instance("ECLKSYNCB",
-                i_ECLKI = self.cd_sys2x_i.clk,
-                i_STOP  = self.stop,
-                o_ECLKO = self.cd_sys2x.clk),
-            Instance("CLKDIVF",
-                p_DIV     = "2.0",
-                i_ALIGNWD = 0,
-                i_CLKI    = self.cd_sys2x.clk,
-                i_RST     = self.reset,
-                o_CDIVX   = self.cd_sys.clk),
+            Instance(
+                "ECLKSYNCB", i_ECLKI=self.cd_sys2x_i.clk, i_STOP=self.stop, o_ECLKO=self.cd_sys2x.clk
+            ),
+            Instance(
+                "CLKDIVF",
+                p_DIV="2.0",
+                i_ALIGNWD=0,
+                i_CLKI=self.cd_sys2x.clk,
+                i_RST=self.reset,
+                o_CDIVX=self.cd_sys.clk,
+            ),
             AsyncResetSynchronizer(self.cd_sys, ~pll.locked | self.reset),
         ]
 
     def made_hz(self) -> int:
         """The system clock that the PLL makes, up to a percent from what was asked for. After
         `finalize`, which chooses the dividers; the third output is fed back."""
-        input_, back, looped, output = (self.pll.params[f"p_{name}_DIV"]
-                                        for name in ("CLKI", "CLKFB", "CLKOS2", "CLKOP"))
+        input_, back, looped, output = (
+            self.pll.params[f"p_{name}_DIV"] for name in ("CLKI", "CLKFB", "CLKOS2", "CLKOP")
+        )
         return round(100e6 / input_ * back * looped / output / 2)
 
 
 class DDR3Board(BoardSoC):
     """dram_module: class of litedram.modules."""
+
     dram_module = None
 
     def add_clocks(self, platform):

@@ -13,7 +13,7 @@ from moderato.toolchain.yowasp import command, version
 
 from .gateware import TOP
 
-YOSYS   = "yosys"
+YOSYS = "yosys"
 NEXTPNR = "nextpnr-ecp5"  # its wheel brings ecppack
 PACKAGE = {"BG256": "CABGA256", "BG381": "CABGA381", "BG554": "CABGA554", "BG756": "CABGA756"}
 
@@ -39,9 +39,9 @@ def device_options(device: str) -> list[str]:
 # wires here, and fewer LUTs in a row make faster circuits (docs/boards.md).
 # Small: for area, twice, and with LUTs of four inputs only. Larger ones tie cells together, and a
 # chip that is nearly full can't be routed then.
-ABC   = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;{}\nsynth_ecp5"
-MAP   = "&dch,-f,-r;&ps;&if,{},-v;&mfs"
-FAST  = ABC.format(MAP.format("-W,600"))
+ABC = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;{}\nsynth_ecp5"
+MAP = "&dch,-f,-r;&ps;&if,{},-v;&mfs"
+FAST = ABC.format(MAP.format("-W,600"))
 SMALL = ABC.format(MAP.format("-a") + ";&st;" + MAP.format("-a")) + " -nowidelut"
 
 
@@ -55,12 +55,13 @@ FULL = "Unable to find legal placement for all cells"  # how nextpnr says so
 # YoWASP does not see all folders of this machine, but it sees the current one: files are copied
 # there, and named without folders.
 
+
 def synthesis(gateware: Path, small: bool) -> Path:
     """A folder with top.json, the netlist, and yosys.log. small: rather than fast."""
     sources = sorted([*gateware.glob("*.v"), *gateware.glob("*.init")])
     verilog = " ".join(path.name for path in sources if path.suffix == ".v")
-    synth   = SMALL if small else FAST
-    script  = f"read_verilog -defer {verilog}\n{synth} -top {TOP} -json {TOP}.json\n"
+    synth = SMALL if small else FAST
+    script = f"read_verilog -defer {verilog}\n{synth} -top {TOP} -json {TOP}.json\n"
 
     def build(directory: Path):
         for path in sources:
@@ -74,8 +75,9 @@ def synthesis(gateware: Path, small: bool) -> Path:
     return artifact("board-synthesis", inputs, build, "3 minutes")
 
 
-def routing(netlist: Path, constraints: Path, device: str, seed: int, small: bool,
-            ripup: bool = True) -> Path:
+def routing(
+    netlist: Path, constraints: Path, device: str, seed: int, small: bool, ripup: bool = True
+) -> Path:
     """A folder with top.config, report.json and nextpnr.log, whether or not timing is met.
 
     small: as it was synthesised. ripup: whether wires that are too slow are routed anew, again and
@@ -84,23 +86,51 @@ def routing(netlist: Path, constraints: Path, device: str, seed: int, small: boo
     # The first router, which is the default, does not get through where many wires meet. The rest
     # is worth a tenth of the clock of a whole SoC (docs/boards.md); but the weight costs wires, of
     # which a chip that is nearly full has none to spare.
-    options = [*device_options(device), "--router", "router2", *(["--tmg-ripup"] if ripup else []),
-               *([] if small else ["--placer-heap-timingweight", "30"]), "--timing-allow-fail",
-               "--detailed-timing-report"]
-    asked   = re.sub(r"(?<=\" )[\d.]+(?= MHz;)", lambda rate: f"{MARGIN * float(rate[0]):.3f}",
-                     constraints.read_text())
+    options = [
+        *device_options(device),
+        "--router",
+        "router2",
+        *(["--tmg-ripup"] if ripup else []),
+        *([] if small else ["--placer-heap-timingweight", "30"]),
+        "--timing-allow-fail",
+        "--detailed-timing-report",
+    ]
+    asked = re.sub(
+        r"(?<=\" )[\d.]+(?= MHz;)",
+        lambda rate: f"{MARGIN * float(rate[0]):.3f}",
+        constraints.read_text(),
+    )
 
     def build(directory: Path):
         (directory / f"{TOP}.lpf").write_text(asked)
         shutil.copy(netlist / f"{TOP}.json", directory)
         try:
-            run([command(NEXTPNR), *options, "--seed", seed, "--json", f"{TOP}.json",
-                 "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config", "--report", "report.json",
-                 "--log", "nextpnr.log", "--quiet"], cwd=directory)
+            run(
+                [
+                    command(NEXTPNR),
+                    *options,
+                    "--seed",
+                    seed,
+                    "--json",
+                    f"{TOP}.json",
+                    "--lpf",
+                    f"{TOP}.lpf",
+                    "--textcfg",
+                    f"{TOP}.config",
+                    "--report",
+                    "report.json",
+                    "--log",
+                    "nextpnr.log",
+                    "--quiet",
+                ],
+                cwd=directory,
+            )
         except BuildError as error:
             if FULL in str(error):
-                raise BuildError(f"the SoC does not fit the {device}; leave out options such as --nic "
-                                 "offload or --harts 2, or choose a larger board") from error
+                raise BuildError(
+                    f"the SoC does not fit the {device}; leave out options such as --nic "
+                    "offload or --harts 2, or choose a larger board"
+                ) from error
             raise
         (directory / f"{TOP}.json").unlink()
 
@@ -110,10 +140,13 @@ def routing(netlist: Path, constraints: Path, device: str, seed: int, small: boo
 
 def bitstream(routed: Path) -> Path:
     """A folder with top.bit (for flash) and top.svf (for JTAG)."""
+
     def build(directory: Path):
         shutil.copy(routed / f"{TOP}.config", directory)
-        run([command("ecppack"), "--compress", "--svf", f"{TOP}.svf", f"{TOP}.config",
-             f"{TOP}.bit"], cwd=directory)
+        run(
+            [command("ecppack"), "--compress", "--svf", f"{TOP}.svf", f"{TOP}.config", f"{TOP}.bit"],
+            cwd=directory,
+        )
         (directory / f"{TOP}.config").unlink()
 
     inputs = ["--compress", routed.name, f"{NEXTPNR}={version(NEXTPNR)}"]

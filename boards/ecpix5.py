@@ -1,40 +1,43 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """LambdaConcept ECPIX-5 85F: one gigabit port, DDR3, and a slot for an SD card to boot from."""
 
-from migen import Cat
-
+from litedram.modules import MT41K256M16
 from litex.build.generic_platform import IOStandard, Misc, Pins, Subsignal
 from litex.soc.cores.led import LedChaser
-
 from litex_boards.platforms import lambdaconcept_ecpix5
-
-from litedram.modules import MT41K256M16
+from migen import Cat
 
 from .ecp5 import DDR3Board
 
 # The card in SPI mode, and the directions of the level shifter before it.
 SD_CARD = [
-    ("spisdcard", 0,
-        Subsignal("clk",  Pins("P24")),
+    (
+        "spisdcard",
+        0,
+        Subsignal("clk", Pins("P24")),
         Subsignal("mosi", Pins("M24"), Misc("PULLMODE=UP")),
         Subsignal("miso", Pins("N26"), Misc("PULLMODE=UP")),
         Subsignal("cs_n", Pins("N21"), Misc("PULLMODE=UP")),
-        IOStandard("LVCMOS33")),
-    ("spisdcard_out", 0,
+        IOStandard("LVCMOS33"),
+    ),
+    (
+        "spisdcard_out",
+        0,
         Subsignal("mosi", Pins("M23")),
         Subsignal("miso", Pins("N24")),
         Subsignal("cs_n", Pins("P26")),
-        IOStandard("LVCMOS33")),
+        IOStandard("LVCMOS33"),
+    ),
 ]
 
 
 class Board(DDR3Board):
-    title       = "ECPIX-5"
-    ports       = 1
-    phy_mode    = "rgmii-rxid"  # the chip delays the clock that it sends, the FPGA the other
-    phy_delays  = {"tx_delay": 2e-9, "rx_delay": 0}
+    title = "ECPIX-5"
+    ports = 1
+    phy_mode = "rgmii-rxid"  # the chip delays the clock that it sends, the FPGA the other
+    phy_delays = {"tx_delay": 2e-9, "rx_delay": 0}
     dram_module = MT41K256M16
-    rom_size    = 64 << 10  # the BIOS with FAT
+    rom_size = 64 << 10  # the BIOS with FAT
 
     @staticmethod
     def make_platform():

@@ -23,14 +23,21 @@ from moderato.toolchain import debian
 from moderato.toolchain.cache import BuildError, artifact, run
 from moderato.toolchain.project import ROOT, VENV
 
-TOP      = "top"  # the Verilog module, and the name of files
+TOP = "top"  # the Verilog module, and the name of files
 COMPILER = "gcc-riscv64-unknown-elf"
 FIRMWARE = ROOT / "soc" / "firmware"
-NETBOOT  = FIRMWARE / "netboot"  # what the BIOS boots from the network with
-FLUSH    = "\t.word 0x500f  /* forget what the data cache holds */"
+NETBOOT = FIRMWARE / "netboot"  # what the BIOS boots from the network with
+FLUSH = "\t.word 0x500f  /* forget what the data cache holds */"
 CPU_SOFTWARE = Path(inspect.getfile(vexriscv_smp)).parent
-PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen",
-            "pythondata-software-picolibc", "pythondata-software-compiler-rt")
+PACKAGES = (
+    "litex",
+    "litex-boards",
+    "litedram",
+    "liteeth",
+    "migen",
+    "pythondata-software-picolibc",
+    "pythondata-software-compiler-rt",
+)
 
 
 def gateware(board: str, nic: str, harts: int = 1, link: str = "fixed") -> Path:
@@ -39,8 +46,11 @@ def gateware(board: str, nic: str, harts: int = 1, link: str = "fixed") -> Path:
 
     # In a process of its own: names in Verilog follow the call stack.
     def build(directory: Path):
-        run([sys.executable, "-m", "moderato.boards.gateware", board, options, directory],
-            cwd=directory, env=environment())
+        run(
+            [sys.executable, "-m", "moderato.boards.gateware", board, options, directory],
+            cwd=directory,
+            env=environment(),
+        )
 
     return artifact("board-gateware", [options, *sources(board, nic, harts)], build, "1 minute")
 
@@ -52,14 +62,24 @@ def board_class(board: str) -> type:
 
 def sources(board: str, nic: str, harts: int = 1) -> list:
     """All that a board's Verilog and BIOS are made from, for the build cache."""
-    kind   = board_class(board)
+    kind = board_class(board)
     shared = [ROOT / "boards" / name for name in ("board.py", "ecp5.py", "gateware.py")]
-    queues  = harts if nic == "offload" else 1
-    netlist = cluster(replace(kind.cpu_config, harts=harts), 0 if nic == "liteeth" else kind.ports,
-                      plic_sources(kind.ports, queues))
-    bios    = [NETBOOT, FIRMWARE / "include", ROOT / "linux-driver" / "moderato_regs.h"]
-    return [netlist, *verilog.sources(), *shared, *bios, ROOT / "boards" / f"{board}.py",
-            Path(libc.__file__), *tools()]
+    queues = harts if nic == "offload" else 1
+    netlist = cluster(
+        replace(kind.cpu_config, harts=harts),
+        0 if nic == "liteeth" else kind.ports,
+        plic_sources(kind.ports, queues),
+    )
+    bios = [NETBOOT, FIRMWARE / "include", ROOT / "linux-driver" / "moderato_regs.h"]
+    return [
+        netlist,
+        *verilog.sources(),
+        *shared,
+        *bios,
+        ROOT / "boards" / f"{board}.py",
+        Path(libc.__file__),
+        *tools(),
+    ]
 
 
 def tools() -> list[str]:
@@ -71,9 +91,11 @@ def environment() -> dict[str, str]:
     """LiteX calls meson and ninja by name, and takes the first compiler for RISC-V that there is. It
     puts the commit of the git folder around it into the BIOS, which would be ours, not its own: with
     none, equal sources give equal bitstreams."""
-    return {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
-            "LITEX_ENV_CC_TRIPLE": COMPILER.removeprefix("gcc-"),
-            "GIT_CEILING_DIRECTORIES": str(VENV)}
+    return {
+        "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "LITEX_ENV_CC_TRIPLE": COMPILER.removeprefix("gcc-"),
+        "GIT_CEILING_DIRECTORIES": str(VENV),
+    }
 
 
 class BoardBuilder(Builder):
@@ -81,6 +103,7 @@ class BoardBuilder(Builder):
     the same. It boots from the network with the first MAC: ours through soc/firmware/netboot,
     LiteEth's under the name that LiteX gives its only one.
     """
+
     def __init__(self, soc, **kwargs):
         # Without history and completion, for it has to fit into 32 KiB.
         Builder.__init__(self, soc, bios_console="lite", **kwargs)
@@ -89,8 +112,11 @@ class BoardBuilder(Builder):
             self.add_software_library("libnetboot")
 
     def _get_variables_contents(self):
-        lines = [super()._get_variables_contents(), f"CPU_DIRECTORY={CPU_SOFTWARE}",
-                 "CPUFLAGS += -ffunction-sections -fdata-sections"]  # what nobody calls is left out
+        lines = [
+            super()._get_variables_contents(),
+            f"CPU_DIRECTORY={CPU_SOFTWARE}",
+            "CPUFLAGS += -ffunction-sections -fdata-sections",
+        ]  # what nobody calls is left out
         if self.soc.nic == "moderato":
             lines.append("bios.elf: LDFLAGS += -Wl,--wrap=netboot,--wrap=boot_helper")
         return "\n".join(lines) + "\n"
@@ -112,11 +138,12 @@ class BoardBuilder(Builder):
                 file.write(f"#include <generated/{header.name}>\n")
 
     def _name_ethmac(self):
-        soc   = self.soc
+        soc = self.soc
         where = soc.describe()["macs"][0]
         soc.csr_regions["ethmac"] = soc.csr_regions["mac0"]
         soc.mem_regions["ethmac"] = SoCRegion(
-            origin=where["buffer"]["base"], size=where["buffer"]["size"], cached=False)
+            origin=where["buffer"]["base"], size=where["buffer"]["size"], cached=False
+        )
         soc.add_constant("ETHMAC_RX_SLOTS", where["rx_slots"])
         soc.add_constant("ETHMAC_TX_SLOTS", where["tx_slots"])
         soc.add_constant("ETHMAC_SLOT_SIZE", where["slot_size"])
@@ -128,15 +155,16 @@ def start_of_several_harts() -> str:
     text = (CPU_SOFTWARE / "crt0.S").read_text()
     for place in "smp_slave:\n", "  fence r, r\n":
         if text.count(place) != 1:
-            raise BuildError(f"LiteX's crt0.S has no line {place.strip()!r}: does the second hart wait "
-                             "otherwise now?")
+            raise BuildError(
+                f"LiteX's crt0.S has no line {place.strip()!r}: does the second hart wait otherwise now?"
+            )
         text = text.replace(place, f"{place}{FLUSH}\n")
     return text
 
 
 def write(soc, directory: Path):
     """Write top.v, top.lpf, the other Verilog files, soc.json and bios.bin."""
-    work    = directory / "work"
+    work = directory / "work"
     builder = BoardBuilder(soc, output_dir=str(work), compile_gateware=False)
     builder.build(build_name=TOP)
     gateware = Path(builder.gateware_dir)

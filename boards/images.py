@@ -19,9 +19,9 @@ from moderato.soc.linux.memory_map import MIN_MEMORY, SBI_SIZE, memory_map
 from moderato.soc.linux.rootfs import Entry, archive, rootfs
 from moderato.toolchain.cache import BuildError
 
-BOOT_SIZE  = 4096
-LINK_MBPS  = 1000  # all that the PHYs' RGMII side knows
-MODULES    = "lib/modules"
+BOOT_SIZE = 4096
+LINK_MBPS = 1000  # all that the PHYs' RGMII side knows
+MODULES = "lib/modules"
 
 
 def inputs(soc: dict) -> list[Path]:
@@ -51,8 +51,7 @@ def modules(soc: dict) -> list[Path]:
     harts = soc["cpu"]["harts"]
     if soc["nic"] == "liteeth":
         return [liteeth(harts)]
-    return [*([mdio(harts)] if choice(soc) == PHY else []),
-            driver(harts, choice(soc))]
+    return [*([mdio(harts)] if choice(soc) == PHY else []), driver(harts, choice(soc))]
 
 
 def has_linux(soc: dict) -> bool:
@@ -68,29 +67,40 @@ def write(soc: dict, directory: Path):
 
 def write_linux(soc: dict, directory: Path):
     """Put boot.json, the files that it names and the device tree's source into `directory`."""
-    where  = memory_map(soc)
-    built  = linux(soc)
+    where = memory_map(soc)
+    built = linux(soc)
     if where.kernel + built.size > where.dtb:
-        raise BuildError(f"the kernel takes {built.size:#x} bytes, the memory map has "
-                         f"{where.dtb - where.kernel:#x}; leave something out of it")
-    start  = boot_address(soc)
-    code   = firmware(soc, start)
+        raise BuildError(
+            f"the kernel takes {built.size:#x} bytes, the memory map has "
+            f"{where.dtb - where.kernel:#x}; leave something out of it"
+        )
+    start = boot_address(soc)
+    code = firmware(soc, start)
     loaded = modules(soc)
 
     # The kernel unpacks one archive after the other.
-    initrd = files(soc).read_bytes() + archive([
-        Entry("lib", stat.S_IFDIR | 0o755), Entry(MODULES, stat.S_IFDIR | 0o755),
-        *(Entry(f"{MODULES}/{module.name}", stat.S_IFREG | 0o644, module.read_bytes())
-          for module in loaded)])
-    options = devicetree.Options(initrd_size=len(initrd), rng_seed=b"",
-        phys=tuple(phy(soc, port) for port in range(len(soc["macs"]))))
-    tree    = devicetree.dtb(soc, options)
+    initrd = files(soc).read_bytes() + archive(
+        [
+            Entry("lib", stat.S_IFDIR | 0o755),
+            Entry(MODULES, stat.S_IFDIR | 0o755),
+            *(
+                Entry(f"{MODULES}/{module.name}", stat.S_IFREG | 0o644, module.read_bytes())
+                for module in loaded
+            ),
+        ]
+    )
+    options = devicetree.Options(
+        initrd_size=len(initrd),
+        rng_seed=b"",
+        phys=tuple(phy(soc, port) for port in range(len(soc["macs"]))),
+    )
+    tree = devicetree.dtb(soc, options)
     images = {
-        "Image":          (where.kernel, built.image),
-        "moderato.dtb":   (where.dtb, tree),
+        "Image": (where.kernel, built.image),
+        "moderato.dtb": (where.dtb, tree),
         "initramfs.cpio": (where.initrd, initrd),
-        "sbi.bin":        (where.sbi, code.sbi),
-        "boot.bin":       (start, code.rom),
+        "sbi.bin": (where.sbi, code.sbi),
+        "boot.bin": (start, code.rom),
     }
     (directory / "moderato.dts").write_text(devicetree.dts(soc, options))
     _write(images, directory)

@@ -12,20 +12,30 @@ from .ecp5_tools import MARGIN
 from .gateware import TOP
 
 # What is counted, and the cells of Yosys' ECP5 library that it is made of.
-RESOURCES = {"LUT": "LUT4", "carry": "CCU2C", "LUT RAM": "TRELLIS_DPR16X4", "FF": "TRELLIS_FF",
-             "block RAM": "DP16KD", "DSP": "MULT18X18D"}
+RESOURCES = {
+    "LUT": "LUT4",
+    "carry": "CCU2C",
+    "LUT RAM": "TRELLIS_DPR16X4",
+    "FF": "TRELLIS_FF",
+    "block RAM": "DP16KD",
+    "DSP": "MULT18X18D",
+}
 
 # Parts of the SoC, and what names of their cells look like; the first that fits counts. Yosys
 # calls a LUT after the signal that it drives or reads, so that the border between parts is blurred
 # by those that were merged across it.
 BLOCKS = {
-    "CPU":  re.compile(r"ModeratoCluster"),
-    "MACs": re.compile(r"moderatomac|_mac_|liteeth\d|liteethmac|transmit|receive|framefifo|"
-                       r"maccore|dmareader|dmawriter|moderation|[rt]xring|interpacketgap"),
+    "CPU": re.compile(r"ModeratoCluster"),
+    "MACs": re.compile(
+        r"moderatomac|_mac_|liteeth\d|liteethmac|transmit|receive|framefifo|"
+        r"maccore|dmareader|dmawriter|moderation|[rt]xring|interpacketgap"
+    ),
     "PHYs": re.compile(r"liteethphy|(?<!rate)_phy_|^eth\d?_|DELAYG|IDDRX1F|ODDRX1F"),
-    "DRAM": re.compile(r"sdram|s?d+rphy|rate_phy|sdrio|dfii|litedram|bankmachine|DQSBUFM|DDRDLLA|"
-                       r"TSHX2|[IO]DDRX2|whole_?words|"
-                       r"_(?:pipe_valid|pipe_ready|words?|previous)_"),  # DRAMBridge
+    "DRAM": re.compile(
+        r"sdram|s?d+rphy|rate_phy|sdrio|dfii|litedram|bankmachine|DQSBUFM|DDRDLLA|"
+        r"TSHX2|[IO]DDRX2|whole_?words|"
+        r"_(?:pipe_valid|pipe_ready|words?|previous)_"
+    ),  # DRAMBridge
 }
 REST = "rest"  # buses, UART, timer, ROM, LEDs
 
@@ -36,6 +46,7 @@ MEMORY = re.compile(r"\b(storage(?:_\d+)?)\[(\w+)\]")
 @dataclass(frozen=True)
 class Clock:
     """MHz asked for and reached; `path` is where it would fail first, None if nothing is clocked."""
+
     name: str
     wanted: float
     reached: float
@@ -47,6 +58,7 @@ class Clock:
 
 
 # Area ---------------------------------------------------------------------------------------------
+
 
 def block(cell: str, memories: dict[str, str] | None = None) -> str:
     """The part of the SoC that a cell belongs to, by its name."""
@@ -69,11 +81,15 @@ def area(netlist: dict, verilog: str) -> dict[str, dict[str, int]]:
 
 def utilisation(report: dict) -> dict[str, tuple[int, int]]:
     """What nextpnr used of the device, and what that has."""
-    return {name: (entry["used"], entry["available"])
-            for name, entry in report["utilization"].items() if entry["used"]}
+    return {
+        name: (entry["used"], entry["available"])
+        for name, entry in report["utilization"].items()
+        if entry["used"]
+    }
 
 
 # Timing -------------------------------------------------------------------------------------------
+
 
 def clocks(report: dict, verilog: str, synchronous: tuple[str, ...] = ()) -> list[Clock]:
     """Of nextpnr's report: every clock that has paths inside its own domain.
@@ -82,19 +98,30 @@ def clocks(report: dict, verilog: str, synchronous: tuple[str, ...] = ()) -> lis
     of these is checked here: its paths have one period of the faster clock.
     """
     memories = dict(MEMORY.findall(verilog))
-    wanted   = {clock_name(name): round(entry["constraint"] / MARGIN, 1)  # periods are whole ps
-                for name, entry in report["fmax"].items()}
-    reached  = {clock_name(name): entry["achieved"] for name, entry in report["fmax"].items()}
-    paths    = {tuple(clock_name(path[end].split()[-1]) for end in ("from", "to")): path["path"]
-                for path in report["critical_paths"]}
-    found    = [Clock(name, wanted[name], reached[name],
-                      describe(paths.get((name, name), []), memories)) for name in sorted(wanted)]
+    wanted = {
+        clock_name(name): round(entry["constraint"] / MARGIN, 1)  # periods are whole ps
+        for name, entry in report["fmax"].items()
+    }
+    reached = {clock_name(name): entry["achieved"] for name, entry in report["fmax"].items()}
+    paths = {
+        tuple(clock_name(path[end].split()[-1]) for end in ("from", "to")): path["path"]
+        for path in report["critical_paths"]
+    }
+    found = [
+        Clock(name, wanted[name], reached[name], describe(paths.get((name, name), []), memories))
+        for name in sorted(wanted)
+    ]
     for start, end in itertools.permutations(synchronous, 2):
         limit = max(wanted[start], wanted[end])  # KeyError if there is no such clock
         if path := paths.get((start, end)):
-            found.append(Clock(f"{start} to {end}", limit,
-                               1000 / sum(segment["delay"] for segment in path),
-                               describe(path, memories)))
+            found.append(
+                Clock(
+                    f"{start} to {end}",
+                    limit,
+                    1000 / sum(segment["delay"] for segment in path),
+                    describe(path, memories),
+                )
+            )
     return found
 
 
@@ -108,10 +135,12 @@ def blocks(report: dict, verilog: str) -> dict[str, dict[str, float]]:
         clock = end["event"].split()[-1]
         if clock in report["fmax"]:
             found = longest.setdefault(clock_name(clock), {})
-            name  = block(end["cell"], memories)
+            name = block(end["cell"], memories)
             found[name] = max(found.get(name, 0), end["delay"][-1])
-    return {clock: {name: 1000 / found[name] for name in (*BLOCKS, REST) if found.get(name)}
-            for clock, found in sorted(longest.items())}
+    return {
+        clock: {name: 1000 / found[name] for name in (*BLOCKS, REST) if found.get(name)}
+        for clock, found in sorted(longest.items())
+    }
 
 
 def clock_name(net: str) -> str:
@@ -131,38 +160,64 @@ def describe(path: list[dict], memories: dict[str, str]) -> str:
         kinds[segment["type"]] += segment["delay"]
     total = sum(kinds.values())
     hops = sum(segment["type"] == "routing" for segment in path)
-    return (f"{total:.1f} ns, {hops} nets, {kinds['routing']:.1f} ns in wires: "
-            f"{first} ({block(first, memories)}) to {last} ({block(last, memories)})")
+    return (
+        f"{total:.1f} ns, {hops} nets, {kinds['routing']:.1f} ns in wires: "
+        f"{first} ({block(first, memories)}) to {last} ({block(last, memories)})"
+    )
 
 
 # Tables -------------------------------------------------------------------------------------------
+
 
 def load(folder: Path, name: str = "report.json") -> dict:
     return json.loads((folder / name).read_text())
 
 
-def markdown(title: str, areas: dict, used: dict, seeds: dict[int, list[Clock]],
-             ends: dict[str, dict[str, float]], versions: dict[str, str]) -> str:
+def markdown(
+    title: str,
+    areas: dict,
+    used: dict,
+    seeds: dict[int, list[Clock]],
+    ends: dict[str, dict[str, float]],
+    versions: dict[str, str],
+) -> str:
     """The report that lies beside a bitstream; `ends` is blocks() of its seed."""
-    lines = [f"# {title}", "", ", ".join(f"{name} {number}" for name, number in versions.items()),
-             "", "## Area, after synthesis", ""]
+    lines = [
+        f"# {title}",
+        "",
+        ", ".join(f"{name} {number}" for name, number in versions.items()),
+        "",
+        "## Area, after synthesis",
+        "",
+    ]
     lines += table(["", *RESOURCES], [[name, *counts.values()] for name, counts in areas.items()])
     lines += ["", "## Area, placed", ""]
-    lines += table(["", "used", "of", "%"], [[name, some, total, f"{100 * some / total:.0f}"]
-                                            for name, (some, total) in used.items()])
+    lines += table(
+        ["", "used", "of", "%"],
+        [[name, some, total, f"{100 * some / total:.0f}"] for name, (some, total) in used.items()],
+    )
     lines += ["", "## Clocks, MHz", ""]
     first = next(iter(seeds.values()))
-    lines += table(["", "wanted", *(f"seed {seed}" for seed in seeds)], [
-        [clock.name, f"{clock.wanted:.1f}", *(f"{run[index].reached:.1f}"
-                                              for run in seeds.values())]
-        for index, clock in enumerate(first)])
+    lines += table(
+        ["", "wanted", *(f"seed {seed}" for seed in seeds)],
+        [
+            [clock.name, f"{clock.wanted:.1f}", *(f"{run[index].reached:.1f}" for run in seeds.values())]
+            for index, clock in enumerate(first)
+        ],
+    )
     names = [name for name in (*BLOCKS, REST) if any(name in mhz for mhz in ends.values())]
     lines += ["", "## Clocks by block in which a path ends, MHz", ""]
-    lines += table(["", *names], [[clock, *(f"{mhz[name]:.1f}" if name in mhz else ""
-                                            for name in names)] for clock, mhz in ends.items()])
+    lines += table(
+        ["", *names],
+        [
+            [clock, *(f"{mhz[name]:.1f}" if name in mhz else "" for name in names)]
+            for clock, mhz in ends.items()
+        ],
+    )
     lines += ["", "## Longest paths", ""]
-    lines += [f"- seed {seed}, {clock.name}: {clock.path}"
-              for seed, run in seeds.items() for clock in run]
+    lines += [
+        f"- seed {seed}, {clock.name}: {clock.path}" for seed, run in seeds.items() for clock in run
+    ]
     return "\n".join(lines) + "\n"
 
 

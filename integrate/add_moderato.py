@@ -8,10 +8,10 @@ from litex.soc.integration.soc import SoCRegion
 from moderato.gateware.bus.axi_lite import AXILiteSlave
 from moderato.gateware.bus.axi_master import NON_CACHEABLE, AXIMaster
 from moderato.gateware.bus.axi_slave import AXISlave
-from moderato.gateware.flows.pair import FlowPair
-from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.bus.wishbone_master import WishboneMaster
 from moderato.gateware.bus.wishbone_slave import WishboneSlave
+from moderato.gateware.flows.pair import FlowPair
+from moderato.gateware.mac import ModeratoMAC
 
 from .clocks import constrain, require_domains
 from .finalized import when_finalized
@@ -22,9 +22,20 @@ from .phy import check_phy, parts, require_in_soc, take
 REGISTERS = 0x1000  # bytes
 
 
-def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None,
-                 address_high=0, cache=NON_CACHEABLE, prot=0, with_timing_constraints=True,
-                 peer=None, **options):
+def add_moderato(
+    soc,
+    phy,
+    name="eth0",
+    phy_cd="eth",
+    origin=None,
+    coherent=None,
+    address_high=0,
+    cache=NON_CACHEABLE,
+    prot=0,
+    with_timing_constraints=True,
+    peer=None,
+    **options,
+):
     """Make the MAC a part of `soc`, and return it.
 
     soc         a SoCCore (or SoC with a bus), before it is finalized.
@@ -46,8 +57,10 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
     that the CPU sees, or if a table of flows has no peer.
     """
     check(soc, phy, phy_cd, name)
-    for said, value, choices in (("coherent", coherent, (True, False, None)),
-                                 ("with_timing_constraints", with_timing_constraints, (True, False))):
+    for said, value, choices in (
+        ("coherent", coherent, (True, False, None)),
+        ("with_timing_constraints", with_timing_constraints, (True, False)),
+    ):
         if value not in choices:
             raise ValueError(f"{name}: {said} must be {' or '.join(map(str, choices))}, not {value!r}.")
     check_peer(soc, peer, options, name)
@@ -99,22 +112,30 @@ def add_moderato(soc, phy, name="eth0", phy_cd="eth", origin=None, coherent=None
 
 def check(soc, phy, phy_cd, name):
     if not re.fullmatch("[a-z][a-z0-9_]*", str(name)):
-        raise ValueError(f"name is {name!r}, of which names in Verilog and C are made; write a "
-                         "lower-case letter, then letters, digits or underscores, such as eth0.")
+        raise ValueError(
+            f"name is {name!r}, of which names in Verilog and C are made; write a "
+            "lower-case letter, then letters, digits or underscores, such as eth0."
+        )
     if soc.finalized:
         raise ValueError(f"{name}: the SoC is finalized; call add_moderato before that.")
     if hasattr(soc, name) or name in soc.bus.regions:
         raise ValueError(f"{name}: the SoC has something of this name; give another one.")
     if getattr(soc.cpu, "endianness", "little") != "little":
-        raise ValueError(f"{name}: the MAC's descriptors are little-endian, the CPU "
-                         f"{getattr(soc.cpu, 'human_name', soc.cpu.name)} is not.")
+        raise ValueError(
+            f"{name}: the MAC's descriptors are little-endian, the CPU "
+            f"{getattr(soc.cpu, 'human_name', soc.cpu.name)} is not."
+        )
     check_phy(phy, name)
     if not isinstance(phy_cd, str) or not phy_cd.isidentifier():
-        raise ValueError(f"{name}: phy_cd is {phy_cd!r}; write the prefix of the PHY's clock domains, "
-                         'such as phy_cd="eth".')
+        raise ValueError(
+            f"{name}: phy_cd is {phy_cd!r}; write the prefix of the PHY's clock domains, "
+            'such as phy_cd="eth".'
+        )
     if phy_cd == "sys" and not hasattr(phy, "awake"):
-        raise ValueError(f"{name}: phy_cd is sys, but {type(phy).__name__} has clocks of its own; write "
-                         'the prefix of their domains, such as phy_cd="eth".')
+        raise ValueError(
+            f"{name}: phy_cd is sys, but {type(phy).__name__} has clocks of its own; write "
+            'the prefix of their domains, such as phy_cd="eth".'
+        )
 
 
 def check_peer(soc, peer, options, name):
@@ -122,21 +143,27 @@ def check_peer(soc, peer, options, name):
         return
     other = getattr(soc, str(peer), None)
     if not isinstance(other, ModeratoMAC):
-        raise ValueError(f"{name}: peer is {peer!r}, but the SoC has no MAC of this name yet; add that "
-                         "one first.")
+        raise ValueError(
+            f"{name}: peer is {peer!r}, but the SoC has no MAC of this name yet; add that one first."
+        )
     if other.flows is None or not options.get("flows"):
-        raise ValueError(f"{name}: it and {peer} can't forward to each other; give both a flow table, "
-                         "such as flows=9.")
+        raise ValueError(
+            f"{name}: it and {peer} can't forward to each other; give both a flow table, "
+            "such as flows=9."
+        )
     if f"{peer}_peer".upper() in {constant.upper() for constant in soc.constants}:
         raise ValueError(f"{name}: {peer} has a peer already; a MAC forwards to one other.")
 
 
 def require_peer(soc, mac, name):
     """Refuse, when the SoC is finalized, a table of flows that nothing is forwarded by."""
+
     def checked(_):
         if not any(isinstance(part, FlowPair) and mac in part.macs for part in parts(soc)):
-            raise ValueError(f"{name}: it has a table of flows, but no MAC to forward them to; add "
-                             f'another one with flows and peer="{name}", or leave flows out.')
+            raise ValueError(
+                f"{name}: it has a table of flows, but no MAC to forward them to; add "
+                f'another one with flows and peer="{name}", or leave flows out.'
+            )
 
     when_finalized(mac, checked)
 
@@ -151,16 +178,22 @@ def register_region(soc, name, origin):
     regions = soc.bus.regions
     if origin is not None:
         if not hasattr(origin, "__index__") or origin % REGISTERS:
-            raise ValueError(f"{name}: its registers can't be at {origin!r}; write a multiple of "
-                             f"{REGISTERS:#x}.")
+            raise ValueError(
+                f"{name}: its registers can't be at {origin!r}; write a multiple of {REGISTERS:#x}."
+            )
         region = SoCRegion(origin=origin, size=REGISTERS, cached=False)
         for other, taken in regions.items():
             if soc.bus.check_regions_overlap({name: region, other: taken}, check_linker=True):
-                raise ValueError(f"{name}: its registers can't be at {origin:#x}, where {other} is; "
-                                 "leave origin out, and room for them is looked for.")
+                raise ValueError(
+                    f"{name}: its registers can't be at {origin:#x}, where {other} is; "
+                    "leave origin out, and room for them is looked for."
+                )
         return region
-    later = {} if "csr" in regions else {
-        "csr": SoCRegion(origin=soc.mem_map["csr"], size=4 << soc.csr.address_width, cached=False)}
+    later = (
+        {}
+        if "csr" in regions
+        else {"csr": SoCRegion(origin=soc.mem_map["csr"], size=4 << soc.csr.address_width, cached=False)}
+    )
     regions.update(later)
     linked = [region for region in regions.values() if region.linker]
     for each in linked:
@@ -189,8 +222,10 @@ def dma_bus(soc, coherent, name):
     """The handler of the bus whose memory the CPU sees at once, or else of the main bus."""
     port = getattr(soc, "dma_bus", None)
     if coherent and port is None:
-        raise ValueError(f"{name}: coherent = True, but the SoC has no dma_bus: its CPU "
-                         f"({soc.cpu_type}) has no coherent port. Without, the driver must flush.")
+        raise ValueError(
+            f"{name}: coherent = True, but the SoC has no dma_bus: its CPU "
+            f"({soc.cpu_type}) has no coherent port. Without, the driver must flush."
+        )
     if port is None or coherent is False:
         return soc.bus
     for region in port.regions.values():
@@ -209,15 +244,20 @@ def dma_master(bus, dma, name, address_high, cache, prot):
     """A master with the bus's own width, so that none of LiteX's adapters stands behind it."""
     kind = AXIMaster if bus.standard == "axi" else WishboneMaster  # LiteX's way to AXI-Lite keeps ERR
     if bus.data_width not in (32, 64):
-        raise ValueError(f"{name}: the SoC's bus for DMA is {bus.data_width} bits wide; the MAC's "
-                         "masters are 32 or 64.")
+        raise ValueError(
+            f"{name}: the SoC's bus for DMA is {bus.data_width} bits wide; the MAC's "
+            "masters are 32 or 64."
+        )
     if kind is AXIMaster:
         try:
             return AXIMaster(dma, None, bus.data_width, bus.address_width, address_high, cache, prot)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
-    for said, value, usual in (("address_high", address_high, 0), ("cache", cache, NON_CACHEABLE),
-                               ("prot", prot, 0)):
+    for said, value, usual in (
+        ("address_high", address_high, 0),
+        ("cache", cache, NON_CACHEABLE),
+        ("prot", prot, 0),
+    ):
         if value != usual:
             raise ValueError(f"{name}: {said} is for AXI; this SoC's bus for DMA is {bus.standard}.")
     return WishboneMaster(dma, None, bus.data_width, bus.address_width, bool(bus.bursting))

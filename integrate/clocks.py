@@ -16,14 +16,15 @@ def constrain(soc, phy):
     """
     if not hasattr(getattr(soc.platform, "toolchain", None), "add_period_constraint"):
         return
-    domains, rates = ([known(phy, each.format(side)) for side in ("rx", "tx")]
-                      for each in ("cd_eth_{}", "{}_clk_freq"))
+    domains, rates = (
+        [known(phy, each.format(side)) for side in ("rx", "tx")] for each in ("cd_eth_{}", "{}_clk_freq")
+    )
     if None in (*domains, *rates) or known(phy, "model"):
         return
     rx, tx = (domain.clk for domain in domains)
-    soc.platform.add_period_constraint(rx, 1e9/rates[0])
+    soc.platform.add_period_constraint(rx, 1e9 / rates[0])
     if tx is not rx:
-        soc.platform.add_period_constraint(tx, 1e9/rates[1])
+        soc.platform.add_period_constraint(tx, 1e9 / rates[1])
     sys = system_clock(soc)
     with suppress(NotImplementedError):
         soc.platform.add_false_path_constraints(sys, *([rx] if tx is rx else [rx, tx]))
@@ -34,8 +35,10 @@ def system_clock(soc):
     for place in (getattr(soc, "crg", None), soc):
         if hasattr(place, "cd_sys"):
             return place.cd_sys.clk
-    raise ValueError("the SoC has no clock domain cd_sys, nor has its crg: add_moderato(..., "
-                     "with_timing_constraints=False) leaves timing constraints to you.")
+    raise ValueError(
+        "the SoC has no clock domain cd_sys, nor has its crg: add_moderato(..., "
+        "with_timing_constraints=False) leaves timing constraints to you."
+    )
 
 
 def require_domains(phy, phy_cd, name):
@@ -44,13 +47,19 @@ def require_domains(phy, phy_cd, name):
 
     Only then they have their names: a ClockDomainsRenamer changes what the PHY's fragment says.
     """
+
     def checked(fragment):
         found = set(fragment.sync) | {domain.name for domain in fragment.clock_domains}
-        pairs = sorted(each.removesuffix("_rx") for each in found
-                       if each.endswith("_rx") and each.removesuffix("_rx") + "_tx" in found)
+        pairs = sorted(
+            each.removesuffix("_rx")
+            for each in found
+            if each.endswith("_rx") and each.removesuffix("_rx") + "_tx" in found
+        )
         if {f"{phy_cd}_rx", f"{phy_cd}_tx"} - found:
             right = f'write phy_cd="{pairs[0]}"' if pairs else "rename them to PREFIX_rx and PREFIX_tx"
-            raise ValueError(f"{name}: phy_cd is {phy_cd}, but the clock domains of its "
-                             f"{type(phy).__name__} are {', '.join(sorted(found)) or 'none'}; {right}.")
+            raise ValueError(
+                f"{name}: phy_cd is {phy_cd}, but the clock domains of its "
+                f"{type(phy).__name__} are {', '.join(sorted(found)) or 'none'}; {right}."
+            )
 
     when_finalized(phy, checked)

@@ -39,8 +39,11 @@ def interrupts(csr: dict, name: str) -> dict[str, int]:
     """By the binding's names, as the SoC's controller counts; those of queue 1 if there is one."""
     constants = csr["constants"]
     first = 1 if constants.get("config_cpu_name") == "rocket" else 0  # its PLIC's source of line 0
-    lines = [line for line in ("rx", "tx", "rx1", "tx1")
-             if not line.endswith("1") or f"{name}_{line}_interrupt" in constants]
+    lines = [
+        line
+        for line in ("rx", "tx", "rx1", "tx1")
+        if not line.endswith("1") or f"{name}_{line}_interrupt" in constants
+    ]
     try:
         return {line: constants[f"{name}_{line}_interrupt"] + first for line in lines}
     except KeyError as missing:
@@ -52,18 +55,28 @@ def mdio(csr: dict, phy: str) -> int:
     try:
         write, read = (csr["csr_registers"][f"{phy}_mdio_{way}"]["addr"] for way in "wr")
     except KeyError:
-        having = sorted(found[1] for register in csr["csr_registers"]
-                        if (found := re.fullmatch(r"(\w+)_mdio_w", register)))
-        raise ValueError(f"no PHY {phy} with MDIO is in this SoC; those that have it: "
-                         f"{', '.join(having) or 'none'}") from None
+        having = sorted(
+            found[1]
+            for register in csr["csr_registers"]
+            if (found := re.fullmatch(r"(\w+)_mdio_w", register))
+        )
+        raise ValueError(
+            f"no PHY {phy} with MDIO is in this SoC; those that have it: {', '.join(having) or 'none'}"
+        ) from None
     if read != write + 4:
         raise ValueError(f"mdio_r of {phy} does not follow mdio_w: the driver knows no such layout")
     return write
 
 
-def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: int = 1000,
-         phy: str | None = None, phy_address: int | None = None,
-         mac_address: str | None = None) -> str:
+def node(
+    csr: dict,
+    name: str | None = None,
+    phy_mode: str = "internal",
+    speed: int = 1000,
+    phy: str | None = None,
+    phy_address: int | None = None,
+    mac_address: str | None = None,
+) -> str:
     """The node of a MAC, and that of its MDIO.
 
     csr          what csr.json holds.
@@ -77,8 +90,9 @@ def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: 
     Raises ValueError if csr.json does not say what the node needs.
     """
     if missing := {"constants", "memories", "csr_registers"} - csr.keys():
-        raise ValueError("LiteX's builder wrote no such csr.json: it has no "
-                         f"{', '.join(sorted(missing))}")
+        raise ValueError(
+            f"LiteX's builder wrote no such csr.json: it has no {', '.join(sorted(missing))}"
+        )
     name = chosen(csr, name)
     region = csr["memories"].get(name)
     if region is None:
@@ -95,12 +109,15 @@ def node(csr: dict, name: str | None = None, phy_mode: str = "internal", speed: 
     if peer := csr["constants"].get(f"{name}_peer"):
         optional += f"\n            moderato,peer = <&{peer}>;"
     if phy is None:
-        link, bus = f"""
+        link, bus = (
+            f"""
 
             fixed-link {{
                 speed = <{speed}>;
                 full-duplex;
-            }};""", ""
+            }};""",
+            "",
+        )
     else:
         link = f"\n            phy-handle = <&{name}_phy>;"
         bus = mdio_node(mdio(csr, phy), f"{name}_phy", phy_address)
@@ -125,8 +142,11 @@ def mdio_node(base: int, label: str, address: int | None) -> str:
         cells = """
             #address-cells = <1>;
             #size-cells = <0>;"""
-        at, reg = f"@{address:x}", f"""
-                reg = <{address}>;"""
+        at, reg = (
+            f"@{address:x}",
+            f"""
+                reg = <{address}>;""",
+        )
     return f"""
         mdio@{base:x} {{
             compatible = "litex,liteeth-mdio";

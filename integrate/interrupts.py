@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An interrupt line of the MAC as LiteX wants it: with an EventManager."""
 
-from migen import Constant
-
 from litex.gen import LiteXModule
-
 from litex.soc.interconnect.csr_eventmanager import EventManager, EventSourceLevel
+from migen import Constant
 
 
 class InterruptLine(LiteXModule):
@@ -15,6 +13,7 @@ class InterruptLine(LiteXModule):
     (REARM, DISARM), with which its Linux driver does without these. Software that prefers LiteX's way
     may write 0 to `ev_enable` all the same.
     """
+
     def __init__(self, line, name):
         self.ev = EventManager()
         event = EventSourceLevel(name=name, description=f"The MAC's {name} interrupt stands.")

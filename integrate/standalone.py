@@ -9,37 +9,48 @@ moderato_regs.h, and as constants for Verilog, moderato_regs.vh.
 
 from pathlib import Path
 
+from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
+from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 from litex.gen import LiteXModule
 from litex.gen.fhdl import verilog
 from litex.gen.fhdl.verilog import _ieee_1800_2017_verilog_reserved_keywords as KEYWORDS
 from migen import ClockDomain, ClockDomainsRenamer, Record
 from migen.genlib.cdc import MultiReg
 
-from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
-from liteeth.phy.mii import LiteEthPHYMIIRX, LiteEthPHYMIITX
 from moderato.gateware import export
 from moderato.gateware.bus.axi_lite import AXILiteSlave
 from moderato.gateware.bus.axi_master import AXIMaster
-from moderato.gateware.mac import ModeratoMAC
 from moderato.gateware.bus.wishbone_master import WishboneMaster
+from moderato.gateware.mac import ModeratoMAC
 from moderato.soc.verilog import normalise
 
 # By the name of a PHY's interface: LiteEth's stages, wires of data each way, Hz of its clocks.
-PHYS  = {"gmii": (LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, 125e6),
-         "mii":  (LiteEthPHYMIIRX, LiteEthPHYMIITX, 4, 25e6)}
-DMAS  = {f"{kind}{width}": (master, width) for kind, master in (
-    ("axi", AXIMaster), ("wishbone", WishboneMaster)) for width in (64, 32)}
+PHYS = {
+    "gmii": (LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, 125e6),
+    "mii": (LiteEthPHYMIIRX, LiteEthPHYMIITX, 4, 25e6),
+}
+DMAS = {
+    f"{kind}{width}": (master, width)
+    for kind, master in (("axi", AXIMaster), ("wishbone", WishboneMaster))
+    for width in (64, 32)
+}
 BUSES = ("axi-lite", "wishbone")
 
 # Of Wishbone, and of AXI's channels: what leaves a master.
 WISHBONE_OUT = "adr dat_w sel cyc stb we cti".split()
-AXI = {"aw": "addr burst len size cache prot", "w": "data strb last", "b": "resp",
-       "ar": "addr burst len size cache prot", "r": "data resp last"}
+AXI = {
+    "aw": "addr burst len size cache prot",
+    "w": "data strb last",
+    "b": "resp",
+    "ar": "addr burst len size cache prot",
+    "r": "data resp last",
+}
 AXI_LITE = {"aw": "addr", "w": "data strb", "b": "resp", "ar": "addr", "r": "data resp"}
 
 
 class PHY(LiteXModule):
     """LiteEth's stages between the pads and the MAC; their clocks are ports."""
+
     dw = 8
 
     def __init__(self, kind, pads):
@@ -57,16 +68,18 @@ class Standalone(LiteXModule):
     sys_clk_freq    Hz of `clk`.
     options         of MACOptions.
     """
+
     def __init__(self, phy, dma, bus, sys_clk_freq, **options):
         if options.get("flows"):
-            raise ValueError("flows are forwarded between two MACs of one design, and here is one: "
-                "leave flows out.")
+            raise ValueError(
+                "flows are forwarded between two MACs of one design, and here is one: leave flows out."
+            )
         self.ports = set()
 
         # # #
 
         # Clocks: `rst` lasts for some clocks of each.
-        self.cd_sys    = ClockDomain("sys")
+        self.cd_sys = ClockDomain("sys")
         self.cd_eth_rx = ClockDomain("eth_rx")
         self.cd_eth_tx = ClockDomain("eth_tx")
         self._name("", clk=self.cd_sys.clk, rst=self.cd_sys.rst)
@@ -76,8 +89,7 @@ class Standalone(LiteXModule):
 
         # PHY.
         width = PHYS[phy][2]
-        pads  = Record([("rx_dv", 1), ("rx_data", width),
-                        ("tx_en", 1), ("tx_er", 1), ("tx_data", width)])
+        pads = Record([("rx_dv", 1), ("rx_data", width), ("tx_en", 1), ("tx_er", 1), ("tx_data", width)])
         self._name(f"{phy}_", **{name: getattr(pads, name) for name, _ in pads.layout})
         self.phy = PHY(phy, pads)
 
@@ -91,8 +103,13 @@ class Standalone(LiteXModule):
             self.slave = AXILiteSlave(mac.bus)
             self._name_axi("s_axi_", self.slave.bus, AXI_LITE)
         else:
-            self._name("s_wb_", **{name: getattr(mac.bus, name)
-                for name in "adr dat_w dat_r sel cyc stb we ack err".split()})
+            self._name(
+                "s_wb_",
+                **{
+                    name: getattr(mac.bus, name)
+                    for name in "adr dat_w dat_r sel cyc stb we ack err".split()
+                },
+            )
 
         # DMA.
         master, width = DMAS[dma]
@@ -100,8 +117,13 @@ class Standalone(LiteXModule):
         if master is AXIMaster:
             self._name_axi("m_axi_", self.master.bus, AXI)
         else:
-            self._name("m_wb_", **{name: getattr(self.master.bus, name)
-                for name in (*WISHBONE_OUT, "dat_r", "ack", "err")})
+            self._name(
+                "m_wb_",
+                **{
+                    name: getattr(self.master.bus, name)
+                    for name in (*WISHBONE_OUT, "dat_r", "ack", "err")
+                },
+            )
 
     def _name(self, prefix, **signals):
         for name, signal in signals.items():
@@ -111,8 +133,10 @@ class Standalone(LiteXModule):
     def _name_axi(self, prefix, bus, fields):
         for channel, names in fields.items():
             endpoint = getattr(bus, channel)
-            self._name(f"{prefix}{channel}", **{name: getattr(endpoint, name)
-                for name in ("valid", "ready", *names.split())})
+            self._name(
+                f"{prefix}{channel}",
+                **{name: getattr(endpoint, name) for name in ("valid", "ready", *names.split())},
+            )
 
 
 def write(output: Path, name: str, **choices) -> Path:

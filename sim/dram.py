@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A board's DRAM, simulated: LiteDRAM's controller as on the board, and a model of PHY and chips."""
 
-from migen import READ_FIRST, Array, Cat, If, Memory, Signal, log2_int
-
-from litex.gen import LiteXModule
-
 from litedram.phy.dfi import Interface
+from litex.gen import LiteXModule
+from migen import READ_FIRST, Array, Cat, If, Memory, Signal, log2_int
 
 from moderato.boards.ecp5 import DDR3Board
 from moderato.boards.gateware import board_class
@@ -34,35 +32,42 @@ class DRAMModel(LiteXModule):
     addresses (ROW_BANK_COL), for a simulator to fill. As LiteDRAM's own model, which has an array
     for each bank, it needs no initialisation.
     """
+
     def __init__(self, module, settings, size: int):
-        geometry      = module.geom_settings
-        bits          = settings.nphases * settings.dfi_databits
-        words         = size // (bits // 8)
+        geometry = module.geom_settings
+        bits = settings.nphases * settings.dfi_databits
+        words = size // (bits // 8)
         self.settings = settings
-        self.dfi      = dfi = Interface(geometry.addressbits, geometry.bankbits, settings.nranks,
-                                        settings.dfi_databits, settings.nphases)
+        self.dfi = dfi = Interface(
+            geometry.addressbits,
+            geometry.bankbits,
+            settings.nranks,
+            settings.dfi_databits,
+            settings.nphases,
+        )
 
         # # #
 
         # Commands: at most one of each kind in a cycle.
-        rows   = Array(Signal(geometry.rowbits) for _ in range(2**geometry.bankbits))
+        rows = Array(Signal(geometry.rowbits) for _ in range(2**geometry.bankbits))
         column = log2_int(BURST)
         reads, writes = Signal(), Signal()
-        adr_r, adr_w  = Signal(max=words), Signal(max=words)
+        adr_r, adr_w = Signal(max=words), Signal(max=words)
         for phase in dfi.phases:
             selected = ~phase.cs_n
-            access   = selected & phase.ras_n & ~phase.cas_n
-            place    = Cat(phase.address[column:geometry.colbits], phase.bank, rows[phase.bank])
-            self.sync += If(selected & ~phase.ras_n & phase.cas_n & phase.we_n,
-                            rows[phase.bank].eq(phase.address))
+            access = selected & phase.ras_n & ~phase.cas_n
+            place = Cat(phase.address[column : geometry.colbits], phase.bank, rows[phase.bank])
+            self.sync += If(
+                selected & ~phase.ras_n & phase.cas_n & phase.we_n, rows[phase.bank].eq(phase.address)
+            )
             self.comb += [
-                If(access & phase.we_n,  reads.eq(1),  adr_r.eq(place)),
+                If(access & phase.we_n, reads.eq(1), adr_r.eq(place)),
                 If(access & ~phase.we_n, writes.eq(1), adr_w.eq(place)),
             ]
 
         # Array.
         self.main_ram = Memory(bits, words, name="main_ram")
-        read  = self.main_ram.get_port(mode=READ_FIRST)
+        read = self.main_ram.get_port(mode=READ_FIRST)
         write = self.main_ram.get_port(write_capable=True, we_granularity=8, mode=READ_FIRST)
         self.specials += self.main_ram, read, write
         for _ in range(settings.write_latency):

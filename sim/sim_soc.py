@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The SoC that is simulated: ModeratoSoC on a platform whose pads the harness drives.
 
-    directory = soc_verilog(SimConfig(macs=2))      # *.v, soc.json
+directory = soc_verilog(SimConfig(macs=2))      # *.v, soc.json
 """
 
 import contextlib
@@ -12,20 +12,19 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from migen import ClockDomain, Signal
-
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litex.build.sim.common import sim_special_overrides
 from litex.gen import LiteXModule
+from migen import ClockDomain, Signal
 
 from moderato.gateware.mac import PARTS
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import FLOWS, OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
+from moderato.soc.verilog import normalise, sources
 from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT
-from moderato.soc.verilog import normalise, sources
 
 TOP = "sim"  # the Verilog module
 
@@ -37,6 +36,7 @@ class SimConfig:
     `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`, `flows`: the MACs have OFFLOADS,
     and FLOWS.
     """
+
     macs: int = 2
     nic: str = "moderato"
     offloads: bool = False
@@ -61,53 +61,73 @@ class SimConfig:
 
 # Pads ---------------------------------------------------------------------------------------------
 
+
 def pads(config: SimConfig, gated: bool = True) -> list:
     """`gated`: the parts of a MAC have clocks of their own, of which the simulator leaves out edges."""
     pads = [
         ("sys_clk", 0, Pins(1)),
-        ("ended", 0,  # by the guest: it powered off, it asked for a reset
-            Subsignal("off",   Pins(1)),
+        (
+            "ended",
+            0,  # by the guest: it powered off, it asked for a reset
+            Subsignal("off", Pins(1)),
             Subsignal("reset", Pins(1)),
         ),
-        ("serial", 0,
+        (
+            "serial",
+            0,
             Subsignal("source_valid", Pins(1)),  # from the guest
             Subsignal("source_ready", Pins(1)),
-            Subsignal("source_data",  Pins(8)),
-            Subsignal("sink_valid",   Pins(1)),  # to the guest
-            Subsignal("sink_ready",   Pins(1)),
-            Subsignal("sink_data",    Pins(8)),
+            Subsignal("source_data", Pins(8)),
+            Subsignal("sink_valid", Pins(1)),  # to the guest
+            Subsignal("sink_ready", Pins(1)),
+            Subsignal("sink_data", Pins(8)),
         ),
     ]
     pads += [
-        ("cpu", hart,
-            Subsignal("wfi",             Pins(1)),
-            Subsignal("trace_valid",     Pins(1)),
-            Subsignal("trace_pc",        Pins(32)),
+        (
+            "cpu",
+            hart,
+            Subsignal("wfi", Pins(1)),
+            Subsignal("trace_valid", Pins(1)),
+            Subsignal("trace_pc", Pins(32)),
             Subsignal("trace_privilege", Pins(2)),
-        ) for hart in range(config.cpu.harts)]
+        )
+        for hart in range(config.cpu.harts)
+    ]
     pads += [
-        ("eth", port,
+        (
+            "eth",
+            port,
             *[Subsignal(name, Pins(width)) for name, width in sim_phy_pads(events=16)],
-            *[Subsignal(f"{part}_{pad}", Pins(1))
-              for part in PARTS if gated for pad in ("clk", "awake")],
-        ) for port in range(config.macs)]
+            *[
+                Subsignal(f"{part}_{pad}", Pins(1))
+                for part in PARTS
+                if gated
+                for pad in ("clk", "awake")
+            ],
+        )
+        for port in range(config.macs)
+    ]
     return pads
 
 
 class SimPlatform(GenericPlatform):
     """Pads without pins: the ports of the Verilog module."""
+
     def __init__(self, config: SimConfig):
         GenericPlatform.__init__(self, "simulation", pads(config), name=TOP)
 
     def get_verilog(self, fragment, **kwargs):
         return GenericPlatform.get_verilog(
-            self, fragment, special_overrides=sim_special_overrides, **kwargs)
+            self, fragment, special_overrides=sim_special_overrides, **kwargs
+        )
 
 
 class _CRG(LiteXModule):
     """One clock; reset in the first cycle and when the SoC controller asks for it."""
+
     def __init__(self, clk):
-        self.rst    = Signal()
+        self.rst = Signal()
         self.cd_sys = ClockDomain()
         self.cd_por = ClockDomain(reset_less=True)
 
@@ -124,14 +144,16 @@ class _CRG(LiteXModule):
 
 # SoC ----------------------------------------------------------------------------------------------
 
+
 class Simulated:
     """What a SoC has for the harness, whichever SoC it is: its pads, and clocks for parts of a MAC.
 
     A class takes it before LiteX's SoCCore, and calls `take_pads` first, `connect` last. Between them
     it makes a MAC for each of `make_phys`, with `mac_options`.
     """
+
     gated_macs = True
-    options    = {}  # of the MACs, beside those of the published figures
+    options = {}  # of the MACs, beside those of the published figures
 
     def take_pads(self, platform, macs: int):
         self.crg = _CRG(platform.request("sys_clk"))
@@ -161,7 +183,7 @@ class Simulated:
 
     def _add_gated_clocks(self, number, mac, pads):
         for part in PARTS:
-            name   = f"mac{number}_{part}"
+            name = f"mac{number}_{part}"
             domain = ClockDomain(name)
             setattr(self, f"cd_{name}", domain)
             self.comb += [
@@ -181,22 +203,26 @@ class Simulated:
 
 class SimSoC(Simulated, ModeratoSoC):
     """`platform`: another one with the same pads."""
+
     def __init__(self, config: SimConfig = SimConfig(), platform=None):
         platform = platform or SimPlatform(config)
         self.take_pads(platform, config.macs)
         self.gated_macs = config.nic == "moderato"  # LiteEth's parts do not say when they sleep
         self.options = config.mac_options
-        ModeratoSoC.__init__(self, platform, config.sys_clk_hz,
-            phys                 = self.make_phys(config.sys_clk_hz),
-            nic                  = config.nic,
-            liteeth_slots        = config.liteeth_slots,
-            cpu                  = config.cpu,
-            ram_size             = 0 if config.dram else config.ram_bytes,
-            ram_latency          = config.ram_latency,
-            integrated_rom_size  = config.rom_bytes,
-            integrated_sram_size = 0,
-            uart_name            = "sim",
-            with_timer           = False,
+        ModeratoSoC.__init__(
+            self,
+            platform,
+            config.sys_clk_hz,
+            phys=self.make_phys(config.sys_clk_hz),
+            nic=config.nic,
+            liteeth_slots=config.liteeth_slots,
+            cpu=config.cpu,
+            ram_size=0 if config.dram else config.ram_bytes,
+            ram_latency=config.ram_latency,
+            integrated_rom_size=config.rom_bytes,
+            integrated_sram_size=0,
+            uart_name="sim",
+            with_timer=False,
         )
         if config.dram:
             self._add_dram(config)
@@ -212,6 +238,7 @@ class SimSoC(Simulated, ModeratoSoC):
 
     def _add_dram(self, config: SimConfig):
         from .dram import DRAMModel, of_board
+
         module, settings = of_board(config.dram, config.sys_clk_hz)
         self.ddrphy = DRAMModel(module, settings, config.ram_bytes)
         self.add_litedram(self.ddrphy, module, size=config.ram_bytes)
@@ -222,16 +249,21 @@ class SimSoC(Simulated, ModeratoSoC):
 
 # Verilog ------------------------------------------------------------------------------------------
 
+
 def soc_verilog(config: SimConfig = SimConfig()) -> Path:
     """A folder with the Verilog files of the SoC (top module `TOP`), and soc.json."""
     dma_ports = config.macs if config.nic == "moderato" else 0
-    netlist = cluster(config.cpu, dma_ports,
-                      plic_sources(config.macs, config.mac_options.get("queues", 1)))
+    netlist = cluster(
+        config.cpu, dma_ports, plic_sources(config.macs, config.mac_options.get("queues", 1))
+    )
     parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
     inputs = [parameters, netlist, Path(__file__)]
     if config.dram:
-        inputs += [Path(__file__).with_name("dram.py"), *sorted((ROOT / "boards").glob("*.py")),
-                   *sources("litedram", "litex-boards")]
+        inputs += [
+            Path(__file__).with_name("dram.py"),
+            *sorted((ROOT / "boards").glob("*.py")),
+            *sources("litedram", "litex-boards"),
+        ]
     else:
         inputs += sources()
 
@@ -249,8 +281,12 @@ def write(soc: Simulated, directory: Path):
     soc.platform.finalize(fragment)
     # An always block for each signal, as LiteX's own simulator has it, breaks the loop that LiteEth's
     # CRC checker is in block by block; the harness evaluates once, which would be wrong in a loop.
-    verilog = soc.platform.get_verilog(fragment, name=TOP, regular_comb=description["nic"] != "liteeth",
-                                       ios=soc.platform.constraint_manager.get_io_signals())
+    verilog = soc.platform.get_verilog(
+        fragment,
+        name=TOP,
+        regular_comb=description["nic"] != "liteeth",
+        ios=soc.platform.constraint_manager.get_io_signals(),
+    )
     with contextlib.chdir(directory):  # memory contents are written beside the Verilog
         verilog.write(f"{TOP}.v")
         normalise(Path(f"{TOP}.v"))

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The peer that Moderato is compared with: LiteEth's MAC, as LiteX's `add_ethernet` builds it."""
 
-from migen import Cat, ClockDomainsRenamer, Constant, Signal
-
-from litex.gen import LiteXModule
-
 from liteeth.mac import LiteEthMAC
+from litex.gen import LiteXModule
+from migen import Cat, ClockDomainsRenamer, Constant, Signal
 
 from moderato.gateware.registers.table import EVENTS
 
@@ -25,6 +23,7 @@ class LiteEth(LiteXModule):
     ev              one interrupt for both directions, level.
     events          one-clock pulses in the order of registers.EVENTS.
     """
+
     def __init__(self, phy, slots=2, phy_cd="eth"):
         if not 2 <= slots <= MAX_SLOTS or slots & (slots - 1):
             raise ValueError(f"slots = {slots}: LiteEth's MAC has a power of two, 2 to {MAX_SLOTS}")
@@ -32,40 +31,44 @@ class LiteEth(LiteXModule):
 
         # # #
 
-        domains  = {f"eth_{side}": "sys" if phy_cd == "sys" else f"{phy_cd}_{side}"
-                    for side in ("rx", "tx")}
-        self.mac = mac = ClockDomainsRenamer(domains)(LiteEthMAC(phy,
-            dw                = 32,
-            interface         = "wishbone",
-            endianness        = "little",
-            nrxslots          = slots,
-            ntxslots          = slots,
-            with_sys_datapath = True,
-        ))
-        self.ev        = mac.ev
-        self.bus_rx    = mac.bus_rx
-        self.bus_tx    = mac.bus_tx
+        domains = {
+            f"eth_{side}": "sys" if phy_cd == "sys" else f"{phy_cd}_{side}" for side in ("rx", "tx")
+        }
+        self.mac = mac = ClockDomainsRenamer(domains)(
+            LiteEthMAC(
+                phy,
+                dw=32,
+                interface="wishbone",
+                endianness="little",
+                nrxslots=slots,
+                ntxslots=slots,
+                with_sys_datapath=True,
+            )
+        )
+        self.ev = mac.ev
+        self.bus_rx = mac.bus_rx
+        self.bus_tx = mac.bus_tx
         self.slot_size = mac.slot_size.constant
 
         # Events.
         # -------
         writer, reader = mac.interface.sram.writer, mac.interface.sram.reader
-        full  = ~writer.stat_fifo.sink.ready
+        full = ~writer.stat_fifo.sink.ready
         taken = (writer.fsm.ongoing("WRITE") & ~full) | writer.fsm.ongoing("DISCARD-REMAINING")
-        last  = writer.sink.valid & writer.sink.last
+        last = writer.sink.valid & writer.sink.last
         # Each run of the kernel's handler reads this register once, whatever it was called for.
         handled = writer.ev.pending.we
         events = {
             # A level line for two directions, which may stay high from one run of the handler to
             # the next: what counts is a run, by whether it finds a received frame.
-            "rx_interrupt":  handled & writer.ev.available.pending,
-            "tx_interrupt":  handled & ~writer.ev.available.pending,
-            "rx_completed":  writer.stat_fifo.sink.valid,
-            "tx_completed":  reader.ev.done.trigger,
-            "rx_drop_ring":  writer.fsm.ongoing("WRITE") & writer.sink.valid & full,
+            "rx_interrupt": handled & writer.ev.available.pending,
+            "tx_interrupt": handled & ~writer.ev.available.pending,
+            "rx_completed": writer.stat_fifo.sink.valid,
+            "tx_completed": reader.ev.done.trigger,
+            "rx_drop_ring": writer.fsm.ongoing("WRITE") & writer.sink.valid & full,
             "rx_drop_error": taken & last & ((writer.sink.error & writer.sink.last_be) != 0),
         }
         self.comb += self.events.eq(Cat(*[events.get(name, Constant(0)) for name in EVENTS]))
 
     def get_csrs(self):
-        return self.mac.get_csrs() # In LiteEth's order, which is the driver's.
+        return self.mac.get_csrs()  # In LiteEth's order, which is the driver's.

@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Main memory: the CPU cluster's port to it, and what can stand behind that port."""
 
-from migen import Array, C, Cat, FSM, If, Memory, Mux, NextState, NextValue, READ_FIRST
-from migen import Signal, log2_int
-
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
+from migen import (
+    FSM,
+    READ_FIRST,
+    Array,
+    C,
+    Cat,
+    If,
+    Memory,
+    Mux,
+    NextState,
+    NextValue,
+    Signal,
+    log2_int,
+)
 
 WORD = 64  # bits
 
@@ -16,12 +27,14 @@ class MemoryPort:
     `cmd`: `addr` in words of the CPU's address space, `we`, `data`, `mask` (a bit per byte).
     `rsp`: one word for each read, at least two cycles after its command; it cannot be held up.
     """
+
     def __init__(self):
         self.cmd = stream.Endpoint([("addr", 29), ("we", 1), ("data", WORD), ("mask", WORD // 8)])
         self.rsp = stream.Endpoint([("data", WORD)])
 
 
 # Simulation ---------------------------------------------------------------------------------------
+
 
 class IntegratedRAM(LiteXModule):
     """A RAM that takes a command in each cycle, and answers a read `latency` cycles later.
@@ -30,11 +43,12 @@ class IntegratedRAM(LiteXModule):
     controller with open rows: neither row misses nor refresh nor the direction of the data bus
     cost anything. Words are in `main_ram`, a Verilog array, for a simulator to fill.
     """
+
     def __init__(self, port: MemoryPort, size: int, latency: int = 8):
         if latency < 3:
             raise ValueError(f"latency = {latency}: the RAM needs at least 3 cycles")
         words = size // (WORD // 8)
-        self.size    = size
+        self.size = size
         self.latency = latency
 
         # # #
@@ -63,25 +77,30 @@ class IntegratedRAM(LiteXModule):
 
 class WordDelay(LiteXModule):
     """What `sink` was so many cycles ago is `source`: a ring, of which only one word changes."""
+
     def __init__(self, bits: int, cycles: int):
-        self.sink   = Signal(bits)
+        self.sink = Signal(bits)
         self.source = Signal(bits)
 
         # # #
 
-        ring  = Memory(bits, cycles, name="main_ram_ring")
-        put   = ring.get_port(write_capable=True)
-        get   = ring.get_port(async_read=True)
+        ring = Memory(bits, cycles, name="main_ram_ring")
+        put = ring.get_port(write_capable=True)
+        get = ring.get_port(async_read=True)
         index = Signal(max=cycles)
         self.specials += ring, put, get
         self.sync += index.eq(index + 1), If(index == cycles - 1, index.eq(0))
         self.comb += [
-            put.adr.eq(index), put.dat_w.eq(self.sink), put.we.eq(1),
-            get.adr.eq(index), self.source.eq(get.dat_r),
+            put.adr.eq(index),
+            put.dat_w.eq(self.sink),
+            put.we.eq(1),
+            get.adr.eq(index),
+            self.source.eq(get.dat_r),
         ]
 
 
 # Boards -------------------------------------------------------------------------------------------
+
 
 class WholeWords(LiteXModule):
     """For a memory without byte masks: passes the commands of `port` on to `memory`, a MemoryPort,
@@ -91,6 +110,7 @@ class WholeWords(LiteXModule):
     was written last is kept: further writes to it need not read. So a CPU that stores two halves of
     a word waits once, and whole words, which DMA mostly writes, never wait.
     """
+
     max_reads = 63  # of `port` that wait for their answer
 
     def __init__(self, port: MemoryPort):
@@ -108,40 +128,50 @@ class WholeWords(LiteXModule):
         self.sync += ahead.eq(ahead + (cmd.valid & cmd.ready & ~cmd.we) - port.rsp.valid)
 
         # The word that was written last.
-        kept    = Signal(WORD)
+        kept = Signal(WORD)
         address = Signal(29)
-        known   = Signal()
-        needed  = Signal()  # a write that lacks the other bytes of its word
-        whole   = Signal(WORD)
+        known = Signal()
+        needed = Signal()  # a write that lacks the other bytes of its word
+        whole = Signal(WORD)
         self.comb += [
-            needed.eq(cmd.we & (cmd.mask != 2**(WORD // 8) - 1) & ~(known & (cmd.addr == address))),
-            [whole[8*n:8*n + 8].eq(Mux(cmd.mask[n], cmd.data[8*n:8*n + 8], kept[8*n:8*n + 8]))
-             for n in range(WORD // 8)],
+            needed.eq(cmd.we & (cmd.mask != 2 ** (WORD // 8) - 1) & ~(known & (cmd.addr == address))),
+            [
+                whole[8 * n : 8 * n + 8].eq(
+                    Mux(cmd.mask[n], cmd.data[8 * n : 8 * n + 8], kept[8 * n : 8 * n + 8])
+                )
+                for n in range(WORD // 8)
+            ],
             memory.cmd.addr.eq(cmd.addr),
             memory.cmd.data.eq(whole),
-            memory.cmd.mask.eq(2**(WORD // 8) - 1),
+            memory.cmd.mask.eq(2 ** (WORD // 8) - 1),
             port.rsp.data.eq(memory.rsp.data),
         ]
 
         self.fsm = fsm = FSM(reset_state="PASS")
-        fsm.act("PASS",
+        fsm.act(
+            "PASS",
             port.rsp.valid.eq(memory.rsp.valid),
             memory.cmd.we.eq(cmd.we & ~needed),
             memory.cmd.valid.eq(cmd.valid & (cmd.we | (ahead != self.max_reads))),
             cmd.ready.eq(memory.cmd.ready & ~needed & (cmd.we | (ahead != self.max_reads))),
-            If(cmd.valid & memory.cmd.ready,
-                If(needed,
+            If(
+                cmd.valid & memory.cmd.ready,
+                If(
+                    needed,
                     NextState("READ"),
-                ).Elif(cmd.we,
+                ).Elif(
+                    cmd.we,
                     NextValue(kept, whole),
                     NextValue(address, cmd.addr),
                     NextValue(known, 1),
                 ),
             ),
         )
-        fsm.act("READ",
+        fsm.act(
+            "READ",
             port.rsp.valid.eq(memory.rsp.valid & (ahead != 0)),
-            If(memory.rsp.valid & (ahead == 0),
+            If(
+                memory.rsp.valid & (ahead == 0),
                 NextValue(kept, memory.rsp.data),
                 NextValue(address, cmd.addr),
                 NextValue(known, 1),
@@ -159,29 +189,32 @@ class DRAMBridge(LiteXModule):
     command is only given when the data is at hand. Likewise there is room for whatever was asked
     for. Both directions pass a register, to keep the logic of the two sides apart.
     """
+
     def __init__(self, port: MemoryPort, dram, base: int, depth: int = 16):
         lanes = dram.data_width // WORD
         if dram.data_width != lanes * WORD or lanes & (lanes - 1) or not lanes:
-            raise ValueError(f"LiteDRAM port of {dram.data_width} bits: the cluster needs {WORD} "
-                             "or a power of two times as many")
+            raise ValueError(
+                f"LiteDRAM port of {dram.data_width} bits: the cluster needs {WORD} "
+                "or a power of two times as many"
+            )
 
         # # #
 
         # Commands.
         self.buffer = buffer = stream.Buffer(port.cmd.description, pipe_valid=True, pipe_ready=True)
-        cmd, lane   = buffer.source, C(0)
+        cmd, lane = buffer.source, C(0)
         if lanes > 1:
             self.joiner = joiner = WriteJoiner(lanes)
-            self.comb  += buffer.source.connect(joiner.sink)
-            cmd, lane   = joiner.source, joiner.source.lane
-        self.data   = data   = stream.SyncFIFO([("data", dram.data_width),
-                                                ("mask", dram.data_width // 8)], depth)
-        self.order  = order  = stream.SyncFIFO([("lane", max(log2_int(lanes), 1)), ("again", 1)],
-                                               depth)
+            self.comb += buffer.source.connect(joiner.sink)
+            cmd, lane = joiner.source, joiner.source.lane
+        self.data = data = stream.SyncFIFO(
+            [("data", dram.data_width), ("mask", dram.data_width // 8)], depth
+        )
+        self.order = order = stream.SyncFIFO([("lane", max(log2_int(lanes), 1)), ("again", 1)], depth)
         previous = Signal.like(cmd.addr)  # of the last read, if no write came after it
-        fetched  = Signal()
-        again    = Signal()
-        ready    = Signal()
+        fetched = Signal()
+        again = Signal()
+        ready = Signal()
         self.comb += [
             port.cmd.connect(buffer.sink),
             again.eq(~cmd.we & fetched & (lane != 0) & (cmd.addr == previous)),
@@ -215,7 +248,7 @@ class DRAMBridge(LiteXModule):
             dram.rdata.connect(words.sink),
             order.source.ready.eq(order.source.again | words.source.valid),
             words.source.ready.eq(order.source.valid & ~order.source.again),
-            port.rsp.data.eq(Array(word[WORD * n:WORD * (n + 1)] for n in range(lanes))[turn]),
+            port.rsp.data.eq(Array(word[WORD * n : WORD * (n + 1)] for n in range(lanes))[turn]),
         ]
         self.sync += [
             If(words.source.ready, word.eq(words.source.data)),
@@ -231,12 +264,19 @@ class WriteJoiner(LiteXModule):
     A write is held until the next command is there, or can be given: as nobody sees memory but
     through this stream, it does not matter how long. `lane` counts for reads only.
     """
+
     def __init__(self, lanes: int):
         bits = log2_int(lanes)
-        self.sink   = sink   = stream.Endpoint(MemoryPort().cmd.description)
-        self.source = source = stream.Endpoint([
-            ("addr", 29 - bits), ("lane", bits), ("we", 1),
-            ("data", WORD * lanes), ("mask", WORD // 8 * lanes)])
+        self.sink = sink = stream.Endpoint(MemoryPort().cmd.description)
+        self.source = source = stream.Endpoint(
+            [
+                ("addr", 29 - bits),
+                ("lane", bits),
+                ("we", 1),
+                ("data", WORD * lanes),
+                ("mask", WORD // 8 * lanes),
+            ]
+        )
 
         # # #
 
@@ -257,10 +297,13 @@ class WriteJoiner(LiteXModule):
                 old = source.mask[WORD // 8 * lane + byte]
                 self.sync += [
                     If(~joins & sink.ready, old.eq(0)),
-                    If(sink.valid & sink.we & sink.ready & sink.mask[byte] & mine,
+                    If(
+                        sink.valid & sink.we & sink.ready & sink.mask[byte] & mine,
                         old.eq(1),
-                        source.data[WORD * lane + 8 * byte:WORD * lane + 8 * (byte + 1)].eq(
-                            sink.data[8 * byte:8 * (byte + 1)])),
+                        source.data[WORD * lane + 8 * byte : WORD * lane + 8 * (byte + 1)].eq(
+                            sink.data[8 * byte : 8 * (byte + 1)]
+                        ),
+                    ),
                 ]
         self.sync += [
             If(source.valid & source.ready, held.eq(0)),

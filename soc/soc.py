@@ -10,22 +10,33 @@ from .memory import DRAMBridge, IntegratedRAM, WholeWords
 NICS = ("moderato", "liteeth")
 
 # What a MAC with all options is made with.
-OFFLOADS = {"rx_checksum": True, "tx_checksum": True, "unicast": 4, "pause": True, "jumbo": True,
-            "rmon": True, "vlan": True, "timestamp": True, "queues": 2, "gather": True,
-            "segment": True, "merge": True}
+OFFLOADS = {
+    "rx_checksum": True,
+    "tx_checksum": True,
+    "unicast": 4,
+    "pause": True,
+    "jumbo": True,
+    "rmon": True,
+    "vlan": True,
+    "timestamp": True,
+    "queues": 2,
+    "gather": True,
+    "segment": True,
+    "merge": True,
+}
 
 # What MACs are made with that forward flows to each other.
 FLOWS = {"flows": 9, "flow_nat": True}
 
-MAC_BASE      = 0xf100_0000
-MAC_SIZE      = 0x1000
-MAC_FIRST_IRQ = 3           # Rx of the first MAC, then its Tx, then those of the next; then
-                            # those of their second queues
+MAC_BASE = 0xF100_0000
+MAC_SIZE = 0x1000
+MAC_FIRST_IRQ = 3  # Rx of the first MAC, then its Tx, then those of the next; then
+# those of their second queues
 
-POWERED_OFF = 0xff  # in the scratch register, from the SBI: there is no power switch
+POWERED_OFF = 0xFF  # in the scratch register, from the SBI: there is no power switch
 
-LITEETH_SIZE      = 0x4_0000  # from MAC_BASE on, room for the slots of each MAC
-LITEETH_FIRST_CSR = 4         # page of the first MAC's registers, then its PHY's, then the next
+LITEETH_SIZE = 0x4_0000  # from MAC_BASE on, room for the slots of each MAC
+LITEETH_FIRST_CSR = 4  # page of the first MAC's registers, then its PHY's, then the next
 
 
 def plic_sources(macs: int, queues: int = 1) -> int:
@@ -46,17 +57,27 @@ class ModeratoSoC(SoCCore):
 
     Every device has a fixed address and interrupt, whatever else the SoC contains.
     """
-    interrupt_map = {"uart": 1, "timer0": 2}
-    csr_map       = {"ctrl": 0, "uart": 2, "timer0": 3, "sdram": 8}
 
-    def __init__(self, platform, sys_clk_freq, phys=(), cpu=CpuConfig(), ram_size=0, ram_latency=8,
-                 nic="moderato", liteeth_slots=2, **kwargs):
+    interrupt_map = {"uart": 1, "timer0": 2}
+    csr_map = {"ctrl": 0, "uart": 2, "timer0": 3, "sdram": 8}
+
+    def __init__(
+        self,
+        platform,
+        sys_clk_freq,
+        phys=(),
+        cpu=CpuConfig(),
+        ram_size=0,
+        ram_latency=8,
+        nic="moderato",
+        liteeth_slots=2,
+        **kwargs,
+    ):
         if nic not in NICS:
             raise ValueError(f"nic = {nic}: one of {', '.join(NICS)}")
-        SoCCore.__init__(self, platform, int(sys_clk_freq), cpu_type=ModeratoCPU.register(cpu),
-                         **kwargs)
-        self.nic   = nic
-        self.macs  = []
+        SoCCore.__init__(self, platform, int(sys_clk_freq), cpu_type=ModeratoCPU.register(cpu), **kwargs)
+        self.nic = nic
+        self.macs = []
         self.ports = len(phys)
         if ram_size:
             self.ram = IntegratedRAM(self.cpu.memory, ram_size, ram_latency)
@@ -90,8 +111,8 @@ class ModeratoSoC(SoCCore):
         """
         self.add_sdram("sdram", phy, module, with_soc_interconnect=False)
         geometry = module.geom_settings
-        bits     = geometry.bankbits + geometry.rowbits + geometry.colbits
-        whole    = 2**bits * phy.settings.nranks * phy.settings.databits // 8
+        bits = geometry.bankbits + geometry.rowbits + geometry.colbits
+        whole = 2**bits * phy.settings.nranks * phy.settings.databits // 8
         self.add_dram(self.sdram.crossbar.get_port(), size or whole, masks)
 
     def _add_main_ram(self, size: int):
@@ -104,9 +125,15 @@ class ModeratoSoC(SoCCore):
         from moderato.gateware.mac import ModeratoMAC
 
         number = len(self.macs)
-        name   = f"mac{number}"
-        mac    = ModeratoMAC(phy, **{"sys_clk_freq": self.sys_clk_freq,
-                                     "phy_cd": getattr(phy, "cd", "eth"), **self.mac_options(number)})
+        name = f"mac{number}"
+        mac = ModeratoMAC(
+            phy,
+            **{
+                "sys_clk_freq": self.sys_clk_freq,
+                "phy_cd": getattr(phy, "cd", "eth"),
+                **self.mac_options(number),
+            },
+        )
         self.add_module(name=name, module=mac)
         self.macs.append(mac)
 
@@ -140,9 +167,12 @@ class ModeratoSoC(SoCCore):
 
     def _describe_mac(self, number: int) -> dict:
         region = self.bus.regions[f"mac{number}"]
-        return {"base": region.origin, "size": region.size,
-                **{f"{name}_irq": self._mac_irq(number, name) for name in self.macs[number].irqs},
-                **({"peer": self.peers[number]} if number in self.peers else {})}
+        return {
+            "base": region.origin,
+            "size": region.size,
+            **{f"{name}_irq": self._mac_irq(number, name) for name in self.macs[number].irqs},
+            **({"peer": self.peers[number]} if number in self.peers else {}),
+        }
 
     # LiteEth's MACs -------------------------------------------------------------------------------
 
@@ -150,8 +180,8 @@ class ModeratoSoC(SoCCore):
         from .liteeth import LiteEth
 
         number = len(self.macs)
-        name   = f"mac{number}"
-        mac    = LiteEth(phy, slots, phy_cd=getattr(phy, "cd", "eth"))
+        name = f"mac{number}"
+        mac = LiteEth(phy, slots, phy_cd=getattr(phy, "cd", "eth"))
         self.add_module(name=name, module=mac)
         self.macs.append(mac)
         self.csr.add(name, n=self._liteeth_page(number))
@@ -170,12 +200,16 @@ class ModeratoSoC(SoCCore):
             return self.mem_map["csr"] + self.csr.paging * index
 
         rx, tx = (self.bus.regions[f"mac{number}_{direction}"] for direction in ("rx", "tx"))
-        size   = self.macs[number].slot_size
-        return {"base": page(self._liteeth_page(number)),
-                "mdio": page(self._liteeth_page(number) + 1),
-                "buffer": {"base": rx.origin, "size": rx.size + tx.size},
-                "rx_slots": rx.size // size, "tx_slots": tx.size // size, "slot_size": size,
-                "irq": self._mac_irq(number, "rx")}
+        size = self.macs[number].slot_size
+        return {
+            "base": page(self._liteeth_page(number)),
+            "mdio": page(self._liteeth_page(number) + 1),
+            "buffer": {"base": rx.origin, "size": rx.size + tx.size},
+            "rx_slots": rx.size // size,
+            "tx_slots": tx.size // size,
+            "slot_size": size,
+            "irq": self._mac_irq(number, "rx"),
+        }
 
     @staticmethod
     def _liteeth_page(number: int) -> int:
@@ -195,8 +229,13 @@ class ModeratoSoC(SoCCore):
     def describe(self) -> dict:
         """What software and the lab have to know; the device tree is made from it."""
         describe_mac = self._describe_mac if self.nic == "moderato" else self._describe_liteeth
-        return describe(self, self.cpu.config.describe(), self.plic_sources, self.nic,
-                        [describe_mac(number) for number in range(len(self.macs))])
+        return describe(
+            self,
+            self.cpu.config.describe(),
+            self.plic_sources,
+            self.nic,
+            [describe_mac(number) for number in range(len(self.macs))],
+        )
 
 
 def describe(soc: SoCCore, cpu: dict, plic_sources: int, nic: str, macs: list[dict]) -> dict:
@@ -204,6 +243,7 @@ def describe(soc: SoCCore, cpu: dict, plic_sources: int, nic: str, macs: list[di
 
     soc: finalized; its SoC controller is `ctrl`, its UART `uart`. cpu: as CpuConfig describes it.
     """
+
     def region(name):
         return {"base": soc.bus.regions[name].origin, "size": soc.bus.regions[name].size}
 

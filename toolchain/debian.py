@@ -18,7 +18,9 @@ def version(package: str) -> str:
     try:
         answer = subprocess.run(
             ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package],
-            text=True, capture_output=True).stdout.split()
+            text=True,
+            capture_output=True,
+        ).stdout.split()
     except FileNotFoundError:
         answer = []
     if len(answer) != 2 or answer[0] != "installed":

@@ -33,13 +33,17 @@ class InstallError(Exception):
 
 # Debian packages ----------------------------------------------------------------------------------
 
+
 def missing_packages(wanted: list[str]) -> list[str]:
     """Those of `wanted` that are not installed. Asks dpkg only: no network, no root, 10 ms."""
     if not shutil.which("dpkg-query"):
         return wanted
     status = subprocess.run(
         ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *wanted],
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ).stdout
     installed = {line.split()[0] for line in status.splitlines() if line.endswith(" installed")}
     return [package for package in wanted if package not in installed]
 
@@ -48,14 +52,26 @@ def install_packages(packages: list[str], log: Path):
     """Install Debian packages through apt, as root or through sudo."""
     names = " ".join(packages)
     if not is_bookworm():
-        raise InstallError(f"this is not Debian 12 (bookworm); install the equivalents of these "
-                           f"packages by hand, then set {SKIP}=1: {names}")
+        raise InstallError(
+            f"this is not Debian 12 (bookworm); install the equivalents of these "
+            f"packages by hand, then set {SKIP}=1: {names}"
+        )
     root = [] if os.geteuid() == 0 else ["sudo"]
     if root and not shutil.which("sudo"):
-        raise InstallError("Debian packages are missing and this is neither root nor is sudo "
-                           f"here; as root, run: apt-get install --no-install-recommends {names}")
-    apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y",
-           "-o", "DPkg::Lock::Timeout=600"]
+        raise InstallError(
+            "Debian packages are missing and this is neither root nor is sudo "
+            f"here; as root, run: apt-get install --no-install-recommends {names}"
+        )
+    apt = [
+        *root,
+        "env",
+        "DEBIAN_FRONTEND=noninteractive",
+        "apt-get",
+        "-q",
+        "-y",
+        "-o",
+        "DPkg::Lock::Timeout=600",
+    ]
     with step(f"installing {len(packages)} Debian packages", "up to 3 minutes"):
         # A third-party archive that does not answer is no reason to stop: install decides.
         call([*apt, "update"], log)
@@ -76,11 +92,17 @@ def is_bookworm() -> bool:
 
 # Python -------------------------------------------------------------------------------------------
 
+
 def environment_key(extras: list[str]) -> str:
     """What .venv is made from: the Python part of pyproject.toml, the clone's path, `extras`."""
     content = pyproject()
-    made_from = [content["build-system"], content["project"], content["tool"]["setuptools"],
-                 str(ROOT), extras]
+    made_from = [
+        content["build-system"],
+        content["project"],
+        content["tool"]["setuptools"],
+        str(ROOT),
+        extras,
+    ]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
 
 
@@ -98,8 +120,11 @@ def make_environment(extras: list[str], log: Path):
         for mark in (STAMP, PLACE):
             mark.unlink(missing_ok=True)
         target = f"{ROOT}[{','.join(['lab', *extras])}]"
-        call([python, "-P", "-m", "pip", "install", "--quiet", "--editable", target], log,
-             "pip could not install the Python packages")
+        call(
+            [python, "-P", "-m", "pip", "install", "--quiet", "--editable", target],
+            log,
+            "pip could not install the Python packages",
+        )
     PLACE.write_text(str(ROOT))
     STAMP.write_text(f"{environment_key(extras)}\n{environment_key([])}\n")
 
@@ -108,26 +133,35 @@ def usable(python: Path) -> bool:
     """Not after the clone was moved (scripts hold its path), nor after Python's version changed."""
     if not PLACE.is_file() or PLACE.read_text() != str(ROOT) or not python.exists():
         return False
-    return subprocess.run([python, "-P", "-m", "pip", "--version"],
-                          capture_output=True).returncode == 0
+    return subprocess.run([python, "-P", "-m", "pip", "--version"], capture_output=True).returncode == 0
 
 
 # Helpers ------------------------------------------------------------------------------------------
 
+
 def call(command: list, log: Path, failure: str = "") -> int:
     """Run with output to `log`; a failure is an InstallError if `failure` says what it means."""
     with open(log, "a") as output:
-        status = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL,
-                                stdout=output, stderr=output).returncode
+        status = subprocess.run(
+            list(map(str, command)), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        ).returncode
     if status and failure:
         raise InstallError(f"{failure}: {reason(log)}")
     return status
 
 
 NO_NETWORK = (
-    "Could not resolve", "Temporary failure", "Failed to establish", "Network is unreachable",
-    "Connection refused", "Could not connect", "Name or service not known", "timed out",
-    "NewConnectionError", "NameResolutionError", "Cannot initiate the connection",
+    "Could not resolve",
+    "Temporary failure",
+    "Failed to establish",
+    "Network is unreachable",
+    "Connection refused",
+    "Could not connect",
+    "Name or service not known",
+    "timed out",
+    "NewConnectionError",
+    "NameResolutionError",
+    "Cannot initiate the connection",
 )
 
 
@@ -172,9 +206,11 @@ def main(arguments: list[str]) -> int:
         print(f"moderato: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"moderato: set-up failed: {error.filename or cache_root()}: {error.strerror}; "
-              "free some space, make it writable, or point MODERATO_CACHE at another folder",
-              file=sys.stderr)
+        print(
+            f"moderato: set-up failed: {error.filename or cache_root()}: {error.strerror}; "
+            "free some space, make it writable, or point MODERATO_CACHE at another folder",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

@@ -14,8 +14,9 @@ beside = contextlib.nullcontext  # around what is said: tests lift their capture
 def redraws(stream: TextIO) -> bool:
     """Whether a line can be drawn again: on a terminal that knows escape sequences, unless its user
     wants none (https://no-color.org)."""
-    return (stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-            and not os.environ.get("NO_COLOR"))
+    return (
+        stream.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("NO_COLOR")
+    )
 
 
 @contextlib.contextmanager

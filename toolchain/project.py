@@ -67,8 +67,13 @@ def git(*words: str) -> str | None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
     def ask(*words: str) -> str:
-        return subprocess.run(["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", *words], text=True,
-                              capture_output=True, check=True, env=environment).stdout.rstrip("\n")
+        return subprocess.run(
+            ["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", *words],
+            text=True,
+            capture_output=True,
+            check=True,
+            env=environment,
+        ).stdout.rstrip("\n")
 
     try:
         return ask(*words) if Path(ask("rev-parse", "--show-toplevel")) == ROOT else None
@@ -87,5 +92,8 @@ def skips_packages() -> bool:
 
 def how_to_install() -> str:
     """What to do about something of a Debian package that is missing."""
-    return (f"install it by hand: {SKIP} is set, so `./moderato setup` does not"
-            if skips_packages() else "run `./moderato setup`")
+    return (
+        f"install it by hand: {SKIP} is set, so `./moderato setup` does not"
+        if skips_packages()
+        else "run `./moderato setup`"
+    )

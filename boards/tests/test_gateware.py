@@ -15,11 +15,13 @@ from moderato.soc.soc import NICS
 
 # Without Linux nothing would drive LiteEth's MACs, and `moderato bitstream` refuses them.
 SMALL = "colorlight_5a_75b"
-LINUX = [*((board, nic) for board in BOARDS if board != SMALL for nic in NICS),
-         ("ecpix5", "moderato", 2),  # with two harts
-         ("versa_ecp5", "moderato", 1, "negotiated"),
-         ("versa_ecp5", "flows"),
-         ("ecpix5", "offload", 2)]
+LINUX = [
+    *((board, nic) for board in BOARDS if board != SMALL for nic in NICS),
+    ("ecpix5", "moderato", 2),  # with two harts
+    ("versa_ecp5", "moderato", 1, "negotiated"),
+    ("versa_ecp5", "flows"),
+    ("ecpix5", "offload", 2),
+]
 
 
 def name(build: tuple) -> str:
@@ -34,17 +36,20 @@ def built(request):
 
 def ports(verilog: str) -> dict[str, tuple[str, int]]:
     """Direction and width of each port of the top module."""
-    head = verilog[verilog.index("module top"):verilog.index(");")]
+    head = verilog[verilog.index("module top") : verilog.index(");")]
     found = re.findall(r"(input|output|inout)\s+(?:wire|reg)\s+(?:\[(\d+):0\])?\s*(\w+)", head)
     return {name: (direction, int(high or 0) + 1) for direction, high, name in found}
 
 
 def test_every_pin_is_placed(built):
     _board, _nic, folder = built
-    pins  = ports((folder / "top.v").read_text())
+    pins = ports((folder / "top.v").read_text())
     sites = dict(re.findall(r'LOCATE COMP "(\S+)" SITE "(\w+)";', (folder / "top.lpf").read_text()))
-    wanted = {name if width == 1 else f"{name}[{bit}]"
-              for name, (_direction, width) in pins.items() for bit in range(width)}
+    wanted = {
+        name if width == 1 else f"{name}[{bit}]"
+        for name, (_direction, width) in pins.items()
+        for bit in range(width)
+    }
     assert set(sites) == wanted
     assert len(set(sites.values())) == len(sites), "two signals on one pin"
 
@@ -53,17 +58,20 @@ def test_every_pin_has_a_standard(built):
     _board, _nic, folder = built
     text = (folder / "top.lpf").read_text()
     assert set(re.findall(r'LOCATE COMP "(\S+)"', text)) == set(
-        re.findall(r'IOBUF PORT "(\S+)" IO_TYPE=', text))
+        re.findall(r'IOBUF PORT "(\S+)" IO_TYPE=', text)
+    )
 
 
 def test_every_clock_has_a_period(built):
     """Clocks that come in; nextpnr derives those of PLLs and dividers from them."""
     board, _nic, folder = built
     pins = ports((folder / "top.v").read_text())
-    clocks = {name for name, (direction, _width) in pins.items() if direction == "input"
-              and re.fullmatch(r"clk\d+|eth_clocks\d*_rx", name)}
-    periods = dict(re.findall(r'FREQUENCY PORT "(\w+)" ([\d.]+) MHz;',
-                              (folder / "top.lpf").read_text()))
+    clocks = {
+        name
+        for name, (direction, _width) in pins.items()
+        if direction == "input" and re.fullmatch(r"clk\d+|eth_clocks\d*_rx", name)
+    }
+    periods = dict(re.findall(r'FREQUENCY PORT "(\w+)" ([\d.]+) MHz;', (folder / "top.lpf").read_text()))
     assert set(periods) == clocks
     assert len(clocks) == 1 + board_class(board).ports
     assert all(float(rate) == 125 for name, rate in periods.items() if name.startswith("eth"))
@@ -89,22 +97,27 @@ def test_the_bios_boots_from_the_network(built):
 @pytest.mark.parametrize("built", LINUX, indirect=True, ids=name)
 def test_device_tree(built, tmp_path):
     board, nic, folder = built
-    soc  = json.loads((folder / "soc.json").read_text())
+    soc = json.loads((folder / "soc.json").read_text())
     assert has_linux(soc)
-    text = dts(soc, Options(initrd_size=1 << 20, phys=tuple(
-        phy(soc, port) for port in range(len(soc["macs"])))))
+    text = dts(
+        soc, Options(initrd_size=1 << 20, phys=tuple(phy(soc, port) for port in range(len(soc["macs"]))))
+    )
     source = tmp_path / "board.dts"
     source.write_text(text)
-    answer = subprocess.run(["dtc", "-O", "dtb", "-o", tmp_path / "board.dtb", source],
-                            capture_output=True, text=True)
+    answer = subprocess.run(
+        ["dtc", "-O", "dtb", "-o", tmp_path / "board.dtb", source], capture_output=True, text=True
+    )
     assert answer.returncode == 0 and not answer.stderr
     assert len(soc["macs"]) == board_class(board).ports
     assert text.count("cpu@") == soc["cpu"]["harts"]
     assert soc["offloads"] == (nic == "offload")
-    assert text.count("moderato,peer") == 2*(nic == "flows")
+    assert text.count("moderato,peer") == 2 * (nic == "flows")
     programs = files(soc).read_bytes()
     assert [program in programs for program in (b"bin/flowtable\0", b"bin/xdp\0", b"bin/pin\0")] == [
-        nic == "flows", nic == "flows", soc["cpu"]["harts"] > 1]
+        nic == "flows",
+        nic == "flows",
+        soc["cpu"]["harts"] > 1,
+    ]
     queues = nic == "offload" and soc["cpu"]["harts"] > 1
     assert ("tx1_irq" in soc["macs"][0]) == ('"tx1"' in text) == queues
     fixed = nic != "liteeth" and soc["link"] == "fixed"
@@ -115,9 +128,10 @@ def test_device_tree(built, tmp_path):
 def test_linux_knows_the_clock_that_the_pll_makes(built):
     """LiteX takes what is a percent away from what was asked for. CLKOS2 is fed back."""
     _board, _nic, folder = built
-    pll, = re.findall(r"^EHXPLLL #\((.*?)\) EHXPLLL", (folder / "top.v").read_text(),
-                      re.MULTILINE | re.DOTALL)
-    by   = {name: int(value) for name, value in re.findall(r"\.(\w+_DIV)\s+\(\d+'d(\d+)\)", pll)}
+    (pll,) = re.findall(
+        r"^EHXPLLL #\((.*?)\) EHXPLLL", (folder / "top.v").read_text(), re.MULTILINE | re.DOTALL
+    )
+    by = {name: int(value) for name, value in re.findall(r"\.(\w+_DIV)\s+\(\d+'d(\d+)\)", pll)}
     sys2x = 100e6 / by["CLKI_DIV"] * by["CLKFB_DIV"] * by["CLKOS2_DIV"] / by["CLKOP_DIV"]
     assert json.loads((folder / "soc.json").read_text())["sys_clk_hz"] == round(sys2x / 2)
 

@@ -33,9 +33,13 @@ PINS = {"clk100": "P3", "eth_clocks_rx": "L20", "button": "H2", "led": "E16", "l
 
 
 def constraints(**rates):
-    return "".join([*(f'LOCATE COMP "{pin}" SITE "{site}";\n' for pin, site in PINS.items()),
-                    *(f'IOBUF PORT "{pin}" IO_TYPE=LVCMOS25;\n' for pin in PINS),
-                    *(f'FREQUENCY PORT "{pin}" {rate} MHz;\n' for pin, rate in rates.items())])
+    return "".join(
+        [
+            *(f'LOCATE COMP "{pin}" SITE "{site}";\n' for pin, site in PINS.items()),
+            *(f'IOBUF PORT "{pin}" IO_TYPE=LVCMOS25;\n' for pin in PINS),
+            *(f'FREQUENCY PORT "{pin}" {rate} MHz;\n' for pin, rate in rates.items()),
+        ]
+    )
 
 
 @pytest.fixture
@@ -48,15 +52,17 @@ def folder(tmp_path):
 def test_bitstream_and_report(folder, small):
     (folder / "top.lpf").write_text(constraints(clk100=100.0, eth_clocks_rx=125.0))
     netlist = ecp5_tools.synthesis(folder, small)
-    routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1, small)
-    made    = ecp5_tools.bitstream(routed)
+    routed = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1, small)
+    made = ecp5_tools.bitstream(routed)
     assert (made / "top.bit").read_bytes().startswith(b"\xff\x00Part: LFE5UM5G-45F")
     assert "SDR" in (made / "top.svf").read_text()
 
     result = report.load(routed)
     clocks = {clock.name: clock for clock in report.clocks(result, DESIGN)}
     assert {name: clock.wanted for name, clock in clocks.items()} == {
-        "clk100": 100, "eth_clocks_rx": 125}
+        "clk100": 100,
+        "eth_clocks_rx": 125,
+    }
     assert all(clock.met for clock in clocks.values())
     assert bitstream.missed({1: [*clocks.values()]}) == []
 
@@ -69,8 +75,10 @@ def test_bitstream_and_report(folder, small):
     areas = report.area(report.load(netlist, "top.json"), DESIGN)
     assert areas["CPU"]["FF"] == 32
     assert areas["MACs"]["LUT RAM"] == areas["all"]["LUT RAM"] > 0
-    assert all(areas["all"][kind] == sum(counts[kind] for name, counts in areas.items()
-                                         if name != "all") for kind in report.RESOURCES)
+    assert all(
+        areas["all"][kind] == sum(counts[kind] for name, counts in areas.items() if name != "all")
+        for kind in report.RESOURCES
+    )
     used, available = report.utilisation(result)["TRELLIS_FF"]
     assert used == areas["all"]["FF"] and available == 43848
 
@@ -80,8 +88,9 @@ def test_bitstream_and_report(folder, small):
     for name, clock in clocks.items():
         assert min(ends[name].values()) == pytest.approx(clock.reached, rel=0.01)
 
-    text = report.markdown("Test", areas, report.utilisation(result), {1: [*clocks.values()]},
-                           ends, ecp5_tools.versions())
+    text = report.markdown(
+        "Test", areas, report.utilisation(result), {1: [*clocks.values()]}, ends, ecp5_tools.versions()
+    )
     assert "yosys 0." in text and "| clk100 | 100.0 |" in text
     assert f"| clk100 | {ends['clk100']['CPU']:.1f} | " in text
 
@@ -91,16 +100,19 @@ def test_bitstream_and_report(folder, small):
 def test_failing_path_is_named(folder, rate):
     (folder / "top.lpf").write_text(constraints(clk100=rate, eth_clocks_rx=125.0))
     netlist = ecp5_tools.synthesis(folder, small=False)
-    routed  = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1, small=False)
-    result  = report.load(routed)
-    asked   = next(clock for name, clock in result["fmax"].items() if "clk100" in name)
+    routed = ecp5_tools.routing(netlist, folder / "top.lpf", DEVICE, 1, small=False)
+    result = report.load(routed)
+    asked = next(clock for name, clock in result["fmax"].items() if "clk100" in name)
     asked["constraint"] = 400 * ecp5_tools.MARGIN
     slow = report.clocks(result, DESIGN)
-    with pytest.raises(BuildError, match=r"seed 1: clk100 reaches \d+\.\d of 400\.0 MHz; .*"
-                                         r"ModeratoCluster_count\S+ \(CPU\) to"):
+    with pytest.raises(
+        BuildError,
+        match=r"seed 1: clk100 reaches \d+\.\d of 400\.0 MHz; .*"
+        r"ModeratoCluster_count\S+ \(CPU\) to",
+    ):
         bitstream.missed({1: slow})
     fast = [replace(clock, wanted=1.0) for clock in slow]
-    line, = bitstream.missed({1: slow, 2: fast})  # one that meets timing is enough
+    (line,) = bitstream.missed({1: slow, 2: fast})  # one that meets timing is enough
     assert line.startswith("seed 1: clk100 reaches ")
     asked["constraint"] = 2000 * ecp5_tools.MARGIN
     with pytest.raises(BuildError, match=r"clk100 to eth_clocks_rx reaches \d+\.\d of 2000\.0 MHz"):

@@ -33,23 +33,23 @@ from moderato.soc.cpu.netlist import cluster
 from moderato.soc.linux import userspace
 from moderato.soc.linux.kernel import Choice
 from moderato.soc.soc import plic_sources
+from moderato.soc.verilog import sources
 from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT
-from moderato.soc.verilog import sources
 
-HERE   = Path(__file__).parent
+HERE = Path(__file__).parent
 SYSTEM = System(nic=OFFLOAD, kernel=Choice("ptp"))
-LINK   = 1000            # Mb/s
-PPM    = 37
-DELAY  = 1000            # ns, of the wire
-SLAVE, MASTER = 1, 0     # the MACs at its ends, and their numbers
-WITNESS_BASE = 0xf200_0000, 0xf201_0000  # of both MACs
+LINK = 1000  # Mb/s
+PPM = 37
+DELAY = 1000  # ns, of the wire
+SLAVE, MASTER = 1, 0  # the MACs at its ends, and their numbers
+WITNESS_BASE = 0xF200_0000, 0xF201_0000  # of both MACs
 SAMPLE_BITS, SAMPLES = 18, 512  # a sample in 2**18 clocks, 2.6 ms
-TOLD     = 100           # the last ones of them, 0.26 s
-SYNC     = -6            # log2 of the seconds between two Sync messages
-SETTLED  = 0.5           # seconds from the slave's first offset to where its clock is trusted
-SECONDS  = 1.3           # of simulated time, in all
-FAST     = 1000          # simulated seconds in one, at most: no host is there to keep pace with
+TOLD = 100  # the last ones of them, 0.26 s
+SYNC = -6  # log2 of the seconds between two Sync messages
+SETTLED = 0.5  # seconds from the slave's first offset to where its clock is trusted
+SECONDS = 1.3  # of simulated time, in all
+FAST = 1000  # simulated seconds in one, at most: no host is there to keep pace with
 CONFIG = f"""\
 [global]
 network_transport L2
@@ -70,12 +70,13 @@ verbose 1
 class Witness(LiteXModule):
     """A clock in 2**-32 ns: each 2**SAMPLE_BITS clocks a number of 64 bits, sample n at `bus` address
     8*(n % SAMPLES)."""
+
     def __init__(self, clock):
-        storage = Memory(32, 2*SAMPLES)
-        port    = storage.get_port(write_capable=True)
+        storage = Memory(32, 2 * SAMPLES)
+        port = storage.get_port(write_capable=True)
         self.specials += storage, port
         self.memory = memory = wishbone.SRAM(storage, read_only=True)
-        self.bus    = memory.bus
+        self.bus = memory.bus
 
         # # #
 
@@ -95,15 +96,18 @@ class Witness(LiteXModule):
 
 class Node(SimSoC):
     """The lab's SoC, with witnesses; the other box has the same one."""
+
     def __init__(self, config: SimConfig):
         self.told = [config.sys_clk_hz * (1 + number * PPM / 1e6) for number in (0, 1)]
         SimSoC.__init__(self, config)
         for number, mac in enumerate(self.macs):
             witness = Witness(mac.clock)
             self.add_module(name=f"witness{number}", module=witness)
-            self.bus.add_slave(f"witness{number}", witness.bus,
-                               SoCRegion(origin=WITNESS_BASE[number], size=8*SAMPLES, mode="r",
-                                         cached=False))
+            self.bus.add_slave(
+                f"witness{number}",
+                witness.bus,
+                SoCRegion(origin=WITNESS_BASE[number], size=8 * SAMPLES, mode="r", cached=False),
+            )
 
     def mac_options(self, number):
         return {**SimSoC.mac_options(self, number), "sys_clk_freq": self.told[number]}
@@ -123,16 +127,18 @@ def verilog() -> Path:
 
 # The guest ----------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Result:
     """said: offsets in ns that the slave's ptp4l printed when its clock was settled. true: how far it
     really was ahead then, sampled. first: what ptp4l said of it at first. ppm: its correction."""
-    said:  list[float]
-    true:  list[float]
+
+    said: list[float]
+    true: list[float]
     first: float
-    ppm:   float
+    ppm: float
     delay: list[float]
-    log:   str
+    log: str
 
 
 def put(guest: Session, machine: Machine, program: Path, name: str):
@@ -144,32 +150,48 @@ def measure() -> Result:
     m = around(verilog(), LINK, SYSTEM)
     words = userspace.compiled("words", HERE / "words.c", userspace.toolchain())
     ready = state.loaded(m, True)
-    with boxes.joined([ready, ready], DELAY) as made, boxes.opened(made) as (slave, master), \
-            GuestOutput(m.sys_clk_hz) as output:
+    with (
+        boxes.joined([ready, ready], DELAY) as made,
+        boxes.opened(made) as (slave, master),
+        GuestOutput(m.sys_clk_hz) as output,
+    ):
         for guest in slave, master:
             guest.call("link", mbps=LINK)
             put(guest, m, userspace.ptp4l(), "ptp4l")
             put(guest, m, words, "words")
             guest.check(f"echo '{CONFIG}' > /tmp/ptp.conf")
         end = together(slave, master) + round(SECONDS * m.sys_clk_hz)
-        started = [box.with_fields(until=end, link_mbps=LINK, pace=FAST, keys=ptp4l(port, options))
-                   for box, (port, options) in zip(made, (
-                       (SLAVE, "-s --first_step_threshold 0.000001"), (MASTER, "--priority1 1")),
-                       strict=True)]
+        started = [
+            box.with_fields(until=end, link_mbps=LINK, pace=FAST, keys=ptp4l(port, options))
+            for box, (port, options) in zip(
+                made,
+                ((SLAVE, "-s --first_step_threshold 0.000001"), (MASTER, "--priority1 1")),
+                strict=True,
+            )
+        ]
         boxes.Running(started, [slave, master], output).result()
-        true = [(ahead - behind) / 2**32 for ahead, behind in
-                zip(samples(slave, SLAVE, end), samples(master, MASTER, end), strict=True)]
+        true = [
+            (ahead - behind) / 2**32
+            for ahead, behind in zip(
+                samples(slave, SLAVE, end), samples(master, MASTER, end), strict=True
+            )
+        ]
         said = slave.check("cat /tmp/log")
         log = said + master.check("cat /tmp/log")
-    offsets = [tuple(map(float, line)) for line in re.findall(
-        r"ptp4l\[([\d.]+)\]: master offset +(-?\d+) s2 freq +([+-]\d+) path delay +(-?\d+)", said)]
+    offsets = [
+        tuple(map(float, line))
+        for line in re.findall(
+            r"ptp4l\[([\d.]+)\]: master offset +(-?\d+) s2 freq +([+-]\d+) path delay +(-?\d+)", said
+        )
+    ]
     times = [float(time) for time in re.findall(r"ptp4l\[([\d.]+)\]: master offset", said)]
     first = float(re.search(r"master offset +(-?\d+) s0", said)[1])
     settled = times[0] + SETTLED
     kept = [line for line in offsets if line[0] > settled]
     # ptp4l says what it takes off the clock's rate.
-    return Result([line[1] for line in kept], true, first, -kept[-1][2] / 1000,
-                  [line[3] for line in kept], log)
+    return Result(
+        [line[1] for line in kept], true, first, -kept[-1][2] / 1000, [line[3] for line in kept], log
+    )
 
 
 def together(*guests: Session) -> int:
@@ -196,12 +218,21 @@ def samples(guest: Session, mac: int, cycle: int) -> list[int]:
 
 def report(result: Result) -> str:
     def line(name, values):
-        return (f"{name}: mean {statistics.mean(values):+.1f} ns, standard deviation "
-                f"{statistics.pstdev(values):.1f} ns, {min(values):+.1f} to {max(values):+.1f} ns, "
-                f"{len(values)} values")
-    return "\n".join([f"first offset: {result.first:.0f} ns", f"correction: {result.ppm:+.3f} ppm",
-                      line("offset, as ptp4l says", result.said), line("offset, true", result.true),
-                      line("path delay", result.delay)])
+        return (
+            f"{name}: mean {statistics.mean(values):+.1f} ns, standard deviation "
+            f"{statistics.pstdev(values):.1f} ns, {min(values):+.1f} to {max(values):+.1f} ns, "
+            f"{len(values)} values"
+        )
+
+    return "\n".join(
+        [
+            f"first offset: {result.first:.0f} ns",
+            f"correction: {result.ppm:+.3f} ppm",
+            line("offset, as ptp4l says", result.said),
+            line("offset, true", result.true),
+            line("path delay", result.delay),
+        ]
+    )
 
 
 def main():

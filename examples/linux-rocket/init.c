@@ -15,7 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define PORTS	2
+#define PORTS 2
 
 static void check(int result, const char *what)
 {
@@ -76,7 +76,7 @@ int main(void)
 	char line[80];
 	int file;
 
-	klogctl(8, NULL, 5);	/* warnings and worse */
+	klogctl(8, NULL, 5); /* warnings and worse */
 	check(mount("proc", "/proc", "proc", 0, NULL), "/proc");
 
 	file = open("/moderato.ko", O_RDONLY | O_CLOEXEC);

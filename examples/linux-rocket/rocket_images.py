@@ -15,7 +15,7 @@ from moderato.soc.linux.rootfs import Entry, archive
 from moderato.toolchain import debian
 from moderato.toolchain.cache import artifact, run
 
-HERE    = Path(__file__).parent
+HERE = Path(__file__).parent
 OPENSBI = Path("/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
 
 # From the begin of RAM, whose first 2 MiB LiteX leaves to OpenSBI.
@@ -30,8 +30,13 @@ def images(verilog: Path) -> list[tuple[Path, int]]:
     if KERNEL + linux.size > DTB:
         raise ValueError(f"the kernel takes {linux.size:#x} bytes: put DTB further away")
     tree = device_tree(soc, json.loads((verilog / "csr.json").read_text()), files.stat().st_size)
-    return [(rom(reset, ram), reset), (opensbi(), ram), (linux.image, ram + KERNEL),
-            (tree, ram + DTB), (files, ram + INITRD)]
+    return [
+        (rom(reset, ram), reset),
+        (opensbi(), ram),
+        (linux.image, ram + KERNEL),
+        (tree, ram + DTB),
+        (files, ram + INITRD),
+    ]
 
 
 def opensbi() -> Path:
@@ -42,13 +47,28 @@ def opensbi() -> Path:
 def rom(base: int, ram: int) -> Path:
     """The boot ROM: from reset to OpenSBI."""
     source, script = HERE / "start.S", Path(firmware.__file__).with_name("boot.ld")
-    defines = [f"-DOPENSBI_BASE={ram:#x}", f"-DKERNEL_BASE={ram + KERNEL:#x}",
-               f"-DDTB_BASE={ram + DTB:#x}"]
+    defines = [
+        f"-DOPENSBI_BASE={ram:#x}",
+        f"-DKERNEL_BASE={ram + KERNEL:#x}",
+        f"-DDTB_BASE={ram + DTB:#x}",
+    ]
 
     def build(directory: Path):
         elf = directory / "rom.elf"
-        run([f"{firmware.CROSS}gcc", "-march=rv64imac_zicsr", "-mabi=lp64", "-nostdlib", *defines,
-             f"-Wl,--defsym=BASE={base:#x}", f"-Wl,-T,{script}", "-o", elf, source])
+        run(
+            [
+                f"{firmware.CROSS}gcc",
+                "-march=rv64imac_zicsr",
+                "-mabi=lp64",
+                "-nostdlib",
+                *defines,
+                f"-Wl,--defsym=BASE={base:#x}",
+                f"-Wl,-T,{script}",
+                "-o",
+                elf,
+                source,
+            ]
+        )
         run([f"{firmware.CROSS}objcopy", "-O", "binary", elf, directory / "rom.bin"])
 
     inputs = [source, script, " ".join(defines), hex(base), debian.version(firmware.COMPILER)]
@@ -57,14 +77,15 @@ def rom(base: int, ram: int) -> Path:
 
 def initramfs() -> Path:
     """/init, the driver, and what both expect."""
-    files = {"init": userspace.compiled("init", HERE / "init.c", userspace.toolchain(userspace.RV64)),
-             "moderato.ko": driver(choice=kernel.RV64)}
+    files = {
+        "init": userspace.compiled("init", HERE / "init.c", userspace.toolchain(userspace.RV64)),
+        "moderato.ko": driver(choice=kernel.RV64),
+    }
 
     def build(directory: Path):
         entries = [Entry(name, stat.S_IFDIR | 0o755) for name in ("dev", "proc")]
         entries.append(Entry("dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
-        entries += [Entry(name, stat.S_IFREG | 0o755, file.read_bytes())
-                    for name, file in files.items()]
+        entries += [Entry(name, stat.S_IFREG | 0o755, file.read_bytes()) for name, file in files.items()]
         (directory / "initramfs.cpio").write_bytes(archive(entries))
 
     return artifact("rocket-rootfs", [*files.values(), Path(__file__)], build) / "initramfs.cpio"
@@ -76,7 +97,9 @@ def device_tree(soc: dict, csr: dict, initrd_size: int) -> Path:
     OpenSBI says itself which memory it takes.
     """
     macs = "".join(mac_node(mac, port, Options()) for port, mac in enumerate(soc["macs"]))
-    source = generate_dts(csr, initrd_start=INITRD, initrd_size=initrd_size) + f"""
+    source = (
+        generate_dts(csr, initrd_start=INITRD, initrd_size=initrd_size)
+        + f"""
 &{{/chosen}} {{
     bootargs = "console=liteuart quiet";
     rng-seed = [{RNG_SEED.hex()}];
@@ -91,10 +114,13 @@ def device_tree(soc: dict, csr: dict, initrd_size: int) -> Path:
 &{{/soc}} {{
 {macs}}};
 """
+    )
 
     def build(directory: Path):
         (directory / "soc.dts").write_text(source)
         run(["dtc", "-q", "-o", directory / "soc.dtb", directory / "soc.dts"])
 
-    return artifact("rocket-devicetree", [source, debian.version("device-tree-compiler")],
-                    build) / "soc.dtb"
+    return (
+        artifact("rocket-devicetree", [source, debian.version("device-tree-compiler")], build)
+        / "soc.dtb"
+    )

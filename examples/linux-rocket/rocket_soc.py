@@ -22,18 +22,19 @@ from migen import FSM, If, Memory, NextState, NextValue, Signal, log2_int
 from moderato import add_moderato
 from moderato.sim.sim_soc import SimConfig, SimPlatform, Simulated, write
 from moderato.soc.soc import describe
+from moderato.soc.verilog import sources
 from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT, pyproject
-from moderato.soc.verilog import sources
 
-MACS         = 2
+MACS = 2
 PLIC_SOURCES = 8  # that the netlist has
-TIMER        = 100  # cycles in which its clock counts one
+TIMER = 100  # cycles in which its clock counts one
 
 
 class PackagedRocket(Rocket):
     """LiteX's class with the netlists of PyPI's package, which are older: of other names, with an FPU
     in none but `full`."""
+
     names = {"linux": "LitexLinuxConfig", "full": "LitexFullConfig"}
 
     @staticmethod
@@ -43,7 +44,7 @@ class PackagedRocket(Rocket):
     @staticmethod
     def add_sources(platform, variant):
         folder = package() / "pythondata_cpu_rocket" / "verilog"
-        name   = f"freechips.rocketchip.system.{PackagedRocket.names[variant]}"
+        name = f"freechips.rocketchip.system.{PackagedRocket.names[variant]}"
         platform.add_sources(folder / "generated-src", f"{name}.v", f"{name}.behav_srams.v")
         platform.add_sources(folder / "vsrc", "plusarg_reader.v", "AsyncResetReg.v", "EICG_wrapper.v")
 
@@ -60,22 +61,23 @@ def package() -> Path:
 
 class AXIRAM(LiteXModule):
     """Memory at an AXI port, a burst at a time and a beat a clock. Its array is `main_ram`."""
+
     def __init__(self, bus, size):
-        width = bus.data_width//8
-        array = Memory(bus.data_width, size//width, name="main_ram")
-        port  = array.get_port(write_capable=True, we_granularity=8, async_read=True)
+        width = bus.data_width // 8
+        array = Memory(bus.data_width, size // width, name="main_ram")
+        port = array.get_port(write_capable=True, we_granularity=8, async_read=True)
         self.specials += array, port
 
         # # #
 
         address = Signal.like(port.adr)
-        left    = Signal.like(bus.ar.len)
-        name    = Signal.like(bus.ar.id)
+        left = Signal.like(bus.ar.len)
+        name = Signal.like(bus.ar.id)
 
         def begin(channel):
             return [
                 channel.ready.eq(1),
-                NextValue(address, channel.addr[log2_int(width):]),
+                NextValue(address, channel.addr[log2_int(width) :]),
                 NextValue(left, channel.len),
                 NextValue(name, channel.id),
             ]
@@ -89,32 +91,40 @@ class AXIRAM(LiteXModule):
             bus.b.id.eq(name),
         ]
         self.fsm = fsm = FSM(reset_state="IDLE")
-        fsm.act("IDLE",
-            If(bus.aw.valid,
+        fsm.act(
+            "IDLE",
+            If(
+                bus.aw.valid,
                 *begin(bus.aw),
                 NextState("WRITE"),
-            ).Elif(bus.ar.valid,
+            ).Elif(
+                bus.ar.valid,
                 *begin(bus.ar),
                 NextState("READ"),
             ),
         )
-        fsm.act("READ",
+        fsm.act(
+            "READ",
             bus.r.valid.eq(1),
-            If(bus.r.ready,
+            If(
+                bus.r.ready,
                 NextValue(address, address + 1),
                 NextValue(left, left - 1),
                 If(bus.r.last, NextState("IDLE")),
             ),
         )
-        fsm.act("WRITE",
+        fsm.act(
+            "WRITE",
             bus.w.ready.eq(1),
-            If(bus.w.valid,
+            If(
+                bus.w.valid,
                 port.we.eq(bus.w.strb),
                 NextValue(address, address + 1),
                 If(bus.w.last, NextState("ANSWER")),
             ),
         )
-        fsm.act("ANSWER",
+        fsm.act(
+            "ANSWER",
             bus.b.valid.eq(1),
             If(bus.b.ready, NextState("IDLE")),
         )
@@ -125,27 +135,50 @@ class LinuxSoC(Simulated, SoCCore):
         platform = SimPlatform(config)
         CPUS["rocket"] = PackagedRocket
         self.take_pads(platform, config.macs)
-        SoCCore.__init__(self, platform, config.sys_clk_hz, cpu_type="rocket", cpu_variant=variant,
-                         integrated_rom_size=config.rom_bytes, integrated_sram_size=0,
-                         uart_name="sim", with_timer=False)
+        SoCCore.__init__(
+            self,
+            platform,
+            config.sys_clk_hz,
+            cpu_type="rocket",
+            cpu_variant=variant,
+            integrated_rom_size=config.rom_bytes,
+            integrated_sram_size=0,
+            uart_name="sim",
+            with_timer=False,
+        )
         self.ram = AXIRAM(self.cpu.mem_axi, config.ram_bytes)
         # LiteX rounds its region of I/O up, beyond the begin of this one, which is cached all the same.
-        self.bus.add_region("main_ram", SoCRegion(
-            origin=self.mem_map["main_ram"], size=config.ram_bytes, mode="rwx", cached=False))
+        self.bus.add_region(
+            "main_ram",
+            SoCRegion(origin=self.mem_map["main_ram"], size=config.ram_bytes, mode="rwx", cached=False),
+        )
 
         self.names = [f"eth{number}" for number in range(config.macs)]
-        self.connect([
-            add_moderato(self, phy=phy, name=name, phy_cd="sys", coherent=True,
-                         **self.mac_options(number))
-            for number, (name, phy) in enumerate(zip(self.names, self.make_phys(config.sys_clk_hz)))])
+        self.connect(
+            [
+                add_moderato(
+                    self, phy=phy, name=name, phy_cd="sys", coherent=True, **self.mac_options(number)
+                )
+                for number, (name, phy) in enumerate(zip(self.names, self.make_phys(config.sys_clk_hz)))
+            ]
+        )
 
     def describe(self):
-        cpu  = {"core": "rocket", "isa": "rv64imac", "harts": 1}
-        macs = [{"base": self.bus.regions[name].origin, "size": self.bus.regions[name].size,
-                 "rx_irq": self.irq.locs[f"{name}_rx"], "tx_irq": self.irq.locs[f"{name}_tx"]}
-                for name in self.names]
-        soc  = {**describe(self, cpu, PLIC_SOURCES, "moderato", macs), "gated_clocks": True,
-                "timebase_hz": self.sys_clk_freq//TIMER}
+        cpu = {"core": "rocket", "isa": "rv64imac", "harts": 1}
+        macs = [
+            {
+                "base": self.bus.regions[name].origin,
+                "size": self.bus.regions[name].size,
+                "rx_irq": self.irq.locs[f"{name}_rx"],
+                "tx_irq": self.irq.locs[f"{name}_tx"],
+            }
+            for name in self.names
+        ]
+        soc = {
+            **describe(self, cpu, PLIC_SOURCES, "moderato", macs),
+            "gated_clocks": True,
+            "timebase_hz": self.sys_clk_freq // TIMER,
+        }
         for device in soc["uart"], *soc["macs"]:  # LiteX counts from 0, Rocket's PLIC from 1
             device |= {name: irq + 1 for name, irq in device.items() if name.endswith("irq")}
         return soc
@@ -153,8 +186,13 @@ class LinuxSoC(Simulated, SoCCore):
 
 def verilog() -> Path:
     """A folder with the Verilog, soc.json and csr.json, from the build cache."""
-    inputs = [Path(__file__), package().name, *sorted((ROOT / "integrate").glob("*.py")),
-              ROOT / "sim/sim_soc.py", *sources()]
+    inputs = [
+        Path(__file__),
+        package().name,
+        *sorted((ROOT / "integrate").glob("*.py")),
+        ROOT / "sim/sim_soc.py",
+        *sources(),
+    ]
 
     def build(folder: Path):
         run([sys.executable, __file__, folder])
@@ -165,8 +203,9 @@ def verilog() -> Path:
 def main(folder):
     soc = LinuxSoC(SimConfig(macs=MACS))
     write(soc, Path(folder))
-    Path(folder, "csr.json").write_text(get_csr_json(
-        csr_regions=soc.csr_regions, constants=soc.constants, mem_regions=soc.mem_regions))
+    Path(folder, "csr.json").write_text(
+        get_csr_json(csr_regions=soc.csr_regions, constants=soc.constants, mem_regions=soc.mem_regions)
+    )
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from moderato.sim.harness.build import simulator
 from moderato.sim.lab.run.session import Session
 from moderato.sim.sim_soc import SimConfig
 
-BOOT     = 200_000_000  # cycles: several times what it takes
-FRAMES   = 100
+BOOT = 200_000_000  # cycles: several times what it takes
+FRAMES = 100
 COMPLAINTS = "WARNING", "BUG", "Oops", "moderato_", "timed out"
 
 
@@ -40,7 +40,9 @@ def test_forwards():
     soc = json.loads((folder / "soc.json").read_text())
     with Session(simulator(folder), load=images(folder)) as guest:
         up = guest.call("expect", text="MODERATO-UP on riscv64", max_cycles=BOOT)
-        print(f"up after {up['cycle']/1e6:.1f} M cycles, {up['cycle']/up['cpu_seconds']/1e3:.0f} kHz")
+        print(
+            f"up after {up['cycle'] / 1e6:.1f} M cycles, {up['cycle'] / up['cpu_seconds'] / 1e3:.0f} kHz"
+        )
         for octets in 64, 333, 1518:
             forward(guest, octets, load=2 if octets == 64 else 10)
         told = tell(guest)

@@ -23,10 +23,18 @@ from moderato.sim.lab.run.machine import around, machine
 from moderato.sim.lab.show.columns import columns
 
 VARIANT = "napi-tx-off"
-OCTETS  = 64
+OCTETS = 64
 SECONDS = 0.2
-AS_OURS = {"icache_size": 16384, "icache_ways": 4, "dcache_size": 16384, "dcache_ways": 4,
-           "itlb_size": 4, "dtlb_size": 4, "icache_width": 64, "dcache_width": 64}
+AS_OURS = {
+    "icache_size": 16384,
+    "icache_ways": 4,
+    "dcache_size": 16384,
+    "dcache_ways": 4,
+    "itlb_size": 4,
+    "dtlb_size": 4,
+    "icache_width": 64,
+    "dcache_width": 64,
+}
 STOCK, OURS = "VexRiscv-SMP", "our cluster"
 SYSTEMS = {STOCK: lambda: around(verilog(**AS_OURS)), OURS: machine}
 
@@ -34,8 +42,9 @@ SYSTEMS = {STOCK: lambda: around(verilog(**AS_OURS)), OURS: machine}
 @dataclass(frozen=True)
 class Row:
     """boot: cycles from reset to the shell."""
-    system:  str
-    boot:    int
+
+    system: str
+    boot: int
     profile: Profile
 
     @property
@@ -46,13 +55,14 @@ class Row:
     @property
     def cycles_a_beat(self) -> float:
         """How long the MACs ask for one at their way into memory, in the steady state."""
-        uses = [uses for client, uses in self.profile.memory.items()
-                if client.startswith(("DMA", "MAC"))]
+        uses = [
+            uses for client, uses in self.profile.memory.items() if client.startswith(("DMA", "MAC"))
+        ]
         return sum(sum(each.values()) for each in uses) / sum(each["beats"] for each in uses)
 
 
 def measure(system: str, progress=lambda share: None) -> Row:
-    of    = SYSTEMS[system]()
+    of = SYSTEMS[system]()
     ready = state.ready(of, VARIANT)
     with state.booted(of).open() as session:
         boot = session.call("run", cycles=1)["cycle"] - 1
@@ -65,20 +75,52 @@ def table(rows: list[Row]) -> str:
     for row in rows:
         result, frames = row.profile.result, row.profile.counts["forwarded"]
         causes = attribution.by_cause(row.profile)
-        busy   = {name: causes[name] for name in attribution.CAUSES if name != "idle"}
-        lines.append([
-            row.system, f"{row.boot / 1e6:.1f} M",
-            f"{result.offered_fps:.0f}", f"{row.per_second:.0f}",
-            *(str(result.total(name)) for name in ("rx_interrupts", "tx_interrupts",
-                                                   "dropped_at_ring", "dropped_at_fifo")),
-            *map(str, [round(sum(busy.values()) / frames),
-                       *attribution.per_frame(busy, frames).values()]),
-            f"{result.cpu_idle_percent:.0f} %", f"{row.cycles_a_beat:.1f}"])
-    head = ["system", "boot", "offered", "forwarded", "Rx", "Tx", "at ring", "at FIFO", "all",
-            *(name for name in attribution.CAUSES if name != "idle"), "idle", "a beat"]
-    return "\n".join(columns([head, *lines], group={
-        "frames/s:": range(2, 4), "interrupts:": range(4, 6), "dropped:": range(6, 8),
-        "CPU cycles a frame:": range(8, 15), "CPU:": range(15, 16), "DMA:": range(16, 17)}))
+        busy = {name: causes[name] for name in attribution.CAUSES if name != "idle"}
+        lines.append(
+            [
+                row.system,
+                f"{row.boot / 1e6:.1f} M",
+                f"{result.offered_fps:.0f}",
+                f"{row.per_second:.0f}",
+                *(
+                    str(result.total(name))
+                    for name in ("rx_interrupts", "tx_interrupts", "dropped_at_ring", "dropped_at_fifo")
+                ),
+                *map(
+                    str,
+                    [round(sum(busy.values()) / frames), *attribution.per_frame(busy, frames).values()],
+                ),
+                f"{result.cpu_idle_percent:.0f} %",
+                f"{row.cycles_a_beat:.1f}",
+            ]
+        )
+    head = [
+        "system",
+        "boot",
+        "offered",
+        "forwarded",
+        "Rx",
+        "Tx",
+        "at ring",
+        "at FIFO",
+        "all",
+        *(name for name in attribution.CAUSES if name != "idle"),
+        "idle",
+        "a beat",
+    ]
+    return "\n".join(
+        columns(
+            [head, *lines],
+            group={
+                "frames/s:": range(2, 4),
+                "interrupts:": range(4, 6),
+                "dropped:": range(6, 8),
+                "CPU cycles a frame:": range(8, 15),
+                "CPU:": range(15, 16),
+                "DMA:": range(16, 17),
+            },
+        )
+    )
 
 
 def main():

@@ -23,17 +23,18 @@ from moderato.soc.cpu.config import LINE_BYTES
 from moderato.soc.cpu.stock import provide
 from moderato.soc.memory import WORD, IntegratedRAM, MemoryPort
 from moderato.soc.soc import describe
+from moderato.soc.verilog import sources
 from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT
-from moderato.soc.verilog import sources
 
-MACS         = 2
+MACS = 2
 PLIC_SOURCES = 31  # that the cluster always has
-PACKAGES     = "litedram", "pythondata-cpu-vexriscv"
+PACKAGES = "litedram", "pythondata-cpu-vexriscv"
 
 
 class NativeRAM(IntegratedRAM):
     """The lab's RAM behind two of LiteDRAM's native ports: a command a cycle, in turns if both ask."""
+
     def __init__(self, ports, size, latency):
         memory = MemoryPort()
         IntegratedRAM.__init__(self, memory, size, latency)
@@ -50,7 +51,8 @@ class NativeRAM(IntegratedRAM):
             reads = Signal(latency)
             self.sync += reads.eq(Cat(get & ~port.cmd.we, reads))
             self.comb += [
-                If(get,
+                If(
+                    get,
                     memory.cmd.we.eq(port.cmd.we),
                     memory.cmd.addr.eq(port.cmd.addr),
                     memory.cmd.data.eq(port.wdata.data),
@@ -67,38 +69,66 @@ class LinuxSoC(Simulated, SoCCore):
     def __init__(self, config: SimConfig):
         platform = SimPlatform(config)
         self.take_pads(platform, config.macs)
-        SoCCore.__init__(self, platform, config.sys_clk_hz, cpu_type="vexriscv_smp",
-                         cpu_variant="linux", integrated_rom_size=config.rom_bytes,
-                         integrated_sram_size=0, uart_name="sim")
+        SoCCore.__init__(
+            self,
+            platform,
+            config.sys_clk_hz,
+            cpu_type="vexriscv_smp",
+            cpu_variant="linux",
+            integrated_rom_size=config.rom_bytes,
+            integrated_sram_size=0,
+            uart_name="sim",
+        )
         self.cpu.add_memory_buses(address_width=32, data_width=WORD)
         self.ram = NativeRAM(self.cpu.memory_buses, config.ram_bytes, config.ram_latency)
-        self.bus.add_region("main_ram", SoCRegion(
-            origin=self.mem_map["main_ram"], size=config.ram_bytes, mode="rwx"))
+        self.bus.add_region(
+            "main_ram", SoCRegion(origin=self.mem_map["main_ram"], size=config.ram_bytes, mode="rwx")
+        )
 
         self.names = [f"eth{number}" for number in range(config.macs)]
-        self.connect([
-            add_moderato(self, phy=phy, name=name, phy_cd="sys", **self.mac_options(number))
-            for number, (name, phy) in enumerate(zip(self.names, self.make_phys(config.sys_clk_hz)))])
+        self.connect(
+            [
+                add_moderato(self, phy=phy, name=name, phy_cd="sys", **self.mac_options(number))
+                for number, (name, phy) in enumerate(zip(self.names, self.make_phys(config.sys_clk_hz)))
+            ]
+        )
 
     def describe(self):
         cpu = {
-            "core": "vexriscv_smp", "netlist": self.cpu.cluster_name, "isa": "rv32ima",
-            "harts": self.cpu.cpu_count, "line": LINE_BYTES,
-            "icache": self.cpu.icache_size, "icache_ways": self.cpu.icache_ways,
-            "dcache": self.cpu.dcache_size, "dcache_ways": self.cpu.dcache_ways,
-            "itlb": self.cpu.itlb_size, "dtlb": self.cpu.dtlb_size,
+            "core": "vexriscv_smp",
+            "netlist": self.cpu.cluster_name,
+            "isa": "rv32ima",
+            "harts": self.cpu.cpu_count,
+            "line": LINE_BYTES,
+            "icache": self.cpu.icache_size,
+            "icache_ways": self.cpu.icache_ways,
+            "dcache": self.cpu.dcache_size,
+            "dcache_ways": self.cpu.dcache_ways,
+            "itlb": self.cpu.itlb_size,
+            "dtlb": self.cpu.dtlb_size,
         }
-        macs = [{"base": self.bus.regions[name].origin, "size": self.bus.regions[name].size,
-                 "rx_irq": self.irq.locs[f"{name}_rx"], "tx_irq": self.irq.locs[f"{name}_tx"]}
-                for name in self.names]
+        macs = [
+            {
+                "base": self.bus.regions[name].origin,
+                "size": self.bus.regions[name].size,
+                "rx_irq": self.irq.locs[f"{name}_rx"],
+                "tx_irq": self.irq.locs[f"{name}_tx"],
+            }
+            for name in self.names
+        ]
         return {**describe(self, cpu, PLIC_SOURCES, "moderato", macs), "gated_clocks": True}
 
 
 def verilog(**cpu) -> Path:
     """A folder with the Verilog, and soc.json, from the build cache. `cpu`: values of LiteX's class."""
     words = [f"{name}={value}" for name, value in cpu.items()]
-    inputs = [*words, Path(__file__), *sorted((ROOT / "integrate").glob("*.py")),
-              ROOT / "sim/sim_soc.py", *sources(*PACKAGES)]
+    inputs = [
+        *words,
+        Path(__file__),
+        *sorted((ROOT / "integrate").glob("*.py")),
+        ROOT / "sim/sim_soc.py",
+        *sources(*PACKAGES),
+    ]
 
     def build(folder: Path):
         run([sys.executable, __file__, folder, *words])

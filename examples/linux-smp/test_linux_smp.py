@@ -20,6 +20,7 @@ def test_elaborates(tmp_path, monkeypatch):
 
     The CPU's Verilog, which takes minutes, is left out.
     """
+
     def netlist(cpu) -> Path:
         stub = tmp_path / f"{cpu.cluster_name}.v"
         stub.write_text(f"module {cpu.cluster_name}; endmodule\n")

@@ -19,12 +19,15 @@ from litex_boards import targets
 from moderato import add_moderato
 
 known = [module.name for module in pkgutil.iter_modules(targets.__path__)]
-name  = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+name = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 if name not in known:
     near = [each for each in known if name and name in each] or difflib.get_close_matches(name, known)
     close = f"; did you mean {' or '.join(near[:3])}?" * bool(near)
-    print(f"litex-boards has no target {name!r}{close}"
-          f" ({len(known)} targets are files in {targets.__path__[0]})", file=sys.stderr)
+    print(
+        f"litex-boards has no target {name!r}{close}"
+        f" ({len(known)} targets are files in {targets.__path__[0]})",
+        file=sys.stderr,
+    )
     sys.exit(2)
 
 # A target makes its PHY and calls add_ethernet. The names of the PHY's clock domains are for this MAC,
@@ -42,8 +45,11 @@ class Builder(target.Builder):
 
     def __init__(self, *args, **options):
         if not macs:
-            add = ("add --with-ethernet" if "--with-ethernet" in inspect.getsource(target) else
-                   "that target has no Ethernet; name another, or do as ulx3s.py does")
+            add = (
+                "add --with-ethernet"
+                if "--with-ethernet" in inspect.getsource(target)
+                else "that target has no Ethernet; name another, or do as ulx3s.py does"
+            )
             print(f"{name}: this SoC has no Ethernet, so the MAC is not in it; {add}", file=sys.stderr)
             sys.exit(2)
         super().__init__(*args, **options)

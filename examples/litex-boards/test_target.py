@@ -15,31 +15,47 @@ import pytest
 from pythondata_cpu_vexriscv import data_location as CPU
 
 from moderato.boards.gateware import COMPILER, environment
+from moderato.soc.verilog import normalise
 from moderato.toolchain import debian, yowasp
 from moderato.toolchain.cache import LOG, BuildError, artifact, run
 from moderato.toolchain.project import ROOT
-from moderato.soc.verilog import normalise
 
-SCRIPT   = Path(__file__).with_name("target.py")
+SCRIPT = Path(__file__).with_name("target.py")
 PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen", "pythondata-cpu-vexriscv")
-ECPIX5   = "lambdaconcept_ecpix5"
-ULX3S    = "radiona_ulx3s"
+ECPIX5 = "lambdaconcept_ecpix5"
+ULX3S = "radiona_ulx3s"
 
 # Of a target: Yosys' files of the vendor's cells, and what the constraints say of Ethernet's clocks.
 TARGETS = {
-    ECPIX5: ("ecp5/cells_sim.v ecp5/cells_bb.v", "lpf", [
-        'FREQUENCY PORT "eth_rx_clk" 125.0 MHz;',
-        'FREQUENCY PORT "eth_tx_clk" 125.0 MHz;']),
-    ULX3S: ("ecp5/cells_sim.v ecp5/cells_bb.v", "lpf", [
-        'FREQUENCY PORT "eth_clocks_ref_clk" 50.0 MHz;']),
-    "digilent_arty": ("xilinx/cells_sim.v xilinx/cells_xtra.v", "xdc", [
-        "create_clock -name eth_rx_clk -period 40.0 [get_nets eth_rx_clk]",
-        "create_clock -name eth_tx_clk -period 40.0 [get_nets eth_tx_clk]",
-        *("set_clock_groups -group [get_clocks -include_generated_clocks -of [get_nets sys_clk]] "
-          f"-group [get_clocks -include_generated_clocks -of [get_nets eth_{side}_clk]] -asynchronous"
-          for side in ("rx", "tx"))]),
-    "sipeed_tang_primer_20k": ("gowin/cells_sim.v gowin/cells_xtra_gw2a.v", "sdc", [
-        "create_clock -name eth_clocks_ref_clk -period 20.0 [get_ports {eth_clocks_ref_clk}]"]),
+    ECPIX5: (
+        "ecp5/cells_sim.v ecp5/cells_bb.v",
+        "lpf",
+        ['FREQUENCY PORT "eth_rx_clk" 125.0 MHz;', 'FREQUENCY PORT "eth_tx_clk" 125.0 MHz;'],
+    ),
+    ULX3S: (
+        "ecp5/cells_sim.v ecp5/cells_bb.v",
+        "lpf",
+        ['FREQUENCY PORT "eth_clocks_ref_clk" 50.0 MHz;'],
+    ),
+    "digilent_arty": (
+        "xilinx/cells_sim.v xilinx/cells_xtra.v",
+        "xdc",
+        [
+            "create_clock -name eth_rx_clk -period 40.0 [get_nets eth_rx_clk]",
+            "create_clock -name eth_tx_clk -period 40.0 [get_nets eth_tx_clk]",
+            *(
+                "set_clock_groups -group [get_clocks -include_generated_clocks -of [get_nets sys_clk]] "
+                f"-group [get_clocks -include_generated_clocks -of [get_nets eth_{side}_clk]] "
+                "-asynchronous"
+                for side in ("rx", "tx")
+            ),
+        ],
+    ),
+    "sipeed_tang_primer_20k": (
+        "gowin/cells_sim.v gowin/cells_xtra_gw2a.v",
+        "sdc",
+        ["create_clock -name eth_clocks_ref_clk -period 20.0 [get_ports {eth_clocks_ref_clk}]"],
+    ),
 }
 
 # A cell of Gowin's that Yosys does not have.
@@ -54,9 +70,21 @@ def write(target, folder):
     """Runs the example as far as it goes without a vendor's tools; returns the folder of what it
     wrote for them, and LiteX's csr.json."""
     words = [SCRIPT.with_name("ulx3s.py")] if target == ULX3S else [SCRIPT, target, "--with-ethernet"]
-    done = subprocess.run([sys.executable, *words, "--build", "--no-compile", "--output-dir", folder,
-                           "--csr-json", folder / "csr.json"],
-                          capture_output=True, text=True, cwd=folder)
+    done = subprocess.run(
+        [
+            sys.executable,
+            *words,
+            "--build",
+            "--no-compile",
+            "--output-dir",
+            folder,
+            "--csr-json",
+            folder / "csr.json",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     normalise(folder / "gateware" / f"{target}.v")
     return folder / "gateware", json.loads((folder / "csr.json").read_text())
@@ -66,10 +94,16 @@ def read(target, code, contents=()):
     """Lets Yosys read Verilog with the CPU's and the vendor's cells, and with the files in
     `contents`. Raises BuildError if there is no such module or port."""
     cells = " ".join(f"+/{name}" for name in TARGETS[target][0].split())
-    files = {"top.v": code, "cpu.v": Path(CPU, "VexRiscv.v").read_text(), "missing.v": MISSING,
-             **{file.name: file.read_text() for file in contents}}
-    script = (f"read_verilog -lib {cells} missing.v; read_verilog cpu.v top.v; "
-              f"hierarchy -check -top {target}; proc")
+    files = {
+        "top.v": code,
+        "cpu.v": Path(CPU, "VexRiscv.v").read_text(),
+        "missing.v": MISSING,
+        **{file.name: file.read_text() for file in contents},
+    }
+    script = (
+        f"read_verilog -lib {cells} missing.v; read_verilog cpu.v top.v; "
+        f"hierarchy -check -top {target}; proc"
+    )
 
     def build(folder):
         for name, text in files.items():
@@ -80,8 +114,10 @@ def read(target, code, contents=()):
 
 
 # Another ECP5 is among our own boards' tests.
-@pytest.mark.parametrize("target", [
-    pytest.param(target, marks=[pytest.mark.slow] * (target in (ECPIX5, ULX3S))) for target in TARGETS])
+@pytest.mark.parametrize(
+    "target",
+    [pytest.param(target, marks=[pytest.mark.slow] * (target in (ECPIX5, ULX3S))) for target in TARGETS],
+)
 def test_elaborates(target, tmp_path):
     """The MAC is there, LiteEth's is not; Yosys reads it; Ethernet's clocks have their periods."""
     gateware, said = write(target, tmp_path)
@@ -96,27 +132,41 @@ def test_elaborates(target, tmp_path):
     read(target, code, sorted(gateware.glob("*.init")))
 
 
-@pytest.mark.parametrize("words, says", [
-    ("digilent_arty", "digilent_arty: this SoC has no Ethernet, so the MAC is not in it; add --with-"),
-    ("digilent_arty --with-etherbone", "add --with-ethernet"),
-    ("radiona_ulx3s", "that target has no Ethernet; name another, or do as ulx3s.py does"),
-    ("arty", "litex-boards has no target 'arty'; did you mean digilent_arty or "),
-    ("digilent_atry", "litex-boards has no target 'digilent_atry'; did you mean digilent_arty"),
-    ("nosuch", "litex-boards has no target 'nosuch' (")])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (
+            "digilent_arty",
+            "digilent_arty: this SoC has no Ethernet, so the MAC is not in it; add --with-",
+        ),
+        ("digilent_arty --with-etherbone", "add --with-ethernet"),
+        ("radiona_ulx3s", "that target has no Ethernet; name another, or do as ulx3s.py does"),
+        ("arty", "litex-boards has no target 'arty'; did you mean digilent_arty or "),
+        ("digilent_atry", "litex-boards has no target 'digilent_atry'; did you mean digilent_arty"),
+        ("nosuch", "litex-boards has no target 'nosuch' ("),
+    ],
+)
 def test_no_soc_without_the_mac(words, says, tmp_path):
     """A line says what to do, and nothing is written."""
-    done = subprocess.run([sys.executable, SCRIPT, *words.split(), "--build", "--no-compile"],
-                          capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, SCRIPT, *words.split(), "--build", "--no-compile"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
     line = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and says in line and len(line) < 300
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("cell, says", [
-    ("AnotherCPU cpu(.clk(a))", "AnotherCPU' .* is not part of the design"),
-    ("VexRiscv cpu(.another(a))", "does not have a port named 'another'"),
-    ("TRELLIS_FF cell(.another(a))", "does not have a port named 'another'"),
-])
+@pytest.mark.parametrize(
+    "cell, says",
+    [
+        ("AnotherCPU cpu(.clk(a))", "AnotherCPU' .* is not part of the design"),
+        ("VexRiscv cpu(.another(a))", "does not have a port named 'another'"),
+        ("TRELLIS_FF cell(.another(a))", "does not have a port named 'another'"),
+    ],
+)
 def test_yosys_would_tell(cell, says):
     with pytest.raises(BuildError, match=says):
         read(ECPIX5, f"module {ECPIX5}(input a); {cell}; endmodule\n")
@@ -125,24 +175,38 @@ def test_yosys_would_tell(cell, says):
 @pytest.mark.slow
 def test_ecpix5_meets_timing():
     """LiteX's own flow, with its default options; `yosys` and the others are those of YoWASP."""
+
     def build(folder):
         tools = folder / "tools"
         tools.mkdir()
         for tool in "yosys", "nextpnr-ecp5", "ecppack":
             (tools / tool).symlink_to(yowasp.command(tool))
         settings = environment()
-        run([sys.executable, SCRIPT, ECPIX5, "--with-ethernet", "--build", "--output-dir", folder],
-            cwd=folder, env={**settings, "PATH": f"{tools}:{settings['PATH']}"})
+        run(
+            [sys.executable, SCRIPT, ECPIX5, "--with-ethernet", "--build", "--output-dir", folder],
+            cwd=folder,
+            env={**settings, "PATH": f"{tools}:{settings['PATH']}"},
+        )
 
-    inputs = [SCRIPT, ROOT / "gateware", ROOT / "integrate" / "add_moderato.py",
-              ROOT / "integrate" / "clocks.py", ROOT / "integrate" / "interrupts.py",
-              debian.version(COMPILER), *(f"{package}={version(package)}" for package in PACKAGES),
-              *(yowasp.version(tool) for tool in ("yosys", "nextpnr-ecp5"))]
+    inputs = [
+        SCRIPT,
+        ROOT / "gateware",
+        ROOT / "integrate" / "add_moderato.py",
+        ROOT / "integrate" / "clocks.py",
+        ROOT / "integrate" / "interrupts.py",
+        debian.version(COMPILER),
+        *(f"{package}={version(package)}" for package in PACKAGES),
+        *(yowasp.version(tool) for tool in ("yosys", "nextpnr-ecp5")),
+    ]
     made = artifact("litex-boards-bitstream", inputs, build, "20 minutes")
     # nextpnr tells the clocks twice: as it placed, and as it routed.
-    clocks = {name: (float(reached), float(wanted)) for name, reached, wanted in re.findall(
-        r"Max frequency for clock +'(\S+)': ([\d.]+) MHz \(\w+ at ([\d.]+) MHz\)",
-        (made / LOG).read_text())}
+    clocks = {
+        name: (float(reached), float(wanted))
+        for name, reached, wanted in re.findall(
+            r"Max frequency for clock +'(\S+)': ([\d.]+) MHz \(\w+ at ([\d.]+) MHz\)",
+            (made / LOG).read_text(),
+        )
+    }
     assert {75, 125} <= {round(wanted) for _, wanted in clocks.values()}, clocks
     assert all(reached >= wanted for reached, wanted in clocks.values()), clocks
     assert (made / "gateware" / f"{ECPIX5}.bit").stat().st_size > 100_000

@@ -16,12 +16,15 @@ from moderato import add_moderato
 
 PINS = [  # of the header: GP0 to GP3 and GN0 to GN3
     ("eth_clocks", 0, Subsignal("ref_clk", Pins("B11")), IOStandard("LVCMOS33")),
-    ("eth", 0,
+    (
+        "eth",
+        0,
         Subsignal("rx_data", Pins("A10 A11")),
-        Subsignal("crs_dv",  Pins("C11")),
-        Subsignal("tx_en",   Pins("C10")),
+        Subsignal("crs_dv", Pins("C11")),
+        Subsignal("tx_en", Pins("C10")),
         Subsignal("tx_data", Pins("A9 B10")),
-        IOStandard("LVCMOS33")),
+        IOStandard("LVCMOS33"),
+    ),
 ]
 
 
@@ -29,8 +32,9 @@ class SoC(target.BaseSoC):
     def __init__(self, **options):
         super().__init__(**options)
         self.platform.add_extension(PINS)
-        self.ethphy = LiteEthPHYRMII(self.platform.request("eth_clocks"), self.platform.request("eth"),
-                                     refclk_cd=None)
+        self.ethphy = LiteEthPHYRMII(
+            self.platform.request("eth_clocks"), self.platform.request("eth"), refclk_cd=None
+        )
         add_moderato(self, phy=self.ethphy)
 
 

@@ -27,34 +27,37 @@ from migen.genlib.io import CRG
 import moderato
 from moderato import add_moderato
 
-HERE    = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent
 STATION = bytes.fromhex("024d6f640000")
-PEER    = bytes.fromhex("025473740000")
-FRAMES  = [STATION + PEER + b"\x88\xb5" + bytes((7*n + length) & 255 for n in range(length - 14))
-           for length in (60, 61, 200, 1514, 64, 63, 99, 100, 101, 102, 103)]
-GAP     = 6000   # clocks between frames: the program copies octet by octet
-START   = 2000   # clocks from the enabling of the MAC to the first one
-END     = 60_000  # clocks after the last one
+PEER = bytes.fromhex("025473740000")
+FRAMES = [
+    STATION + PEER + b"\x88\xb5" + bytes((7 * n + length) & 255 for n in range(length - 14))
+    for length in (60, 61, 200, 1514, 64, 63, 99, 100, 101, 102, 103)
+]
+GAP = 6000  # clocks between frames: the program copies octet by octet
+START = 2000  # clocks from the enabling of the MAC to the first one
+END = 60_000  # clocks after the last one
 
 
 def wire(frame):
     """Preamble, frame, FCS."""
-    return bytes([0x55]*7 + [0xd5]) + frame + zlib.crc32(frame).to_bytes(4, "little")
+    return bytes([0x55] * 7 + [0xD5]) + frame + zlib.crc32(frame).to_bytes(4, "little")
 
 
 class Player(LiteXModule):
     """Plays FRAMES into GMII pads once the program `listens`, prints what comes out of them, ends the
     simulation."""
+
     def __init__(self, pads):
         self.listens = Signal()
 
         # # #
 
-        words = [0]*START
+        words = [0] * START
         for frame in FRAMES:
-            words += [0x100 | octet for octet in wire(frame)] + [0]*GAP
+            words += [0x100 | octet for octet in wire(frame)] + [0] * GAP
         memory = Memory(9, len(words), init=words)
-        port   = memory.get_port()
+        port = memory.get_port()
         self.specials += memory, port
         clock, was_sent = Signal(32), Signal()
         self.comb += [
@@ -75,10 +78,19 @@ class EchoSoC(SoCCore):
     def __init__(self, **kwargs):
         platform = SimPlatform("SIM", [("sys_clk", 0, Pins(1))])
         self.crg = CRG(platform.request("sys_clk"))
-        SoCCore.__init__(self, platform, int(100e6), cpu_type="vexriscv", uart_name="stub",
-                         integrated_rom_size=0x2000, integrated_main_ram_size=0x10000, **kwargs)
-        pads = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", 8), ("tx_en", 1), ("tx_er", 1),
-                       ("tx_data", 8)])
+        SoCCore.__init__(
+            self,
+            platform,
+            int(100e6),
+            cpu_type="vexriscv",
+            uart_name="stub",
+            integrated_rom_size=0x2000,
+            integrated_main_ram_size=0x10000,
+            **kwargs,
+        )
+        pads = Record(
+            [("rx_dv", 1), ("rx_er", 1), ("rx_data", 8), ("tx_en", 1), ("tx_er", 1), ("tx_data", 8)]
+        )
         self.player = Player(pads)
         self.ethphy = LiteEthPHYGMII(None, pads, model=True)
         mac = add_moderato(self, phy=self.ethphy, name="eth0")
@@ -91,14 +103,36 @@ def program(soc, folder):
     driver, header = (source("integrate/baremetal", package), source("linux-driver", package))
     regions = soc.bus.regions
     binary = folder / "echo.bin"
-    subprocess.run([
-        "riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O2", "-Wall", "-Werror",
-        "-ffreestanding", "-nostdlib", "-fno-builtin", f"-DETH0_BASE={regions['eth0'].origin:#x}",
-        f"-I{driver}", f"-I{header}", f"-Wl,--defsym=ROM_BASE={regions['rom'].origin:#x}",
-        f"-Wl,--defsym=RAM_BASE={regions['main_ram'].origin:#x}", "-T", HERE / "echo.ld",
-        HERE / "start.S", HERE / "echo.c", driver / "moderato.c", "-o", folder / "echo.elf"], check=True)
-    subprocess.run(["riscv64-unknown-elf-objcopy", "-O", "binary", "-j", ".text",
-                    folder / "echo.elf", binary], check=True)
+    subprocess.run(
+        [
+            "riscv64-unknown-elf-gcc",
+            "-march=rv32im",
+            "-mabi=ilp32",
+            "-O2",
+            "-Wall",
+            "-Werror",
+            "-ffreestanding",
+            "-nostdlib",
+            "-fno-builtin",
+            f"-DETH0_BASE={regions['eth0'].origin:#x}",
+            f"-I{driver}",
+            f"-I{header}",
+            f"-Wl,--defsym=ROM_BASE={regions['rom'].origin:#x}",
+            f"-Wl,--defsym=RAM_BASE={regions['main_ram'].origin:#x}",
+            "-T",
+            HERE / "echo.ld",
+            HERE / "start.S",
+            HERE / "echo.c",
+            driver / "moderato.c",
+            "-o",
+            folder / "echo.elf",
+        ],
+        check=True,
+    )
+    subprocess.run(
+        ["riscv64-unknown-elf-objcopy", "-O", "binary", "-j", ".text", folder / "echo.elf", binary],
+        check=True,
+    )
     return binary
 
 

@@ -16,8 +16,12 @@ EXAMPLE = Path(__file__).with_name("echo.py")
 
 @pytest.mark.slow
 def test_echo(tmp_path):
-    done = subprocess.run([sys.executable, EXAMPLE, tmp_path], capture_output=True, text=True,
-                          env={**os.environ, **verilator.environment()})
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, tmp_path],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **verilator.environment()},
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     words = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("sent ")]
     sent = [bytes.fromhex(frame) for frame in "".join(words).split("end") if frame]

@@ -21,16 +21,31 @@ QUIET = ["-Wno-fatal", "-Wno-lint", "-Wno-style"]
 
 
 def call(*command, **options):
-    return subprocess.run(list(map(str, command)), capture_output=True, text=True,
-                          env={**os.environ, **verilator.environment()}, **options)
+    return subprocess.run(
+        list(map(str, command)),
+        capture_output=True,
+        text=True,
+        env={**os.environ, **verilator.environment()},
+        **options,
+    )
 
 
 @pytest.fixture(scope="module")
 def verilog(tmp_path_factory) -> Path:
     """As a user makes it."""
     folder = tmp_path_factory.mktemp("standalone")
-    made = call(sys.executable, "-m", "moderato.sim.lab.cli", "verilog", "--phy", "gmii",
-                "--sys-clk-freq", "100e6", "--output", folder)
+    made = call(
+        sys.executable,
+        "-m",
+        "moderato.sim.lab.cli",
+        "verilog",
+        "--phy",
+        "gmii",
+        "--sys-clk-freq",
+        "100e6",
+        "--output",
+        folder,
+    )
     assert made.returncode == 0, made.stderr
     assert made.stdout == f"{folder}/moderato.v\n"
     return folder
@@ -39,15 +54,35 @@ def verilog(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def bench(verilog) -> Path:
     """The program that Verilator makes of it and of the bench."""
-    options = ["--binary", "--timing", *QUIET, "-O0", "--quiet", "--top-module", "bench",
-               "-CFLAGS", "-O0 -std=gnu++20"]
+    options = [
+        "--binary",
+        "--timing",
+        *QUIET,
+        "-O0",
+        "--quiet",
+        "--top-module",
+        "bench",
+        "-CFLAGS",
+        "-O0 -std=gnu++20",
+    ]
 
     def build(folder: Path):
-        run([verilator.command(), *options, "--Mdir", folder, f"+incdir+{verilog}", BENCH,
-             verilog / "moderato.v"], env=verilator.environment())
+        run(
+            [
+                verilator.command(),
+                *options,
+                "--Mdir",
+                folder,
+                f"+incdir+{verilog}",
+                BENCH,
+                verilog / "moderato.v",
+            ],
+            env=verilator.environment(),
+        )
 
-    return artifact("standalone-bench", [verilog, BENCH, *options, verilator.version()],
-                    build) / "Vbench"
+    return (
+        artifact("standalone-bench", [verilog, BENCH, *options, verilator.version()], build) / "Vbench"
+    )
 
 
 def test_a_frame_leaves_and_comes_back(bench):
@@ -55,8 +90,9 @@ def test_a_frame_leaves_and_comes_back(bench):
     assert done.returncode == 0 and "PASSED: 61 octets" in done.stdout, done.stdout
 
 
-@pytest.mark.parametrize("spoil, says", [
-    (1, "an octet on the cable"), (2, "the FCS"), (3, "an octet in memory")])
+@pytest.mark.parametrize(
+    "spoil, says", [(1, "an octet on the cable"), (2, "the FCS"), (3, "an octet in memory")]
+)
 def test_the_bench_can_fail(bench, spoil, says):
     """It expects another octet, or FCS, than there is."""
     done = call(bench, f"+spoil={spoil}")
@@ -64,17 +100,28 @@ def test_the_bench_can_fail(bench, spoil, says):
 
 
 CHOICES = list(itertools.product(standalone.PHYS, standalone.DMAS, standalone.BUSES))
-FAST = [("mii", "axi32", "wishbone"), ("gmii", "axi64", "axi-lite"),  # each choice once at least
-        ("gmii", "wishbone32", "wishbone"), ("mii", "wishbone64", "axi-lite")]
+FAST = [
+    ("mii", "axi32", "wishbone"),
+    ("gmii", "axi64", "axi-lite"),  # each choice once at least
+    ("gmii", "wishbone32", "wishbone"),
+    ("mii", "wishbone64", "axi-lite"),
+]
 
 
-@pytest.mark.parametrize("phy, dma, bus", [
-    pytest.param(*each, marks=[] if each in FAST else pytest.mark.slow) for each in CHOICES])
+@pytest.mark.parametrize(
+    "phy, dma, bus",
+    [pytest.param(*each, marks=[] if each in FAST else pytest.mark.slow) for each in CHOICES],
+)
 def test_every_choice_is_verilog(tmp_path, phy, dma, bus):
-    assert cli.main(f"verilog --phy {phy} --dma {dma} --bus {bus} --sys-clk-freq 75e6 --urgent "
-                    f"--pacing --unicast 2 --pause --jumbo --rmon --vlan --rx-checksum "
-                    f"--tx-checksum --timestamp --queues 2 --gather --segment --merge "
-                    f"--name eth --output {tmp_path}".split()) == 0
+    assert (
+        cli.main(
+            f"verilog --phy {phy} --dma {dma} --bus {bus} --sys-clk-freq 75e6 --urgent "
+            f"--pacing --unicast 2 --pause --jumbo --rmon --vlan --rx-checksum "
+            f"--tx-checksum --timestamp --queues 2 --gather --segment --merge "
+            f"--name eth --output {tmp_path}".split()
+        )
+        == 0
+    )
     lint = call("verilator", "--lint-only", *QUIET, "--top-module", "eth", tmp_path / "eth.v")
     assert lint.returncode == 0, lint.stderr
 
@@ -89,24 +136,30 @@ def test_every_option_is_offered():
 def test_its_ports(tmp_path):
     """The interrupts of both queues, and the clock's output."""
     cli.main(f"verilog --phy mii --sys-clk-freq 75e6 --timestamp --queues 2 --output {tmp_path}".split())
-    ports = set(re.findall(r"^\s*output\s+(?:wire|reg)\s+(\w+)", (tmp_path / "moderato.v").read_text(),
-                           re.MULTILINE))
+    ports = set(
+        re.findall(
+            r"^\s*output\s+(?:wire|reg)\s+(\w+)", (tmp_path / "moderato.v").read_text(), re.MULTILINE
+        )
+    )
     assert {"irq_rx", "irq_tx", "irq_rx1", "irq_tx1", "time_output"} <= ports
 
 
-@pytest.mark.parametrize("words, says", [
-    ("--phy mii --sys-clk-freq 100e6 --segment", "--segment needs --gather and --tx-checksum"),
-    ("--phy mii --sys-clk-freq 100e6 --merge", "--merge needs --rx-checksum"),
-    ("--phy mii --sys-clk-freq 100e6 --flows 9", "flows are forwarded between two MACs"),
-    ("--phy gmii --sys-clk-freq 10e6", "37.5 MHz at least"),
-    ("--phy rmii --sys-clk-freq 100e6", "invalid choice: 'rmii'"),
-    ("--phy mii --sys-clk-freq fast", "--sys-clk-freq: fast is no rate in Hz"),
-    ("--phy mii --sys-clk-freq inf", "--sys-clk-freq: inf is no rate in Hz"),
-    ("--phy mii --sys-clk-freq 5e9", "--sys-clk-freq: 5e9 is no rate in Hz"),
-    ("--phy mii --sys-clk-freq 100e6 --rx-fifo-order 9", "--rx-fifo-order must be 11 to 14, not 9"),
-    ("--phy mii --sys-clk-freq 100e6 --name a-b", "--name: a-b is no name"),
-    ("--phy mii --sys-clk-freq 100e6 --name module", "module is a word of Verilog"),
-])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("--phy mii --sys-clk-freq 100e6 --segment", "--segment needs --gather and --tx-checksum"),
+        ("--phy mii --sys-clk-freq 100e6 --merge", "--merge needs --rx-checksum"),
+        ("--phy mii --sys-clk-freq 100e6 --flows 9", "flows are forwarded between two MACs"),
+        ("--phy gmii --sys-clk-freq 10e6", "37.5 MHz at least"),
+        ("--phy rmii --sys-clk-freq 100e6", "invalid choice: 'rmii'"),
+        ("--phy mii --sys-clk-freq fast", "--sys-clk-freq: fast is no rate in Hz"),
+        ("--phy mii --sys-clk-freq inf", "--sys-clk-freq: inf is no rate in Hz"),
+        ("--phy mii --sys-clk-freq 5e9", "--sys-clk-freq: 5e9 is no rate in Hz"),
+        ("--phy mii --sys-clk-freq 100e6 --rx-fifo-order 9", "--rx-fifo-order must be 11 to 14, not 9"),
+        ("--phy mii --sys-clk-freq 100e6 --name a-b", "--name: a-b is no name"),
+        ("--phy mii --sys-clk-freq 100e6 --name module", "module is a word of Verilog"),
+    ],
+)
 def test_wrong_choices(tmp_path, capsys, words, says):
     assert cli.main(["verilog", *words.split(), "--output", str(tmp_path / "out")]) == 2
     assert says in capsys.readouterr().err

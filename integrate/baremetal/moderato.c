@@ -2,8 +2,8 @@
 #include "moderato.h"
 #include "moderato_regs.h"
 
-#define MAX_LENGTH	1518	/* octets without FCS, with a VLAN tag */
-#define FEATURES_SINCE	3	/* minor version of the register map */
+#define MAX_LENGTH     1518 /* octets without FCS, with a VLAN tag */
+#define FEATURES_SINCE 3 /* minor version of the register map */
 
 static volatile uint32_t *reg(struct moderato *mac, uint32_t offset)
 {
@@ -57,7 +57,7 @@ static uint32_t end_options(struct moderato *mac)
 		*reg(mac, MODERATO_FLOW_CTRL) = 0;
 	if (!(features & MODERATO_FEATURES_QUEUES))
 		return 0;
-	*reg(mac, MODERATO_RSS_TYPES) = 0;	/* each frame has hash 0 */
+	*reg(mac, MODERATO_RSS_TYPES) = 0; /* each frame has hash 0 */
 	*reg(mac, MODERATO_RSS_TABLE_0) = 0;
 	return MODERATO_STATUS_RX1_IDLE | MODERATO_STATUS_TX1_IDLE;
 }
@@ -77,12 +77,12 @@ int moderato_start(struct moderato *mac, uintptr_t registers, const uint8_t addr
 	idle |= end_options(mac);
 	while ((*reg(mac, MODERATO_STATUS) & idle) != idle)
 		;
-	*reg(mac, MODERATO_MAC_LOW) = address[0] | address[1] << 8 | address[2] << 16 |
-				      (uint32_t)address[3] << 24;
+	*reg(mac, MODERATO_MAC_LOW) =
+		address[0] | address[1] << 8 | address[2] << 16 | (uint32_t)address[3] << 24;
 	*reg(mac, MODERATO_MAC_HIGH) = address[4] | address[5] << 8;
 	start_ring(mac, MODERATO_RX_BASE, mac->rx, mac->rx_slots);
 	start_ring(mac, MODERATO_TX_BASE, mac->tx, mac->tx_slots);
-	synchronize(mac);	/* the rings before who reads them */
+	synchronize(mac); /* the rings before who reads them */
 	*reg(mac, MODERATO_CTRL) = MODERATO_CTRL_RX_ENABLE | MODERATO_CTRL_TX_ENABLE;
 	*reg(mac, MODERATO_RX_BASE + MODERATO_DIR_DOORBELL) = MODERATO_SLOTS;
 	return 0;
@@ -96,7 +96,7 @@ int moderato_receive(struct moderato *mac, const uint8_t **frame)
 	status = mac->rx[slot].status;
 	if (!completed(status, mac->received))
 		return 0;
-	synchronize(mac);	/* the status before the frame */
+	synchronize(mac); /* the status before the frame */
 	*frame = mac->rx_slots[slot].octets + MODERATO_RX_OFFSET;
 	if (status & MODERATO_DESC_STATUS_ERROR)
 		return -1;
@@ -127,7 +127,7 @@ int moderato_send(struct moderato *mac, const uint8_t *frame, unsigned int lengt
 		slot->octets[n] = frame[n];
 	mac->tx[mac->sent % MODERATO_SLOTS].control = length;
 	mac->sent++;
-	synchronize(mac);	/* the frame before its doorbell */
+	synchronize(mac); /* the frame before its doorbell */
 	*reg(mac, MODERATO_TX_BASE + MODERATO_DIR_DOORBELL) = mac->sent;
 	return 0;
 }

@@ -9,9 +9,9 @@
 
 #include <stdint.h>
 
-#define MODERATO_ORDER		3	/* of both rings: 8 frames each */
-#define MODERATO_SLOTS		(1u << MODERATO_ORDER)
-#define MODERATO_BUFFER		1536	/* bytes; a frame of 1518 octets fits */
+#define MODERATO_ORDER	3 /* of both rings: 8 frames each */
+#define MODERATO_SLOTS	(1u << MODERATO_ORDER)
+#define MODERATO_BUFFER 1536 /* bytes; a frame of 1518 octets fits */
 
 struct moderato_descriptor {
 	uint32_t address, control, reserved, status;

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """SoCs of LiteX that are not ours, small enough to be elaborated in a test."""
 
+from litedram.common import LiteDRAMNativePort
+from litedram.modules import IS42S16160
+from litedram.phy.model import SDRAMPHYModel
+from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from litex.build.generic_platform import Pins, Subsignal
 from litex.build.lattice import LatticeECP5Platform
 from litex.gen import LiteXModule
@@ -12,39 +16,50 @@ from litex.soc.interconnect import axi, wishbone
 from litex.tools.litex_sim import get_sdram_phy_settings
 from migen import ClockDomain, ClockDomainsRenamer
 
-from litedram.common import LiteDRAMNativePort
-from litedram.modules import IS42S16160
-from litedram.phy.model import SDRAMPHYModel
-from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from moderato.soc.verilog import normalise
 
 IO = [
     ("clk", 0, Pins("A1")),
     ("rst", 0, Pins("A2")),
     ("eth_clocks", 0, Subsignal("tx", Pins("B1")), Subsignal("rx", Pins("B2"))),
-    ("eth", 0, Subsignal("rst_n", Pins("C1")), Subsignal("rx_ctl", Pins("C2")),
-     Subsignal("tx_ctl", Pins("C3")), Subsignal("rx_data", Pins("D1 D2 D3 D4")),
-     Subsignal("tx_data", Pins("E1 E2 E3 E4"))),
+    (
+        "eth",
+        0,
+        Subsignal("rst_n", Pins("C1")),
+        Subsignal("rx_ctl", Pins("C2")),
+        Subsignal("tx_ctl", Pins("C3")),
+        Subsignal("rx_data", Pins("D1 D2 D3 D4")),
+        Subsignal("tx_data", Pins("E1 E2 E3 E4")),
+    ),
 ]
 
 
 SECOND = [
     ("eth_clocks", 1, Subsignal("tx", Pins("F1")), Subsignal("rx", Pins("F2"))),
-    ("eth", 1, Subsignal("rst_n", Pins("G1")), Subsignal("rx_ctl", Pins("G2")),
-     Subsignal("tx_ctl", Pins("G3")), Subsignal("rx_data", Pins("H1 H2 H3 H4")),
-     Subsignal("tx_data", Pins("J1 J2 J3 J4"))),
+    (
+        "eth",
+        1,
+        Subsignal("rst_n", Pins("G1")),
+        Subsignal("rx_ctl", Pins("G2")),
+        Subsignal("tx_ctl", Pins("G3")),
+        Subsignal("rx_data", Pins("H1 H2 H3 H4")),
+        Subsignal("tx_data", Pins("J1 J2 J3 J4")),
+    ),
 ]
 
 
 class CRG(LiteXModule):
     def __init__(self, platform):
         self.cd_sys = ClockDomain()
-        self.comb += [self.cd_sys.clk.eq(platform.request("clk")),
-                      self.cd_sys.rst.eq(platform.request("rst"))]
+        self.comb += [
+            self.cd_sys.clk.eq(platform.request("clk")),
+            self.cd_sys.rst.eq(platform.request("rst")),
+        ]
 
 
 class CoherentVexRiscv(VexRiscv):
     """A CPU with a coherent port, in LiteX's sense: VexRiscv with whatever port a test wants."""
+
     port = None
 
     def __init__(self, platform, variant="standard"):
@@ -70,9 +85,12 @@ CPUS["direct"], CPUS["direct_coherent"] = DirectVexRiscv, DirectCoherentVexRiscv
 
 
 def coherent_cpu(kind, data_width):
-    make = {"wishbone": lambda: wishbone.Interface(data_width=data_width, address_width=32,
-                                                   addressing="word"),
-            "axi": lambda: axi.AXIInterface(data_width=data_width, address_width=32, id_width=4)}
+    make = {
+        "wishbone": lambda: wishbone.Interface(
+            data_width=data_width, address_width=32, addressing="word"
+        ),
+        "axi": lambda: axi.AXIInterface(data_width=data_width, address_width=32, id_width=4),
+    }
     name = f"coherent_{kind}{data_width}"
     CPUS[name] = type(name, (CoherentVexRiscv,), {"port": staticmethod(make[kind])})
     return name
@@ -85,8 +103,16 @@ class Stranger(SoCCore):
         platform = platform or LatticeECP5Platform("LFE5U-45F-8BG381C", IO, toolchain="trellis")
         self.mem_map = dict(SoCCore.mem_map)  # LiteX changes that of the class
         self.crg = CRG(platform)
-        SoCCore.__init__(self, platform, 50_000_000, cpu_type=cpu, integrated_rom_size=0x8000,
-                         integrated_main_ram_size=main_ram_size, uart_name="stub", **kwargs)
+        SoCCore.__init__(
+            self,
+            platform,
+            50_000_000,
+            cpu_type=cpu,
+            integrated_rom_size=0x8000,
+            integrated_main_ram_size=main_ram_size,
+            uart_name="stub",
+            **kwargs,
+        )
         self.ethphy = LiteEthPHYRGMII(platform.request("eth_clocks"), platform.request("eth"))
 
 
@@ -109,16 +135,22 @@ def with_sdram(cpu, l2_size):
     """A SoC whose memory is behind LiteDRAM's controller, and a cache of `l2_size` bytes or none."""
     soc = Stranger(cpu=cpu, main_ram_size=0)
     module = IS42S16160(soc.sys_clk_freq, "1:1")
-    soc.sdrphy = SDRAMPHYModel(module, get_sdram_phy_settings(module.memtype, 16, soc.sys_clk_freq),
-                               clk_freq=soc.sys_clk_freq)
+    soc.sdrphy = SDRAMPHYModel(
+        module, get_sdram_phy_settings(module.memtype, 16, soc.sys_clk_freq), clk_freq=soc.sys_clk_freq
+    )
     soc.add_sdram("sdram", phy=soc.sdrphy, module=module, l2_cache_size=l2_size)
     return soc
 
 
 def build(soc, folder):
     """Writes what LiteX writes of a SoC, without compiling anything; returns its Verilog."""
-    builder = Builder(soc, output_dir=str(folder), compile_software=False, compile_gateware=False,
-                      csr_json=str(folder / "csr.json"))
+    builder = Builder(
+        soc,
+        output_dir=str(folder),
+        compile_software=False,
+        compile_gateware=False,
+        csr_json=str(folder / "csr.json"),
+    )
     builder.build(run=False, build_name="stranger")
     file = folder / "gateware" / "stranger.v"
     normalise(file)

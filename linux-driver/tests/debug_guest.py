@@ -26,12 +26,12 @@ from moderato.toolchain.cache import run
 
 DEBUGFS = "/sys/kernel/debug"
 FRAME_BYTES = 512
-LOAD = 0.25         # percent of the line rate: a command takes this kernel 0.2 s, a frame 6 ms
+LOAD = 0.25  # percent of the line rate: a command takes this kernel 0.2 s, a frame 6 ms
 QUIET = 15_000_000  # clocks: to refill a page_pool, 64 pages through DMA debugging, takes 11 million,
-BUSY = 60_000_000   # and with full rings both ports' polls take all of their frames off them first
+BUSY = 60_000_000  # and with full rings both ports' polls take all of their frames off them first
 LONG = 5_000_000_000  # clocks that a command may take
 HEALTHY_FRAMES = 5
-SHORT = 60          # characters: typing more costs the guest more than a script through the mailbox
+SHORT = 60  # characters: typing more costs the guest more than a script through the mailbox
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Round:
     printed: a line of the kernel's with this, on the console among what the commands print, is none
     of theirs.
     """
+
     name: str
     commands: tuple[str, ...] = ()
     frames: int = 30
@@ -61,6 +62,7 @@ class Round:
 @dataclass(frozen=True)
 class Entry:
     """A line of the log of rounds."""
+
     name: str
     cycles: int
     offered: int
@@ -69,13 +71,14 @@ class Entry:
     found: list[str]
 
 
-HEAD = ("| round | M cycles | seconds | frames offered | forwarded | found |\n"
-        "|---|---|---|---|---|---|")
+HEAD = "| round | M cycles | seconds | frames offered | forwarded | found |\n|---|---|---|---|---|---|"
 
 
 def row(entry: Entry) -> str:
-    return (f"| {entry.name} | {entry.cycles / 1e6:.0f} | {entry.seconds:.0f} | {entry.offered} "
-            f"| {entry.forwarded} | {'; '.join(entry.found) or 'nothing'} |")
+    return (
+        f"| {entry.name} | {entry.cycles / 1e6:.0f} | {entry.seconds:.0f} | {entry.offered} "
+        f"| {entry.forwarded} | {'; '.join(entry.found) or 'nothing'} |"
+    )
 
 
 class DebugGuest:
@@ -117,11 +120,15 @@ class DebugGuest:
 
         They are one script: to type a command costs more than to run it.
         """
-        self.send("round", "\n".join(
-            # ethtool's status is 80 where a value is the present one.
-            f"{{ {command}\n}} > /tmp/said 2>&1; s=$?; case $s in 0|80) ;; *) "
-            f"echo {shlex.quote(command)} ended with status $s: $(cat /tmp/said) ;; esac"
-            for command in commands))
+        self.send(
+            "round",
+            "\n".join(
+                # ethtool's status is 80 where a value is the present one.
+                f"{{ {command}\n}} > /tmp/said 2>&1; s=$?; case $s in 0|80) ;; *) "
+                f"echo {shlex.quote(command)} ended with status $s: $(cat /tmp/said) ;; esac"
+                for command in commands
+            ),
+        )
         return self.check("sh /tmp/round").splitlines()
 
     @property
@@ -139,8 +146,9 @@ class DebugGuest:
 
     def offer(self, frames: int, load_percent: float = LOAD, quiet: int = QUIET):
         port = {"frame_bytes": FRAME_BYTES, "load_percent": load_percent, "frames": frames}
-        self.session.call("offer", ports=[port, {**port, "phase": 1000}], quiet_cycles=quiet,
-                          max_cycles=LONG)
+        self.session.call(
+            "offer", ports=[port, {**port, "phase": 1000}], quiet_cycles=quiet, max_cycles=LONG
+        )
 
     def collect(self) -> list[dict]:
         return self.session.call("collect")["ports"]
@@ -168,20 +176,34 @@ class DebugGuest:
         after = self.collect()
         never = ["corrupted", "duplicated", *(["reordered"] if each.in_order else [])]
         meanwhile = ["duplicated"] if each.echoed else never
-        found += [f"{kind} frames" for kinds, of in ((meanwhile, ports), (never, after))
-                  for port in of for kind in kinds if port[kind]]
+        found += [
+            f"{kind} frames"
+            for kinds, of in ((meanwhile, ports), (never, after))
+            for port in of
+            for kind in kinds
+            if port[kind]
+        ]
         own = sum(port["left"]["other"] for port in ports)
         if own < each.own_frames:
             found.append(f"{own} frames of its own left, not {each.own_frames}")
-        found += [f"port {number} lost {port['lost']} of {HEALTHY_FRAMES} frames after the round"
-                  for number, port in enumerate(after) if port["lost"]]
+        found += [
+            f"port {number} lost {port['lost']} of {HEALTHY_FRAMES} frames after the round"
+            for number, port in enumerate(after)
+            if port["lost"]
+        ]
         found += self.news()
         self.note(each.name, begin, start, ports + after, found)
 
     def note(self, name: str, begin: int, start: float, ports: list[dict], found: list[str]):
         """An entry of the log, for what began at a cycle and a time.monotonic()."""
-        entry = Entry(name, self.cycle() - begin, sum(port["offered"] for port in ports),
-                      sum(port["forwarded"] for port in ports), time.monotonic() - start, found)
+        entry = Entry(
+            name,
+            self.cycle() - begin,
+            sum(port["offered"] for port in ports),
+            sum(port["forwarded"] for port in ports),
+            time.monotonic() - start,
+            found,
+        )
         self.log.append(entry)
         print(row(entry), flush=True)
 
@@ -198,12 +220,14 @@ class DebugGuest:
 
     def mapped(self) -> int:
         """How many DMA mappings there are: with the module gone, each one is a leak."""
-        total, free = self.check(f"cd {DEBUGFS}/dma-api; cat nr_total_entries num_free_entries; "
-                                 "cd /").split()
+        total, free = self.check(
+            f"cd {DEBUGFS}/dma-api; cat nr_total_entries num_free_entries; cd /"
+        ).split()
         return int(total) - int(free)
 
     def leaks(self) -> str:
         """What kmemleak reports. An object has to be 5 s old, and the same in two scans."""
         self.check("sleep 5")
-        return self.check(f"echo scan > {DEBUGFS}/kmemleak; echo scan > {DEBUGFS}/kmemleak; "
-                          f"cat {DEBUGFS}/kmemleak")
+        return self.check(
+            f"echo scan > {DEBUGFS}/kmemleak; echo scan > {DEBUGFS}/kmemleak; cat {DEBUGFS}/kmemleak"
+        )

@@ -10,15 +10,21 @@ from moderato.sim.lab.measure import pcap
 WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page allocation failure")
 
 
-def offer(guest, frames: int, frame_bytes: int = 512, load: float = 2, probe_every: int = 0,
-          flows: int = 1):
+def offer(
+    guest, frames: int, frame_bytes: int = 512, load: float = 2, probe_every: int = 0, flows: int = 1
+):
     """Start to offer frames at both ports, at `load` percent of the line rate; `flows` take turns.
 
     At 2 % the guest forwards all of 512 octets, and types commands beside. Each so-many-th frame has
     DSCP 46; 0: none has.
     """
-    port = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames,
-            "probe_every": probe_every, "conversations": flows}
+    port = {
+        "frame_bytes": frame_bytes,
+        "load_percent": load,
+        "frames": frames,
+        "probe_every": probe_every,
+        "conversations": flows,
+    }
     guest.call("offer", ports=[port, {**port, "phase": 1000}])
 
 
@@ -32,21 +38,28 @@ def collect(guest) -> list[dict]:
     return ports
 
 
-def replay(guest, tmp_path, frames, port: int = 0,
-           quiet_cycles: int = 8_000_000) -> list[list[bytes]]:
+def replay(guest, tmp_path, frames, port: int = 0, quiet_cycles: int = 8_000_000) -> list[list[bytes]]:
     """What leaves each port when these arrive at one, until nothing does for so long."""
     into, outputs = [None, None], [tmp_path / "0.pcap", tmp_path / "1.pcap"]
     into[port] = str(tmp_path / "in.pcap")
     wrpcap(into[port], frames)
-    guest.call("replay", **{"in": into}, out=[*map(str, outputs)], quiet_cycles=quiet_cycles,
-               max_cycles=400_000_000)
+    guest.call(
+        "replay",
+        **{"in": into},
+        out=[*map(str, outputs)],
+        quiet_cycles=quiet_cycles,
+        max_cycles=400_000_000,
+    )
     return [[frame for _, frame in pcap.read(output)] for output in outputs]
 
 
 def complaints(guest) -> list[str]:
     """What the kernel's log says of bugs."""
-    return [line for line in guest.check("dmesg").splitlines()
-            if any(word in line for word in WORDS) and not HARMLESS.search(line)]
+    return [
+        line
+        for line in guest.check("dmesg").splitlines()
+        if any(word in line for word in WORDS) and not HARMLESS.search(line)
+    ]
 
 
 def interrupts(guest, name: str) -> int:

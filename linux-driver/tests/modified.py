@@ -44,8 +44,7 @@ def loaded(work: Path, *words: str, system: System = System()):
     `words`. `system`: what it runs on.
     """
     built = kernel.kernel(system.harts, system.kernel)
-    run(kernel.make(built.source, built.build, f"M={work}", *words, "modules"),
-        log=work / "build.log")
+    run(kernel.make(built.source, built.build, f"M={work}", *words, "modules"), log=work / "build.log")
 
     m = machine(system=system)
     with state.booted(m).open() as session:

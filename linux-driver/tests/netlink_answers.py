@@ -19,7 +19,7 @@ def attributes(octets: bytes) -> list[tuple[int, bytes]]:
     while len(octets) >= 4:
         length, kind = struct.unpack_from("<HH", octets)
         found.append((kind & 0x3FFF, octets[4:length]))
-        octets = octets[length + 3 & ~3:]
+        octets = octets[length + 3 & ~3 :]
     return found
 
 

@@ -96,6 +96,7 @@ class Command:
 
 def remote(run: Callable[[str], tuple[int, str]]) -> types.ModuleType:
     """Their module of a peer's kind, whose commands `run` carries out: status and output."""
+
     class Remote:
         def __init__(self, _name, _folder):
             pass
@@ -122,14 +123,18 @@ def without_pads(specification):
 
 
 @contextlib.contextmanager
-def pretended(guest: Guest, folder: Path, environment: Mapping[str, str],
-              peer: types.ModuleType | None) -> Iterator[None]:
+def pretended(
+    guest: Guest, folder: Path, environment: Mapping[str, str], peer: types.ModuleType | None
+) -> Iterator[None]:
     """What runs inside finds the guest's kernel beneath it."""
     ordinary, load = socket.socket, yaml.safe_load
 
     def opened(family=socket.AF_INET, kind=socket.SOCK_STREAM, protocol=0, *others):
-        return (Netlink(guest, protocol) if family == socket.AF_NETLINK
-                else ordinary(family, kind, protocol, *others))
+        return (
+            Netlink(guest, protocol)
+            if family == socket.AF_NETLINK
+            else ordinary(family, kind, protocol, *others)
+        )
 
     def names(pattern: str) -> list[str]:
         status, said = guest.session.type(f"ls -d {pattern}")
@@ -137,14 +142,15 @@ def pretended(guest: Guest, folder: Path, environment: Mapping[str, str],
 
     with contextlib.ExitStack() as patches:
         for patch in (
-                mock.patch.object(socket, "socket", opened),
-                mock.patch.object(glob, "glob", names),
-                mock.patch.object(yaml, "safe_load", lambda file: without_pads(load(file))),
-                mock.patch.object(subprocess, "Popen", lambda command, **_: Command(guest, command)),
-                mock.patch.object(sys, "dont_write_bytecode", True),
-                mock.patch.object(sys, "path", [str(folder), *sys.path]),
-                mock.patch.dict(os.environ, environment),
-                mock.patch.dict(sys.modules)):
+            mock.patch.object(socket, "socket", opened),
+            mock.patch.object(glob, "glob", names),
+            mock.patch.object(yaml, "safe_load", lambda file: without_pads(load(file))),
+            mock.patch.object(subprocess, "Popen", lambda command, **_: Command(guest, command)),
+            mock.patch.object(sys, "dont_write_bytecode", True),
+            mock.patch.object(sys, "path", [str(folder), *sys.path]),
+            mock.patch.dict(os.environ, environment),
+            mock.patch.dict(sys.modules),
+        ):
             patches.enter_context(patch)
         for name in [name for name in sys.modules if name.split(".")[0] in THEIRS]:
             del sys.modules[name]
@@ -153,12 +159,20 @@ def pretended(guest: Guest, folder: Path, environment: Mapping[str, str],
         yield
 
 
-def run(guest: Guest, source: Path, name: str, environment: Mapping[str, str],
-        peer: types.ModuleType | None = None) -> tuple[bool, str]:
+def run(
+    guest: Guest,
+    source: Path,
+    name: str,
+    environment: Mapping[str, str],
+    peer: types.ModuleType | None = None,
+) -> tuple[bool, str]:
     """Run a selftest of a kernel's source; whether it passed, and its report (KTAP)."""
     script, report = source / SOURCE / name, io.StringIO()
-    with (pretended(guest, script.parent, environment, peer),
-          mock.patch.object(sys, "argv", [str(script)]), contextlib.redirect_stdout(report)):
+    with (
+        pretended(guest, script.parent, environment, peer),
+        mock.patch.object(sys, "argv", [str(script)]),
+        contextlib.redirect_stdout(report),
+    ):
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as end:

@@ -10,7 +10,8 @@ WARNING = 4  # the log's level of warnings; lower ones are worse
 MARKS = re.compile(
     r"WARNING:|(^|[^A-Z])BUG[ :]|INFO: |Oops|Call Trace|panic|UBSAN:|DMA-API:|ODEBUG:|"
     r"possible recursive|suspicious RCU|while atomic|corruption|poison|refcount|ref_tracker|"
-    r"suspected memory leak|stalled pool|timed out|nobody cared")
+    r"suspected memory leak|stalled pool|timed out|nobody cared"
+)
 
 # What a healthy kernel says: as it boots (the console's driver has no early form, SLUB's checks make
 # addresses readable, which a banner says, and the lock validator's figures have no level), as it
@@ -24,9 +25,10 @@ HARMLESS = re.compile(
     r"Kernel memory protection not selected|"
     r"moderato: loading out-of-tree module taints kernel|"
     r"page_pool_create_percpu\(\) gave up with errno -12|"
-    r"ref_tracker: memory allocation failure, unreliable refcount tracker")
+    r"ref_tracker: memory allocation failure, unreliable refcount tracker"
+)
 OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves
-WARNED = 1 << 9        # the one of a WARN()
+WARNED = 1 << 9  # the one of a WARN()
 
 # Reports that are of the kernel alone, by functions of their call trace.
 # - netpoll frees with interrupts off what a driver left to a softirq, and looks at what would forbid
@@ -36,12 +38,18 @@ WARNED = 1 << 9        # the one of a WARN()
 #   where one may sleep, the xarray unlocks without softirqs on, and sleeps.
 # - Programs of XDP run with softirqs off, which is enough for RCU (filter.h says so). bpf_fib_lookup()
 #   reads routes and neighbours there with rcu_dereference(), which knows of rcu_read_lock() alone.
-KERNELS_OWN = (("zap_completion_queue",), ("page_pool_dma_map", "__xas_nomem"),
-               ("lockdep_rcu_suspicious", "bpf_xdp_fib_lookup"))
+KERNELS_OWN = (
+    ("zap_completion_queue",),
+    ("page_pool_dma_map", "__xas_nomem"),
+    ("lockdep_rcu_suspicious", "bpf_xdp_fib_lookup"),
+)
 _TRACE = r"(?s:.*?)Call Trace:\s*\n(?:.*\+0x\w+/0x.*\n)+"
-REPORT = re.compile(r"^.*\[ cut here \](?s:.*?)\[ end trace .*\n|"
-                    rf"^.*BUG: sleeping function {_TRACE}|"
-                    rf"^(?:<4>\s*\n)?.*={{9,}}\s*\n.*WARNING: suspicious RCU usage{_TRACE}", re.M)
+REPORT = re.compile(
+    r"^.*\[ cut here \](?s:.*?)\[ end trace .*\n|"
+    rf"^.*BUG: sleeping function {_TRACE}|"
+    rf"^(?:<4>\s*\n)?.*={{9,}}\s*\n.*WARNING: suspicious RCU usage{_TRACE}",
+    re.M,
+)
 
 
 def splats(log: str) -> list[str]:
@@ -57,8 +65,10 @@ def _tells(line: str) -> bool:
 
 def without_the_kernels_own(log: str) -> str:
     """The log without the reports of KERNELS_OWN."""
+
     def own(report: str) -> bool:
         return any(all(f"{function}+" in report for function in trace) for trace in KERNELS_OWN)
+
     return REPORT.sub(lambda report: "" if own(report[0]) else report[0], log)
 
 
@@ -71,10 +81,12 @@ def headlines(lines: list[str]) -> list[str]:
 # What the guest prints of its log, which it empties, and then of the kernel's verdicts. A character
 # costs the debug kernel 0.3 M cycles: what says nothing to splats() stays in the guest, and so do
 # times, addresses and registers. Only with -r does its dmesg print the levels.
-VERDICTS = (f"dmesg -rc | grep -E '^<([0-4]|[0-9][0-9])>|{MARKS.pattern}' | sed -E "
-            r"'s/\[ *[0-9.]+\] (\[<[0-9a-f]+>\] )?//; /^<4> ?(epc|gp|[ast][0-9]+|status) ?:/d'; "
-            "echo @verdicts; cat /proc/sys/kernel/tainted /sys/kernel/debug/dma-api/error_count "
-            "/sys/kernel/debug/dma-api/disabled")
+VERDICTS = (
+    f"dmesg -rc | grep -E '^<([0-4]|[0-9][0-9])>|{MARKS.pattern}' | sed -E "
+    r"'s/\[ *[0-9.]+\] (\[<[0-9a-f]+>\] )?//; /^<4> ?(epc|gp|[ast][0-9]+|status) ?:/d'; "
+    "echo @verdicts; cat /proc/sys/kernel/tainted /sys/kernel/debug/dma-api/error_count "
+    "/sys/kernel/debug/dma-api/disabled"
+)
 # Whether the lock validator is still on. It says so in the log when it switches itself off, and
 # these statistics cost 80 M cycles: once, at the end.
 LOCKS = "grep debug_locks: /proc/lockdep_stats"

@@ -19,8 +19,17 @@ BINDINGS = [BINDING, MDIO_BINDING]
 
 SOC = {
     "sys_clk_hz": 100_000_000,
-    "cpu": {"harts": 1, "isa": "rv32ima", "icache": 8192, "icache_ways": 2, "dcache": 8192,
-            "dcache_ways": 2, "itlb": 4, "dtlb": 4, "line": 64},
+    "cpu": {
+        "harts": 1,
+        "isa": "rv32ima",
+        "icache": 8192,
+        "icache_ways": 2,
+        "dcache": 8192,
+        "dcache_ways": 2,
+        "itlb": 4,
+        "dtlb": 4,
+        "line": 64,
+    },
     "memory": {"base": 0x40000000, "size": 32 << 20},
     "rom": {"base": 0, "size": 65536},
     "clint": {"base": 0xF0010000},
@@ -28,14 +37,17 @@ SOC = {
     "soc_controller": {"base": 0xF0000000},
     "uart": {"base": 0xF0001000, "irq": 1},
     "nic": "moderato",
-    "macs": [{"base": 0xF1000000, "size": 4096, "rx_irq": 3, "tx_irq": 4},
-             {"base": 0xF1001000, "size": 4096, "rx_irq": 5, "tx_irq": 6}],
+    "macs": [
+        {"base": 0xF1000000, "size": 4096, "rx_irq": 3, "tx_irq": 4},
+        {"base": 0xF1001000, "size": 4096, "rx_irq": 5, "tx_irq": 6},
+    ],
 }
 
 
 def run(*command) -> subprocess.CompletedProcess:
-    return subprocess.run([str(word) for word in command], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(
+        [str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
 
 
 @pytest.fixture
@@ -96,24 +108,31 @@ def test_device_tree_of_phys_that_are_asked(schemas):
     phys = tuple(f'phy-mode = "rgmii-id"; phy-handle = <&phy{port}>;' for port in range(2))
     macs = [{**mac, "mdio": 0xF0002804 + 0x1000 * port} for port, mac in enumerate(SOC["macs"])]
     source = devicetree.dts({**SOC, "macs": macs}, devicetree.Options(phys=phys))
-    source = re.sub(r"(phy\d): ethernet-phy {", r"#address-cells = <1>; #size-cells = <0>; "
-                    r"\1: ethernet-phy@7 { reg = <7>;", source)
+    source = re.sub(
+        r"(phy\d): ethernet-phy {",
+        r"#address-cells = <1>; #size-cells = <0>; "
+        r"\1: ethernet-phy@7 { reg = <7>;",
+        source,
+    )
     assert complaints(schemas, source) == []
     assert complaints(schemas, source.replace("<0xf0002804 0x8>", "<0xf0002804 0x8>, <0 8>"))
 
 
-@pytest.mark.parametrize("choices", [
-    {"speed": 100, "mac_address": "02:4d:6f:64:00:00"},
-    {"phy": "ethphy", "phy_mode": "rgmii-id", "phy_address": 7},
-])
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"speed": 100, "mac_address": "02:4d:6f:64:00:00"},
+        {"phy": "ethphy", "phy_mode": "rgmii-id", "phy_address": 7},
+    ],
+)
 @pytest.mark.parametrize("coherent", [0, 1])
 def test_node_for_other_socs_passes(schemas, choices, coherent):
     """In a tree of nothing else, where another SoC's csr.json says the rest."""
-    csr = {"constants": {"eth0_dma_coherent": coherent, "eth0_rx_interrupt": 2,
-                         "eth0_tx_interrupt": 3},
-           "memories": {"eth0": {"base": 0x80000000, "size": 4096}},
-           "csr_registers": {"ethphy_mdio_w": {"addr": 0xF0002804},
-                             "ethphy_mdio_r": {"addr": 0xF0002808}}}
+    csr = {
+        "constants": {"eth0_dma_coherent": coherent, "eth0_rx_interrupt": 2, "eth0_tx_interrupt": 3},
+        "memories": {"eth0": {"base": 0x80000000, "size": 4096}},
+        "csr_registers": {"ethphy_mdio_w": {"addr": 0xF0002804}, "ethphy_mdio_r": {"addr": 0xF0002808}},
+    }
     around = """/dts-v1/;
 / {
     #address-cells = <1>;
@@ -140,11 +159,14 @@ def test_node_for_other_socs_passes(schemas, choices, coherent):
     assert complaints(schemas, source.replace('phy-mode = "', 'phy-mode = "not '))
 
 
-@pytest.mark.parametrize("good, bad, complaint", [
-    ('interrupt-names = "rx", "tx"', 'interrupt-names = "tx", "rx"', "'rx' was expected"),
-    ('phy-mode = "internal";', "", "'phy-mode' is a required property"),
-    ("speed = <100>;", "speed = <42>;", "fixed-link"),
-])
+@pytest.mark.parametrize(
+    "good, bad, complaint",
+    [
+        ('interrupt-names = "rx", "tx"', 'interrupt-names = "tx", "rx"', "'rx' was expected"),
+        ('phy-mode = "internal";', "", "'phy-mode' is a required property"),
+        ("speed = <100>;", "speed = <42>;", "fixed-link"),
+    ],
+)
 def test_wrong_device_tree_is_noticed(schemas, good, bad, complaint):
     source = devicetree.dts(SOC)
     assert good in source

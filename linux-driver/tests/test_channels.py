@@ -22,8 +22,8 @@ pytestmark = pytest.mark.slow
 
 SYSTEM = System(nic=OFFLOAD, harts=2, spread=QUEUES)
 DIRECT = Path(__file__).with_name("direct")
-BASE = 0xF1000000              # registers of eth0
-RX_FRAMES = 0x110, 0x510       # of each queue
+BASE = 0xF1000000  # registers of eth0
+RX_FRAMES = 0x110, 0x510  # of each queue
 RING_ORDERS = 0x104, 0x204, 0x504, 0x604  # Rx and Tx of queue 0, of queue 1
 KEY = ":".join(f"{n:02x}" for n in range(40))
 
@@ -100,8 +100,10 @@ def send_direct(guest, tmp_path):
 
 def counted(guest) -> list[int]:
     """Frames that left by eth0, and those that did not."""
-    return [int(guest.check(f"cat /sys/class/net/eth0/statistics/tx_{name}"))
-            for name in ("packets", "dropped")]
+    return [
+        int(guest.check(f"cat /sys/class/net/eth0/statistics/tx_{name}"))
+        for name in ("packets", "dropped")
+    ]
 
 
 def test_frames_for_a_queue_that_is_not_used_any_more(guest, tmp_path):
@@ -111,8 +113,10 @@ def test_frames_for_a_queue_that_is_not_used_any_more(guest, tmp_path):
         guest.check(f"ethtool -L eth0 combined {number}")
         before = counted(guest)
         guest.check("insmod /tmp/direct.ko frames=5; rmmod direct")
-        assert [now - was for now, was in zip(counted(guest), before, strict=True)] == \
-               [5 * sent, 5 * (not sent)]
+        assert [now - was for now, was in zip(counted(guest), before, strict=True)] == [
+            5 * sent,
+            5 * (not sent),
+        ]
         assert served(guest) == [True, number == 2]
     assert complaints(guest) == []
 
@@ -121,19 +125,28 @@ def test_a_long_frame_for_the_ring_of_a_short_mtu(tmp_path):
     """While the MTU grows, one queue has its new ring, and the other one buffers for the old MTU."""
     changes = (
         ("tx_gather.c", "plan->pieces <= moderato_size(tx->ring.order) / 2", "plan->pieces < 2"),
-        ("moderato_change.c", "err = moderato_spare_put_tx(q, tx) ?: err;",
-         "err = moderato_spare_put_tx(q, tx) ?: err; msleep(200);"),
-        ("tx_copy.c", "	moderato_cut_next(cut, frame);",
-         "	WARN_ONCE(ksize(tx->copies[slot]) < moderato_cut_offset(cut) + len, \"too long\");\n"
-         "	moderato_cut_next(cut, frame);"))
+        (
+            "moderato_change.c",
+            "err = moderato_spare_put_tx(q, tx) ?: err;",
+            "err = moderato_spare_put_tx(q, tx) ?: err; msleep(200);",
+        ),
+        (
+            "tx_copy.c",
+            "	moderato_cut_next(cut, frame);",
+            '	WARN_ONCE(ksize(tx->copies[slot]) < moderato_cut_offset(cut) + len, "too long");\n'
+            "	moderato_cut_next(cut, frame);",
+        ),
+    )
     with modified.guest(tmp_path, *changes, system=SYSTEM) as guest:
         send_direct(guest, tmp_path)
         guest.check("ethtool -G eth0 tx 64")
         before = counted(guest)
         guest.check("insmod /tmp/direct.ko octets=1400 frames=64; rmmod direct")
         assert counted(guest) == [before[0] + 64, before[1]]
-        guest.check("(sleep 0.05; insmod /tmp/direct.ko octets=8000 frames=4) & "
-                    "ip link set eth0 mtu 9000; wait; rmmod direct")
+        guest.check(
+            "(sleep 0.05; insmod /tmp/direct.ko octets=8000 frames=4) & "
+            "ip link set eth0 mtu 9000; wait; rmmod direct"
+        )
         assert counted(guest) == [before[0] + 64, before[1] + 4]
         guest.check("insmod /tmp/direct.ko octets=8000 frames=4; rmmod direct")
         assert counted(guest) == [before[0] + 68, before[1] + 4]
@@ -165,6 +178,7 @@ def test_moderation_of_each(guest):
 def test_rules_name_no_queue(guest):
     """What a rule of ethtool -N says of a ring, 0, holds with one queue only: else it is refused, or
     a second queue is."""
+
     def refused(command: str) -> bool:
         """ethtool 6.1 says so, but ends with status 0 where the kernel refuses a rule."""
         said = guest.check(f"{command} 2>&1; echo status $?")
@@ -191,8 +205,10 @@ def test_what_is_set_stays(guest):
     assert [register(guest, offset) for offset in RX_FRAMES] == [16, 16]
     assert [register(guest, offset) for offset in RING_ORDERS] == [9, 6, 9, 6]
     line = guest.check("grep eth0-rx1 /proc/interrupts").split(":")[0].strip()
-    guest.check(f"ip link set eth0 down; echo 1 > /proc/irq/{line}/smp_affinity; "
-                "ethtool -G eth0 rx 128; ip link set eth0 up")
+    guest.check(
+        f"ip link set eth0 down; echo 1 > /proc/irq/{line}/smp_affinity; "
+        "ethtool -G eth0 rx 128; ip link set eth0 up"
+    )
     assert guest.check(f"cat /proc/irq/{line}/smp_affinity").strip() == "1"
     assert [register(guest, offset) for offset in RING_ORDERS] == [7, 6, 7, 6]
     guest.check("ethtool --per-queue eth0 queue_mask 2 --coalesce rx-frames 64")

@@ -28,15 +28,17 @@ def guest():
 
 def counters(guest) -> dict[str, int]:
     """Those of UDP, by their names."""
-    names, values = [line.split()[1:] for line in
-                     guest.check("grep ^Udp: /proc/net/snmp").splitlines()]
+    names, values = [line.split()[1:] for line in guest.check("grep ^Udp: /proc/net/snmp").splitlines()]
     return dict(zip(names, map(int, values), strict=True))
 
 
 def packet(octets: int) -> IP:
     """To a port at which nobody listens: UDP looks at its checksum, then counts it."""
-    return IP(src="198.18.0.2", dst="198.18.0.1", id=random.getrandbits(16)) / \
-        UDP(sport=9, dport=9999) / Raw(random.randbytes(octets))
+    return (
+        IP(src="198.18.0.2", dst="198.18.0.1", id=random.getrandbits(16))
+        / UDP(sport=9, dport=9999)
+        / Raw(random.randbytes(octets))
+    )
 
 
 def framed(content: bytes) -> bytes:
@@ -63,9 +65,13 @@ def test_udp_counts_what_is_right(guest, tmp_path, by_hardware):
     frames = [framed(content) for content in [*right, *wrong, *parts]]
     wrpcap(str(tmp_path / "in.pcap"), [Ether(frame) for frame in frames])
     before = counters(guest)
-    guest.call("replay", **{"in": [str(tmp_path / "in.pcap"), None]},
-               out=[str(tmp_path / "0.pcap"), str(tmp_path / "1.pcap")],
-               quiet_cycles=8_000_000, max_cycles=100_000_000)
+    guest.call(
+        "replay",
+        **{"in": [str(tmp_path / "in.pcap"), None]},
+        out=[str(tmp_path / "0.pcap"), str(tmp_path / "1.pcap")],
+        quiet_cycles=8_000_000,
+        max_cycles=100_000_000,
+    )
     counted = {name: value - before[name] for name, value in counters(guest).items()}
     assert counted["NoPorts"] == len(right) + 2  # and those in fragments
     assert counted["InCsumErrors"] == len(wrong)

@@ -20,19 +20,22 @@ from moderato.soc.linux import userspace
 from moderato.soc.linux.kernel import DEBUG
 
 HERE = Path(__file__).parent
-FIRST = 0xfffff000  # sequence number
+FIRST = 0xFFFFF000  # sequence number
 CWR, PSH, FIN = 0x80, 0x08, 0x01
 STATISTICS = "(cd /sys/class/net/eth0/statistics; cat tx_packets tx_bytes tx_dropped tx_errors)"
 
 
-@pytest.fixture(params=[pytest.param(System(), id="normal"),
-                        pytest.param(System(nic=OFFLOAD), marks=pytest.mark.slow, id="offload"),
-                        pytest.param(System(kernel=DEBUG), marks=pytest.mark.slow, id="debug")])
+@pytest.fixture(
+    params=[
+        pytest.param(System(), id="normal"),
+        pytest.param(System(nic=OFFLOAD), marks=pytest.mark.slow, id="offload"),
+        pytest.param(System(kernel=DEBUG), marks=pytest.mark.slow, id="debug"),
+    ]
+)
 def guest(request, tmp_path):
     m = machine(system=request.param)
     program = tmp_path / "send_tcp"
-    subprocess.run([userspace.toolchain().cc, "-O2", "-o", program, HERE / "send_tcp.c"],
-                   check=True)
+    subprocess.run([userspace.toolchain().cc, "-O2", "-o", program, HERE / "send_tcp.c"], check=True)
     with state.loaded(m, True).open() as session:
         session.call("mailbox", file=str(program), address=m.mailbox)
         session.check("mailbox > /tmp/send_tcp; chmod +x /tmp/send_tcp")
@@ -43,12 +46,20 @@ def sent(guest, tmp_path: Path, mss: int, lengths: list[int]) -> list[bytes]:
     """The TCP frames that leave port 0."""
     nothing, out = tmp_path / "in.pcap", tmp_path / "out.pcap"
     foreign = bytes.fromhex("0200000000ff02000000000088b5") + bytes(46)  # to nobody
-    nothing.write_bytes(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
-                        + struct.pack("<IIII", 0, 0, len(foreign), len(foreign)) + foreign)
+    nothing.write_bytes(
+        struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+        + struct.pack("<IIII", 0, 0, len(foreign), len(foreign))
+        + foreign
+    )
     words = ["/tmp/send_tcp", "eth0", str(mss), *map(str, lengths)]
     guest.check(f"{shlex.join(words)} &")
-    guest.call("replay", **{"in": [str(nothing), None]}, out=[str(out), str(tmp_path / "1.pcap")],
-               quiet_cycles=8_000_000, max_cycles=100_000_000)
+    guest.call(
+        "replay",
+        **{"in": [str(nothing), None]},
+        out=[str(out), str(tmp_path / "1.pcap")],
+        quiet_cycles=8_000_000,
+        max_cycles=100_000_000,
+    )
     return [frame for _, frame in pcap.read(out) if frame[12:14] == b"\x08\x00" and frame[23] == 6]
 
 
@@ -57,7 +68,7 @@ def summed(octets: bytes) -> int:
     octets += bytes(len(octets) % 2)
     total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
     while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
+        total = (total & 0xFFFF) + (total >> 16)
     return total
 
 
@@ -70,13 +81,13 @@ def expect(frames: list[bytes], mss: int, lengths: list[int]):
             size = min(mss, start + length - n)
             frame = next(frames)
             ip, tcp = frame[14:34], frame[34:54]
-            payload = frame[54:34 + struct.unpack("!H", ip[2:4])[0] - 20]
+            payload = frame[54 : 34 + struct.unpack("!H", ip[2:4])[0] - 20]
             assert len(payload) == size and len(frame) == max(60, 54 + size)
             assert payload == bytes((7 * k + k // 256) % 256 for k in range(n, n + size))
-            assert summed(ip) == 0xffff
+            assert summed(ip) == 0xFFFF
             assert struct.unpack("!H", ip[4:6])[0] == 100 * (index + 3) + (n - start) // mss
             pseudo = ip[12:20] + struct.pack("!HH", 6, 20 + size)
-            assert summed(pseudo + tcp + payload) == 0xffff
+            assert summed(pseudo + tcp + payload) == 0xFFFF
             assert struct.unpack("!I", tcp[4:8])[0] == (FIRST + n) % 2**32
             flags = tcp[13]
             assert bool(flags & CWR) == (n == start)
@@ -88,9 +99,16 @@ def expect(frames: list[bytes], mss: int, lengths: list[int]):
 LENGTHS = [1448, 1449, 46336, 1, 30000, 2 * 1448, 333, 46335]  # 46336: 32 segments of 1448
 
 
-@pytest.mark.parametrize("variant", ["napi-full", *(
-    pytest.param(variant, marks=pytest.mark.slow)
-    for variant in ("original", "napi-tx-128", "napi-tx-off"))])
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "napi-full",
+        *(
+            pytest.param(variant, marks=pytest.mark.slow)
+            for variant in ("original", "napi-tx-128", "napi-tx-off")
+        ),
+    ],
+)
 def test_cut_with_each_strategy(guest, tmp_path, variant):
     for command in KNOWN[variant].commands():
         guest.type(command)

@@ -22,9 +22,13 @@ def test_core_forwards(tmp_path):
         assert [port["lost"] for port in collect(guest)] == [0, 0]
         assert interrupts(guest, "eth0-rx") > 0
 
-        for wrong in ("ethtool --set-priv-flags eth0 rx-napi off", "ethtool -C eth0 rx-usecs-low 10",
-                      "ethtool -C eth0 rx-usecs-high 10", "ethtool -A eth0 rx on",
-                      "ethtool -C eth0 adaptive-rx off rx-frames 0 rx-usecs 0"):
+        for wrong in (
+            "ethtool --set-priv-flags eth0 rx-napi off",
+            "ethtool -C eth0 rx-usecs-low 10",
+            "ethtool -C eth0 rx-usecs-high 10",
+            "ethtool -A eth0 rx on",
+            "ethtool -C eth0 adaptive-rx off rx-frames 0 rx-usecs 0",
+        ):
             assert refused(guest, wrong), wrong
         assert "RX:\t\toff" in guest.check("ethtool -a eth0")
 
@@ -54,12 +58,20 @@ def test_core_netpoll(tmp_path):
     series.write_sources(tmp_path)
     work = tmp_path / series.PLACE
     modified.change(
-        work, ("moderato_tx_poll.c", "	if (!moderato_tx_is_polled(tx))\n		return 0;",
-               "	if (budget || !moderato_tx_is_polled(tx))\n		return 0;"),
-        ("moderato_stats.c", "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
-         "	if (priv->queue[0].tx) {\n		local_irq_disable();\n"
-         "		moderato_napi_poll(&priv->queue[0].napi, 0);\n"
-         "		local_irq_enable();\n	}\n	moderato_stats_read(priv, total);\n	stats->rx_dropped"))
+        work,
+        (
+            "moderato_tx_poll.c",
+            "	if (!moderato_tx_is_polled(tx))\n		return 0;",
+            "	if (budget || !moderato_tx_is_polled(tx))\n		return 0;",
+        ),
+        (
+            "moderato_stats.c",
+            "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
+            "	if (priv->queue[0].tx) {\n		local_irq_disable();\n"
+            "		moderato_napi_poll(&priv->queue[0].napi, 0);\n"
+            "		local_irq_enable();\n	}\n	moderato_stats_read(priv, total);\n	stats->rx_dropped",
+        ),
+    )
     with modified.loaded(work, "CONFIG_MODERATO=m") as guest:
         guest.check("ethtool -C eth1 tx-frames 0 tx-usecs 100000; ethtool -G eth1 tx 8")
         poll_a_ring_of_8(guest)

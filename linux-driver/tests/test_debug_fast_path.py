@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What forwards past the stack, on the debug kernel, in rounds as test_debug_kernel.py has them.
 
-    ./moderato test linux-driver/tests/test_debug_fast_path.py -m slow -s
+./moderato test linux-driver/tests/test_debug_fast_path.py -m slow -s
 """
 
 import dataclasses
@@ -43,46 +43,91 @@ def owner(words: str) -> str:
 
 def of_programs() -> list[Round]:
     a_map, routes = PROGRAMS.values()
-    return [Round("XDP: all are dropped", (f"xdp drop {PORTS}", "sleep 0.2", OFF)),
-            Round("XDP by a map: rings, MTU, down and up, statistics", (a_map, *SWAPS), frames=FRAMES),
-            Round("XDP by a map: reset", CHANGES["reset"]),
-            Round("XDP by routes: rings, MTU, down and up, statistics", (routes, *SWAPS), frames=FRAMES),
-            Round("XDP by routes: overload, rings", CHANGES["rings"], frames=1000, load_percent=100,
-                  quiet=BUSY),
-            Round("XDP: programs come and go", (a_map, routes, OFF, routes, a_map, OFF)),
-            Round("the flow table: rings, down and up", (
-                f"flowtable {PORTS}", *CHANGES["rings"], *CHANGES["down and up"], "flowtable --off"),
-                frames=FRAMES)]
+    return [
+        Round("XDP: all are dropped", (f"xdp drop {PORTS}", "sleep 0.2", OFF)),
+        Round("XDP by a map: rings, MTU, down and up, statistics", (a_map, *SWAPS), frames=FRAMES),
+        Round("XDP by a map: reset", CHANGES["reset"]),
+        Round("XDP by routes: rings, MTU, down and up, statistics", (routes, *SWAPS), frames=FRAMES),
+        Round(
+            "XDP by routes: overload, rings", CHANGES["rings"], frames=1000, load_percent=100, quiet=BUSY
+        ),
+        Round("XDP: programs come and go", (a_map, routes, OFF, routes, a_map, OFF)),
+        Round(
+            "the flow table: rings, down and up",
+            (f"flowtable {PORTS}", *CHANGES["rings"], *CHANGES["down and up"], "flowtable --off"),
+            frames=FRAMES,
+        ),
+    ]
 
 
 def of_sockets() -> list[Round]:
     """AF_XDP, with copies and without, on one port, whose frames do not come through meanwhile."""
-    def during(mode: str, *commands: str, name: str, chunks: int = 100, **fields) -> Round:
-        return Round(f"AF_XDP, {mode}: {name}", (
-            SOCKETS, owner(f"{mode} echo eth0 {chunks}"), *commands, END,
-            "grep -q 'received [1-9]' /tmp/xsk.said", "xdp off eth0"), echoed=True, **fields)
 
-    return [during("zero", *SWAPS, name="rings, MTU, down and up, statistics", frames=FRAMES),
-            Round("AF_XDP, zero: sends, rings, down and up", (
-                owner("zero send eth0 512 1000"), *CHANGES["rings"], *CHANGES["down and up"],
-                "while kill -0 $(cat /tmp/pid); do sleep 0.01; done")),
-            Round("AF_XDP, zero: sends", ("/tmp/xsk zero send eth0 512 300 | grep -q 'sent 300'",)),
-            during("zero", *CHANGES["reset"], "xdp off eth0", SOCKETS, name="reset, its program goes",
-                   frames=200),
-            during("deaf", "sleep 1", name="few chunks, overload", chunks=4, frames=600,
-                   load_percent=1, quiet=BUSY),
-            during("copy", *SWAPS, name="rings, MTU, down and up, statistics", frames=FRAMES)]
+    def during(mode: str, *commands: str, name: str, chunks: int = 100, **fields) -> Round:
+        return Round(
+            f"AF_XDP, {mode}: {name}",
+            (
+                SOCKETS,
+                owner(f"{mode} echo eth0 {chunks}"),
+                *commands,
+                END,
+                "grep -q 'received [1-9]' /tmp/xsk.said",
+                "xdp off eth0",
+            ),
+            echoed=True,
+            **fields,
+        )
+
+    return [
+        during("zero", *SWAPS, name="rings, MTU, down and up, statistics", frames=FRAMES),
+        Round(
+            "AF_XDP, zero: sends, rings, down and up",
+            (
+                owner("zero send eth0 512 1000"),
+                *CHANGES["rings"],
+                *CHANGES["down and up"],
+                "while kill -0 $(cat /tmp/pid); do sleep 0.01; done",
+            ),
+        ),
+        Round("AF_XDP, zero: sends", ("/tmp/xsk zero send eth0 512 300 | grep -q 'sent 300'",)),
+        during(
+            "zero",
+            *CHANGES["reset"],
+            "xdp off eth0",
+            SOCKETS,
+            name="reset, its program goes",
+            frames=200,
+        ),
+        during(
+            "deaf",
+            "sleep 1",
+            name="few chunks, overload",
+            chunks=4,
+            frames=600,
+            load_percent=1,
+            quiet=BUSY,
+        ),
+        during("copy", *SWAPS, name="rings, MTU, down and up, statistics", frames=FRAMES),
+    ]
 
 
 def of_shortage() -> list[Round]:
     """Each allocation of a command fails once."""
     numbers = (*range(1, 9), 12, 20, 50)
     sends = nth(numbers, "timeout -s KILL 5 /tmp/xsk zero send eth0 64 20")
-    return [Round("each allocation of a program's start fails once",
-                  (*nth(numbers, f"xdp fib {PORTS}"), f"xdp fib {PORTS}"), may_fail=True),
-            Round("each allocation of another ring's fails once, with a program",
-                  nth(numbers, "ethtool -G eth0 rx 64"), may_fail=True),
-            Round("each allocation of a socket's start fails once", (*sends, OFF), may_fail=True)]
+    return [
+        Round(
+            "each allocation of a program's start fails once",
+            (*nth(numbers, f"xdp fib {PORTS}"), f"xdp fib {PORTS}"),
+            may_fail=True,
+        ),
+        Round(
+            "each allocation of another ring's fails once, with a program",
+            nth(numbers, "ethtool -G eth0 rx 64"),
+            may_fail=True,
+        ),
+        Round("each allocation of a socket's start fails once", (*sends, OFF), may_fail=True),
+    ]
 
 
 def put_xsk(guest):

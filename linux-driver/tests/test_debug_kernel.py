@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The driver on the debug kernel, in rounds: see docs/debug-kernel.md, which shows their log.
 
-    ./moderato test linux-driver/tests/test_debug_kernel.py -m slow -s
+./moderato test linux-driver/tests/test_debug_kernel.py -m slow -s
 """
 
 import contextlib
@@ -58,6 +58,7 @@ def on_both(command: str) -> tuple[str, ...]:
 
 # Boot, and the detector itself --------------------------------------------------------------------
 
+
 def test_boot(booted, tmp_path):
     """Boot, module, interfaces up: nothing is found. Then a warning is, by its level alone, and a
     module that warns, in the log and by the taint."""
@@ -75,19 +76,22 @@ def test_boot(booted, tmp_path):
 
 # Rounds -------------------------------------------------------------------------------------------
 
-STRATEGIES = [Round(f"strategy `{name}`", tuple(variant.commands()))
-              for name, variant in KNOWN.items()]
+STRATEGIES = [Round(f"strategy `{name}`", tuple(variant.commands())) for name, variant in KNOWN.items()]
 
 # The tester's, which a port forgets when it goes down.
-NEIGHBOURS = [f"ip neigh replace 198.1{8 + port}.0.2 lladdr 02:54:73:74:00:0{port} nud permanent "
-              f"dev {interface}" for port, interface in enumerate(INTERFACES)]
+NEIGHBOURS = [
+    f"ip neigh replace 198.1{8 + port}.0.2 lladdr 02:54:73:74:00:0{port} nud permanent dev {interface}"
+    for port, interface in enumerate(INTERFACES)
+]
 
 # How frames are received; the changes are made with each of them.
 MODES = {
     "interrupt per frame": on_both("ethtool --set-priv-flags eth0 rx-napi off"),
     "NAPI": on_both("ethtool --set-priv-flags eth0 rx-napi on"),
-    "threaded NAPI": (*on_both("ethtool --set-priv-flags eth0 rx-napi on"),
-                      *on_both("echo 1 > /sys/class/net/eth0/threaded")),
+    "threaded NAPI": (
+        *on_both("ethtool --set-priv-flags eth0 rx-napi on"),
+        *on_both("echo 1 > /sys/class/net/eth0/threaded"),
+    ),
     "NAPI by the clock": on_both("ethtool --set-priv-flags eth0 rx-napi on rx-timer on"),
 }
 CHANGES = {
@@ -97,24 +101,41 @@ CHANGES = {
     "reset": ("insmod /tmp/timeout.ko; rmmod timeout",),
     "suspend": (
         "cd /sys; echo 0 > module/suspend/parameters/pm_test_delay; echo devices > power/pm_test; "
-        "echo freeze > power/state; cd /",),
-    "Tx strategies": tuple(command for strategy in TX.values() for command in (
-        f"ethtool -C eth0 {strategy.coalesce}", f"ethtool --set-priv-flags eth0 {strategy.flag}")),
+        "echo freeze > power/state; cd /",
+    ),
+    "Tx strategies": tuple(
+        command
+        for strategy in TX.values()
+        for command in (
+            f"ethtool -C eth0 {strategy.coalesce}",
+            f"ethtool --set-priv-flags eth0 {strategy.flag}",
+        )
+    ),
     "urgent frames": (
-        "ethtool -C eth0 rx-usecs-high 100000", "ethtool -N eth0 flow-type ip4 tos 0",
-        "ethtool -G eth0 rx 64", "ethtool -N eth0 delete 0", "ethtool -G eth0 rx 256",
-        "ethtool -C eth0 rx-usecs-high 0"),
+        "ethtool -C eth0 rx-usecs-high 100000",
+        "ethtool -N eth0 flow-type ip4 tos 0",
+        "ethtool -G eth0 rx 64",
+        "ethtool -N eth0 delete 0",
+        "ethtool -G eth0 rx 256",
+        "ethtool -C eth0 rx-usecs-high 0",
+    ),
     "statistics and filters": (
-        "ethtool -S eth0 > /dev/null", "ip -s link show > /dev/null",
-        "ip link set eth0 promisc on", "ip link set eth0 promisc off allmulticast on"),
+        "ethtool -S eth0 > /dev/null",
+        "ip -s link show > /dev/null",
+        "ip link set eth0 promisc on",
+        "ip link set eth0 promisc off allmulticast on",
+    ),
 }
 
 # What is said to the console goes out at eth0, with interrupts off.
 SAID = "said over the network"
 TARGET = "@198.18.0.1/eth0,@198.18.0.2/02:54:73:74:00:00"
-NETPOLL = (f"insmod /tmp/netconsole.ko netconsole={TARGET}",
-           f"dmesg -n 8; echo '<6>{SAID}' > /dev/kmsg; dmesg -n 1",
-           "insmod /tmp/poller.ko polls=2000; rmmod poller", "rmmod netconsole")
+NETPOLL = (
+    f"insmod /tmp/netconsole.ko netconsole={TARGET}",
+    f"dmesg -n 8; echo '<6>{SAID}' > /dev/kmsg; dmesg -n 1",
+    "insmod /tmp/poller.ko polls=2000; rmmod poller",
+    "rmmod netconsole",
+)
 
 
 def netconsole(built: kernel.Kernel, folder: Path) -> Path:
@@ -129,9 +150,10 @@ def netconsole(built: kernel.Kernel, folder: Path) -> Path:
 def of_mode(mode: str) -> list[Round]:
     rounds = [Round(f"{mode}: chosen", MODES[mode])]
     rounds += [Round(f"{mode}: {change}", commands) for change, commands in CHANGES.items()]
-    rounds += [Round(f"{mode}: netconsole, netpoll", NETPOLL, frames=120, own_frames=1,
-                     printed=SAID),
-               Round(f"{mode}: overload", frames=1000, load_percent=100, quiet=BUSY)]
+    rounds += [
+        Round(f"{mode}: netconsole, netpoll", NETPOLL, frames=120, own_frames=1, printed=SAID),
+        Round(f"{mode}: overload", frames=1000, load_percent=100, quiet=BUSY),
+    ]
     return rounds
 
 
@@ -153,8 +175,12 @@ def test_changes(guest, mode, tmp_path):
 def finish(guest):
     """The module goes under traffic and comes back, and goes again: it leaves nothing behind."""
     guest.send_file(guest.machine.driver)
-    guest.round(Round("module out and in", (
-        "rmmod moderato", f"insmod /tmp/{guest.machine.driver.name}; /etc/moderato/up static")))
+    guest.round(
+        Round(
+            "module out and in",
+            ("rmmod moderato", f"insmod /tmp/{guest.machine.driver.name}; /etc/moderato/up static"),
+        )
+    )
     guest.check("rmmod moderato")
     assert guest.mapped() == 0
     assert guest.last_words() == []
@@ -168,19 +194,27 @@ ONLINE = "/sys/devices/system/cpu/cpu1/online"
 def of_harts() -> list[Round]:
     """Each way to spread the work; changes where both harts poll one ring, also while it overflows;
     changes where each has a port."""
+
     def chosen(way):
         return Round(f"two harts: `{way}`", tuple(System(harts=2, spread=way).commands()))
 
-    shared = [dataclasses.replace(each, name=f"one ring for both: {each.name}", in_order=False)
-              for each in (
-                  *(Round(name, CHANGES[name]) for name in ("rings", "down and up", "reset",
-                                                            "Tx strategies")),
-                  Round("overload, rings", CHANGES["rings"], frames=1000, load_percent=100,
-                        quiet=BUSY))]
-    apart = [Round(f"a port for each: {name}", commands) for name, commands in (
-        ("rings", CHANGES["rings"]), ("interrupt per frame", MODES["interrupt per frame"]),
-        ("NAPI", MODES["NAPI"]), ("reset", CHANGES["reset"]),
-        ("hart 1 goes and comes", (f"echo 0 > {ONLINE}", f"echo 1 > {ONLINE}")))]
+    shared = [
+        dataclasses.replace(each, name=f"one ring for both: {each.name}", in_order=False)
+        for each in (
+            *(Round(name, CHANGES[name]) for name in ("rings", "down and up", "reset", "Tx strategies")),
+            Round("overload, rings", CHANGES["rings"], frames=1000, load_percent=100, quiet=BUSY),
+        )
+    ]
+    apart = [
+        Round(f"a port for each: {name}", commands)
+        for name, commands in (
+            ("rings", CHANGES["rings"]),
+            ("interrupt per frame", MODES["interrupt per frame"]),
+            ("NAPI", MODES["NAPI"]),
+            ("reset", CHANGES["reset"]),
+            ("hart 1 goes and comes", (f"echo 0 > {ONLINE}", f"echo 1 > {ONLINE}")),
+        )
+    ]
     return [*map(chosen, (COMMON, RPS, THREADED, IPI)), *shared, chosen(PINNED), *apart]
 
 
@@ -203,8 +237,12 @@ SPARED = "dma_entry_alloc", "add_dma_entry"
 
 def place(guest, function: str) -> tuple[int, int]:
     """Where a function of the kernel begins, and where the next one does."""
-    symbols = sorted((int(address, 16), name) for address, _, name in (
-        line.split() for line in guest.built_kernel.system_map.read_text().splitlines()))
+    symbols = sorted(
+        (int(address, 16), name)
+        for address, _, name in (
+            line.split() for line in guest.built_kernel.system_map.read_text().splitlines()
+        )
+    )
     begin = next(address for address, name in symbols if name == function)
     return begin, next(address for address, _ in symbols if address > begin)
 
@@ -214,14 +252,30 @@ def prepare(guest):
     chance, or the n-th one of a command (/proc/self/fail-nth)."""
     text = int(guest.check("cat /sys/module/moderato/sections/.text"), 16)
     spared = [place(guest, function) for function in SPARED]
-    settings = {"require-start": text, "require-end": text + 0x10000,
-                "reject-start": min(spared)[0], "reject-end": max(spared)[1], "verbose": 0,
-                "times": -1, "ignore-gfp-wait": "N", "probability": 0}
-    assert guest.run([
-        *(f"echo {value} > {DEBUGFS}/{fault}/{name}"
-          for fault in FAULTS for name, value in settings.items()),
-        f"echo 0 > {DEBUGFS}/fail_page_alloc/min-order",
-        f"echo N > {DEBUGFS}/fail_page_alloc/ignore-gfp-highmem"]) == []
+    settings = {
+        "require-start": text,
+        "require-end": text + 0x10000,
+        "reject-start": min(spared)[0],
+        "reject-end": max(spared)[1],
+        "verbose": 0,
+        "times": -1,
+        "ignore-gfp-wait": "N",
+        "probability": 0,
+    }
+    assert (
+        guest.run(
+            [
+                *(
+                    f"echo {value} > {DEBUGFS}/{fault}/{name}"
+                    for fault in FAULTS
+                    for name, value in settings.items()
+                ),
+                f"echo 0 > {DEBUGFS}/fail_page_alloc/min-order",
+                f"echo N > {DEBUGFS}/fail_page_alloc/ignore-gfp-highmem",
+            ]
+        )
+        == []
+    )
 
 
 def chance(percent: int) -> list[str]:
@@ -242,10 +296,18 @@ def test_out_of_memory(guest):
     prepare(guest)
     few, more = range(1, 9), (12, 20, 50, 66, 80)
     rounds = [
-        Round("each allocation of a ring fails once", nth((*few, *more), "ethtool -G eth0 rx 64"),
-              frames=200, may_fail=True),
-        Round("each allocation of another MTU's ring fails once",
-              nth((*few, *more), "ip link set eth0 mtu 2000"), frames=200, may_fail=True),
+        Round(
+            "each allocation of a ring fails once",
+            nth((*few, *more), "ethtool -G eth0 rx 64"),
+            frames=200,
+            may_fail=True,
+        ),
+        Round(
+            "each allocation of another MTU's ring fails once",
+            nth((*few, *more), "ip link set eth0 mtu 2000"),
+            frames=200,
+            may_fail=True,
+        ),
     ]
     for each in rounds:
         guest.round(each)
@@ -263,19 +325,31 @@ def test_out_of_memory(guest):
 
     down = "ip link set eth0 down"
     guest.check(down)
-    guest.round(Round("each allocation of `up` fails once", (
-        *(command for up in nth((*few, *more), "ip link set eth0 up") for command in (up, down)),
-        f"ip link set eth0 up; {NEIGHBOURS[0]}"), may_fail=True))
+    guest.round(
+        Round(
+            "each allocation of `up` fails once",
+            (
+                *(command for up in nth((*few, *more), "ip link set eth0 up") for command in (up, down)),
+                f"ip link set eth0 up; {NEIGHBOURS[0]}",
+            ),
+            may_fail=True,
+        )
+    )
     finish(guest)
 
 
 # Leaks --------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("guest", ["kmemleak=on"], indirect=True)
 def test_no_leak(guest):
     """Of all that a short life of the module takes, nothing is left."""
-    guest.round(Round("a short life", (
-        *CHANGES["rings"], *CHANGES["MTU"], *MODES["interrupt per frame"], *CHANGES["rings"])))
+    guest.round(
+        Round(
+            "a short life",
+            (*CHANGES["rings"], *CHANGES["MTU"], *MODES["interrupt per frame"], *CHANGES["rings"]),
+        )
+    )
     guest.check("rmmod moderato")
     assert guest.leaks() == ""
     assert guest.mapped() == 0

@@ -11,11 +11,13 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import OFFLOAD
 
-SYSTEMS = [pytest.param(System(nic=OFFLOAD), id="queues"),
-           pytest.param(System(harts=2), id="two-harts", marks=pytest.mark.slow)]
+SYSTEMS = [
+    pytest.param(System(nic=OFFLOAD), id="queues"),
+    pytest.param(System(harts=2), id="two-harts", marks=pytest.mark.slow),
+]
 
 NAPI, TIMER, TX_NAPI = 1, 4, 8  # of --set-priv-flags
-FOUR = "coalesce 0 0 1 0 1 0"   # frames: as many as suit a ring of four
+FOUR = "coalesce 0 0 1 0 1 0"  # frames: as many as suit a ring of four
 # Allocations of a ring of 4, with its buffers: with NAPI, which has a pool, without; of a Tx ring.
 PER_RX, PER_RX_IRQ, PER_TX, IRQS = 4 + 4, 3 + 4, 3, 2
 

@@ -22,16 +22,20 @@ RESET_INTERVAL = 10_000_000  # cycles: the driver's tenth of a second
 
 RX = {"NAPI": "rx-napi on", "interrupt per frame": "rx-napi off", "by the clock": "rx-timer on"}
 FLAGS = "ethtool --set-priv-flags eth1"
-TX = {"interrupt": f"{FLAGS} tx-napi off; ethtool -C eth1 tx-frames 1 tx-usecs 0",
-      "count": f"{FLAGS} tx-napi off; ethtool -C eth1 tx-frames 8 tx-usecs 500",
-      "none": f"{FLAGS} tx-reclaim-on-xmit on",
-      "polled": "ethtool -C eth1 tx-frames 1 tx-usecs 0"}
+TX = {
+    "interrupt": f"{FLAGS} tx-napi off; ethtool -C eth1 tx-frames 1 tx-usecs 0",
+    "count": f"{FLAGS} tx-napi off; ethtool -C eth1 tx-frames 8 tx-usecs 500",
+    "none": f"{FLAGS} tx-reclaim-on-xmit on",
+    "polled": "ethtool -C eth1 tx-frames 1 tx-usecs 0",
+}
 
 
 def each(named: dict):
     """The first one always, the others in the slow set."""
-    return [pytest.param(value, id=name, marks=pytest.mark.slow if number else ())
-            for number, (name, value) in enumerate(named.items())]
+    return [
+        pytest.param(value, id=name, marks=pytest.mark.slow if number else ())
+        for number, (name, value) in enumerate(named.items())
+    ]
 
 
 @pytest.fixture
@@ -81,10 +85,13 @@ def test_halted_tx(guest, command):
 @pytest.mark.slow
 def test_a_ring_that_always_halts_is_no_storm(tmp_path):
     """Ten resets a second at most, each with an interrupt or two, and the guest is well."""
-    change = ("moderato_hw.c", "	moderato_hw_ctrl(priv, 0, ring->dir->enable);",
-              "	if (ring->dir == moderato_rx_directions)\n"
-              f"		writel({NOWHERE:#x}, ring->regs + MODERATO_DIR_RING_BASE);\n"
-              "	moderato_hw_ctrl(priv, 0, ring->dir->enable);")
+    change = (
+        "moderato_hw.c",
+        "	moderato_hw_ctrl(priv, 0, ring->dir->enable);",
+        "	if (ring->dir == moderato_rx_directions)\n"
+        f"		writel({NOWHERE:#x}, ring->regs + MODERATO_DIR_RING_BASE);\n"
+        "	moderato_hw_ctrl(priv, 0, ring->dir->enable);",
+    )
     with modified.guest(tmp_path, change) as guest:
         guest.call("run", cycles=20_000_000)
         counted = statistics(guest, "eth0")

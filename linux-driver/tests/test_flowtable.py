@@ -35,8 +35,9 @@ def forwarded(guest) -> int:
 
 def offloaded(guest) -> list[str]:
     """The connections that have flows, as Linux shows them."""
-    return [line for line in guest.check("cat /proc/net/nf_conntrack").splitlines()
-            if "[OFFLOAD]" in line]
+    return [
+        line for line in guest.check("cat /proc/net/nf_conntrack").splitlines() if "[OFFLOAD]" in line
+    ]
 
 
 def packet(payload, port: int = 0, octets: bytes = b"", **fields) -> Ether:
@@ -76,12 +77,18 @@ def test_a_flow_passes_by_the_stack(guest):
 
 def test_frames_are_those_of_the_stack(guest, tmp_path):
     """Each octet of a flow's frames, and of what is not for the flow table among them."""
+
     def datagram(octets: bytes = b"octets", **fields) -> Ether:
         return packet(UDP(sport=7, dport=9), octets=octets, **fields)
 
     plain = [datagram(bytes(size)) for size in (0, 18, 19, 100, 1472)]
-    others = [datagram(ttl=1), datagram(options=[b"\x01\x01\x01\x00"]), packet(ICMP(type=8)),
-              datagram(dst="198.18.0.1"), datagram(dst="203.0.113.1")]
+    others = [
+        datagram(ttl=1),
+        datagram(options=[b"\x01\x01\x01\x00"]),
+        packet(ICMP(type=8)),
+        datagram(dst="198.18.0.1"),
+        datagram(dst="203.0.113.1"),
+    ]
     frames = [*plain, *others, *plain]
     guest.check("echo 0 > /proc/sys/net/ipv4/icmp_ratelimit")
     without = replay(guest, tmp_path, frames)
@@ -99,14 +106,21 @@ def test_frames_are_those_of_the_stack(guest, tmp_path):
 
     # Of one poll, the flow table's leave before the stack's.
     assert sorted(of_hosts(withal[1])) == sorted(of_hosts(without[1])) and of_hosts(without[1])
-    kinds = [sorted((Ether(frame)[ICMP].type, Ether(frame)[ICMP].code) for frame in left[0]
-                    if ICMP in Ether(frame)) for left in (without, withal)]
+    kinds = [
+        sorted(
+            (Ether(frame)[ICMP].type, Ether(frame)[ICMP].code)
+            for frame in left[0]
+            if ICMP in Ether(frame)
+        )
+        for left in (without, withal)
+    ]
     assert kinds[0] == kinds[1] and kinds[0]
     assert complaints(guest) == []
 
 
 def test_a_connection(guest, tmp_path):
     """TCP: the stack sees it begin and end, the flow table forwards between, in both directions."""
+
     def segment(flags: str, port: int = 0, octets: bytes = b"") -> Ether:
         ports = {"sport": 4000, "dport": 80} if port == 0 else {"sport": 80, "dport": 4000}
         position = {SYN: (1, 0), SYN_ACK: (1, 2)}.get(flags, (2, 2))
@@ -133,6 +147,7 @@ def test_a_connection(guest, tmp_path):
 
 def test_what_cannot_be_is_refused(guest):
     """With a reason, and nothing changes."""
+
     def refused(words: str) -> str:
         status, said = guest.type(f"flowtable {words} 2>&1")
         assert status != 0, words
@@ -141,14 +156,16 @@ def test_what_cannot_be_is_refused(guest):
     assert "usage: flowtable" in refused("") and "usage: flowtable" in refused("--on eth0")
     assert "usage: flowtable" in refused("--off eth0") and "usage: flowtable" in refused("--offload")
     assert "eth7: there is no such interface" in refused("eth0 eth7")
-    assert "the flow table was refused: File exists; an interface is named twice" in \
-        refused("eth0 eth0")
+    assert "the flow table was refused: File exists; an interface is named twice" in refused("eth0 eth0")
     assert "ethtool -K INTERFACE hw-tc-offload on, or leave" in refused(f"--offload {PORTS}")
     assert "eth7: there is no such interface" in refused(f"--masquerade eth7 {PORTS}")
-    assert "usage: flowtable" in refused("--masquerade eth1") and \
-        "usage: flowtable" in refused("--off --masquerade eth1")
-    assert "the chain of addresses was refused: No such file or directory; this kernel translates " \
+    assert "usage: flowtable" in refused("--masquerade eth1") and "usage: flowtable" in refused(
+        "--off --masquerade eth1"
+    )
+    assert (
+        "the chain of addresses was refused: No such file or directory; this kernel translates "
         "no addresses; --kernel router does" in refused(f"--masquerade eth1 {PORTS}")
+    )
     guest.check(f"flowtable {PORTS}; flowtable {PORTS}")  # the second one in the place of the first
     offer(guest, 50)
     assert [port["lost"] for port in collect(guest)] == [0, 0]

@@ -20,9 +20,17 @@ EVERYTHING = ("CONFIG_NF_FLOW_TABLE=m",)
 
 
 def call(command: list, **environment) -> str:
-    return subprocess.run(["env", *(f"{name}={value}" for name, value in environment.items()),
-                           *(str(word) for word in command)], text=True, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    return subprocess.run(
+        [
+            "env",
+            *(f"{name}={value}" for name, value in environment.items()),
+            *(str(word) for word in command),
+        ],
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ).stdout
 
 
 def unlinked(complaint: str) -> bool:
@@ -55,7 +63,8 @@ def test_what_no_module_may_call_is_noticed(tmp_path):
         "#include <linux/module.h>\n#include <linux/netdevice.h>\n"
         "void dev_shutdown(struct net_device *n);\nvoid wrong(struct net_device *n);\n"
         "void wrong(struct net_device *n) { dev_shutdown(n); }\n"
-        'MODULE_LICENSE("GPL");\n')
+        'MODULE_LICENSE("GPL");\n'
+    )
     call(tree.make(f"M={tmp_path}", "modules"), **UNLINKED)
     assert missing(tmp_path / "wrong.ko", tree) == {"dev_shutdown"}
 
@@ -81,19 +90,35 @@ def test_dkms_builds_it(tmp_path, package):
     (tmp_path / "tree").mkdir()
 
     def dkms(*words):
-        return call(["dkms", *words, "-m", "moderato", "-v", version,
-                     "--dkmstree", tmp_path / "tree", "--sourcetree", tmp_path / "src"],
-                    LC_ALL="C", **UNLINKED)
+        return call(
+            [
+                "dkms",
+                *words,
+                "-m",
+                "moderato",
+                "-v",
+                version,
+                "--dkmstree",
+                tmp_path / "tree",
+                "--sourcetree",
+                tmp_path / "src",
+            ],
+            LC_ALL="C",
+            **UNLINKED,
+        )
 
     kernel = ["-k", f"{tree.release}/x86_64", "--kernelsourcedir", tree.build]
     dkms("add")
     output = dkms("build", *kernel)
     log = "".join(path.read_text() for path in (tmp_path / "tree").rglob("make.log"))
-    built = {path.name.partition(".")[0]
-             for path in (tmp_path / "tree").rglob(f"{tree.release}/x86_64/module/*.ko*")}
+    built = {
+        path.name.partition(".")[0]
+        for path in (tmp_path / "tree").rglob(f"{tree.release}/x86_64/module/*.ko*")
+    }
     assert built == {"moderato", "mdio_litex"}, output + log
     assert [line for line in complaints(log) if not unlinked(line)] == []
     assert f"moderato, {version}, {tree.release}, x86_64: built" in dkms("status").replace(
-        f"moderato/{version}", f"moderato, {version}"), output
+        f"moderato/{version}", f"moderato, {version}"
+    ), output
     dkms("remove", "--all")
     assert not [*(tmp_path / "tree" / "moderato").rglob("*.ko*")]

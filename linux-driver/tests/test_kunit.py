@@ -17,8 +17,14 @@ from moderato.toolchain import debian
 from moderato.toolchain.cache import artifact, run
 
 HERE = Path(__file__).parent
-SUITES = {"moderato_ring", "moderato_coalesce", "moderato_flow", "moderato_cut", "moderato_rule",
-          "moderato_xdp"}
+SUITES = {
+    "moderato_ring",
+    "moderato_coalesce",
+    "moderato_flow",
+    "moderato_cut",
+    "moderato_rule",
+    "moderato_xdp",
+}
 
 # As little as runs a test, as each option costs build time. EXPERT leaves out what is on without it;
 # for size, gcc is done sooner.
@@ -48,10 +54,10 @@ def make(build: Path, *arguments) -> list:
 
 def user_mode_linux() -> Path:
     """The build tree of a User Mode Linux with KUnit, and the init program beside it."""
+
     def build(directory: Path):
         (directory / "wanted.config").write_text(CONFIG)
-        run(make(directory, "allnoconfig"),
-            env={"KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
+        run(make(directory, "allnoconfig"), env={"KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
         kernel.check(CONFIG, (directory / ".config").read_text())
         # What is in the build tree comes before what is in the sources.
         known = (kernel.source() / OFFSETS).read_text()
@@ -60,30 +66,57 @@ def user_mode_linux() -> Path:
         (directory / OFFSETS).write_text(known.replace(KNOWN, REGISTERS))
         run(["nice", *make(directory, f"-j{os.cpu_count()}", "linux", "modules")])
         run(["gcc", "-static", "-Os", "-o", directory / "kunit-init", HERE / "init.c"])
-    return artifact("user-mode-linux", [kernel.source().name, CONFIG, REGISTERS, HERE / "init.c",
-                                        debian.version("gcc")], build, "2 minutes on 2 cores")
+
+    return artifact(
+        "user-mode-linux",
+        [kernel.source().name, CONFIG, REGISTERS, HERE / "init.c", debian.version("gcc")],
+        build,
+        "2 minutes on 2 cores",
+    )
 
 
 def run_module(tmp_path: Path) -> str:
     """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
     uml = user_mode_linux()
-    (tmp_path / "Kbuild").write_text("obj-m := moderato_kunit.o\n"
-                                     "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o kunit_rule.o "
-                                     "kunit_xdp.o\n")
-    subprocess.run([str(word) for word in make(uml, f"M={tmp_path}", "modules")], check=True,
-                   stdout=subprocess.DEVNULL)
+    (tmp_path / "Kbuild").write_text(
+        "obj-m := moderato_kunit.o\n"
+        "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o kunit_rule.o "
+        "kunit_xdp.o\n"
+    )
+    subprocess.run(
+        [str(word) for word in make(uml, f"M={tmp_path}", "modules")],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     root = tmp_path / "root"
     (root / "dev").mkdir(parents=True)
     shutil.copy(uml / "kunit-init", root / "init")
     shutil.copy(tmp_path / "moderato_kunit.ko", root)
     names = "".join(f"{path.relative_to(root)}\n" for path in sorted(root.rglob("*")))
     with open(tmp_path / "initrd", "wb") as initrd:
-        subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=root, input=names.encode(),
-                       stdout=initrd, check=True)
-    return subprocess.run([uml / "linux", "mem=64M", "kunit.enable=1", "con=null", "con0=fd:0,fd:1",
-                           f"initrd={tmp_path / 'initrd'}"],
-                          cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace").stdout
+        subprocess.run(
+            ["cpio", "--quiet", "-o", "-H", "newc"],
+            cwd=root,
+            input=names.encode(),
+            stdout=initrd,
+            check=True,
+        )
+    return subprocess.run(
+        [
+            uml / "linux",
+            "mem=64M",
+            "kunit.enable=1",
+            "con=null",
+            "con0=fd:0,fd:1",
+            f"initrd={tmp_path / 'initrd'}",
+        ],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ).stdout
 
 
 def results(output: str) -> dict[str, bool]:
@@ -105,8 +138,12 @@ BROKEN = [
     ("moderato_ring.h", "!((index >> order) & 1)", "!((index >> 8) & 1)", "ring_phase"),
     ("moderato_ring.h", "(u16)(producer - consumer)", "(producer - consumer)", "ring_space"),
     ("moderato_flow.h", "also.mask &= ~word.mask", "(void)0", "flow_vlan"),
-    ("moderato_ring.h", "moderato_size(order) / 4, reserve)", "moderato_size(order) / 4, 1U)",
-     "ring_wake"),
+    (
+        "moderato_ring.h",
+        "moderato_size(order) / 4, reserve)",
+        "moderato_size(order) / 4, 1U)",
+        "ring_wake",
+    ),
     ("moderato_ring.h", "DIV_ROUND_UP_ULL(512ULL * hz", "div_u64(512ULL * hz", "ring_pause"),
     ("moderato_budget.h", "? c->frames : moderato_size(order)", "? 256 : 256", "coalesce_budget"),
     ("moderato_cut.h", "cut->id++", "(void)0", "cut_gso"),
@@ -114,16 +151,28 @@ BROKEN = [
     ("moderato_cut.h", "(TCP_FLAG_FIN | TCP_FLAG_PSH)", "TCP_FLAG_FIN", "cut_gso"),
     ("moderato_cut.h", "\t\t\t\t     done);", "\t\t\t\t     0);", "cut_gso"),
     ("moderato_cut.h", "~(__force u16)check;", "(__force u16)check;", "cut_gso_inserts"),
-    ("moderato_cut.h", "start = skb_transport_offset(skb);", "start = skb_network_offset(skb);",
-     "cut_gso_inserts"),
+    (
+        "moderato_cut.h",
+        "start = skb_transport_offset(skb);",
+        "start = skb_network_offset(skb);",
+        "cut_gso_inserts",
+    ),
     ("moderato_ring.h", "_TX_CHECKSUM_PLACE, place)", "_TX_CHECKSUM_PLACE, start)", "cut_whole"),
     ("moderato_cut.h", "csum_shift(sum, odd)", "sum", "cut_copy_sum"),
     ("moderato_cut.h", "% sizeof(u32);", "* 0;", "cut_offset"),
-    ("moderato_cut.h", "DIV_ROUND_UP(cut->rest, cut->size)", "cut->rest / cut->size + 1",
-     "cut_gso_boundary"),
+    (
+        "moderato_cut.h",
+        "DIV_ROUND_UP(cut->rest, cut->size)",
+        "cut->rest / cut->size + 1",
+        "cut_gso_boundary",
+    ),
     ("moderato_cut.h", "!(skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4)", "0", "cut_gso_refused"),
-    ("moderato_cut.h", "start = skb_checksum_start_offset(skb);",
-     "start = skb_checksum_start_offset(skb) & ~1;", "cut_whole"),
+    (
+        "moderato_cut.h",
+        "start = skb_checksum_start_offset(skb);",
+        "start = skb_checksum_start_offset(skb) & ~1;",
+        "cut_whole",
+    ),
     ("moderato_cut.h", " ?: CSUM_MANGLED_0", "", "cut_udp_zero"),
     ("moderato_rule.h", "transport = addresses;", "transport = 0;", "rule_nat"),
     ("moderato_rule.h", "htons(0x0100)", "htons(0x0001)", "rule_plain"),
@@ -140,9 +189,13 @@ BROKEN = [
     ("moderato_verdict.h", "&& !config->tx_ops->quiet", "", "xdp_refused"),
     ("moderato_verdict.h", "mtu > MODERATO_XDP_MTU", "mtu >= MODERATO_XDP_MTU", "xdp_refused"),
     ("moderato_verdict.h", "mtu > room", "mtu >= room", "xdp_sockets_refused"),
-    ("moderato_verdict.h", "(extack, \"%s\", why)", "(extack, \"XDP\")", "xdp_refused"),
-    ("moderato_verdict.h", "MODERATO_STAMP_OCTETS - MODERATO_RX_OFFSET", "MODERATO_RX_OFFSET",
-     "xdp_longest"),
+    ("moderato_verdict.h", '(extack, "%s", why)', '(extack, "XDP")', "xdp_refused"),
+    (
+        "moderato_verdict.h",
+        "MODERATO_STAMP_OCTETS - MODERATO_RX_OFFSET",
+        "MODERATO_RX_OFFSET",
+        "xdp_longest",
+    ),
     ("moderato_verdict.h", "!(buff->status & MODERATO_DESC_STATUS_TAGGED)", "0", "xdp_metadata"),
     ("moderato_verdict.h", "(u64)buff->stamp[1] << 32", "0", "xdp_metadata"),
     ("moderato_verdict.h", "buff->xdp.data_meta += MODERATO_STAMP_OCTETS;", "", "xdp_metadata"),
@@ -155,8 +208,10 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("file, good, bad, test", [
-    pytest.param(*each, marks=[] if each[-1] in FAST else pytest.mark.slow) for each in BROKEN])
+@pytest.mark.parametrize(
+    "file, good, bad, test",
+    [pytest.param(*each, marks=[] if each[-1] in FAST else pytest.mark.slow) for each in BROKEN],
+)
 def test_broken_arithmetic_is_noticed(tmp_path, file, good, bad, test):
     target = copy(tmp_path) / file
     assert good in target.read_text()

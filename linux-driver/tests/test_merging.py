@@ -30,8 +30,17 @@ MSS = 1000
 
 
 def transfer(**changes) -> Transfer:
-    return Transfer(**{"direction": IN, "variant": "napi-full", "link_mbps": 1000, "gro": True,
-                       "octets": 400_000, "check": True} | changes)
+    return Transfer(
+        **{
+            "direction": IN,
+            "variant": "napi-full",
+            "link_mbps": 1000,
+            "gro": True,
+            "octets": 400_000,
+            "check": True,
+        }
+        | changes
+    )
 
 
 def opened(wanted: Transfer):
@@ -55,7 +64,7 @@ def test_all_octets_arrive(tmp_path, variant, faults):
         assert not [problem for problem in made["problems"] if "steady" not in problem]
         assert made["corrupted"] == 0
         packets, of = merged(guest)
-        assert 2*packets <= of and of > 150
+        assert 2 * packets <= of and of > 150
         assert complaints(guest) == []
 
 
@@ -80,13 +89,15 @@ def test_urgent_ones_are_not_merged(tmp_path):
     wanted = transfer()
     with opened(wanted) as guest:
         install_groups(guest, tmp_path)
-        guest.check("while :; do ethtool -N eth0 flow-type ip4 tos 0; ethtool -N eth0 delete 0; "
-                    "done > /dev/null 2>&1 &")
+        guest.check(
+            "while :; do ethtool -N eth0 flow-type ip4 tos 0; ethtool -N eth0 delete 0; "
+            "done > /dev/null 2>&1 &"
+        )
         made = exchange.run(wanted, guest, 400_000_000, lambda _: None)
         guest.check("kill $!")
         assert made["corrupted"] == 0
         packets, of = merged(guest)
-        assert 0 < 2*packets <= of
+        assert 0 < 2 * packets <= of
         assert complaints(guest) == []
 
 
@@ -94,10 +105,14 @@ def segments(count: int, wrong: dict[int, int]) -> list[bytes]:
     """A stream to a port where nobody listens; wrong: octets of which one bit is, by segment."""
     made = []
     for n in range(count):
-        frame = bytearray(bytes(
-            Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00") /
-            IP(src="198.18.0.2", dst="198.18.0.1", id=n, flags="DF") /
-            TCP(sport=1000, dport=9999, seq=MSS*n, ack=1, flags="A") / Raw(bytes([n % 256]) * MSS)))
+        frame = bytearray(
+            bytes(
+                Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
+                / IP(src="198.18.0.2", dst="198.18.0.1", id=n, flags="DF")
+                / TCP(sport=1000, dport=9999, seq=MSS * n, ack=1, flags="A")
+                / Raw(bytes([n % 256]) * MSS)
+            )
+        )
         if n in wrong:
             frame[wrong[n]] ^= 1
         made.append(bytes(frame))
@@ -105,8 +120,9 @@ def segments(count: int, wrong: dict[int, int]) -> list[bytes]:
 
 
 def counted(guest, protocol: str, name: str) -> int:
-    names, values = [line.split()[1:] for line in
-                     guest.check(f"grep ^{protocol}: /proc/net/snmp").splitlines()]
+    names, values = [
+        line.split()[1:] for line in guest.check(f"grep ^{protocol}: /proc/net/snmp").splitlines()
+    ]
     return int(values[names.index(name)])
 
 
@@ -119,8 +135,13 @@ def test_wrong_checksums_are_not_merged(tmp_path):
         before = [counted(guest, "Tcp", "InCsumErrors"), counted(guest, "Ip", "InHdrErrors")]
         files = [tmp_path / f"{name}.pcap" for name in ("in", "0", "1")]
         wrpcap(str(files[0]), [Ether(frame) for frame in segments(40, wrong)])
-        guest.call("replay", **{"in": [str(files[0]), None]}, out=[str(file) for file in files[1:]],
-                   quiet_cycles=8_000_000, max_cycles=100_000_000)
+        guest.call(
+            "replay",
+            **{"in": [str(files[0]), None]},
+            out=[str(file) for file in files[1:]],
+            quiet_cycles=8_000_000,
+            max_cycles=100_000_000,
+        )
         after = [counted(guest, "Tcp", "InCsumErrors"), counted(guest, "Ip", "InHdrErrors")]
         assert [now - was for now, was in zip(after, before)] == [len(wrong) - 1, 1]
         resets = [packet[TCP] for packet in rdpcap(str(files[1])) if TCP in packet]
@@ -133,18 +154,26 @@ def test_wrong_checksums_are_not_merged(tmp_path):
 
 def stream(destination: str, count: int = 40) -> list[Ether]:
     """Each eighth segment has PSH, behind which GRO does not wait for more."""
-    return [Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00") /
-            IP(src="198.18.0.2", dst=destination, id=n, flags="DF") /
-            TCP(sport=1000, dport=9999, seq=MSS*n, ack=1, flags="A" if (n + 1) % 8 else "PA") /
-            Raw(bytes([n % 256]) * MSS) for n in range(count)]
+    return [
+        Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
+        / IP(src="198.18.0.2", dst=destination, id=n, flags="DF")
+        / TCP(sport=1000, dport=9999, seq=MSS * n, ack=1, flags="A" if (n + 1) % 8 else "PA")
+        / Raw(bytes([n % 256]) * MSS)
+        for n in range(count)
+    ]
 
 
 def replayed(guest, tmp_path, frames) -> list[Ether]:
     """What leaves port 1 when these arrive at port 0."""
     files = [tmp_path / f"{name}.pcap" for name in ("in", "0", "1")]
     wrpcap(str(files[0]), frames)
-    guest.call("replay", **{"in": [str(files[0]), None]}, out=[str(file) for file in files[1:]],
-               quiet_cycles=8_000_000, max_cycles=200_000_000)
+    guest.call(
+        "replay",
+        **{"in": [str(files[0]), None]},
+        out=[str(file) for file in files[1:]],
+        quiet_cycles=8_000_000,
+        max_cycles=200_000_000,
+    )
     return list(rdpcap(str(files[2])))
 
 

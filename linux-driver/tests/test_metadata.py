@@ -123,7 +123,7 @@ def asking(serial: int, tag: int | None, verdict: int) -> Ether:
         head /= Dot1Q(prio=tag >> 13, dei=tag >> 12 & 1, vlan=tag & 4095)
     content = bytes([verdict, 0]) + bytes((serial + n) % 251 for n in range(40 + serial))
     frame = head / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP(type=8, seq=serial) / Raw(content)
-    frame.time = 1 + serial * 2e-3 + serial ** 2 * 1e-6
+    frame.time = 1 + serial * 2e-3 + serial**2 * 1e-6
     return frame
 
 
@@ -133,15 +133,20 @@ def play(guest, tmp_path, tags) -> list[tuple]:
     Returns the time in ns and the answers of each that came back. All of them are what was sent, but
     for tag and answers, and Linux has answered those that it should.
     """
-    frames = [asking(2 * n + passed, tag, PASS if passed else TX)
-              for n, tag in enumerate(tags) for passed in (False, True)]
+    frames = [
+        asking(2 * n + passed, tag, PASS if passed else TX)
+        for n, tag in enumerate(tags)
+        for passed in (False, True)
+    ]
     here, _ = replay(guest, tmp_path, frames)
-    echoes = [Ether(frame)[ICMP] for frame in here if ICMP in Ether(frame)
-              and Ether(frame)[ICMP].type == 0]
+    echoes = [
+        Ether(frame)[ICMP] for frame in here if ICMP in Ether(frame) and Ether(frame)[ICMP].type == 0
+    ]
     # VLAN 0 is none.
     passed = [frame for frame, tag in zip(frames[1::2], tags) if not (tag or 0) & 4095]
     assert [(echo.seq, bytes(echo.payload)) for echo in echoes] == [
-        (frame[ICMP].seq, bytes(frame[Raw])) for frame in passed]
+        (frame[ICMP].seq, bytes(frame[Raw])) for frame in passed
+    ]
     sent = {frame[ICMP].seq: frame for frame in frames}
     answers = []
     for frame in here:
@@ -151,8 +156,8 @@ def play(guest, tmp_path, tags) -> list[tuple]:
         start, end = CONTENT + 2, CONTENT + 2 + ANSWERS.size
         assert frame[:12] == bytes.fromhex((TESTER + GUEST).replace(":", ""))
         as_sent = b"\x08\x00" + bytes(asked[IP])
-        assert padded(frame)[12:start] == as_sent[:start - 12]
-        assert padded(frame)[end:] == as_sent[end - 12:]
+        assert padded(frame)[12:start] == as_sent[: start - 12]
+        assert padded(frame)[end:] == as_sent[end - 12 :]
         answers.append((round(asked.time * 1e6) * 1000, *ANSWERS.unpack(frame[start:end])))
     return answers
 

@@ -22,5 +22,4 @@ def test_texts_are_there_once():
     # A text of the series' form of a file is not in ours, which has another name.
     ours = [change for change in changes() if (DRIVER / change[1]).is_file()]
     assert len(ours) > 20
-    assert [change for change in ours
-            if (DRIVER / change[1]).read_text().count(change[2]) != 1] == []
+    assert [change for change in ours if (DRIVER / change[1]).read_text().count(change[2]) != 1] == []

@@ -30,8 +30,7 @@ ENTRIES = 512  # of each MAC
 @pytest.fixture(params=[1, 2], ids=["one hart", "two harts"])
 def guest(request):
     """With a flow table for hardware; of two harts each has a port."""
-    system = System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP), harts=request.param,
-                    spread=PINNED)
+    system = System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP), harts=request.param, spread=PINNED)
     m = machine(system=system)
     with state.loaded(m, True).open() as session:
         session.mailbox = m.mailbox
@@ -77,8 +76,10 @@ def test_the_hardware_forwards(guest):
     guest.check("flowtable --off")
     assert entries(guest) == [0, 0]
     for port in PORTS:
-        received, sent = (int(guest.check(f"cat /sys/class/net/{port}/statistics/{way}_packets"))
-                          for way in ("rx", "tx"))
+        received, sent = (
+            int(guest.check(f"cat /sys/class/net/{port}/statistics/{way}_packets"))
+            for way in ("rx", "tx")
+        )
         assert received == sent >= 220
     assert forward(guest) == [0, 0]
 
@@ -86,8 +87,11 @@ def test_the_hardware_forwards(guest):
 def connections(guest) -> list[tuple[int, int, int, int]]:
     """Packets and octets of each in its first direction, then in the other, as conntrack has them."""
     lines = guest.check("cat /proc/net/nf_conntrack").splitlines()
-    return [tuple(map(int, re.findall(r"(?:packets|bytes)=(\d+)", line)))
-            for line in lines if "[HW_OFFLOAD]" in line]
+    return [
+        tuple(map(int, re.findall(r"(?:packets|bytes)=(\d+)", line)))
+        for line in lines
+        if "[HW_OFFLOAD]" in line
+    ]
 
 
 def test_connections_count_what_the_hardware_forwarded(guest):
@@ -108,10 +112,15 @@ def test_connections_count_what_the_hardware_forwarded(guest):
 
 def test_frames_are_those_of_software(guest, tmp_path):
     """Each octet, and what the hardware leaves to software among them."""
+
     def datagram(octets: bytes = b"octets", **fields) -> Ether:
         fields = {"src": "198.18.0.2", "dst": "198.19.0.2", "ttl": 9} | fields
-        return Ether(dst=GUEST.format(0), src=TESTER.format(0)) / IP(**fields) / \
-            UDP(sport=7, dport=9) / Raw(octets)
+        return (
+            Ether(dst=GUEST.format(0), src=TESTER.format(0))
+            / IP(**fields)
+            / UDP(sport=7, dport=9)
+            / Raw(octets)
+        )
 
     lengths = (0, 1, 18, 19, 100, 1471, 1472)
     frames = [datagram(bytes([n] * n if n < 256 else n), tos=n % 256) for n in lengths]
@@ -131,12 +140,21 @@ def test_frames_are_those_of_software(guest, tmp_path):
 def test_connections_from_begin_to_end(guest):
     """Two of TCP, through the box: the hardware forwards what is between, both ways, and they end."""
     octets, count = 500_000, 2
-    guest.call("talk", direction="through", connections=count, octets=octets, window=65536,
-               link_mbps=100, quiet_cycles=1_000_000, max_cycles=500_000_000)
+    guest.call(
+        "talk",
+        direction="through",
+        connections=count,
+        octets=octets,
+        window=65536,
+        link_mbps=100,
+        quiet_cycles=1_000_000,
+        max_cycles=500_000_000,
+    )
     report = guest.call("collect")
     assert report["done"]
-    assert [(each["state"], each["octets"], each["corrupted"]) for each in report["connections"]] == \
-           count * [("closed", octets, 0)]
+    assert [
+        (each["state"], each["octets"], each["corrupted"]) for each in report["connections"]
+    ] == count * [("closed", octets, 0)]
     # When a flow is handed over, segments may overtake one that Linux has, and TCP takes it for lost.
     assert sum(port["retransmitted"]["in"] for port in report["ports"]) <= count
     for port, frames in zip(report["ports"], by_hardware(guest), strict=True):
@@ -150,10 +168,11 @@ ALL = None  # once; Linux offers them again
 CHANGES = {
     "a route": ("ip route add 203.0.113.0/24 via 198.19.0.2", ALL),
     "an address": ("ip addr add 203.0.113.1/24 dev eth1", ALL),
-    "another neighbour": (f"ip neigh replace 198.19.0.9 lladdr {TESTER.format(9)} dev eth1",
-                          [2, 2]),
-    "the same neighbour": ("ip neigh replace 198.19.0.2 lladdr "
-                           f"{TESTER.format(1)} nud reachable dev eth1", [2, 2]),
+    "another neighbour": (f"ip neigh replace 198.19.0.9 lladdr {TESTER.format(9)} dev eth1", [2, 2]),
+    "the same neighbour": (
+        f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(1)} nud reachable dev eth1",
+        [2, 2],
+    ),
     "an MTU": ("ip link set eth1 mtu 1400", ALL),
     "a switch": ("ethtool -K eth0 hw-tc-offload off", [0, 2]),
     "an end": ("ip link set eth1 down", [0, 0]),
@@ -249,8 +268,10 @@ def test_modules_come_and_go(guest):
     unbind, bind = (f"/sys/bus/platform/drivers/moderato/{word}" for word in ("unbind", "bind"))
     guest.check(f"echo f1001000.ethernet > {unbind}")
     assert statistics(guest, "eth0")["flow_entries"] == 0
-    guest.check(f"echo f1001000.ethernet > {bind}; echo f1000000.ethernet > {unbind}; "
-                f"echo f1000000.ethernet > {bind}; /etc/moderato/up static")
+    guest.check(
+        f"echo f1001000.ethernet > {bind}; echo f1000000.ethernet > {unbind}; "
+        f"echo f1000000.ethernet > {bind}; /etc/moderato/up static"
+    )
     guest.check(f"flowtable --off; flowtable --offload {' '.join(PORTS)}")
     offer(guest, 20)
     collect(guest)
@@ -268,8 +289,9 @@ def test_a_neighbour_whose_change_is_told_late(tmp_path):
             guest.check(command)
         guest.check(f"flowtable --offload {' '.join(PORTS)}")
         begin(guest)
-        guest.check(f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1 & "
-                    "sleep 0.15")
+        guest.check(
+            f"ip neigh replace 198.19.0.2 lladdr {TESTER.format(7)} nud permanent dev eth1 & sleep 0.15"
+        )
         offer(guest, 600, flows=2)
         guest.check("wait")
         guest.call("collect")

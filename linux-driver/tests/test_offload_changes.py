@@ -20,32 +20,44 @@ GATEWAY = f"ip neigh replace 198.19.0.9 lladdr {TESTER.format(9)} nud permanent 
 # No notifier reports these. The driver finds them within half a second.
 SWITCHES = {
     "routing off": ("echo 0 > /proc/sys/net/ipv4/ip_forward", "echo 1 > /proc/sys/net/ipv4/ip_forward"),
-    "a port's routing off": ("echo 0 > /proc/sys/net/ipv4/conf/eth0/forwarding",
-                             "echo 1 > /proc/sys/net/ipv4/conf/eth0/forwarding"),
+    "a port's routing off": (
+        "echo 0 > /proc/sys/net/ipv4/conf/eth0/forwarding",
+        "echo 1 > /proc/sys/net/ipv4/conf/eth0/forwarding",
+    ),
     "cached routes void": ("echo 1 > /proc/sys/net/ipv4/route/flush", "true"),
 }
 EVENTS = SWITCHES | {
     "a neighbour moves": (HOST.format(TESTER.format(7)), HOST.format(TESTER.format(1))),
     "a neighbour is gone": ("ip neigh del 198.19.0.2 dev eth1", UP),
-    "a route by a gateway": (f"{GATEWAY}; ip route add 198.19.0.2 via 198.19.0.9",
-                             "ip route del 198.19.0.2"),
+    "a route by a gateway": (
+        f"{GATEWAY}; ip route add 198.19.0.2 via 198.19.0.9",
+        "ip route del 198.19.0.2",
+    ),
     "a route to nowhere": ("ip route add blackhole 198.19.0.2", "ip route del blackhole 198.19.0.2"),
     "a port without address": ("ip addr del 198.19.0.1/24 dev eth1", UP),
-    "a port's MAC address": ("ip link set eth1 address 02:4d:6f:64:00:07",
-                             f"ip link set eth1 address {GUEST.format(1)}; {UP}"),
+    "a port's MAC address": (
+        "ip link set eth1 address 02:4d:6f:64:00:07",
+        f"ip link set eth1 address {GUEST.format(1)}; {UP}",
+    ),
     "a port's MTU": ("ip link set eth1 mtu 600", "ip link set eth1 mtu 1500"),
     "a port is down": ("ip link set eth1 down", UP),
 }
 SAME = "cached routes void", "a neighbour is gone"  # which is asked for its address
 FAST = "a neighbour moves"
-FRAMES = [Ether(dst=GUEST.format(0), src=TESTER.format(0)) / IP(src="198.18.0.2", dst="198.19.0.2") /
-          UDP(sport=7, dport=9) / Raw(bytes(size)) for size in (100, 1000)]
+FRAMES = [
+    Ether(dst=GUEST.format(0), src=TESTER.format(0))
+    / IP(src="198.18.0.2", dst="198.19.0.2")
+    / UDP(sport=7, dport=9)
+    / Raw(bytes(size))
+    for size in (100, 1000)
+]
 
 
 @pytest.fixture(scope="module")
 def guest():
-    with state.loaded(machine(system=System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP))),
-                      True).open() as session:
+    with state.loaded(
+        machine(system=System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP))), True
+    ).open() as session:
         yield session
         assert complaints(session) == []
 
@@ -61,8 +73,9 @@ def entries(guest) -> list[int]:
     return [int(line.split()[-1]) for line in said.splitlines()]
 
 
-@pytest.mark.parametrize("event", [
-    pytest.param(event, marks=[] if event == FAST else pytest.mark.slow) for event in EVENTS])
+@pytest.mark.parametrize(
+    "event", [pytest.param(event, marks=[] if event == FAST else pytest.mark.slow) for event in EVENTS]
+)
 def test_frames_go_where_linux_sends_them_after(guest, tmp_path, event):
     """Software and hardware send none as before the change. The hardware has the flow again, with its
     new addresses, if it still leaves by the other port."""

@@ -15,8 +15,8 @@ from moderato.sim.lab.run.variants import OFFLOAD
 HERE = Path(__file__).parent
 MACHINE = {"system": System(nic=OFFLOAD)}
 BASE = 0xF1000000  # registers of eth0
-UNICAST = 4        # addresses of the simulated MACs
-RX, TX = 1, 2      # bits of PAUSE
+UNICAST = 4  # addresses of the simulated MACs
+RX, TX = 1, 2  # bits of PAUSE
 GROUPS = {1: "eth-mac", 2: "eth-ctrl", 3: "rmon"}
 
 pytestmark = pytest.mark.slow
@@ -28,9 +28,10 @@ def register(guest, offset: int) -> int:
 
 # What ethtool's own netlink half would show ------------------------------------------------------
 
+
 def pause_frames(guest, interface: str) -> tuple[int, int]:
     """Sent and received, as `ethtool -I -a` shows them."""
-    stats, = [payload for kind, payload in answer(guest, interface, "pause") if kind == 5]
+    (stats,) = [payload for kind, payload in answer(guest, interface, "pause") if kind == 5]
     shown = {kind: number(payload) for kind, payload in attributes(stats)}
     return shown[2], shown[3]
 
@@ -49,7 +50,7 @@ def groups(guest, interface: str) -> dict:
                 continue
             nested = [(which, number(value)) for which, value in attributes(payload) if value]
             if kind == 4:
-                (which, value), = nested
+                ((which, value),) = nested
                 found[name][which] = value
             else:
                 low, high, value = (value for _, value in nested)
@@ -59,13 +60,17 @@ def groups(guest, interface: str) -> dict:
 
 # Tests --------------------------------------------------------------------------------------------
 
+
 def test_addresses(tmp_path):
     """Each of the interface's addresses is in the hardware; one too many makes it promiscuous."""
-    change = ("moderato_ethtool.c", "	return phylink_ethtool_nway_reset(priv->phylink);",
-              "	static u8 count;\n	u8 more[ETH_ALEN];\n\n	ether_addr_copy(more, ndev->dev_addr);\n"
-              "	more[5] = 0x10 + ++count % 16;\n"
-              f"	if (count == {UNICAST + 2})\n		dev_uc_flush(ndev);\n"
-              "	return dev_uc_add(ndev, more);")
+    change = (
+        "moderato_ethtool.c",
+        "	return phylink_ethtool_nway_reset(priv->phylink);",
+        "	static u8 count;\n	u8 more[ETH_ALEN];\n\n	ether_addr_copy(more, ndev->dev_addr);\n"
+        "	more[5] = 0x10 + ++count % 16;\n"
+        f"	if (count == {UNICAST + 2})\n		dev_uc_flush(ndev);\n"
+        "	return dev_uc_add(ndev, more);",
+    )
     with modified.guest(tmp_path, change, **MACHINE) as guest:
         station = register(guest, 0x18), register(guest, 0x1C)
         for count in range(1, UNICAST + 3):
@@ -73,7 +78,7 @@ def test_addresses(tmp_path):
             held = UNICAST if count == UNICAST + 1 else 1 if count == UNICAST + 2 else count
             assert bool(register(guest, 0x10) & 4) == (count == UNICAST + 1)
             for n in range(UNICAST):
-                low, high = register(guest, 0x60 + 8*n), register(guest, 0x64 + 8*n)
+                low, high = register(guest, 0x60 + 8 * n), register(guest, 0x64 + 8 * n)
                 assert bool(high >> 16) == (n < held), n
                 if n < held:
                     last = 0x10 + (count if held == 1 else n + 1)
@@ -85,8 +90,11 @@ def test_addresses(tmp_path):
 
 def test_pause(tmp_path):
     """With both directions on: marks, quanta, frames that are sent; nothing of it without a link."""
-    change = ("moderato_link.c", "moderato_hw_set_pause(priv, speed, tx_pause, rx_pause);",
-              "moderato_hw_set_pause(priv, speed, true, true);")
+    change = (
+        "moderato_link.c",
+        "moderato_hw_set_pause(priv, speed, tx_pause, rx_pause);",
+        "moderato_hw_set_pause(priv, speed, true, true);",
+    )
     with modified.guest(tmp_path, change, **MACHINE) as guest:
         install_groups(guest, tmp_path)
         assert register(guest, 0xA0) == RX | TX
@@ -142,10 +150,18 @@ def test_jumbo(tmp_path):
 
 def test_groups(tmp_path):
     """The standard groups count what the tester sent and got, though counters wrap every 64 frames."""
-    changes = [("moderato_stats.c", "(u32)(now - stats->last[i])",
-                "(now - stats->last[i]) & (i < MODERATO_RX_LENGTHS ? ~0 : 63)"),
-               ("moderato_stats.c", "#define MODERATO_STATS_PERIOD	(10 * HZ)",
-                "#define MODERATO_STATS_PERIOD	1")]
+    changes = [
+        (
+            "moderato_stats.c",
+            "(u32)(now - stats->last[i])",
+            "(now - stats->last[i]) & (i < MODERATO_RX_LENGTHS ? ~0 : 63)",
+        ),
+        (
+            "moderato_stats.c",
+            "#define MODERATO_STATS_PERIOD	(10 * HZ)",
+            "#define MODERATO_STATS_PERIOD	1",
+        ),
+    ]
     with modified.guest(tmp_path, *changes, **MACHINE) as guest:
         install_groups(guest, tmp_path)
         before = groups(guest, "eth0")
@@ -158,7 +174,7 @@ def test_groups(tmp_path):
         rmon = {name: after["rmon"][name] - before["rmon"][name] for name in after["rmon"]}
         for low, high in sizes.values():
             assert rmon["rx", low, high] >= 200 and rmon["tx", low, high] >= 200
-        assert sum(rmon.values()) <= 6*200 + 8  # and a few of the kernel's own
+        assert sum(rmon.values()) <= 6 * 200 + 8  # and a few of the kernel's own
         assert ("rx", 1519, 16383) in rmon
         assert set(after["eth-mac"]) >= {0, 3, 4, 14, 15, 17, 18}  # with multicasts and broadcasts
         assert after["eth-mac"][3] - before["eth-mac"][3] >= 600

@@ -48,9 +48,14 @@ def sender(tmp_path, *changes, harts: int = 1):
 
 def test_a_head_that_moves(tmp_path):
     """Its fragments are those of the new one."""
-    changes = [("tx_gather.c", "skb_cow_head(skb, 0)", "moderato_moved(skb)"),
-               ("tx_gather.c", "/* The hardware adds each segment's length to the sum",
-                MOVED + "/* The hardware adds each segment's length to the sum")]
+    changes = [
+        ("tx_gather.c", "skb_cow_head(skb, 0)", "moderato_moved(skb)"),
+        (
+            "tx_gather.c",
+            "/* The hardware adds each segment's length to the sum",
+            MOVED + "/* The hardware adds each segment's length to the sum",
+        ),
+    ]
     with sender(tmp_path, *changes) as guest:
         expect(sent(guest, tmp_path, 1448, LENGTHS), 1448, LENGTHS)
         assert complaints(guest) == []
@@ -58,16 +63,29 @@ def test_a_head_that_moves(tmp_path):
 
 def test_pages_are_unmapped_before_they_are_freed(tmp_path):
     """When the ring goes down with frames that did not leave: from the first page on, none does."""
-    changes = [("tx_gather.c", "		buf->flags = MODERATO_TX_PAGE;\n",
-                "		buf->flags = MODERATO_TX_PAGE;\n		mapped++;\n"),
-               ("moderato_tx.c", "	if (buf->flags & MODERATO_TX_PAGE)\n",
-                "	if (buf->flags & MODERATO_TX_PAGE && mapped--)\n"),
-               ("moderato_tx.c", "	dev_kfree_skb_any(buf->skb);\n}\n",
-                "	WARN_ON(mapped);\n	dev_kfree_skb_any(buf->skb);\n}\n\nint mapped;\n"),
-               ("moderato.h", "struct moderato_priv;\n",
-                "extern int mapped;\n\nstruct moderato_priv;\n"),
-               ("moderato.h", "	moderato_doorbell(&tx->ring, tx->rung);\n",
-                "	if (!mapped)\n		moderato_doorbell(&tx->ring, tx->rung);\n")]
+    changes = [
+        (
+            "tx_gather.c",
+            "		buf->flags = MODERATO_TX_PAGE;\n",
+            "		buf->flags = MODERATO_TX_PAGE;\n		mapped++;\n",
+        ),
+        (
+            "moderato_tx.c",
+            "	if (buf->flags & MODERATO_TX_PAGE)\n",
+            "	if (buf->flags & MODERATO_TX_PAGE && mapped--)\n",
+        ),
+        (
+            "moderato_tx.c",
+            "	dev_kfree_skb_any(buf->skb);\n}\n",
+            "	WARN_ON(mapped);\n	dev_kfree_skb_any(buf->skb);\n}\n\nint mapped;\n",
+        ),
+        ("moderato.h", "struct moderato_priv;\n", "extern int mapped;\n\nstruct moderato_priv;\n"),
+        (
+            "moderato.h",
+            "	moderato_doorbell(&tx->ring, tx->rung);\n",
+            "	if (!mapped)\n		moderato_doorbell(&tx->ring, tx->rung);\n",
+        ),
+    ]
     with sender(tmp_path, *changes) as guest:
         guest.check(f"/tmp/send_tcp eth0 1448 {60 * '46336 '} > /dev/null 2>&1 &")
         guest.check("sleep 0.1; ethtool -G eth0 tx 128")
@@ -79,8 +97,10 @@ def test_segments_have_the_time_to_leave(tmp_path):
     """When the ring is replaced, however much of them is headers: here, nearly half of the wire."""
     lengths = 24 * [30000]
     with sender(tmp_path) as guest:
-        guest.check("for i in 1 2 3 4; do sleep 0.04; ethtool -G eth0 tx 128; ethtool -G eth0 tx 256; "
-                    "done > /dev/null 2>&1 &")
+        guest.check(
+            "for i in 1 2 3 4; do sleep 0.04; ethtool -G eth0 tx 128; ethtool -G eth0 tx 256; "
+            "done > /dev/null 2>&1 &"
+        )
         expect(sent(guest, tmp_path, 100, lengths), 100, lengths)
         assert int(guest.check("cat /sys/class/net/eth0/statistics/tx_dropped")) == 0
         assert complaints(guest) == []
@@ -88,9 +108,12 @@ def test_segments_have_the_time_to_leave(tmp_path):
 
 def test_a_slot_that_is_being_filled(tmp_path):
     """What an interrupt on hart 1 reads of a slot counts when its descriptor has completed."""
-    change = ("moderato_tx.c", "	if (unlikely(buf->flags & MODERATO_TX_PLANNED))\n",
-              "	len = READ_ONCE(buf->flags);\n	udelay(40);\n"
-              "	if (unlikely(len & MODERATO_TX_PLANNED))\n")
+    change = (
+        "moderato_tx.c",
+        "	if (unlikely(buf->flags & MODERATO_TX_PLANNED))\n",
+        "	len = READ_ONCE(buf->flags);\n	udelay(40);\n"
+        "	if (unlikely(len & MODERATO_TX_PLANNED))\n",
+    )
     with sender(tmp_path, change, harts=2) as guest:
         guest.check("ethtool -L eth0 combined 1; ethtool --set-priv-flags eth0 tx-napi off")
         guest.type("ethtool -C eth0 adaptive-tx off tx-frames 1 tx-usecs 0")

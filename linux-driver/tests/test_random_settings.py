@@ -39,8 +39,14 @@ USECS = (10, 100, 1000)
 FAILS = (*[0] * 8, 1, 2, 4, 6, 9, 20, 70, 150)
 
 # What the end begins with, so that frames leave soon.
-USUAL = ["0 up 1", "0 rule 0", "0 flags 9", "0 mtu 1500", "0 rings 256 256",
-         "0 coalesce 1 0 1 10 32 1000 0"]
+USUAL = [
+    "0 up 1",
+    "0 rule 0",
+    "0 flags 9",
+    "0 mtu 1500",
+    "0 rings 256 256",
+    "0 coalesce 1 0 1 10 32 1000 0",
+]
 # A rule that is not there cannot be deleted, a queue that is not used cannot be moderated alone.
 MEANT = {"rule 0": errno.ENOENT, "queue 1": errno.EINVAL}
 # And with two queues there can be no rule, nor two queues with one.
@@ -49,9 +55,20 @@ WITH_TWO, WITH_A_RULE = {"rule 184": errno.EOPNOTSUPP}, {"channels 2": errno.EBU
 
 def moderation(rng: random.Random) -> str:
     """Adaptive Rx and Tx, frames and usecs of both, rx-usecs-irq."""
-    return " ".join(map(str, (
-        rng.randrange(2), rng.randrange(2), rng.choice(FRAMES), rng.choice(USECS),
-        rng.choice(FRAMES), rng.choice(USECS), rng.choice((0, 200, 300_000)))))
+    return " ".join(
+        map(
+            str,
+            (
+                rng.randrange(2),
+                rng.randrange(2),
+                rng.choice(FRAMES),
+                rng.choice(USECS),
+                rng.choice(FRAMES),
+                rng.choice(USECS),
+                rng.choice((0, 200, 300_000)),
+            ),
+        )
+    )
 
 
 def draw(seed: int, system: System, steps: int) -> list[str]:
@@ -69,8 +86,10 @@ def draw(seed: int, system: System, steps: int) -> list[str]:
         "gro": (1, lambda: str(rng.randrange(2))),
     }
     if system.nic == OFFLOAD:
-        kinds |= {"channels": (4, lambda: str(1 + rng.randrange(2))),
-                  "queue": (2, lambda: f"{rng.randrange(2)} {moderation(rng)}")}
+        kinds |= {
+            "channels": (4, lambda: str(1 + rng.randrange(2))),
+            "queue": (2, lambda: f"{rng.randrange(2)} {moderation(rng)}"),
+        }
     names = rng.choices(list(kinds), [weight for weight, _ in kinds.values()], k=steps)
     return [f"{rng.choice(FAILS)} {name} {kinds[name][1]()}" for name in names]
 
@@ -108,9 +127,11 @@ def at_rest(session: Session) -> list[str]:
     return found or watched.complaints(session)
 
 
-@pytest.mark.parametrize("system, seed", [
-    *FAST, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW)],
-    ids=lambda value: f"{value.nic}-{value.harts}" if isinstance(value, System) else None)
+@pytest.mark.parametrize(
+    "system, seed",
+    [*FAST, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW)],
+    ids=lambda value: f"{value.nic}-{value.harts}" if isinstance(value, System) else None,
+)
 def test_random_settings(tmp_path, system, seed):
     with watched.guest(tmp_path, system) as guest:
         guest.check("/tmp/tap &")

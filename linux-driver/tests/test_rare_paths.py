@@ -13,11 +13,18 @@ pytestmark = pytest.mark.slow
 
 def test_hardware_that_can_less(tmp_path):
     """FIFOs of 2 KiB, rings of 16 descriptors, timers of 12 bits, RGMII: no default goes beyond."""
-    changes = [("moderato_hw.c",
-                "capability = readl(priv->regs + MODERATO_CAPABILITY);\n	priv->max_order",
-                "capability = 4 | 12 << 8 | 11 << 16 | 11 << 20;\n	priv->max_order"),
-               ("moderato_link.c", "mode = device_get_phy_mode(priv->dev);",
-                "mode = PHY_INTERFACE_MODE_RGMII_ID;")]
+    changes = [
+        (
+            "moderato_hw.c",
+            "capability = readl(priv->regs + MODERATO_CAPABILITY);\n	priv->max_order",
+            "capability = 4 | 12 << 8 | 11 << 16 | 11 << 20;\n	priv->max_order",
+        ),
+        (
+            "moderato_link.c",
+            "mode = device_get_phy_mode(priv->dev);",
+            "mode = PHY_INTERFACE_MODE_RGMII_ID;",
+        ),
+    ]
     with modified.guest(tmp_path, *changes) as guest:
         assert guest.check("cat /sys/class/net/eth0/mtu") == "1002\n"
         assert guest.check("ethtool -g eth0").split().count("16") == 4
@@ -34,9 +41,11 @@ def test_hardware_that_can_less(tmp_path):
 
 def test_interrupts_that_are_not_there_yet(tmp_path):
     """Their controller comes after the MAC: that is asked again, and has both queues then."""
-    change = ("moderato_queues.c", "	irqs = platform_irq_count(pdev);",
-              "	static int asked;\n\n"
-              "	irqs = asked++ ? platform_irq_count(pdev) : -EPROBE_DEFER;")
+    change = (
+        "moderato_queues.c",
+        "	irqs = platform_irq_count(pdev);",
+        "	static int asked;\n\n	irqs = asked++ ? platform_irq_count(pdev) : -EPROBE_DEFER;",
+    )
     system = System(harts=2, nic=OFFLOAD)
     with modified.guest(tmp_path, change, system=system) as guest:
         for interface in ("eth0", "eth1"):
@@ -46,9 +55,12 @@ def test_interrupts_that_are_not_there_yet(tmp_path):
 
 def test_queue_that_runs_full(tmp_path):
     """Without the early stop, transmissions find the ring full: nothing is lost, and none stays."""
-    change = ("moderato.h", "netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,",
-              "if (moderato_tx_space(tx) || tx->full++ % 2) netif_txq_maybe_stop(tx->txq,"
-              " moderato_tx_space(tx), tx->reserve,")
+    change = (
+        "moderato.h",
+        "netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,",
+        "if (moderato_tx_space(tx) || tx->full++ % 2) netif_txq_maybe_stop(tx->txq,"
+        " moderato_tx_space(tx), tx->reserve,",
+    )
     field = ("moderato.h", "	bool draining;", "	bool draining;\n	u8 full;")
     with modified.guest(tmp_path, change, field) as guest:
         guest.check("ethtool -C eth1 tx-frames 1 tx-usecs 0; ethtool -G eth1 tx 4")
@@ -63,12 +75,20 @@ def test_queue_that_runs_full(tmp_path):
 
 def test_netpoll(tmp_path):
     """With no interrupt at all, what netpoll calls frees frames and wakes the queue."""
-    changes = [("moderato_tx.c", "	enable_irq(tx->queue->tx_irq);\n	moderato_rearm(",
-                "	moderato_rearm("),
-               ("moderato_stats.c", "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
-                "	if (priv->queue[0].tx) {\n		local_irq_disable();\n"
-                "		moderato_poll_controller(ndev);\n		local_irq_enable();\n	}\n"
-                "	moderato_stats_read(priv, total);\n	stats->rx_dropped")]
+    changes = [
+        (
+            "moderato_tx.c",
+            "	enable_irq(tx->queue->tx_irq);\n	moderato_rearm(",
+            "	moderato_rearm(",
+        ),
+        (
+            "moderato_stats.c",
+            "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
+            "	if (priv->queue[0].tx) {\n		local_irq_disable();\n"
+            "		moderato_poll_controller(ndev);\n		local_irq_enable();\n	}\n"
+            "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
+        ),
+    ]
     changes += [("moderato_stats.c", '#include "moderato.h"', '#include "moderato_variants.h"')]
     with modified.guest(tmp_path, *changes) as guest:
         guest.check("ethtool --set-priv-flags eth1 tx-napi off")
@@ -78,15 +98,20 @@ def test_netpoll(tmp_path):
 
 def test_sleep(tmp_path):
     """Suspend and resume, with a MAC that forgets meanwhile: as before, and nothing counts twice."""
-    changes = [("moderato_main.c", "static int moderato_sleep(", "int moderato_sleep("),
-               ("moderato_main.c", "static int moderato_wake(", "int moderato_wake("),
-               ("moderato_ethtool.c", "	return phylink_ethtool_nway_reset(priv->phylink);",
-                "	int moderato_sleep(struct moderato_priv *), moderato_wake(struct moderato_priv *);"
-                "\n	int err = moderato_sleep(priv);\n"
-                "	writel(0, priv->regs + MODERATO_MAC_LOW);\n"
-                "	writel(0, priv->regs + MODERATO_MAX_FRAME);\n"
-                "	writel(0, priv->regs + MODERATO_RX_BASE);\n"
-                "	return err ?: moderato_wake(priv);")]
+    changes = [
+        ("moderato_main.c", "static int moderato_sleep(", "int moderato_sleep("),
+        ("moderato_main.c", "static int moderato_wake(", "int moderato_wake("),
+        (
+            "moderato_ethtool.c",
+            "	return phylink_ethtool_nway_reset(priv->phylink);",
+            "	int moderato_sleep(struct moderato_priv *), moderato_wake(struct moderato_priv *);"
+            "\n	int err = moderato_sleep(priv);\n"
+            "	writel(0, priv->regs + MODERATO_MAC_LOW);\n"
+            "	writel(0, priv->regs + MODERATO_MAX_FRAME);\n"
+            "	writel(0, priv->regs + MODERATO_RX_BASE);\n"
+            "	return err ?: moderato_wake(priv);",
+        ),
+    ]
     with modified.guest(tmp_path, *changes) as guest:
         offer(guest, 20)
         guest.check("ethtool -r eth0")
@@ -100,10 +125,10 @@ def test_sleep(tmp_path):
 
 def test_counters_when_nothing_but_reception_runs(tmp_path):
     """Counters that wrap every 64 events are extended by the interrupt, not only by a work."""
-    changes = [("moderato_stats.c", "(u32)(now - stats->last[i])",
-                "(now - stats->last[i]) & 63"),
-               ("moderato_rx.c", "rx->ring.consumer < done->taken",
-                "(rx->ring.consumer & 15) < done->taken")]
+    changes = [
+        ("moderato_stats.c", "(u32)(now - stats->last[i])", "(now - stats->last[i]) & 63"),
+        ("moderato_rx.c", "rx->ring.consumer < done->taken", "(rx->ring.consumer & 15) < done->taken"),
+    ]
     with modified.guest(tmp_path, *changes) as guest:
         guest.check("ethtool --set-priv-flags eth0 rx-napi off")
         guest.type("ethtool -C eth0 rx-frames 1 rx-usecs 0")
@@ -116,18 +141,28 @@ def test_counters_when_nothing_but_reception_runs(tmp_path):
 
 def test_a_ring_outlives_the_poll_that_rearms_it(tmp_path):
     """A poll of hart 1 has completed, and is late to re-arm, when hart 0 replaces the ring."""
-    changes = [("rx_napi.c", "	if (work < budget && napi_complete_done(napi, work))\n"
-                "		moderato_napi_end(rx, tx, work, freed);",
-                "	if (work < budget && napi_complete_done(napi, work)) {\n"
-                "		if (raw_smp_processor_id())\n			mdelay(50);\n"
-                "		WARN_ON(rx == READ_ONCE(moderato_freed));\n"
-                "		moderato_napi_end(rx, tx, work, freed);\n	}"),
-               ("moderato_rx.c", "	kfree(rx);\n",
-                "	WRITE_ONCE(moderato_freed, rx);\n	kfree(rx);\n"),
-               ("moderato_rx.c", "void moderato_rx_destroy(",
-                "void *moderato_freed;\n\nvoid moderato_rx_destroy("),
-               ("moderato.h", "struct moderato_rx_ops {",
-                "extern void *moderato_freed;\n\nstruct moderato_rx_ops {")]
+    changes = [
+        (
+            "rx_napi.c",
+            "	if (work < budget && napi_complete_done(napi, work))\n"
+            "		moderato_napi_end(rx, tx, work, freed);",
+            "	if (work < budget && napi_complete_done(napi, work)) {\n"
+            "		if (raw_smp_processor_id())\n			mdelay(50);\n"
+            "		WARN_ON(rx == READ_ONCE(moderato_freed));\n"
+            "		moderato_napi_end(rx, tx, work, freed);\n	}",
+        ),
+        ("moderato_rx.c", "	kfree(rx);\n", "	WRITE_ONCE(moderato_freed, rx);\n	kfree(rx);\n"),
+        (
+            "moderato_rx.c",
+            "void moderato_rx_destroy(",
+            "void *moderato_freed;\n\nvoid moderato_rx_destroy(",
+        ),
+        (
+            "moderato.h",
+            "struct moderato_rx_ops {",
+            "extern void *moderato_freed;\n\nstruct moderato_rx_ops {",
+        ),
+    ]
     system = System(harts=2, spread=PINNED)
     with modified.guest(tmp_path, *changes, system=system) as guest:
         for command in system.commands():

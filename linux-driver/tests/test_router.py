@@ -74,8 +74,9 @@ def both_ways(guest, tmp_path, going, coming):
     assert sent[1] == [leaves(out(going, each, 8, OWN), 1) for each in payloads()]
     sent = replay(guest, tmp_path, [arrives(back(coming, each), 1) for each in payloads()], port=1)
     assert sent[0] == [leaves(back(coming, each, 8, INSIDE), 0) for each in payloads()]
-    assert [now - then for now, then in zip(by_hardware(guest), before, strict=True)] == \
-           2 * [len(LENGTHS)]
+    assert [now - then for now, then in zip(by_hardware(guest), before, strict=True)] == 2 * [
+        len(LENGTHS)
+    ]
 
 
 @pytest.mark.parametrize("sums", [{}, {"chksum": 0}], ids=["checksums", "without"])
@@ -125,24 +126,30 @@ def test_nobody_from_outside(guest, tmp_path):
 
 
 def test_vlan_interfaces_stay_in_software(guest, tmp_path):
-    guest.check("ip link add link eth1 name eth1.20 type vlan id 20; ip addr flush dev eth1; "
-                f"ip addr add {OWN}/24 dev eth1.20; ip link set eth1.20 up; "
-                f"ip neigh replace {OUTSIDE} lladdr {TESTER.format(1)} dev eth1.20")
+    guest.check(
+        "ip link add link eth1 name eth1.20 type vlan id 20; ip addr flush dev eth1; "
+        f"ip addr add {OWN}/24 dev eth1.20; ip link set eth1.20 up; "
+        f"ip neigh replace {OUTSIDE} lladdr {TESTER.format(1)} dev eth1.20"
+    )
     guest.check("flowtable --offload eth0 eth1")
     datagram = UDP(sport=PORT, dport=SERVER)
-    expected = Ether(dst=TESTER.format(1), src=GUEST.format(1)) / Dot1Q(vlan=20) / \
-        out(datagram, b"tagged", 8)
+    expected = (
+        Ether(dst=TESTER.format(1), src=GUEST.format(1)) / Dot1Q(vlan=20) / out(datagram, b"tagged", 8)
+    )
     for _ in range(4):
         sent = replay(guest, tmp_path, [arrives(out(datagram, b"tagged"), 0)])
-        assert [frame[:len(expected)] for frame in sent[1]] == [bytes(expected)]
+        assert [frame[: len(expected)] for frame in sent[1]] == [bytes(expected)]
     assert entries(guest) == [0, 0] and by_hardware(guest) == [0, 0]
 
 
 def test_flows_of_a_bridge_s_port_stay_in_software(guest, tmp_path):
     """Of both directions: whose frames come by it, and whose leave by it."""
+
     def of_eth0(words: str, by: str) -> str:
-        return f"ip addr flush dev {by}; {words}; ip addr add {OWN_INSIDE}/24 dev {{to}}; " \
-               f"ip neigh replace {INSIDE} lladdr {TESTER.format(0)} nud permanent dev {{to}}"
+        return (
+            f"ip addr flush dev {by}; {words}; ip addr add {OWN_INSIDE}/24 dev {{to}}; "
+            f"ip neigh replace {INSIDE} lladdr {TESTER.format(0)} nud permanent dev {{to}}"
+        )
 
     going, coming = UDP(sport=PORT, dport=SERVER), UDP(sport=SERVER, dport=PORT)
 

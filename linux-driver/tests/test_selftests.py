@@ -43,16 +43,46 @@ def programs() -> Path:
 
     def build(folder: Path):
         root = f"{kernel.PACKAGE}/tools/testing/selftests"
-        run(["tar", "-x", "-f", kernel.TARBALLS / f"{kernel.PACKAGE}.tar.xz", "-C", folder,
-             "--strip-components=4", f"{root}/kselftest.h",
-             *(f"{root}/{source}" for source in PROGRAMS.values())])
+        run(
+            [
+                "tar",
+                "-x",
+                "-f",
+                kernel.TARBALLS / f"{kernel.PACKAGE}.tar.xz",
+                "-C",
+                folder,
+                "--strip-components=4",
+                f"{root}/kselftest.h",
+                *(f"{root}/{source}" for source in PROGRAMS.values()),
+            ]
+        )
         for name, source in PROGRAMS.items():
             # musl's header has to come before the kernel's, which then says nothing twice.
-            run([tools.cc, "-O2", "-s", "-w", "-D_GNU_SOURCE", "-include", "netinet/if_ether.h",
-                 "-I", shim, "-I", folder, "-o", folder / name, folder / source])
+            run(
+                [
+                    tools.cc,
+                    "-O2",
+                    "-s",
+                    "-w",
+                    "-D_GNU_SOURCE",
+                    "-include",
+                    "netinet/if_ether.h",
+                    "-I",
+                    shim,
+                    "-I",
+                    folder,
+                    "-o",
+                    folder / name,
+                    folder / source,
+                ]
+            )
 
-    return artifact("selftests", [debian.version(kernel.PACKAGE), tools.root.name, shim,
-                                  *PROGRAMS.values()], build, "half a minute")
+    return artifact(
+        "selftests",
+        [debian.version(kernel.PACKAGE), tools.root.name, shim, *PROGRAMS.values()],
+        build,
+        "half a minute",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +99,10 @@ def guest():
 
 def wrote(file: Path, frames: list[bytes]) -> Path:
     """A capture of one to nobody, and of them, 200 us apart, when a receiver is ready."""
-    records = (struct.pack("<4I", 0, at, len(frame), len(frame)) + frame for at, frame in
-               [(0, FOREIGN), *((READY_US + 200 * n, frame) for n, frame in enumerate(frames))])
+    records = (
+        struct.pack("<4I", 0, at, len(frame), len(frame)) + frame
+        for at, frame in [(0, FOREIGN), *((READY_US + 200 * n, frame) for n, frame in enumerate(frames))]
+    )
     file.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(records))
     return file
 
@@ -78,27 +110,43 @@ def wrote(file: Path, frames: list[bytes]) -> Path:
 def during(guest, tmp_path: Path, command: str, inward: list[bytes] = ()) -> list[bytes]:
     """IPv4 frames that left port 0 while a command that has to succeed ran, and these entered."""
     into, out = wrote(tmp_path / "in.pcap", inward), tmp_path / "out.pcap"
-    guest.check(f"rm -f /tmp/log /tmp/status; (sleep 0.05; /tmp/{command} > /tmp/log 2>&1; "
-                "echo $? > /tmp/status) &")
-    guest.call("replay", **{"in": [str(into), None]}, out=[str(out), str(tmp_path / "1.pcap")],
-               quiet_cycles=20_000_000, max_cycles=400_000_000)
-    status, said = guest.type("while [ ! -s /tmp/status ]; do sleep 0.1; done; cat /tmp/log; "
-                              "(exit $(cat /tmp/status))")
+    guest.check(
+        f"rm -f /tmp/log /tmp/status; (sleep 0.05; /tmp/{command} > /tmp/log 2>&1; "
+        "echo $? > /tmp/status) &"
+    )
+    guest.call(
+        "replay",
+        **{"in": [str(into), None]},
+        out=[str(out), str(tmp_path / "1.pcap")],
+        quiet_cycles=20_000_000,
+        max_cycles=400_000_000,
+    )
+    status, said = guest.type(
+        "while [ ! -s /tmp/status ]; do sleep 0.1; done; cat /tmp/log; (exit $(cat /tmp/status))"
+    )
     assert status == 0, said
     return [frame for _, frame in pcap.read(out) if frame[12:14] == b"\x08\x00"]
 
 
 def reflected(frame: bytes) -> bytes:
     """As its receiver would send it back. The sum of the addresses stays, and with it each checksum."""
-    return (bytes.fromhex(GUEST_MAC.replace(":", "") + TESTER_MAC.replace(":", "")) + frame[12:26]
-            + frame[30:34] + frame[26:30] + frame[34:])
+    return (
+        bytes.fromhex(GUEST_MAC.replace(":", "") + TESTER_MAC.replace(":", ""))
+        + frame[12:26]
+        + frame[30:34]
+        + frame[26:30]
+        + frame[34:]
+    )
 
 
-@pytest.mark.parametrize("options, receiver", [
-    ("-U", ""),          # a UDP socket
-    ("-U -r 7", ""),     # lengths, headers and payload at random
-    ("-U -Z", "-Z -U"),  # 0xffff in the place of a checksum that is 0
-])
+@pytest.mark.parametrize(
+    "options, receiver",
+    [
+        ("-U", ""),  # a UDP socket
+        ("-U -r 7", ""),  # lengths, headers and payload at random
+        ("-U -Z", "-Z -U"),  # 0xffff in the place of a checksum that is 0
+    ],
+)
 def test_csum(guest, tmp_path, options, receiver):
     """Checksums that the driver makes, and those of what is received."""
     there = f"-4 -n {COUNT} -T -S {GUEST} -D {TESTER}"
@@ -110,8 +158,13 @@ def test_csum(guest, tmp_path, options, receiver):
 
 # Scripts ------------------------------------------------------------------------------------------
 
-ENVIRONMENT = {"NETIF": "eth0", "LOCAL_V4": GUEST, "REMOTE_V4": TESTER,
-               "REMOTE_TYPE": "tester", "REMOTE_ARGS": "none"}
+ENVIRONMENT = {
+    "NETIF": "eth0",
+    "LOCAL_V4": GUEST,
+    "REMOTE_V4": TESTER,
+    "REMOTE_TYPE": "tester",
+    "REMOTE_ARGS": "none",
+}
 
 
 @pytest.fixture(scope="module")
@@ -130,20 +183,36 @@ def pings(guest, folder: Path, command: str) -> tuple[int, str]:
     request = Ether(dst=GUEST_MAC, src=TESTER_MAC) / IP(src=TESTER, dst=GUEST) / ICMP() / bytes(56)
     files = [folder / f"{name}.pcap" for name in ("in", "0", "1")]
     wrpcap(str(files[0]), [request])
-    guest.session.call("replay", **{"in": [str(files[0]), None]},
-                       out=[str(file) for file in files[1:]],
-                       quiet_cycles=5_000_000, max_cycles=50_000_000)
+    guest.session.call(
+        "replay",
+        **{"in": [str(files[0]), None]},
+        out=[str(file) for file in files[1:]],
+        quiet_cycles=5_000_000,
+        max_cycles=50_000_000,
+    )
     came = any(frame.haslayer(ICMP) and frame[ICMP].type == 0 for frame in rdpcap(str(files[1])))
     return 0 if came else 1, ""
 
 
-@pytest.mark.parametrize("name, passes, else_", [
-    ("stats.py", {"check_pause", "pkt_byte_sum", "qstat_by_ifindex", "check_down"},
-     {"check_fec": "XFAIL FEC not supported by the device"}),
-    ("queues.py", {"get_queues", "addremove_queues"}, {}),
-    ("ping.py", {"test_v4"}, {"test_v6": "SKIP Test requires IPv6 connectivity",
-                              "test_tcp": "SKIP Test requires command: socat"}),
-])
+@pytest.mark.parametrize(
+    "name, passes, else_",
+    [
+        (
+            "stats.py",
+            {"check_pause", "pkt_byte_sum", "qstat_by_ifindex", "check_down"},
+            {"check_fec": "XFAIL FEC not supported by the device"},
+        ),
+        ("queues.py", {"get_queues", "addremove_queues"}, {}),
+        (
+            "ping.py",
+            {"test_v4"},
+            {
+                "test_v6": "SKIP Test requires IPv6 connectivity",
+                "test_tcp": "SKIP Test requires command: socat",
+            },
+        ),
+    ],
+)
 def test_script(queues, tmp_path, name, passes, else_):
     """Each case passes, or says that there is nothing to test."""
     peer = selftests_here.remote(lambda command: pings(queues, tmp_path, command))

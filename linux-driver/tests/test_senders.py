@@ -22,15 +22,40 @@ HERE = Path(__file__).parent
 PAUSE_NS = 20_000_000  # of the AF_XDP socket, after 4 frames
 KINDS = "direct generic netpoll"  # of senders.c
 DOWN_AND_UP = "0 up 0", "0 up 1"
-CHANGES = [*DOWN_AND_UP, "0 rings 64 64", "0 up 0", "0 rings 256 256", "0 mtu 1400", "0 up 1",
-           "0 mtu 1500", "1 rings 64 64", *DOWN_AND_UP * 2]
-OF_QUEUES = ["0 channels 1", "0 channels 2", *DOWN_AND_UP, "0 channels 1", *DOWN_AND_UP,
-             "1 channels 2", "0 up 0", "0 channels 2", "0 up 1", "0 channels 1"]
+CHANGES = [
+    *DOWN_AND_UP,
+    "0 rings 64 64",
+    "0 up 0",
+    "0 rings 256 256",
+    "0 mtu 1400",
+    "0 up 1",
+    "0 mtu 1500",
+    "1 rings 64 64",
+    *DOWN_AND_UP * 2,
+]
+OF_QUEUES = [
+    "0 channels 1",
+    "0 channels 2",
+    *DOWN_AND_UP,
+    "0 channels 1",
+    *DOWN_AND_UP,
+    "1 channels 2",
+    "0 up 0",
+    "0 channels 2",
+    "0 up 1",
+    "0 channels 1",
+]
 FAST = System(kernel=KERNEL)
-SYSTEMS = [pytest.param(system, id=f"{name}-{system.nic}-{system.harts}",
-                        marks=[] if system == FAST else pytest.mark.slow)
-           for name, choice in (("xdp", KERNEL), ("debug", kernel.DEBUG)) for harts in (1, 2)
-           for system in (System(kernel=choice, harts=harts, nic=nic) for nic in (FAST.nic, OFFLOAD))]
+SYSTEMS = [
+    pytest.param(
+        system,
+        id=f"{name}-{system.nic}-{system.harts}",
+        marks=[] if system == FAST else pytest.mark.slow,
+    )
+    for name, choice in (("xdp", KERNEL), ("debug", kernel.DEBUG))
+    for harts in (1, 2)
+    for system in (System(kernel=choice, harts=harts, nic=nic) for nic in (FAST.nic, OFFLOAD))
+]
 
 
 def send(guest, mailbox: int, file: Path):
@@ -64,15 +89,20 @@ def begin(guest, system: System, folder: Path):
     """All senders: the module, two sockets, and frames that enter eth1."""
     place = guest.mailbox = machine(system=system).mailbox
     toolchain = userspace.toolchain()
-    for file in (module(system, HERE / "senders", folder), module(system, HERE / "timeout", folder),
-                 userspace.compiled("bypass", HERE / "senders/bypass.c", toolchain),
-                 userspace.compiled("xsk", HERE / "xsk.c", toolchain, [f"MOMENT={PAUSE_NS}"]),
-                 generic_loader(folder)):
+    for file in (
+        module(system, HERE / "senders", folder),
+        module(system, HERE / "timeout", folder),
+        userspace.compiled("bypass", HERE / "senders/bypass.c", toolchain),
+        userspace.compiled("xsk", HERE / "xsk.c", toolchain, [f"MOMENT={PAUSE_NS}"]),
+        generic_loader(folder),
+    ):
         send(guest, place, file)
     program = bring(guest, "redirects")
     assert guest.check("cat /sys/class/net/eth0/ifindex") == "2\n"
-    sockets = "".join(f"(/tmp/{words} > /tmp/said 2>&1 & echo $! >> /tmp/pids); "
-                      for words in ("bypass eth0", "xsk copy send eth0 4 1000000"))
+    sockets = "".join(
+        f"(/tmp/{words} > /tmp/said 2>&1 & echo $! >> /tmp/pids); "
+        for words in ("bypass eth0", "xsk copy send eth0 4 1000000")
+    )
     guest.check(f"/tmp/xdp-generic {program} eth1; insmod /tmp/senders.ko; {sockets}")
     port = {"frame_bytes": 64, "load_percent": 0.2, "frames": 200}
     guest.call("offer", ports=[{**port, "frames": 1}, port])

@@ -24,10 +24,21 @@ WHO = series.Author("Ada Example", "ada@example.org")
 FIRST = 4  # the driver's first patch; patches before it are bindings, and its PHYs'
 LAST = FIRST + len(series.PARTS) - 1
 # What a message calls what a bit of FEATURES says.
-NAMES = {"UNICAST": "unicast", "PAUSE": "pause", "JUMBO": "9000", "RMON": "RMON", "VLAN": "VLAN",
-         "VLAN_FILTER": "filtered", "RX_CHECKSUM": "receives", "TX_CHECKSUM": "checksum",
-         "GATHER": "gather", "SEGMENT": "segment", "QUEUES": "two queues", "TIMESTAMP": "stamp",
-         "MERGE": "merge"}
+NAMES = {
+    "UNICAST": "unicast",
+    "PAUSE": "pause",
+    "JUMBO": "9000",
+    "RMON": "RMON",
+    "VLAN": "VLAN",
+    "VLAN_FILTER": "filtered",
+    "RX_CHECKSUM": "receives",
+    "TX_CHECKSUM": "checksum",
+    "GATHER": "gather",
+    "SEGMENT": "segment",
+    "QUEUES": "two queues",
+    "TIMESTAMP": "stamp",
+    "MERGE": "merge",
+}
 NUMBERS = {"two": 2, "four": 4}
 OPTIONS = kernels.OPTIONS + "CONFIG_NET_VENDOR_MODERATO=y\nCONFIG_MODERATO=m\nCONFIG_MDIO_LITEX=m\n"
 # The driver's folder gets its entry in MAINTAINERS with the second patch, and it names the binding; a
@@ -63,13 +74,17 @@ def tree(mails, tmp_path_factory) -> Path:
 def git(place: Path, *words) -> str:
     return subprocess.run(
         ["git", "-C", place, "-c", "user.name=test", "-c", "user.email=test@example.org", *words],
-        text=True, capture_output=True, check=True).stdout
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout
 
 
 def test_mails(mails):
     """Nothing of how they are made shows, and files have the names that they are to have."""
     assert [re.search(r"Subject: (\[.*?\])", mail.read_text())[1] for mail in mails] == [
-        f"[PATCH net-next {number:0{len(str(LAST))}}/{LAST}]" for number in range(LAST + 1)]
+        f"[PATCH net-next {number:0{len(str(LAST))}}/{LAST}]" for number in range(LAST + 1)
+    ]
     for mail in mails:
         text = mail.read_text()
         assert "***" not in text
@@ -91,8 +106,13 @@ def message(mail: Path) -> str:
 def added(mail: Path) -> str:
     """What the patch adds to C files; not the registers, which are listed at once."""
     files = re.split(r"(?m)^diff --git a/", mail.read_text())[1:]
-    return "\n".join(line for file in files if re.match(r"\S*(?<!_regs)\.[ch] ", file)
-                     for line in file.splitlines() if line.startswith("+"))
+    return "\n".join(
+        line
+        for file in files
+        if re.match(r"\S*(?<!_regs)\.[ch] ", file)
+        for line in file.splitlines()
+        if line.startswith("+")
+    )
 
 
 def test_messages_name_what_is_there(mails):
@@ -109,11 +129,16 @@ def test_messages_name_what_is_there(mails):
 def test_cover_lists_the_patches(mails):
     """By number, each with a word of its subject; and its figures are those of the README."""
     cover = " ".join(mails[0].read_text().split("GIT")[0].split())
-    assert [int(number) for number in re.findall(
-        r" (\d+) (?=the |a |ethtool|VLAN|frames gath|two|time|TCP)", cover)] == list(range(1, LAST + 1))
+    assert [
+        int(number)
+        for number in re.findall(r" (\d+) (?=the |a |ethtool|VLAN|frames gath|two|time|TCP)", cover)
+    ] == list(range(1, LAST + 1))
     readme = (ROOT / "README.md").read_text()
-    for variant, said in (("original", "per sent frame"), ("napi", "an interrupt per sent frame"),
-                          ("napi-tx-off", "no Tx interrupt at all")):
+    for variant, said in (
+        ("original", "per sent frame"),
+        ("napi", "an interrupt per sent frame"),
+        ("napi-tx-off", "no Tx interrupt at all"),
+    ):
         row = re.search(rf"^\| `{variant}` \|.*", readme, re.MULTILINE)[0].split("|")
         assert f"{said} {row[7].strip()} " in f"{cover} "
 
@@ -146,8 +171,14 @@ def ethtool_part(text: str) -> str:
 
 def test_author():
     assert series.author(" Ada Example <ada@example.org>") == WHO
-    for wrong in ("", "Ada", " <ada@example.org>", "Ada <ada>", "Ada <ada@example.org> x",
-                  "Ada\nCc: Bob <ada@example.org>"):
+    for wrong in (
+        "",
+        "Ada",
+        " <ada@example.org>",
+        "Ada <ada>",
+        "Ada <ada@example.org> x",
+        "Ada\nCc: Bob <ada@example.org>",
+    ):
         with pytest.raises(BuildError, match="is no author: give --author"):
             series.author(wrong)
 
@@ -157,11 +188,21 @@ def test_mails_are_not_mixed(mails, tmp_path):
         series.write(mails[0].parent, WHO, tmp_path)
 
 
-@pytest.mark.parametrize("tree, there, absent", [
-    (series.NET_NEXT, ["linux-driver/moderato_rx.c", "linux-driver/upstream/core.txt",
-                       "linux-driver/moderato,mac.yaml"],
-     ["linux-driver/moderato_new.c", "linux-driver/rx_timer.c"]),
-    (series.RISCV, [str(kernel.PATCHES[0].relative_to(ROOT))], [])])
+@pytest.mark.parametrize(
+    "tree, there, absent",
+    [
+        (
+            series.NET_NEXT,
+            [
+                "linux-driver/moderato_rx.c",
+                "linux-driver/upstream/core.txt",
+                "linux-driver/moderato,mac.yaml",
+            ],
+            ["linux-driver/moderato_new.c", "linux-driver/rx_timer.c"],
+        ),
+        (series.RISCV, [str(kernel.PATCHES[0].relative_to(ROOT))], []),
+    ],
+)
 def test_uncommitted_changes_are_told(tree, there, absent, monkeypatch):
     """Whether the mails have them or not."""
     others = ["README.md", "linux-driver/tests/test_series.py", "linux-driver-old/moderato_rx.c"]
@@ -178,9 +219,21 @@ def test_checkpatch(mails, tree):
     """Each message that is left is one that docs/upstream.md explains."""
     for mail in mails[1:]:
         result = subprocess.run(
-            ["perl", "scripts/checkpatch.pl", "--strict", "--terse", "--show-types",
-             "--no-summary", mail], cwd=tree, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, env={**os.environ, "PATH": "/usr/bin:/bin"}).stdout
+            [
+                "perl",
+                "scripts/checkpatch.pl",
+                "--strict",
+                "--terse",
+                "--show-types",
+                "--no-summary",
+                mail,
+            ],
+            cwd=tree,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PATH": "/usr/bin:/bin"},
+        ).stdout
         found = set(re.findall(r"(?:ERROR|WARNING|CHECK):(\w+):", result))
         assert found <= EXPLAINED, result
         assert "Traceback" not in result
@@ -188,15 +241,18 @@ def test_checkpatch(mails, tree):
 
 @pytest.fixture(scope="module")
 def build(tree, tmp_path_factory):
-    """Compile the driver in the tree, as it is at a commit; returns what make says, and the module.
-    """
+    """Compile the driver in the tree, as it is at a commit; returns what make says, and the module."""
     directory = tmp_path_factory.mktemp("build")
     target = kernels.TARGETS["rv64"]
 
     def make(*words) -> str:
         return subprocess.run(
-            [str(word) for word in kernels.make(tree, directory, target, *words)], text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+            [str(word) for word in kernels.make(tree, directory, target, *words)],
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        ).stdout
 
     def compile_at(commit: str) -> tuple[str, list[Path]]:
         git(tree, "checkout", "--quiet", "--detach", commit)
@@ -208,8 +264,7 @@ def build(tree, tmp_path_factory):
         for old in (directory / series.PLACE).glob("*.o"):
             old.unlink()
         driver = [f"{series.PLACE}/"] if (tree / series.PLACE).is_dir() else []
-        output = make("prepare") + make("W=1", "C=1", f"CHECK={HERE / 'sparse-rv32'}", *driver,
-                                        mdio)
+        output = make("prepare") + make("W=1", "C=1", f"CHECK={HERE / 'sparse-rv32'}", *driver, mdio)
         return output, sorted([*(directory / series.PLACE).glob("*.o"), directory / mdio])
 
     make(target.config)
@@ -224,9 +279,12 @@ def test_each_step_builds(build, number):
     """With all files that the patches up to this one bring, and no other."""
     output, objects = build(f"HEAD~{LAST - number}")
     assert complaints(output) == []
-    brought = {series.name_upstream(name).replace(".c", ".o")
-               for part in series.PARTS[:number - FIRST + 1] for name in part.files
-               if name.endswith(".c")}
+    brought = {
+        series.name_upstream(name).replace(".c", ".o")
+        for part in series.PARTS[: number - FIRST + 1]
+        for name in part.files
+        if name.endswith(".c")
+    }
     assert {path.name for path in objects} - {"moderato.o"} == {*brought, "mdio-litex.o"}, output
     assert all(path.is_file() for path in objects), output
 
@@ -237,8 +295,7 @@ def dtschema() -> Path:
 
     def install(directory: Path):
         run([sys.executable, "-m", "venv", directory / "venv"])
-        run([directory / "venv/bin/python", "-m", "pip", "install", "--quiet",
-             f"dtschema=={version}"])
+        run([directory / "venv/bin/python", "-m", "pip", "install", "--quiet", f"dtschema=={version}"])
         for script in (directory / "venv/bin").glob("dt-*"):  # their first line names this folder
             text = script.read_text().split("\n", 1)[1]
             script.write_text(HERE_PYTHON + text)
@@ -249,22 +306,40 @@ def dtschema() -> Path:
 @pytest.mark.slow
 def test_binding_check(tree, tmp_path):
     """The kernel's own check; a mistake in the binding is noticed by it."""
+
     def check() -> str:
         return subprocess.run(
-            [str(word) for word in kernels.make(
-                tree, tmp_path, kernels.TARGETS["rv64"], "dt_binding_check",
-                f"DT_SCHEMA_FILES={series.BINDING.name}")],
-            text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={**os.environ, "PATH": f"{dtschema()}:{os.environ['PATH']}"}).stdout
+            [
+                str(word)
+                for word in kernels.make(
+                    tree,
+                    tmp_path,
+                    kernels.TARGETS["rv64"],
+                    "dt_binding_check",
+                    f"DT_SCHEMA_FILES={series.BINDING.name}",
+                )
+            ],
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PATH": f"{dtschema()}:{os.environ['PATH']}"},
+        ).stdout
 
     def about(output: str) -> list[str]:
-        return [line for line in output.splitlines()
-                if "moderato" in line and not re.match(r"\s*(DTEX|DTC|DTC \[C\]|CHKDT)\s", line)
-                and not line.startswith("make")]
+        return [
+            line
+            for line in output.splitlines()
+            if "moderato" in line
+            and not re.match(r"\s*(DTEX|DTC|DTC \[C\]|CHKDT)\s", line)
+            and not line.startswith("make")
+        ]
 
-    subprocess.run([str(word) for word in kernels.make(tree, tmp_path, kernels.TARGETS["rv64"],
-                                                       "defconfig")], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [str(word) for word in kernels.make(tree, tmp_path, kernels.TARGETS["rv64"], "defconfig")],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     output = check()
     assert about(output) == [], output
     assert (tmp_path / series.BINDING).with_suffix(".example.dtb").is_file(), output

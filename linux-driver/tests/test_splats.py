@@ -86,12 +86,15 @@ def test_headline():
     assert headlines([REPORTS[-1], "<4>[    9.1] more"]) == [REPORTS[-1]]
 
 
-@pytest.mark.parametrize("text, wrong", [
-    ("0\n0\nN\n", []),
-    ("4096\n0\nN\n", []),
-    ("4608\n0\nN\n", ["tainted: 4608"]),
-    ("4096\n2\nY\n", ["2 errors", "debugging is off"]),
-])
+@pytest.mark.parametrize(
+    "text, wrong",
+    [
+        ("0\n0\nN\n", []),
+        ("4096\n0\nN\n", []),
+        ("4608\n0\nN\n", ["tainted: 4608"]),
+        ("4096\n2\nY\n", ["2 errors", "debugging is off"]),
+    ],
+)
 @pytest.mark.parametrize("log", ["", REPORTS[2]])
 def test_verdicts(log, text, wrong):
     found = verdicts(f"{HEALTHY}{log}\n@verdicts\n{text}")
@@ -100,37 +103,67 @@ def test_verdicts(log, text, wrong):
 
 
 def report(*trace: str) -> str:
-    return "".join(f"<4>[    9.1] {line}\n" for line in (
-        "------------[ cut here ]------------",
-        "WARNING: CPU: 0 PID: 61 at net/core/page_pool.c:845 page_pool_put_unrefed_netmem+0x1/0x2",
-        "Call Trace:", *(f"[<c0001234>] {function}+0x10/0x20" for function in trace),
-        "---[ end trace 0000000000000000 ]---"))
+    return "".join(
+        f"<4>[    9.1] {line}\n"
+        for line in (
+            "------------[ cut here ]------------",
+            "WARNING: CPU: 0 PID: 61 at net/core/page_pool.c:845 page_pool_put_unrefed_netmem+0x1/0x2",
+            "Call Trace:",
+            *(f"[<c0001234>] {function}+0x10/0x20" for function in trace),
+            "---[ end trace 0000000000000000 ]---",
+        )
+    )
 
 
 def sleeping(*trace: str) -> str:
-    return "".join(f"<3>[    9.1] {line}\n" for line in (
-        "BUG: sleeping function called from invalid context at include/linux/sched/mm.h:321",
-        "1 lock held by ethtool/64:", " #0: c0700830 (rtnl_mutex){+.+.}-{3:3}, at: rtnl_lock+0x24/0x34",
-        "Call Trace:", *(f"[<c0001234>] {function}+0x10/0x20" for function in trace)))
+    return "".join(
+        f"<3>[    9.1] {line}\n"
+        for line in (
+            "BUG: sleeping function called from invalid context at include/linux/sched/mm.h:321",
+            "1 lock held by ethtool/64:",
+            " #0: c0700830 (rtnl_mutex){+.+.}-{3:3}, at: rtnl_lock+0x24/0x34",
+            "Call Trace:",
+            *(f"[<c0001234>] {function}+0x10/0x20" for function in trace),
+        )
+    )
 
 
 def suspicious(*trace: str) -> str:
     """As lockdep reports it; what it says before is without a time, as the guest shows it."""
-    return "".join(f"<4>{line}\n" for line in (
-        "", "=============================", "WARNING: suspicious RCU usage",
-        "6.12.117-moderato-debug #1 Tainted: G           O      ", "-----------------------------",
-        "include/net/neighbour.h:303 suspicious rcu_dereference_check() usage!", "",
-        "other info that might help us debug this:", "", "",
-        "rcu_scheduler_active = 2, debug_locks = 1", "no locks held by swapper/0/0.", "",
-        "stack backtrace:", "Tainted: [O]=OOT_MODULE", "Hardware name: Moderato SoC (DT)",
-        "Call Trace:", *(f"{function}+0x10/0x20" for function in trace)))
+    return "".join(
+        f"<4>{line}\n"
+        for line in (
+            "",
+            "=============================",
+            "WARNING: suspicious RCU usage",
+            "6.12.117-moderato-debug #1 Tainted: G           O      ",
+            "-----------------------------",
+            "include/net/neighbour.h:303 suspicious rcu_dereference_check() usage!",
+            "",
+            "other info that might help us debug this:",
+            "",
+            "",
+            "rcu_scheduler_active = 2, debug_locks = 1",
+            "no locks held by swapper/0/0.",
+            "",
+            "stack backtrace:",
+            "Tainted: [O]=OOT_MODULE",
+            "Hardware name: Moderato SoC (DT)",
+            "Call Trace:",
+            *(f"{function}+0x10/0x20" for function in trace),
+        )
+    )
 
 
 def test_lookups_of_routes_by_a_program_of_xdp():
     """Several reports, one behind the other; of another function, one is kept."""
-    own = suspicious("lockdep_rcu_suspicious", "bpf_ipv4_fib_lookup.constprop.0",
-                     "bpf_xdp_fib_lookup", "bpf_prog_d97074e22a58ab8d_fib",
-                     "moderato_xdp_receive [moderato]")
+    own = suspicious(
+        "lockdep_rcu_suspicious",
+        "bpf_ipv4_fib_lookup.constprop.0",
+        "bpf_xdp_fib_lookup",
+        "bpf_prog_d97074e22a58ab8d_fib",
+        "moderato_xdp_receive [moderato]",
+    )
     other = suspicious("lockdep_rcu_suspicious", "moderato_xdp_receive")
     assert without_the_kernels_own(HEALTHY + own + own + HEALTHY) == HEALTHY + HEALTHY
     assert without_the_kernels_own(own + other + own) == other
@@ -175,8 +208,9 @@ def test_guest_shows_who_called(tmp_path):
     """The functions of a call trace, and no registers: so the kernel's own reports are known."""
     registers = "epc : c03bd1a8 ra : c03bd1a8 sp : c1b7fd50\n", " s11: 00000001 t3 : 00000000\n"
     log = report("__kfree_skb", "zap_completion_queue").replace(
-        "<4>[    9.1] Call Trace", "".join(f"<4>[    9.1] {line}" for line in registers)
-        + "<4>[    9.1] Call Trace")
+        "<4>[    9.1] Call Trace",
+        "".join(f"<4>[    9.1] {line}" for line in registers) + "<4>[    9.1] Call Trace",
+    )
     kept = shown(log, tmp_path / "log")
     assert "<4>__kfree_skb+0x10/0x20\n" in kept and "c03bd1a8" not in kept and "t3" not in kept
     assert without_the_kernels_own(kept) == ""

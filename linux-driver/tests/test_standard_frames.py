@@ -24,8 +24,7 @@ FCS = 4
 GUEST, TESTER = "02:4d:6f:64:00:00", "02:54:73:74:00:00"
 
 
-@pytest.fixture(params=[System(), System(nic=OFFLOAD, kernel=Choice("vlan"))],
-                ids=["plain", "offload"])
+@pytest.fixture(params=[System(), System(nic=OFFLOAD, kernel=Choice("vlan"))], ids=["plain", "offload"])
 def guest(request):
     with state.loaded(machine(system=request.param), True).open() as session:
         session.tags = request.param.nic == OFFLOAD
@@ -34,15 +33,19 @@ def guest(request):
 
 def counted(guest) -> list[int]:
     """Packets and octets of eth0 that were received, and that were sent."""
-    return [int(word) for word in guest.check(
-        "sleep 0.01; cd /sys/class/net/eth0/statistics; cat rx_packets rx_bytes tx_packets tx_bytes"
-    ).split()]
+    return [
+        int(word)
+        for word in guest.check(
+            "sleep 0.01; cd /sys/class/net/eth0/statistics; cat rx_packets rx_bytes tx_packets tx_bytes"
+        ).split()
+    ]
 
 
 def on_the_wire(guest) -> list[int]:
     """The same, by the hardware."""
     rx, rx_octets, tx, tx_octets = (
-        int(guest.check(f"devmem {BASE + offset:#x}"), 16) for offset in GOOD)
+        int(guest.check(f"devmem {BASE + offset:#x}"), 16) for offset in GOOD
+    )
     return [rx, rx_octets - FCS * rx, tx, tx_octets - FCS * tx]
 
 
@@ -50,16 +53,19 @@ def test_octets(guest):
     """An echo is as long as its answer, and counts as much; with the tags that hardware puts in."""
     hosts = {"198.18.0.2": 0}
     if guest.tags:
-        guest.check("ip link add link eth0 name eth0.5 type vlan id 5; ip link set eth0.5 up; "
-                    "ip addr add 192.0.2.1/24 dev eth0.5; "
-                    f"ip neigh replace 192.0.2.2 lladdr {TESTER} dev eth0.5 nud permanent")
+        guest.check(
+            "ip link add link eth0 name eth0.5 type vlan id 5; ip link set eth0.5 up; "
+            "ip addr add 192.0.2.1/24 dev eth0.5; "
+            f"ip neigh replace 192.0.2.2 lladdr {TESTER} dev eth0.5 nud permanent"
+        )
         hosts["192.0.2.2"] = 4
     for host, tag in hosts.items():
         for size in (0, 13, 14, 15, 17, 18, 19, 100):
             before, wire = counted(guest), on_the_wire(guest)
             # The tester answers what has no tag.
-            guest.check(f"ping -c 1 -s {size} {host} > /dev/null" + (" & sleep 0.05; kill $!" if tag
-                                                                     else ""))
+            guest.check(
+                f"ping -c 1 -s {size} {host} > /dev/null" + (" & sleep 0.05; kill $!" if tag else "")
+            )
             octets = max(60, 14 + tag + 28 + size)
             after = [now - was for now, was in zip(counted(guest), before, strict=True)]
             assert after[2:] == [1, octets], (host, size)
@@ -78,9 +84,13 @@ def test_others_may_send_what_is_standard(guest, tmp_path, mtu):
     frames = [head / packet, head / Dot1Q(vlan=7) / packet]
     wrpcap(str(tmp_path / "in.pcap"), 5 * frames)
     before = counted(guest)
-    guest.call("replay", **{"in": [str(tmp_path / "in.pcap"), None]},
-               out=[str(tmp_path / "0.pcap"), str(tmp_path / "1.pcap")],
-               quiet_cycles=8_000_000, max_cycles=100_000_000)
+    guest.call(
+        "replay",
+        **{"in": [str(tmp_path / "in.pcap"), None]},
+        out=[str(tmp_path / "0.pcap"), str(tmp_path / "1.pcap")],
+        quiet_cycles=8_000_000,
+        max_cycles=100_000_000,
+    )
     assert [now - was for now, was in zip(counted(guest)[:2], before)] == [10, 5 * (1514 + 1518)]
     assert int(guest.check("cat /sys/class/net/eth0/statistics/rx_length_errors")) == 0
     assert complaints(guest) == []

@@ -40,8 +40,7 @@ def test_ethtool_tells(guest):
     for number in range(2):
         said = guest.check(f"ethtool -T eth{number}")
         assert f"PTP Hardware Clock: {number}" in said
-        for word in ("hardware-transmit", "hardware-receive", "hardware-raw-clock",
-                     "software-transmit"):
+        for word in ("hardware-transmit", "hardware-receive", "hardware-raw-clock", "software-transmit"):
             assert word in said
         assert "all" in said.split("Hardware Receive Filter Modes:")[1]
 

@@ -30,7 +30,7 @@ def spread(guest, way: str):
 
 def per_hart(guest, line: str) -> list[int]:
     """Of each hart, from /proc/interrupts or /proc/softirqs."""
-    row, = guest.check(f"grep -h {line} /proc/interrupts /proc/softirqs").splitlines()
+    (row,) = guest.check(f"grep -h {line} /proc/interrupts /proc/softirqs").splitlines()
     return list(map(int, re.findall(r"(?<=\s)\d+(?=\s|$)", row.split(":")[1])[:2]))
 
 
@@ -56,9 +56,13 @@ def test_every_way_in_turn_under_traffic(guest, tmp_path):
     """Chosen while frames come in at both ports: none is lost, and interrupts go where it says."""
     ways = [*SPREADS, COMMON]
     script = tmp_path / "ways"
-    script.write_text("case $1 in\n" + "".join(
-        f"{way})\n{chr(10).join(System(harts=2, spread=way).commands())}\n;;\n" for way in SPREADS)
-        + "esac\nexit 0\n")  # ethtool's status is 80 where a flag is as it was
+    script.write_text(
+        "case $1 in\n"
+        + "".join(
+            f"{way})\n{chr(10).join(System(harts=2, spread=way).commands())}\n;;\n" for way in SPREADS
+        )
+        + "esac\nexit 0\n"
+    )  # ethtool's status is 80 where a flag is as it was
     guest.call("mailbox", file=str(script), address=machine(system=System(harts=2)).mailbox)
     guest.check("mailbox > /tmp/ways")
     frames = 50 * len(ways)  # a way takes 0.3 s, in which 36 frames come
@@ -116,8 +120,14 @@ def test_each_hart_is_shown():
         own = [stack for stack in found.stacks if stack.hart == hart]
         assert sum(stack.cycles for stack in own) == window[1] - window[0]
         assert any(stack.functions[-1] == "moderato_napi_poll" for stack in own)
-    for client in ("hart 0, data", "hart 1, data", "hart 0, instructions", "hart 1, instructions",
-                   "MAC 0", "MAC 1"):
+    for client in (
+        "hart 0, data",
+        "hart 1, data",
+        "hart 0, instructions",
+        "hart 1, instructions",
+        "MAC 0",
+        "MAC 1",
+    ):
         assert 0 < found.memory[client]["beats"] < window[1] - window[0]
         assert found.memory[client]["behind"] > 0
         assert found.memory[client]["stalled"] == 0  # the simulated memory takes a word in each cycle
@@ -125,8 +135,9 @@ def test_each_hart_is_shown():
 
     burst = timeline.run(Trial("napi", 64, 100, 16, 100), ready, functions, lambda done: None)
     for port, calls in enumerate(burst.calls):
-        completed = next(event.time for event in burst.events
-                         if (event.port, event.name) == (port, "rx_completed"))
+        completed = next(
+            event.time for event in burst.events if (event.port, event.name) == (port, "rx_completed")
+        )
         poll = next(call for call in calls if call.stack[-1] == "moderato_napi_poll")
         assert completed < poll.end
     assert len(burst.taken) == len(burst.sent) == 32
@@ -136,7 +147,9 @@ def test_each_hart_is_shown():
 def test_every_function_of_a_term_exists():
     """Those of several harts; sim/tests/test_profile.py looks for all others."""
     of = machine(system=System(harts=2))
-    known = {terms.base(symbol.name)
-             for symbol in [*symbols.of_kernel(of), *symbols.of_module(of.driver, 0)]}
-    assert {function for term in (*terms.SEVERAL, terms.SHARED)
-            for function in term.functions} - known == set()
+    known = {
+        terms.base(symbol.name) for symbol in [*symbols.of_kernel(of), *symbols.of_module(of.driver, 0)]
+    }
+    assert {
+        function for term in (*terms.SEVERAL, terms.SHARED) for function in term.functions
+    } - known == set()

@@ -14,8 +14,9 @@ from moderato.soc.linux.kernel import DEBUG, NORMAL
 RX_RING_BASE = "devmem 0xf1000100"  # of eth0
 
 
-@pytest.fixture(params=[pytest.param(NORMAL, id="normal"),
-                        pytest.param(DEBUG, marks=pytest.mark.slow, id="debug")])
+@pytest.fixture(
+    params=[pytest.param(NORMAL, id="normal"), pytest.param(DEBUG, marks=pytest.mark.slow, id="debug")]
+)
 def guest(request):
     """A guest with both interfaces up, static neighbours, and the driver's own settings."""
     with state.loaded(machine(system=System(kernel=request.param)), True).open() as session:
@@ -24,8 +25,9 @@ def guest(request):
 
 @pytest.mark.slow
 def test_strategies_change_under_traffic(guest):
-    changes = [command for variant in KNOWN.values() for command in variant.commands()
-               if "eth0" in command]
+    changes = [
+        command for variant in KNOWN.values() for command in variant.commands() if "eth0" in command
+    ]
     before = guest.call("counters")["ports"][0]["events"]
     offer(guest, 250)
     for command in changes:
@@ -67,9 +69,16 @@ def test_rules_change_under_traffic(guest):
     guest.check("ethtool -C eth0 rx-usecs-low 0 rx-usecs-high 10000")  # several in each poll
     before = int(guest.check(counted))
     offer(guest, 200, probe_every=3)
-    for command in (rule, "ethtool -G eth0 rx 64", none, rule, "ip link set eth0 mtu 2000",
-                    "ethtool --set-priv-flags eth0 rx-napi off",
-                    "ethtool --set-priv-flags eth0 rx-napi on rx-timer on", none):
+    for command in (
+        rule,
+        "ethtool -G eth0 rx 64",
+        none,
+        rule,
+        "ip link set eth0 mtu 2000",
+        "ethtool --set-priv-flags eth0 rx-napi off",
+        "ethtool --set-priv-flags eth0 rx-napi on rx-timer on",
+        none,
+    ):
         guest.check(command)
     ports = collect(guest)
     assert all(port["lost"] <= 4 for port in ports)
@@ -98,25 +107,26 @@ def test_out_of_memory_costs_nothing(guest):
 
 
 REFUSED = [
-    "ethtool -C eth0 tx-frames 0 tx-usecs 0",    # nothing would raise an interrupt
-    "ethtool -C eth0 rx-frames 129",             # beyond half of the ring
-    "ethtool -N eth0 flow-type udp6 dst-port 7", # not what it can compare
-    "ethtool -G eth0 rx 8192",                   # beyond the hardware
-    "ip link set eth0 mtu 4000",                 # beyond the FIFOs
+    "ethtool -C eth0 tx-frames 0 tx-usecs 0",  # nothing would raise an interrupt
+    "ethtool -C eth0 rx-frames 129",  # beyond half of the ring
+    "ethtool -N eth0 flow-type udp6 dst-port 7",  # not what it can compare
+    "ethtool -G eth0 rx 8192",  # beyond the hardware
+    "ip link set eth0 mtu 4000",  # beyond the FIFOs
 ]
 REFUSED_TOO = [
-    "ethtool -C eth0 tx-frames 2 tx-usecs 0",    # nothing would report the last frame
-    "ethtool -C eth0 rx-usecs 167773",           # beyond the timers
-    "ethtool -C eth0 tx-usecs-irq 10",           # not a parameter of this hardware
-    "ethtool -C eth0 rx-usecs-irq 1000001",      # longer than a second
+    "ethtool -C eth0 tx-frames 2 tx-usecs 0",  # nothing would report the last frame
+    "ethtool -C eth0 rx-usecs 167773",  # beyond the timers
+    "ethtool -C eth0 tx-usecs-irq 10",  # not a parameter of this hardware
+    "ethtool -C eth0 rx-usecs-irq 1000001",  # longer than a second
     "ethtool -N eth0 flow-type ip4 tos 0xb8 action 1",  # there is one ring
-    "ethtool -G eth0 tx 32",                     # shorter than twice tx-frames
+    "ethtool -G eth0 tx 32",  # shorter than twice tx-frames
 ]
 
 
-@pytest.mark.parametrize("refused", [
-    pytest.param(REFUSED, id="some"),
-    pytest.param(REFUSED_TOO, id="others", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "refused",
+    [pytest.param(REFUSED, id="some"), pytest.param(REFUSED_TOO, id="others", marks=pytest.mark.slow)],
+)
 def test_wrong_settings_are_refused(guest, refused):
     shown = "ethtool -c eth0; ethtool -g eth0; ethtool -n eth0; cat /sys/class/net/eth0/mtu"
     before = guest.check(shown)
@@ -140,11 +150,15 @@ def test_down_up_and_rmmod_under_traffic(guest):
 def test_a_strategy_that_is_left_leaves_no_timer(guest):
     """Tx interrupts come all the time while the strategy changes from polls by a clock of a second; the
     module is gone when the second is over."""
-    guest.check("ethtool --set-priv-flags eth0 rx-timer on; ethtool -C eth0 adaptive-rx off "
-                "adaptive-tx off tx-frames 1 tx-usecs 0 rx-frames 1 rx-usecs 0 rx-usecs-irq 1000000")
+    guest.check(
+        "ethtool --set-priv-flags eth0 rx-timer on; ethtool -C eth0 adaptive-rx off "
+        "adaptive-tx off tx-frames 1 tx-usecs 0 rx-frames 1 rx-usecs 0 rx-usecs-irq 1000000"
+    )
     offer(guest, 300, load=4)
-    guest.check("ethtool --set-priv-flags eth0 rx-timer off; ip link set eth0 down; "
-                "ip link set eth1 down; rmmod moderato")
+    guest.check(
+        "ethtool --set-priv-flags eth0 rx-timer off; ip link set eth0 down; "
+        "ip link set eth1 down; rmmod moderato"
+    )
     collect(guest)
     guest.check("sleep 1.2")
     assert complaints(guest) == []

@@ -38,20 +38,20 @@ SWITCHES = ("rxvlan", "txvlan", "rx-vlan-filter")
 def guest(tmp_path_factory):
     m = machine(system=System(nic=OFFLOAD, kernel=Choice("vlan")))
     program = tmp_path_factory.mktemp("programs") / "send_tcp"
-    subprocess.run([userspace.toolchain().cc, "-O2", "-o", program, HERE / "send_tcp.c"],
-                   check=True)
+    subprocess.run([userspace.toolchain().cc, "-O2", "-o", program, HERE / "send_tcp.c"], check=True)
     with state.loaded(m, True).open() as session:
         session.call("mailbox", file=str(program), address=m.mailbox)
         session.check("mailbox > /tmp/send_tcp; chmod +x /tmp/send_tcp")
         for number, (tags, name) in enumerate(VLANS.items()):
             if tags:
                 below = VLANS[tags[:-1]]
-                session.check(f"ip link add link {below} name {name} type vlan id {tags[-1]} "
-                              "egress-qos-map 0:3")
-                session.check(f"ip addr add {address(number)}.1/24 dev {name}; "
-                              f"ip link set {name} up")
-                session.check(f"ip neigh replace {address(number)}.2 lladdr {TESTER} dev {name} "
-                              "nud permanent")
+                session.check(
+                    f"ip link add link {below} name {name} type vlan id {tags[-1]} egress-qos-map 0:3"
+                )
+                session.check(f"ip addr add {address(number)}.1/24 dev {name}; ip link set {name} up")
+                session.check(
+                    f"ip neigh replace {address(number)}.2 lladdr {TESTER} dev {name} nud permanent"
+                )
         yield session
 
 
@@ -81,30 +81,43 @@ def tagged(tags, prio=0):
 
 def echo(tags, number: int, octets: int, serial: int):
     """A request to the interface `number`."""
-    return tagged(tags, prio=serial % 8) / IP(src=f"{address(number)}.2", dst=f"{address(number)}.1") / \
-        ICMP(type=8, id=1, seq=serial) / Raw(bytes(n % 251 for n in range(octets)))
+    return (
+        tagged(tags, prio=serial % 8)
+        / IP(src=f"{address(number)}.2", dst=f"{address(number)}.1")
+        / ICMP(type=8, id=1, seq=serial)
+        / Raw(bytes(n % 251 for n in range(octets)))
+    )
 
 
 def replay(guest, tmp_path, frames) -> list[bytes]:
     """What leaves port 0 when these arrive at it."""
     wrpcap(str(tmp_path / "in.pcap"), frames)
-    guest.call("replay", **{"in": [str(tmp_path / "in.pcap"), None]},
-               out=[str(tmp_path / "0.pcap"), str(tmp_path / "1.pcap")],
-               quiet_cycles=8_000_000, max_cycles=200_000_000)
+    guest.call(
+        "replay",
+        **{"in": [str(tmp_path / "in.pcap"), None]},
+        out=[str(tmp_path / "0.pcap"), str(tmp_path / "1.pcap")],
+        quiet_cycles=8_000_000,
+        max_cycles=200_000_000,
+    )
     return [frame for _, frame in pcap.read(tmp_path / "0.pcap")]
 
 
-@pytest.mark.parametrize("on", [on for count in range(4)
-                                for on in itertools.combinations(SWITCHES, count)],
-                         ids=lambda on: "+".join(on) or "none")
+@pytest.mark.parametrize(
+    "on",
+    [on for count in range(4) for on in itertools.combinations(SWITCHES, count)],
+    ids=lambda on: "+".join(on) or "none",
+)
 def test_each_interface_answers(guest, tmp_path, on):
     """Echoes of all lengths reach the interface of their tags, and are answered with these; those of
     other VLANs are dropped, by the hardware if it filters. VID 0 is no VLAN."""
     switch(guest, *on)
     before = statistics(guest, "eth0")["rx_vlan_filtered"]
     # MAX_FRAME has room for one tag: of two, one must be taken out, or the packet be shorter.
-    asked = [(tags, number, octets) for number, tags in enumerate(VLANS)
-             for octets in (0, 1, 14, 17, 18, 19, 100, 1460, 1468 if len(tags) > 1 else 1472)]
+    asked = [
+        (tags, number, octets)
+        for number, tags in enumerate(VLANS)
+        for octets in (0, 1, 14, 17, 18, 19, 100, 1460, 1468 if len(tags) > 1 else 1472)
+    ]
     frames = [echo(tags, number, octets, serial) for serial, (tags, number, octets) in enumerate(asked)]
     priority = [echo((0,), 0, 20, 1000)]
     foreign = [echo((vid,), 1, 20, 2000) for vid in (4, 6, 21, 4093)]
@@ -123,7 +136,7 @@ def test_each_interface_answers(guest, tmp_path, on):
         got, payload, length = found.pop(serial)
         assert got == [(vid, 3) for vid in tags]
         assert payload[:octets] == bytes(n % 251 for n in range(octets))
-        assert length == max(60, 14 + 4*len(tags) + 28 + octets)
+        assert length == max(60, 14 + 4 * len(tags) + 28 + octets)
     assert found.pop(1000)[0] == []
     assert found == {}
     dropped = statistics(guest, "eth0")["rx_vlan_filtered"] - before
@@ -137,10 +150,10 @@ def test_segments_have_tags(guest, tmp_path, on):
     switch(guest, *on)
     words = ["/tmp/send_tcp", "eth0.5", "1448", "30000", "1448", "1", "2000"]
     guest.check(f"{shlex.join(words)} &")
-    nobody = Ether(dst="02:00:00:00:00:ff", src="02:00:00:00:00:02", type=0x88b5) / Raw(bytes(46))
+    nobody = Ether(dst="02:00:00:00:00:ff", src="02:00:00:00:00:02", type=0x88B5) / Raw(bytes(46))
     sent = [Ether(frame) for frame in replay(guest, tmp_path, [nobody]) if b"\x08\x00E" in frame[:20]]
     sizes = [1448] * 20 + [1040, 1448, 1, 1448, 552]
-    stream = bytes((7*k + k // 256) % 256 for k in range(sum(sizes)))
+    stream = bytes((7 * k + k // 256) % 256 for k in range(sum(sizes)))
     assert len(sent) == len(sizes)
     for frame, size in zip(sent, sizes, strict=True):
         assert (frame[Dot1Q].vlan, frame[Dot1Q].prio) == (5, 3)
@@ -157,21 +170,37 @@ def test_the_filter_outlives_resets_and_sleep(guest, tmp_path):
     """Other rings, a change of the MTU, down and up, sleep: it lets in what it did before, and
     nothing else."""
     switch(guest, *SWITCHES)
-    asleep = ("echo 0 > /sys/module/suspend/parameters/pm_test_delay; "
-              "echo devices > /sys/power/pm_test; echo freeze > /sys/power/state")
-    for change in ("true", "ethtool -G eth0 rx 64 tx 64", "ip link set eth0 mtu 2000",
-                   "ip link set eth0 mtu 1500",
-                   "ip link set eth0 down; ip link set eth0 up; " + "; ".join(
-                       f"ip neigh replace {address(number)}.2 lladdr {TESTER} dev {name} nud permanent"
-                       for number, name in enumerate(VLANS.values())),
-                   # What the hardware forgets without power
-                   f"devmem {VLAN_REGISTER:#x} 32 0; devmem {VLAN_REGISTER + 4:#x} 32 0; "
-                   f"devmem {VLAN_REGISTER + 4:#x} 32 {5 << 16 | 0xFFFF:#x}; {asleep}"):
+    asleep = (
+        "echo 0 > /sys/module/suspend/parameters/pm_test_delay; "
+        "echo devices > /sys/power/pm_test; echo freeze > /sys/power/state"
+    )
+    for change in (
+        "true",
+        "ethtool -G eth0 rx 64 tx 64",
+        "ip link set eth0 mtu 2000",
+        "ip link set eth0 mtu 1500",
+        "ip link set eth0 down; ip link set eth0 up; "
+        + "; ".join(
+            f"ip neigh replace {address(number)}.2 lladdr {TESTER} dev {name} nud permanent"
+            for number, name in enumerate(VLANS.values())
+        ),
+        # What the hardware forgets without power
+        f"devmem {VLAN_REGISTER:#x} 32 0; devmem {VLAN_REGISTER + 4:#x} 32 0; "
+        f"devmem {VLAN_REGISTER + 4:#x} 32 {5 << 16 | 0xFFFF:#x}; {asleep}",
+    ):
         guest.check(change)
         assert register(guest) == STRIP | FILTER | INSERT
         before = statistics(guest, "eth0")["rx_vlan_filtered"]
-        answers = replay(guest, tmp_path, [echo((5,), 1, 100, 1), echo((6,), 1, 100, 2),
-                                           echo((85,), 1, 100, 3), echo((4094,), 2, 100, 4)])
+        answers = replay(
+            guest,
+            tmp_path,
+            [
+                echo((5,), 1, 100, 1),
+                echo((6,), 1, 100, 2),
+                echo((85,), 1, 100, 3),
+                echo((4094,), 2, 100, 4),
+            ],
+        )
         seen = sorted(Ether(frame)[ICMP].seq for frame in answers if ICMP in Ether(frame))
         assert seen == [1, 4], change
         assert statistics(guest, "eth0")["rx_vlan_filtered"] - before == 2, change
@@ -182,13 +211,18 @@ def test_vlans_come_and_go(guest, tmp_path):
     """A VLAN without an interface any more is filtered; one of a new interface is not. In promiscuous
     mode the hardware filters none, and the kernel drops them."""
     switch(guest, *SWITCHES)
-    guest.check("ip link add link eth0 name eth0.6 type vlan id 6; ip addr add 192.0.9.1/24 dev eth0.6; "
-                f"ip link set eth0.6 up; ip neigh replace 192.0.9.2 lladdr {TESTER} dev eth0.6 "
-                "nud permanent")
+    guest.check(
+        "ip link add link eth0 name eth0.6 type vlan id 6; ip addr add 192.0.9.1/24 dev eth0.6; "
+        f"ip link set eth0.6 up; ip neigh replace 192.0.9.2 lladdr {TESTER} dev eth0.6 "
+        "nud permanent"
+    )
     ask = [tagged((6,)) / IP(src="192.0.9.2", dst="192.0.9.1") / ICMP(type=8, id=1, seq=1)]
-    for change, answered, filtered in (("true", 1, 0), ("ip link del eth0.6", 0, 1),
-                                       ("ip link set eth0 promisc on", 0, 0),
-                                       ("ip link set eth0 promisc off", 0, 1)):
+    for change, answered, filtered in (
+        ("true", 1, 0),
+        ("ip link del eth0.6", 0, 1),
+        ("ip link set eth0 promisc on", 0, 0),
+        ("ip link set eth0 promisc off", 0, 1),
+    ):
         guest.check(change)
         before = statistics(guest, "eth0")["rx_vlan_filtered"]
         answers = replay(guest, tmp_path, ask)

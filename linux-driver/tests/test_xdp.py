@@ -25,14 +25,25 @@ PORTS = "eth0 eth1"
 GUEST, TESTER = "02:4d:6f:64:00:00", "02:54:73:74:00:00"
 ABORTED, DROP, PASS, TX, REDIRECT, SEND_LONGER, UNKNOWN = 0, 1, 2, 3, 4, 10, 77
 LONGER = 216  # octets, as verdicts.bpf.c has them
-NO_COUNT = {"rx_xdp_pass": 0, "rx_xdp_drop": 0, "rx_xdp_tx": 0, "rx_xdp_tx_errors": 0,
-            "rx_xdp_redirect": 0, "rx_xdp_errors": 0, "tx_xdp_xmit": 0, "tx_xdp_xmit_errors": 0}
+NO_COUNT = {
+    "rx_xdp_pass": 0,
+    "rx_xdp_drop": 0,
+    "rx_xdp_tx": 0,
+    "rx_xdp_tx_errors": 0,
+    "rx_xdp_redirect": 0,
+    "rx_xdp_errors": 0,
+    "tx_xdp_xmit": 0,
+    "tx_xdp_xmit_errors": 0,
+}
 
 
 KERNEL = kernel.Choice(kernel.XDP)
 # From then on, the driver never sees the direction idle.
-STUCK_WITH_ALLMULTI = ("moderato_hw.c", "(status & idle) == idle",
-                       "(status & idle) == idle && !(priv->ndev->flags & IFF_ALLMULTI)")
+STUCK_WITH_ALLMULTI = (
+    "moderato_hw.c",
+    "(status & idle) == idle",
+    "(status & idle) == idle && !(priv->ndev->flags & IFF_ALLMULTI)",
+)
 
 
 @pytest.fixture
@@ -58,8 +69,12 @@ def counts(guest, interface: str) -> dict[str, int]:
 def echo(serial: int, verdict: int, port: int, octets: int) -> Ether:
     """A request to the guest with a verdict in its content."""
     content = bytes([verdict, port]) + bytes((serial + n) % 251 for n in range(octets))
-    return Ether(dst=GUEST, src=TESTER) / IP(src="198.18.0.2", dst="198.18.0.1") / \
-        ICMP(type=8, id=1, seq=serial) / Raw(content)
+    return (
+        Ether(dst=GUEST, src=TESTER)
+        / IP(src="198.18.0.2", dst="198.18.0.1")
+        / ICMP(type=8, id=1, seq=serial)
+        / Raw(content)
+    )
 
 
 def padded(frame: bytes) -> bytes:
@@ -74,16 +89,26 @@ def test_each_verdict(guest, tmp_path):
 def check_each_verdict(guest, tmp_path):
     guest.check(f"xdp {bring(guest, 'verdicts')} {PORTS}")
     other = int(guest.check("cat /sys/class/net/eth1/ifindex"))
-    kinds = [(DROP, 0), (TX, 0), (PASS, 0), (REDIRECT, other), (SEND_LONGER, 0), (ABORTED, 0),
-             (UNKNOWN, 0), (REDIRECT, 60)]  # the last one: to a port that there is not
+    kinds = [
+        (DROP, 0),
+        (TX, 0),
+        (PASS, 0),
+        (REDIRECT, other),
+        (SEND_LONGER, 0),
+        (ABORTED, 0),
+        (UNKNOWN, 0),
+        (REDIRECT, 60),
+    ]  # the last one: to a port that there is not
     rounds = [(octets, kind) for octets in (0, 1, 15, 16, 17, 255, 700, 1222) for kind in kinds]
     frames = [echo(serial, *kind, octets) for serial, (octets, kind) in enumerate(rounds)]
     before, sent = counts(guest, "eth0"), counts(guest, "eth1")
     assert before == sent == NO_COUNT
 
     here, there = replay(guest, tmp_path, frames)
-    of = {kind: [padded(bytes(frame)) for frame, (_, chosen) in zip(frames, rounds) if chosen == kind]
-          for kind in kinds}
+    of = {
+        kind: [padded(bytes(frame)) for frame, (_, chosen) in zip(frames, rounds) if chosen == kind]
+        for kind in kinds
+    }
     assert there == of[REDIRECT, other]
     turned = [bytes.fromhex((TESTER + GUEST).replace(":", "")) + frame[12:] for frame in of[TX, 0]]
     assert [frame for frame in here if frame[:12] == turned[0][:12] and frame in turned] == turned
@@ -91,7 +116,8 @@ def check_each_verdict(guest, tmp_path):
     longer = [frame for frame in here if frame[12:14] == b"\x88\xb5"]
     assert [padded(frame[LONGER:]) for frame in longer] == [
         padded(bytes.fromhex((TESTER + GUEST).replace(":", "")) + frame[12:])
-        for frame in of[SEND_LONGER, 0]]
+        for frame in of[SEND_LONGER, 0]
+    ]
     answers = [Ether(frame) for frame in here if frame not in turned and frame not in longer]
     answers = [frame for frame in answers if ICMP in frame]
     passed = [Ether(frame) for frame in of[PASS, 0]]
@@ -102,8 +128,12 @@ def check_each_verdict(guest, tmp_path):
 
     each = len(frames) // len(kinds)
     assert counts(guest, "eth0") == NO_COUNT | {
-        "rx_xdp_drop": each, "rx_xdp_tx": 2 * each, "rx_xdp_pass": each, "rx_xdp_redirect": each,
-        "rx_xdp_errors": 3 * each}
+        "rx_xdp_drop": each,
+        "rx_xdp_tx": 2 * each,
+        "rx_xdp_pass": each,
+        "rx_xdp_redirect": each,
+        "rx_xdp_errors": 3 * each,
+    }
     assert counts(guest, "eth1") == NO_COUNT | {"tx_xdp_xmit": each}
     received = int(guest.check("cat /sys/class/net/eth0/statistics/rx_packets"))
     assert received >= len(frames)
@@ -115,26 +145,38 @@ def check_each_verdict(guest, tmp_path):
 def test_what_a_router_forwards(guest, tmp_path, program):
     """Frames to the other network are forwarded without the stack; the stack gets what is not plain,
     and does with it what it does without a program."""
+
     def packet(**fields):
         content = fields.pop("content", b"octets")
         fields = {"src": "198.18.0.2", "dst": "198.19.0.2", "ttl": 9} | fields
         return Ether(dst=GUEST, src=TESTER) / IP(**fields) / UDP(sport=7, dport=9) / Raw(content)
 
     plain = [packet(content=bytes(size)) for size in (0, 18, 19, 100, 1472)]
-    strange = [packet(ttl=1), packet(ttl=0), packet(options=[b"\x01\x01\x01\x00"]), packet(chksum=1),
-               packet(len=1000), packet(len=10), packet(dst="198.18.0.1"), packet(dst="203.0.113.1"),
-               Ether(dst="ff:ff:ff:ff:ff:ff", src=TESTER) / packet().payload,
-               Ether(dst=GUEST, src=TESTER, type=0x88B5) / Raw(bytes(46))]
+    strange = [
+        packet(ttl=1),
+        packet(ttl=0),
+        packet(options=[b"\x01\x01\x01\x00"]),
+        packet(chksum=1),
+        packet(len=1000),
+        packet(len=10),
+        packet(dst="198.18.0.1"),
+        packet(dst="203.0.113.1"),
+        Ether(dst="ff:ff:ff:ff:ff:ff", src=TESTER) / packet().payload,
+        Ether(dst=GUEST, src=TESTER, type=0x88B5) / Raw(bytes(46)),
+    ]
     frames = [*plain, *strange]
     guest.check("echo 0 > /proc/sys/net/ipv4/icmp_ratelimit")
     without = replay(guest, tmp_path, frames)
     guest.check(f"ip neigh | xdp {program} {PORTS}")
     withal = replay(guest, tmp_path, frames)
     # Of what leaves on its own account, the guest counts its packets.
-    assert [frame for frame in withal[1] if frame[30:34] == bytes([198, 19, 0, 2])] == \
-           [frame for frame in without[1] if frame[30:34] == bytes([198, 19, 0, 2])]
-    kinds = [[(Ether(frame).type, Ether(frame)[ICMP].type) for frame in left[0] if ICMP in Ether(frame)]
-             for left in (without, withal)]
+    assert [frame for frame in withal[1] if frame[30:34] == bytes([198, 19, 0, 2])] == [
+        frame for frame in without[1] if frame[30:34] == bytes([198, 19, 0, 2])
+    ]
+    kinds = [
+        [(Ether(frame).type, Ether(frame)[ICMP].type) for frame in left[0] if ICMP in Ether(frame)]
+        for left in (without, withal)
+    ]
     assert kinds[0] == kinds[1] and kinds[0]
     seen = counts(guest, "eth0")
     assert seen["rx_xdp_redirect"] == len(plain)
@@ -143,11 +185,11 @@ def test_what_a_router_forwards(guest, tmp_path, program):
     assert complaints(guest) == []
 
 
+FORWARDING = "/proc/sys/net/ipv4/conf/eth0/forwarding"
 SWITCHES = {  # of Linux, and what undoes them
     "ip link set eth1 mtu 1000": "ip link set eth1 mtu 1500",
     "echo 0 > /proc/sys/net/ipv4/ip_forward": "echo 1 > /proc/sys/net/ipv4/ip_forward",
-    "echo 0 > /proc/sys/net/ipv4/conf/eth0/forwarding":
-        "echo 1 > /proc/sys/net/ipv4/conf/eth0/forwarding",
+    f"echo 0 > {FORWARDING}": f"echo 1 > {FORWARDING}",
 }
 
 
@@ -155,17 +197,24 @@ SWITCHES = {  # of Linux, and what undoes them
 def test_programs_follow_switches_of_routing(guest, tmp_path, program):
     """An MTU of the other port, and routing that is off: what leaves is what leaves without a program,
     and answers (ICMP) go to the same frames."""
+
     def packet(size: int, **fields) -> Ether:
-        return Ether(dst=GUEST, src=TESTER) / \
-            IP(src="198.18.0.2", dst="198.19.0.2", ttl=9, id=size, **fields) / \
-            UDP(sport=7, dport=9) / Raw(bytes(size))
+        return (
+            Ether(dst=GUEST, src=TESTER)
+            / IP(src="198.18.0.2", dst="198.19.0.2", ttl=9, id=size, **fields)
+            / UDP(sport=7, dport=9)
+            / Raw(bytes(size))
+        )
 
     def left(command: str) -> list:
         guest.check(command)
         at = replay(guest, tmp_path, frames)
         forwarded = [frame for frame in at[1] if frame[30:34] == bytes([198, 19, 0, 2])]
-        answers = [(answer[ICMP].type, answer[ICMP].code, answer[IPerror].id)
-                   for answer in map(Ether, at[0]) if ICMP in answer]
+        answers = [
+            (answer[ICMP].type, answer[ICMP].code, answer[IPerror].id)
+            for answer in map(Ether, at[0])
+            if ICMP in answer
+        ]
         # What the program forwards may overtake what the stack does.
         return [sorted(forwarded), sorted(answers)]
 
@@ -197,9 +246,10 @@ def test_what_does_not_suit_is_refused(guest):
     """With a reason that says what to switch; once attached, what does not suit is refused as well."""
     flags = "ethtool --set-priv-flags eth1"
     for unsuited, suited, why in (
-            (f"{flags} rx-napi off", f"{flags} rx-napi on", "rx-napi on"),
-            (f"{flags} tx-napi off", f"{flags} tx-napi on", "tx-napi on"),
-            ("ethtool -N eth1 flow-type ip4 tos 184", "ethtool -N eth1 delete 0", "ethtool -N delete")):
+        (f"{flags} rx-napi off", f"{flags} rx-napi on", "rx-napi on"),
+        (f"{flags} tx-napi off", f"{flags} tx-napi on", "tx-napi on"),
+        ("ethtool -N eth1 flow-type ip4 tos 184", "ethtool -N eth1 delete 0", "ethtool -N delete"),
+    ):
         guest.check(unsuited)
         said = refused(guest, f"xdp drop {PORTS}")
         assert re.search(rf"^xdp: eth1: moderato: XDP .*{re.escape(why)}", said, re.MULTILINE), said
@@ -237,8 +287,13 @@ def test_programs_come_and_go_under_load(guest):
     free = memory(guest)
     offer(guest, 300)
     swaps = 0
-    for command in 3 * (attach, f"xdp fib {PORTS}", "ethtool -G eth0 rx 64 tx 64", f"xdp off {PORTS}",
-                        "ethtool -G eth0 rx 256 tx 256"):
+    for command in 3 * (
+        attach,
+        f"xdp fib {PORTS}",
+        "ethtool -G eth0 rx 64 tx 64",
+        f"xdp off {PORTS}",
+        "ethtool -G eth0 rx 256 tx 256",
+    ):
         guest.check(command)
         swaps += "fib" not in command
     # While one port has its program still, and the other has not, frames have nowhere to go.
@@ -309,8 +364,9 @@ def test_hardware_with_options():
     with state.loaded(machine(system=System(nic=OFFLOAD, kernel=KERNEL)), True).open() as guest:
         features = "ethtool -k eth1 | grep rx-gro-hw"
         for unsuited, suited, why in (
-                ("ethtool -K eth1 gro on rx-gro-hw on", "ethtool -K eth1 gro off", "rx-gro-hw off"),
-                ("ip link set eth1 mtu 4000", "ip link set eth1 mtu 1500", "mtu")):
+            ("ethtool -K eth1 gro on rx-gro-hw on", "ethtool -K eth1 gro off", "rx-gro-hw off"),
+            ("ip link set eth1 mtu 4000", "ip link set eth1 mtu 1500", "mtu"),
+        ):
             guest.check(unsuited)
             assert why in refused(guest, f"xdp drop {PORTS}")
             guest.check(suited)

@@ -15,8 +15,11 @@ from moderato.sim.lab.run.system import System
 SYSTEM = System(kernel=KERNEL)
 FAIL = f"{watched.PARAMETERS}/fail"
 # Rings of four: what moderates them has to suit that.
-SHORT = [f"ethtool -C {port} adaptive-rx off rx-frames 1 rx-usecs 0 tx-frames 1 tx-usecs 0; "
-         f"ethtool -G {port} rx 4 tx 4" for port in ("eth0", "eth1")]
+SHORT = [
+    f"ethtool -C {port} adaptive-rx off rx-frames 1 rx-usecs 0 tx-frames 1 tx-usecs 0; "
+    f"ethtool -G {port} rx 4 tx 4"
+    for port in ("eth0", "eth1")
+]
 LEAST = 11  # allocations of a ring for each direction, with four buffers
 XDP_FRAMES, MESSAGES = 30, 600
 
@@ -41,7 +44,8 @@ def test_end_of_a_program_without_memory(guest):
     guest.check(SHORT[0])
     said = guest.check(
         f"n=0; left=0; while [ $left = 0 ]; do n=$((n + 1)); xdp drop eth0 || break; echo $n > {FAIL}; "
-        f"xdp off eth0 || break; left=$(cat {FAIL}); echo 0 > {FAIL}; done; echo $n $left")
+        f"xdp off eth0 || break; left=$(cat {FAIL}); echo 0 > {FAIL}; done; echo $n $left"
+    )
     failed, left = map(int, said.split())
     assert failed > LEAST and left > 0
 

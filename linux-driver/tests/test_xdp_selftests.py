@@ -25,24 +25,47 @@ pytestmark = pytest.mark.slow
 
 SHIM = Path(__file__).parent / "selftests"
 FOLDER = f"{kernel.PACKAGE}/tools/testing/selftests/bpf/progs"
-NAMES = ("xdp_dummy", "xdp_tx", "test_xdp_adjust_tail_grow", "test_xdp_adjust_tail_shrink",
-         "test_xdp_vlan")
+NAMES = (
+    "xdp_dummy",
+    "xdp_tx",
+    "test_xdp_adjust_tail_grow",
+    "test_xdp_adjust_tail_shrink",
+    "test_xdp_vlan",
+)
 TESTVLAN = 4011  # as test_xdp_vlan.c has it
-LEAST = 60       # octets of a frame without FCS
+LEAST = 60  # octets of a frame without FCS
 
 
 def programs() -> Path:
     """A folder with them, compiled."""
+
     def build(folder: Path):
-        run(["tar", "-x", "-f", kernel.TARBALLS / f"{kernel.PACKAGE}.tar.xz", "-C", folder,
-             f"--strip-components={FOLDER.count('/') + 1}",
-             *(f"{FOLDER}/{name}.c" for name in NAMES)])
+        run(
+            [
+                "tar",
+                "-x",
+                "-f",
+                kernel.TARBALLS / f"{kernel.PACKAGE}.tar.xz",
+                "-C",
+                folder,
+                f"--strip-components={FOLDER.count('/') + 1}",
+                *(f"{FOLDER}/{name}.c" for name in NAMES),
+            ]
+        )
         for name in NAMES:
             userspace.compile_bpf(folder / f"{name}.c", folder / f"{name}.o", SHIM)
 
-    return artifact("selftests-xdp", [debian.version(kernel.PACKAGE), *userspace.bpf_compiler(),
-                                      *sorted((SHIM / "bpf").iterdir()), *NAMES],
-                    build, "half a minute")
+    return artifact(
+        "selftests-xdp",
+        [
+            debian.version(kernel.PACKAGE),
+            *userspace.bpf_compiler(),
+            *sorted((SHIM / "bpf").iterdir()),
+            *NAMES,
+        ],
+        build,
+        "half a minute",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +102,11 @@ def answered(frames: list[bytes]) -> list[int]:
 
 def news(guest, before: dict[str, int]) -> dict[str, int]:
     """What was counted since, at eth0."""
-    return {name.removeprefix("rx_xdp_"): value - before[name]
-            for name, value in counts(guest, "eth0").items() if value != before[name]}
+    return {
+        name.removeprefix("rx_xdp_"): value - before[name]
+        for name, value in counts(guest, "eth0").items()
+        if value != before[name]
+    }
 
 
 def test_dummy(guest, tmp_path):
@@ -110,17 +136,21 @@ def test_adjust_tail(guest, tmp_path):
     attach(guest, tmp_path, "test_xdp_adjust_tail_shrink")
     before, frames = counts(guest, "eth0"), [ping(0, octets) for octets in (60, 100, 1514)]
     here, _ = replay(guest, tmp_path, frames)
-    assert [frame[:max(len(asked) - 20, 40)] for frame, asked in zip(here, frames, strict=True)] == \
-           [bytes(asked)[:-20] for asked in frames]
+    assert [frame[: max(len(asked) - 20, 40)] for frame, asked in zip(here, frames, strict=True)] == [
+        bytes(asked)[:-20] for asked in frames
+    ]
     assert [len(frame) for frame in here] == [max(len(asked) - 20, LEAST) for asked in frames]
     assert news(guest, before) == {"tx": 3}
 
 
-@pytest.mark.parametrize("section, aborted, heard", [
-    ("xdp_drop_vlan_4011", 2, [0]),
-    ("xdp_vlan_change", 0, [0, 1]),          # to VLAN 0, which is none
-    ("xdp_vlan_remove_outer", 0, [0, 1]),
-])
+@pytest.mark.parametrize(
+    "section, aborted, heard",
+    [
+        ("xdp_drop_vlan_4011", 2, [0]),
+        ("xdp_vlan_change", 0, [0, 1]),  # to VLAN 0, which is none
+        ("xdp_vlan_remove_outer", 0, [0, 1]),
+    ],
+)
 def test_vlan(guest, tmp_path, section, aborted, heard):
     """One without a tag, one with the tag that is meant, and one with another behind that."""
     attach(guest, tmp_path, "test_xdp_vlan", section)

@@ -62,15 +62,18 @@ def ours(left: list[bytes]) -> list[bytes]:
 
 def frames(count: int) -> list[Ether]:
     """Of all lengths and contents, to whomever: programs see what no stack would take."""
-    return [Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00", type=0x88B5)
-            / Raw(bytes((7 * n + octet) % 256 for octet in range(LENGTHS[n % len(LENGTHS)] - 14)))
-            for n in range(count)]
+    return [
+        Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00", type=0x88B5)
+        / Raw(bytes((7 * n + octet) % 256 for octet in range(LENGTHS[n % len(LENGTHS)] - 14)))
+        for n in range(count)
+    ]
 
 
 def generated(count: int) -> list[bytes]:
     """What `xsk … FRAMES` sends, as it is on the wire."""
-    return [bytes((n + octet) % 256 for octet in range(14 + n % 1501)).ljust(60, b"\0")
-            for n in range(count)]
+    return [
+        bytes((n + octet) % 256 for octet in range(14 + n % 1501)).ljust(60, b"\0") for n in range(count)
+    ]
 
 
 def test_what_sends_and_receives_compiles():
@@ -154,8 +157,14 @@ def test_sockets_and_rings_come_and_go(guest, tmp_path):
     """Under load: sockets come and go, with their program and without, rings are swapped, the interface
     goes down and up. The last socket has all its chunks in the end."""
     program = f"xdp {bring(guest, 'sockets')} eth0"
-    rings = ("ethtool -G eth0 rx 64 tx 64", "ip link set eth0 down", "ip link set eth0 up",
-             "ip link set eth0 mtu 1400", "ethtool -G eth0 rx 256 tx 256", "ip link set eth0 mtu 1500")
+    rings = (
+        "ethtool -G eth0 rx 64 tx 64",
+        "ip link set eth0 down",
+        "ip link set eth0 up",
+        "ip link set eth0 mtu 1400",
+        "ethtool -G eth0 rx 256 tx 256",
+        "ip link set eth0 mtu 1500",
+    )
 
     def one(*steps):
         begin(guest, "zero drop eth0 200")
@@ -184,8 +193,10 @@ def test_sockets_and_rings_come_and_go(guest, tmp_path):
 def test_no_memory_is_lost(guest):
     """However often sockets come and go, and rings meanwhile."""
     guest.check(f"xdp {bring(guest, 'sockets')} eth0")
-    turn = ("/tmp/xsk zero drop eth0 200 > /tmp/said & sleep 0.02; ethtool -G eth0 rx 64; "
-            "ethtool -G eth0 rx 256; kill $!; wait $!")
+    turn = (
+        "/tmp/xsk zero drop eth0 200 > /tmp/said & sleep 0.02; ethtool -G eth0 rx 64; "
+        "ethtool -G eth0 rx 256; kill $!; wait $!"
+    )
     guest.check(turn)
     free = memory(guest)
     guest.check(f"for turn in 1 2 3 4 5 6 7 8 9 10; do {turn}; done")
@@ -201,9 +212,12 @@ def test_all_that_was_posted_completes(guest, tmp_path):
     next one is up leaves by that without being asked for again."""
     guest.check(f"xdp {bring(guest, 'sockets')} eth0")
     begin(guest, "zero send eth0 1024 6000")
-    for change in ("ip link set eth0 down; ip link set eth0 up", "ethtool -G eth0 rx 64 tx 64",
-                   "ip link set eth0 down; sleep 0.1; ip link set eth0 up",
-                   "ethtool -G eth0 rx 256 tx 256"):
+    for change in (
+        "ip link set eth0 down; ip link set eth0 up",
+        "ethtool -G eth0 rx 64 tx 64",
+        "ip link set eth0 down; sleep 0.1; ip link set eth0 up",
+        "ethtool -G eth0 rx 256 tx 256",
+    ):
         guest.check(f"sleep 0.01; {change}; kill -0 $(cat /tmp/pid)")
     guest.check("while kill -0 $(cat /tmp/pid) 2>/dev/null; do sleep 0.01; done")
     said = said_of(guest)
@@ -224,11 +238,12 @@ def test_what_does_not_suit_is_refused(guest):
     it is there."""
     sockets, flags = bring(guest, "sockets"), "ethtool --set-priv-flags eth0"
     for unsuited, suited, why in (
-            (f"{flags} tx-reclaim-on-xmit on", f"{flags} tx-reclaim-on-xmit off", "on-xmit off"),
-            (f"{flags} rx-napi off", f"{flags} rx-napi on", "rx-napi on"),
-            (f"{flags} tx-napi off", f"{flags} tx-napi on", "tx-napi on"),
-            # A little more, and Linux itself refuses it.
-            ("ip link set eth0 mtu 1764", "ip link set eth0 mtu 1500", "ip link set mtu 1500")):
+        (f"{flags} tx-reclaim-on-xmit on", f"{flags} tx-reclaim-on-xmit off", "on-xmit off"),
+        (f"{flags} rx-napi off", f"{flags} rx-napi on", "rx-napi on"),
+        (f"{flags} tx-napi off", f"{flags} tx-napi on", "tx-napi on"),
+        # A little more, and Linux itself refuses it.
+        ("ip link set eth0 mtu 1764", "ip link set eth0 mtu 1500", "ip link set mtu 1500"),
+    ):
         guest.check(f"{unsuited}; dmesg -c > /dev/null")
         status, said = guest.type("/tmp/xsk zero drop eth0 2>&1")
         assert status != 0 and "Not supported" in said
@@ -243,9 +258,10 @@ def test_what_does_not_suit_is_refused(guest):
     assert status != 0 and "Invalid argument" in said
     begin(guest, "zero drop eth0")
     for unsuited, why in (
-            (f"{flags} tx-reclaim-on-xmit on", "tx-reclaim-on-xmit off"),
-            (f"{flags} rx-napi off", "rx-napi on"),
-            ("ip link set eth0 mtu 1761", "ip link set mtu 1500")):
+        (f"{flags} tx-reclaim-on-xmit on", "tx-reclaim-on-xmit off"),
+        (f"{flags} rx-napi off", "rx-napi on"),
+        ("ip link set eth0 mtu 1761", "ip link set mtu 1500"),
+    ):
         assert guest.type(unsuited)[0] != 0, unsuited
         assert f"{why}, or detach the program" in guest.check("dmesg -c")
     guest.check("ip link set eth0 mtu 1760; ip link set eth0 mtu 1500")
@@ -267,13 +283,20 @@ def test_a_second_queue(tmp_path):
         guest.check("ethtool -L eth0 combined 2; ethtool -X eth0 weight 0 1")
         guest.check(f"xdp {bring(guest, 'sockets')} eth0")
         begin(guest, "zero echo eth0:1 100")
-        offered = [bytes(Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
-                         / IP(src="198.18.0.2", dst="198.18.0.1") / UDP(sport=n, dport=9)
-                         / Raw(bytes(n))) for n in range(1, 91)]
+        offered = [
+            bytes(
+                Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
+                / IP(src="198.18.0.2", dst="198.18.0.1")
+                / UDP(sport=n, dport=9)
+                / Raw(bytes(n))
+            )
+            for n in range(1, 91)
+        ]
         here, _ = replay(guest, tmp_path, list(map(Ether, offered)))
         among = {frame.ljust(60, b"\0") for frame in offered}
-        assert [frame for frame in here if frame in among] == [frame.ljust(60, b"\0")
-                                                               for frame in offered]
+        assert [frame for frame in here if frame in among] == [
+            frame.ljust(60, b"\0") for frame in offered
+        ]
         assert "Invalid argument" in guest.type("ethtool -L eth0 combined 1 2>&1")[1]
         guest.check("ethtool -G eth0 rx 64 tx 64; ethtool -X eth0 weight 1 0")
         assert end(guest)["copies"] == "no"

@@ -61,10 +61,11 @@ class Outcome:
 
     changed: one failed and yet changed something.
     """
-    setting:  str
+
+    setting: str
     attempts: int
-    error:    int
-    changed:  bool
+    error: int
+    changed: bool
 
 
 def change(session, settings: Sequence[str], folder: Path, mailbox: int) -> list[Outcome]:
@@ -75,8 +76,10 @@ def change(session, settings: Sequence[str], folder: Path, mailbox: int) -> list
     said = session.check("mailbox > /tmp/list; /tmp/settings < /tmp/list")
     rows = [line.split() for line in said.splitlines() if not line.startswith("#")]
     assert len(rows) == len(settings), said
-    return [Outcome(setting, int(row[1]), int(row[2]), "changed" in row)
-            for setting, row in zip(settings, rows, strict=True)]
+    return [
+        Outcome(setting, int(row[1]), int(row[2]), "changed" in row)
+        for setting, row in zip(settings, rows, strict=True)
+    ]
 
 
 def judged(session) -> list[str]:

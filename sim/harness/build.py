@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Builds moderato-sim: Verilator, then clang, twice: the second time with a profile of the first.
 
-    binary = simulator(soc_verilog(SimConfig()), boot_images)      # .../moderato-sim
+binary = simulator(soc_verilog(SimConfig()), boot_images)      # .../moderato-sim
 """
 
 import json
@@ -23,14 +23,32 @@ PATTERN = HERE.parents[1] / "soc/linux/stream/pattern.h"  # which the guest's pr
 NAME = "moderato-sim"
 
 VERILATOR = [
-    "--cc", "--savable", "--prefix", "Vtop", "--top-module", "top", "--no-timing",
-    "-O3", "--flatten", "-fdfg-synthesize-all", "--noassert", "-DSYNTHESIS",
-    "--x-assign", "fast", "--x-initial", "fast",
+    "--cc",
+    "--savable",
+    "--prefix",
+    "Vtop",
+    "--top-module",
+    "top",
+    "--no-timing",
+    "-O3",
+    "--flatten",
+    "-fdfg-synthesize-all",
+    "--noassert",
+    "-DSYNTHESIS",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
     # Sources mark signals as public, which would cost an evaluation of their fan-out in each cycle.
     "--public-ignore",
     # Generated sources: their style is not ours to mend. But a combinational loop (UNOPTFLAT) ends
     # the build: it would need more than the one evaluation that model.h makes of a cycle.
-    "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-BLKANDNBLK", "-Wno-COMBDLY", "-Wno-TIMESCALEMOD",
+    "-Wno-fatal",
+    "-Wno-lint",
+    "-Wno-style",
+    "-Wno-BLKANDNBLK",
+    "-Wno-COMBDLY",
+    "-Wno-TIMESCALEMOD",
     "-Werror-UNOPTFLAT",
 ]
 TRAINING_CYCLES = 10_000_000
@@ -47,9 +65,20 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
     top = top_verilog(soc)
     sources = [path for path in sorted(HERE.rglob("*")) if path.suffix in (".cpp", ".h")]
     lwip = library(_compiler().replace("clang++", "clang"))
-    inputs = [*files, top, soc_config(soc, ""), *sources, PATTERN, HERE / "Makefile",
-              Path(__file__), HERE / "rings.py", lwip.name, verilator.version(), _compiler(),
-              *(["profile"] if images else [])]
+    inputs = [
+        *files,
+        top,
+        soc_config(soc, ""),
+        *sources,
+        PATTERN,
+        HERE / "Makefile",
+        Path(__file__),
+        HERE / "rings.py",
+        lwip.name,
+        verilator.version(),
+        _compiler(),
+        *(["profile"] if images else []),
+    ]
     build_id = key("simulator", inputs)
 
     def build(directory: Path):
@@ -57,10 +86,13 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
         model.mkdir()
         (model / "top.sv").write_text(top)
         (model / "soc_config.h").write_text(soc_config(soc, build_id))
-        run([verilator.command(), *VERILATOR, "--Mdir", model, model / "top.sv", *files],
-            env=verilator.environment())
+        run(
+            [verilator.command(), *VERILATOR, "--Mdir", model, model / "top.sv", *files],
+            env=verilator.environment(),
+        )
         (model / "rings.h").write_text(
-            rings_header((model / "Vtop___024root.h").read_text(), len(soc["macs"])))
+            rings_header((model / "Vtop___024root.h").read_text(), len(soc["macs"]))
+        )
         if images:
             profile = model / "profile"
             _compile(model, lwip, f"-fprofile-generate={profile}")
@@ -78,8 +110,19 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
 
 def _compile(model: Path, lwip: Path, profile: str = ""):
     (model / NAME).unlink(missing_ok=True)
-    run(["make", "-f", HERE / "Makefile", f"-j{os.cpu_count()}", f"MODEL={model}", f"LWIP={lwip}",
-         f"CXX={_compiler()}", f"VERILATOR_ROOT={verilator.root()}", f"PROFILE={profile}"])
+    run(
+        [
+            "make",
+            "-f",
+            HERE / "Makefile",
+            f"-j{os.cpu_count()}",
+            f"MODEL={model}",
+            f"LWIP={lwip}",
+            f"CXX={_compiler()}",
+            f"VERILATOR_ROOT={verilator.root()}",
+            f"PROFILE={profile}",
+        ]
+    )
 
 
 def _train(model: Path, images: Iterable[tuple[Path, int]]):

@@ -22,16 +22,17 @@ class Core:
     dcache, walker: instance of a hart's D-cache, state of its page-table walker. A CPU that is no
         VexRiscv has none: it is not profiled, and no cycle of its sleep is passed over.
     """
-    cluster:  str
-    harts:    list[str]
-    clients:  dict[str, tuple[str, str]]
-    claims:   tuple[str, str, str, str]
-    lines:    str
-    watched:  dict[str, str]
-    time:     str
+
+    cluster: str
+    harts: list[str]
+    clients: dict[str, tuple[str, str]]
+    claims: tuple[str, str, str, str]
+    lines: str
+    watched: dict[str, str]
+    time: str
     compares: list[str]
-    dcache:   str
-    walker:   str
+    dcache: str
+    walker: str
 
 
 def core(soc: dict) -> Core:
@@ -49,21 +50,24 @@ def _moderato(soc: dict) -> Core:
         return f"{cluster}.hub.{net}_valid", f"{cluster}.hub.{net}_ready"
 
     return Core(
-        cluster  = cluster,
-        harts    = [f"{cluster}.harts_{hart}_cpu" for hart in range(harts)],
-        clients  = {f"hart {hart}, data": client(f"io_hart_{hart}") for hart in range(harts)}
-                 | {f"hart {hart}, instructions": client(f"io_fetch_{hart}")
-                    for hart in range(harts)}
-                 | {f"MAC {port}": client(f"io_dma_{port}") for port in ports},
-        claims   = (f"{controller}.io_bus_ADR[21:0]", f"{controller}.ack", f"{controller}.io_bus_WE",
-                    f"{controller}.data"),
-        lines    = f"{cluster}.interrupts",
-        watched  = {},
-        time     = f"{controller}.clint_time",
-        compares = [f"{controller}.clint_compare_{hart}" for hart in range(harts)],
+        cluster=cluster,
+        harts=[f"{cluster}.harts_{hart}_cpu" for hart in range(harts)],
+        clients={f"hart {hart}, data": client(f"io_hart_{hart}") for hart in range(harts)}
+        | {f"hart {hart}, instructions": client(f"io_fetch_{hart}") for hart in range(harts)}
+        | {f"MAC {port}": client(f"io_dma_{port}") for port in ports},
+        claims=(
+            f"{controller}.io_bus_ADR[21:0]",
+            f"{controller}.ack",
+            f"{controller}.io_bus_WE",
+            f"{controller}.data",
+        ),
+        lines=f"{cluster}.interrupts",
+        watched={},
+        time=f"{controller}.clint_time",
+        compares=[f"{controller}.clint_compare_{hart}" for hart in range(harts)],
         # Some names end in the number of harts: SpinalHDL numbers what is made several times.
-        dcache   = f"dataCache_{harts}",
-        walker   = f"MmuPlugin_shared_state_{harts}",
+        dcache=f"dataCache_{harts}",
+        walker=f"MmuPlugin_shared_state_{harts}",
     )
 
 
@@ -72,17 +76,21 @@ def _vexriscv_smp(soc: dict) -> Core:
     harts, cluster = soc["cpu"]["harts"], f"soc.{soc['cpu']['netlist']}"
     plic = f"{cluster}.plicWishbone"
     return Core(
-        cluster  = cluster,
-        harts    = [f"{cluster}.cores_{hart}_cpu_logic_cpu" for hart in range(harts)],
-        clients  = {"DMA": (f"{cluster}.dma_wishbone_CYC", f"{cluster}.dma_wishbone_ACK")},
-        claims   = (f"{{2'b11, {plic}_ADR}}", f"{plic}_ACK", f"{plic}_WE", f"{plic}_DAT_MISO"),
-        lines    = f"{cluster}.interrupts[31:1]",
-        watched  = {"wfi": "CsrPlugin_inWfi", "trace_valid": "lastStageIsFiring",
-                    "trace_pc": "lastStagePc", "trace_privilege": "CsrPlugin_privilege"},
-        time     = f"{cluster}.clint_logic.logic_time",
-        compares = [f"{cluster}.clint_logic.logic_harts_{hart}_cmp" for hart in range(harts)],
-        dcache   = f"dataCache_{harts}",
-        walker   = f"MmuPlugin_shared_state_{harts}",
+        cluster=cluster,
+        harts=[f"{cluster}.cores_{hart}_cpu_logic_cpu" for hart in range(harts)],
+        clients={"DMA": (f"{cluster}.dma_wishbone_CYC", f"{cluster}.dma_wishbone_ACK")},
+        claims=(f"{{2'b11, {plic}_ADR}}", f"{plic}_ACK", f"{plic}_WE", f"{plic}_DAT_MISO"),
+        lines=f"{cluster}.interrupts[31:1]",
+        watched={
+            "wfi": "CsrPlugin_inWfi",
+            "trace_valid": "lastStageIsFiring",
+            "trace_pc": "lastStagePc",
+            "trace_privilege": "CsrPlugin_privilege",
+        },
+        time=f"{cluster}.clint_logic.logic_time",
+        compares=[f"{cluster}.clint_logic.logic_harts_{hart}_cmp" for hart in range(harts)],
+        dcache=f"dataCache_{harts}",
+        walker=f"MmuPlugin_shared_state_{harts}",
     )
 
 
@@ -92,19 +100,25 @@ def _rocket(soc: dict) -> Core:
     plic = f"{cluster}.plicDomainWrapper.plic"
     dma = f"{cluster}.l2_frontend_bus_axi4_0"
     return Core(
-        cluster  = cluster,
-        harts    = [f"{cluster}.tile_prci_domain.tile_reset_domain_tile.core"],
-        clients  = {"DMA, writes": (f"{dma}_aw_valid", f"{dma}_aw_ready"),
-                    "DMA, reads": (f"{dma}_ar_valid", f"{dma}_ar_ready")},
+        cluster=cluster,
+        harts=[f"{cluster}.tile_prci_domain.tile_reset_domain_tile.core"],
+        clients={
+            "DMA, writes": (f"{dma}_aw_valid", f"{dma}_aw_ready"),
+            "DMA, reads": (f"{dma}_ar_valid", f"{dma}_ar_ready"),
+        },
         # A claim of supervisor mode has a net of its own; the address is that of its register.
-        claims   = ("22'h280401", f"{plic}.out_f_roready_22", "1'b0", f"{plic}.maxDevs_1"),
-        lines    = f"{cluster}.interrupts",
-        watched  = {"wfi": "csr_io_csr_stall", "trace_valid": "coreMonitorBundle_valid",
-                    "trace_pc": "coreMonitorBundle_pc[31:0]", "trace_privilege": "csr.reg_mstatus_prv"},
-        time     = f"{cluster}.clint.time_",
-        compares = [],
-        dcache   = "",
-        walker   = "",
+        claims=("22'h280401", f"{plic}.out_f_roready_22", "1'b0", f"{plic}.maxDevs_1"),
+        lines=f"{cluster}.interrupts",
+        watched={
+            "wfi": "csr_io_csr_stall",
+            "trace_valid": "coreMonitorBundle_valid",
+            "trace_pc": "coreMonitorBundle_pc[31:0]",
+            "trace_privilege": "csr.reg_mstatus_prv",
+        },
+        time=f"{cluster}.clint.time_",
+        compares=[],
+        dcache="",
+        walker="",
     )
 
 

@@ -76,8 +76,9 @@ def constants(soc: dict) -> str:
     clients = core(soc).clients
     names = ", ".join(f'"{name}"' for name in clients)
     uses = ", ".join(f'"{use}"' for use in USES)
-    lines = ", ".join(f"{{{_sources(mac, 'rx'):#x}, {_sources(mac, 'tx'):#x}}}"
-                      for mac in soc["macs"] or [{}])
+    lines = ", ".join(
+        f"{{{_sources(mac, 'rx'):#x}, {_sources(mac, 'tx'):#x}}}" for mac in soc["macs"] or [{}]
+    )
     return f"""\
 constexpr unsigned kClients = {len(clients)}, kUses = {len(USES)};
 constexpr const char* kClientNames[] = {{{names}}};
@@ -89,6 +90,4 @@ constexpr uint32_t kLines[kPorts][2] = {{{lines}}};"""
 
 def _sources(mac: dict, direction: str) -> int:
     """Those of all queues, source n in bit n. LiteEth's directions have none of their own."""
-    return sum(1 << source for name, source in mac.items()
-               if re.fullmatch(rf"{direction}1?_irq", name))
-
+    return sum(1 << source for name, source in mac.items() if re.fullmatch(rf"{direction}1?_irq", name))

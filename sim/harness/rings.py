@@ -12,26 +12,26 @@ MODERATIONS = r"moderatomac{mac}_(?:queue\d+_)?moderation(\d+)_armed"
 
 # Of its queue, of which the registers have {suffix}, and the Rx ring has {number}.
 RING = {
-    "order":     r"moderatomac{mac}_registerfile\d+_reg_rx{suffix}_ring_order",
-    "producer":  r"moderatomac{mac}_\w*rxring{number}_fetcher_producer",
+    "order": r"moderatomac{mac}_registerfile\d+_reg_rx{suffix}_ring_order",
+    "producer": r"moderatomac{mac}_\w*rxring{number}_fetcher_producer",
     "completed": r"moderatomac{mac}_\w*rxring{number}_completions_index",
 }
 # Only in a MAC that can adapt its Rx moderation.
 PACING = {
-    "level":   r"moderatomac{mac}_(?:queue{number}_)?pacing{number}_level",
+    "level": r"moderatomac{mac}_(?:queue{number}_)?pacing{number}_level",
     "longest": r"moderatomac{mac}_registerfile\d+_reg_rx{suffix}_pacing_longest",
 }
 # Of a direction {way}, whose moderation has {number}.
 MODERATION = {
-    "armed":          r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_armed",
-    "unreported":     r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_unreported",
-    "packet_count":   r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_packet_count",
+    "armed": r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_armed",
+    "unreported": r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_unreported",
+    "packet_count": r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_packet_count",
     "absolute_count": r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_absolute_count",
-    "gap_count":      r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_gap_count",
-    "frames":         r"moderatomac{mac}_registerfile\d+_reg_{way}{suffix}_frames",
-    "packet":         r"moderatomac{mac}_registerfile\d+_reg_{way}{suffix}_packet_timer",
-    "absolute":       r"moderatomac{mac}_registerfile\d+_reg_{way}{suffix}_absolute_timer",
-    "gap":            r"moderatomac{mac}_registerfile\d+_reg_{way}{suffix}_gap",
+    "gap_count": r"moderatomac{mac}_(?:queue\d+_)?moderation{number}_gap_count",
+    "frames": r"moderatomac{mac}_registerfile\d+_reg_{way}{suffix}_frames",
+    "packet": r"moderatomac{mac}_registerfile\d+_reg_{way}{suffix}_packet_timer",
+    "absolute": r"moderatomac{mac}_registerfile\d+_reg_{way}{suffix}_absolute_timer",
+    "gap": r"moderatomac{mac}_registerfile\d+_reg_{way}{suffix}_gap",
 }
 
 
@@ -87,8 +87,10 @@ template <class Root> Fill fill(const Root& root, unsigned port) {{
 def _port(root: str, mac: int) -> str:
     fifo = _net(root, FIFO, mac=mac)
     rings, moderations = _made(root, RX_RINGS, mac=mac), _made(root, MODERATIONS, mac=mac)
-    queues = [_queue(root, mac, number, ring, moderations[2 * number:][:2])
-              for number, ring in enumerate(rings)]
+    queues = [
+        _queue(root, mac, number, ring, moderations[2 * number :][:2])
+        for number, ring in enumerate(rings)
+    ]
     if not fifo or not queues or None in queues:
         return ""
     return f"        case {mac}:\n            return {{{fifo}, {{{', '.join(queues)}}}}};\n"
@@ -98,13 +100,17 @@ def _queue(root: str, mac: int, queue: int, ring: int, moderations: list[int]) -
     where = {"mac": mac, "suffix": queue or ""}
     nets = _nets(root, RING, number=ring, **where)
     pacing = _nets(root, PACING, number=ring, **where)
-    ways = [_moderation(root, way, pacing if way == "rx" else None, number=number, **where)
-            for way, number in zip(("rx", "tx"), moderations)]
+    ways = [
+        _moderation(root, way, pacing if way == "rx" else None, number=number, **where)
+        for way, number in zip(("rx", "tx"), moderations)
+    ]
     if not nets or len(ways) < 2 or None in ways:
         return None
     size = f"1u << {nets['order']}"
-    return (f"{{with_a_frame({size}, {nets['producer']}, {nets['completed']}), {size},\n"
-            f"                 {ways[0]},\n                 {ways[1]}}}")
+    return (
+        f"{{with_a_frame({size}, {nets['producer']}, {nets['completed']}), {size},\n"
+        f"                 {ways[0]},\n                 {ways[1]}}}"
+    )
 
 
 def _moderation(root: str, way: str, pacing: dict[str, str] | None, **where) -> str | None:
@@ -114,8 +120,10 @@ def _moderation(root: str, way: str, pacing: dict[str, str] | None, **where) -> 
     absolute = nets["absolute"]
     if pacing:
         absolute = f"paced({absolute}, {pacing['level']}, {pacing['longest']})"
-    timers = ", ".join(f"{{{nets[f'{name}_count']}, {limit}}}" for name, limit in (
-        ("packet", nets["packet"]), ("absolute", absolute), ("gap", nets["gap"])))
+    timers = ", ".join(
+        f"{{{nets[f'{name}_count']}, {limit}}}"
+        for name, limit in (("packet", nets["packet"]), ("absolute", absolute), ("gap", nets["gap"]))
+    )
     return f"{{{nets['armed']} != 0, {nets['unreported']}, {nets['frames']}, {timers}}}"
 
 
@@ -133,8 +141,12 @@ def _net(root: str, pattern: str, **where) -> str | None:
 
 def _made(root: str, pattern: str, **where) -> list[int]:
     """The numbers of what there is of a kind."""
-    return sorted({int(number) for number in re.findall(
-        rf"\btop__DOT__soc__DOT__{pattern.format(**where)}\b", root)})
+    return sorted(
+        {
+            int(number)
+            for number in re.findall(rf"\btop__DOT__soc__DOT__{pattern.format(**where)}\b", root)
+        }
+    )
 
 
 def _numbers(name: str) -> list[int]:

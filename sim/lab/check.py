@@ -43,6 +43,7 @@ def main(words: list[str]) -> int:
     package.__path__ = [str(Path(__file__).parents[2])]
     sys.modules["moderato"] = package
     from moderato.sim.lab import cli
+
     if words[:1] == ["about"]:  # also of a set-up that fails
         return cli.main(words)
     return cli.guarded(lambda: check(words, cli.parse))

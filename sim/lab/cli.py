@@ -101,8 +101,11 @@ def guarded(work: Callable[[], int]) -> int:
         sys.stdout.reconfigure(errors="surrogateescape")
     # What is ignored stays so: nohup, and background jobs of a script.
     handlers = dict.fromkeys(STOPS, stop) | {signal.SIGTSTP: suspend}
-    before = {each: signal.signal(each, handler) for each, handler in handlers.items()
-              if signal.getsignal(each) != signal.SIG_IGN}
+    before = {
+        each: signal.signal(each, handler)
+        for each, handler in handlers.items()
+        if signal.getsignal(each) != signal.SIG_IGN
+    }
     try:
         try:
             status = work()
@@ -180,13 +183,17 @@ def parse(words: list[str]) -> argparse.Namespace:
         print(parser(name).format_help(), end="")  # print_help() says nothing of a full disk
         raise SystemExit
     if name in commands.ALL and name not in commands.NAMES:
-        raise UsageError(f"only the package is installed, and {name} needs a clone of the project; "
-                         f"run ./moderato {name} there (here: {', '.join(commands.NAMES)})")
+        raise UsageError(
+            f"only the package is installed, and {name} needs a clone of the project; "
+            f"run ./moderato {name} there (here: {', '.join(commands.NAMES)})"
+        )
     if name not in commands.NAMES:
         close = difflib.get_close_matches(name, commands.NAMES, n=1)
         said = f"unknown command {name!r}" if name else "a COMMAND is needed"
-        raise UsageError(f"{said}{f'; did you mean {close[0]}?' if close else ''} "
-                         f"(known: {', '.join(commands.NAMES)}); see `moderato --help`")
+        raise UsageError(
+            f"{said}{f'; did you mean {close[0]}?' if close else ''} "
+            f"(known: {', '.join(commands.NAMES)}); see `moderato --help`"
+        )
     options = parser(name).parse_args(rest)
     getattr(command(name), "check", lambda _: None)(options)
     return options
@@ -194,13 +201,15 @@ def parse(words: list[str]) -> argparse.Namespace:
 
 def summary() -> str:
     """What `moderato --help` prints."""
+
     def lines(names) -> str:
         return "\n".join(f"  {name:10} {command(name).__doc__}" for name in names)
 
     if commands.NAMES == commands.ALL:
         return IN_A_CLONE.format(lab=lines(commands.LAB), design=lines(commands.DESIGN))
-    return INSTALLED.format(installed=lines(commands.NAMES),
-                            others=len(commands.ALL) - len(commands.NAMES))
+    return INSTALLED.format(
+        installed=lines(commands.NAMES), others=len(commands.ALL) - len(commands.NAMES)
+    )
 
 
 def command(name: str):
@@ -211,10 +220,14 @@ def command(name: str):
 def parser(name: str) -> Parser:
     """Of one command."""
     module = command(name)
-    made = Parser(prog=f"moderato {name}", description=module.__doc__, allow_abbrev=False,
-                  formatter_class=argparse.RawDescriptionHelpFormatter,
-                  epilog="examples:\n" + "\n".join(f"  moderato {name} {example}".rstrip()
-                                                   for example in module.EXAMPLES))
+    made = Parser(
+        prog=f"moderato {name}",
+        description=module.__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="examples:\n"
+        + "\n".join(f"  moderato {name} {example}".rstrip() for example in module.EXAMPLES),
+    )
     made.set_defaults(run=module.run)
     module.options(made)
     return made

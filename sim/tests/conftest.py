@@ -26,9 +26,14 @@ def machine(tmp_path, monkeypatch):
     simulator = tmp_path / "moderato-sim"
     shutil.copy(FAKE, simulator)
     simulator.chmod(0o755)
-    return Machine(simulator=simulator, build_id="fake-1", soc={"sys_clk_hz": 100_000_000},
-                   images=[(tmp_path / "Image", 0x40000000)], mailbox=0x41f00000,
-                   driver=tmp_path / "moderato.ko")
+    return Machine(
+        simulator=simulator,
+        build_id="fake-1",
+        soc={"sys_clk_hz": 100_000_000},
+        images=[(tmp_path / "Image", 0x40000000)],
+        mailbox=0x41F00000,
+        driver=tmp_path / "moderato.ko",
+    )
 
 
 @pytest.fixture
@@ -36,9 +41,21 @@ def cluster(tmp_path):
     """The address of a dask scheduler with two workers, each with a cache of its own."""
     dask = [sys.executable, "-m", "dask"]
     place = tmp_path / "scheduler.json"
-    scheduler = subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0",
-                                  "--no-dashboard", "--no-show", "--scheduler-file", place],
-                                 stderr=subprocess.DEVNULL)
+    scheduler = subprocess.Popen(
+        [
+            *dask,
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--no-show",
+            "--scheduler-file",
+            place,
+        ],
+        stderr=subprocess.DEVNULL,
+    )
     started = [scheduler]
     try:
         while not (place.exists() and place.read_text().endswith("\n}")):
@@ -46,12 +63,25 @@ def cluster(tmp_path):
             time.sleep(0.05)
         address = json.loads(place.read_text())["address"]
         for number in range(2):
-            started.append(subprocess.Popen(
-                [*dask, "worker", address, "--host", "127.0.0.1", "--nthreads", "1",
-                 "--no-dashboard", "--no-nanny",
-                 "--local-directory", str(tmp_path / f"scratch{number}")],
-                env={**os.environ, "MODERATO_CACHE": str(tmp_path / f"worker{number}")},
-                stderr=subprocess.DEVNULL))
+            started.append(
+                subprocess.Popen(
+                    [
+                        *dask,
+                        "worker",
+                        address,
+                        "--host",
+                        "127.0.0.1",
+                        "--nthreads",
+                        "1",
+                        "--no-dashboard",
+                        "--no-nanny",
+                        "--local-directory",
+                        str(tmp_path / f"scratch{number}"),
+                    ],
+                    env={**os.environ, "MODERATO_CACHE": str(tmp_path / f"worker{number}")},
+                    stderr=subprocess.DEVNULL,
+                )
+            )
         with distributed.Client(address, set_as_default=False) as client:
             client.wait_for_workers(2)
         yield address.removeprefix("tcp://")

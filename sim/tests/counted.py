@@ -25,17 +25,21 @@ def read(path: Path) -> list[Packet]:
 @dataclass
 class Port:
     """Of the frames that entered a port: how many left as a router sends them on."""
-    offered:           int
-    answers:           int
-    forwarded:         int
+
+    offered: int
+    answers: int
+    forwarded: int
     answers_forwarded: int
 
 
-def ports(entered: Sequence[Sequence[Packet]], left: Sequence[Sequence[Packet]],
-          udp_echo: bool = False) -> list[Port]:
+def ports(
+    entered: Sequence[Sequence[Packet]], left: Sequence[Sequence[Packet]], udp_echo: bool = False
+) -> list[Port]:
     """The account of a replay: frames of its inputs, by port, and those that left."""
-    answers = [[made for frame in frames if (made := answer(frame, port, udp_echo))]
-               for port, frames in enumerate(left)]
+    answers = [
+        [made for frame in frames if (made := answer(frame, port, udp_echo))]
+        for port, frames in enumerate(left)
+    ]
     gone = Counter(identity for frames in left for frame in frames if (identity := packet(frame)))
     found = []
     for port, frames in enumerate(entered):
@@ -60,16 +64,32 @@ def packet(frame: Packet, hops: int = 0) -> tuple | None:
     while isinstance(frame.payload, (Dot1Q, Dot1AD)) and frame.payload.vlan == 0:
         frame = frame.payload
     ip = frame.payload
-    if not isinstance(ip, IP) or ip.version != 4 or ip.ihl < 5 or ip.len < 4 * ip.ihl \
-            or len(bytes(ip)) < ip.len or ip.ttl <= hops or not header_holds(ip):
+    if (
+        not isinstance(ip, IP)
+        or ip.version != 4
+        or ip.ihl < 5
+        or ip.len < 4 * ip.ihl
+        or len(bytes(ip)) < ip.len
+        or ip.ttl <= hops
+        or not header_holds(ip)
+    ):
         return None
-    return (ip.src, ip.dst, ip.proto, ip.id, int(ip.flags), ip.frag, ip.tos, ip.ttl - hops,
-            bytes(ip)[4 * ip.ihl:ip.len])
+    return (
+        ip.src,
+        ip.dst,
+        ip.proto,
+        ip.id,
+        int(ip.flags),
+        ip.frag,
+        ip.tos,
+        ip.ttl - hops,
+        bytes(ip)[4 * ip.ihl : ip.len],
+    )
 
 
 def header_holds(ip: IP) -> bool:
-    words = bytes(ip)[:4 * ip.ihl]
-    total = sum(int.from_bytes(words[at:at + 2], "big") for at in range(0, len(words), 2))
+    words = bytes(ip)[: 4 * ip.ihl]
+    total = sum(int.from_bytes(words[at : at + 2], "big") for at in range(0, len(words), 2))
     return total % 0xFFFF == 0 and total > 0
 
 
@@ -78,29 +98,41 @@ def answer(frame: Packet, port: int, udp_echo: bool) -> Packet | None:
     own = TESTER[port]
     if ARP in frame and frame[ARP].op == 1 and frame[ARP].pdst == own.ipv4:
         return Ether(src=own.mac, dst=frame.src) / ARP(op=2)
-    if IP not in frame or frame.dst != own.mac or frame[IP].dst != own.ipv4 \
-            or frame[IP].flags.MF or frame[IP].frag or not header_holds(frame[IP]):
+    if (
+        IP not in frame
+        or frame.dst != own.mac
+        or frame[IP].dst != own.ipv4
+        or frame[IP].flags.MF
+        or frame[IP].frag
+        or not header_holds(frame[IP])
+    ):
         return None
     ip = frame[IP]
-    body = bytes(ip)[4 * ip.ihl:ip.len]
+    body = bytes(ip)[4 * ip.ihl : ip.len]
     if ip.proto == 1 and ICMP in ip and (ip[ICMP].type, ip[ICMP].code) == (8, 0):
         back = ICMP(type=0, id=ip[ICMP].id, seq=ip[ICMP].seq) / Raw(body[8:])
     elif udp_echo and ip.proto == 17 and UDP in ip and ip[UDP].dport == ECHO_PORT:
         back = Raw(body[2:4] + body[:2] + body[4:])
     else:
         return None
-    made = Ether(src=own.mac, dst=frame.src) / IP(
-        src=ip.dst, dst=ip.src, id=ip.id, tos=ip.tos, flags=ip.flags, ttl=ANSWER_TTL,
-        proto=ip.proto) / back
+    made = (
+        Ether(src=own.mac, dst=frame.src)
+        / IP(
+            src=ip.dst, dst=ip.src, id=ip.id, tos=ip.tos, flags=ip.flags, ttl=ANSWER_TTL, proto=ip.proto
+        )
+        / back
+    )
     return Ether(bytes(made))
 
 
 # Trials -------------------------------------------------------------------------------------------
 
+
 @dataclass
 class Flow:
     """Of the test frames that entered a port. Times in nanoseconds."""
-    offered:   int
+
+    offered: int
     forwarded: int
     latencies: list[int]
     last_bits: list[int]  # of the forwarded ones, as they left
@@ -111,10 +143,12 @@ def flow(entered: Sequence[Packet], left: Sequence[Packet], bit: int) -> Flow:
     came = {packet(frame, hops=1): nanoseconds(frame) for frame in entered}
     assert len(came) == len(entered), "test frames that are the same"
     gone = {identity: frame for frame in left if (identity := packet(frame)) in came}
-    return Flow(len(entered), len(gone),
-                [nanoseconds(frame) - came[identity] - duration(frame, bit)
-                 for identity, frame in gone.items()],
-                [nanoseconds(frame) + duration(frame, bit) for frame in gone.values()])
+    return Flow(
+        len(entered),
+        len(gone),
+        [nanoseconds(frame) - came[identity] - duration(frame, bit) for identity, frame in gone.items()],
+        [nanoseconds(frame) + duration(frame, bit) for frame in gone.values()],
+    )
 
 
 def nanoseconds(frame: Packet) -> int:
@@ -128,6 +162,7 @@ def duration(frame: Packet, bit: int) -> int:
 
 
 # TCP ----------------------------------------------------------------------------------------------
+
 
 def segments(frames: Sequence[Packet]) -> dict[str, int]:
     """Segments with octets, these octets, and segments without any; those sent again."""

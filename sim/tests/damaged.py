@@ -4,8 +4,24 @@
 import copy
 from random import Random
 
-OTHERS = (None, True, 0, -3, 2.5, 1e300, float("nan"), 10**400, "", "words", [], [1], [None], {},
-          {"key": 1}, {"key": {}})
+OTHERS = (
+    None,
+    True,
+    0,
+    -3,
+    2.5,
+    1e300,
+    float("nan"),
+    10**400,
+    "",
+    "words",
+    [],
+    [1],
+    [None],
+    {},
+    {"key": 1},
+    {"key": {}},
+)
 
 
 def damaged(value, random: Random):

@@ -25,8 +25,16 @@ import time
 from pathlib import Path
 
 BUILD = "fake-1"
-EVENTS = ("rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed", "rx_drop_ring",
-          "rx_drop_fifo", "rx_drop_error", "rx_drop_filter")
+EVENTS = (
+    "rx_interrupt",
+    "tx_interrupt",
+    "rx_completed",
+    "tx_completed",
+    "rx_drop_ring",
+    "rx_drop_fifo",
+    "rx_drop_error",
+    "rx_drop_filter",
+)
 NAPI = "napi"
 
 
@@ -72,8 +80,9 @@ class Guest:
                 status, output = 80, "no coalesce parameters changed, aborting\r\n"
             self.set.setdefault((option.lower(), interface), {}).update(values)
         if found := re.fullmatch(r"ethtool (-[cg]) (eth\d)", command):
-            output = "".join(f"{name}: {value}\r\n"
-                             for name, value in self.set.get(found.groups(), {}).items())
+            output = "".join(
+                f"{name}: {value}\r\n" for name, value in self.set.get(found.groups(), {}).items()
+            )
         if command.startswith("roundtrip "):
             output = "99 of 100 returned, ns: 100 200 300 400\r\n"
             for name in ("rx_interrupt", "tx_interrupt", "rx_completed"):
@@ -82,8 +91,10 @@ class Guest:
         if "/proc/net/snmp" in command:
             names = ["InReceives", "InDelivers", "InHdrErrors", "ReasmReqds", "ReasmOKs"]
             extended = ["InCsumErrors", "InNoRoutes"]
-            output = "".join(f"{table}: {' '.join(words)}\r\n{table}:{' 0' * len(words)}\r\n"
-                             for table, words in (("Ip", names), ("IpExt", extended)))
+            output = "".join(
+                f"{table}: {' '.join(words)}\r\n{table}:{' 0' * len(words)}\r\n"
+                for table, words in (("Ip", names), ("IpExt", extended))
+            )
         if command.startswith(("/tmp/stream", "nuttcp")):
             output = "77\r\n"
         if "/tmp/result" in command and "cat" in command:
@@ -104,15 +115,20 @@ class Guest:
                 lines.append(f" {10 + port}: {count:10}  SiFive PLIC  {3 + port} Level     eth{port}")
                 continue
             for line, direction in enumerate(("rx", "tx")):
-                count = (events[f"{direction}_interrupt"] + setting("MISCOUNT")
-                         - self.withdrawn()[direction])
+                count = (
+                    events[f"{direction}_interrupt"] + setting("MISCOUNT") - self.withdrawn()[direction]
+                )
                 number = 2 * port + line
-                lines.append(f" {10 + number}: {count:10}  SiFive PLIC  {3 + number} Level     "
-                             f"eth{port}-{direction}")
+                lines.append(
+                    f" {10 + number}: {count:10}  SiFive PLIC  {3 + number} Level     "
+                    f"eth{port}-{direction}"
+                )
         lines += ["00000010 00000002 00000000 00000000 00000000"]
         for port in range(2):
-            lines.append(f"  eth{port}:       0       0    0    0    0     0          0         0"
-                         "        0       0    0    0    0     0       0          0")
+            lines.append(
+                f"  eth{port}:       0       0    0    0    0     0          0         0"
+                "        0       0    0    0    0     0       0          0"
+            )
         return "\r\n".join(lines) + "\r\n"
 
     @staticmethod
@@ -123,8 +139,10 @@ class Guest:
     def claims(self) -> list[list[int]]:
         """Of its hart, by the sources that proc() names."""
         fell = self.withdrawn()
-        taken = [[events["rx_interrupt"] - fell["rx"], events["tx_interrupt"] - fell["tx"]]
-                 for events in self.events]
+        taken = [
+            [events["rx_interrupt"] - fell["rx"], events["tx_interrupt"] - fell["tx"]]
+            for events in self.events
+        ]
         lines = [[sum(port)] for port in taken] if setting("SHARED") else taken
         return [[0, 0, 0, *(count for port in lines for count in port)]]
 
@@ -134,8 +152,7 @@ class Guest:
         self.slot, self.start = slot, self.cycle + 1
         self.end = self.start + round(slot * self.offered["frames"])
         self.begin = self.start + (self.end - self.start) // 5
-        return {"start_cycle": self.start,
-                "window": {"start_cycle": self.begin, "end_cycle": self.end}}
+        return {"start_cycle": self.start, "window": {"start_cycle": self.begin, "end_cycle": self.end}}
 
     def inside(self, cycle: int) -> tuple[int, int]:
         """Frames that came and left until a cycle: a fluid model."""
@@ -152,19 +169,34 @@ class Guest:
         least = [came - left for came, left in map(self.inside, parts[:-1])]
         over = sum(part <= self.cycle for part in parts[1:])
         before, until = (self.inside(min(cycle, self.end)) for cycle in (self.begin, self.cycle))
-        window = {"offered": until[0] - before[0], "forwarded": until[1] - before[1],
-                  "least_outstanding": least[:over]}
+        window = {
+            "offered": until[0] - before[0],
+            "forwarded": until[1] - before[1],
+            "least_outstanding": least[:over],
+        }
         events = dict.fromkeys(EVENTS, 0) | {"rx_interrupt": left, "rx_completed": left}
-        port = {"offered": came, "forwarded": left, "lost": lost, "corrupted": setting("CORRUPTED"),
-                "reordered": 0, "duplicated": 0, "window": window, "events": events,
-                "window_events": events | {"rx_completed": window["forwarded"]},
-                "last_lost_cycle": self.cycle if lost else None,
-                "longest_pause": {"start_cycle": self.start, "end_cycle": self.begin},
-                "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0, "answered": 0}}
-        return {"start_cycle": self.start, "offered_cycle": self.end, "quiet": quiet,
-                "ports": [port, port],
-                "latency_percentiles": [1000 + percent for percent in range(101)],
-                "window": {"start_cycle": self.begin, "end_cycle": self.end, "idle_cycles": [0]}}
+        port = {
+            "offered": came,
+            "forwarded": left,
+            "lost": lost,
+            "corrupted": setting("CORRUPTED"),
+            "reordered": 0,
+            "duplicated": 0,
+            "window": window,
+            "events": events,
+            "window_events": events | {"rx_completed": window["forwarded"]},
+            "last_lost_cycle": self.cycle if lost else None,
+            "longest_pause": {"start_cycle": self.start, "end_cycle": self.begin},
+            "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0, "answered": 0},
+        }
+        return {
+            "start_cycle": self.start,
+            "offered_cycle": self.end,
+            "quiet": quiet,
+            "ports": [port, port],
+            "latency_percentiles": [1000 + percent for percent in range(101)],
+            "window": {"start_cycle": self.begin, "end_cycle": self.end, "idle_cycles": [0]},
+        }
 
     def collect(self) -> dict:
         self.cycle = max(self.cycle, self.end) + 1_000_000
@@ -176,11 +208,12 @@ class Guest:
 
     def served(self) -> str:
         if not self.request["check"]:
-            return (f"nuttcp: {self.request['octets'] / 2**20:.4f} MB / 0.50 sec = 99.5000 Mbps "
-                    "5 %TX\r\n")
-        return "".join(f"{number} {self.request['octets']} {setting('CORRUPTED')} "
-                       f"{3 if setting('CORRUPTED') else '-'} 9\r\n"
-                       for number in range(self.request["connections"]))
+            return f"nuttcp: {self.request['octets'] / 2**20:.4f} MB / 0.50 sec = 99.5000 Mbps 5 %TX\r\n"
+        return "".join(
+            f"{number} {self.request['octets']} {setting('CORRUPTED')} "
+            f"{3 if setting('CORRUPTED') else '-'} 9\r\n"
+            for number in range(self.request["connections"])
+        )
 
     def talked(self) -> dict:
         request, refused = self.request, setting("REFUSED")
@@ -194,28 +227,55 @@ class Guest:
 
         def way(count, back):
             return dict(zip(("in", "out"), (back, count) if ways else (count, back)))
+
         trip = {"min": 1000, "median": 2000, "p99": 3000, "max": 4001}
-        counts = {"segments": way(segments, 0), "octets": way(segments * 1448, 0),
-                  "acks": way(0, segments // 2), "retransmitted": way(0, 0),
-                  "window": {"mean": 65535.0, "min": 0, "max": 65535}, "round_trip_cycles": trip}
+        counts = {
+            "segments": way(segments, 0),
+            "octets": way(segments * 1448, 0),
+            "acks": way(0, segments // 2),
+            "retransmitted": way(0, 0),
+            "window": {"mean": 65535.0, "min": 0, "max": 65535},
+            "round_trip_cycles": trip,
+        }
         events = dict.fromkeys(EVENTS, 0) | {"rx_interrupt": segments, "rx_completed": segments}
-        port = counts | {"steady": counts, "events": events, "window_events": events,
-                         "left": {"frames": segments, "bad_fcs": 0, "bad_preamble": 0,
-                                  "short_gap": 0, "answered": 0}}
+        port = counts | {
+            "steady": counts,
+            "events": events,
+            "window_events": events,
+            "left": {"frames": segments, "bad_fcs": 0, "bad_preamble": 0, "short_gap": 0, "answered": 0},
+        }
         for name, count in events.items():
             for each in self.events:
                 each[name] += count
-        state, error = ("refused", "the guest refused the connection") if refused else \
-            ("closed", None)
-        return {"direction": request["direction"], "start_cycle": self.begin,
-                "octets": octets, "idle_cycles": [0],
-                "end_cycle": self.cycle, "quiet": True, "done": not refused,
-                "window": {"start_cycle": begin, "end_cycle": parts[-1], "octets": octets * 4 // 5,
-                           "parts": parts, "idle_cycles": [(parts[-1] - begin) // 4]},
-                "connections": [{"number": number, "state": state, "octets": request["octets"],
-                                 "corrupted": 0, "first_corrupted": None, "error": error}
-                                for number in range(request["connections"])],
-                "ports": [port, port]}
+        state, error = ("refused", "the guest refused the connection") if refused else ("closed", None)
+        return {
+            "direction": request["direction"],
+            "start_cycle": self.begin,
+            "octets": octets,
+            "idle_cycles": [0],
+            "end_cycle": self.cycle,
+            "quiet": True,
+            "done": not refused,
+            "window": {
+                "start_cycle": begin,
+                "end_cycle": parts[-1],
+                "octets": octets * 4 // 5,
+                "parts": parts,
+                "idle_cycles": [(parts[-1] - begin) // 4],
+            },
+            "connections": [
+                {
+                    "number": number,
+                    "state": state,
+                    "octets": request["octets"],
+                    "corrupted": 0,
+                    "first_corrupted": None,
+                    "error": error,
+                }
+                for number in range(request["connections"])
+            ],
+            "ports": [port, port],
+        }
 
     def profile(self, request: dict):
         """A third of the cycles in a system call, a third in a softirq, a third idle."""
@@ -225,22 +285,34 @@ class Guest:
         window = self.talked_window
         third = (window["end_cycle"] - window["start_cycle"]) // 3
         head = "retire pipeline icache dcache lsu tlb idle interrupts_enabled entries stack\n"
-        Path(request["stop"]).write_text(head + "".join(
-            f"{busy} 0 0 0 0 0 {idle} 0 1 {stack}\n" for busy, idle, stack in (
-                (third, 0, "handle_exception;do_trap_ecall_u;tcp_recvmsg"),
-                (third, 0, "handle_exception;do_irq;handle_softirqs;tcp_v4_rcv"),
-                (0, third, "do_idle"))))
+        Path(request["stop"]).write_text(
+            head
+            + "".join(
+                f"{busy} 0 0 0 0 0 {idle} 0 1 {stack}\n"
+                for busy, idle, stack in (
+                    (third, 0, "handle_exception;do_trap_ecall_u;tcp_recvmsg"),
+                    (third, 0, "handle_exception;do_irq;handle_softirqs;tcp_v4_rcv"),
+                    (0, third, "do_idle"),
+                )
+            )
+        )
         if self.calls:
             start, end = window["start_cycle"], window["end_cycle"]
-            Path(self.calls).write_text("".join(f"{cycle} {stack}\n" for cycle, stack in (
-                (1, "handle_softirqs;tcp_rcv_established;tcp_queue_rcv"),
-                (start, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"),
-                (start, "handle_softirqs;tcp_rcv_established;tcp_queue_rcv"),
-                (start, "do_trap_ecall_u;tcp_recvmsg;tcp_recvmsg_locked"),
-                (start, "do_trap_ecall_u;tcp_recvmsg_locked;skb_copy_datagram_iter"),
-                (start, "do_trap_ecall_u;tcp_recvmsg_locked;sock_rfree"),
-                (start, "do_trap_ecall_u;release_sock;tcp_rcv_established"),
-                (end, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"))))
+            Path(self.calls).write_text(
+                "".join(
+                    f"{cycle} {stack}\n"
+                    for cycle, stack in (
+                        (1, "handle_softirqs;tcp_rcv_established;tcp_queue_rcv"),
+                        (start, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"),
+                        (start, "handle_softirqs;tcp_rcv_established;tcp_queue_rcv"),
+                        (start, "do_trap_ecall_u;tcp_recvmsg;tcp_recvmsg_locked"),
+                        (start, "do_trap_ecall_u;tcp_recvmsg_locked;skb_copy_datagram_iter"),
+                        (start, "do_trap_ecall_u;tcp_recvmsg_locked;sock_rfree"),
+                        (start, "do_trap_ecall_u;release_sock;tcp_rcv_established"),
+                        (end, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"),
+                    )
+                )
+            )
 
     def replay(self, request: dict) -> dict:
         """Frames are received, or filtered; nothing leaves."""
@@ -249,9 +321,14 @@ class Guest:
             frames = count(octets(each)) if each else 0
             fate = "rx_drop_filter" if setting("FILTERED") else "rx_completed"
             self.events[number][fate] += frames
-            ports.append({"offered": frames, "events": dict.fromkeys(EVENTS, 0) | {fate: frames},
-                          "withdrawn": self.withdrawn(),
-                          "left": {"answered": 0, "bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}})
+            ports.append(
+                {
+                    "offered": frames,
+                    "events": dict.fromkeys(EVENTS, 0) | {fate: frames},
+                    "withdrawn": self.withdrawn(),
+                    "left": {"answered": 0, "bad_fcs": 0, "bad_preamble": 0, "short_gap": 0},
+                }
+            )
         for each in [*request["out"], *request["answers"]]:
             with open(octets(each), "wb") as file:
                 file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1))
@@ -269,23 +346,45 @@ class Guest:
             os.read(request["until_closed"], 1)
         self.cycle = request.get("until", start + 1_000_000)
         passed = {"frames": 1, "octets": 64}
-        port = {"in": passed, "out": passed, "dropped": 0, "events": dict.fromkeys(EVENTS, 0),
-                "withdrawn": self.withdrawn(), "left": {"frames": 1}}
-        report = {"start_cycle": start, "end_cycle": self.cycle,
-                  "keys": len(request.get("keys", "")), "ports": [port, port],
-                  "idle_cycles": [0], "claims": self.claims()}
+        port = {
+            "in": passed,
+            "out": passed,
+            "dropped": 0,
+            "events": dict.fromkeys(EVENTS, 0),
+            "withdrawn": self.withdrawn(),
+            "left": {"frames": 1},
+        }
+        report = {
+            "start_cycle": start,
+            "end_cycle": self.cycle,
+            "keys": len(request.get("keys", "")),
+            "ports": [port, port],
+            "idle_cycles": [0],
+            "claims": self.claims(),
+        }
         if "record" in request:
             about, end = (json.dumps(each).encode() for each in (request["about"], report))
             with open(octets(request["record"]), "wb") as file:
-                file.write(struct.pack("<8sII", b"ModeLive", 1, len(about)) + about
-                           + struct.pack("<Q", start)
-                           + struct.pack("<QHHI", self.cycle, 4, 0, len(end)) + end)
+                file.write(
+                    struct.pack("<8sII", b"ModeLive", 1, len(about))
+                    + about
+                    + struct.pack("<Q", start)
+                    + struct.pack("<QHHI", self.cycle, 4, 0, len(end))
+                    + end
+                )
         if "replay" in request:
             report["difference"] = os.environ.get("FAKE_DIFFERENCE")
         unread = [name for name in os.environ.get("FAKE_UNREAD", "").split(",") if name]
         written = [name for name in ("record", "capture") if name in {*request} - {*unread}]
-        return report | ended | {"printed": b"hello\r\n".hex(), "written": written,
-                                 "notes": [f"{name}: its reader has left" for name in unread]}
+        return (
+            report
+            | ended
+            | {
+                "printed": b"hello\r\n".hex(),
+                "written": written,
+                "notes": [f"{name}: its reader has left" for name in unread],
+            }
+        )
 
     def trial(self, request: dict) -> dict:
         start = self.cycle
@@ -294,23 +393,48 @@ class Guest:
             lost = setting("LOST") if number == 0 else 0
             passed = offer["frames"] - lost
             events = dict.fromkeys(EVENTS, 0) | {
-                "rx_interrupt": passed, "tx_interrupt": passed, "rx_completed": passed,
-                "tx_completed": passed, "rx_drop_ring": lost}
+                "rx_interrupt": passed,
+                "tx_interrupt": passed,
+                "rx_completed": passed,
+                "tx_completed": passed,
+                "rx_drop_ring": lost,
+            }
             for name, count in events.items():
                 self.events[number][name] += count
-            ports.append({"offered": offer["frames"], "forwarded": passed, "lost": lost,
-                          "corrupted": setting("CORRUPTED"), "reordered": 0, "duplicated": 0,
-                          "window": {"offered": passed, "forwarded": passed}, "events": events,
-                          "window_events": events, "withdrawn": self.withdrawn(),
-                          "left": {"frames": passed, "bad_fcs": 0, "bad_preamble": 0,
-                                   "short_gap": 0, "unrecognised": 0, "answered": 0}})
+            ports.append(
+                {
+                    "offered": offer["frames"],
+                    "forwarded": passed,
+                    "lost": lost,
+                    "corrupted": setting("CORRUPTED"),
+                    "reordered": 0,
+                    "duplicated": 0,
+                    "window": {"offered": passed, "forwarded": passed},
+                    "events": events,
+                    "window_events": events,
+                    "withdrawn": self.withdrawn(),
+                    "left": {
+                        "frames": passed,
+                        "bad_fcs": 0,
+                        "bad_preamble": 0,
+                        "short_gap": 0,
+                        "unrecognised": 0,
+                        "answered": 0,
+                    },
+                }
+            )
         self.cycle += 3_000_000
-        return {"start_cycle": start, "end_cycle": self.cycle, "quiet": True, "ports": ports,
-                "latency_cycles": {"min": 1000, "median": 2000, "p99": 3000, "max": 4001},
-                "probe_latency_cycles": {"min": 10, "median": 20, "p99": 30, "max": 40}
-                if "probe_every" in request["ports"][0] else None,
-                "window": {"start_cycle": start, "end_cycle": start + 1_000_000,
-                           "idle_cycles": [250_000]}}
+        return {
+            "start_cycle": start,
+            "end_cycle": self.cycle,
+            "quiet": True,
+            "ports": ports,
+            "latency_cycles": {"min": 1000, "median": 2000, "p99": 3000, "max": 4001},
+            "probe_latency_cycles": {"min": 10, "median": 20, "p99": 30, "max": 40}
+            if "probe_every" in request["ports"][0]
+            else None,
+            "window": {"start_cycle": start, "end_cycle": start + 1_000_000, "idle_cycles": [250_000]},
+        }
 
 
 def stall(*of: int):
@@ -321,10 +445,13 @@ def stall(*of: int):
 
 def stream(output: str, cycle: int) -> str:
     """Tell all of it but the end, which is returned, in small pieces."""
-    *pieces, last = [output[at:at + 3] for at in range(0, len(output), 3)]
+    *pieces, last = [output[at : at + 3] for at in range(0, len(output), 3)]
     for piece in pieces:
-        print(json.dumps({"progress": {"cycle": cycle, "cycles": 1, "of": 2,
-                                       "printed": piece.encode().hex()}}))
+        print(
+            json.dumps(
+                {"progress": {"cycle": cycle, "cycles": 1, "of": 2, "printed": piece.encode().hex()}}
+            )
+        )
     return last.encode().hex()
 
 
@@ -350,12 +477,24 @@ def main():
                 guest.type(octets(request["text"]).decode(errors="replace"))
             case "expect":
                 if not request.get("stream"):
-                    print(json.dumps({"progress": {"cycle": guest.cycle, "cycles": 1,
-                                                   "of": request["max_cycles"]}}))
+                    print(
+                        json.dumps(
+                            {
+                                "progress": {
+                                    "cycle": guest.cycle,
+                                    "cycles": 1,
+                                    "of": request["max_cycles"],
+                                }
+                            }
+                        )
+                    )
                 found = guest.printed.find(request["text"])
                 if found < 0 and request.get("stream"):
-                    reply |= {"ok": False, "error": "the guest powered off",
-                              "printed": stream(guest.printed, guest.cycle)}
+                    reply |= {
+                        "ok": False,
+                        "error": "the guest powered off",
+                        "printed": stream(guest.printed, guest.cycle),
+                    }
                 elif found < 0:
                     reply |= {"ok": False, "error": f"the guest did not print {request['text']!r}"}
                 else:
@@ -364,9 +503,13 @@ def main():
                     if request.get("stream"):
                         reply["printed"] = stream(reply["output"], guest.cycle)
             case "counters":
-                reply |= {"idle_cycles": [0], "claims": guest.claims(),
-                          "ports": [{"events": events, "withdrawn": guest.withdrawn()}
-                                    for events in guest.events]}
+                reply |= {
+                    "idle_cycles": [0],
+                    "claims": guest.claims(),
+                    "ports": [
+                        {"events": events, "withdrawn": guest.withdrawn()} for events in guest.events
+                    ],
+                }
             case "trial":
                 stall(request["ports"][0]["frame_bytes"], request["link_mbps"])
                 reply |= guest.trial(request)
@@ -399,8 +542,9 @@ def main():
             case "collect":
                 reply |= guest.collect()
             case "save":
-                Path(request["file"]).write_text(json.dumps(
-                    {"cycle": guest.cycle, "events": guest.events, "printed": guest.printed}))
+                Path(request["file"]).write_text(
+                    json.dumps({"cycle": guest.cycle, "events": guest.events, "printed": guest.printed})
+                )
         print(json.dumps(reply | {"cycle": guest.cycle}), flush=True)
 
 

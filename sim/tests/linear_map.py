@@ -8,20 +8,22 @@ from moderato.soc.linux.kernel import Kernel
 from moderato.soc.linux.memory_map import MAILBOX_SIZE, SBI_SIZE, memory_map
 
 MEGAPAGE = 4 << 20
-PAGE_OFFSET = 0xc000_0000
+PAGE_OFFSET = 0xC000_0000
 # Of an entry (Sv32): valid; readable, writable, executable: a leaf. All leaves have these: dirty,
 # accessed, global, and all of those.
-VALID, LEAF, FLAGS = 0x001, 0x00e, 0x0ef
+VALID, LEAF, FLAGS = 0x001, 0x00E, 0x0EF
 
 
 def entries(guest: Session, kernel: Kernel, soc: dict) -> list[int]:
     """The words of the page directory for all of the SoC's RAM, one for each 4 MiB."""
-    table = int(re.search(r"^(\w+) \w swapper_pg_dir$", kernel.system_map.read_text(),
-                          re.MULTILINE)[1], 16)
+    table = int(
+        re.search(r"^(\w+) \w swapper_pg_dir$", kernel.system_map.read_text(), re.MULTILINE)[1], 16
+    )
     first = (table - PAGE_OFFSET + soc["memory"]["base"]) // 4 + PAGE_OFFSET // MEGAPAGE
     count = -(-soc["memory"]["size"] // MEGAPAGE)
-    text = guest.check(f"dd if=/dev/mem bs=4 skip={first} count={count} 2>/dev/null | "
-                       "hexdump -v -e '1/4 \"%x\\n\"'")
+    text = guest.check(
+        f"dd if=/dev/mem bs=4 skip={first} count={count} 2>/dev/null | hexdump -v -e '1/4 \"%x\\n\"'"
+    )
     return [int(word, 16) for word in text.split()]
 
 
@@ -29,9 +31,11 @@ def megapages(soc: dict) -> list[bool]:
     """Which 4 MiB of RAM one leaf can map: all of them memory, none of it kept from Linux."""
     base, size, where = soc["memory"]["base"], soc["memory"]["size"], memory_map(soc)
     kept = ((where.sbi, SBI_SIZE), (where.mailbox, MAILBOX_SIZE))
-    return [at + MEGAPAGE <= base + size
-            and not any(at < begin + length and begin < at + MEGAPAGE for begin, length in kept)
-            for at in range(base, base + size, MEGAPAGE)]
+    return [
+        at + MEGAPAGE <= base + size
+        and not any(at < begin + length and begin < at + MEGAPAGE for begin, length in kept)
+        for at in range(base, base + size, MEGAPAGE)
+    ]
 
 
 def check(guest: Session, kernel: Kernel, soc: dict, large: bool):
@@ -44,4 +48,4 @@ def check(guest: Session, kernel: Kernel, soc: dict, large: bool):
     for number, word in enumerate(found):
         if word & LEAF:
             assert word >> 10 == soc["memory"]["base"] + number * MEGAPAGE >> 12
-            assert word & 0x3ff == FLAGS, f"{word:#x}"
+            assert word & 0x3FF == FLAGS, f"{word:#x}"

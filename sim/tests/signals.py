@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator
 @contextlib.contextmanager
 def meanwhile(process: int, number: int, first: Callable = lambda: None) -> Iterator[str]:
     """What a host runs, upon which, after `first`, a process gets a signal."""
+
     def kill():
         with open("begun"):
             first()
             os.kill(process, number)
+
     os.mkfifo("begun")
     thread = threading.Thread(target=kill, daemon=True)
     thread.start()

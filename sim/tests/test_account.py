@@ -14,8 +14,12 @@ from moderato.sim.lab.run.system import COMMON, OFFLOAD, PINNED, QUEUES, System
 from moderato.sim.lab.run.variants import KNOWN, VARIANTS
 
 FAST = (*VARIANTS, "napi-full")  # other fast tests have their states, too
-SYSTEMS = [System(), System(harts=2, spread=COMMON), System(harts=2, spread=PINNED),
-           System(nic=OFFLOAD, harts=2, spread=QUEUES)]
+SYSTEMS = [
+    System(),
+    System(harts=2, spread=COMMON),
+    System(harts=2, spread=PINNED),
+    System(nic=OFFLOAD, harts=2, spread=QUEUES),
+]
 MANY = 100
 
 
@@ -43,7 +47,7 @@ def test_interrupts_that_are_withdrawn():
     and rises again, six clocks later, and the hart takes one interrupt for both. Of a thousand frames
     at this rate, it does so once or twice. The mock of the SoC does so each time
     (harness/test_harness_trial.py)."""
-    result, = forward.run(machine(), [Trial("napi-full", 333, 5, 1000, 100)])
+    (result,) = forward.run(machine(), [Trial("napi-full", 333, 5, 1000, 100)])
     require_closed([result])
 
 

@@ -27,12 +27,13 @@ from moderato.sim.lab.tcp import exchange, transfers
 from moderato.sim.lab.tcp.transfer import DIRECTIONS, Transfer, usual_gro
 
 slow = pytest.mark.slow
-EACH = 40            # frames into each port, at most
-SPAN = 5_000_000     # ns in which they enter
+EACH = 40  # frames into each port, at most
+SPAN = 5_000_000  # ns in which they enter
 STRANGER, NOBODY, FAR = "198.{}.0.9", "198.{}.0.77", "203.0.113.9"  # no station has the first two
 
 
 # Replays ------------------------------------------------------------------------------------------
+
 
 def header(port: int, **ip) -> Packet:
     """From the tester at a port to that at the other one."""
@@ -46,8 +47,11 @@ def datagram(dice: random.Random, port: int, dport: int = 9, **ip) -> Packet:
 
 
 def ping(dice: random.Random, port: int, **ip) -> Packet:
-    return header(port, id=dice.randrange(1 << 16), **ip) / ICMP(seq=dice.randrange(1 << 16)) / Raw(
-        dice.randbytes(dice.randrange(200)))
+    return (
+        header(port, id=dice.randrange(1 << 16), **ip)
+        / ICMP(seq=dice.randrange(1 << 16))
+        / Raw(dice.randbytes(dice.randrange(200)))
+    )
 
 
 def tagged(dice: random.Random, port: int, *tags) -> Packet:
@@ -68,27 +72,41 @@ def fragments(dice: random.Random, port: int) -> list[Packet]:
     """Of a datagram for the guest itself."""
     whole = datagram(dice, port, dst=ROUTER[port].ipv4)
     whole[UDP].payload = Raw(dice.randbytes(1200))
-    return [Ether(src=TESTER[port].mac, dst=ROUTER[port].mac) / piece
-            for piece in whole[IP].fragment(600)]
+    return [
+        Ether(src=TESTER[port].mac, dst=ROUTER[port].mac) / piece for piece in whole[IP].fragment(600)
+    ]
 
 
 # What enters, and what has to become of each frame and, behind a +, of its answer.
 KINDS = {
     "routed": ("forwarded", datagram),
-    "same port": ("forwarded", lambda dice, port: datagram(
-        dice, port, src=STRANGER.format(18 + port), dst=TESTER[port].ipv4)),
+    "same port": (
+        "forwarded",
+        lambda dice, port: datagram(dice, port, src=STRANGER.format(18 + port), dst=TESTER[port].ipv4),
+    ),
     "ping": ("forwarded+forwarded", ping),
-    "ping of a stranger": ("forwarded+other", lambda dice, port: ping(
-        dice, port, src=STRANGER.format(18 + port))),
+    "ping of a stranger": (
+        "forwarded+other",
+        lambda dice, port: ping(dice, port, src=STRANGER.format(18 + port)),
+    ),
     "echo port": ("forwarded+forwarded", lambda dice, port: datagram(dice, port, dport=7)),
-    "priority": ("forwarded", lambda dice, port: tagged(
-        dice, port, dice.choice((Dot1Q(vlan=0, prio=5), Dot1AD(vlan=0) / Dot1Q(vlan=0))))),
+    "priority": (
+        "forwarded",
+        lambda dice, port: tagged(
+            dice, port, dice.choice((Dot1Q(vlan=0, prio=5), Dot1AD(vlan=0) / Dot1Q(vlan=0)))
+        ),
+    ),
     "last hop": ("forwarded", lambda dice, port: datagram(dice, port, ttl=2)),
     "for the guest": ("delivered", lambda dice, port: ping(dice, port, dst=ROUTER[port].ipv4)),
     "fragments": ("delivered", fragments),
     "VLAN": ("not_ipv4", lambda dice, port: tagged(dice, port, Dot1Q(vlan=5))),
-    "ARP": ("not_ipv4", lambda dice, port: Ether(src=TESTER[port].mac, dst="ff:ff:ff:ff:ff:ff") / ARP(
-        psrc=TESTER[port].ipv4, hwsrc=TESTER[port].mac, pdst=ROUTER[port].ipv4)),
+    "ARP": (
+        "not_ipv4",
+        lambda dice, port: (
+            Ether(src=TESTER[port].mac, dst="ff:ff:ff:ff:ff:ff")
+            / ARP(psrc=TESTER[port].ipv4, hwsrc=TESTER[port].mac, pdst=ROUTER[port].ipv4)
+        ),
+    ),
     "unknown protocol": ("not_ipv4", lambda dice, port: changed(datagram(dice, port), type=0x88B5)),
     "TTL": ("expired", lambda dice, port: datagram(dice, port, ttl=dice.randrange(2))),
     "version": ("expired", lambda dice, port: datagram(dice, port, version=6)),
@@ -98,8 +116,10 @@ KINDS = {
     "loopback": ("other", lambda dice, port: datagram(dice, port, src="127.0.0.1")),
     "cut short": ("other", lambda dice, port: datagram(dice, port, len=1501 + dice.randrange(9))),
     "broadcast": ("other", lambda dice, port: changed(datagram(dice, port), dst="ff:ff:ff:ff:ff:ff")),
-    "other station": ("filtered", lambda dice, port: changed(
-        datagram(dice, port), dst="02:00:00:00:00:99")),
+    "other station": (
+        "filtered",
+        lambda dice, port: changed(datagram(dice, port), dst="02:00:00:00:00:99"),
+    ),
     "wrong FCS": ("damaged", datagram),
     "runt": ("damaged", datagram),
 }
@@ -134,8 +154,11 @@ def test_a_replay(seed, tmp_path):
     wanted = replay.Request(dice.choice(FAST), [None, None], files, udp_echo=True)
     result = replay.run(machine(), wanted, entered, lambda _: None)
     assert result.problems == []
-    shown = counted.ports([[Ether(frame.octets) for frame in frames] for frames in entered],
-                          [counted.read(file) for file in files], udp_echo=True)
+    shown = counted.ports(
+        [[Ether(frame.octets) for frame in frames] for frames in entered],
+        [counted.read(file) for file in files],
+        udp_echo=True,
+    )
     for port, there in zip(result.ports, shown):
         assert {name: getattr(port, name) for name in vars(there)} == vars(there)
         assert port.lost == there.offered - (there.forwarded - there.answers_forwarded)
@@ -145,75 +168,125 @@ def test_a_replay(seed, tmp_path):
     assert result.total("forwarded") == expected["forwarded"] + expected["answer forwarded"]
     assert result.delivered == expected["delivered"]
     assert result.reasons == {
-        "not_ipv4": expected["not_ipv4"] + arp, "expired": expected["expired"],
-        "bad_checksum": expected["bad_checksum"], "no_route": expected["no_route"],
-        "other": expected["other"] + expected["answer other"]}
+        "not_ipv4": expected["not_ipv4"] + arp,
+        "expired": expected["expired"],
+        "bad_checksum": expected["bad_checksum"],
+        "no_route": expected["no_route"],
+        "other": expected["other"] + expected["answer other"],
+    }
     assert (result.total("dropped_damaged"), result.total("dropped_filtered")) == (
-        expected["damaged"], expected["filtered"])
+        expected["damaged"],
+        expected["filtered"],
+    )
 
 
 def test_pings_through_the_guest(tmp_path, capsys):
     """Five requests and five answers are forwarded, each by the port where it entered."""
     dice = random.Random(1)
-    pcap.write(tmp_path / "in", [pcap.Frame(number * 1_000_000, bytes(ping(dice, 0)))
-                                 for number in range(5)])
-    assert cli.main(["replay", "--variant", "napi", "--in0", str(tmp_path / "in"),
-                     *(word for port in range(2)
-                       for word in (f"--out{port}", str(tmp_path / f"{port}.pcap"))),
-                     "--json", str(tmp_path / "json")]) == 0
-    result, = json.loads((tmp_path / "json").read_text())
-    assert [[port[name] for name in ("offered", "answers", "forwarded", "answers_forwarded", "lost")]
-            for port in result["ports"]] == [[5, 1, 5, 0, 0], [0, 6, 5, 5, 0]]
-    assert result["reasons"] == {"not_ipv4": 2, "expired": 0, "bad_checksum": 0, "no_route": 0,
-                                 "other": 0}
+    pcap.write(
+        tmp_path / "in", [pcap.Frame(number * 1_000_000, bytes(ping(dice, 0))) for number in range(5)]
+    )
+    assert (
+        cli.main(
+            [
+                "replay",
+                "--variant",
+                "napi",
+                "--in0",
+                str(tmp_path / "in"),
+                *(
+                    word
+                    for port in range(2)
+                    for word in (f"--out{port}", str(tmp_path / f"{port}.pcap"))
+                ),
+                "--json",
+                str(tmp_path / "json"),
+            ]
+        )
+        == 0
+    )
+    (result,) = json.loads((tmp_path / "json").read_text())
+    assert [
+        [port[name] for name in ("offered", "answers", "forwarded", "answers_forwarded", "lost")]
+        for port in result["ports"]
+    ] == [[5, 1, 5, 0, 0], [0, 6, 5, 5, 0]]
+    assert result["reasons"] == {
+        "not_ipv4": 2,
+        "expired": 0,
+        "bad_checksum": 0,
+        "no_route": 0,
+        "other": 0,
+    }
     said = " ".join(capsys.readouterr().out.split())
     assert "Of 12 received: 10 forwarded, 0 IPv4 for the guest itself, 2 not IPv4" in said
 
 
 # Trials -------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("seed", [50, *(pytest.param(seed, marks=slow) for seed in range(51, 59))])
 def test_a_trial(seed, tmp_path):
     """Counts, rates in the window, latencies to the clock."""
     trial = dataclasses.replace(chosen(seed, FAST), pcap=tmp_path)
-    result, = forward.run(machine(), [trial])
+    (result,) = forward.run(machine(), [trial])
     assert result.problems == []
     bit, clock = 1000 // trial.link_mbps, 10**9 // result.sys_clk_hz  # ns
     begin, end = result.window
     latencies = []
     for port in range(trial.traffic.ports):
         folder = trial.captures
-        shown = counted.flow(counted.read(folder / f"port{port}-in.pcap"),
-                             counted.read(folder / f"port{1 - port}-out.pcap"), bit)
+        shown = counted.flow(
+            counted.read(folder / f"port{port}-in.pcap"),
+            counted.read(folder / f"port{1 - port}-out.pcap"),
+            bit,
+        )
         said = result.ports[port]
         assert (said.offered, said.forwarded, said.lost) == (
-            shown.offered, shown.forwarded, shown.offered - shown.forwarded)
+            shown.offered,
+            shown.forwarded,
+            shown.offered - shown.forwarded,
+        )
         within = sum(begin * clock < time <= end * clock for time in shown.last_bits)
         assert said.fps == pytest.approx(within * result.sys_clk_hz / max(1, end - begin))
         latencies += shown.latencies
     assert len(latencies) == result.total("forwarded")
     if latencies:
         assert {name: result.nanoseconds(result.latency[name]) for name in ("min", "median", "max")} == {
-            "min": min(latencies), "median": statistics.median_low(latencies), "max": max(latencies)}
+            "min": min(latencies),
+            "median": statistics.median_low(latencies),
+            "max": max(latencies),
+        }
 
 
 # TCP ----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("direction", ["through", *(
-    pytest.param(direction, marks=slow) for direction in DIRECTIONS if direction != "through")])
+
+@pytest.mark.parametrize(
+    "direction",
+    [
+        "through",
+        *(pytest.param(direction, marks=slow) for direction in DIRECTIONS if direction != "through"),
+    ],
+)
 def test_a_transfer(direction, tmp_path):
-    wanted = Transfer(direction, "napi-full", octets=60_000, connections=2, gro=usual_gro(direction),
-                      pcap=tmp_path)
+    wanted = Transfer(
+        direction, "napi-full", octets=60_000, connections=2, gro=usual_gro(direction), pcap=tmp_path
+    )
     of = machine()
     with transfers.ready(of, wanted).open() as session:
         made = exchange.run(wanted, session, of.sys_clk_hz, lambda _: None)
     for port, said in enumerate(made["ports"]):
-        shown = {way: counted.segments(counted.read(wanted.captures / f"port{port}-{way}.pcap"))
-                 for way in ("in", "out")}
-        assert {way: {name: said[name][way] for name in shown[way] if name != "retransmitted"}
-                for way in shown} == {way: {name: count for name, count in counts.items()
-                                            if name != "retransmitted"}
-                                      for way, counts in shown.items()}
+        shown = {
+            way: counted.segments(counted.read(wanted.captures / f"port{port}-{way}.pcap"))
+            for way in ("in", "out")
+        }
+        assert {
+            way: {name: said[name][way] for name in shown[way] if name != "retransmitted"}
+            for way in shown
+        } == {
+            way: {name: count for name, count in counts.items() if name != "retransmitted"}
+            for way, counts in shown.items()
+        }
     assert made["retransmissions"] == 0
 
 
@@ -238,8 +311,22 @@ def test_a_session(seed, tmp_path, monkeypatch):
     namespaces.need()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sends.py").write_text(SENDS.format(seed=seed))
-    assert cli.main(["live", "--variant", "napi", "--capture", "all.pcapng", "--json", "json",
-                     "-c", f"{sys.executable} sends.py"]) == 0
+    assert (
+        cli.main(
+            [
+                "live",
+                "--variant",
+                "napi",
+                "--capture",
+                "all.pcapng",
+                "--json",
+                "json",
+                "-c",
+                f"{sys.executable} sends.py",
+            ]
+        )
+        == 0
+    )
     said = json.loads((tmp_path / "json").read_text())["ports"]
     shown = Counter()
     with PcapNgReader("all.pcapng") as frames:

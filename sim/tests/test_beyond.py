@@ -8,7 +8,7 @@ from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.strategies import ping
 
-US = 100             # clocks
+US = 100  # clocks
 NO_POLL = "ethtool --set-priv-flags eth1 tx-reclaim-on-xmit on"
 SLOT_US = 84 * 0.08  # of a frame of 64 octets at 100 Mb/s
 
@@ -25,6 +25,7 @@ def guest():
             session.type(command)  # ethtool's status is 80 where a value is the present one
         session.call("run", cycles=state.SETTLE)
         return session
+
     yield start
     for session in sessions:
         session.end()
@@ -36,8 +37,9 @@ def trial(session, pause_us: float, frames: int, second: dict | None = None, **o
     """
     load = round(100 * SLOT_US / pause_us, 4)
     port = {"frame_bytes": 64, "load_percent": load, "frames": frames}
-    reply = session.call("trial", ports=[port | offer, second and port | second],
-                         max_cycles=1_000_000_000)
+    reply = session.call(
+        "trial", ports=[port | offer, second and port | second], max_cycles=1_000_000_000
+    )
     port = reply["ports"][0]
     assert reply["quiet"] and port["corrupted"] == port["reordered"] == port["duplicated"] == 0
     return reply
@@ -52,6 +54,7 @@ def events(reply: dict, port: int = 0) -> dict[str, int]:
 
 
 # By the clock -------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("ring", [pytest.param(64, marks=pytest.mark.slow), 128])
 def test_a_ring_of_frames_each_tick(guest, ring):
@@ -77,6 +80,7 @@ def test_a_timer_of_high_resolution(guest):
 
 # Polled -------------------------------------------------------------------------------------------
 
+
 def test_an_rx_interrupt_masks_both(guest):
     """Port 0's frame comes while port 1's is on its way through: the poll that it scheduled frees
     port 1's, too. Port 0's leaves when nothing is polled any more."""
@@ -86,6 +90,7 @@ def test_an_rx_interrupt_masks_both(guest):
 
 
 # By the MAC ---------------------------------------------------------------------------------------
+
 
 def waits(session, folder, act) -> list[float]:
     """Of each interrupt of port 0 during `act`: how long the first frame since the ring was armed
@@ -129,8 +134,12 @@ def test_urgent_frames_do_not_wait(guest):
     moderated = "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0"
     plain = trial(guest("napi-full"), 195, 150, probe_every=50)
     waiting = trial(guest("hw-moderated", moderated), 195, 150, probe_every=50)
-    urgent = trial(guest("hw-moderated", moderated, "ethtool -N eth0 flow-type ip4 tos 184"), 195,
-                   150, probe_every=50)
+    urgent = trial(
+        guest("hw-moderated", moderated, "ethtool -N eth0 flow-type ip4 tos 184"),
+        195,
+        150,
+        probe_every=50,
+    )
     assert latency_us(waiting, "probe_latency_cycles")["median"] > 1000
     at_once, ahead = (latency_us(reply, "probe_latency_cycles") for reply in (plain, urgent))
     assert ahead["median"] <= at_once["median"] + 100 and ahead["max"] < 1000
@@ -142,8 +151,10 @@ def test_urgent_frames_do_not_wait(guest):
 
 @pytest.mark.slow
 def test_a_socket_that_polls_does_not_wait(guest):
-    session = guest("hw-moderated", "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0 "
-                    "tx-frames 128 tx-usecs 10000")
+    session = guest(
+        "hw-moderated",
+        "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0 tx-frames 128 tx-usecs 10000",
+    )
     returned, asleep = ping.parse(session.check("roundtrip -n 10 -i 5000 198.18.0.2"))
     assert returned == 10 and asleep["median"] > 9_000_000
     session.check("echo 20000 > /proc/sys/net/core/busy_read")
@@ -170,6 +181,7 @@ def test_cqe_mode_exchanges_the_timers(guest):
 
 
 # Adaptive -----------------------------------------------------------------------------------------
+
 
 def test_the_mac_paces_a_busy_cpu_only(guest, tmp_path):
     """A frame waits for 1 us, the least, or up to 1 ms; least again as soon as it is over."""

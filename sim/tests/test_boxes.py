@@ -42,8 +42,22 @@ def two(lab, *words):
 
 def test_a_command_and_its_replay(lab, tmp_path, capfd):
     """A file for each box; what the guests print says whose it is."""
-    assert two(lab, "--variant", "napi", "--record", "session", "--json", "a.json", "--type1",
-               "true", "-c", "echo said; exit 7") == 7
+    assert (
+        two(
+            lab,
+            "--variant",
+            "napi",
+            "--record",
+            "session",
+            "--json",
+            "a.json",
+            "--type1",
+            "true",
+            "-c",
+            "echo said; exit 7",
+        )
+        == 7
+    )
     shown = capfd.readouterr()
     assert shown.out == "said\n"
     assert {"box 0: hello", "box 1: hello"} < set(shown.err.splitlines())
@@ -63,13 +77,15 @@ def test_a_command_and_its_replay(lab, tmp_path, capfd):
 
 def test_what_each_box_gets(machine, tmp_path):
     """Its end of the wire, its host, its files, its keys; cycles of the delay by the clock."""
-    request = live.Request("napi", None, boxes=2, delay=500, record=tmp_path / "r",
-                           typed=(None, "nuttcp -S"))
+    request = live.Request(
+        "napi", None, boxes=2, delay=500, record=tmp_path / "r", typed=(None, "nuttcp -S")
+    )
     hosts = type("Hosts", (), {"taps": (8, 9)})
     ready = type("State", (), {"machine": machine, "conditions": {}})
     with boxes.joined([ready, ready], 500) as made:
-        first, second = (live._in_session(request, number, box, hosts, {})
-                         for number, box in enumerate(made))
+        first, second = (
+            live._in_session(request, number, box, hosts, {}) for number, box in enumerate(made)
+        )
         assert (first.fields["hosts"], second.fields["hosts"]) == ([8, None], [None, 9])
         assert [box.fields["wire"]["port"] for box in (first, second)] == [1, 0]
         assert [box.fields["wire"]["delay"] for box in (first, second)] == [50, 50]
@@ -81,6 +97,7 @@ def test_what_each_box_gets(machine, tmp_path):
 
 def test_only_the_simulators_have_the_wire(machine):
     """So that each notices when the other one is gone."""
+
     class Ready:
         def __init__(self):
             self.machine = machine
@@ -127,15 +144,18 @@ def test_a_profile_of_two_is_two_files(lab, tmp_path, capsys):
     assert "--folded writes a file for each box, and" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words, says", [
-    ("--capture session.1", "--capture and --replay of box 1 are the same file"),
-    ("--json session.1", "--json and --replay of box 1 are the same file"),
-    ("--capture a --json a.1", "--capture of box 1 and --json are the same file"),
-    ("--capture a --folded a.1", "--capture of box 1 and --folded are the same file"),
-    ("--folded a --json a.1", "--folded of box 1 and --json are the same file"),
-    ("--capture folder", "--capture of box 1: {tmp}/folder.1 is a folder; name a file"),
-    ("--folded folder", "--folded of box 1: {tmp}/folder.1 is a folder; name a file"),
-])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("--capture session.1", "--capture and --replay of box 1 are the same file"),
+        ("--json session.1", "--json and --replay of box 1 are the same file"),
+        ("--capture a --json a.1", "--capture of box 1 and --json are the same file"),
+        ("--capture a --folded a.1", "--capture of box 1 and --folded are the same file"),
+        ("--folded a --json a.1", "--folded of box 1 and --json are the same file"),
+        ("--capture folder", "--capture of box 1: {tmp}/folder.1 is a folder; name a file"),
+        ("--folded folder", "--folded of box 1: {tmp}/folder.1 is a folder; name a file"),
+    ],
+)
 def test_files_of_the_second_box_in_a_replay(lab, tmp_path, capsys, words, says):
     """The recordings are as they were."""
     two(lab, "--record", "session", "-c", "true")
@@ -147,14 +167,21 @@ def test_files_of_the_second_box_in_a_replay(lab, tmp_path, capsys, words, says)
     assert (tmp_path / "session.1").read_bytes() == before
 
 
-@pytest.mark.parametrize("spoil, says", [
-    (lambda first, second: second.unlink(), "session.1 can't be read: No such file"),
-    (lambda first, second: second.replace(first), "session is not of box 0, but of box 1; name"),
-    (lambda first, second: second.write_bytes(first.read_bytes()),
-     "session.1 is not of box 1, but of box 0"),
-    (lambda first, second: second.write_bytes(second.read_bytes()[:-9]),
-     "session.1 was cut short behind 0 inputs"),
-])
+@pytest.mark.parametrize(
+    "spoil, says",
+    [
+        (lambda first, second: second.unlink(), "session.1 can't be read: No such file"),
+        (lambda first, second: second.replace(first), "session is not of box 0, but of box 1; name"),
+        (
+            lambda first, second: second.write_bytes(first.read_bytes()),
+            "session.1 is not of box 1, but of box 0",
+        ),
+        (
+            lambda first, second: second.write_bytes(second.read_bytes()[:-9]),
+            "session.1 was cut short behind 0 inputs",
+        ),
+    ],
+)
 def test_recordings_that_are_no_pair(lab, tmp_path, capsys, spoil, says):
     two(lab, "--record", "session", "-c", "true")
     spoil(tmp_path / "session", tmp_path / "session.1")
@@ -170,6 +197,7 @@ def test_a_guest_that_powers_off_ends_the_command(lab, monkeypatch, capsys):
 
 def test_the_cause_is_said_and_not_what_followed(machine):
     """If one box fails, the other one can't go on; which of them is asked first is no matter."""
+
     class Failing:
         def __init__(self, error):
             self.error = error
@@ -180,8 +208,10 @@ def test_the_cause_is_said_and_not_what_followed(machine):
         def end(self):
             pass
 
-    errors = [LabError("wire: the other box is gone, and this one can't go on without it"),
-              LabError("the disk is full")]
+    errors = [
+        LabError("wire: the other box is gone, and this one can't go on without it"),
+        LabError("the disk is full"),
+    ]
     for order in errors, errors[::-1]:
         made = [boxes.Box(None, {}) for _ in order]
         with pytest.raises(LabError, match="the disk is full"):
@@ -220,6 +250,7 @@ def test_a_box_that_refuses_ends_the_other_one(number):
 
 # On workers ---------------------------------------------------------------------------------------
 
+
 def test_workers_give_the_same(lab, cluster, tmp_path, capfd):
     """As boxes here: report, status, recordings, what the guests print."""
     words = ("--variant", "napi", "--type0", "true", "-c", "exit 7")
@@ -236,8 +267,11 @@ def test_workers_give_the_same(lab, cluster, tmp_path, capfd):
 
 def said(errors: str) -> list[str]:
     """But for what was built, and where boxes ran."""
-    return sorted(line for line in errors.splitlines()
-                  if "moderato: making" not in line and " runs on tcp://" not in line)
+    return sorted(
+        line
+        for line in errors.splitlines()
+        if "moderato: making" not in line and " runs on tcp://" not in line
+    )
 
 
 def test_a_far_session_that_fails(lab, cluster, monkeypatch, capfd):
@@ -289,6 +323,7 @@ def drop(client):
 
 
 # One terminal for two -----------------------------------------------------------------------------
+
 
 @pytest.fixture
 def switch(monkeypatch):

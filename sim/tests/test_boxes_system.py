@@ -48,20 +48,41 @@ def run(tmp_path, monkeypatch):
 def frames(path, interface, direction):
     """(ns of the first bit, octets) of what passed a port one way."""
     with contextlib.closing(PcapNgReader(str(path))) as read:
-        return [(round(float(frame.time) * 1e9), bytes(frame)) for frame in read
-                if (frame.sniffed_on, frame.direction) == (interface, direction)]
+        return [
+            (round(float(frame.time) * 1e9), bytes(frame))
+            for frame in read
+            if (frame.sniffed_on, frame.direction) == (interface, direction)
+        ]
 
 
 def test_ping_and_tcp_through_two_boxes(run, tmp_path, capfd):
     (tmp_path / "host.py").write_text(HOST)
-    assert run("--boxes", "2", "--delay", str(DELAY), "--variant", "napi", "--record", "session",
-               "--capture", "frames", "--json", "session.json", "--type0", FETCH,
-               "-c", f"{sys.executable} host.py") == 0
+    assert (
+        run(
+            "--boxes",
+            "2",
+            "--delay",
+            str(DELAY),
+            "--variant",
+            "napi",
+            "--record",
+            "session",
+            "--capture",
+            "frames",
+            "--json",
+            "session.json",
+            "--type0",
+            FETCH,
+            "-c",
+            f"{sys.executable} host.py",
+        )
+        == 0
+    )
     first, second, *page = capfd.readouterr().out.splitlines()
     assert (first, second) == ("198.18.1.2 0 0 63", "198.19.0.2 0 1 62")
     assert any("eth1-rx" in line for line in page)  # of its /proc/interrupts
     there, here = frames(tmp_path / "frames", "eth1", 2), frames(tmp_path / "frames.1", "eth0", 1)
-    assert [(time + DELAY, octets) for time, octets in there[:len(here)]] == here
+    assert [(time + DELAY, octets) for time, octets in there[: len(here)]] == here
     assert len(there) - len(here) <= 1 and len(here) > 10  # one may have been under way
 
     assert_replayed(run, tmp_path, capfd)
@@ -70,9 +91,27 @@ def test_ping_and_tcp_through_two_boxes(run, tmp_path, capfd):
 def test_boxes_on_workers(run, cluster, tmp_path, capfd):
     """Two processes that share nothing but TCP. The replay, here, is the same to the cycle."""
     (tmp_path / "ping.py").write_text(PING)
-    assert run("--boxes", "2", "--delay", str(DELAY), "--variant", "napi", "--scheduler", cluster,
-               "--record", "session", "--capture", "frames", "--json", "session.json",
-               "-c", f"{sys.executable} ping.py") == 0
+    assert (
+        run(
+            "--boxes",
+            "2",
+            "--delay",
+            str(DELAY),
+            "--variant",
+            "napi",
+            "--scheduler",
+            cluster,
+            "--record",
+            "session",
+            "--capture",
+            "frames",
+            "--json",
+            "session.json",
+            "-c",
+            f"{sys.executable} ping.py",
+        )
+        == 0
+    )
     assert capfd.readouterr().out.splitlines() == ["198.19.0.2 0 0 62", "198.19.0.2 0 1 62"]
     there, here = frames(tmp_path / "frames", "eth1", 2), frames(tmp_path / "frames.1", "eth0", 1)
     assert [(time + DELAY, octets) for time, octets in there] == here
@@ -83,8 +122,9 @@ def assert_replayed(run, tmp_path, capfd):
     """To the cycle: frames and report are those of the session."""
     assert run("--replay", "session", "--capture", "again", "--json", "replay.json") == 0
     assert "the same as the recording, to the cycle, to its end" in capfd.readouterr().err
-    played, again = (json.loads((tmp_path / name).read_text())
-                     for name in ("session.json", "replay.json"))
+    played, again = (
+        json.loads((tmp_path / name).read_text()) for name in ("session.json", "replay.json")
+    )
     assert played.pop("simulation") and again.pop("simulation") and played == again
     for end in ("", ".1"):
         assert (tmp_path / f"frames{end}").read_bytes() == (tmp_path / f"again{end}").read_bytes()

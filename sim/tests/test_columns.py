@@ -23,9 +23,11 @@ from moderato.sim.lab.show.progress import Progress
 from moderato.sim.lab.strategies import comparison as strategies
 from moderato.sim.lab.tcp import transfers as tcp
 
-ROWS = [["variant", "offered", "lost", "at ring", "at FIFO", "Mb/s"],
-        ["napi", "59524", "0", "56516", "0", "6.45"],
-        ["napi-tx-off", "59524", "0", "55108", "0", "10.04"]]
+ROWS = [
+    ["variant", "offered", "lost", "at ring", "at FIFO", "Mb/s"],
+    ["napi", "59524", "0", "56516", "0", "6.45"],
+    ["napi-tx-off", "59524", "0", "55108", "0", "10.04"],
+]
 GROUP = {"dropped:": range(3, 5)}
 
 
@@ -36,7 +38,8 @@ def test_without_a_width_all_columns_are_side_by_side(monkeypatch):
         "variant      offered  lost  at ring  at FIFO   Mb/s",
         "---------------------------------------------------",
         "napi           59524     0    56516        0   6.45",
-        "napi-tx-off    59524     0    55108        0  10.04"]
+        "napi-tx-off    59524     0    55108        0  10.04",
+    ]
 
 
 def test_a_wide_table_gives_up_zeros_and_goes_on_below(monkeypatch):
@@ -50,7 +53,8 @@ def test_a_wide_table_gives_up_zeros_and_goes_on_below(monkeypatch):
         "napi           59524     56516   6.45",
         "napi-tx-off    59524     55108  10.04",
         "",
-        "All 0: lost; dropped at FIFO."]
+        "All 0: lost; dropped at FIFO.",
+    ]
     monkeypatch.setenv("COLUMNS", "24")
     assert columns(ROWS, GROUP)[:10] == [
         "variant      offered",
@@ -62,7 +66,8 @@ def test_a_wide_table_gives_up_zeros_and_goes_on_below(monkeypatch):
         "variant       at ring",
         "---------------------",
         "napi            56516",
-        "napi-tx-off     55108"]
+        "napi-tx-off     55108",
+    ]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -72,14 +77,17 @@ def test_every_figure_of_a_random_table_is_there(seed, monkeypatch):
     count, limit = rng.randrange(1, 30), rng.randrange(30, 120)
     monkeypatch.setenv("COLUMNS", str(limit))
     heads = [f"h{number}{'x' * rng.randrange(12)}" for number in range(count)]
-    rows = [[f"key{row}", *(rng.choice(("0", f"{rng.random():.4f}")) for _ in heads)]
-            for row in range(rng.randrange(1, 5))]
+    rows = [
+        [f"key{row}", *(rng.choice(("0", f"{rng.random():.4f}")) for _ in heads)]
+        for row in range(rng.randrange(1, 5))
+    ]
     start = rng.randrange(1, count + 1)
-    lines = columns([["", *heads], *rows],
-                    {"a group:": range(start, rng.randrange(start, count + 1) + 1)})
+    lines = columns(
+        [["", *heads], *rows], {"a group:": range(start, rng.randrange(start, count + 1) + 1)}
+    )
     assert max(map(len, lines)) <= limit
     found, head = {}, []
-    for line in lines[:lines.index("")] if "All 0" in lines[-1] and "" not in lines else lines:
+    for line in lines[: lines.index("")] if "All 0" in lines[-1] and "" not in lines else lines:
         if re.match(r" +h\d", line):
             head = [(word.group(), word.end()) for word in re.finditer(r"\S+", line)]
         elif line.startswith("key"):
@@ -94,8 +102,13 @@ def test_every_figure_of_a_random_table_is_there(seed, monkeypatch):
 
 def test_words_that_are_too_long_go_on_in_the_next_row(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    lines = columns([["", "napi-tx-off through 1000 Mb/s buffer 4096", ""],
-                     ["driver", "123", "the driver: rings, interrupts, and more of it"]], left=True)
+    lines = columns(
+        [
+            ["", "napi-tx-off through 1000 Mb/s buffer 4096", ""],
+            ["driver", "123", "the driver: rings, interrupts, and more of it"],
+        ],
+        left=True,
+    )
     assert max(map(len, lines)) <= 40
     assert " ".join(" ".join(lines).split()).startswith("napi-tx-off through 1000 Mb/s buffer 4096")
 
@@ -129,6 +142,7 @@ def test_progress_stays_in_its_line(monkeypatch, capsys):
 
 # Of the commands ----------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def lab(machine, monkeypatch, tmp_path):
     """All commands that print tables, with the pretended machine."""
@@ -142,15 +156,18 @@ def lab(machine, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("limit", [50, 80])
-@pytest.mark.parametrize("words", [
-    "forward --frame-size 64 --frames 2000",
-    "forward --frame-size 64,1518 --frames 2000 --flows 16 --variant hw-moderated",
-    "tcp --direction in,through --variant napi-tx-128,hw-moderated --user-buffer 4096",
-    "tcp --direction in --variant all --link 10,1000 --profile",
-    "receiver",
-    "strategies --strategy napi-full,hw-moderated --situation ping,50%,urgent",
-    "rfc2544 --test loss,burst --variant napi-tx-128 --load 100,50 --frame-size 64",
-])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "forward --frame-size 64 --frames 2000",
+        "forward --frame-size 64,1518 --frames 2000 --flows 16 --variant hw-moderated",
+        "tcp --direction in,through --variant napi-tx-128,hw-moderated --user-buffer 4096",
+        "tcp --direction in --variant all --link 10,1000 --profile",
+        "receiver",
+        "strategies --strategy napi-full,hw-moderated --situation ping,50%,urgent",
+        "rfc2544 --test loss,burst --variant napi-tx-128 --load 100,50 --frame-size 64",
+    ],
+)
 def test_no_line_is_too_wide(words, limit, lab, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(limit))
     assert lab(words) == 0
@@ -162,7 +179,18 @@ def test_no_line_of_profiles_and_replays_is_too_wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     profiles = [test_attribution.profile()] * 9
     port = results.Port(**{field.name: 12345 for field in dataclasses.fields(results.Port)})
-    replayed = results.Result(results.Trial("napi", None, None, 10, 100), 100_000_000, 1000,
-                              [port, port], {}, 1.0, 0, 0, 1.0, [], delivered=0)
+    replayed = results.Result(
+        results.Trial("napi", None, None, 10, 100),
+        100_000_000,
+        1000,
+        [port, port],
+        {},
+        1.0,
+        0,
+        0,
+        1.0,
+        [],
+        delivered=0,
+    )
     for text in attribution.render(profiles), trial_tables.render_replay(replayed):
         assert max(map(len, text.splitlines())) <= 80

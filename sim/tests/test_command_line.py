@@ -37,228 +37,278 @@ from moderato.toolchain.project import ROOT
 def nothing_runs(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a wrong command got as far as building the machine")
+
     for module in (forward, live, profile, replay, rfc2544, shell, strategies, tcp, timeline):
         monkeypatch.setattr(module, "machine", fail)
 
 
-@pytest.mark.parametrize("words, says", [
-    ("", "COMMAND"),
-    ("froward", "did you mean forward?"),
-    ("help froward", "did you mean forward?"),
-    ("forward --variant orignal", "did you mean original?"),
-    ("forward --variant napi,,tx-off", "unknown variant ''"),
-    ("forward --variant bogus", "known: original, tx-128, tx-off, napi, napi-tx-128, napi-tx-off"),
-    ("forward --frame-size 63", "64 to 1518"),
-    ("forward --frame-size 1519", "64 to 1518"),
-    ("forward --frame-size 64,big", "'big' is not a frame size"),
-    ("forward --harts 3", "invalid choice: 3 (choose from 1, 2)"),
-    ("forward --spread pinned", "add --harts 2"),
-    ("tcp --harts 2 --spread evenly", "invalid choice: 'evenly' (choose from 'common', 'ipi'"),
-    ("forward --harts 2 --spread ipi", "original, tx-128, tx-off receive in interrupts"),
-    ("profile --harts 2 --spread threaded --variant original", "choose a --variant with NAPI"),
-    ("rfc2544 --harts 2 --spread ipi --nic liteeth", "a way of Moderato's driver"),
-    ("forward --harts 2 --spread queues", "add --nic offload"),
-    ("forward --flows 0", "1 to 4096 flows"),
-    ("rfc2544 --flows 5000", "1 to 4096 flows"),
-    ("forward --flows many", "'many' is not a number"),
-    ("forward --load 0", "0.001 to 100 percent"),
-    ("forward --load 100.1", "0.001 to 100 percent"),
-    ("forward --load nan", "0.001 to 100 percent"),
-    ("forward --load full", "'full' is not a number"),
-    ("forward --frames 0", "1 to 100 000 000 frames"),
-    ("forward --frames -5", "1 to 100 000 000 frames"),
-    ("forward --ethtool rx-usecs", "'rx-usecs' is no setting; write ethtool's option"),
-    ("profile --ethtool ''", "is no setting"),
-    ("tcp --ethtool=-C\x07", "is no setting"),
-    ("forward --ethtool=-C'", "is no setting"),
-    ("forward --ethtool=-K" + 400 * "x", "up to 400"),
-    ("forward --ethtool -g", "-g is no option by which ethtool sets something"),
-    ("forward --ethtool --json", "--json is no option by which ethtool sets something"),
-    ("forward --ethtool -G", "'-G' lacks a name or a value; write each name with its value"),
-    ("profile --ethtool", "argument --ethtool: expected one argument"),
-    ("forward --link 99", "10, 100 or 1000"),
-    ("forward --bogus", "--bogus"),
-    ("forward --var napi", "--var"),
-    ("forward --json {tmp}/none/out.json", "none does not exist"),
-    ("forward --json {tmp}", "is a folder"),
-    ("forward --pcap {tmp}/file", "is a file"),
-    ("forward --pcap -", "- is standard output, which takes no folder; name one"),
-    ("verilog --phy mii --sys-clk-freq 75e6 --output -", "- is standard output"),
-    ("replay --variant napi", "--in0"),
-    ("replay --variant napi --in0 {tmp}/none.pcap --out0 {tmp}/0 --out1 {tmp}/1",
-     "none.pcap does not exist"),
-    ("replay --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1", "a --variant is needed"),
-    ("report --results {tmp}/none.jsonl", "none.jsonl does not exist"),
-    ("report --results {tmp}/file,{tmp}", "is a folder"),
-    ("report --output {tmp}/none/report.html", "none does not exist"),
-    ("report --figures {tmp}/file", "is a file"),
-    ("report --profiles {tmp}/file", "is not a folder"),
-    ("shell --variant nappi", "did you mean napi?"),
-    ("forward --nic e1000", "choose from 'moderato', 'offload', 'flows', 'liteeth'"),
-    ("rfc2544 --nic offload", "choose from 'moderato', 'flows', 'liteeth'"),
-    ("bitstream --board versa_ecp5 --nic e1000", "from 'moderato', 'offload', 'flows', 'liteeth'"),
-    ("forward --kernel bogus", "choose from 'normal', 'debug'"),
-    ("rfc2544 --kernel debug", "--kernel"),
-    ("forward --variant napi,xdp --kernel vlan", "needs --kernel xdp, which it takes by itself"),
-    ("profile --variant xdp-fib --harts 2 --spread ipi", "has two polls for a ring"),
-    ("forward --variant napi,flowtable --kernel conntrack", "leave --kernel conntrack out"),
-    ("forward --variant offload --nic offload", "--variant offload needs --nic flows, which it takes"),
-    ("shell --variant xdp", "unknown variant 'xdp'"),
-    ("shell --variant flowtable", "unknown variant 'flowtable'"),
-    ("shell --frame-size 64", "--frame-size is of the frames of --load"),
-    ("shell --load 0", "0.001 to 100 percent"),
-    ("shell --load 5,10", "'5,10' is not a number of percent"),
-    ("shell --hz 300", "choose from 100, 250, 1000"),
-    ("live --variant nappi", "did you mean napi?"),
-    ("live --pace 0", "the pace is 0.0001 to 1000"),
-    ("live --pace fast", "'fast' is not a number"),
-    ("live --until -1", "cycles are counted from 0"),
-    ("live --replay {tmp}/none", "none does not exist"),
-    ("live --replay {tmp}/file -c true", "-c is of a session"),
-    ("live --replay {tmp}/file --record {tmp}/r", "--record is of a session"),
-    ("live --replay {tmp}/file --pace 1", "--pace is of a session"),
-    ("live --replay {tmp}/file --variant napi", "--variant is of a session"),
-    *((f"live --replay {{tmp}}/file --{option}", f"--{option.split()[0]} is of a session, and the "
-       "recording that --replay plays says what ran in it; leave one of them out") for option in (
-           "nic flows", "kernel xdp", "hz 1000", "harts 2", "spread pinned", "memory dram",
-           "clock 84")),
-    ("live --replay {tmp}/file --capture {tmp}/file", "are the same file"),
-    ("live --replay {tmp}/both --capture {tmp}/both.1", "--capture and --replay of box 1 are the same"),
-    ("live --replay {tmp}/both --folded {tmp}/f --capture {tmp}/f.1", "are the same file"),
-    ("live --record -", "- is of this command only"),
-    ("live --json {tmp}/a", "--json is of a session with -c"),
-    ("live --folded {tmp}/a", "--folded is of a --replay"),
-    ("live --from 3", "--from is of --folded"),
-    ("live --boxes 3", "3: a session has 1 box or 2"),
-    ("live --boxes 2", "need a terminal; give a command with -c"),
-    ("live --boxes 2 --nic liteeth -c true", "driver for LiteEth can't"),
-    ("live --boxes 2 --watch -c true", "--watch shows one box"),
-    ("live --scheduler host -c true", "'host' is not a scheduler's address"),
-    ("live --boxes 2 --scheduler host:65536 -c true", "a scheduler's port is 1 to 65535"),
-    ("tcp --scheduler tcp://host:0", "a scheduler's port is 1 to 65535"),
-    ("live --scheduler host:1 -c true", "--scheduler is of two boxes; add --boxes 2"),
-    ("live --boxes 2 --scheduler host:1", "--scheduler has no consoles here; give a command with -c"),
-    ("live --boxes 2 --scheduler host:1 --watch -c true", "--watch is of a box on this machine"),
-    ("live --scheduler host:1 --replay {tmp}/file", "--scheduler is of a session"),
-    ("live --boxes 2 --delay 20001 -c true", "the delay of a wire is 0 to 20000 ns"),
-    ("live --boxes 2 --record {tmp}/a --capture {tmp}/a.1 -c true", "are the same file"),
-    ("live --boxes 2 --record {tmp}/two -c true", "--record of box 1: {tmp}/two.1 is a folder"),
-    ("live --boxes 2 --capture {tmp}/two -c true", "--capture of box 1: {tmp}/two.1 is a folder"),
-    ("live --delay 500 -c true", "--delay is of two boxes; add --boxes 2"),
-    ("live --type1 ls -c true", "--type1 is of two boxes"),
-    ("live --boxes 2 --replay {tmp}/file", "--boxes is of a session"),
-    ("live --replay {tmp}/file --type0 ls", "--type0 is of a session"),
-    ("rfc2544 --test burst --load 5", "--load is of no use to --test burst"),
-    ("rfc2544 --test loss --phases 3", "--phases is of no use to --test loss"),
-    ("rfc2544 --load 5", "--load is of no use to --test throughput,latency"),
-    ("forward --load 1e-9", "0.001 to 100 percent"),
-    ("forward --load 5,200", "0.001 to 100 percent"),
-    ("forward --load ,", "'' is not a number"),
-    ("forward --frames 99999999999", "1 to 100 000 000 frames"),
-    ("forward --frames 1e3", "'1e3' is not a number of frames"),
-    ("forward --frames 100000000 --load 100 --frame-size 64", "add --yes"),
-    ("forward --load 0.001", "add --yes"),
-    ("forward --pcap /proc/x", "can't be written to"),
-    ("forward --json /proc/x", "can't be written to"),
-    ("forward --json {tmp}/loop", "loop"),
-    ("replay --variant napi --in0 /dev/zero --out0 {tmp}/0 --out1 {tmp}/1",
-     "/dev/zero is a device; name a file"),
-    ("replay --variant napi --in0 {tmp}/fifo --out0 {tmp}/0 --out1 {tmp}/1",
-     "fifo is a pipe; name a file"),
-    ("replay --variant napi --in0 {tmp} --out0 {tmp}/0 --out1 {tmp}/1", "is a folder"),
-    ("replay --variant napi --in0 {tmp}/loop --out0 {tmp}/0 --out1 {tmp}/1", "loop is a link"),
-    ("replay --variant napi --in0 {tmp}/file --out0 {tmp}/file --out1 {tmp}/1",
-     "--out0 and --in0 are the same file"),
-    ("replay --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/0",
-     "--out1 and --out0 are the same file"),
-    ("replay --variant napi --in0 {tmp}/file --out0 {tmp}/link --out1 {tmp}/1",
-     "--out0 and --in0 are the same file"),
-    ("replay --variant napi --in0 {tmp}/empty.pcap --out0 {tmp}/0 --out1 {tmp}/1",
-     "has no frames"),
-    ("replay --variant napi --in0 {tmp}/back.pcap --out0 {tmp}/0 --out1 {tmp}/1",
-     "record 2 is 1e+06 us before record 1"),
-    ("replay --variant napi --in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1", "add --yes"),
-    ("forward --json {tmp}/x --pcap {tmp}/x", "--pcap and --json are the same"),
-    ("forward --pcap {tmp}/folder --json {tmp}/folder/../folder", "is a folder"),
-    ("tcp --pcap {tmp}/x --results {tmp}/x", "--pcap and --results are the same"),
-    ("report --results {tmp}/file --figures {tmp}/x --output {tmp}/x",
-     "--figures and --output are the same"),
-    ("report --results {tmp}/file --output {tmp}/file", "--output and --results are the same"),
-    ("report --results {tmp}/file --markdown {tmp}/m --output {tmp}/m",
-     "--markdown and --output are the same"),
-    ("profile --json {tmp}/a --folded {tmp}/a", "are the same file"),
-    ("bitstream", "--board"),
-    ("bitstream --board versa", "did you mean versa_ecp5?"),
-    ("bitstream --board versa_ecp5 --seed x", "'x' is not a seed"),
-    ("bench --frames 3", "--frames"),
-    ("results", "about 3 h 12 min; name fewer with --study, or add --yes"),
-    ("results --study rfc2544", "or add --yes"),
-    ("receiver --results /dev/full", "trials are kept to be read again"),
-    ("tcp --results /dev/null", "trials are kept to be read again"),
-    ("forward --nic liteeth --variant napi", "leave --variant or --nic out"),
-    ("rfc2544 --nic liteeth --variant all", "leave --variant or --nic out"),
-    ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
-    ("replay --nic liteeth --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1",
-     "leave --variant or --nic out"),
-    ("compare a", "are required: B"),
-    ("profile --variant nappi", "did you mean napi?"),
-    ("profile --frame-size 64,512", "'64,512' is not a frame size"),
-    ("profile --seconds 0", "more than 0 and at most 60"),
-    ("forward --clock 39", "40 to 400 MHz"),
-    ("rfc2544 --clock 401", "40 to 400 MHz"),
-    ("shell --clock 82.5", "'82.5' is not a whole number of MHz"),
-    ("tcp --memory sram", "choose from 'ideal', 'dram'"),
-    ("profile --seconds nan", "more than 0 and at most 60"),
-    ("profile --seconds long", "'long' is not a number of seconds"),
-    ("profile --flame-graph {tmp}/none/out.svg", "none does not exist"),
-    ("timeline --variant napi", "--output"),
-    ("timeline --output {tmp}/trace", "a --variant is needed"),
-    ("timeline --variant napi --frames 0 --output {tmp}/trace", "1 to 100 000 000 frames"),
-    ("timeline --variant napi --frames 100000000 --output {tmp}/trace", "add --yes"),
-    ("profile --variant napi --load 0.001", "add --yes"),
-    ("profile --variant napi --seconds 60", "add --yes"),
-    ("rfc2544 --test loss --variant napi --load 100,0.001", "add --yes"),
-    ("rfc2544 --resolution 0.1 --phases 16", "add --yes"),
-    ("rfc2544 --test loss --load 0.1,0.2,0.3", "add --yes"),
-    ("rfc2544 --results -", "trials are kept to be read again"),
-    ("rfc2544 --results /dev/null", "trials are kept to be read again"),
-    ("strategies --results /dev/stdout", "trials are kept to be read again"),
-    ("strategies --json {tmp}/a --results {tmp}/a", "--json and --results are the same file"),
-    ("strategies --json {tmp}/link --results {tmp}/file", "--json and --results are the same"),
-    ("strategies --strategy napy", "did you mean napi?"),
-    ("strategies --situation 10", "did you mean 10%?"),
-    ("strategies --strategy napi --situation urgent", "nothing to run: urgent is for napi-full"),
-    ("strategies --frame-size 64,512", "'64,512' is not a frame size"),
-    ("node {tmp}/none", "none does not exist"),
-    ("node {tmp}/file --phy a --speed 10", "not allowed with"),
-    ("mutate --jobs 0", "'0' is not a number of mutants"),
-    ("mutate --only (", "'(' is no regular expression"),
-    ("area --seed x", "'x' is not a seed"),
-    ("cpus 4", "unrecognized arguments: 4"),
-    ("example litex-sam", "choose from"),
-    ("example litex-sim", "litex-sim needs FOLDER: moderato example litex-sim FOLDER"),
-    ("example litex-sim a b", "leave b out"),
-    ("example litex-boards", "litex-boards needs TARGET"),
-    ("example litex-boards --build", "litex-boards needs TARGET"),
-    ("example linux-smp fast", "leave fast out"),
-    ("verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --segment",
-     "--segment needs --gather and --tx-checksum."),
-    ("verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --flow-nat", "--flow-nat needs --flows."),
-    ("verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --max-frames 3", "--max-frames must be 5"),
-    ("verilog --phy mii --sys-clk-freq 1e6 --output {tmp}", "--sys-clk-freq must be"),
-    ("verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --jumbo --rx-fifo-order 11",
-     "leave --rx-fifo-order 11 out"),
-    ("verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --tx-fifo-order 13 --jumbo",
-     "leave --tx-fifo-order 13 out"),
-    ("tcp --bytes 1073741824 --connections 64", "give less of --bytes, --connections or --variant"),
-    ("receiver --user-buffer 1073741824", "give less of --user-buffer, or add --yes"),
-    ("tcp --off tso,rx-gro-hw", "--off rx-gro-hw is of a MAC that has it; add --nic offload"),
-    ("tcp --off rx --nic flows", "add --nic offload"),
-    ("tcp --off tso --nic liteeth", "leave --off or --nic out"),
-    ("node {tmp}/file", "file: it is no csr.json; name the one that LiteX's builder writes"),
-    ("node {tmp}/binary", "it is no csr.json"),
-    ("node {tmp}/damaged", "damaged: it is damaged ('NoneType'"),
-])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("", "COMMAND"),
+        ("froward", "did you mean forward?"),
+        ("help froward", "did you mean forward?"),
+        ("forward --variant orignal", "did you mean original?"),
+        ("forward --variant napi,,tx-off", "unknown variant ''"),
+        ("forward --variant bogus", "known: original, tx-128, tx-off, napi, napi-tx-128, napi-tx-off"),
+        ("forward --frame-size 63", "64 to 1518"),
+        ("forward --frame-size 1519", "64 to 1518"),
+        ("forward --frame-size 64,big", "'big' is not a frame size"),
+        ("forward --harts 3", "invalid choice: 3 (choose from 1, 2)"),
+        ("forward --spread pinned", "add --harts 2"),
+        ("tcp --harts 2 --spread evenly", "invalid choice: 'evenly' (choose from 'common', 'ipi'"),
+        ("forward --harts 2 --spread ipi", "original, tx-128, tx-off receive in interrupts"),
+        ("profile --harts 2 --spread threaded --variant original", "choose a --variant with NAPI"),
+        ("rfc2544 --harts 2 --spread ipi --nic liteeth", "a way of Moderato's driver"),
+        ("forward --harts 2 --spread queues", "add --nic offload"),
+        ("forward --flows 0", "1 to 4096 flows"),
+        ("rfc2544 --flows 5000", "1 to 4096 flows"),
+        ("forward --flows many", "'many' is not a number"),
+        ("forward --load 0", "0.001 to 100 percent"),
+        ("forward --load 100.1", "0.001 to 100 percent"),
+        ("forward --load nan", "0.001 to 100 percent"),
+        ("forward --load full", "'full' is not a number"),
+        ("forward --frames 0", "1 to 100 000 000 frames"),
+        ("forward --frames -5", "1 to 100 000 000 frames"),
+        ("forward --ethtool rx-usecs", "'rx-usecs' is no setting; write ethtool's option"),
+        ("profile --ethtool ''", "is no setting"),
+        ("tcp --ethtool=-C\x07", "is no setting"),
+        ("forward --ethtool=-C'", "is no setting"),
+        ("forward --ethtool=-K" + 400 * "x", "up to 400"),
+        ("forward --ethtool -g", "-g is no option by which ethtool sets something"),
+        ("forward --ethtool --json", "--json is no option by which ethtool sets something"),
+        ("forward --ethtool -G", "'-G' lacks a name or a value; write each name with its value"),
+        ("profile --ethtool", "argument --ethtool: expected one argument"),
+        ("forward --link 99", "10, 100 or 1000"),
+        ("forward --bogus", "--bogus"),
+        ("forward --var napi", "--var"),
+        ("forward --json {tmp}/none/out.json", "none does not exist"),
+        ("forward --json {tmp}", "is a folder"),
+        ("forward --pcap {tmp}/file", "is a file"),
+        ("forward --pcap -", "- is standard output, which takes no folder; name one"),
+        ("verilog --phy mii --sys-clk-freq 75e6 --output -", "- is standard output"),
+        ("replay --variant napi", "--in0"),
+        (
+            "replay --variant napi --in0 {tmp}/none.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+            "none.pcap does not exist",
+        ),
+        ("replay --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1", "a --variant is needed"),
+        ("report --results {tmp}/none.jsonl", "none.jsonl does not exist"),
+        ("report --results {tmp}/file,{tmp}", "is a folder"),
+        ("report --output {tmp}/none/report.html", "none does not exist"),
+        ("report --figures {tmp}/file", "is a file"),
+        ("report --profiles {tmp}/file", "is not a folder"),
+        ("shell --variant nappi", "did you mean napi?"),
+        ("forward --nic e1000", "choose from 'moderato', 'offload', 'flows', 'liteeth'"),
+        ("rfc2544 --nic offload", "choose from 'moderato', 'flows', 'liteeth'"),
+        ("bitstream --board versa_ecp5 --nic e1000", "from 'moderato', 'offload', 'flows', 'liteeth'"),
+        ("forward --kernel bogus", "choose from 'normal', 'debug'"),
+        ("rfc2544 --kernel debug", "--kernel"),
+        ("forward --variant napi,xdp --kernel vlan", "needs --kernel xdp, which it takes by itself"),
+        ("profile --variant xdp-fib --harts 2 --spread ipi", "has two polls for a ring"),
+        ("forward --variant napi,flowtable --kernel conntrack", "leave --kernel conntrack out"),
+        (
+            "forward --variant offload --nic offload",
+            "--variant offload needs --nic flows, which it takes",
+        ),
+        ("shell --variant xdp", "unknown variant 'xdp'"),
+        ("shell --variant flowtable", "unknown variant 'flowtable'"),
+        ("shell --frame-size 64", "--frame-size is of the frames of --load"),
+        ("shell --load 0", "0.001 to 100 percent"),
+        ("shell --load 5,10", "'5,10' is not a number of percent"),
+        ("shell --hz 300", "choose from 100, 250, 1000"),
+        ("live --variant nappi", "did you mean napi?"),
+        ("live --pace 0", "the pace is 0.0001 to 1000"),
+        ("live --pace fast", "'fast' is not a number"),
+        ("live --until -1", "cycles are counted from 0"),
+        ("live --replay {tmp}/none", "none does not exist"),
+        ("live --replay {tmp}/file -c true", "-c is of a session"),
+        ("live --replay {tmp}/file --record {tmp}/r", "--record is of a session"),
+        ("live --replay {tmp}/file --pace 1", "--pace is of a session"),
+        ("live --replay {tmp}/file --variant napi", "--variant is of a session"),
+        *(
+            (
+                f"live --replay {{tmp}}/file --{option}",
+                f"--{option.split()[0]} is of a session, and the "
+                "recording that --replay plays says what ran in it; leave one of them out",
+            )
+            for option in (
+                "nic flows",
+                "kernel xdp",
+                "hz 1000",
+                "harts 2",
+                "spread pinned",
+                "memory dram",
+                "clock 84",
+            )
+        ),
+        ("live --replay {tmp}/file --capture {tmp}/file", "are the same file"),
+        (
+            "live --replay {tmp}/both --capture {tmp}/both.1",
+            "--capture and --replay of box 1 are the same",
+        ),
+        ("live --replay {tmp}/both --folded {tmp}/f --capture {tmp}/f.1", "are the same file"),
+        ("live --record -", "- is of this command only"),
+        ("live --json {tmp}/a", "--json is of a session with -c"),
+        ("live --folded {tmp}/a", "--folded is of a --replay"),
+        ("live --from 3", "--from is of --folded"),
+        ("live --boxes 3", "3: a session has 1 box or 2"),
+        ("live --boxes 2", "need a terminal; give a command with -c"),
+        ("live --boxes 2 --nic liteeth -c true", "driver for LiteEth can't"),
+        ("live --boxes 2 --watch -c true", "--watch shows one box"),
+        ("live --scheduler host -c true", "'host' is not a scheduler's address"),
+        ("live --boxes 2 --scheduler host:65536 -c true", "a scheduler's port is 1 to 65535"),
+        ("tcp --scheduler tcp://host:0", "a scheduler's port is 1 to 65535"),
+        ("live --scheduler host:1 -c true", "--scheduler is of two boxes; add --boxes 2"),
+        (
+            "live --boxes 2 --scheduler host:1",
+            "--scheduler has no consoles here; give a command with -c",
+        ),
+        ("live --boxes 2 --scheduler host:1 --watch -c true", "--watch is of a box on this machine"),
+        ("live --scheduler host:1 --replay {tmp}/file", "--scheduler is of a session"),
+        ("live --boxes 2 --delay 20001 -c true", "the delay of a wire is 0 to 20000 ns"),
+        ("live --boxes 2 --record {tmp}/a --capture {tmp}/a.1 -c true", "are the same file"),
+        ("live --boxes 2 --record {tmp}/two -c true", "--record of box 1: {tmp}/two.1 is a folder"),
+        ("live --boxes 2 --capture {tmp}/two -c true", "--capture of box 1: {tmp}/two.1 is a folder"),
+        ("live --delay 500 -c true", "--delay is of two boxes; add --boxes 2"),
+        ("live --type1 ls -c true", "--type1 is of two boxes"),
+        ("live --boxes 2 --replay {tmp}/file", "--boxes is of a session"),
+        ("live --replay {tmp}/file --type0 ls", "--type0 is of a session"),
+        ("rfc2544 --test burst --load 5", "--load is of no use to --test burst"),
+        ("rfc2544 --test loss --phases 3", "--phases is of no use to --test loss"),
+        ("rfc2544 --load 5", "--load is of no use to --test throughput,latency"),
+        ("forward --load 1e-9", "0.001 to 100 percent"),
+        ("forward --load 5,200", "0.001 to 100 percent"),
+        ("forward --load ,", "'' is not a number"),
+        ("forward --frames 99999999999", "1 to 100 000 000 frames"),
+        ("forward --frames 1e3", "'1e3' is not a number of frames"),
+        ("forward --frames 100000000 --load 100 --frame-size 64", "add --yes"),
+        ("forward --load 0.001", "add --yes"),
+        ("forward --pcap /proc/x", "can't be written to"),
+        ("forward --json /proc/x", "can't be written to"),
+        ("forward --json {tmp}/loop", "loop"),
+        (
+            "replay --variant napi --in0 /dev/zero --out0 {tmp}/0 --out1 {tmp}/1",
+            "/dev/zero is a device; name a file",
+        ),
+        (
+            "replay --variant napi --in0 {tmp}/fifo --out0 {tmp}/0 --out1 {tmp}/1",
+            "fifo is a pipe; name a file",
+        ),
+        ("replay --variant napi --in0 {tmp} --out0 {tmp}/0 --out1 {tmp}/1", "is a folder"),
+        ("replay --variant napi --in0 {tmp}/loop --out0 {tmp}/0 --out1 {tmp}/1", "loop is a link"),
+        (
+            "replay --variant napi --in0 {tmp}/file --out0 {tmp}/file --out1 {tmp}/1",
+            "--out0 and --in0 are the same file",
+        ),
+        (
+            "replay --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/0",
+            "--out1 and --out0 are the same file",
+        ),
+        (
+            "replay --variant napi --in0 {tmp}/file --out0 {tmp}/link --out1 {tmp}/1",
+            "--out0 and --in0 are the same file",
+        ),
+        ("replay --variant napi --in0 {tmp}/empty.pcap --out0 {tmp}/0 --out1 {tmp}/1", "has no frames"),
+        (
+            "replay --variant napi --in0 {tmp}/back.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+            "record 2 is 1e+06 us before record 1",
+        ),
+        ("replay --variant napi --in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1", "add --yes"),
+        ("forward --json {tmp}/x --pcap {tmp}/x", "--pcap and --json are the same"),
+        ("forward --pcap {tmp}/folder --json {tmp}/folder/../folder", "is a folder"),
+        ("tcp --pcap {tmp}/x --results {tmp}/x", "--pcap and --results are the same"),
+        (
+            "report --results {tmp}/file --figures {tmp}/x --output {tmp}/x",
+            "--figures and --output are the same",
+        ),
+        ("report --results {tmp}/file --output {tmp}/file", "--output and --results are the same"),
+        (
+            "report --results {tmp}/file --markdown {tmp}/m --output {tmp}/m",
+            "--markdown and --output are the same",
+        ),
+        ("profile --json {tmp}/a --folded {tmp}/a", "are the same file"),
+        ("bitstream", "--board"),
+        ("bitstream --board versa", "did you mean versa_ecp5?"),
+        ("bitstream --board versa_ecp5 --seed x", "'x' is not a seed"),
+        ("bench --frames 3", "--frames"),
+        ("results", "about 3 h 12 min; name fewer with --study, or add --yes"),
+        ("results --study rfc2544", "or add --yes"),
+        ("receiver --results /dev/full", "trials are kept to be read again"),
+        ("tcp --results /dev/null", "trials are kept to be read again"),
+        ("forward --nic liteeth --variant napi", "leave --variant or --nic out"),
+        ("rfc2544 --nic liteeth --variant all", "leave --variant or --nic out"),
+        ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
+        (
+            "replay --nic liteeth --variant napi --in0 {tmp}/file --out0 {tmp}/0 --out1 {tmp}/1",
+            "leave --variant or --nic out",
+        ),
+        ("compare a", "are required: B"),
+        ("profile --variant nappi", "did you mean napi?"),
+        ("profile --frame-size 64,512", "'64,512' is not a frame size"),
+        ("profile --seconds 0", "more than 0 and at most 60"),
+        ("forward --clock 39", "40 to 400 MHz"),
+        ("rfc2544 --clock 401", "40 to 400 MHz"),
+        ("shell --clock 82.5", "'82.5' is not a whole number of MHz"),
+        ("tcp --memory sram", "choose from 'ideal', 'dram'"),
+        ("profile --seconds nan", "more than 0 and at most 60"),
+        ("profile --seconds long", "'long' is not a number of seconds"),
+        ("profile --flame-graph {tmp}/none/out.svg", "none does not exist"),
+        ("timeline --variant napi", "--output"),
+        ("timeline --output {tmp}/trace", "a --variant is needed"),
+        ("timeline --variant napi --frames 0 --output {tmp}/trace", "1 to 100 000 000 frames"),
+        ("timeline --variant napi --frames 100000000 --output {tmp}/trace", "add --yes"),
+        ("profile --variant napi --load 0.001", "add --yes"),
+        ("profile --variant napi --seconds 60", "add --yes"),
+        ("rfc2544 --test loss --variant napi --load 100,0.001", "add --yes"),
+        ("rfc2544 --resolution 0.1 --phases 16", "add --yes"),
+        ("rfc2544 --test loss --load 0.1,0.2,0.3", "add --yes"),
+        ("rfc2544 --results -", "trials are kept to be read again"),
+        ("rfc2544 --results /dev/null", "trials are kept to be read again"),
+        ("strategies --results /dev/stdout", "trials are kept to be read again"),
+        ("strategies --json {tmp}/a --results {tmp}/a", "--json and --results are the same file"),
+        ("strategies --json {tmp}/link --results {tmp}/file", "--json and --results are the same"),
+        ("strategies --strategy napy", "did you mean napi?"),
+        ("strategies --situation 10", "did you mean 10%?"),
+        ("strategies --strategy napi --situation urgent", "nothing to run: urgent is for napi-full"),
+        ("strategies --frame-size 64,512", "'64,512' is not a frame size"),
+        ("node {tmp}/none", "none does not exist"),
+        ("node {tmp}/file --phy a --speed 10", "not allowed with"),
+        ("mutate --jobs 0", "'0' is not a number of mutants"),
+        ("mutate --only (", "'(' is no regular expression"),
+        ("area --seed x", "'x' is not a seed"),
+        ("cpus 4", "unrecognized arguments: 4"),
+        ("example litex-sam", "choose from"),
+        ("example litex-sim", "litex-sim needs FOLDER: moderato example litex-sim FOLDER"),
+        ("example litex-sim a b", "leave b out"),
+        ("example litex-boards", "litex-boards needs TARGET"),
+        ("example litex-boards --build", "litex-boards needs TARGET"),
+        ("example linux-smp fast", "leave fast out"),
+        (
+            "verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --segment",
+            "--segment needs --gather and --tx-checksum.",
+        ),
+        ("verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --flow-nat", "--flow-nat needs --flows."),
+        ("verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --max-frames 3", "--max-frames must be 5"),
+        ("verilog --phy mii --sys-clk-freq 1e6 --output {tmp}", "--sys-clk-freq must be"),
+        (
+            "verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --jumbo --rx-fifo-order 11",
+            "leave --rx-fifo-order 11 out",
+        ),
+        (
+            "verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --tx-fifo-order 13 --jumbo",
+            "leave --tx-fifo-order 13 out",
+        ),
+        ("tcp --bytes 1073741824 --connections 64", "give less of --bytes, --connections or --variant"),
+        ("receiver --user-buffer 1073741824", "give less of --user-buffer, or add --yes"),
+        ("tcp --off tso,rx-gro-hw", "--off rx-gro-hw is of a MAC that has it; add --nic offload"),
+        ("tcp --off rx --nic flows", "add --nic offload"),
+        ("tcp --off tso --nic liteeth", "leave --off or --nic out"),
+        ("node {tmp}/file", "file: it is no csr.json; name the one that LiteX's builder writes"),
+        ("node {tmp}/binary", "it is no csr.json"),
+        ("node {tmp}/damaged", "damaged: it is damaged ('NoneType'"),
+    ],
+)
 def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "file").touch()
     for recording in ("both", "both.1"):
@@ -272,10 +322,12 @@ def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "folder").mkdir()
     (tmp_path / "two.1").mkdir()
     (tmp_path / "empty.pcap").write_bytes(head)
-    (tmp_path / "long.pcap").write_bytes(head + b"".join(
-        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 720_001)))
-    (tmp_path / "back.pcap").write_bytes(head + b"".join(
-        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (2, 1)))
+    (tmp_path / "long.pcap").write_bytes(
+        head + b"".join(struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 720_001))
+    )
+    (tmp_path / "back.pcap").write_bytes(
+        head + b"".join(struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (2, 1))
+    )
     assert cli.main(words.format(tmp=tmp_path).split()) == 2
     output = capsys.readouterr()
     assert output.out == "" and says.format(tmp=tmp_path) in output.err
@@ -287,8 +339,9 @@ def test_wrong_command(words, says, tmp_path, capsys):
 
 
 # What is refused when a command runs: what takes hours, what a file holds, and what needs the packages.
-LATER = re.compile("add --yes|has no frames|record 2 is|nothing to run|sys-clk-freq must|no csr.json|"
-                   "it is damaged")
+LATER = re.compile(
+    "add --yes|has no frames|record 2 is|nothing to run|sys-clk-freq must|no csr.json|it is damaged"
+)
 
 
 def having(option: str) -> list[str]:
@@ -343,16 +396,28 @@ def require_command(words: str):
 
 # What takes hours, of each command that asks for --yes.
 HOURS = {
-    "tcp": "--bytes 1073741824 --connections 64", "receiver": "--user-buffer 1073741824",
-    "forward": "--load 0.001", "profile": "--seconds 60", "results": "", "rfc2544": "--test loss "
-    "--load 0.1,0.2", "replay": "--in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1",
-    "timeline": "--frames 100000000 --output {tmp}/t"}
+    "tcp": "--bytes 1073741824 --connections 64",
+    "receiver": "--user-buffer 1073741824",
+    "forward": "--load 0.001",
+    "profile": "--seconds 60",
+    "results": "",
+    "rfc2544": "--test loss --load 0.1,0.2",
+    "replay": "--in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+    "timeline": "--frames 100000000 --output {tmp}/t",
+}
 
 
-@pytest.mark.parametrize("setting, says", [
-    ("-C rx-usecs 50", None), ("--set-priv-flags rx-napi on", None), ("-s autoneg", None),
-    ("-C rx-usecs 50 tx-usecs", "lacks a name or a value"), ("-C eth0 rx-usecs 50", "leave eth0 out"),
-    ("--show-ring", "is no option by which ethtool sets something")])
+@pytest.mark.parametrize(
+    "setting, says",
+    [
+        ("-C rx-usecs 50", None),
+        ("--set-priv-flags rx-napi on", None),
+        ("-s autoneg", None),
+        ("-C rx-usecs 50 tx-usecs", "lacks a name or a value"),
+        ("-C eth0 rx-usecs 50", "leave eth0 out"),
+        ("--show-ring", "is no option by which ethtool sets something"),
+    ],
+)
 def test_settings_of_ethtool(setting, says):
     """As two words and as one."""
     for words in (["--ethtool", setting], [f"--ethtool={setting}"]):
@@ -364,8 +429,7 @@ def test_settings_of_ethtool(setting, says):
 
 
 def test_hours_have_to_be_wanted():
-    asking = {name for name in commands.NAMES
-              if "--yes" in cli.parser(name)._option_string_actions}
+    asking = {name for name in commands.NAMES if "--yes" in cli.parser(name)._option_string_actions}
     assert asking == set(HOURS)
 
 
@@ -373,8 +437,9 @@ def test_hours_have_to_be_wanted():
 def test_advice_of_what_takes_hours(name, tmp_path, capsys):
     """Said in places that several commands share, with the options of this one."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
-    (tmp_path / "long.pcap").write_bytes(head + b"".join(
-        struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 720_001)))
+    (tmp_path / "long.pcap").write_bytes(
+        head + b"".join(struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 720_001))
+    )
     variant = "--variant napi" * ("--variant" in cli.parser(name)._option_string_actions)
     assert cli.main(f"{name} {variant} {HOURS[name].format(tmp=tmp_path)}".split()) == 2
     error = capsys.readouterr().err
@@ -384,12 +449,19 @@ def test_advice_of_what_takes_hours(name, tmp_path, capsys):
 
 def test_commands_in_messages_are_there():
     """In every text of the project's programs."""
-    texts = [node.value for folder in ("sim", "soc", "toolchain", "boards", "integrate", "gateware", "cocotb-tests")
-             for file in (ROOT / folder).rglob("*.py") if "tests" not in file.parts
-             for node in ast.walk(ast.parse(file.read_text()))
-             if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    found = [command for text in texts
-             for command in re.findall(r"`(?:\./)?moderato ([a-z0-9][^`{…]*)`", text)]
+    texts = [
+        node.value
+        for folder in ("sim", "soc", "toolchain", "boards", "integrate", "gateware", "cocotb-tests")
+        for file in (ROOT / folder).rglob("*.py")
+        if "tests" not in file.parts
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    found = [
+        command
+        for text in texts
+        for command in re.findall(r"`(?:\./)?moderato ([a-z0-9][^`{…]*)`", text)
+    ]
     assert len(found) > 10
     for command in found:
         require_command(command)
@@ -404,21 +476,37 @@ def outputs_of(name: str) -> list[str]:
 def inputs_of(name: str) -> list[str]:
     """Options of a command that name what it reads, and positional arguments that do."""
     kinds = {files.input_file, files.input_files, files.input_folder, files.kept_file}
-    return [*(["A", "B"] if name == "compare" else []),  # which may be commits, too
-            *(action.option_strings[0] if action.option_strings else action.dest
-              for action in cli.parser(name)._actions if action.type in kinds)]
+    return [
+        *(["A", "B"] if name == "compare" else []),  # which may be commits, too
+        *(
+            action.option_strings[0] if action.option_strings else action.dest
+            for action in cli.parser(name)._actions
+            if action.type in kinds
+        ),
+    ]
 
 
-REQUIRED = {"replay": "--variant napi --in0 {tmp}/a.pcap --out0 {tmp}/0 --out1 {tmp}/1",
-            "report": "--results {tmp}/a.pcap", "results": "--study harts",
-            "bitstream": "--board versa_ecp5", "timeline": "--variant napi --output {tmp}/t",
-            "series": "--output {tmp}/series", "compare": "a b", "node": "{tmp}/a.pcap",
-            "verilog": "--phy mii --sys-clk-freq 75e6 --output {tmp}/v"}
+REQUIRED = {
+    "replay": "--variant napi --in0 {tmp}/a.pcap --out0 {tmp}/0 --out1 {tmp}/1",
+    "report": "--results {tmp}/a.pcap",
+    "results": "--study harts",
+    "bitstream": "--board versa_ecp5",
+    "timeline": "--variant napi --output {tmp}/t",
+    "series": "--output {tmp}/series",
+    "compare": "a b",
+    "node": "{tmp}/a.pcap",
+    "verilog": "--phy mii --sys-clk-freq 75e6 --output {tmp}/v",
+}
 
 
-@pytest.mark.parametrize("name, one, other", [
-    (name, one, other) for name in commands.NAMES
-    for one, other in itertools.combinations(outputs_of(name), 2)])
+@pytest.mark.parametrize(
+    "name, one, other",
+    [
+        (name, one, other)
+        for name in commands.NAMES
+        for one, other in itertools.combinations(outputs_of(name), 2)
+    ],
+)
 def test_no_two_results_have_one_path(name, one, other, tmp_path, capsys):
     """Refused before anything is installed for it, whichever kinds they are."""
     (tmp_path / "a.pcap").touch()
@@ -437,10 +525,15 @@ def takes(name: str, option: str, word: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name, one, other", [
-    (name, one, other) for name in commands.NAMES
-    for one, other in itertools.combinations(outputs_of(name), 2)
-    if takes(name, one, "-") and takes(name, other, "-")])
+@pytest.mark.parametrize(
+    "name, one, other",
+    [
+        (name, one, other)
+        for name in commands.NAMES
+        for one, other in itertools.combinations(outputs_of(name), 2)
+        if takes(name, one, "-") and takes(name, other, "-")
+    ],
+)
 @pytest.mark.parametrize("place", ["-", "/dev/stdout", "/dev/fd/1", "{tmp}/pipe"])
 def test_no_two_results_go_into_one_stream(name, one, other, place, tmp_path):
     """One would stand behind the other in it, where nobody can tell them apart."""
@@ -453,14 +546,23 @@ def test_no_two_results_go_into_one_stream(name, one, other, place, tmp_path):
 
 
 def test_what_nobody_reads_may_be_named_twice():
-    for words in ("profile --json /dev/null --folded /dev/null",
-                  "profile --json - --folded /dev/stderr"):
+    for words in (
+        "profile --json /dev/null --folded /dev/null",
+        "profile --json - --folded /dev/stderr",
+    ):
         cli.parse(words.split())
 
 
-@pytest.mark.parametrize("name, one, other", [
-    (name, one, other) for name in commands.NAMES for one in inputs_of(name)
-    for other in outputs_of(name) if one != other])
+@pytest.mark.parametrize(
+    "name, one, other",
+    [
+        (name, one, other)
+        for name in commands.NAMES
+        for one in inputs_of(name)
+        for other in outputs_of(name)
+        if one != other
+    ],
+)
 @pytest.mark.parametrize("as_named", ["{tmp}/in", "{tmp}/folder/../in", "{tmp}/link"])
 def test_no_result_takes_the_place_of_what_is_read(name, one, other, as_named, tmp_path):
     """By whichever name; in the folder that is read, too."""
@@ -489,9 +591,21 @@ def test_no_result_takes_the_place_of_what_is_read(name, one, other, as_named, t
 def test_standard_input_is_the_file_behind_it(tmp_path):
     (tmp_path / "a").write_text("[]")
     with open(tmp_path / "a") as opened:
-        ended = subprocess.run([sys.executable, "-m", "moderato.sim.lab.cli", "compare", "/dev/stdin",
-                                tmp_path / "a", "--json", tmp_path / "a"], stdin=opened, text=True,
-                               capture_output=True)
+        ended = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "moderato.sim.lab.cli",
+                "compare",
+                "/dev/stdin",
+                tmp_path / "a",
+                "--json",
+                tmp_path / "a",
+            ],
+            stdin=opened,
+            text=True,
+            capture_output=True,
+        )
     assert ended.returncode == 2 and "--json and A are the same file" in ended.stderr
 
 
@@ -501,6 +615,7 @@ def test_usage_is_complete(name):
     usage = parser.format_usage()
     for option in parser._option_string_actions:
         assert option == "--help" or re.search(rf"{option}\b", usage), option
+
 
 WANTED = {"--folded": "--replay {tmp}/a.pcap", "--json": "-c true"}  # by options of `live`
 
@@ -513,8 +628,14 @@ def test_paths_are_octets(name, tmp_path):
         pass
     os.mkdir(path + b"d")
     octets = {files.input_folder: path + b"d", files.output_folder: path + b"d"}
-    kinds = {*octets, files.input_file, files.input_files, files.output_file, files.kept_file,
-             files.streamed_file}
+    kinds = {
+        *octets,
+        files.input_file,
+        files.input_files,
+        files.output_file,
+        files.kept_file,
+        files.streamed_file,
+    }
     base = REQUIRED.get(name, "").format(tmp=tmp_path).split()
     (tmp_path / "a.pcap").touch()
     for action in cli.parser(name)._actions:
@@ -533,8 +654,15 @@ def test_paths_are_octets(name, tmp_path):
                 cli.parse(words)
 
 
-@pytest.mark.parametrize("words", ["--help", "-h", "help", *(
-    form.format(name) for name in commands.NAMES for form in ("{} --help", "help {}"))])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--help",
+        "-h",
+        "help",
+        *(form.format(name) for name in commands.NAMES for form in ("{} --help", "help {}")),
+    ],
+)
 def test_help(words, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as ended:
@@ -547,9 +675,16 @@ def test_help(words, capsys, monkeypatch):
     assert max(map(len, examples.splitlines()), default=0) <= 100
 
 
-@pytest.mark.parametrize("words", [
-    "forward --load 0 --help", "replay --variant nappi --in0 none -h", "bitstream --board x --help",
-    "forward --json . --help", "help replay --out0"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "forward --load 0 --help",
+        "replay --variant nappi --in0 none -h",
+        "bitstream --board x --help",
+        "forward --json . --help",
+        "help replay --out0",
+    ],
+)
 def test_help_comes_first(words, capsys):
     """Whatever else is wrong: who asks for help needs it."""
     with pytest.raises(SystemExit) as ended:
@@ -585,27 +720,38 @@ def test_what_forwards_past_the_stack_is_chosen_last():
 
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_help_says_what_nic_and_variant_are_by_default(name):
-    said = {option: " ".join((action.help or "").split())
-            for action in cli.parser(name)._actions for option in action.option_strings}
+    said = {
+        option: " ".join((action.help or "").split())
+        for action in cli.parser(name)._actions
+        for option in action.option_strings
+    }
     assert "(default: moderato)" in said.get("--nic", "(default: moderato)")
     assert re.search(r"default: |\(needed", said.get("--variant", "default: "))
 
 
 def test_help_imports_nothing_heavy():
     """What is not of Python itself, and takes a second."""
-    program = ("import sys; from moderato.sim.lab import cli, commands\n"
-               "for name in commands.NAMES: cli.parser(name).format_help()\n"
-               "print(*sys.modules)")
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                            check=True)
+    program = (
+        "import sys; from moderato.sim.lab import cli, commands\n"
+        "for name in commands.NAMES: cli.parser(name).format_help()\n"
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"dask", "litex", "matplotlib", "migen", "numpy", "scapy"} & set(loaded.stdout.split())
 
 
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_examples_are_right(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in ("mine.jsonl", "in.pcap", "in.pcapng", "forward.json", "tcp.json", "csr.json",
-                 "session"):
+    for file in (
+        "mine.jsonl",
+        "in.pcap",
+        "in.pcapng",
+        "forward.json",
+        "tcp.json",
+        "csr.json",
+        "session",
+    ):
         (tmp_path / file).touch()
     for example in cli.command(name).EXAMPLES:
         assert cli.parse([name, *shlex.split(example)]).run is cli.command(name).run
@@ -618,12 +764,21 @@ def test_version(words, capsys):
     assert capsys.readouterr().out == f"moderato {project.title()}\n"
 
 
-@pytest.mark.parametrize("words, says", [
-    ("--help", "usage: moderato COMMAND"), ("help forward", "usage: moderato forward"),
-    ("shell --help", "usage: moderato shell"), ("test --help", "takes pytest's"),
-    ("setup --help", "Installs"), ("help test", "takes pytest's"), ("--version", "moderato "),
-    ("about", "build cache"),
-    ("example test --help", "usage: moderato example"), ("verilog -h", "usage: moderato verilog")])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("--help", "usage: moderato COMMAND"),
+        ("help forward", "usage: moderato forward"),
+        ("shell --help", "usage: moderato shell"),
+        ("test --help", "takes pytest's"),
+        ("setup --help", "Installs"),
+        ("help test", "takes pytest's"),
+        ("--version", "moderato "),
+        ("about", "build cache"),
+        ("example test --help", "usage: moderato example"),
+        ("verilog -h", "usage: moderato verilog"),
+    ],
+)
 def test_launcher_s_help_installs_nothing(words, says, tmp_path):
     clone = bare_clone(tmp_path)
     shown = launch(clone, words)
@@ -632,16 +787,25 @@ def test_launcher_s_help_installs_nothing(words, says, tmp_path):
     assert not (clone / ".venv").exists()
 
 
-@pytest.mark.parametrize("words, says", [
-    ("", "a COMMAND is needed"), ("froward", "did you mean forward?"),
-    ("forward --load 0", "0.001 to 100 percent"), ("timeline --variant napi", "--output"),
-    ("bitstream", "--board"), ("bitstream --board colorlight_5a_75b --harts 2", "leave --harts out"),
-    ("verilog --phy mii --sys-clk-freq 1e8 --merge --output out", "--merge needs --rx-checksum"),
-    ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
-    ("tcp --program nuttcp", "add --direction out"), ("live --delay 500 -c true", "add --boxes 2"),
-    ("rfc2544 --load 5", "--load is of no use"), ("forward --spread pinned", "add --harts 2"),
-    ("example litex-sim", "needs FOLDER"),
-    ("example test", "invalid choice: 'test'")])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("", "a COMMAND is needed"),
+        ("froward", "did you mean forward?"),
+        ("forward --load 0", "0.001 to 100 percent"),
+        ("timeline --variant napi", "--output"),
+        ("bitstream", "--board"),
+        ("bitstream --board colorlight_5a_75b --harts 2", "leave --harts out"),
+        ("verilog --phy mii --sys-clk-freq 1e8 --merge --output out", "--merge needs --rx-checksum"),
+        ("shell --nic liteeth --variant napi", "leave --variant or --nic out"),
+        ("tcp --program nuttcp", "add --direction out"),
+        ("live --delay 500 -c true", "add --boxes 2"),
+        ("rfc2544 --load 5", "--load is of no use"),
+        ("forward --spread pinned", "add --harts 2"),
+        ("example litex-sim", "needs FOLDER"),
+        ("example test", "invalid choice: 'test'"),
+    ],
+)
 @pytest.mark.parametrize("before", ["nothing", "all but a board's tools"])
 def test_launcher_refuses_before_it_installs(before, words, says, tmp_path):
     clone = bare_clone(tmp_path)
@@ -667,25 +831,55 @@ def test_examples_are_there():
 
 def test_an_example_gets_its_words():
     """Its end is the command's own."""
-    done = subprocess.run([sys.executable, "-m", "moderato.sim.lab.cli", "example", "litex-boards",
-                           "none_such", "--build"], capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "moderato.sim.lab.cli",
+            "example",
+            "litex-boards",
+            "none_such",
+            "--build",
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert "litex-boards has no target 'none_such' (" in done.stderr
 
 
 def test_tools_have_one_face():
     """No page and no text says another way to what is a command."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "*.md", "*.py"], text=True,
-                            capture_output=True)
-    texts = {name: (ROOT / name).read_text() for name in listed.stdout.splitlines()
-             if (ROOT / name).exists()}
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "*.md", "*.py"], text=True, capture_output=True
+    )
+    texts = {
+        name: (ROOT / name).read_text() for name in listed.stdout.splitlines() if (ROOT / name).exists()
+    }
     assert len(texts) > 300
     other = re.compile(r"-m (moderato\.[a-z]|mutate\b(?!\.)|synthesis)")
     assert [name for name, text in texts.items() if other.search(text)] == []
 
 
-ODD = ["My Lab", "a[1]", "Übung", "a'b", 'a"b', "a$b", "a:b", "a%b", "a#b", "a=b", "a,b", "a(b)", "a;b",
-       "a*", "tab\tb", "a\\b", "a&b"]
+ODD = [
+    "My Lab",
+    "a[1]",
+    "Übung",
+    "a'b",
+    'a"b',
+    "a$b",
+    "a:b",
+    "a%b",
+    "a#b",
+    "a=b",
+    "a,b",
+    "a(b)",
+    "a;b",
+    "a*",
+    "tab\tb",
+    "a\\b",
+    "a&b",
+]
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -697,8 +891,11 @@ def test_paths_that_programs_split_are_refused(name, tmp_path):
         shutil.copy(ROOT / "moderato", clone)
     shown = launch(odd, "setup")
     assert shown.returncode == 1 and "move the clone" in shown.stderr
-    for there in ({"MODERATO_CACHE": str(odd)}, {"MODERATO_CACHE": name},
-                  {"MODERATO_CACHE": "", "HOME": str(odd)}):
+    for there in (
+        {"MODERATO_CACHE": str(odd)},
+        {"MODERATO_CACHE": name},
+        {"MODERATO_CACHE": "", "HOME": str(odd)},
+    ):
         shown = launch(plain, "forward", **there)
         assert shown.returncode == 1 and "point MODERATO_CACHE at another folder" in shown.stderr
     assert sorted(tmp_path.rglob("*")) == sorted([odd, plain, odd / "moderato", plain / "moderato"])
@@ -718,19 +915,26 @@ def test_other_paths_are_not(tmp_path):
 def bare_clone(folder: Path, name: str = "clone") -> Path:
     """A clone without .venv."""
     clone = folder / name
-    shutil.copytree(ROOT, clone, ignore=lambda _, names: [
-        name for name in names if name in (".git", ".venv", "docs", "linux-driver", "cocotb-tests")
-        or name == "__pycache__"])
+    shutil.copytree(
+        ROOT,
+        clone,
+        ignore=lambda _, names: [
+            name
+            for name in names
+            if name in (".git", ".venv", "docs", "linux-driver", "cocotb-tests") or name == "__pycache__"
+        ],
+    )
     return clone
 
 
 def launch(clone: Path, words: str, **environment: str) -> subprocess.CompletedProcess:
     """With a cache that nobody may make."""
-    return subprocess.run([clone / "moderato", *words.split()], capture_output=True, text=True,
-                          env={**os.environ, "MODERATO_CACHE": "/proc/none", "HOME": "/proc",
-                               **environment})
-
-
+    return subprocess.run(
+        [clone / "moderato", *words.split()],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MODERATO_CACHE": "/proc/none", "HOME": "/proc", **environment},
+    )
 
 
 @pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
@@ -740,8 +944,9 @@ def test_an_input_that_is_a_descriptor_is_the_file_itself(tmp_path, name):
     file.write_text("frames")
     program = f"from moderato.sim.lab.commands import files; print(files.input_file({name!r}))"
     with file.open() as opened:
-        said = subprocess.run([sys.executable, "-c", program], stdin=opened, text=True,
-                              capture_output=True, check=True).stdout
+        said = subprocess.run(
+            [sys.executable, "-c", program], stdin=opened, text=True, capture_output=True, check=True
+        ).stdout
     assert said == f"{file}\n"
 
 
@@ -753,32 +958,41 @@ PRINTING = ["--help", "--version", "help forward", "verilog -h", "setup --help",
 @pytest.mark.parametrize("words", PRINTING)
 def test_a_full_disk_is_said(words):
     with open("/dev/full", "w") as full:
-        said = subprocess.run([ROOT / "moderato", *words.split()], stdout=full, stderr=subprocess.PIPE,
-                              text=True)
+        said = subprocess.run(
+            [ROOT / "moderato", *words.split()], stdout=full, stderr=subprocess.PIPE, text=True
+        )
     assert said.returncode == 1
     assert said.stderr == "moderato: standard output: No space left on device\n"
 
 
 @pytest.mark.parametrize("words", PRINTING)
 def test_a_reader_that_has_left_is_told_nothing(words):
-    process = subprocess.Popen([ROOT / "moderato", *words.split()], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [ROOT / "moderato", *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == 128 + signal.SIGPIPE
 
 
 def test_a_reader_of_a_result_that_has_left():
-    process = subprocess.Popen([ROOT / "moderato", "about", "--json", "-"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [ROOT / "moderato", "about", "--json", "-"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     process.stdout.close()
     assert "Broken pipe" not in process.stderr.read()
     assert process.wait() == 128 + signal.SIGPIPE
 
 
 # What each program imports early, but not what Python itself does as it starts.
-EARLY = {"sim.lab.check": "argparse", "toolchain.install": "subprocess",
-         "moderato.sim.lab.cli": "argparse"}
+EARLY = {
+    "sim.lab.check": "argparse",
+    "toolchain.install": "subprocess",
+    "moderato.sim.lab.cli": "argparse",
+}
 
 
 @pytest.mark.parametrize("program", EARLY)
@@ -786,14 +1000,16 @@ EARLY = {"sim.lab.check": "argparse", "toolchain.install": "subprocess",
 def test_ctrl_c_while_python_imports(program, ignored, tmp_path):
     """It comes as a module is imported. A background job of a script, which ignores it, goes on."""
     (tmp_path / f"{EARLY[program]}.py").write_text(
-        "import os, signal\n"
-        "os.kill(os.getpid(), signal.SIGINT)\n"
-        "os.write(1, b'went on')\n"
-        "os._exit(0)\n")
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nos.write(1, b'went on')\nos._exit(0)\n"
+    )
     ended = subprocess.run(
-        [sys.executable, "-m", program, "about"], cwd=ROOT, capture_output=True, text=True,
+        [sys.executable, "-m", program, "about"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL))
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL),
+    )
     assert ended.stderr == ""
     assert (ended.returncode, ended.stdout) == ((0, "went on") if ignored else (-signal.SIGINT, ""))
 
@@ -810,18 +1026,28 @@ def test_the_user_s_folder_is_not_imported_from(tmp_path):
         (tmp_path / name / "__init__.py").touch()
     (tmp_path / "signal.py").write_text("raise SystemExit('imported')")
     for words, status in (("help", 0), ("about", 0), ("forward --variant nosuch", 2)):
-        ended = subprocess.run([ROOT / "moderato", *words.split()], cwd=tmp_path, capture_output=True,
-                               text=True)
+        ended = subprocess.run(
+            [ROOT / "moderato", *words.split()], cwd=tmp_path, capture_output=True, text=True
+        )
         assert ended.returncode == status and "imported" not in ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("words, says", [
-    ("nosuch.py", "nosuch.py: no such file"), ("sim/tests nosuch sim/nosuch.py::test_it",
-                                               "nosuch, sim/nosuch.py::test_it: no such file"),
-    ("sim/tests/test_columns.py -k nosuch", None), ("--pyargs moderato.sim.lab", None)])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("nosuch.py", "nosuch.py: no such file"),
+        ("sim/tests nosuch sim/nosuch.py::test_it", "nosuch, sim/nosuch.py::test_it: no such file"),
+        ("sim/tests/test_columns.py -k nosuch", None),
+        ("--pyargs moderato.sim.lab", None),
+    ],
+)
 def test_tests_that_are_not_there(words, says):
-    ended = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", *words.split()],
-                           cwd=ROOT, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", *words.split()],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert (f"ERROR: {says}" in ended.stderr) if says else "no such file" not in ended.stderr
     assert not says or ended.returncode == pytest.ExitCode.USAGE_ERROR
 

@@ -21,19 +21,44 @@ from moderato.sim.lab.measure.results import LATENCY, Port, Result, Trial
 
 
 def trial(variant: str, frame_bytes: int = 64, received: int = 100, **more) -> dict:
-    port = Port(offered=1000, answers=0, received=received, forwarded=90, dropped_at_ring=10,
-                dropped_at_fifo=0, dropped_damaged=0, dropped_filtered=0, corrupted=0, reordered=0,
-                rx_interrupts=7, tx_interrupts=0, rx_withdrawn=0, tx_withdrawn=0, fps=1000.0,
-                mbps=0.5)
-    result = Result(Trial(variant, frame_bytes, 100, 1000, 100), 100_000_000, 1000, [port, port],
-                    dict.fromkeys(LATENCY, 1000), 12.5, 0, 0, 1.0, [],
-                    conditions={"version": "abc", "nic": "moderato", **more})
+    port = Port(
+        offered=1000,
+        answers=0,
+        received=received,
+        forwarded=90,
+        dropped_at_ring=10,
+        dropped_at_fifo=0,
+        dropped_damaged=0,
+        dropped_filtered=0,
+        corrupted=0,
+        reordered=0,
+        rx_interrupts=7,
+        tx_interrupts=0,
+        rx_withdrawn=0,
+        tx_withdrawn=0,
+        fps=1000.0,
+        mbps=0.5,
+    )
+    result = Result(
+        Trial(variant, frame_bytes, 100, 1000, 100),
+        100_000_000,
+        1000,
+        [port, port],
+        dict.fromkeys(LATENCY, 1000),
+        12.5,
+        0,
+        0,
+        1.0,
+        [],
+        conditions={"version": "abc", "nic": "moderato", **more},
+    )
     return result.as_json()
 
 
 @pytest.fixture
 def compare(tmp_path, capsys):
     """Two lists of results, by their files; the lines that are printed, less their spaces."""
+
     def run(a, b, *words):
         for name, results in (("a", a), ("b", b)):
             (tmp_path / name).write_text(json.dumps(results))
@@ -41,12 +66,15 @@ def compare(tmp_path, capsys):
         output = capsys.readouterr()
         assert status == 0, output.err
         return [" ".join(line.split()) for line in output.out.splitlines()]
+
     return run
 
 
 def test_only_what_differs_is_shown(compare):
-    lines = compare([trial("napi"), trial("tx-off"), trial("napi", 512)],
-                    [trial("tx-off"), trial("napi", received=110, version="def")])
+    lines = compare(
+        [trial("napi"), trial("tx-off"), trial("napi", 512)],
+        [trial("tx-off"), trial("napi", received=110, version="def")],
+    )
     assert "napi, 64 bytes" in lines and "received 200 220 +20 +10.0 %" in lines
     assert not any(line.startswith(("forwarded", "lost", "latency")) for line in lines)
     assert "No figure is different: tx-off, 64 bytes." in lines
@@ -59,9 +87,13 @@ def test_the_same_results_do_not_differ(compare):
 
 def test_what_is_one_thing_in_a_and_another_in_b_is_compared(compare):
     """As a variant, or a setting of one's own: results are paired by all the rest."""
-    lines = compare([trial("napi"), trial("napi", 512)],
-                    [trial("tx-off", received=90, ethtool=["-C rx-usecs 50"]),
-                     trial("tx-off", 512, ethtool=["-C rx-usecs 50"])])
+    lines = compare(
+        [trial("napi"), trial("napi", 512)],
+        [
+            trial("tx-off", received=90, ethtool=["-C rx-usecs 50"]),
+            trial("tx-off", 512, ethtool=["-C rx-usecs 50"]),
+        ],
+    )
     assert "variant: A napi, B tx-off" in lines
     assert "ethtool: A none, B -C rx-usecs 50" in lines
     assert "64 bytes" in lines and "received 200 180 -20 -10.0 %" in lines
@@ -84,7 +116,7 @@ def test_functions_that_moved(compare, tmp_path):
     # Of 2 frames; what moved most comes first.
     assert lines[-2:] == ["nobody 1.0 4.0 +3.0", "new 0.0 1.5 +1.5"]
     assert "other, cycles 1 4 +3 +300.0 %" in lines
-    written, = json.loads((tmp_path / "out").read_text())
+    (written,) = json.loads((tmp_path / "out").read_text())
     assert written["functions"]["nobody"] == [1, 4]
     assert written["figures"]["cycles/frame"][0] == 34
 
@@ -92,13 +124,21 @@ def test_functions_that_moved(compare, tmp_path):
 def test_profiles_of_two_harts_are_paired(compare):
     """Their figures of each hart are no setting."""
     a = attribution.as_json(test_attribution.profile()) | {"harts": [{"terms": {"T_CS": 1}}, {}]}
-    assert compare([a], [a | {"harts": [{"terms": {"T_CS": 2}}, {}]}])[-1] == \
-        "no function moved by 0.5 cycles per frame or more."
+    assert (
+        compare([a], [a | {"harts": [{"terms": {"T_CS": 2}}, {}]}])[-1]
+        == "no function moved by 0.5 cycles per frame or more."
+    )
 
 
-TRANSFER = {"goodput_mbps": 50.5, "segments": 10, "direction": "in", "cpu_idle_percent": 1.5,
-            "off": ["tso"], "round_trip_us": {"median": 20},
-            "profile": {"layers": {"driver": 50}, "functions": {"memcpy": 25}}}
+TRANSFER = {
+    "goodput_mbps": 50.5,
+    "segments": 10,
+    "direction": "in",
+    "cpu_idle_percent": 1.5,
+    "off": ["tso"],
+    "round_trip_us": {"median": 20},
+    "profile": {"layers": {"driver": 50}, "functions": {"memcpy": 25}},
+}
 
 
 def test_a_transfer_has_figures_of_its_own():
@@ -107,11 +147,18 @@ def test_a_transfer_has_figures_of_its_own():
     assert figures.functions(TRANSFER) == {"memcpy": 2.5}
 
 
-@pytest.mark.parametrize("content, says", [
-    (b"\xff", "is no JSON"), (b"{}", "has no results"), (b"[]", "has no results"),
-    (b"[1]", "has no results"), (b'[{"key": 1}]', "has no results"),
-    (b"[" * 100_000, "is no JSON"),
-    (json.dumps([trial("napi") | {"ports": None}]).encode(), "result 1 of ")])
+@pytest.mark.parametrize(
+    "content, says",
+    [
+        (b"\xff", "is no JSON"),
+        (b"{}", "has no results"),
+        (b"[]", "has no results"),
+        (b"[1]", "has no results"),
+        (b'[{"key": 1}]', "has no results"),
+        (b"[" * 100_000, "is no JSON"),
+        (json.dumps([trial("napi") | {"ports": None}]).encode(), "result 1 of "),
+    ],
+)
 def test_files_without_results(content, says, tmp_path, capsys):
     (tmp_path / "a").write_bytes(content)
     (tmp_path / "b").write_text(json.dumps([trial("napi")]))
@@ -123,20 +170,33 @@ def test_files_without_results(content, says, tmp_path, capsys):
 @pytest.mark.parametrize("kind", ["trial", "transfer", "profile"])
 def test_damaged_results(kind, seed, tmp_path, capsys):
     """One line says which file it is, or it made no difference: never anything else."""
-    results = {"trial": [trial("napi"), trial("napi", 512)], "transfer": [TRANSFER],
-               "profile": [attribution.as_json(test_attribution.profile())]}[kind]
+    results = {
+        "trial": [trial("napi"), trial("napi", 512)],
+        "transfer": [TRANSFER],
+        "profile": [attribution.as_json(test_attribution.profile())],
+    }[kind]
     random = Random(seed)
     for _ in range(20):
         bad = damaged(results, random)
         for name, content in (("good", results), ("bad", bad)):
             (tmp_path / name).write_text(json.dumps(content))
         for pair in (("good", "bad"), ("bad", "bad")):
-            status = cli.main(["compare", *(str(tmp_path / side) for side in pair), "--json",
-                               str(tmp_path / "out.json")])
+            status = cli.main(
+                [
+                    "compare",
+                    *(str(tmp_path / side) for side in pair),
+                    "--json",
+                    str(tmp_path / "out.json"),
+                ]
+            )
             said = capsys.readouterr()
             assert status in (0, 2), bad
-            assert status == 0 or len(said.err.splitlines()) == 1 and "bad" in said.err or "A has" \
-                in said.err, bad
+            assert (
+                status == 0
+                or len(said.err.splitlines()) == 1
+                and "bad" in said.err
+                or "A has" in said.err
+            ), bad
 
 
 def test_results_of_different_commands(tmp_path, capsys):
@@ -166,7 +226,10 @@ Path(sys.argv[sys.argv.index("--json") + 1]).write_text(json.dumps([{result}]))
 def git(repository, *words) -> str:
     return subprocess.run(
         ["git", "-C", repository, "-c", "user.name=A", "-c", "user.email=a@example.org", *words],
-        text=True, capture_output=True, check=True).stdout
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout
 
 
 @pytest.fixture
@@ -179,8 +242,9 @@ def repository(tmp_path, monkeypatch):
     git(tmp_path, "init", "-q", root)
     for number, says in ((1, "first"), (2, "second"), (3, "wait")):
         (root / "pyproject.toml").write_text(
-            f'project = {{dependencies = {["other"] * (number == 1)}}}\nbuild-system = {{}}\n'
-            '[tool.setuptools.package-dir]\nmoderato = "top"\n"moderato.sim" = "sim"\n')
+            f"project = {{dependencies = {['other'] * (number == 1)}}}\nbuild-system = {{}}\n"
+            '[tool.setuptools.package-dir]\nmoderato = "top"\n"moderato.sim" = "sim"\n'
+        )
         program = COMMAND.format(says=says, result=trial("napi", received=100 * number))
         (root / "sim/lab/cli.py").write_text(program)
         (root / "moderato").write_text(f"#!{sys.executable}\n{program}")
@@ -207,22 +271,26 @@ def test_commits_run_the_same_command(repository, capsys):
 def test_a_commit_whose_command_fails(repository, capsys):
     (repository / "moderato").write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
     assert cli.main(["compare", "second", str(repository)]) == 1
-    assert f"{repository}: `profile --variant napi-tx-off` ended with status 1" in \
-        capsys.readouterr().err
+    assert (
+        f"{repository}: `profile --variant napi-tx-off` ended with status 1" in capsys.readouterr().err
+    )
     assert len(git(repository, "worktree", "list").splitlines()) == 1
 
 
-@pytest.mark.parametrize("words, says", [
-    ("nonsense second", "nonsense is no file, and no commit of this clone"),
-    ("{file} second", "file is a file, and second is none; name two files, or two commits"),
-    ("second {file}", "file is a file, and second is none; name two files, or two commits"),
-    ("{file} {file} --run profile", "--run is for commits"),
-    ("first second --run shell", "'shell' is not among what commits are compared by"),
-    ("first second --run 'profile --json x'", "leave --json"),
-    ("first second --run 'profile --json=x'", "leave --json"),
-    ("first second --run 'forward --variant napy'", "did you mean napi?"),
-    ("first second --run '", "is not among"),
-])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("nonsense second", "nonsense is no file, and no commit of this clone"),
+        ("{file} second", "file is a file, and second is none; name two files, or two commits"),
+        ("second {file}", "file is a file, and second is none; name two files, or two commits"),
+        ("{file} {file} --run profile", "--run is for commits"),
+        ("first second --run shell", "'shell' is not among what commits are compared by"),
+        ("first second --run 'profile --json x'", "leave --json"),
+        ("first second --run 'profile --json=x'", "leave --json"),
+        ("first second --run 'forward --variant napy'", "did you mean napi?"),
+        ("first second --run '", "is not among"),
+    ],
+)
 def test_wrong_comparison(words, says, repository, tmp_path, capsys):
     (tmp_path / "file").write_text(json.dumps([trial("napi")]))
     words, _, run = words.format(file=tmp_path / "file").partition(" --run ")
@@ -232,13 +300,19 @@ def test_wrong_comparison(words, says, repository, tmp_path, capsys):
 
 
 def test_ctrl_c_leaves_no_worktree_and_no_process(repository, tmp_path):
-    program = ("import sys; from pathlib import Path; from moderato.sim.lab import cli\n"
-               "from moderato.sim.lab.compare import commits, sides\n"
-               "commits.ROOT = sides.ROOT = Path(sys.argv[1])\n"
-               "sys.exit(cli.main(['compare', 'second', 'wait']))")
+    program = (
+        "import sys; from pathlib import Path; from moderato.sim.lab import cli\n"
+        "from moderato.sim.lab.compare import commits, sides\n"
+        "commits.ROOT = sides.ROOT = Path(sys.argv[1])\n"
+        "sys.exit(cli.main(['compare', 'second', 'wait']))"
+    )
     process = subprocess.Popen(
-        [sys.executable, "-c", program, repository], stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+        [sys.executable, "-c", program, repository],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
     while "moderato: B: begun" not in process.stderr.readline():
         assert process.poll() is None
     assert len(git(repository, "worktree", "list").splitlines()) == 3

@@ -32,9 +32,14 @@ def variant(tmp_path):
     def run(*words, refused="nothing", says=""):
         (tmp_path / "calls").write_text("")
         ended = subprocess.run(
-            ["sh", "-eu", "variant", *words], cwd=tmp_path, text=True, capture_output=True,
-            env={"PATH": f"{tmp_path}:/bin:/usr/bin", "REFUSED": refused, "SAYS": says})
+            ["sh", "-eu", "variant", *words],
+            cwd=tmp_path,
+            text=True,
+            capture_output=True,
+            env={"PATH": f"{tmp_path}:/bin:/usr/bin", "REFUSED": refused, "SAYS": says},
+        )
         return ended, [f"ethtool {line}" for line in (tmp_path / "calls").read_text().splitlines()]
+
     return run
 
 
@@ -78,8 +83,9 @@ def test_the_console_s_shell_says_how_to_leave(terminal):
     """At its end, however it ends; not one that was reached over the network, and has no terminal."""
     ends = pty.openpty() if terminal else os.pipe()
     begin = f". {shlex.quote(str(console.FILES / 'etc/shrc'))}"
-    shown = subprocess.run(["sh", "-c", begin], stdin=ends[1 if terminal else 0],
-                           capture_output=True, text=True)
+    shown = subprocess.run(
+        ["sh", "-c", begin], stdin=ends[1 if terminal else 0], capture_output=True, text=True
+    )
     for end in ends:
         os.close(end)
     assert ("Ctrl-A x leaves it" in shown.stdout) == terminal
@@ -115,6 +121,7 @@ def test_trials_begin_without_it(machine, busybox):
 
 # --load -------------------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def lab(machine, busybox, monkeypatch):
     """`moderato shell` with the pretended machine."""
@@ -127,9 +134,11 @@ def test_frames_are_offered_while_a_command_runs(lab, capsys):
     output = capsys.readouterr()
     *_, line = output.err.splitlines()
     assert output.out == "hello\n@end@5@\n# \n@end of it\n"
-    assert re.fullmatch(r"moderato: the tester offers 512-byte frames to each port, 12.5 % of 100 "
-                        r"Mb/s: \d+ received, \d+ forwarded, 0 dropped, \d+ interrupts per second",
-                        line)
+    assert re.fullmatch(
+        r"moderato: the tester offers 512-byte frames to each port, 12.5 % of 100 "
+        r"Mb/s: \d+ received, \d+ forwarded, 0 dropped, \d+ interrupts per second",
+        line,
+    )
     assert lab("-c", "anything") == 7
     assert "per second" not in capsys.readouterr().err
 
@@ -138,14 +147,13 @@ def test_the_terminal_gets_frames_to_offer(lab, monkeypatch, capsys):
     started = []
     monkeypatch.setattr(shell.os, "execv", lambda program, words: started.append(words) or 0)
     lab("--load", "5")
-    words, = started
+    (words,) = started
     request = json.loads(words[words.index("--offer") + 1])
     first, second = request["ports"]
     assert request["link_mbps"] == 100 and first["load_percent"] == 5
     assert first["frame_bytes"] == second["frame_bytes"] == 64
     # Half a slot later: of 84 octets, in 80 ns each, twenty times.
     assert second["phase"] - first.get("phase", 0) == 84 * 8 * 20 / 2
-    assert "the tester offers 64-byte frames to each port, 5 % of 100 Mb/s" in \
-        capsys.readouterr().err
+    assert "the tester offers 64-byte frames to each port, 5 % of 100 Mb/s" in capsys.readouterr().err
     lab()
     assert "--offer" not in started[-1]

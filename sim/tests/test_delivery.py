@@ -52,13 +52,18 @@ def started(machine, tmp_path):
     def start(words, stall: int = 0) -> subprocess.Popen:
         return subprocess.Popen(
             [sys.executable, "-c", STARTER.format(machine=machine, program=str(program)), *words],
-            env={**os.environ, "FAKE_STALL": str(stall)}, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True)
+            env={**os.environ, "FAKE_STALL": str(stall)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
     return start
 
 
-@pytest.mark.parametrize("name, stop", [("forward", signal.SIGTERM),
-                                        *((name, signal.SIGINT) for name in COMMANDS)])
+@pytest.mark.parametrize(
+    "name, stop", [("forward", signal.SIGTERM), *((name, signal.SIGINT) for name in COMMANDS)]
+)
 def test_a_stop_keeps_what_is_done(started, tmp_path, name, stop):
     """In the table, and in a file: each trial as it is, with a field that says that others lack."""
     command, stall, finished, of = COMMANDS[name]
@@ -98,8 +103,22 @@ def test_a_stop_before_anything_is_done_writes_nothing(started, machine, tmp_pat
     file.write_text("old")
     if folder_is_there:
         folder.mkdir()
-    lab = started(["forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000",
-                   "--json", str(file), "--pcap", str(folder)], stall=1)
+    lab = started(
+        [
+            "forward",
+            "--variant",
+            "napi",
+            "--frame-size",
+            "64",
+            "--frames",
+            "2000",
+            "--json",
+            str(file),
+            "--pcap",
+            str(folder),
+        ],
+        stall=1,
+    )
     for line in lab.stderr:
         if "1 of 1 variants ready" in line:
             break
@@ -116,8 +135,9 @@ def test_a_stop_before_anything_is_done_writes_nothing(started, machine, tmp_pat
 @pytest.fixture
 def lab(machine, monkeypatch):
     monkeypatch.setattr(forward, "machine", lambda *_, **__: machine)
-    return lambda *words: cli.main(["forward", "--variant", "napi", "--frame-size", "64,512",
-                                    "--frames", "2000", *map(str, words)])
+    return lambda *words: cli.main(
+        ["forward", "--variant", "napi", "--frame-size", "64,512", "--frames", "2000", *map(str, words)]
+    )
 
 
 def test_a_trial_that_fails_costs_no_other(lab, monkeypatch, capsys, tmp_path):
@@ -132,6 +152,7 @@ def test_a_trial_that_fails_costs_no_other(lab, monkeypatch, capsys, tmp_path):
             return run(asked, *rest)
         finally:
             threading.Timer(0.5, first.set).start()  # when the result has been taken
+
     monkeypatch.setattr(forward.trial, "run", fail)
     assert lab("--json", file) == 1
     output = capsys.readouterr()
@@ -143,6 +164,7 @@ def test_a_trial_that_fails_costs_no_other(lab, monkeypatch, capsys, tmp_path):
 def test_a_table_that_fails_costs_no_file(lab, monkeypatch, tmp_path):
     def render(_):
         raise ZeroDivisionError
+
     monkeypatch.setattr(trial_tables, "render", render)
     with pytest.raises(ZeroDivisionError):
         lab("--json", tmp_path / "out.json")
@@ -151,8 +173,9 @@ def test_a_table_that_fails_costs_no_file(lab, monkeypatch, tmp_path):
 
 def test_nobody_reads_the_table(started, tmp_path):
     file = tmp_path / "out.json"
-    lab = started(["forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000",
-                   "--json", str(file)])
+    lab = started(
+        ["forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000", "--json", str(file)]
+    )
     lab.stdout.close()
     assert "Broken pipe" not in lab.stderr.read()
     assert lab.wait() == 128 + signal.SIGPIPE
@@ -162,6 +185,7 @@ def test_nobody_reads_the_table(started, tmp_path):
 def test_a_file_that_fails_costs_no_table(lab, monkeypatch, capsys, tmp_path):
     def full(*_):
         raise LabError("out.json could not be written: No space left on device")
+
     monkeypatch.setattr(forward.outputs, "write_json", full)
     assert lab("--json", tmp_path / "out.json") == 1
     output = capsys.readouterr()
@@ -187,7 +211,8 @@ def test_a_stop_of_profiles_keeps_those_that_are_done(monkeypatch, capsys, tmp_p
     assert output.out.endswith("\nPartial: 1 of 2 had finished when it ended.\n")
     assert output.err.splitlines()[-1] == "moderato: stopped"
     assert json.loads(files["--json"].read_text()) == [
-        {"variant": "original", "partial": {"finished": 1, "of": 2}}]
+        {"variant": "original", "partial": {"finished": 1, "of": 2}}
+    ]
     assert "original" in files["--folded"].read_text() and files["--flame-graph"].exists()
 
 

@@ -16,7 +16,7 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import DRAM, System
 
 CLOCK = 80_000_000
-SIZE  = 4 << 10  # bytes
+SIZE = 4 << 10  # bytes
 
 
 class Small(MT41K64M16):
@@ -29,6 +29,7 @@ class Small(MT41K64M16):
 
 class Theirs(SDRAMPHYModel):
     """It counts four columns for a command, and the ECP5's PHY moves eight."""
+
     def __init__(self, module, settings):
         settings.databits *= 2
         SDRAMPHYModel.__init__(self, module, settings, clk_freq=CLOCK)
@@ -38,13 +39,19 @@ class Theirs(SDRAMPHYModel):
 def answers(make_phy, cycles: int = 480) -> list[tuple[int, int, int]]:
     """Cycle and both halves of each read, for the same commands; each is to an open row."""
     _, settings = of_board("versa_ecp5", CLOCK)
-    phy    = make_phy(Small(), settings)
+    phy = make_phy(Small(), settings)
     chance = random.Random(1)
-    seen   = []
+    seen = []
 
     def give(phase, ras, cas, we, bank, address):
-        for signal, value in ((phase.cs_n, 0), (phase.ras_n, not ras), (phase.cas_n, not cas),
-                              (phase.we_n, not we), (phase.bank, bank), (phase.address, address)):
+        for signal, value in (
+            (phase.cs_n, 0),
+            (phase.ras_n, not ras),
+            (phase.cas_n, not cas),
+            (phase.we_n, not we),
+            (phase.bank, bank),
+            (phase.address, address),
+        ):
             yield signal.eq(value)
 
     def controller():
@@ -60,7 +67,7 @@ def answers(make_phy, cycles: int = 480) -> list[tuple[int, int, int]]:
                 yield from give(phy.dfi.phases[cycle % 2], 1, 0, 0, bank, chance.randrange(8))
             else:
                 column = 8 * chance.randrange(3)
-                write  = cycle < 150 or chance.random() < 0.4
+                write = cycle < 150 or chance.random() < 0.4
                 yield from give(phy.dfi.phases[cycle % 2], 0, 1, write, bank, column)
             yield
             if (yield phy.dfi.phases[0].rddata_valid):
@@ -91,9 +98,9 @@ def test_no_ddr3():
 @pytest.mark.slow  # a simulator of its own
 def test_linux_forwards_from_dram():
     """A tenth of the line rate, at the Versa's clock: the wires' seconds are as ever."""
-    of    = machine(system=System(memory=DRAM, clock_mhz=84))
+    of = machine(system=System(memory=DRAM, clock_mhz=84))
     ready = state.ready(of, "napi-tx-off")
-    one   = Trial("napi-tx-off", 512, 10, 1000, 100)
+    one = Trial("napi-tx-off", 512, 10, 1000, 100)
     found = trial.run(one, ready, lambda done: None)
     assert found.sys_clk_hz == of.sys_clk_hz == 84_000_000
     assert of.conditions["memory"] == DRAM

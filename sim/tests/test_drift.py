@@ -21,36 +21,52 @@ SAMPLE = (  # of published.RFC2544_STUDY
     Step(0.7, f"{RFC2544} --variant {VARIANT} --frame-size 64"),
     Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 512 --test loss --load 100"),
     Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 64 --test loss --load 100"),
-    Step(3,   f"{RFC2544} --variant {VARIANT} --frame-size 64 --test burst,recovery,reset"),
+    Step(3, f"{RFC2544} --variant {VARIANT} --frame-size 64 --test burst,recovery,reset"),
     Step(0.5, f"profile --variant {VARIANT} --load 5.7 --json {{profiles}}/napi.json"),
 )
-TABLES = {"table-1", "throughput", "table-3", "loss", "latencies", "bursts", "recovery", "reset",
-          "table-5", "causes"}
+TABLES = {
+    "table-1",
+    "throughput",
+    "table-3",
+    "loss",
+    "latencies",
+    "bursts",
+    "recovery",
+    "reset",
+    "table-5",
+    "causes",
+}
 # Parts by which a figure may differ, if not by one in its last digit: two steps of a search; more
 # for the parts of a frame's time, and for times under a load that is nearly too much, where a queue
 # happens to stand a little higher.
 CLOSE = 0.02
-WIDER = {"table-5": 0.05, "causes": 0.05,
-         "latencies": 0.1, "bursts": 0.1, "recovery": 0.1, "reset": 0.1}
+WIDER = {"table-5": 0.05, "causes": 0.05, "latencies": 0.1, "bursts": 0.1, "recovery": 0.1, "reset": 0.1}
 
-MEND = ("docs do not say any more what this commit does; run `./moderato results` on a clean commit, "
-        "then go through README.md and docs/results.md:\n")
+MEND = (
+    "docs do not say any more what this commit does; run `./moderato results` on a clean commit, "
+    "then go through README.md and docs/results.md:\n"
+)
 NUMBER = re.compile(r"-?\d+\.?\d*")
 
 
 def tables(trials: list[dict], profiled: list[dict] = ()) -> dict[str, Table]:
     """Those that have to do with the sample, by name."""
     profiled = [each for each in profiled if each["variant"] == VARIANT]
-    sections = contents(Material(records.Records(trials, []),
-                                 profiles.Profiles(profiled, {}, {})))
-    return {part.name: part for section in sections for part in section.present
-            if isinstance(part, Table) and part.name in TABLES}
+    sections = contents(Material(records.Records(trials, []), profiles.Profiles(profiled, {}, {})))
+    return {
+        part.name: part
+        for section in sections
+        for part in section.present
+        if isinstance(part, Table) and part.name in TABLES
+    }
 
 
 def alike(trials: list[dict], sample: list[dict]) -> list[dict]:
     """Those of the same tests, variants, frame sizes and phases as the sample has."""
+
     def what(trial):
         return tuple(trial["task"][name] for name in ("kind", "variant", "frame_bytes", "phase"))
+
     wanted = {what(trial) for trial in sample}
     return [trial for trial in trials if what(trial) in wanted]
 
@@ -62,10 +78,12 @@ def drift(before: dict[str, Table], now: dict[str, Table]) -> list[str]:
         old, new = rows(table), rows(now[name])
         common = [place for place in old if place in new]
         assert common, f"{name} has no row of the sample"
-        found += [f"{name}, {' '.join(place)}, {head}: {was} is now {is_now}"
-                  for place in common
-                  for head, was, is_now in zip(table.head, old[place], new[place])
-                  if differ(was, is_now, WIDER.get(name, CLOSE))]
+        found += [
+            f"{name}, {' '.join(place)}, {head}: {was} is now {is_now}"
+            for place in common
+            for head, was, is_now in zip(table.head, old[place], new[place])
+            if differ(was, is_now, WIDER.get(name, CLOSE))
+        ]
     return found
 
 
@@ -80,8 +98,10 @@ def differ(was: str, is_now: str, part: float) -> bool:
     if NUMBER.sub("", was) != NUMBER.sub("", is_now):
         return True
     pairs = zip(NUMBER.findall(was), NUMBER.findall(is_now))
-    return any(abs(float(new) - float(old)) > max(part * abs(float(old)), 1.01 * last_digit(old))
-               for old, new in pairs)
+    return any(
+        abs(float(new) - float(old)) > max(part * abs(float(old)), 1.01 * last_digit(old))
+        for old, new in pairs
+    )
 
 
 def last_digit(number: str) -> float:
@@ -110,11 +130,22 @@ def test_docs_say_what_this_commit_does(tmp_path):
 
 # What counts as drift -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("was, is_now, too_much", [
-    ("100.0", "102.0", False), ("100.0", "102.1", True), ("–", "–", False), ("–", "1", True),
-    ("0.1", "0.2", False), ("0.1", "0.3", True), ("100.00*", "100.00*", False),
-    ("100.00*", "100.00", True), ("3 – 500", "3 – 515", True), ("**2.00**", "**2.01**", False),
-])
+
+@pytest.mark.parametrize(
+    "was, is_now, too_much",
+    [
+        ("100.0", "102.0", False),
+        ("100.0", "102.1", True),
+        ("–", "–", False),
+        ("–", "1", True),
+        ("0.1", "0.2", False),
+        ("0.1", "0.3", True),
+        ("100.00*", "100.00*", False),
+        ("100.00*", "100.00", True),
+        ("3 – 500", "3 – 515", True),
+        ("**2.00**", "**2.01**", False),
+    ],
+)
 def test_tolerance(was, is_now, too_much):
     assert differ(was, is_now, CLOSE) is too_much
 

@@ -13,8 +13,9 @@ def one_core(monkeypatch):
     monkeypatch.setattr(estimate.os, "sched_getaffinity", lambda _: {0})
 
 
-@pytest.mark.parametrize("times, seconds", [
-    ([], 0), ([5], 0), ([0, 0.01, 0.02, 1.04, 1.03], 0.99), ([60, 0], 59.98)])
+@pytest.mark.parametrize(
+    "times, seconds", [([], 0), ([5], 0), ([0, 0.01, 0.02, 1.04, 1.03], 0.99), ([60, 0], 59.98)]
+)
 def test_gaps_of_a_capture(times, seconds):
     assert estimate.gaps(times) == pytest.approx(seconds)
 
@@ -23,7 +24,8 @@ def test_idle_time_passes_quickly(capsys):
     """599 s in which the guest waits are no hours, as 600 s of work are."""
     estimate.announce([600], False, System(), "play less", idle=599)
     assert capsys.readouterr().err.startswith(
-        "moderato: 1 trial, 600 s of simulated time, about 15 min 13 s ")
+        "moderato: 1 trial, 600 s of simulated time, about 15 min 13 s "
+    )
     with pytest.raises(UsageError, match="takes about 21 h 40 min; play less, or add --yes"):
         estimate.announce([600], False, System(), "play less")
 

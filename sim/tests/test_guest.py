@@ -49,15 +49,18 @@ def test_programs(guest):
 
 
 # What people type first. Commands of the lab have no terminal for their input; the console has.
-@pytest.mark.parametrize("command, says", [
-    ("clear", "\033[H\033[J"),
-    ("stty -a < /dev/ttyLXU0", "speed 115200 baud"),
-    ("hostname", "moderato\n"),
-    ("nproc", "1\n"),
-    ("sleep 0.2", ""),
-    ("dmesg | head -3", "Linux version 6.12"),
-    ("ethtool --version", "ethtool version 6.1"),
-])
+@pytest.mark.parametrize(
+    "command, says",
+    [
+        ("clear", "\033[H\033[J"),
+        ("stty -a < /dev/ttyLXU0", "speed 115200 baud"),
+        ("hostname", "moderato\n"),
+        ("nproc", "1\n"),
+        ("sleep 0.2", ""),
+        ("dmesg | head -3", "Linux version 6.12"),
+        ("ethtool --version", "ethtool version 6.1"),
+    ],
+)
 def test_first_commands(guest, command, says):
     before = guest.call("counters")["cycle"]
     output = guest.check(command)

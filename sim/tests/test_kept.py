@@ -22,8 +22,11 @@ from moderato.toolchain.project import ROOT
 
 HALF_HOUR = ROOT / "docs/first-half-hour.md"
 # What the suite cannot print: sessions go as fast as hosts and users do, and `check` is the test itself.
-UNREPEATABLE = ("./moderato live ", "./moderato check",
-                "./moderato replay --variant napi --in0 mine.pcapng ")
+UNREPEATABLE = (
+    "./moderato live ",
+    "./moderato check",
+    "./moderato replay --variant napi --in0 mine.pcapng ",
+)
 
 
 def test_this_clone_gives_its_figures(capsys):
@@ -35,7 +38,8 @@ def test_this_clone_gives_its_figures(capsys):
     said = capsys.readouterr().out
     assert status == 0, said
     assert said.splitlines() == [f"equal    {command}" for chain in kept.SHORT for command in chain] + [
-        "everything equal"]
+        "everything equal"
+    ]
 
 
 def test_all_commands_are_kept():
@@ -43,14 +47,20 @@ def test_all_commands_are_kept():
     commands = {command for chain in (*kept.SHORT, *kept.LONG) for command in chain}
     printed = kept.read()["printed"]
     assert printed.keys() == commands - {"cat table.json"}
-    numbers = [re.findall(r"^napi-tx-off (.*)$", "\n".join(printed[command]), re.MULTILINE)
-               for command in (kept.SHORT[0][0], kept.WHOLE)]
+    numbers = [
+        re.findall(r"^napi-tx-off (.*)$", "\n".join(printed[command]), re.MULTILINE)
+        for command in (kept.SHORT[0][0], kept.WHOLE)
+    ]
     figures = [{number for row in each for number in row.split()} for each in numbers]
-    assert figures[1] >= figures[0] >= {statements.values()[f"napi-tx-off {name}"] for name in (
-        "received", "forwarded", "fps")}  # it has no columns of zeros only
+    assert (
+        figures[1]
+        >= figures[0]
+        >= {statements.values()[f"napi-tx-off {name}"] for name in ("received", "forwarded", "fps")}
+    )  # it has no columns of zeros only
 
 
 # Quotes -------------------------------------------------------------------------------------------
+
 
 def test_every_quote_is_of_this_clone(tmp_path, monkeypatch, capfd):
     """Those that are not kept come at once, and are compared here."""
@@ -61,8 +71,12 @@ def test_every_quote_is_of_this_clone(tmp_path, monkeypatch, capfd):
     for page in quotes.pages():
         for quote in quotes.quotes(page.read_text()):
             command = quotes.SAME.get(quote.command, quote.command)
-            if quote.lines and command.startswith(("./moderato", "make")) and command not in printed \
-                    and not command.startswith(UNREPEATABLE):
+            if (
+                quote.lines
+                and command.startswith(("./moderato", "make"))
+                and command not in printed
+                and not command.startswith(UNREPEATABLE)
+            ):
                 assert re.fullmatch(pattern(quote), printed_at_once(command, capfd)), quote.command
                 found.append(command.split()[1:2])
     assert found == [[], ["--help"], ["forwrad"], ["forward"], ["forward"], ["replay"]]
@@ -71,16 +85,24 @@ def test_every_quote_is_of_this_clone(tmp_path, monkeypatch, capfd):
 def printed_at_once(command: str, capfd) -> str:
     if command == "make":
         # As from a shell: below `make test`, make would print the directories that it enters.
-        shell = {name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS")}
-        return subprocess.run(["make"], cwd=ROOT, env=shell, text=True, capture_output=True, check=True).stdout
+        shell = {
+            name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS")
+        }
+        return subprocess.run(
+            ["make"], cwd=ROOT, env=shell, text=True, capture_output=True, check=True
+        ).stdout
     with contextlib.suppress(SystemExit):  # of help
         cli.main(shlex.split(command)[1:])
     return "".join(capfd.readouterr())
 
 
 def pattern(quote: Quote) -> str:
-    return "".join(r"(?:.*\n)*" if line.strip() == quotes.GAP else
-                   ".*".join(map(re.escape, line.split(quotes.GAP))) + r"\n" for line in quote.lines)
+    return "".join(
+        r"(?:.*\n)*"
+        if line.strip() == quotes.GAP
+        else ".*".join(map(re.escape, line.split(quotes.GAP))) + r"\n"
+        for line in quote.lines
+    )
 
 
 PAGE = """\
@@ -106,13 +128,26 @@ More text, and a block that is no command:
     a
     $ cat a
 """
-PRINTED = {"./moderato forward --load 2 --frames 9": [
-    "64-byte frames, 2 %", "", "napi  7  8.9", "left out 1", "sum  33", "left out 2", "last  44", "new"]}
+PRINTED = {
+    "./moderato forward --load 2 --frames 9": [
+        "64-byte frames, 2 %",
+        "",
+        "napi  7  8.9",
+        "left out 1",
+        "sum  33",
+        "left out 2",
+        "last  44",
+        "new",
+    ]
+}
 
 
 def test_quotes_of_a_page():
     assert [(quote.command, len(quote.lines)) for quote in quotes.quotes(PAGE)] == [
-        ("./moderato forward --load 2 --frames 9", 9), ("ls", 1), ("cat a", 0)]
+        ("./moderato forward --load 2 --frames 9", 9),
+        ("ls", 1),
+        ("cat a", 0),
+    ]
 
 
 def test_a_quote_is_filled():
@@ -125,8 +160,11 @@ def test_a_quote_is_filled():
 
 def test_a_quote_ends_where_it_did():
     """With its last line, though lines have come or gone before it; else after as many."""
-    for printed, made in ((["title 7", "row 8", "new 9", "end 1", "x"], 4),
-                          (["title 7", "end 1", "x"], 2), (["title 7", "row 8", "row 9", "x"], 3)):
+    for printed, made in (
+        (["title 7", "row 8", "new 9", "end 1", "x"], 4),
+        (["title 7", "end 1", "x"], 2),
+        (["title 7", "row 8", "row 9", "x"], 3),
+    ):
         quote = Quote("a", 0, ["title 1", "row 1", "end 2", "…"])
         assert quotes.filled(quote, printed) == [*printed[:made], "…"]
 
@@ -147,14 +185,18 @@ def test_a_stale_quote_is_found(monkeypatch):
 
 # The command --------------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """Files of its own for what is kept, and commands of a moment."""
     monkeypatch.setattr(kept, "ROOT", tmp_path)
     monkeypatch.setattr(kept, "FILE", tmp_path / "check.json")
     monkeypatch.setattr(kept, "TABLE", tmp_path / "lab.json")
-    monkeypatch.setattr(kept, "SHORT", (
-        ("echo 5 frames; echo ------; echo moderato: 3 s >&2; echo > made", "ls"), ("echo $COLUMNS",)))
+    monkeypatch.setattr(
+        kept,
+        "SHORT",
+        (("echo 5 frames; echo ------; echo moderato: 3 s >&2; echo > made", "ls"), ("echo $COLUMNS",)),
+    )
     monkeypatch.setattr(kept, "LONG", (("cat table.json",),))
     monkeypatch.setattr(kept, "here", lambda: MADE)
     monkeypatch.setattr(kept, "prepare", lambda: None)  # nothing is simulated
@@ -162,8 +204,11 @@ def store(tmp_path, monkeypatch):
     return tmp_path / "check.json"
 
 
-MADE = {"commit": None, "parts": {"driver": "1", "Image": "2"},
-        "versions": {"Linux": "6.12", "cc": "12"}}
+MADE = {
+    "commit": None,
+    "parts": {"driver": "1", "Image": "2"},
+    "versions": {"Linux": "6.12", "cc": "12"},
+}
 
 
 def update(monkeypatch):
@@ -175,8 +220,11 @@ def update(monkeypatch):
 def test_equal_and_different(store, monkeypatch, capsys):
     update(monkeypatch)
     assert kept.read()["printed"] == {
-        kept.SHORT[0][0]: ["5 frames", "------"], "ls": ["made", "moderato"], "echo $COLUMNS": ["80"],
-        "echo [] > table.json": []}
+        kept.SHORT[0][0]: ["5 frames", "------"],
+        "ls": ["made", "moderato"],
+        "echo $COLUMNS": ["80"],
+        "echo [] > table.json": [],
+    }
     assert (store.parent / "lab.json").read_text() == "[]\n"
     capsys.readouterr()
     assert cli.main(["check"]) == 0
@@ -186,16 +234,28 @@ def test_equal_and_different(store, monkeypatch, capsys):
     for now, other in ('"5 frames"', '"6 frames"'), ('"------"', '"-----"'), ('"80"', '"80", "81"'):
         text = text.replace(now, other)
     store.write_text(text)
-    monkeypatch.setattr(kept, "here", lambda: MADE | {
-        "parts": {"driver": "3", "Image": "2"}, "versions": {"Linux": "6.12", "cc": "14"}})
+    monkeypatch.setattr(
+        kept,
+        "here",
+        lambda: (
+            MADE | {"parts": {"driver": "3", "Image": "2"}, "versions": {"Linux": "6.12", "cc": "14"}}
+        ),
+    )
     assert cli.main(["check"]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        f"differs  {kept.SHORT[0][0]}", "  - 6 frames", "  - -----", "  + 5 frames", "  + ------",
+        f"differs  {kept.SHORT[0][0]}",
+        "  - 6 frames",
+        "  - -----",
+        "  + 5 frames",
+        "  + ------",
         "equal    ls",
-        "differs  echo $COLUMNS", "  - 81",
-        "2 of 3 differ: - is what check.json has, + what was printed now.", "cc: 12 there, 14 here.",
+        "differs  echo $COLUMNS",
+        "  - 81",
+        "2 of 3 differ: - is what check.json has, + what was printed now.",
+        "cc: 12 there, 14 here.",
         "Of what runs in the simulation, these parts differ: driver.",
-        "Commit None is not in this clone, so the changed files are unknown."]
+        "Commit None is not in this clone, so the changed files are unknown.",
+    ]
 
 
 def test_the_same_parts():
@@ -246,4 +306,5 @@ def test_nothing_is_left_of_a_check_that_is_stopped(store):
 def test_the_launcher_of_the_commands(tmp_path, monkeypatch):
     """They run this clone's own code."""
     assert kept.run([("./moderato --version", f"{shlex.quote(sys.executable)} --version")])[
-        "./moderato --version"] == [f"moderato {project.title()}"]
+        "./moderato --version"
+    ] == [f"moderato {project.title()}"]

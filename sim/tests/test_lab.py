@@ -16,8 +16,8 @@ import documented
 import pytest
 
 from moderato.sim.lab.measure import forward, results, trial_tables
-from moderato.sim.lab.measure.trial import begin, request, strayed
 from moderato.sim.lab.measure.traffic import Traffic
+from moderato.sim.lab.measure.trial import begin, request, strayed
 from moderato.sim.lab.run import ethtool, guest, state
 from moderato.sim.lab.run.machine import KERNELS
 from moderato.sim.lab.run.session import Session, none_left
@@ -30,10 +30,12 @@ from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
 def lab(machine, monkeypatch):
     """`moderato` with the pretended machine; returns status, standard output and error."""
     from moderato.sim.lab import cli
+
     monkeypatch.setattr(forward, "machine", lambda *_, **__: machine)
 
     def run(*words):
         return cli.main([*words])
+
     return run
 
 
@@ -47,16 +49,20 @@ def forward_once(lab, *more):
     return lab("forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000", *more)
 
 
-@pytest.mark.parametrize("words, system", [
-    ([], System()), (["--kernel", "debug"], System(kernel=DEBUG)),
-    (["--hz", "250"], System(kernel=Choice("normal", 250))),
-    (["--memory", "dram", "--clock", "80"], System(memory="dram", clock_mhz=80)),
-    (["--harts", "2"], System(harts=2, spread="common")),
-    (["--harts", "2", "--spread", "pinned"], System(harts=2, spread="pinned"))])
+@pytest.mark.parametrize(
+    "words, system",
+    [
+        ([], System()),
+        (["--kernel", "debug"], System(kernel=DEBUG)),
+        (["--hz", "250"], System(kernel=Choice("normal", 250))),
+        (["--memory", "dram", "--clock", "80"], System(memory="dram", clock_mhz=80)),
+        (["--harts", "2"], System(harts=2, spread="common")),
+        (["--harts", "2", "--spread", "pinned"], System(harts=2, spread="pinned")),
+    ],
+)
 def test_system_is_chosen(lab, machine, monkeypatch, words, system):
     chosen = []
-    monkeypatch.setattr(forward, "machine",
-                        lambda link, system: chosen.append(system) or machine)
+    monkeypatch.setattr(forward, "machine", lambda link, system: chosen.append(system) or machine)
     assert forward_once(lab, *words) == 0 and chosen == [system]
 
 
@@ -71,8 +77,7 @@ def test_work_is_spread_over_harts():
         assert words.count("rx-shared on") == 2 * (spread == "ipi")
         assert words.count("rx-shared off") == 2 * (spread != "ipi")
         assert words.count("pin 2 $task") == (spread == "threaded")
-    assert not any("rx-shared" in command
-                   for command in System("liteeth", harts=2).commands())
+    assert not any("rx-shared" in command for command in System("liteeth", harts=2).commands())
     for spread in SPREADS:
         words = "; ".join(System("offload", harts=2, spread=spread).commands())
         assert words.count("combined 2") == 2 * (spread == "queues")
@@ -83,8 +88,7 @@ def test_work_is_spread_over_harts():
 def test_traffic_of_several_flows_and_of_one_direction():
     usual = request(results.Trial("napi", 64, 10, 1000, 100), 1000)["ports"]
     assert len(usual) == 2 and not any("conversations" in port for port in usual)
-    one, = request(results.Trial("napi", 64, 10, 1000, 100, traffic=Traffic(8, True)),
-                         1000)["ports"]
+    (one,) = request(results.Trial("napi", 64, 10, 1000, 100, traffic=Traffic(8, True)), 1000)["ports"]
     assert one == usual[0] | {"conversations": 8}
 
 
@@ -117,25 +121,33 @@ def test_learning_frames_wait_as_long_as_a_trial_s(machine):
 def test_learning_frames_that_do_not_end(machine):
     """No trial begins among them."""
     with pytest.raises(LabError, match="did not become quiet after all learning frames"):
-        begin(results.Trial("offload", 64, 10, 1000, 100), SimpleNamespace(machine=machine),
-              Learning(quiet=False))
+        begin(
+            results.Trial("offload", 64, 10, 1000, 100),
+            SimpleNamespace(machine=machine),
+            Learning(quiet=False),
+        )
 
 
 def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
     """Slow kernels may take longer to boot, the normal one may not."""
     asked = []
     call = Session.call
-    monkeypatch.setattr(Session, "call", lambda self, do, **fields: (
-        asked.append(fields["max_cycles"]) if fields.get("text") == "MODERATO-BOOTED" else None,
-        call(self, do, **fields))[1])
+    monkeypatch.setattr(
+        Session,
+        "call",
+        lambda self, do, **fields: (
+            asked.append(fields["max_cycles"]) if fields.get("text") == "MODERATO-BOOTED" else None,
+            call(self, do, **fields),
+        )[1],
+    )
     for kernel in KERNELS:
-        state.booted(dataclasses.replace(machine, build_id=kernel,
-                                         system=System(kernel=Choice(kernel))))
+        state.booted(dataclasses.replace(machine, build_id=kernel, system=System(kernel=Choice(kernel))))
     assert asked == [needs.boot_cycles for needs in KERNELS.values()]
     assert KERNELS[NORMAL.name].boot_cycles < KERNELS[DEBUG.name].boot_cycles
 
 
 # Results ------------------------------------------------------------------------------------------
+
 
 def promised() -> dict:
     """The documented fields of a trial on one hart without --ethtool and --memory."""
@@ -147,11 +159,29 @@ def promised() -> dict:
 
 def test_json_has_the_documented_fields(lab, tmp_path):
     file = tmp_path / "out.json"
-    assert lab("forward", "--variant", "napi,original", "--frame-size", "64,512", "--load", "12.5",
-               "--frames", "2000", "--json", str(file)) == 0
+    assert (
+        lab(
+            "forward",
+            "--variant",
+            "napi,original",
+            "--frame-size",
+            "64,512",
+            "--load",
+            "12.5",
+            "--frames",
+            "2000",
+            "--json",
+            str(file),
+        )
+        == 0
+    )
     trials = json.loads(file.read_text())
     assert [(trial["variant"], trial["frame_bytes"]) for trial in trials] == [
-        ("napi", 64), ("original", 64), ("napi", 512), ("original", 512)]
+        ("napi", 64),
+        ("original", 64),
+        ("napi", 512),
+        ("original", 512),
+    ]
     kinds = typing.get_type_hints(results.Port) | {"lost": int}
     for trial in trials:
         assert documented.shape(trial) == promised()
@@ -162,8 +192,7 @@ def test_json_has_the_documented_fields(lab, tmp_path):
             assert port["lost"] == port["offered"] - port["forwarded"]
     assert trials[0]["load_percent"] == 12.5
     assert trials[0]["offered_fps"] == 37202.381  # 2 x 12.5 % of 148 809.5
-    assert trials[0]["latency_ns"] == {"min": 10_000, "median": 20_000, "p99": 30_000,
-                                       "max": 40_010}
+    assert trials[0]["latency_ns"] == {"min": 10_000, "median": 20_000, "p99": 30_000, "max": 40_010}
     assert trials[0]["cpu_idle_percent"] == 25.0
     # 2000 frames in a window of 10 ms, at each of two ports
     assert trials[0]["throughput"] == {"fps": 400_000.0, "mbps": 204.8}
@@ -194,8 +223,9 @@ def test_table_columns_line_up():
     trial = results.Trial("napi-tx-off", 1518, 100, 10, 10)
     names = [field.name for field in dataclasses.fields(results.Port)]
     port = results.Port(**dict.fromkeys(names, 10) | {"rx_interrupts": 1_234_567})
-    row = results.Result(trial, 100_000_000, 1000, [port, port], dict.fromkeys(results.LATENCY),
-                         99.9, 0, 0, 1.0, [])
+    row = results.Result(
+        trial, 100_000_000, 1000, [port, port], dict.fromkeys(results.LATENCY), 99.9, 0, 0, 1.0, []
+    )
     blocks = trial_tables.render([row]).split("\n\n")
     for block in blocks[1:]:
         above, head, rule, body = block.splitlines()
@@ -207,8 +237,20 @@ def test_table_of_two_harts():
     """Each has its idle time and its interrupts; one hart has no such columns."""
     trial = results.Trial("napi", 64, 100, 10, 100)
     port = results.Port(**dict.fromkeys([field.name for field in dataclasses.fields(results.Port)], 1))
-    one = results.Result(trial, 100_000_000, 1000, [port, port], dict.fromkeys(results.LATENCY, 1),
-                         20.0, 0, 0, 1.0, [], idle_per_hart=[20.0], interrupts_per_hart=[7])
+    one = results.Result(
+        trial,
+        100_000_000,
+        1000,
+        [port, port],
+        dict.fromkeys(results.LATENCY, 1),
+        20.0,
+        0,
+        0,
+        1.0,
+        [],
+        idle_per_hart=[20.0],
+        interrupts_per_hart=[7],
+    )
     two = dataclasses.replace(one, idle_per_hart=[1.0, 39.0], interrupts_per_hart=[7, 5])
     assert "hart by hart" not in trial_tables.render([one])
     *_, head, _, body = trial_tables.render([two]).splitlines()
@@ -217,17 +259,19 @@ def test_table_of_two_harts():
 
 
 def test_interrupts_by_source_and_hart():
-    text = ("           CPU0       CPU1\n"
-            "  1:        855          0  SiFive PLIC   1 Edge      liteuart\n"
-            "  2:         12          3  SiFive PLIC   3 Edge      eth0-rx\n"
-            "  5:         54         60  RISC-V INTC   5 Edge      riscv-timer\n"
-            "  6:          0          9  SiFive PLIC   6 Edge      eth1-tx\n")
+    text = (
+        "           CPU0       CPU1\n"
+        "  1:        855          0  SiFive PLIC   1 Edge      liteuart\n"
+        "  2:         12          3  SiFive PLIC   3 Edge      eth0-rx\n"
+        "  5:         54         60  RISC-V INTC   5 Edge      riscv-timer\n"
+        "  6:          0          9  SiFive PLIC   6 Edge      eth1-tx\n"
+    )
     found = guest.taken(text)
     assert found == {3: [12, 3], 6: [0, 9]}
     claims = [[0, 855, 0, 12, 0, 0, 0], [0, 0, 0, 3, 0, 0, 9]]
     assert strayed(found, claims) == []
     claims[1][3] = 2
-    complaint, = strayed(found, claims)
+    (complaint,) = strayed(found, claims)
     assert "3 interrupts of source 3 at hart 1, which took 2" in complaint
     with pytest.raises(LabError, match="no source of the PLIC for eth0 or eth1"):
         guest.taken("  1:  855  SiFive PLIC   1 Edge      liteuart\n")
@@ -296,20 +340,22 @@ def test_guest_counters_of_shared_lines():
 
 @pytest.mark.parametrize("gone", ["eth1-tx", "eth0:", "00000a31"])
 def test_guest_counters_missing(gone):
-    text = "\n".join(line for line in PROC.splitlines()
-                     if gone not in line and not line.startswith("00000001 "))
+    text = "\n".join(
+        line for line in PROC.splitlines() if gone not in line and not line.startswith("00000001 ")
+    )
     with pytest.raises(LabError):
         guest.parse(text)
 
 
 # States -------------------------------------------------------------------------------------------
 
+
 def test_states_are_made_once(lab, machine):
     assert forward_once(lab) == 0
     first = processes(machine)
     assert sum("--load" in line for line in first) == 1  # one boot
     assert forward_once(lab) == 0
-    assert len(processes(machine)) - len(first) == 1     # the trial's own simulation
+    assert len(processes(machine)) - len(first) == 1  # the trial's own simulation
 
 
 def test_states_depend_on_what_made_them(machine, tmp_path):
@@ -344,16 +390,18 @@ def test_failed_preparation_leaves_no_state(lab, machine, monkeypatch, capsys):
 
 # Unsound trials -----------------------------------------------------------------------------------
 
+
 def test_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
     forward_once(lab)  # the states are sound
     capsys.readouterr()
     monkeypatch.setenv("FAKE_MISCOUNT", "1")
     assert forward_once(lab) == 1
     output = capsys.readouterr()
-    assert ("/proc/interrupts shows 2001 rx interrupts of port 0, the hardware raised 2000"
-            in output.err)
-    assert ("/proc/interrupts shows 2001 interrupts of source 3 at hart 0, which took 2000 from the PLIC"
-            in output.err)
+    assert "/proc/interrupts shows 2001 rx interrupts of port 0, the hardware raised 2000" in output.err
+    assert (
+        "/proc/interrupts shows 2001 interrupts of source 3 at hart 0, which took 2000 from the PLIC"
+        in output.err
+    )
     assert "napi" in output.out  # the table is printed all the same
 
 
@@ -363,14 +411,17 @@ def test_interrupts_that_were_withdrawn_are_no_disagreement(lab, monkeypatch, ca
     file = tmp_path / "out.json"
     monkeypatch.setenv("FAKE_WITHDRAWN", "2")
     assert forward_once(lab, "--json", str(file)) == 0
-    trial, = json.loads(file.read_text())
-    assert [(port["rx_interrupts"], port["rx_withdrawn"], port["tx_withdrawn"])
-            for port in trial["ports"]] == [(2000, 2, 0)] * 2
+    (trial,) = json.loads(file.read_text())
+    assert [
+        (port["rx_interrupts"], port["rx_withdrawn"], port["tx_withdrawn"]) for port in trial["ports"]
+    ] == [(2000, 2, 0)] * 2
     capsys.readouterr()
     monkeypatch.setenv("FAKE_MISCOUNT", "-1")
     assert forward_once(lab) == 1
-    assert ("/proc/interrupts shows 1997 rx interrupts of port 0, the hardware raised 2000, "
-            "2 of which were withdrawn\n") in capsys.readouterr().err
+    assert (
+        "/proc/interrupts shows 1997 rx interrupts of port 0, the hardware raised 2000, "
+        "2 of which were withdrawn\n"
+    ) in capsys.readouterr().err
 
 
 def test_corrupted_frames_fail_the_run(lab, monkeypatch, capsys):
@@ -396,6 +447,7 @@ def test_simulator_that_is_stopped(lab, machine, capsys, status):
 
 # Another NIC --------------------------------------------------------------------------------------
 
+
 def liteeth_once(lab, *more):
     return lab("forward", "--nic", "liteeth", "--frame-size", "64", "--frames", "2000", *more)
 
@@ -404,7 +456,7 @@ def test_liteeth_is_a_variant_without_settings(lab, monkeypatch, tmp_path):
     monkeypatch.setenv("FAKE_SHARED", "1")
     file = tmp_path / "out.json"
     assert liteeth_once(lab, "--json", str(file)) == 0
-    trial, = json.loads(file.read_text())
+    (trial,) = json.loads(file.read_text())
     assert trial["variant"] == "liteeth" and documented.shape(trial) == promised()
     made = [path.name for path in Path(os.environ["MODERATO_CACHE"]).glob("checkpoint-*")]
     assert sorted(made) == ["checkpoint-booted", "checkpoint-loaded"]  # a ready one has settings
@@ -416,18 +468,23 @@ def test_shared_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
     capsys.readouterr()
     monkeypatch.setenv("FAKE_MISCOUNT", "1")
     assert liteeth_once(lab) == 1
-    assert ("/proc/interrupts shows 4001 shared interrupts of port 0, the hardware raised 4000"
-            in capsys.readouterr().err)
+    assert (
+        "/proc/interrupts shows 4001 shared interrupts of port 0, the hardware raised 4000"
+        in capsys.readouterr().err
+    )
 
 
 # Files --------------------------------------------------------------------------------------------
+
 
 def test_pcap_folder(lab, tmp_path):
     folder = tmp_path / "captures"
     for _ in range(2):  # the second time replaces what is there
         assert forward_once(lab, "--pcap", str(folder)) == 0
         assert [str(path.relative_to(folder)) for path in folder.rglob("*")] == [
-            "napi-64-100percent-100mbps", "napi-64-100percent-100mbps/port0-in.pcap"]
+            "napi-64-100percent-100mbps",
+            "napi-64-100percent-100mbps/port0-in.pcap",
+        ]
 
 
 def test_full_disk_leaves_the_old_result(lab, tmp_path, monkeypatch, capsys):
@@ -436,6 +493,7 @@ def test_full_disk_leaves_the_old_result(lab, tmp_path, monkeypatch, capsys):
 
     def full(*_):
         raise OSError(28, os.strerror(28))
+
     monkeypatch.setattr(Path, "write_text", full)
     monkeypatch.setattr(forward, "run", lambda *_: [])
     assert forward_once(lab, "--json", str(file)) == 1
@@ -451,20 +509,37 @@ def heed_hangups():
 
 @pytest.mark.parametrize("signals", [["SIGINT"], ["SIGINT"] * 3, ["SIGHUP"], ["SIGTERM", "SIGINT"]])
 def test_interrupt_ends_every_process(machine, tmp_path, signals):
-    program = ("import sys\nfrom pathlib import PosixPath\n"
-               "from moderato.sim.lab import cli\n"
-               "from moderato.sim.lab.measure import forward\n"
-               "from moderato.sim.lab.run.machine import Machine\n"
-               "from moderato.soc.linux.kernel import Choice\n"
-               "from moderato.sim.lab.run.system import System\n"
-               f"forward.machine = lambda link, system: {machine!r}\n"
-               "sys.exit(cli.main(sys.argv[1:]))")
+    program = (
+        "import sys\nfrom pathlib import PosixPath\n"
+        "from moderato.sim.lab import cli\n"
+        "from moderato.sim.lab.measure import forward\n"
+        "from moderato.sim.lab.run.machine import Machine\n"
+        "from moderato.soc.linux.kernel import Choice\n"
+        "from moderato.sim.lab.run.system import System\n"
+        f"forward.machine = lambda link, system: {machine!r}\n"
+        "sys.exit(cli.main(sys.argv[1:]))"
+    )
     folder = tmp_path / "captures"
     lab = subprocess.Popen(
-        [sys.executable, "-c", program, "forward", "--variant", "napi,original",
-         "--frame-size", "64", "--frames", "2000", "--pcap", str(folder)],
-        env={**os.environ, "FAKE_STALL": "1"}, stderr=subprocess.PIPE, text=True,
-        preexec_fn=heed_hangups)
+        [
+            sys.executable,
+            "-c",
+            program,
+            "forward",
+            "--variant",
+            "napi,original",
+            "--frame-size",
+            "64",
+            "--frames",
+            "2000",
+            "--pcap",
+            str(folder),
+        ],
+        env={**os.environ, "FAKE_STALL": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_hangups,
+    )
     while len(list(folder.glob(".*"))) < min(2, len(os.sched_getaffinity(0))):  # trials under way
         assert lab.poll() is None
         time.sleep(0.05)
@@ -523,10 +598,12 @@ def test_a_farm_outlives_a_suspended_machine():
 
 # Settings of one's own ----------------------------------------------------------------------------
 
+
 def own(machine, monkeypatch):
     """The pretended machine, as it is chosen."""
-    monkeypatch.setattr(forward, "machine",
-                        lambda link, system: dataclasses.replace(machine, system=system))
+    monkeypatch.setattr(
+        forward, "machine", lambda link, system: dataclasses.replace(machine, system=system)
+    )
 
 
 def test_settings_of_one_s_own(lab, machine, monkeypatch, tmp_path, capsys):
@@ -534,8 +611,9 @@ def test_settings_of_one_s_own(lab, machine, monkeypatch, tmp_path, capsys):
     own(machine, monkeypatch)
     forward_once(lab, "--json", str(tmp_path / "usual"))
     usual = processes(machine)
-    forward_once(lab, "--ethtool", "-C rx-usecs 50", "--ethtool", "-G rx '64'",
-                 "--json", str(tmp_path / "own"))
+    forward_once(
+        lab, "--ethtool", "-C rx-usecs 50", "--ethtool", "-G rx '64'", "--json", str(tmp_path / "own")
+    )
     assert "; ethtool -C rx-usecs 50; ethtool -G rx '64'" in capsys.readouterr().out
     first, second = (json.loads((tmp_path / name).read_text())[0] for name in ("usual", "own"))
     assert first["ethtool"] == [] and "ethtool" not in first["conditions"]
@@ -552,8 +630,10 @@ def test_refused_setting(lab, machine, monkeypatch, capsys):
     monkeypatch.setenv("FAKE_SAYS", "netdevice says no")
     assert forward_once(lab, "--ethtool", "-C rx-usecs 9") == 1
     *_, said = capsys.readouterr().err.splitlines()
-    assert said == ("moderato: --ethtool '-C rx-usecs 9' was refused; `ethtool -C eth1 rx-usecs 9` "
-                    "in the guest: netdevice says no")
+    assert said == (
+        "moderato: --ethtool '-C rx-usecs 9' was refused; `ethtool -C eth1 rx-usecs 9` "
+        "in the guest: netdevice says no"
+    )
     monkeypatch.setenv("FAKE_SAYS", "no coalesce parameters changed, aborting")
     assert forward_once(lab, "--ethtool", "-C rx-usecs 9") == 0  # it was so before
 
@@ -611,6 +691,8 @@ def test_a_setting_that_is_ignored(lab, machine, monkeypatch, capsys):
     monkeypatch.setenv("FAKE_IGNORED", "1")
     assert forward_once(lab, "--ethtool", "-C rx-usecs -1") == 1
     *_, said = capsys.readouterr().err.splitlines()
-    assert said == ("moderato: --ethtool '-C rx-usecs -1' did not take effect: `ethtool -c eth0` in the "
-                    "guest shows rx-usecs 0")
+    assert said == (
+        "moderato: --ethtool '-C rx-usecs -1' did not take effect: `ethtool -c eth0` in the "
+        "guest shows rx-usecs 0"
+    )
     assert forward_once(lab, "--ethtool", "-C rx-usecs 0") == 0  # it was so before

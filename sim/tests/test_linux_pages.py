@@ -42,8 +42,7 @@ def boot(monkeypatch):
             for text in "MODERATO-BOOTED", PROMPT:
                 guest.call("expect", text=text, max_cycles=400_000_000)
             guest.greet()
-            guest.call("mailbox", file=str(driver(choice=choice)),
-                       address=memory_map(soc).mailbox)
+            guest.call("mailbox", file=str(driver(choice=choice)), address=memory_map(soc).mailbox)
             # Not least: the pages of a module that leaves get the permissions of all others.
             guest.check("mailbox > /tmp/x; insmod /tmp/x; rmmod moderato; insmod /tmp/x")
             linear_map.check(guest, kernel(choice=choice), soc, large)

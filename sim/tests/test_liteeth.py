@@ -30,26 +30,31 @@ def lab():
 @pytest.fixture(scope="session")
 def light(lab):
     """Under what it can forward."""
-    result, = forward.run(lab, [Trial(LITEETH, 512, 5, 40, 100)])
+    (result,) = forward.run(lab, [Trial(LITEETH, 512, 5, 40, 100)])
     return result
 
 
 @pytest.fixture(scope="session")
 def overload(lab):
     """Under far more than it can forward."""
-    result, = forward.run(lab, [Trial(LITEETH, 64, 100, 300, 100)])
+    (result,) = forward.run(lab, [Trial(LITEETH, 64, 100, 300, 100)])
     return result
 
 
 # Hardware -----------------------------------------------------------------------------------------
+
 
 def test_registers_are_where_the_driver_expects_them():
     """LiteX numbers registers in the order in which LiteEth has them."""
     soc = SimSoC(SimConfig(nic=LITEETH))
     soc.finalize()
     text = (kernel.source() / "drivers/net/ethernet/litex/litex_liteeth.c").read_text()
-    wanted = {name.lower(): int(offset, 16) for name, offset in re.findall(
-        r"#define LITEETH_((?:WRITER|READER|PREAMBLE|CRC)_\w+)\s+(0x\w+)", text)}
+    wanted = {
+        name.lower(): int(offset, 16)
+        for name, offset in re.findall(
+            r"#define LITEETH_((?:WRITER|READER|PREAMBLE|CRC)_\w+)\s+(0x\w+)", text
+        )
+    }
     names = [csr.name for csr in soc.csr.regions["mac0"].obj]
     assert soc.csr.data_width == 32  # a register is a word
     assert len(wanted) == len(names) == 17
@@ -79,11 +84,13 @@ def complaints(source: str, folder) -> list[str]:
     schemas.mkdir(parents=True, exist_ok=True)
     for name in "litex,liteeth.yaml", "ethernet-controller.yaml", "ethernet-phy.yaml", "mdio.yaml":
         shutil.copy(kernel.source() / "Documentation/devicetree/bindings/net" / name, schemas)
-    compiled = subprocess.run(["dtc", "-I", "dts", "-O", "dtb", "-o", blob], input=source,
-                              capture_output=True, text=True)
+    compiled = subprocess.run(
+        ["dtc", "-I", "dts", "-O", "dtb", "-o", blob], input=source, capture_output=True, text=True
+    )
     assert (compiled.returncode, compiled.stderr) == (0, "")
-    checked = subprocess.run(["dt-validate", "-s", schemas, blob], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    checked = subprocess.run(
+        ["dt-validate", "-s", schemas, blob], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     return [line for line in checked.stdout.splitlines() if "ethernet@" in line]
 
 
@@ -92,17 +99,31 @@ def test_one_evaluation_a_cycle_is_enough(lab):
     asked = Trial(LITEETH, 64, 20, 20, 100)
     commands = json.dumps({"do": "trial", **trial.request(asked, lab.sys_clk_hz)}) + "\n"
     once, fully = (
-        json.loads(subprocess.run(
-            [lab.simulator, "--restore", state.ready(lab, LITEETH).checkpoint, *option,
-             "--script", "-"],
-            input=commands, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
-        for option in ([], ["--ungated"]))
+        json.loads(
+            subprocess.run(
+                [
+                    lab.simulator,
+                    "--restore",
+                    state.ready(lab, LITEETH).checkpoint,
+                    *option,
+                    "--script",
+                    "-",
+                ],
+                input=commands,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.splitlines()[-1]
+        )
+        for option in ([], ["--ungated"])
+    )
     assert fully["ports"][0]["forwarded"] > 0
     for name in ("ports", "start_cycle", "end_cycle", "latency_cycles", "idle_cycles"):
         assert once[name] == fully[name]
 
 
 # Trials -------------------------------------------------------------------------------------------
+
 
 def test_no_frame_is_harmed_and_every_one_is_accounted_for(light, overload):
     for result in light, overload:
@@ -133,28 +154,41 @@ def test_overload_ends_in_livelock(overload):
 
 # Command line -------------------------------------------------------------------------------------
 
+
 def moderato(*words) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "moderato.sim.lab.cli", *map(str, words)]
     return subprocess.run(command, text=True, capture_output=True)
 
 
 def test_shell_has_the_kernels_driver():
-    ended = moderato("shell", "--nic", LITEETH, "-c",
-                     "grep -h DRIVER /sys/class/net/eth*/device/uevent")
+    ended = moderato("shell", "--nic", LITEETH, "-c", "grep -h DRIVER /sys/class/net/eth*/device/uevent")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == [f"DRIVER={LITEETH}"] * 2
 
 
 @pytest.mark.slow
 def test_replay_learns_neighbours_and_forwards(tmp_path):
-    frames = [Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
-              / IP(src="198.18.0.2", dst="198.19.0.2", id=number) / UDP(dport=5000) / bytes(64)
-              for number in range(5)]
+    frames = [
+        Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
+        / IP(src="198.18.0.2", dst="198.19.0.2", id=number)
+        / UDP(dport=5000)
+        / bytes(64)
+        for number in range(5)
+    ]
     for number, frame in enumerate(frames):
         frame.time = number * 0.001
     wrpcap(str(tmp_path / "in.pcap"), frames)
-    ended = moderato("replay", "--nic", LITEETH, "--in0", tmp_path / "in.pcap",
-                     "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap")
+    ended = moderato(
+        "replay",
+        "--nic",
+        LITEETH,
+        "--in0",
+        tmp_path / "in.pcap",
+        "--out0",
+        tmp_path / "0.pcap",
+        "--out1",
+        tmp_path / "1.pcap",
+    )
     assert ended.returncode == 0, ended.stderr
     left = rdpcap(str(tmp_path / "1.pcap"))
     assert left[0][ARP].pdst == "198.19.0.2"

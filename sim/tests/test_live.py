@@ -40,9 +40,14 @@ ABOUT = {"variant": "napi"}
 def made_up(*records, about=ABOUT, version=1, start=7) -> bytes:
     """A recording; records: (cycle, kind, octets)."""
     head = json.dumps(about).encode()
-    return struct.pack("<8sII", b"ModeLive", version, len(head)) + head + struct.pack("<Q", start) \
-        + b"".join(struct.pack("<QHHI", cycle, kind, 0, len(octets)) + octets
-                   for cycle, kind, octets in records)
+    return (
+        struct.pack("<8sII", b"ModeLive", version, len(head))
+        + head
+        + struct.pack("<Q", start)
+        + b"".join(
+            struct.pack("<QHHI", cycle, kind, 0, len(octets)) + octets for cycle, kind, octets in records
+        )
+    )
 
 
 LOAD = struct.pack("<II", 500_000, 64)
@@ -52,9 +57,11 @@ WHOLE = made_up((10, 0, b"frame"), (12, 1, b"keys"), (13, 3, b"fcs_"), (20, 4, b
 @pytest.fixture
 def read(tmp_path):
     """read(octets of a recording) → what recording.read() makes of them."""
+
     def run(octets):
         (tmp_path / "session").write_bytes(octets)
         return recording.read(tmp_path / "session")
+
     return run
 
 
@@ -76,8 +83,10 @@ def test_a_recording_that_was_cut(read, cut, end, inputs):
     """What is whole of it counts; a command has to say that this is enough."""
     found = read(WHOLE[:-cut])
     assert (found.end, found.inputs, found.report) == (end, inputs, None)
-    with pytest.raises(LabError, match=f"was cut short behind {inputs} inputs, at cycle {end}; "
-                                       f"--until {end} plays what is there"):
+    with pytest.raises(
+        LabError,
+        match=f"was cut short behind {inputs} inputs, at cycle {end}; --until {end} plays what is there",
+    ):
         live._until(found, live.Request(None, None))
     assert live._until(found, live.Request(None, None, until=end)) == end
 
@@ -90,38 +99,47 @@ def test_a_recording_without_a_cycle(read):
         assert live._until(found, live.Request(None, None, until=until)) == 6
 
 
-@pytest.mark.parametrize("octets, says", [
-    (b"", "is no recording"), (b"\n\r\r\n", "is no recording"),
-    (made_up(version=2), "of format 2, and this commit plays 1"),
-    (WHOLE[:20], "cut short inside its header"),
-    (WHOLE[:16] + b"x" + WHOLE[17:], "its header is no JSON"),
-    (made_up(about=None), "its header is no object"),
-    (made_up(about=[1]), "its header is no object"),
-    (made_up(about={"conditions": None}), "its header does not say what it was recorded on"),
-    (made_up(about={"conditions": [1]}), "its header does not say what it was recorded on"),
-    (WHOLE[:-1] + b"x", "its report is no JSON"),
-    (made_up((20, 4, b"[" * 100_000)), "its report is no JSON"),
-    (made_up((20, 4, b"null")), "its report is no object"),
-    (made_up((1 << 60, 0, b"frame"), (20, 4, b'{"end_cycle": 20}')),
-     "its report is of cycle 20, and something else in it of another end"),
-    (made_up((1 << 60, 4, b'{"end_cycle": 20}')), "its report is of cycle 1152921504606846976"),
-    (made_up((10, 9, b"")), "a record of kind 9"),
-    (made_up((10, 0, b""))[:-4] + b"\xff\xff\xff\xff", "4294967295 octets behind cycle 7"),
-    (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 2, 0), "a record of port 2 behind cycle 7"),
-    (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 256, 0), "a record of port 256 behind cycle 7"),
-])
+@pytest.mark.parametrize(
+    "octets, says",
+    [
+        (b"", "is no recording"),
+        (b"\n\r\r\n", "is no recording"),
+        (made_up(version=2), "of format 2, and this commit plays 1"),
+        (WHOLE[:20], "cut short inside its header"),
+        (WHOLE[:16] + b"x" + WHOLE[17:], "its header is no JSON"),
+        (made_up(about=None), "its header is no object"),
+        (made_up(about=[1]), "its header is no object"),
+        (made_up(about={"conditions": None}), "its header does not say what it was recorded on"),
+        (made_up(about={"conditions": [1]}), "its header does not say what it was recorded on"),
+        (WHOLE[:-1] + b"x", "its report is no JSON"),
+        (made_up((20, 4, b"[" * 100_000)), "its report is no JSON"),
+        (made_up((20, 4, b"null")), "its report is no object"),
+        (
+            made_up((1 << 60, 0, b"frame"), (20, 4, b'{"end_cycle": 20}')),
+            "its report is of cycle 20, and something else in it of another end",
+        ),
+        (made_up((1 << 60, 4, b'{"end_cycle": 20}')), "its report is of cycle 1152921504606846976"),
+        (made_up((10, 9, b"")), "a record of kind 9"),
+        (made_up((10, 0, b""))[:-4] + b"\xff\xff\xff\xff", "4294967295 octets behind cycle 7"),
+        (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 2, 0), "a record of port 2 behind cycle 7"),
+        (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 256, 0), "a record of port 256 behind cycle 7"),
+    ],
+)
 def test_what_is_no_recording(read, octets, says):
     with pytest.raises(LabError, match=says) as raised:
         read(octets)
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("request_, says", [
-    (live.Request(None, None, until=21), "ends at cycle 20"),
-    (live.Request(None, None, until=15, begin=15), "--from 15 is behind the end, cycle 15"),
-    (live.Request(None, None, until=6), "--until 6 lies before the beginning: .* begins at cycle 7"),
-    (live.Request(None, None, until=6, begin=5), "--until 6 lies before the beginning"),
-])
+@pytest.mark.parametrize(
+    "request_, says",
+    [
+        (live.Request(None, None, until=21), "ends at cycle 20"),
+        (live.Request(None, None, until=15, begin=15), "--from 15 is behind the end, cycle 15"),
+        (live.Request(None, None, until=6), "--until 6 lies before the beginning: .* begins at cycle 7"),
+        (live.Request(None, None, until=6, begin=5), "--until 6 lies before the beginning"),
+    ],
+)
 def test_cycles_that_a_recording_has_not(read, request_, says):
     with pytest.raises(LabError, match=says):
         live._until(read(WHOLE), request_)
@@ -156,6 +174,7 @@ def refusal(tmp_path, monkeypatch):
         with pytest.raises(LabError) as raised:  # never another one
             live.replay(tmp_path / "session", live.Request(None, None))
         return str(raised.value)
+
     return replay
 
 
@@ -165,9 +184,13 @@ ODD = (None, True, -1, 0, 1.0, 1e400, 1 << 70, "", "odd", [], [1], ["a"], {}, {"
 
 
 # Where none of these is right.
-ALWAYS = {("conditions", "machine"), ("conditions", "checkpoint"), ("system", "kernel", "name"),
-          ("system", "kernel", "hz"),
-          *(("system", name) for name in ("nic", "harts", "spread", "memory", "clock_mhz"))}
+ALWAYS = {
+    ("conditions", "machine"),
+    ("conditions", "checkpoint"),
+    ("system", "kernel", "name"),
+    ("system", "kernel", "hz"),
+    *(("system", name) for name in ("nic", "harts", "spread", "memory", "clock_mhz")),
+}
 
 
 def places(value, path=()):
@@ -204,18 +227,26 @@ def test_a_header_with_another_value(refusal, path):
         assert path not in ALWAYS or OTHER in said
 
 
-@pytest.mark.parametrize("path, value, says", [
-    ("variant", "later", "has no variant 'later'"), ("system.nic", "later", "has no NIC 'later'"),
-    ("system.kernel.name", "later", "has no kernel 'later'"),
-    ("system.kernel.hz", 300, "has no Hz of the tick like 300"),
-    ("system.harts", 3, "has no number of harts 3"), ("system.harts", 1.0, "has no number of harts 1.0"),
-    ("system.spread", "later", "has no spread"), ("system.memory", "later", "has no memory"),
-    ("system.clock_mhz", 39, "has no MHz of the clock like 39"),
-    ("system.ethtool", [5], "has no setting 5"), ("system.later", 1, "describes it in another way"),
-    ("delay_ns", "x", "has no wire of 'x' ns"), ("delay_ns", -1, "has no wire of -1 ns"),
-    ("conditions.machine", "0", "is machine 0123456789ab, not 0"),
-    ("conditions", {}, "is machine 0123456789ab, not None"),
-])
+@pytest.mark.parametrize(
+    "path, value, says",
+    [
+        ("variant", "later", "has no variant 'later'"),
+        ("system.nic", "later", "has no NIC 'later'"),
+        ("system.kernel.name", "later", "has no kernel 'later'"),
+        ("system.kernel.hz", 300, "has no Hz of the tick like 300"),
+        ("system.harts", 3, "has no number of harts 3"),
+        ("system.harts", 1.0, "has no number of harts 1.0"),
+        ("system.spread", "later", "has no spread"),
+        ("system.memory", "later", "has no memory"),
+        ("system.clock_mhz", 39, "has no MHz of the clock like 39"),
+        ("system.ethtool", [5], "has no setting 5"),
+        ("system.later", 1, "describes it in another way"),
+        ("delay_ns", "x", "has no wire of 'x' ns"),
+        ("delay_ns", -1, "has no wire of -1 ns"),
+        ("conditions.machine", "0", "is machine 0123456789ab, not 0"),
+        ("conditions", {}, "is machine 0123456789ab, not None"),
+    ],
+)
 def test_a_header_that_only_another_commit_knows(refusal, path, value, says):
     said = refusal(made_up(*RECORDS, about=changed(path.split("."), value)))
     assert OTHER + says in said and said.endswith("; check that commit out and play it there")
@@ -228,14 +259,21 @@ def test_a_recording_with_any_damage(refusal):
     said = set()
     for _ in range(3000):
         at = chance.randrange(len(whole))
-        octets = chance.choice((bytes([whole[at] ^ 1 << chance.randrange(8)]), chance.randbytes(1),
-                                b"", whole[at:at + 2] * 2))
-        said.add(refusal(whole[:at] + octets + whole[at + max(1, len(octets) // 2):]))
+        octets = chance.choice(
+            (
+                bytes([whole[at] ^ 1 << chance.randrange(8)]),
+                chance.randbytes(1),
+                b"",
+                whole[at : at + 2] * 2,
+            )
+        )
+        said.add(refusal(whole[:at] + octets + whole[at + max(1, len(octets) // 2) :]))
     assert PLAYED in said and len(said) > 100
     assert not [each for each in said if "\n" in each]
 
 
 # Hosts --------------------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def beside():
@@ -258,19 +296,31 @@ def test_hosts_have_their_addresses(beside, tmp_path):
     assert "198.18.0.2/24" in words and "198.19.0.2/24" in words
     assert "02:54:73:74:00:00" in words and words.count("box1") == 1
     assert "default via 198.18.0.1 dev box0" in shown.read_text()
-    entered = subprocess.run(f"{beside.entry(1, os.getpid())} ip -br addr", shell=True, check=True,
-                             capture_output=True, text=True).stdout
+    entered = subprocess.run(
+        f"{beside.entry(1, os.getpid())} ip -br addr",
+        shell=True,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     assert "box1" in entered and "box0" not in entered
 
 
 def test_frames_of_a_host_come_out_of_its_device(beside):
     """A host asks for the router's address before it sends."""
-    command = [sys.executable, "-c",
-               "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'', ('198.19.0.2', 9))"]
-    assert beside.start(" ".join(f"'{word}'" if " " not in word else f'"{word}"'
-                                 for word in command)).wait(WAIT) == 0
+    command = [
+        sys.executable,
+        "-c",
+        "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'', ('198.19.0.2', 9))",
+    ]
+    assert (
+        beside.start(" ".join(f"'{word}'" if " " not in word else f'"{word}"' for word in command)).wait(
+            WAIT
+        )
+        == 0
+    )
     frame = os.read(beside.taps[0], 2000)
-    assert frame[:14].hex() == "ffffffffffff" "025473740000" "0806"
+    assert frame[:14].hex() == "ffffffffffff0254737400000806"
     assert frame[38:42] == bytes((198, 18, 0, 1))
 
 
@@ -346,10 +396,13 @@ def test_nothing_is_left_of_who_is_killed(beside):
     until(lambda: not running("98765.1234"))
 
 
-@pytest.mark.parametrize("number, says", [
-    (errno.EPERM, "no network namespace can be made: .* run it as root, or let users have"),
-    (errno.ENOSPC, "no network namespace can be made: No space left on device"),
-])
+@pytest.mark.parametrize(
+    "number, says",
+    [
+        (errno.EPERM, "no network namespace can be made: .* run it as root, or let users have"),
+        (errno.ENOSPC, "no network namespace can be made: No space left on device"),
+    ],
+)
 def test_a_kernel_that_refuses_namespaces(monkeypatch, number, says):
     monkeypatch.setattr(hosts, "_call", refusing(number))
     with pytest.raises(LabError, match=says), hosts.made():
@@ -359,13 +412,17 @@ def test_a_kernel_that_refuses_namespaces(monkeypatch, number, says):
 def refusing(number: int):
     def call(*_):
         raise OSError(number, os.strerror(number))
+
     return call
 
 
-@pytest.mark.parametrize("device, says", [
-    ("none", "none: No such file or directory; load the module: modprobe tun"),
-    ("null", "no TAP device can be made: .* Inappropriate ioctl for device"),
-])
+@pytest.mark.parametrize(
+    "device, says",
+    [
+        ("none", "none: No such file or directory; load the module: modprobe tun"),
+        ("null", "no TAP device can be made: .* Inappropriate ioctl for device"),
+    ],
+)
 def test_no_tap_device(monkeypatch, beside, tmp_path, device, says):
     monkeypatch.setattr(hosts, "TUN", "/dev/null" if device == "null" else str(tmp_path / device))
     with pytest.raises(LabError, match=says), hosts.made():
@@ -374,12 +431,15 @@ def test_no_tap_device(monkeypatch, beside, tmp_path, device, says):
 
 def test_no_iproute2(monkeypatch, beside):
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(LabError, match="`ip` is missing; install it: apt install iproute2"), \
-            hosts.made():
+    with (
+        pytest.raises(LabError, match="`ip` is missing; install it: apt install iproute2"),
+        hosts.made(),
+    ):
         pass
 
 
 # Sessions of a simulator that pretends ------------------------------------------------------------
+
 
 @pytest.fixture
 def lab(machine, tmp_path, monkeypatch):
@@ -393,8 +453,10 @@ def lab(machine, tmp_path, monkeypatch):
 
 def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
     """Standard output is the command's; a session and its replay have the same report."""
-    assert lab("--variant", "napi", "--record", "session", "--json", "a.json",
-               "-c", "echo said; exit 7") == 7
+    assert (
+        lab("--variant", "napi", "--record", "session", "--json", "a.json", "-c", "echo said; exit 7")
+        == 7
+    )
     shown = capfd.readouterr()
     assert shown.out == "said\n" and "hello\n" in shown.err
     assert "port 0: 1 frames in, 1 out, 0 dropped" in shown.err
@@ -417,8 +479,9 @@ def test_a_reader_that_leaves(lab, beside, tmp_path, monkeypatch, capfd):
     assert said[-1] == f"moderato: wrote {tmp_path / 'session'}"
 
 
-@pytest.mark.parametrize("words", ["--record pipe -c true", "--capture pipe -c true",
-                                   "--replay session --capture pipe"])
+@pytest.mark.parametrize(
+    "words", ["--record pipe -c true", "--capture pipe -c true", "--replay session --capture pipe"]
+)
 def test_a_reader_that_comes_later(lab, beside, tmp_path, capfd, words):
     """Nothing begins before, and a line says so."""
     lab("--record", "session", "-c", "true")
@@ -447,8 +510,19 @@ def test_a_reader_that_comes_later(lab, beside, tmp_path, capfd, words):
 def test_a_session_that_is_stopped_is_whole(lab, beside, tmp_path, capfd):
     """Ctrl-C, as ping's users end it: what there is is written, and nothing is cut short."""
     with meanwhile(os.getpid(), signal.SIGINT) as begun:
-        assert lab("--variant", "napi", "--record", "session", "--json", "a.json",
-                   "-c", f"{begun}; sleep 98765.0625") == 130
+        assert (
+            lab(
+                "--variant",
+                "napi",
+                "--record",
+                "session",
+                "--json",
+                "a.json",
+                "-c",
+                f"{begun}; sleep 98765.0625",
+            )
+            == 130
+        )
     assert capfd.readouterr().err.splitlines()[-1] == "moderato: stopped"
     assert json.loads((tmp_path / "a.json").read_text())["ports"]
     assert lab("--replay", "session") == 0
@@ -458,13 +532,17 @@ def test_a_session_that_is_stopped_is_whole(lab, beside, tmp_path, capfd):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_session_that_is_stopped_again_ends_at_once(lab, beside, tmp_path, monkeypatch, capfd, number):
     """A second signal, while the box is waited for: what it would still write is given up."""
+
     def over(*_):
         signal.raise_signal(number)
         return True
+
     monkeypatch.setattr(live.boxes.Running, "over", over)
     with meanwhile(os.getpid(), signal.SIGINT) as begun:
-        assert lab("--variant", "napi", "--json", "a.json", "-c", f"{begun}; sleep 98765.0312") \
+        assert (
+            lab("--variant", "napi", "--json", "a.json", "-c", f"{begun}; sleep 98765.0312")
             == 128 + number
+        )
     assert capfd.readouterr().err.splitlines()[-1] == "moderato: stopped"
     assert not (tmp_path / "a.json").exists()
     assert signal.getsignal(number) == signal.SIG_IGN  # a third one does not disturb the exit
@@ -472,9 +550,11 @@ def test_a_session_that_is_stopped_again_ends_at_once(lab, beside, tmp_path, mon
 
 def test_a_signal_that_was_ignored_stays_so(lab, beside, tmp_path, monkeypatch):
     """As nohup has it, also while a session ends."""
+
     def over(*_):
         signal.raise_signal(signal.SIGHUP)
         return True
+
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     monkeypatch.setattr(live.boxes.Running, "over", over)
     with meanwhile(os.getpid(), signal.SIGINT) as begun:
@@ -484,8 +564,10 @@ def test_a_signal_that_was_ignored_stays_so(lab, beside, tmp_path, monkeypatch):
 
 def test_a_session_that_is_stopped_as_it_begins(lab, beside, tmp_path, monkeypatch, capfd):
     """Before there is a command."""
+
     def start(*_):
         raise KeyboardInterrupt
+
     monkeypatch.setattr(hosts.Hosts, "start", start)
     assert lab("--variant", "napi", "--json", "a.json", "-c", "true") == 130
     assert capfd.readouterr().err.splitlines()[-1] == "moderato: stopped"
@@ -531,26 +613,39 @@ def test_a_replay_that_differs_fails(lab, beside, monkeypatch, capsys):
     assert "the replay differs from its recording: the recording has …" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("word, says", [
-    ('"checkpoint": "', "on another machine (this one is checkpoint "),
-    ('"machine": "', "on another machine (this one is machine "),
-    ('"harts', "on another machine (this one describes it in another way)"),
-])
+@pytest.mark.parametrize(
+    "word, says",
+    [
+        ('"checkpoint": "', "on another machine (this one is checkpoint "),
+        ('"machine": "', "on another machine (this one is machine "),
+        ('"harts', "on another machine (this one describes it in another way)"),
+    ],
+)
 def test_a_recording_of_another_machine_is_refused(lab, beside, tmp_path, capsys, word, says):
     lab("--record", "session", "-c", "true")
     octets = (tmp_path / "session").read_bytes()
     at = octets.index(word.encode()) + len(word)
-    (tmp_path / "session").write_bytes(octets[:at - 1] + b"x" + octets[at:]
-                                       if word == '"harts' else octets[:at] + b"x" + octets[at + 1:])
+    (tmp_path / "session").write_bytes(
+        octets[: at - 1] + b"x" + octets[at:]
+        if word == '"harts'
+        else octets[:at] + b"x" + octets[at + 1 :]
+    )
     assert lab("--replay", "session") == 1
     said = capsys.readouterr().err.splitlines()[-1]
     assert says in said and "play it" in said
 
 
-@pytest.mark.parametrize("version, says", [
-    ("v1", "check that commit out and play it there"),
-    ("v1-dirty", "recorded by v1-dirty, on another machine (this one has no kernel 'later'); files of "
-     "that commit were changed, so play it where it was recorded, or record it again")])
+@pytest.mark.parametrize(
+    "version, says",
+    [
+        ("v1", "check that commit out and play it there"),
+        (
+            "v1-dirty",
+            "recorded by v1-dirty, on another machine (this one has no kernel 'later'); files of "
+            "that commit were changed, so play it where it was recorded, or record it again",
+        ),
+    ],
+)
 def test_which_commit_a_recording_needs(refusal, version, says):
     about = changed(["system", "kernel", "name"], "later")
     about["conditions"] = {**about["conditions"], "version": version}
@@ -568,7 +663,7 @@ def test_the_console_gets_the_hosts(lab, beside, monkeypatch, capsys):
     started = []
     monkeypatch.setattr(live.os, "execv", lambda program, words: started.append(words) or 0)
     lab("--variant", "napi", "--record", "session")
-    words, = started
+    (words,) = started
     fields = json.loads(words[words.index("--live") + 1])
     assert len(fields["hosts"]) == 2 and fields["record"].endswith("/session")
     assert fields["about"]["variant"] == "napi"
@@ -590,8 +685,9 @@ def test_a_window_is_the_simulator_s(lab, beside, monkeypatch, capsys):
     def execute(_, words):
         fields = json.loads(words[words.index("--live") + 1])
         assert Path(fields["symbols"]).read_text() == "0xc0001000 16 schedule\n"
-        at_console.append(all(map(os.get_inheritable,
-                                  (fields["window"], int(Path(fields["symbols"]).name)))))
+        at_console.append(
+            all(map(os.get_inheritable, (fields["window"], int(Path(fields["symbols"]).name))))
+        )
 
     monkeypatch.setattr(live.os, "execv", execute)
     lab("--watch")

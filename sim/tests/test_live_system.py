@@ -71,16 +71,34 @@ def reports(folder) -> list[dict]:
 def test_ping_and_its_replay(run, tmp_path, capfd):
     """The box answers, and forwards; what was recorded happens again, in each of its cycles."""
     (tmp_path / "ping.py").write_text(PING)
-    assert run("--variant", "napi", "--record", "session", "--json", "session.json",
-               "--capture", "session.pcapng", "-c", f"{sys.executable} ping.py") == 0
+    assert (
+        run(
+            "--variant",
+            "napi",
+            "--record",
+            "session",
+            "--json",
+            "session.json",
+            "--capture",
+            "session.pcapng",
+            "-c",
+            f"{sys.executable} ping.py",
+        )
+        == 0
+    )
     assert capfd.readouterr().out.splitlines() == [
-        "198.18.0.1 0 0 64", "198.19.0.2 0 1 63", "198.18.0.1 0 2 64"]
+        "198.18.0.1 0 0 64",
+        "198.19.0.2 0 1 63",
+        "198.18.0.1 0 2 64",
+    ]
     assert run("--replay", "session", "--json", "replay.json", "--capture", "replay.pcapng") == 0
     session, replay = reports(tmp_path)
     assert session == replay
     pings = [frame for frame in PcapNgReader(str(tmp_path / "session.pcapng")) if ICMP in frame]
     assert [(frame.sniffed_on, frame[IP].src) for frame in pings[2:4]] == [
-        ("eth0", "198.18.0.2"), ("eth1", "198.18.0.2")]
+        ("eth0", "198.18.0.2"),
+        ("eth1", "198.18.0.2"),
+    ]
     assert (tmp_path / "session.pcapng").read_bytes() == (tmp_path / "replay.pcapng").read_bytes()
     middle = (session["start_cycle"] + session["end_cycle"]) // 2
     assert run("--replay", "session", "--from", str(middle), "--folded", "stacks") == 0
@@ -103,15 +121,33 @@ def test_a_file_while_the_strategy_changes(run, tmp_path, capfd):
     (tmp_path / "send.py").write_text(SEND)
     (tmp_path / "sent").write_bytes(octets)
     python = sys.executable
-    assert run("--variant", "napi", "--record", "session", "--json", "session.json", "--capture",
-               "session.pcapng", "-c", f"$HOST1 {python} serve.py & {python} send.py && wait") == 0
+    assert (
+        run(
+            "--variant",
+            "napi",
+            "--record",
+            "session",
+            "--json",
+            "session.json",
+            "--capture",
+            "session.pcapng",
+            "-c",
+            f"$HOST1 {python} serve.py & {python} send.py && wait",
+        )
+        == 0
+    )
     assert capfd.readouterr().out.splitlines() == ["both ports: original", "both ports: napi-tx-off"]
     assert (tmp_path / "received").read_bytes() == octets
     assert run("--replay", "session", "--json", "replay.json") == 0
     session, replay = reports(tmp_path)
     assert session == replay
     with contextlib.closing(PcapNgReader(str(tmp_path / "session.pcapng"))) as frames:
-        carried = sum(len(frame[TCP].payload) for frame in frames
-                      if TCP in frame and frame[TCP].dport == 5001 and frame.sniffed_on == "eth1"
-                      and frame[IP].len > 52)
+        carried = sum(
+            len(frame[TCP].payload)
+            for frame in frames
+            if TCP in frame
+            and frame[TCP].dport == 5001
+            and frame.sniffed_on == "eth1"
+            and frame[IP].len > 52
+        )
     assert carried >= len(octets)

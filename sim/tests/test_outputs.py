@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Results go where their paths say, and take the place of nothing that is somebody else's."""
 
-import json
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -23,8 +23,9 @@ from moderato.sim.lab.show.guest_output import GuestOutput
 @pytest.fixture
 def lab(machine, monkeypatch):
     monkeypatch.setattr(forward, "machine", lambda *_, **__: machine)
-    return lambda *words: cli.main(["forward", "--variant", "napi", "--frame-size", "64",
-                                    "--frames", "2000", *words])
+    return lambda *words: cli.main(
+        ["forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000", *words]
+    )
 
 
 def write(path, text: str):
@@ -74,10 +75,12 @@ def test_a_pipe_is_written_to(tmp_path):
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_by_any_name(tmp_path, name):
     """What was printed before stays, also in a regular file; no link of the system is replaced."""
-    program = ("import sys\nfrom pathlib import Path\n"
-               "from moderato.sim.lab.show import outputs\n"
-               "print('before', flush=True)\n"
-               f"with outputs.replacing(Path({name!r})) as file:\n    file.write_text('new')\n")
+    program = (
+        "import sys\nfrom pathlib import Path\n"
+        "from moderato.sim.lab.show import outputs\n"
+        "print('before', flush=True)\n"
+        f"with outputs.replacing(Path({name!r})) as file:\n    file.write_text('new')\n"
+    )
     with open(tmp_path / "out", "w") as out:
         subprocess.run([sys.executable, "-c", program], check=True, stdout=out)
     assert (tmp_path / "out").read_text() == "before\nnew"
@@ -117,7 +120,9 @@ def test_a_file_that_comes_while_a_folder_is_made_stays(tmp_path):
 def test_two_loads_have_two_folders(lab, tmp_path):
     assert lab("--load", "50,100", "--pcap", str(tmp_path / "captures")) == 0
     assert sorted(path.name for path in (tmp_path / "captures").iterdir()) == [
-        "napi-64-100percent-100mbps", "napi-64-50percent-100mbps"]
+        "napi-64-100percent-100mbps",
+        "napi-64-50percent-100mbps",
+    ]
 
 
 def test_names_of_any_octets(lab, tmp_path):

@@ -56,6 +56,7 @@ def ignore(_):
 
 # The profiler -------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("variant", [pytest.param("original", marks=pytest.mark.slow), "napi-tx-128"])
 def test_a_trial_does_not_notice(lab, variant, tmp_path):
     """Same cycles, same report, also of what followed; the sum is the window's length."""
@@ -82,22 +83,42 @@ def test_a_trial_does_not_notice(lab, variant, tmp_path):
 def test_a_guest_that_sleeps(lab, tmp_path):
     """Cycles that are passed over are charged as if they were not."""
     symbols.write(guest("napi-tx-128"), tmp_path / "symbols")
-    commands = "".join(json.dumps(command) + "\n" for command in (
-        {"do": "profile", "symbols": "../symbols", "timeline": "timeline"},
-        {"do": "send", "text": "usleep 15000; echo aw''ake\n"},
-        {"do": "expect", "text": "awake", "max_cycles": 50_000_000},
-        {"do": "counters"}, {"do": "profile", "stop": "stacks"}))
+    commands = "".join(
+        json.dumps(command) + "\n"
+        for command in (
+            {"do": "profile", "symbols": "../symbols", "timeline": "timeline"},
+            {"do": "send", "text": "usleep 15000; echo aw''ake\n"},
+            {"do": "expect", "text": "awake", "max_cycles": 50_000_000},
+            {"do": "counters"},
+            {"do": "profile", "stop": "stacks"},
+        )
+    )
     told = []
     for name, options in ("passing", []), ("not passing", ["--ungated"]):
         (tmp_path / name).mkdir()
-        done = subprocess.run([lab.simulator, *options, "--restore",
-                               state.ready(lab, "napi-tx-128").checkpoint, "--script", "-"],
-                              input=commands, cwd=tmp_path / name, text=True, check=True,
-                              capture_output=True)
+        done = subprocess.run(
+            [
+                lab.simulator,
+                *options,
+                "--restore",
+                state.ready(lab, "napi-tx-128").checkpoint,
+                "--script",
+                "-",
+            ],
+            input=commands,
+            cwd=tmp_path / name,
+            text=True,
+            check=True,
+            capture_output=True,
+        )
         *_, counters, profiled = map(json.loads, done.stdout.splitlines())
         slept = counters["slept_cycles"]
-        told.append([profiled["harts"], *((tmp_path / name / file).read_text()
-                                          for file in ("stacks", "timeline"))])
+        told.append(
+            [
+                profiled["harts"],
+                *((tmp_path / name / file).read_text() for file in ("stacks", "timeline")),
+            ]
+        )
         assert (slept > 1_000_000) == (name == "passing")
     assert told[0] == told[1]
 
@@ -135,8 +156,13 @@ def test_idle_cycles_are_those_of_the_report():
 def test_a_function_of_known_cost(lab, tmp_path):
     """What 2000 loops more cost by the clock, the profiler charges to the function that loops."""
     base = memory_map(lab.soc).sbi
-    firmware.link(tmp_path / "cost", Path(firmware.__file__).parent / "sbi.ld", base,
-                  [f"-DUART_BASE={lab.soc['uart']['base']:#x}"], [HERE / "cost.S"])
+    firmware.link(
+        tmp_path / "cost",
+        Path(firmware.__file__).parent / "sbi.ld",
+        base,
+        [f"-DUART_BASE={lab.soc['uart']['base']:#x}"],
+        [HERE / "cost.S"],
+    )
     symbols.write(symbols.of_elf(tmp_path / "cost.elf"), tmp_path / "symbols")
     rom, _ = lab.images[0]
     clock, charged = [], []
@@ -160,20 +186,36 @@ def test_a_function_of_known_cost(lab, tmp_path):
 
 # Terms --------------------------------------------------------------------------------------------
 
+
 def test_every_function_of_a_term_exists(lab):
     """One that the kernel renames would silently count for its caller."""
     build = kernel(lab.soc["cpu"]["harts"])
-    liteeth, = Path(build.build, "drivers/net/ethernet/litex").glob("litex_liteeth.ko")
-    known = {terms.base(symbol.name) for symbol in [
-        *symbols.of_kernel(lab), *symbols.of_module(driver(), 0),
-        *symbols.of_module(lab.driver, 0), *symbols.of_module(liteeth, 0),
-        *symbols.of_elf(firmware.firmware(lab.soc).sbi.with_suffix(".elf"))]} | {"[user]"}
+    (liteeth,) = Path(build.build, "drivers/net/ethernet/litex").glob("litex_liteeth.ko")
+    known = {
+        terms.base(symbol.name)
+        for symbol in [
+            *symbols.of_kernel(lab),
+            *symbols.of_module(driver(), 0),
+            *symbols.of_module(lab.driver, 0),
+            *symbols.of_module(liteeth, 0),
+            *symbols.of_elf(firmware.firmware(lab.soc).sbi.with_suffix(".elf")),
+        ]
+    } | {"[user]"}
     # Netfilter is in other kernels.
     layers = [layer for layer in costs.LAYERS if layer.name != "netfilter"]
-    named = {part for term in (*terms.TERMS, *layers) for function in term.functions
-             for part in function.split("/")}
-    named |= {*segments.TIMERS, *segments.TRANSMIT, *segments.RECEIVE, *segments.CONTEXTS,
-              *receive_queue.CALLS}
+    named = {
+        part
+        for term in (*terms.TERMS, *layers)
+        for function in term.functions
+        for part in function.split("/")
+    }
+    named |= {
+        *segments.TIMERS,
+        *segments.TRANSMIT,
+        *segments.RECEIVE,
+        *segments.CONTEXTS,
+        *receive_queue.CALLS,
+    }
     assert named - known == set()
 
 
@@ -208,15 +250,18 @@ def enabled(found):
 def test_callers_are_those_of_the_kernel():
     """A chain that the source shows: from the trap to the driver, from the poll to the wire."""
     paths = {row.functions for row in profiled("napi").stacks}
-    chains = [("handle_exception", "do_irq", "handle_riscv_irq", "riscv_intc_irq"),
-              ("net_rx_action", "__napi_poll", "moderato_napi_poll"),
-              ("sch_direct_xmit", "dev_hard_start_xmit", "moderato_start_xmit")]
+    chains = [
+        ("handle_exception", "do_irq", "handle_riscv_irq", "riscv_intc_irq"),
+        ("net_rx_action", "__napi_poll", "moderato_napi_poll"),
+        ("sch_direct_xmit", "dev_hard_start_xmit", "moderato_start_xmit"),
+    ]
     for chain in chains:
-        assert any(chain == path[at:at + len(chain)] for path in paths for at in range(len(path)))
+        assert any(chain == path[at : at + len(chain)] for path in paths for at in range(len(path)))
     assert not any("[unknown]" in path for path in paths)
 
 
 # Output -------------------------------------------------------------------------------------------
+
 
 def test_table_json_folded_and_flame_graph_agree():
     found = [profiled("original"), profiled("napi")]
@@ -229,8 +274,10 @@ def test_table_json_folded_and_flame_graph_agree():
     svg = ElementTree.fromstring(flame_graph.render(found))
     titles = [title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")]
     for each, total in zip(found, cycles):
-        assert any(title.startswith(f"{each.result.trial.variant}: {total} cycles, 100.00 %")
-                   for title in titles)
+        assert any(
+            title.startswith(f"{each.result.trial.variant}: {total} cycles, 100.00 %")
+            for title in titles
+        )
     rows = [line.split() for line in attribution.render(found).splitlines()]
     total, *_ = [row for row in rows if row[:1] == ["sum"]]
     listed = [row for row in rows if row and row[0] in {term.name for term in terms.TERMS}]
@@ -241,10 +288,12 @@ def test_table_json_folded_and_flame_graph_agree():
 
 # The timeline -------------------------------------------------------------------------------------
 
+
 @functools.cache
 def burst(variant) -> timeline.Burst:
-    return timeline.run(Trial(variant, 64, 100, 16, 100), state.ready(machine(), variant),
-                        guest(variant), ignore)
+    return timeline.run(
+        Trial(variant, 64, 100, 16, 100), state.ready(machine(), variant), guest(variant), ignore
+    )
 
 
 @functools.cache
@@ -276,30 +325,42 @@ def test_wires_show_what_the_tester_saw():
 
 
 def begins(track):
-    return [packet.track_event.name for packet in tracks("napi")[track]
-            if packet.track_event.type == packet.track_event.TYPE_SLICE_BEGIN]
+    return [
+        packet.track_event.name
+        for packet in tracks("napi")[track]
+        if packet.track_event.type == packet.track_event.TYPE_SLICE_BEGIN
+    ]
 
 
 def test_arrows_join_a_frame_s_entry_and_exit():
     flows = {}
     for port, way in ((0, "in"), (0, "out"), (1, "in"), (1, "out")):
         for packet in tracks("napi")[f"Wires/port {port} {way}"][::2]:
-            flow, = packet.track_event.flow_ids
+            (flow,) = packet.track_event.flow_ids
             flows.setdefault(flow, []).append((packet.track_event.name, port, way))
     assert len(flows) == 32
-    for (came, port, _), (left, other, _) in (sorted(each, key=lambda end: end[2])
-                                              for each in flows.values()):
+    for (came, port, _), (left, other, _) in (
+        sorted(each, key=lambda end: end[2]) for each in flows.values()
+    ):
         assert came == left == f"{port}:{came.split(':')[1]}" and other == 1 - port
 
 
 @pytest.mark.parametrize("variant", ["original", "napi"])
 def test_frames_that_wait(variant):
     """Everywhere some, never fewer than none, in the end none."""
-    counters = {name: [packet.track_event.counter_value for packet in packets]
-                for name, packets in tracks(variant).items() if name.startswith("Frames")}
+    counters = {
+        name: [packet.track_event.counter_value for packet in packets]
+        for name, packets in tracks(variant).items()
+        if name.startswith("Frames")
+    }
     assert {name.split("/")[1] for name in counters} == {
-        "in MAC 0, received", "in MAC 1, received", "in MAC 0, to be sent", "in MAC 1, to be sent",
-        "in the Rx rings", "in the Tx rings"}
+        "in MAC 0, received",
+        "in MAC 1, received",
+        "in MAC 0, to be sent",
+        "in MAC 1, to be sent",
+        "in the Rx rings",
+        "in the Tx rings",
+    }
     for name, values in counters.items():
         assert min(values) == values[-1] == 0 < max(values), name
     # 16 came to each port while the first was being forwarded.
@@ -325,8 +386,9 @@ def test_calls_of_the_driver_lie_between_the_wires():
     completed = [event.time for event in events if event.name == "rx_completed"]
     assert len(completed) == 32 and polls
     assert completed[0] < polls[0].end
-    left = min(frame.begin for name, frames in burst("napi").wires.items() if "out" in name
-               for frame in frames)
+    left = min(
+        frame.begin for name, frames in burst("napi").wires.items() if "out" in name for frame in frames
+    )
     sent = [call for call in calls if call.stack[-1] == "moderato_start_xmit"]
     assert len(sent) == 32 and sent[0].begin < left
     for call in sent:

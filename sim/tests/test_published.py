@@ -23,8 +23,10 @@ from moderato.toolchain import project
 from moderato.toolchain.project import ROOT
 
 COMMIT = "abc1234"
-PLAN = (Step(2, "rfc2544 --results {trials} --variant napi,original --frame-size 64"),
-        Step(1, "rfc2544 --results {trials} --test burst --variant napi --frame-size 64"))
+PLAN = (
+    Step(2, "rfc2544 --results {trials} --variant napi,original --frame-size 64"),
+    Step(1, "rfc2544 --results {trials} --test burst --variant napi --frame-size 64"),
+)
 STUDIES = {"rfc2544": PLAN}
 TORN = 3  # trials that a stopped run has
 
@@ -64,8 +66,13 @@ def files(docs: Path) -> set[str]:
 
 def test_docs_are_made_anew(clean, docs, machine, capsys):
     assert published.results(STUDIES, docs) == 0
-    assert files(docs) >= {"data/rfc2544.jsonl.gz", "data/profiles/napi.json",
-                           "data/forward/versa.json", "tables.md", "figures/figure-4.svg"}
+    assert files(docs) >= {
+        "data/rfc2544.jsonl.gz",
+        "data/profiles/napi.json",
+        "data/forward/versa.json",
+        "tables.md",
+        "figures/figure-4.svg",
+    }
     # Timelines are large, and made again in seconds: only the run's own page has them.
     assert not any(name.endswith(".pftrace") for name in files(docs))
     assert "burst.pftrace" in (published.run_folder(COMMIT) / "report.html").read_text()
@@ -93,10 +100,24 @@ def test_one_study_leaves_the_others(clean, docs, machine, capsys):
     before = {name: (docs / name).read_bytes() for name in files(docs)}
     several = made_up.drive(tests.throughput(tests.Cell("napi", 64, 100, 1.0), [0.5]))
     folder = published.run_folder(COMMIT)
-    (folder / "harts.jsonl").write_text("".join(json.dumps(each | {
-        "key": f"two {each['key']}", "conditions": made_up.MACHINE | {
-            "version": "later", "spread": "pinned",
-            "cpu": made_up.MACHINE["cpu"] | {"harts": 2}}}) + "\n" for each in several))
+    (folder / "harts.jsonl").write_text(
+        "".join(
+            json.dumps(
+                each
+                | {
+                    "key": f"two {each['key']}",
+                    "conditions": made_up.MACHINE
+                    | {
+                        "version": "later",
+                        "spread": "pinned",
+                        "cpu": made_up.MACHINE["cpu"] | {"harts": 2},
+                    },
+                }
+            )
+            + "\n"
+            for each in several
+        )
+    )
     for profile in (folder / published.PROFILES).iterdir():
         profile.unlink()
     assert published.results({"harts": ()}, docs) == 0
@@ -132,7 +153,8 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
         f"published.machine = matrix.machine = lambda *_, **__: {machine!r}\n"
         f"studies, docs, results = {STUDIES!r}, Path({str(docs)!r}), published.results\n"
         "published.results = lambda _: results(studies, docs)\n"
-        "sys.exit(cli.main(['results', '--yes']))")
+        "sys.exit(cli.main(['results', '--yes']))"
+    )
     words = [sys.executable, "-c", program]
     subprocess.run(words, check=True, capture_output=True)
     folder = published.run_folder(COMMIT)
@@ -146,8 +168,9 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
     (docs / "tables.md").write_text("old\n")
     journal = machine.simulator.parent / "journal"
     before = len(journal.read_text().splitlines())
-    running = subprocess.Popen(words, env={**os.environ, "FAKE_STALL": "1"}, text=True,
-                               stderr=subprocess.PIPE)
+    running = subprocess.Popen(
+        words, env={**os.environ, "FAKE_STALL": "1"}, text=True, stderr=subprocess.PIPE
+    )
     while len(journal.read_text().splitlines()) < before + 3:  # two looks at checkpoints
         assert running.poll() is None
         time.sleep(0.05)
@@ -174,6 +197,7 @@ def without_run_time(page: str) -> list[str]:
 
 # Refused ------------------------------------------------------------------------------------------
 
+
 def test_a_changed_file_is_refused(clean, docs, monkeypatch, capsys):
     monkeypatch.setattr(project, "uncommitted", lambda: ["gateware/bus/dma.py"])
     monkeypatch.setattr(published, "run_folder", None)  # nothing is begun
@@ -195,13 +219,16 @@ def other(**conditions):
     return {"conditions": made_up.MACHINE | conditions}
 
 
-@pytest.mark.parametrize("changes, says", [
-    (other(machine="another"), "left out: 1 trial.* machine another"),
-    (other(version="v0"), "the trials are of 2 commits: v0, v1"),
-    (other(nic="liteeth", machine="another", kernel="5.0.0"), "left out: 1 trial.* .liteeth"),
-    (other(version="v1-dirty"), "trials of v1-dirty were made with files that are not committed"),
-    ({"problems": ["2 frames corrupted"]}, "is unsound: 2 frames corrupted"),
-])
+@pytest.mark.parametrize(
+    "changes, says",
+    [
+        (other(machine="another"), "left out: 1 trial.* machine another"),
+        (other(version="v0"), "the trials are of 2 commits: v0, v1"),
+        (other(nic="liteeth", machine="another", kernel="5.0.0"), "left out: 1 trial.* .liteeth"),
+        (other(version="v1-dirty"), "trials of v1-dirty were made with files that are not committed"),
+        ({"problems": ["2 frames corrupted"]}, "is unsound: 2 frames corrupted"),
+    ],
+)
 def test_a_mixture_is_not_published(docs, tmp_path, changes, says):
     trials = made_up.drive(tests.throughput(tests.Cell("napi", 64, 100, 1.0), [0.5]))
     mixed = [trials[0] | {"key": "x"} | changes, *trials]

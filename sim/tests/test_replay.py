@@ -18,8 +18,12 @@ TESTER = "02:54:73:74:00:00"
 
 
 def datagram(ttl=64, payload=b"x" * 50, **ip) -> Ether:
-    return (Ether(src=TESTER, dst=GUEST) / IP(src="198.18.0.2", dst="198.19.0.2", ttl=ttl, **ip)
-            / UDP(sport=1000, dport=2000) / Raw(payload))
+    return (
+        Ether(src=TESTER, dst=GUEST)
+        / IP(src="198.18.0.2", dst="198.19.0.2", ttl=ttl, **ip)
+        / UDP(sport=1000, dport=2000)
+        / Raw(payload)
+    )
 
 
 def routed(frame: Ether) -> Ether:
@@ -38,23 +42,30 @@ def short(*times) -> list[pcap.Frame]:
     return [pcap.Frame(nanoseconds, b"") for nanoseconds in times]
 
 
-@pytest.mark.parametrize("ports, nanoseconds", [
-    ([[], []], 0), ([short(5), []], SLOT),
-    ([short(5, 100_005), short(2)], 100_003 + SLOT),      # as captured
-    ([short(5, 30, 40), short(2)], 3 + 3 * SLOT),         # the line takes them one after the other
-    ([short(0, 10**9, *[10**9 + 1] * 9)], 10**9 + 10 * SLOT),
-    ([[], [pcap.Frame(0, bytes(1000)), pcap.Frame(1, bytes(64), b"fcs_")]],
-     8 * (20 + 1004 + 20 + 68) * 10),
-])
+@pytest.mark.parametrize(
+    "ports, nanoseconds",
+    [
+        ([[], []], 0),
+        ([short(5), []], SLOT),
+        ([short(5, 100_005), short(2)], 100_003 + SLOT),  # as captured
+        ([short(5, 30, 40), short(2)], 3 + 3 * SLOT),  # the line takes them one after the other
+        ([short(0, 10**9, *[10**9 + 1] * 9)], 10**9 + 10 * SLOT),
+        (
+            [[], [pcap.Frame(0, bytes(1000)), pcap.Frame(1, bytes(64), b"fcs_")]],
+            8 * (20 + 1004 + 20 + 68) * 10,
+        ),
+    ],
+)
 def test_length_of_a_replay(ports, nanoseconds):
     assert replay.length(ports) == nanoseconds
 
 
 # Forwarded frames ---------------------------------------------------------------------------------
 
+
 def forwarded(entered, left) -> list[bytes]:
     """Of those that entered port 0, those that left port 1."""
-    found, = router.forwarded([(0, [*map(bytes, entered)])], [[], left])
+    (found,) = router.forwarded([(0, [*map(bytes, entered)])], [[], left])
     return found
 
 
@@ -62,8 +73,9 @@ def test_each_frame_is_of_one_source():
     """Of another port before the one where it left, of the first one there; each only once."""
     frame, left = bytes(datagram()), bytes(routed(datagram()))
     both = [(0, [frame]), (1, [frame]), (0, [frame])]
-    counts = [[len(found) for found in router.forwarded(both, [[], [left] * times])]
-              for times in range(5)]
+    counts = [
+        [len(found) for found in router.forwarded(both, [[], [left] * times])] for times in range(5)
+    ]
     assert counts == [[0, 0, 0], [1, 0, 0], [1, 0, 1], [1, 1, 1], [1, 1, 1]]
     assert router.forwarded([(1, [frame])], [[], [left]]) == [[left]]  # it left where it had entered
 
@@ -77,18 +89,30 @@ def test_recognises_forwarded_frames():
     assert forwarded(frames, twice) == left[:3]
 
 
-@pytest.mark.parametrize("tags", [
-    [Dot1Q(vlan=0, prio=7)], [Dot1AD(vlan=0)], [Dot1Q(vlan=0), Dot1Q(vlan=0, prio=1)],
-    [Dot1AD(vlan=0, prio=2), Dot1Q(vlan=0)]])
+@pytest.mark.parametrize(
+    "tags",
+    [
+        [Dot1Q(vlan=0, prio=7)],
+        [Dot1AD(vlan=0)],
+        [Dot1Q(vlan=0), Dot1Q(vlan=0, prio=1)],
+        [Dot1AD(vlan=0, prio=2), Dot1Q(vlan=0)],
+    ],
+)
 def test_tags_without_a_vlan_are_taken_off(tags):
     """IEEE 802.1Q's priority tags, which Linux takes off, and forwards what is behind."""
     left = bytes(routed(datagram()))
     assert forwarded([tagged(*tags)], [left]) == [left]
 
 
-@pytest.mark.parametrize("tags", [
-    [Dot1Q(vlan=1)], [Dot1AD(vlan=4095)], [Dot1Q(vlan=0), Dot1Q(vlan=5)],
-    [Dot1AD(vlan=5), Dot1Q(vlan=0)]])
+@pytest.mark.parametrize(
+    "tags",
+    [
+        [Dot1Q(vlan=1)],
+        [Dot1AD(vlan=4095)],
+        [Dot1Q(vlan=0), Dot1Q(vlan=5)],
+        [Dot1AD(vlan=5), Dot1Q(vlan=0)],
+    ],
+)
 def test_frames_of_a_vlan_are_nobody_s(tags):
     assert router.packet(tagged(*tags), hops=1) is None
 
@@ -116,29 +140,38 @@ def test_a_router_writes_into_options():
     assert forwarded([asked], [left]) == [left]
 
 
-@pytest.mark.parametrize("harm", [
-    lambda frame: frame[:30] + b"\xff" + frame[31:],   # destination address
-    lambda frame: frame[:-1] + b"\xff",                # payload
-    lambda frame: frame[:24] + b"\0\0" + frame[26:],   # header checksum
-    lambda frame: frame[:-10],                         # too short
-    lambda frame: bytes(datagram()),                   # TTL as before
-])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda frame: frame[:30] + b"\xff" + frame[31:],  # destination address
+        lambda frame: frame[:-1] + b"\xff",  # payload
+        lambda frame: frame[:24] + b"\0\0" + frame[26:],  # header checksum
+        lambda frame: frame[:-10],  # too short
+        lambda frame: bytes(datagram()),  # TTL as before
+    ],
+)
 def test_harmed_frames_do_not_count(harm):
     assert forwarded([datagram()], [harm(bytes(routed(datagram())))]) == []
 
 
-@pytest.mark.parametrize("frame", [
-    datagram(ttl=1), datagram(chksum=0x1234), datagram(version=6), datagram(len=2000),
-    Ether() / ARP(), Ether() / Raw(b"short"),
-])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        datagram(ttl=1),
+        datagram(chksum=0x1234),
+        datagram(version=6),
+        datagram(len=2000),
+        Ether() / ARP(),
+        Ether() / Raw(b"short"),
+    ],
+)
 def test_frames_that_no_router_forwards(frame):
     assert router.packet(bytes(frame), hops=1) is None
 
 
 def test_replies_of_the_router_do_not_count():
     late = datagram(ttl=1)
-    answer = (Ether() / IP(src="198.18.0.1", dst="198.18.0.2") / ICMP(type=11)
-              / Raw(bytes(late[IP])[:28]))
+    answer = Ether() / IP(src="198.18.0.1", dst="198.18.0.2") / ICMP(type=11) / Raw(bytes(late[IP])[:28])
     assert forwarded([late], [bytes(answer)]) == []
 
 
@@ -148,13 +181,14 @@ def test_checksum_of_all_ones_or_zeros():
     header[10:12] = b"\0\0"
     total = sum(struct.unpack(">10H", header))
     total = (total & 0xFFFF) + (total >> 16)
-    identification, = struct.unpack_from(">H", header, 4)
+    (identification,) = struct.unpack_from(">H", header, 4)
     header[4:6] = struct.pack(">H", (identification + 0xFFFF - total) % 0xFFFF)
     assert router.checksum_holds(bytes(header[:10]) + b"\0\0" + bytes(header[12:]))
     assert router.checksum_holds(bytes(header[:10]) + b"\xff\xff" + bytes(header[12:]))
 
 
 # The command, on a simulator that only pretends ------------------------------------------------------
+
 
 @pytest.fixture
 def lab(machine, monkeypatch, tmp_path):
@@ -164,20 +198,43 @@ def lab(machine, monkeypatch, tmp_path):
     def run(frames, *words, name=b"in.pcap", out=b"out"):
         path = os.path.join(os.fsencode(tmp_path), name)
         with open(path, "wb") as file:
-            file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(
-                struct.pack("<4I", 1, number, len(frame), len(frame)) + frame
-                for number, frame in enumerate(frames)))
+            file.write(
+                struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+                + b"".join(
+                    struct.pack("<4I", 1, number, len(frame), len(frame)) + frame
+                    for number, frame in enumerate(frames)
+                )
+            )
         outs = [os.path.join(os.fsencode(tmp_path), out + b"%d" % port) for port in range(2)]
-        return cli.main(["replay", "--variant", "napi", "--in0", os.fsdecode(path), "--out0",
-                         os.fsdecode(outs[0]), "--out1", os.fsdecode(outs[1]), *words])
+        return cli.main(
+            [
+                "replay",
+                "--variant",
+                "napi",
+                "--in0",
+                os.fsdecode(path),
+                "--out0",
+                os.fsdecode(outs[0]),
+                "--out1",
+                os.fsdecode(outs[1]),
+                *words,
+            ]
+        )
+
     return run
 
 
 def test_frames_closer_than_the_line_lets_them(lab, monkeypatch, capsys):
     """They get the time that they take there, beside that in which it has to become quiet."""
     limits, call = [], Session.call
-    monkeypatch.setattr(Session, "call", lambda self, do, **fields: (
-        limits.append(fields["max_cycles"]) if do == "replay" else None, call(self, do, **fields))[1])
+    monkeypatch.setattr(
+        Session,
+        "call",
+        lambda self, do, **fields: (
+            limits.append(fields["max_cycles"]) if do == "replay" else None,
+            call(self, do, **fields),
+        )[1],
+    )
     frames = [bytes(datagram(payload=b"x" * 1400))] * 1000  # 1 us apart
     assert lab(frames) == 0
     assert limits[0] / 100e6 - 5 == pytest.approx(1000 * (20 + len(frames[0]) + 4) * 8 / 100e6)
@@ -200,8 +257,11 @@ def test_frames_for_others_are_explained(lab, monkeypatch, capsys):
     assert lab([bytes(datagram())] * 3) == 0
     said = capsys.readouterr().err
     assert "nothing was forwarded, and 3 frames were for other stations" in said
-    for words in ("port 0 has 02:4d:6f:64:00:00 and 198.18.0.1", "02:54:73:74:00:01 and 198.19.0.2",
-                  "--rewrite"):
+    for words in (
+        "port 0 has 02:4d:6f:64:00:00 and 198.18.0.1",
+        "02:54:73:74:00:01 and 198.19.0.2",
+        "--rewrite",
+    ):
         assert words in said
 
 
@@ -211,13 +271,16 @@ def test_what_is_forwarded_needs_no_explanation(lab, capsys):
 
 
 def test_rewritten_on_the_command_line(lab, tmp_path, capsys):
-    mine = (Ether(dst="02:00:00:00:00:01") / IP(src="192.0.2.1", dst="203.0.113.5") / UDP()
-            / Raw(b"x" * 20))
+    mine = (
+        Ether(dst="02:00:00:00:00:01") / IP(src="192.0.2.1", dst="203.0.113.5") / UDP() / Raw(b"x" * 20)
+    )
     back = Ether(dst="02:00:00:00:00:02") / IP(src="203.0.113.5", dst="192.0.2.1") / UDP()
     assert lab(map(bytes, (mine, back, mine, Ether() / ARP())), "--rewrite") == 0
     said = capsys.readouterr()
-    assert ("3 of 4 frames are rewritten: 192.0.2.1 is the tester at port 0, 198.18.0.2, "
-            "203.0.113.5 is the tester at port 1, 198.19.0.2") in said.err
+    assert (
+        "3 of 4 frames are rewritten: 192.0.2.1 is the tester at port 0, 198.18.0.2, "
+        "203.0.113.5 is the tester at port 1, 198.19.0.2"
+    ) in said.err
     assert "left out, because they are not between those two: 1 ARP" in said.err
     rows = [line.split() for line in said.out.splitlines() if line[:1] in "01" and line]
     assert [row[:2] for row in rows] == [["0", "2"], ["1", "1"]]

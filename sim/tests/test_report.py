@@ -20,8 +20,19 @@ from matplotlib.figure import Figure
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands.rfc2544 import require_used
 from moderato.sim.lab.report import (
-    answers, assembly, detail, fast, figures, forwards, frontier, model, paper, paper_tables, profiles,
-    records, reproduce,
+    answers,
+    assembly,
+    detail,
+    fast,
+    figures,
+    forwards,
+    frontier,
+    model,
+    paper,
+    paper_tables,
+    profiles,
+    records,
+    reproduce,
 )
 from moderato.sim.lab.report.chapters import contents
 from moderato.sim.lab.report.material import Material
@@ -38,7 +49,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 def trials() -> list[dict]:
     """All tests of three variants, and of a NIC of another name."""
     return made_up.run(VARIANTS, SIZES) + made_up.run(
-        ["liteeth"], SIZES, conditions=made_up.MACHINE | {"nic": "liteeth", "machine": "other"})
+        ["liteeth"], SIZES, conditions=made_up.MACHINE | {"nic": "liteeth", "machine": "other"}
+    )
 
 
 @pytest.fixture
@@ -62,6 +74,7 @@ def chosen(trials: list[dict]) -> records.Records:
 
 
 # Model --------------------------------------------------------------------------------------------
+
 
 def test_fit_finds_a_known_line():
     line = model.fit({size: 25.8 + 0.02 * size for size in made_up.SIZES})
@@ -97,17 +110,22 @@ def test_papers_model_fits_the_papers_throughput():
 
 def test_papers_table_2_follows_from_table_1():
     """As printed, with the columns of NAPI and TX-OFF put right."""
-    printed = {64: (6.10, 28.87, 21.16, 44.05, 108.77), 128: (4.44, 23.00, 19.26, None, 103.46),
-               512: (3.50, 17.98, 16.61, 25.26, 63.95)}
+    printed = {
+        64: (6.10, 28.87, 21.16, 44.05, 108.77),
+        128: (4.44, 23.00, 19.26, None, 103.46),
+        512: (3.50, 17.98, 16.61, 25.26, 63.95),
+    }
     found = paper.throughput()
     for size, gains in printed.items():
         for variant, gain in zip(("tx-128", "napi", "tx-off", "napi-tx-128", "napi-tx-off"), gains):
             if gain is not None:  # printed is 32.46; their table 1 says 34.26
                 assert 100 * (found[variant, size] / found["original", size] - 1) == pytest.approx(
-                    gain, abs=0.06)
+                    gain, abs=0.06
+                )
 
 
 # Throughput ---------------------------------------------------------------------------------------
+
 
 def test_throughput_is_the_highest_step_that_passed(trials):
     found = answers.throughputs(chosen(trials).of("steady"))
@@ -123,8 +141,9 @@ def test_throughput_is_the_highest_step_that_passed(trials):
 
 def test_throughput_without_a_rate_that_failed_is_at_least_that():
     trials = search("napi", 64)
-    best = max((trial for trial in trials if trial["passed"]),
-               key=lambda trial: trial["task"]["load_percent"])
+    best = max(
+        (trial for trial in trials if trial["passed"]), key=lambda trial: trial["task"]["load_percent"]
+    )
     load = best["task"]["load_percent"]
     cut_off = [trial for trial in trials if not load < trial["task"]["load_percent"] < 1.02 * load]
     assert len(cut_off) == len(trials) - 1
@@ -140,9 +159,12 @@ def test_throughput_without_a_rate_that_failed_is_at_least_that():
 
 def test_median_and_spread_of_phases():
     def phase(share, load):
-        return [made_up.record(steady("napi", 64, 100, each, share, 1.0), passed=passed)
-                for each, passed in ((load, True), (round(load * 1.01, 4), False))]
-    loads = [round(100 / 1.01 ** step, 4) for step in (270, 272, 271)]
+        return [
+            made_up.record(steady("napi", 64, 100, each, share, 1.0), passed=passed)
+            for each, passed in ((load, True), (round(load * 1.01, 4), False))
+        ]
+
+    loads = [round(100 / 1.01**step, 4) for step in (270, 272, 271)]
     trials = [trial for share, load in zip((0.5, 0.0, 0.25), loads) for trial in phase(share, load)]
     answer = answers.throughputs(trials)["napi", 64]
     assert answer.mbps == loads[2]
@@ -169,13 +191,16 @@ def test_line_rate_is_marked_and_left_out_of_the_model(trials):
 def test_nothing_is_made_up_for_what_was_not_measured():
     trials = search("napi", 64) + search("original", 512)
     of = chosen(trials)
-    rows = {tuple(row[:2]): row[2:] for row in
-            paper_tables.table1(of, answers.throughputs(of.of("steady"))).rows}
+    rows = {
+        tuple(row[:2]): row[2:]
+        for row in paper_tables.table1(of, answers.throughputs(of.of("steady"))).rows
+    }
     assert rows["64", "ours"][0] == rows["512", "ours"][1] == "–"
     assert rows["64", "ours / theirs"][0] == "–" and rows["64", "theirs"][0] == "12.38"
 
 
 # Tables -------------------------------------------------------------------------------------------
+
 
 def test_ratios_and_gains(trials):
     of = chosen(trials)
@@ -203,8 +228,11 @@ def test_ratios_to_another_nic(trials):
 def test_tables_have_the_frame_counts(trials):
     of = chosen(trials)
     found = answers.throughputs(of.of("steady"))
-    frames = [sum(port["offered"] for port in each.record["report"]["ports"])
-              for answer in found.values() for each in answer.phases]
+    frames = [
+        sum(port["offered"] for port in each.record["report"]["ports"])
+        for answer in found.values()
+        for each in answer.phases
+    ]
     assert f"{min(frames)} to {max(frames)} frames" in paper_tables.table1(of, found).notes[0]
     for table in (detail.throughput(of, found), detail.latency(of, found)):
         assert any("frames" in title for title in table.head)
@@ -219,8 +247,17 @@ def test_table_3_counts_the_window(trials):
     assert rows["original", "ours"][6:8] == ["1.000", "–"]  # it forwards nothing at full load
     assert rows["napi", "ours"][5:8] == ["1.000", "0.000", "1.000"]
     assert rows["napi", "ours"][8] == "2"  # one at each port, at the start
-    assert rows["napi", "theirs"] == ["2000000", "1272263", "1272263", "5", "1271962", "1.000",
-                                      "0.000", "1.000", "5"]
+    assert rows["napi", "theirs"] == [
+        "2000000",
+        "1272263",
+        "1272263",
+        "5",
+        "1271962",
+        "1.000",
+        "0.000",
+        "1.000",
+        "5",
+    ]
     assert ("liteeth", "theirs") not in rows
 
 
@@ -245,6 +282,7 @@ def test_burst_that_was_never_too_long_is_at_least_that(trials):
 
 # Which trials -------------------------------------------------------------------------------------
 
+
 def test_other_machines_are_kept_apart(tmp_path, trials):
     old = search("napi", 64, conditions=made_up.MACHINE | {"machine": "older", "version": "v0"})
     fast = [made_up.record(steady("napi", 64, 1000, 10, 0.5, 1.0))]
@@ -256,12 +294,14 @@ def test_other_machines_are_kept_apart(tmp_path, trials):
         f"left out: {len(old)} trial(s) that were made otherwise (moderato at 100 Mb/s, machine "
         "older, version v0)",
         "left out: 1 trial(s) that were made otherwise (moderato at 1000 Mb/s, machine "
-        "0123456789ab, version v1)"]
+        "0123456789ab, version v1)",
+    ]
 
 
 def test_a_variants_earlier_settings_are_left_out():
     def made(checkpoint):
         return search("napi", 64, conditions=made_up.MACHINE | {"checkpoint": checkpoint})
+
     of = chosen(search("original", 64) + made("before") + made("after"))
     assert of.trials == search("original", 64) + made("after") and len(of.notes) == 1
 
@@ -302,19 +342,24 @@ def test_torn_gzip_file_is_refused(tmp_path, trials):
 def test_unsound_trials_are_told(tmp_path, trials):
     path = tmp_path / "trials.jsonl"
     path.write_text(lines(trials[:-1] + [trials[-1] | {"problems": ["2 frames corrupted"]}]))
-    assert records.load([path]).notes == [
-        f"trial {trials[-1]['name']} is unsound: 2 frames corrupted"]
+    assert records.load([path]).notes == [f"trial {trials[-1]['name']} is unsound: 2 frames corrupted"]
 
 
 # Figures ------------------------------------------------------------------------------------------
+
 
 def draw(trials: list[dict]) -> list:
     of = chosen(trials)
     found = answers.throughputs(of.of("steady"))
     models, curves = answers.models(found), answers.curves(of.of("loss", "steady"))
-    return [figures.throughput(of, found), figures.collapse(of, curves),
-            figures.model_fit(of, found, models), figures.model_lines(of, models),
-            figures.latency(of, found), figures.interrupts(of, curves)]
+    return [
+        figures.throughput(of, found),
+        figures.collapse(of, curves),
+        figures.model_fit(of, found, models),
+        figures.model_lines(of, models),
+        figures.latency(of, found),
+        figures.interrupts(of, curves),
+    ]
 
 
 def test_a_figure_that_can_t_be_written_leaves_the_old_one(trials, tmp_path, monkeypatch):
@@ -330,11 +375,13 @@ def test_a_figure_that_can_t_be_written_leaves_the_old_one(trials, tmp_path, mon
 
 def full_disk(save):
     """Matplotlib's, where files get half of what they should."""
+
     def savefig(self, file, **options):
         if not isinstance(file, Path):
             return save(self, file, **options)
         file.write_bytes(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
+
     return savefig
 
 
@@ -347,8 +394,7 @@ def test_each_point_has_its_tooltip(trials):
     root = ElementTree.fromstring(plot.svg(live=True))
     titles = [title.text for title in root.iter(f"{SVG}title")]
     assert len(titles) == len(set(titles)) == 4 * len(SIZES) + 3 * 8  # ours; theirs have 8 sizes
-    assert "Spanos et al. 2008: original, 64 bytes: 12.38 Mb/s, 36845 frames/s through the box" \
-        in titles
+    assert "Spanos et al. 2008: original, 64 bytes: 12.38 Mb/s, 36845 frames/s through the box" in titles
     assert sum("ours: liteeth" in title for title in titles) == len(SIZES)
     assert root.get("role") == "img" and root.get("aria-label") == plot.caption
 
@@ -377,14 +423,29 @@ def test_figures_without_trials_are_left_out():
 # Profiles -----------------------------------------------------------------------------------------
 
 PROFILE = {
-    "variant": "napi", "frame_bytes": 64, "load_percent": 100, "link_mbps": 100,
-    "sys_clk_hz": 100_000_000, "interrupts_enabled": 700_000,
-    "window": {"cycles": 1_000_000, "forwarded": 100, "received": 110, "rx_interrupts": 0,
-               "tx_interrupts": 100},
-    "terms": {"T_CS": {"cycles": 250_000}, "T_IP": {"cycles": 649_900},
-              "idle": {"cycles": 100_100}},
-    "causes": {"retire": 400_000, "pipeline": 300_000, "icache": 100_000, "dcache": 50_000,
-               "lsu": 40_000, "tlb": 9_900, "idle": 100_100},
+    "variant": "napi",
+    "frame_bytes": 64,
+    "load_percent": 100,
+    "link_mbps": 100,
+    "sys_clk_hz": 100_000_000,
+    "interrupts_enabled": 700_000,
+    "window": {
+        "cycles": 1_000_000,
+        "forwarded": 100,
+        "received": 110,
+        "rx_interrupts": 0,
+        "tx_interrupts": 100,
+    },
+    "terms": {"T_CS": {"cycles": 250_000}, "T_IP": {"cycles": 649_900}, "idle": {"cycles": 100_100}},
+    "causes": {
+        "retire": 400_000,
+        "pipeline": 300_000,
+        "icache": 100_000,
+        "dcache": 50_000,
+        "lsu": 40_000,
+        "tlb": 9_900,
+        "idle": 100_100,
+    },
     "functions": {"ip_forward.constprop.0": 50_000, "memset": 10_000},
 }
 
@@ -392,8 +453,9 @@ PROFILE = {
 def test_table_5_per_frame(tmp_path):
     (tmp_path / "napi.json").write_text(json.dumps([PROFILE]))
     of_ours, causes, costliest = profiles.tables5(profiles.load(tmp_path).profiles)
-    assert of_ours.rows == [["64", "100", "napi", "2500", "6499", "1001", "10000", "77.8", "1.000",
-                             "100 forwarded"]]
+    assert of_ours.rows == [
+        ["64", "100", "napi", "2500", "6499", "1001", "10000", "77.8", "1.000", "100 forwarded"]
+    ]
     assert causes.rows == [["64", "100", "napi", "4000", "3000", "1000", "500", "400", "99", "1001"]]
     assert costliest.rows[0][2:5] == ["napi", "ip_forward 500", "memset 100"]
 
@@ -422,8 +484,11 @@ def test_table_5_is_one_table(tmp_path):
 
 def test_their_table_5():
     rows = {row[0]: row[1:] for row in profiles.table5_theirs().rows}
-    assert rows["napi-tx-128"] == ["1/128 T_CS + T_RX + T_COPY + T_IP + T_TX + T_SKB",
-                                   "T_RX + T_COPY + T_IP", "1/128"]
+    assert rows["napi-tx-128"] == [
+        "1/128 T_CS + T_RX + T_COPY + T_IP + T_TX + T_SKB",
+        "T_RX + T_COPY + T_IP",
+        "1/128",
+    ]
     assert rows["original"][0].startswith("2 T_CS + ") and rows["napi-tx-off"][2] == "0"
 
 
@@ -441,9 +506,11 @@ def test_folder_without_profiles_is_refused(tmp_path):
 
 # Command ------------------------------------------------------------------------------------------
 
+
 def run(file, *more) -> int:
-    return cli.main(["report", "--results", str(file), "--output",
-                     str(file.parent / "report.html"), *map(str, more)])
+    return cli.main(
+        ["report", "--results", str(file), "--output", str(file.parent / "report.html"), *map(str, more)]
+    )
 
 
 def test_a_fresh_clone_shows_what_is_published(tmp_path, monkeypatch, capsys, trials):
@@ -474,13 +541,32 @@ def test_a_fresh_clone_shows_what_is_published(tmp_path, monkeypatch, capsys, tr
 
 def forwarded(variant: str, **changes) -> dict:
     """What --json of `moderato forward` says of a trial."""
-    port = {"offered": 100, "received": 70, "forwarded": 60, "dropped_at_ring": 30,
-            "rx_interrupts": 2, "tx_interrupts": 1}
-    return {"variant": variant, "frame_bytes": 64, "load_percent": 2.5, "link_mbps": 100, "flows": 1,
-            "one_way": False, "sys_clk_hz": 100_000_000, "cycles": 1000, "ports": [port, port],
-            "throughput": {"fps": 1234.4, "mbps": 1.0}, "cpu_idle_percent": 12.34, "harts": 1,
-            "latency_ns": {"min": 1, "median": 41_700, "p99": None, "max": 9}, "spread": None,
-            "conditions": made_up.MACHINE, "simulation": {"wall_seconds": 1.0}} | changes
+    port = {
+        "offered": 100,
+        "received": 70,
+        "forwarded": 60,
+        "dropped_at_ring": 30,
+        "rx_interrupts": 2,
+        "tx_interrupts": 1,
+    }
+    return {
+        "variant": variant,
+        "frame_bytes": 64,
+        "load_percent": 2.5,
+        "link_mbps": 100,
+        "flows": 1,
+        "one_way": False,
+        "sys_clk_hz": 100_000_000,
+        "cycles": 1000,
+        "ports": [port, port],
+        "throughput": {"fps": 1234.4, "mbps": 1.0},
+        "cpu_idle_percent": 12.34,
+        "harts": 1,
+        "latency_ns": {"min": 1, "median": 41_700, "p99": None, "max": 9},
+        "spread": None,
+        "conditions": made_up.MACHINE,
+        "simulation": {"wall_seconds": 1.0},
+    } | changes
 
 
 def test_what_json_of_forward_and_tcp_wrote(tmp_path):
@@ -494,13 +580,25 @@ def test_what_json_of_forward_and_tcp_wrote(tmp_path):
     found = records.load(files)
     assert len(found.forwards) == 3 and len(found.transfers) == 1 and not found.trials
     first, second = forwards.tables(found.forwards)
-    assert first.rows == [["64", "2.5", variant, "200", "140", "120", "60", "4", "2", "1234", "41.7",
-                           "–", "12.3"] for variant in ("original", "napi")]
+    assert first.rows == [
+        ["64", "2.5", variant, "200", "140", "120", "60", "4", "2", "1234", "41.7", "–", "12.3"]
+        for variant in ("original", "napi")
+    ]
     assert "100 Mb/s, NIC moderato, kernel 6.12.0, version v1" in first.caption
     assert "1000 Mb/s" in second.caption
     for each in ([files[0]], [files[2]], files):
-        assert cli.main(["report", "--results", ",".join(map(str, each)),
-                         "--output", str(tmp_path / "report.html")]) == 0
+        assert (
+            cli.main(
+                [
+                    "report",
+                    "--results",
+                    ",".join(map(str, each)),
+                    "--output",
+                    str(tmp_path / "report.html"),
+                ]
+            )
+            == 0
+        )
         page = (tmp_path / "report.html").read_text()
         assert ('id="forward-1"' in page) == (files[0] in each)
         assert ('id="tcp-goodput"' in page) == (files[2] in each)
@@ -511,16 +609,21 @@ def test_what_json_of_forward_and_tcp_wrote(tmp_path):
 
 def some(kind: str) -> list[dict]:
     """A few records of a kind that a report is made of."""
-    return {"rfc2544": lambda: search("napi", 64)[:2], "strategies": lambda: made_up.strategies()[:3],
-            "tcp": lambda: [made_up.transfer()], "receiver": lambda: made_up.study()[:2],
-            "harts": lambda: [made_up.through(), made_up.through_two_harts("rps", 9, 8)],
-            "forward": lambda: [forwarded("napi"), forwarded("xdp")], "profile": lambda: [PROFILE],
-            }[kind]()
+    return {
+        "rfc2544": lambda: search("napi", 64)[:2],
+        "strategies": lambda: made_up.strategies()[:3],
+        "tcp": lambda: [made_up.transfer()],
+        "receiver": lambda: made_up.study()[:2],
+        "harts": lambda: [made_up.through(), made_up.through_two_harts("rps", 9, 8)],
+        "forward": lambda: [forwarded("napi"), forwarded("xdp")],
+        "profile": lambda: [PROFILE],
+    }[kind]()
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", ["rfc2544", "strategies", "tcp", "receiver", "harts", "forward",
-                                  "profile"])
+@pytest.mark.parametrize(
+    "kind", ["rfc2544", "strategies", "tcp", "receiver", "harts", "forward", "profile"]
+)
 def test_damaged_records(kind, seed, tmp_path, capsys):
     """A report, or a line that says which file it is: never anything else."""
     good = tmp_path / "good.jsonl"
@@ -529,15 +632,19 @@ def test_damaged_records(kind, seed, tmp_path, capsys):
     random = Random(seed)
     for _ in range(4 if kind in ("rfc2544", "strategies", "receiver") else 40):  # those draw figures
         (tmp_path / "folder").mkdir(exist_ok=True)
-        bad = tmp_path / ("folder/bad.json" if profile else
-                          "bad.json" if kind == "forward" else "bad.jsonl")
+        bad = tmp_path / (
+            "folder/bad.json" if profile else "bad.json" if kind == "forward" else "bad.jsonl"
+        )
         content = damaged(some(kind), random)
         bad.write_text(lines(content) if bad.suffix == ".jsonl" else json.dumps(content))
         status = run(good if profile else bad, *(["--profiles", bad.parent] if profile else []))
         said = capsys.readouterr().err
         assert status in (0, 1), content
-        assert status == 0 or said.splitlines()[-1].startswith("moderato: ") and (
-            str(bad.parent if profile else bad) in said), content
+        assert (
+            status == 0
+            or said.splitlines()[-1].startswith("moderato: ")
+            and (str(bad.parent if profile else bad) in said)
+        ), content
 
 
 @pytest.mark.parametrize("name", ["deep.json", "deep.jsonl"])
@@ -549,22 +656,41 @@ def test_what_is_nested_too_deeply(name, tmp_path, capsys):
 
 def test_past_the_stack(tmp_path, capsys):
     """A row per variant, beside the stack on the same machine; machines without them have no table."""
-    idle = {"throughput": {"fps": 4936.0, "mbps": 1.0}, "cpu_idle_percent": 99.32,
-            "latency_ns": {"min": 1, "median": 900, "p99": 950, "max": 999}}
-    found = [forwarded("offload", **idle), forwarded("napi-tx-off"), forwarded("xdp"),
-             forwarded("xdp", frame_bytes=512), forwarded("xdp", frame_bytes=None, load_percent=None),
-             forwarded("napi", link_mbps=1000)]
+    idle = {
+        "throughput": {"fps": 4936.0, "mbps": 1.0},
+        "cpu_idle_percent": 99.32,
+        "latency_ns": {"min": 1, "median": 900, "p99": 950, "max": 999},
+    }
+    found = [
+        forwarded("offload", **idle),
+        forwarded("napi-tx-off"),
+        forwarded("xdp"),
+        forwarded("xdp", frame_bytes=512),
+        forwarded("xdp", frame_bytes=None, load_percent=None),
+        forwarded("napi", link_mbps=1000),
+    ]
     (tmp_path / "forward.json").write_text(json.dumps(found))
-    table, = fast.tables(records.load([tmp_path / "forward.json"]).forwards)
+    (table,) = fast.tables(records.load([tmp_path / "forward.json"]).forwards)
     assert table.rows == [
         ["64", "2.5", "napi-tx-off", "1234", "1.00", "41.7", "12.3"],
         ["64", "2.5", "offload", "4936", "4.00", "0.9", "99.3"],
         ["64", "2.5", "xdp", "1234", "1.00", "41.7", "12.3"],
-        ["512", "2.5", "xdp", "1234", "–", "41.7", "12.3"]]
+        ["512", "2.5", "xdp", "1234", "–", "41.7", "12.3"],
+    ]
     for results, there in (("forward.json", True), ("none.json", False)):
         (tmp_path / "none.json").write_text(json.dumps([forwarded("napi")]))
-        assert cli.main(["report", "--results", str(tmp_path / results),
-                         "--output", str(tmp_path / "report.html")]) == 0
+        assert (
+            cli.main(
+                [
+                    "report",
+                    "--results",
+                    str(tmp_path / results),
+                    "--output",
+                    str(tmp_path / "report.html"),
+                ]
+            )
+            == 0
+        )
         assert ("Past Linux" in (tmp_path / "report.html").read_text()) == there
 
 
@@ -584,10 +710,10 @@ def test_without_trials_it_says_what_to_run(tmp_path, capsys):
 
 def test_markdown_shows_the_figures_beside_it(file, tmp_path, capsys):
     (tmp_path / "docs").mkdir()
-    assert run(file, "--figures", tmp_path / "figures", "--markdown",
-               tmp_path / "docs" / "tables.md") == 0
-    assert (f"moderato: wrote {tmp_path}/figures, {tmp_path}/docs/tables.md"
-            in capsys.readouterr().err)
+    assert (
+        run(file, "--figures", tmp_path / "figures", "--markdown", tmp_path / "docs" / "tables.md") == 0
+    )
+    assert f"moderato: wrote {tmp_path}/figures, {tmp_path}/docs/tables.md" in capsys.readouterr().err
     text = (tmp_path / "docs" / "tables.md").read_text()
     shown = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
     assert len(shown) == 7
@@ -597,8 +723,9 @@ def test_markdown_shows_the_figures_beside_it(file, tmp_path, capsys):
         assert svg.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     for number in range(1, 5):
         assert f"**Table {number}. " in text
-    widths = {len(line.split(" | ")) for line in text.split("**Table 1. ")[1].split("\n\n")[1]
-              .splitlines()}
+    widths = {
+        len(line.split(" | ")) for line in text.split("**Table 1. ")[1].split("\n\n")[1].splitlines()
+    }
     assert widths == {2 + len(VARIANTS) + 1}
 
 
@@ -616,7 +743,8 @@ def test_the_command_that_made_the_trials(trials):
     checkout, *lines = reproduce.commands(chosen(trials))
     assert checkout == "git checkout v1"
     searches, loss, burst, others, *of_liteeth = [
-        cli.parse(line.removeprefix("./moderato ").split()) for line in lines]
+        cli.parse(line.removeprefix("./moderato ").split()) for line in lines
+    ]
     assert searches.test == ["throughput", "latency"] and searches.phases == 3
     assert loss.test == ["loss"] and loss.load == [100, 60, 30, 20, 15, 12, 10, 8, 6, 4, 2]
     assert burst.test == ["burst"] and loss.phases is burst.phases is None
@@ -638,7 +766,8 @@ def test_the_command_makes_no_other_trials():
         "./moderato rfc2544 --test throughput,latency --variant napi --frame-size 64,512 "
         "--phases 1 --resolution 1 --link 100",
         "./moderato rfc2544 --test throughput,latency --variant original --frame-size 64 "
-        "--phases 1 --resolution 1 --link 100"]
+        "--phases 1 --resolution 1 --link 100",
+    ]
 
 
 def test_no_command_for_a_commit_that_is_unknown():
@@ -650,8 +779,10 @@ def test_no_command_for_a_commit_that_is_unknown():
 def test_data_files_are_those_of_the_paper():
     """Each of their tables whole, as the README beside them says."""
     folder = paper.ROOT / "docs" / "data"
-    rows = {number: list(csv.reader((folder / f"spanos-2008-table{number}.csv").open()))
-            for number in (1, 3, 4, 5)}
+    rows = {
+        number: list(csv.reader((folder / f"spanos-2008-table{number}.csv").open()))
+        for number in (1, 3, 4, 5)
+    }
     assert [len(rows[number]) - 1 for number in (1, 3, 4, 5)] == [8, 4, 6, 6]
     assert len(paper.throughput()) == 48 and set(paper.terms()) == set(paper.VARIANTS)
 
@@ -667,11 +798,24 @@ def test_sections_without_data_say_so():
 def test_docs_show_what_the_published_records_say(tmp_path):
     docs = paper.ROOT / "docs"
     records = sorted((docs / "data").glob("*.jsonl.gz"))
-    assert cli.main(["report", "--results", ",".join(map(str, records)),
-                     "--profiles", str(docs / "data" / "profiles"),
-                     "--output", str(tmp_path / "report.html"),
-                     "--figures", str(tmp_path / "figures"),
-                     "--markdown", str(tmp_path / "tables.md")]) == 0
+    assert (
+        cli.main(
+            [
+                "report",
+                "--results",
+                ",".join(map(str, records)),
+                "--profiles",
+                str(docs / "data" / "profiles"),
+                "--output",
+                str(tmp_path / "report.html"),
+                "--figures",
+                str(tmp_path / "figures"),
+                "--markdown",
+                str(tmp_path / "tables.md"),
+            ]
+        )
+        == 0
+    )
     assert (tmp_path / "tables.md").read_text() == (docs / "tables.md").read_text()
     for figure in (docs / "figures").glob("*.svg"):
         assert (tmp_path / "figures" / figure.name).read_bytes() == figure.read_bytes(), figure.name
@@ -679,27 +823,40 @@ def test_docs_show_what_the_published_records_say(tmp_path):
 
 # Strategies ---------------------------------------------------------------------------------------
 
+
 def test_strategies_are_the_latest_commit_s_in_their_order(tmp_path, trials):
     older = {"conditions": made_up.MACHINE | {"version": "v0"}}
-    found = records.load([tmp_file(tmp_path, [
-        made_up.strategy("napi-full", "50%", 1, 1, **older), *trials, *made_up.strategies()])])
+    found = records.load(
+        [
+            tmp_file(
+                tmp_path,
+                [made_up.strategy("napi-full", "50%", 1, 1, **older), *trials, *made_up.strategies()],
+            )
+        ]
+    )
     assert len(found.trials) == len(trials) and not found.notes
     assert [(record["situation"], record["setting"]) for record in found.strategies][:4] == [
-        ("ping", "napi-full"), ("ping", "hw-moderated 100 us"), ("ping", "hw-moderated 1 ms"),
-        ("idle", "napi-full")]
+        ("ping", "napi-full"),
+        ("ping", "hw-moderated 100 us"),
+        ("ping", "hw-moderated 1 ms"),
+        ("idle", "napi-full"),
+    ]
     assert len(found.strategies) == len(made_up.strategies())
 
 
 def test_the_reference_of_strategies_is_no_row_of_its_own(tmp_path, trials):
     def of_reference(frame_bytes):
-        return {**trials[0], "key": f"reference {frame_bytes}",
-                "task": {**trials[0]["task"], "variant": "napi-full", "frame_bytes": frame_bytes}}
+        return {
+            **trials[0],
+            "key": f"reference {frame_bytes}",
+            "task": {**trials[0]["task"], "variant": "napi-full", "frame_bytes": frame_bytes},
+        }
 
-    found = records.load([tmp_file(tmp_path, [
-        *trials, of_reference(64), *made_up.strategies()])])
+    found = records.load([tmp_file(tmp_path, [*trials, of_reference(64), *made_up.strategies()])])
     assert "napi-full" not in found.variants and found.variants
-    found = records.load([tmp_file(tmp_path, [
-        *trials, of_reference(64), of_reference(512), *made_up.strategies()])])
+    found = records.load(
+        [tmp_file(tmp_path, [*trials, of_reference(64), of_reference(512), *made_up.strategies()])]
+    )
     assert "napi-full" in found.variants
     found = records.load([tmp_file(tmp_path, [*trials, of_reference(64)])])
     assert "napi-full" in found.variants
@@ -714,8 +871,10 @@ def test_strategies_alone_make_a_report(tmp_path):
 
 def test_the_command_for_strategies_makes_them(trials):
     last = reproduce.commands(records.Records(trials, [], made_up.strategies()))[-1]
-    assert last == ("./moderato strategies --strategy hw-moderated,napi-full --situation "
-                    "idle,ping,10%,50%,90%,bursts,overload,urgent --frame-size 64")
+    assert last == (
+        "./moderato strategies --strategy hw-moderated,napi-full --situation "
+        "idle,ping,10%,50%,90%,bursts,overload,urgent --frame-size 64"
+    )
 
 
 def test_table_of_strategies():
@@ -727,8 +886,11 @@ def test_table_of_strategies():
 
 def test_tooltips_of_the_frontier_go_with_their_strategy():
     root = ElementTree.fromstring(frontier.plot(made_up.strategies()).svg(live=True))
-    found = [(group.get("data-variant"), title.text) for group in root.iter(f"{SVG}g")
-             for title in group.findall(f"{SVG}title")]
+    found = [
+        (group.get("data-variant"), title.text)
+        for group in root.iter(f"{SVG}g")
+        for title in group.findall(f"{SVG}title")
+    ]
     assert len(found) == 3 * len(frontier.DRAWN)
     assert all(text.startswith(variant) for variant, text in found)
 
@@ -736,8 +898,10 @@ def test_tooltips_of_the_frontier_go_with_their_strategy():
 def test_the_front_has_no_setting_that_another_beats():
     places = [(1, 9), (2, 9), (2, 5), (3, 7), (4, 5), (5, 1), (5, 0), (6, 3)]
     found = [made_up.strategy(f"setting {number}", "50%", *place) for number, place in enumerate(places)]
-    best = [(record["latency_ns"]["p99"] / 1000, 100 - record["cpu_idle_percent"])
-            for record in frontier.front(found)]
+    best = [
+        (record["latency_ns"]["p99"] / 1000, 100 - record["cpu_idle_percent"])
+        for record in frontier.front(found)
+    ]
     assert best == [(1, 9), (2, 5), (5, 0)]
 
 
@@ -747,8 +911,12 @@ def test_words_beside_points_touch_nothing():
     figure = frontier.plot(here).figure
     [axes] = figure.axes
     words = {text: text.get_window_extent() for text in axes.texts}
-    marks = [axes.transData.transform(place) for line in axes.lines
-             if line.get_marker() not in ("None", "o") for place in line.get_xydata()]
+    marks = [
+        axes.transData.transform(place)
+        for line in axes.lines
+        if line.get_marker() not in ("None", "o")
+        for place in line.get_xydata()
+    ]
     assert len(words) > 15
     boxes = list(words.values())
     assert not any(one.overlaps(other) for number, one in enumerate(boxes) for other in boxes[:number])

@@ -27,14 +27,23 @@ def found(tmp_path) -> records.Records:
     """One hart's come first and last: what was done on two is no part of their tables."""
     file = tmp_path / "trials.jsonl"
     many = Traffic(flows=16, one_way=True)
-    file.write_text("".join(json.dumps(record) + "\n" for record in [
-        *search(made_up.MACHINE), *search(made_up.two_harts("ipi"), Traffic(in_order=False)),
-        *search(made_up.two_harts("pinned")), *search(made_up.MACHINE, many),
-        *search(made_up.two_harts("pinned"), many),
-        made_up.through(),
-        made_up.through_two_harts("common", 300, 0),
-        made_up.through_two_harts("pinned", 200, 250),
-        made_up.through_two_harts("pinned", 80, 100, connections=4), made_up.transfer("napi", "in")]))
+    file.write_text(
+        "".join(
+            json.dumps(record) + "\n"
+            for record in [
+                *search(made_up.MACHINE),
+                *search(made_up.two_harts("ipi"), Traffic(in_order=False)),
+                *search(made_up.two_harts("pinned")),
+                *search(made_up.MACHINE, many),
+                *search(made_up.two_harts("pinned"), many),
+                made_up.through(),
+                made_up.through_two_harts("common", 300, 0),
+                made_up.through_two_harts("pinned", 200, 250),
+                made_up.through_two_harts("pinned", 80, 100, connections=4),
+                made_up.transfer("napi", "in"),
+            ]
+        )
+    )
     return records.load([file])
 
 
@@ -49,7 +58,8 @@ def test_throughput_beside_one_hart(found):
     table = harts.throughput([*found.trials, *found.harts])
     assert table.head == ["variant", "", "64 octets", "64 octets, 16 flows one way"]
     assert [row[:2] for row in table.rows] == [
-        ["napi-tx-off", way] for way in ("one hart", "ipi", "pinned")]
+        ["napi-tx-off", way] for way in ("one hart", "ipi", "pinned")
+    ]
     one, ipi, pinned = table.rows
     assert ipi[2] == f"{one[2]} (1.00)" and ipi[3] == "–"
     assert pinned[2:] == [f"{rate} (1.00)" for rate in one[2:]]
@@ -57,10 +67,17 @@ def test_throughput_beside_one_hart(found):
 
 def test_goodput_beside_one_hart(found):
     table = harts.goodput([*found.transfers, *found.hart_transfers])
-    assert table.head == ["variant", "", "through, 100 Mb/s, conntrack",
-                          "through, 100 Mb/s, 4 connections, conntrack"]
+    assert table.head == [
+        "variant",
+        "",
+        "through, 100 Mb/s, conntrack",
+        "through, 100 Mb/s, 4 connections, conntrack",
+    ]
     assert [row[1:] for row in table.rows] == [
-        ["one hart", "50.0", "–"], ["common", "90.0 (1.80)", "–"], ["pinned", "90.0 (1.80)", "90.0"]]
+        ["one hart", "50.0", "–"],
+        ["common", "90.0 (1.80)", "–"],
+        ["pinned", "90.0 (1.80)", "90.0"],
+    ]
 
 
 def test_interrupts_beside_the_paper_s(found):
@@ -69,12 +86,20 @@ def test_interrupts_beside_the_paper_s(found):
         ["1", "one hart", "27", "–", "0.036", "–", "–"],
         ["1", "common", "150", "0", "0.200", "569", "0"],
         ["1", "pinned", "100", "125", "0.300", "436", "427"],
-        ["4", "pinned", "40", "50", "0.120", "436", "427"]]
+        ["4", "pinned", "40", "50", "0.120", "436", "427"],
+    ]
 
 
-@pytest.mark.parametrize("change, said", [
-    ({"window": 65536}, "window of 65536"), ({"socket": 4096}, "buffers of 4096"),
-    ({"faults": ["drop"]}, "drop"), ({"octets": 500_000}, "500000 octets"), ({"gro": True}, "GRO")])
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"window": 65536}, "window of 65536"),
+        ({"socket": 4096}, "buffers of 4096"),
+        ({"faults": ["drop"]}, "drop"),
+        ({"octets": 500_000}, "500000 octets"),
+        ({"gro": True}, "GRO"),
+    ],
+)
 def test_another_transfer_has_rows_of_its_own(found, change, said):
     """It replaces none; what one hart alone did is beside nothing."""
     both = [*found.transfers, *found.hart_transfers]
@@ -82,7 +107,10 @@ def test_another_transfer_has_rows_of_its_own(found, change, said):
     other = made_up.through_two_harts("pinned", 20, 30, **change)
     alone = made_up.through(user_buffer=64)
     assert harts.interrupts([*both, alone, other]).rows == [
-        *usual[:3], [f"1, {said}", "pinned", "10", "15", "0.033", "436", "427"], *usual[3:]]
+        *usual[:3],
+        [f"1, {said}", "pinned", "10", "15", "0.033", "436", "427"],
+        *usual[3:],
+    ]
 
 
 def test_profiled_transfers_are_beside_the_others(found):
@@ -98,6 +126,7 @@ def test_profiled_transfers_are_beside_the_others(found):
 
 def test_one_hart_of_another_cpu_is_not_beside_them(found):
     """Two harts with larger TLBs: ours have no row, and nothing has a ratio."""
+
     def larger(record):
         of = record["conditions"]
         return record | {"conditions": of | {"cpu": of["cpu"] | {"itlb": 16, "dtlb": 16}}}
@@ -106,8 +135,11 @@ def test_one_hart_of_another_cpu_is_not_beside_them(found):
         return [larger(record) if records.several(record) else record for record in found]
 
     transfers = among([*found.transfers, *found.hart_transfers])
-    for table in (harts.throughput(among([*found.trials, *found.harts])),
-                  harts.goodput(transfers), harts.interrupts(transfers)):
+    for table in (
+        harts.throughput(among([*found.trials, *found.harts])),
+        harts.goodput(transfers),
+        harts.interrupts(transfers),
+    ):
         ways = {row[1] for row in table.rows}
         assert "pinned" in ways and "one hart" not in ways
         assert "(" not in str(table.rows)
@@ -116,6 +148,7 @@ def test_one_hart_of_another_cpu_is_not_beside_them(found):
 @pytest.mark.parametrize("change", [{"nic": "offload"}, {"memory": "dram"}, {"sys_clk_hz": 84_000_000}])
 def test_one_hart_of_another_machine_is_not_beside_them(found, change):
     """Another NIC, memory or clock: what that brings is not the second hart's."""
+
     def changed(record):
         if not records.several(record):
             return record
@@ -124,8 +157,11 @@ def test_one_hart_of_another_machine_is_not_beside_them(found, change):
         return record | here | {"conditions": record["conditions"] | there}
 
     transfers = [changed(record) for record in [*found.transfers, *found.hart_transfers]]
-    for table in (harts.throughput([changed(record) for record in [*found.trials, *found.harts]]),
-                  harts.goodput(transfers), harts.interrupts(transfers)):
+    for table in (
+        harts.throughput([changed(record) for record in [*found.trials, *found.harts]]),
+        harts.goodput(transfers),
+        harts.interrupts(transfers),
+    ):
         ways = {row[1] for row in table.rows}
         assert "pinned" in ways and "one hart" not in ways
 
@@ -137,8 +173,10 @@ def test_the_commands_and_the_raw_data_have_them(found):
     for command in commands[1:]:
         assert cli.parse(shlex.split(command)[1:])
     raw = data.section(Material(found, None))
-    assert f"All {len([*found.trials, *found.harts, *found.transfers, *found.hart_transfers])} trials" \
+    assert (
+        f"All {len([*found.trials, *found.harts, *found.transfers, *found.hart_transfers])} trials"
         in raw.parts[0].text
+    )
 
 
 def test_page_and_terminal_count_the_same_trials(found, tmp_path, capsys):
@@ -146,18 +184,20 @@ def test_page_and_terminal_count_the_same_trials(found, tmp_path, capsys):
     records_file = tmp_path / "trials.jsonl"
     page = tmp_path / "report.html"
     assert cli.main(["report", "--results", str(records_file), "--output", str(page)]) == 0
-    count, = re.findall(r"All (\d+) trials", page.read_text())
+    (count,) = re.findall(r"All (\d+) trials", page.read_text())
     assert f"report.html: {count} trials, " in capsys.readouterr().out
     assert int(count) == len(records_file.read_text().splitlines())
 
 
 def test_the_commands_are_of_the_main_trials_version(found):
     """Trials of harts may be of another commit: theirs counts only where there are no others."""
+
     def of(version, trials):
         return [trial | {"conditions": trial["conditions"] | {"version": version}} for trial in trials]
 
-    mixed = dataclasses.replace(found, harts=of("later", found.harts),
-                                hart_transfers=of("latest", found.hart_transfers))
+    mixed = dataclasses.replace(
+        found, harts=of("later", found.harts), hart_transfers=of("latest", found.hart_transfers)
+    )
     alone = dataclasses.replace(mixed, trials=[], transfers=[])
     assert reproduce.commands(mixed)[0] == "git checkout v1"
     assert reproduce.commands(dataclasses.replace(mixed, trials=[]))[0] == "git checkout v1"

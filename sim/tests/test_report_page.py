@@ -18,30 +18,45 @@ from moderato.sim.lab.report import page, profiles, records
 from moderato.sim.lab.report.chapters import contents
 from moderato.sim.lab.report.material import Material
 
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr"]
-FLAME_GRAPH = ('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 60" '
-               'width="900" height="60">'
-               '<g><title>ip_forward: 500</title><rect id="frame" width="900" height="16" y="20"/>'
-               '<text y="32">ip_forward</text></g>'
-               '<g><title>dst_input: 100</title><rect width="20" height="16"/></g>'
-               f'{flame_graph.BEGIN}<script>alert()</script>{flame_graph.END}</svg>\n')
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--enable-logging=stderr",
+]
+FLAME_GRAPH = (
+    '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 60" '
+    'width="900" height="60">'
+    '<g><title>ip_forward: 500</title><rect id="frame" width="900" height="16" y="20"/>'
+    '<text y="32">ip_forward</text></g>'
+    '<g><title>dst_input: 100</title><rect width="20" height="16"/></g>'
+    f"{flame_graph.BEGIN}<script>alert()</script>{flame_graph.END}</svg>\n"
+)
 PROFILE = {
-    "variant": "napi", "frame_bytes": 64, "load_percent": 100, "link_mbps": 100,
-    "sys_clk_hz": 100_000_000, "interrupts_enabled": 7,
+    "variant": "napi",
+    "frame_bytes": 64,
+    "load_percent": 100,
+    "link_mbps": 100,
+    "sys_clk_hz": 100_000_000,
+    "interrupts_enabled": 7,
     "window": {"cycles": 10, "forwarded": 1, "received": 1, "rx_interrupts": 0, "tx_interrupts": 1},
-    "terms": {"T_IP": {"cycles": 10}}, "functions": {"ip_forward": 10},
-    "causes": {"retire": 10} | dict.fromkeys(
-        ("pipeline", "icache", "dcache", "lsu", "tlb", "idle"), 0),
+    "terms": {"T_IP": {"cycles": 10}},
+    "functions": {"ip_forward": 10},
+    "causes": {"retire": 10} | dict.fromkeys(("pipeline", "icache", "dcache", "lsu", "tlb", "idle"), 0),
 }
 
 
 @dataclass
 class Opened:
     """A page after it was loaded."""
-    dom:      str
-    console:  list[str]
+
+    dom: str
+    console: list[str]
     requests: list[str]  # addresses beside its own
 
 
@@ -50,14 +65,25 @@ def browse(file: Path, folder: Path) -> Opened:
     assert chromium, "chromium is missing: run `./moderato setup`"
     log = folder / "requests.json"
     ended = subprocess.run(
-        [chromium, *FLAGS, f"--user-data-dir={folder / 'browser'}", f"--log-net-log={log}",
-         "--dump-dom", file.as_uri()], text=True, capture_output=True, timeout=120, check=True)
+        [
+            chromium,
+            *FLAGS,
+            f"--user-data-dir={folder / 'browser'}",
+            f"--log-net-log={log}",
+            "--dump-dom",
+            file.as_uri(),
+        ],
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
     starts = (event.get("params", {}) for event in json.loads(log.read_text())["events"])
     # The browser's own requests, for its updates, have no page that began them.
-    asked = {start["url"] for start in starts
-             if start.get("initiator", "not an origin") != "not an origin"}
-    return Opened(ended.stdout, re.findall(r":CONSOLE.*", ended.stderr),
-                  sorted(asked - {file.as_uri()}))
+    asked = {
+        start["url"] for start in starts if start.get("initiator", "not an origin") != "not an origin"
+    }
+    return Opened(ended.stdout, re.findall(r":CONSOLE.*", ended.stderr), sorted(asked - {file.as_uri()}))
 
 
 class Outline(HTMLParser):
@@ -102,14 +128,27 @@ def transfers() -> list[dict]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory, trials, strategies, transfers) -> Path:
     folder = tmp_path_factory.mktemp("page")
-    (folder / "trials.jsonl").write_text("".join(
-        json.dumps(trial) + "\n" for trial in [*trials, *strategies, *transfers]))
+    (folder / "trials.jsonl").write_text(
+        "".join(json.dumps(trial) + "\n" for trial in [*trials, *strategies, *transfers])
+    )
     (folder / "profiles").mkdir()
     (folder / "profiles" / "napi.json").write_text(json.dumps([PROFILE]))
     (folder / "profiles" / "flame graph.svg").write_text(FLAME_GRAPH)
     (folder / "profiles" / "burst.pftrace").write_bytes(b"trace")
-    assert cli.main(["report", "--results", str(folder / "trials.jsonl"), "--profiles",
-                     str(folder / "profiles"), "--output", str(folder / "report.html")]) == 0
+    assert (
+        cli.main(
+            [
+                "report",
+                "--results",
+                str(folder / "trials.jsonl"),
+                "--profiles",
+                str(folder / "profiles"),
+                "--output",
+                str(folder / "report.html"),
+            ]
+        )
+        == 0
+    )
     return folder / "report.html"
 
 
@@ -145,13 +184,18 @@ def test_nothing_outside_is_referred_to(outline):
 
 
 def test_each_section_is_there_and_in_the_contents(outline, trials, strategies, transfers):
-    on_one, on_two = ([each for each in transfers if records.several(each) == several]
-                      for several in (False, True))
-    sections = contents(Material(records.Records(trials, [], strategies, on_one,
-                                                 hart_transfers=on_two),
-                                 profiles.Profiles([PROFILE], {}, {})))
+    on_one, on_two = (
+        [each for each in transfers if records.several(each) == several] for several in (False, True)
+    )
+    sections = contents(
+        Material(
+            records.Records(trials, [], strategies, on_one, hart_transfers=on_two),
+            profiles.Profiles([PROFILE], {}, {}),
+        )
+    )
     assert [f"#section-{section.name}" for section in sections] == [
-        link for link in outline.links if link.startswith("#section-")]
+        link for link in outline.links if link.startswith("#section-")
+    ]
     for section in sections:
         assert f"section-{section.name}" in outline.ids and section.title in outline.texts["h2"]
         for part in section.present:
@@ -171,9 +215,16 @@ def test_points_have_tooltips(outline):
     assert figures == 10
     assert outline.tags.count("svg") == figures + 1  # the flame graph
     tips = outline.texts["title"]
-    for figure in ("original, 512 bytes: 58.95 Mb/s", "load 100 %", "model", "µs per frame",
-                   "50 % within", "Rx interrupts per frame", "ip_forward: 500",
-                   "hw-moderated 1 ms: p99 1200 µs, CPU 20.0 %, 2000 interrupts/s"):
+    for figure in (
+        "original, 512 bytes: 58.95 Mb/s",
+        "load 100 %",
+        "model",
+        "µs per frame",
+        "50 % within",
+        "Rx interrupts per frame",
+        "ip_forward: 500",
+        "hw-moderated 1 ms: p99 1200 µs, CPU 20.0 %, 2000 interrupts/s",
+    ):
         assert any(figure in tip for tip in tips), figure
 
 
@@ -183,8 +234,9 @@ def test_ids_are_unique_and_what_is_referred_to_is_there(outline):
 
 
 def test_missing_parts_and_notes_are_shown(tmp_path, trials):
-    of = records.Records([trial for trial in trials if trial["task"]["kind"] == "burst"],
-                         ["2 line(s) of <x> are cut off"])
+    of = records.Records(
+        [trial for trial in trials if trial["task"]["kind"] == "burst"], ["2 line(s) of <x> are cut off"]
+    )
     text = page.render(contents(Material(of, profiles.NONE)), of.notes)
     assert "2 line(s) of &lt;x&gt; are cut off" in text
     assert text.count("Not measured.") == 9 and "--test throughput" in text

@@ -24,8 +24,12 @@ def browser(tmp_path_factory):
     folder = tmp_path_factory.mktemp("downloads")
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu",
-                 f"--user-data-dir={folder / 'browser'}"):
+    for flag in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={folder / 'browser'}",
+    ):
         options.add_argument(flag)
     options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
     made = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
@@ -42,15 +46,18 @@ def page(browser, report):  # noqa: F811
 
 def look(browser, width: int, scheme: str):
     """The window's width in CSS pixels, and what the reader prefers."""
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": width < 500})
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-        "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": width < 500},
+    )
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
 
 
 def brightness(colour: str) -> float:
     """0 to 255, of `rgb(r, g, b)` or `rgba(r, g, b, a)`."""
-    return sum(map(float, colour[colour.index("(") + 1:-1].split(",")[:3])) / 3
+    return sum(map(float, colour[colour.index("(") + 1 : -1].split(",")[:3])) / 3
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -73,8 +80,7 @@ def test_readable(page, width, scheme):
 
 
 def marks(page, figure: str, variant: str) -> list:
-    return page.find_elements(
-        By.CSS_SELECTOR, f"#{figure} g[data-variant='{variant}'][data-tip]")
+    return page.find_elements(By.CSS_SELECTOR, f"#{figure} g[data-variant='{variant}'][data-tip]")
 
 
 def balloon(page) -> str:
@@ -84,17 +90,23 @@ def balloon(page) -> str:
 
 def show(page, element):
     """Scroll there, and wait until that is told."""
-    page.execute_async_script("""
+    page.execute_async_script(
+        """
         arguments[0].scrollIntoView({block: 'center'});
-        requestAnimationFrame(() => requestAnimationFrame(arguments[1]));""", element)
+        requestAnimationFrame(() => requestAnimationFrame(arguments[1]));""",
+        element,
+    )
 
 
 def place(page, element) -> dict[str, int]:
     """Its middle, in the window."""
-    return page.execute_script("""
+    return page.execute_script(
+        """
         const box = arguments[0].getBoundingClientRect();
         return {x: Math.round(box.x + box.width / 2),
-                y: Math.round(box.y + box.height / 2)};""", element)
+                y: Math.round(box.y + box.height / 2)};""",
+        element,
+    )
 
 
 def point(page, element):
@@ -163,9 +175,11 @@ def test_a_table_as_csv(page):
     head, *rows = csv.reader(io.StringIO(downloaded(page, "table-4.csv").decode()))
     assert head[1] == "T_const, µs: ours"  # quoted, for its comma
     table = page.find_element(By.CSS_SELECTOR, "#table-4 tbody")
-    shown = page.execute_script("""
+    shown = page.execute_script(
+        """
         return [...arguments[0].rows].map(row => [...row.cells].map(cell => cell.textContent))""",
-        table)
+        table,
+    )
     assert rows == shown and len(rows) == 2
 
 
@@ -177,8 +191,9 @@ def test_a_figure_as_png(page):
     (_, paper), *others = sorted(colours, reverse=True)
     assert max(paper) < 64  # dark, as the page is
     assert any(min(colour) > 180 for _, colour in others)  # its text
-    assert any(abs(red - 0x56) + abs(green - 0xB4) + abs(blue - 0xE9) < 9
-               for _, (red, green, blue) in others)  # the line of napi
+    assert any(
+        abs(red - 0x56) + abs(green - 0xB4) + abs(blue - 0xE9) < 9 for _, (red, green, blue) in others
+    )  # the line of napi
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -186,12 +201,15 @@ def test_links_lead_to_what_can_be_seen(page, width):
     """The box with the variants stays at the top; no title that a link leads to is behind it."""
     look(page, width, "light")
     for link in page.find_elements(By.CSS_SELECTOR, "nav a"):
-        title, box = page.execute_async_script("""
+        title, box = page.execute_async_script(
+            """
             const [link, done] = arguments, top = element => element.getBoundingClientRect();
             link.click();
             requestAnimationFrame(() => requestAnimationFrame(() => done([
                 top(document.querySelector(link.getAttribute("href") + "-title")).top,
-                top(document.querySelector(".variants")).bottom])));""", link)
+                top(document.querySelector(".variants")).bottom])));""",
+            link,
+        )
         assert title >= min(box, HEIGHT - 1) - 0.5, link.get_attribute("href")
 
 
@@ -208,9 +226,12 @@ def test_the_end_of_the_story_is_seen_on_a_telephone(page):
 
 def box(page, name: str):
     """The group of a function of a flame graph."""
-    return page.execute_script("""
+    return page.execute_script(
+        """
         return [...document.querySelectorAll("g")].find(
-            group => group.querySelector("title").textContent.startsWith(arguments[0] + ":"))""", name)
+            group => group.querySelector("title").textContent.startsWith(arguments[0] + ":"))""",
+        name,
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 700])
@@ -222,22 +243,29 @@ def test_a_flame_graph_s_file(browser, tmp_path, width):
     browser.get(file.as_uri())
 
     def seen(name):
-        return browser.execute_script("""
+        return browser.execute_script(
+            """
             const found = arguments[0].querySelector("rect").getBoundingClientRect();
-            return [found.left, found.right]""", box(browser, name))
+            return [found.left, found.right]""",
+            box(browser, name),
+        )
 
     assert browser.execute_script("return document.documentElement.scrollWidth") == width
     assert seen("napi") == pytest.approx([1, width - 1], abs=1)
-    assert browser.execute_script("""
+    assert (
+        browser.execute_script("""
         return Math.max(...[...document.querySelectorAll("text")].map(
-            text => text.getBoundingClientRect().right))""") <= width
+            text => text.getBoundingClientRect().right))""")
+        <= width
+    )
     field = browser.find_element(By.CSS_SELECTOR, "input")
     field.click()
     field.send_keys("handle_")
     assert browser.find_element(By.CSS_SELECTOR, "output").text == "1 boxes of 1 functions"
     assert box(browser, "handle_exception").get_attribute("class") == "hit"
-    browser.execute_script("arguments[0].dispatchEvent(new MouseEvent('click'))",
-                           box(browser, "handle_exception"))
+    browser.execute_script(
+        "arguments[0].dispatchEvent(new MouseEvent('click'))", box(browser, "handle_exception")
+    )
     assert seen("handle_exception") == pytest.approx([0, width], abs=1)
     assert box(browser, "handle_exception").find_element(By.TAG_NAME, "text").text == "handle_exception"
     browser.find_element(By.CSS_SELECTOR, "button").click()

@@ -18,12 +18,20 @@ PROFILED = {"profile": made_up.study()[0]["profile"]}
 def file(tmp_path):
     older = made_up.MACHINE | {"version": "v0"}
     path = tmp_path / "records.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in [
-        *made_up.run(["napi"], sizes=[64]), made_up.transfer("napi", "through", conditions=older),
-        *made_up.study(), made_up.transfer(),
-        made_up.transfer(direction="out", link=1000, problems=["it was not steady"]),
-        made_up.transfer("liteeth", conditions=made_up.MACHINE | {"nic": "liteeth"}),
-        made_up.transfer(connections=3, gro=False, window=2896)]))
+    path.write_text(
+        "".join(
+            json.dumps(record) + "\n"
+            for record in [
+                *made_up.run(["napi"], sizes=[64]),
+                made_up.transfer("napi", "through", conditions=older),
+                *made_up.study(),
+                made_up.transfer(),
+                made_up.transfer(direction="out", link=1000, problems=["it was not steady"]),
+                made_up.transfer("liteeth", conditions=made_up.MACHINE | {"nic": "liteeth"}),
+                made_up.transfer(connections=3, gro=False, window=2896),
+            ]
+        )
+    )
     return path
 
 
@@ -41,26 +49,42 @@ def stored(tmp_path, *transfers):
 
 def test_other_settings_and_nics_have_rows_of_their_own(tmp_path):
     offload = made_up.MACHINE | {"nic": "offload", "machine": "another"}
-    found = stored(tmp_path, made_up.transfer(), made_up.transfer(conditions=offload),
-                   made_up.transfer(user_buffer=64, check=True), made_up.transfer(off=["tso"]),
-                   made_up.transfer(octets=500_000),
-                   made_up.transfer(octets=500_000, connections=2),
-                   made_up.transfer(faults=["drop"], peer="stalls"),
-                   made_up.transfer(direction="out", program="nuttcp"))
+    found = stored(
+        tmp_path,
+        made_up.transfer(),
+        made_up.transfer(conditions=offload),
+        made_up.transfer(user_buffer=64, check=True),
+        made_up.transfer(off=["tso"]),
+        made_up.transfer(octets=500_000),
+        made_up.transfer(octets=500_000, connections=2),
+        made_up.transfer(faults=["drop"], peer="stalls"),
+        made_up.transfer(direction="out", program="nuttcp"),
+    )
     assert [row[0] for row in transfers.table(found.transfers).rows] == [
-        "napi", "napi, NIC offload", "napi, user buffer of 64, checked", "napi, tso off",
-        "napi, 500000 octets", "napi, 2 connections, 500000 octets each",
-        "napi, drop, the peer stalls", "napi, nuttcp"]
+        "napi",
+        "napi, NIC offload",
+        "napi, user buffer of 64, checked",
+        "napi, tso off",
+        "napi, 500000 octets",
+        "napi, 2 connections, 500000 octets each",
+        "napi, drop, the peer stalls",
+        "napi, nuttcp",
+    ]
     assert not found.notes
 
 
-@pytest.mark.parametrize("other", [
-    {"conditions": made_up.MACHINE | {"memory": "dram", "machine": "slow"}},
-    {"sys_clk_hz": 84_000_000}, {"conditions": made_up.MACHINE | {"machine": "another"}}])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"conditions": made_up.MACHINE | {"memory": "dram", "machine": "slow"}},
+        {"sys_clk_hz": 84_000_000},
+        {"conditions": made_up.MACHINE | {"machine": "another"}},
+    ],
+)
 def test_transfers_of_other_machines_are_left_out_and_counted(tmp_path, other):
     found = stored(tmp_path, made_up.transfer(goodput_mbps=20.0, **other), made_up.transfer())
     assert [record["goodput_mbps"] for record in found.transfers] == [50.0]
-    note, = found.notes
+    (note,) = found.notes
     assert note.startswith("left out: 1 trial(s) that were made otherwise (moderato at 100 Mb/s")
 
 
@@ -83,7 +107,10 @@ def test_goodput_has_a_row_for_each_variant(file):
     table = transfers.table(records.load([file]).transfers)
     assert table.head == ["", "in, 100 Mb/s", "out, 1000 Mb/s"]
     assert [row[0] for row in table.rows] == [
-        "napi", "liteeth", "napi, 3 connections, no GRO, window of 2896"]
+        "napi",
+        "liteeth",
+        "napi, 3 connections, no GRO, window of 2896",
+    ]
     assert table.rows[0][1:] == ["50.0 (12)", "50.0* (12)"]
     assert table.rows[1][1:] == ["50.0 (12)", "–"]
     assert transfers.table(made_up.study()) is None
@@ -92,8 +119,19 @@ def test_goodput_has_a_row_for_each_variant(file):
 def test_table_1_has_theirs_beside_ours():
     table = receiver.table1(made_up.study())
     assert len(table.rows) == len(BUFFERS) and len(table.head) == 11
-    assert table.rows[2] == ["4 KiB", "35.0", "2.1", "18.4", "33.8", "–", "0.0", "31000", "8116",
-                             "0.50", "0.35"]
+    assert table.rows[2] == [
+        "4 KiB",
+        "35.0",
+        "2.1",
+        "18.4",
+        "33.8",
+        "–",
+        "0.0",
+        "31000",
+        "8116",
+        "0.50",
+        "0.35",
+    ]
     assert table.rows[-1][2] == "–"  # the paper has no 4 MiB there
 
 
@@ -111,14 +149,21 @@ def test_tracing_stands_beside_what_it_changes():
     assert [row[0] for row in table.rows] == ["64 B", "1 KiB", "4 KiB", "16 KiB"]
     assert table.rows[2][1:5] == ["3.0", "3.0", "101", "201"]
     assert receiver.studied(both) == made_up.study() and list(receiver.studies(both)) == [
-        "original", "original, traced"]
+        "original",
+        "original, traced",
+    ]
     assert receiver.disturbance(made_up.study()) is None and receiver.rate(both)
 
 
-@pytest.mark.parametrize("other", [
-    {"conditions": made_up.MACHINE | {"nic": "offload"}}, {"sys_clk_hz": 84_000_000},
-    {"conditions": made_up.MACHINE | {"memory": "dram"}},
-    {"conditions": made_up.MACHINE | {"cpu": made_up.MACHINE["cpu"] | {"dcache": 16384}}}])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"conditions": made_up.MACHINE | {"nic": "offload"}},
+        {"sys_clk_hz": 84_000_000},
+        {"conditions": made_up.MACHINE | {"memory": "dram"}},
+        {"conditions": made_up.MACHINE | {"cpu": made_up.MACHINE["cpu"] | {"dcache": 16384}}},
+    ],
+)
 def test_tracing_on_another_machine_stands_beside_nothing(other):
     """What that brings is not the tracing's."""
     traced = made_up.study(kernel="traced", **other)
@@ -128,10 +173,16 @@ def test_tracing_on_another_machine_stands_beside_nothing(other):
     assert len(receiver.disturbance([*traced, *alike, *made_up.study()]).rows) == len(BUFFERS)
 
 
-@pytest.mark.parametrize("made", [
-    made_up.study(), made_up.study(kernel="traced"), [made_up.transfer(), made_up.transfer(link=1000)],
-    [made_up.transfer("liteeth", conditions={"nic": "liteeth"})],
-    [made_up.transfer(**PROFILED)]])
+@pytest.mark.parametrize(
+    "made",
+    [
+        made_up.study(),
+        made_up.study(kernel="traced"),
+        [made_up.transfer(), made_up.transfer(link=1000)],
+        [made_up.transfer("liteeth", conditions={"nic": "liteeth"})],
+        [made_up.transfer(**PROFILED)],
+    ],
+)
 def test_the_commands_make_them_again(made):
     lines = reproduce.commands(records.Records(made_up.run(["napi"], sizes=[64]), [], [], made))
     command = shlex.split(lines[-1])
@@ -141,13 +192,24 @@ def test_the_commands_make_them_again(made):
 
 def test_the_commands_have_all_that_was_chosen():
     dram = made_up.MACHINE | {"memory": "dram"}
-    transfer = made_up.transfer(connections=4, sys_clk_hz=84_000_000, conditions=dram, check=True,
-                                faults=["drop", "swap"], peer="vanishes")
+    transfer = made_up.transfer(
+        connections=4,
+        sys_clk_hz=84_000_000,
+        conditions=dram,
+        check=True,
+        faults=["drop", "swap"],
+        peer="vanishes",
+    )
     two = made_up.through_two_harts("pinned", 1, 2)
-    *_, one, other = reproduce.commands(records.Records([], [], [], [transfer],
-                                                        hart_transfers=[two]))
-    for options in ("--clock 84", "--memory dram", "--connections 4", "--check",
-                    "--faults drop,swap", "--peer vanishes"):
+    *_, one, other = reproduce.commands(records.Records([], [], [], [transfer], hart_transfers=[two]))
+    for options in (
+        "--clock 84",
+        "--memory dram",
+        "--connections 4",
+        "--check",
+        "--faults drop,swap",
+        "--peer vanishes",
+    ):
         assert options in one
     assert "--harts 2 --spread pinned --kernel conntrack" in other
     for command in (one, other):
@@ -155,10 +217,24 @@ def test_the_commands_have_all_that_was_chosen():
 
 
 def test_the_chapter_is_written(file, tmp_path):
-    assert cli.main(["report", "--results", str(file), "--output", str(tmp_path / "report.html"),
-                     "--markdown", str(tmp_path / "tables.md"),
-                     "--figures", str(tmp_path / "figures")]) == 0
+    assert (
+        cli.main(
+            [
+                "report",
+                "--results",
+                str(file),
+                "--output",
+                str(tmp_path / "report.html"),
+                "--markdown",
+                str(tmp_path / "tables.md"),
+                "--figures",
+                str(tmp_path / "figures"),
+            ]
+        )
+        == 0
+    )
     tables = (tmp_path / "tables.md").read_text()
     assert "Goodput over TCP" in tables and "Song et al. 2010" in tables
     assert {"receiver-rate.svg", "receiver-segments.svg"} <= {
-        path.name for path in (tmp_path / "figures").iterdir()}
+        path.name for path in (tmp_path / "figures").iterdir()
+    }

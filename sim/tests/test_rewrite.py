@@ -48,17 +48,20 @@ def expected(octets: bytes) -> Ether:
     return packet
 
 
-@pytest.mark.parametrize("octets", [
-    frame(UDP(sport=1, dport=2) / Raw(b"odd")),
-    frame(UDP(sport=1, dport=2) / Raw(b"even")),
-    frame(TCP(sport=1, dport=2, flags="S", options=[("MSS", 1460)])),
-    frame(ICMP() / Raw(b"ping")),
-    frame(TCP() / Raw(b"x" * 1400), tos=0xB8, flags="DF", ttl=3),
-    frame(UDP() / Raw(b"x"), options=[IPOption_Timestamp(length=8, pointer=9)]),
-    frame(UDP() / Raw(b"x"), tag=Dot1Q(vlan=0, prio=5)),
-    frame(Raw(b"any"), proto=47),
-    frame(UDP() / Raw(b"x")) + bytes(9),  # padded
-])
+@pytest.mark.parametrize(
+    "octets",
+    [
+        frame(UDP(sport=1, dport=2) / Raw(b"odd")),
+        frame(UDP(sport=1, dport=2) / Raw(b"even")),
+        frame(TCP(sport=1, dport=2, flags="S", options=[("MSS", 1460)])),
+        frame(ICMP() / Raw(b"ping")),
+        frame(TCP() / Raw(b"x" * 1400), tos=0xB8, flags="DF", ttl=3),
+        frame(UDP() / Raw(b"x"), options=[IPOption_Timestamp(length=8, pointer=9)]),
+        frame(UDP() / Raw(b"x"), tag=Dot1Q(vlan=0, prio=5)),
+        frame(Raw(b"any"), proto=47),
+        frame(UDP() / Raw(b"x")) + bytes(9),  # padded
+    ],
+)
 def test_addresses_and_sums(octets):
     assert mapped(octets) == [bytes(expected(octets))]
 
@@ -116,7 +119,7 @@ def test_a_captured_fcs(fcs):
     octets = frame(UDP() / Raw(b"x" * 40))
     damage = 0 if fcs == "right" else 0x1234
     made = rewrite([[pcap.Frame(0, octets, struct.pack("<I", zlib.crc32(octets) ^ damage))], []])
-    found, = made.entered[0]
+    (found,) = made.entered[0]
     assert struct.unpack("<I", found.fcs)[0] == zlib.crc32(found.octets) ^ damage
 
 
@@ -149,16 +152,37 @@ def test_two_captures_have_an_end_each():
 
 def test_what_can_t_be_mapped_is_named():
     others = frame(UDP(), "192.0.2.9", "192.0.2.7")
-    made = rewrite([captured(
-        PING, PING, others, frame(UDP(), HERE, "239.1.2.3"), frame(UDP(), HERE, "255.255.255.255"),
-        frame(UDP(), tag=Dot1Q(vlan=7)), bytes(ether() / ARP()), bytes(ether() / IPv6()),
-        bytes(Ether(type=0x88CC) / Raw(b"lldp")), b"\1" * 12 + b"\0\3" + b"llc",
-        PING[:30], bytes(ether() / Dot1Q(vlan=0) / ARP())), []])
+    made = rewrite(
+        [
+            captured(
+                PING,
+                PING,
+                others,
+                frame(UDP(), HERE, "239.1.2.3"),
+                frame(UDP(), HERE, "255.255.255.255"),
+                frame(UDP(), tag=Dot1Q(vlan=7)),
+                bytes(ether() / ARP()),
+                bytes(ether() / IPv6()),
+                bytes(Ether(type=0x88CC) / Raw(b"lldp")),
+                b"\1" * 12 + b"\0\3" + b"llc",
+                PING[:30],
+                bytes(ether() / Dot1Q(vlan=0) / ARP()),
+            ),
+            [],
+        ]
+    )
     assert len(made.entered[0]) == 2
     assert made.left_out == {
-        "IPv4 between 192.0.2.7 and 192.0.2.9": 1, "IPv4 to no station": 2, "of VLAN 7": 1, "ARP": 1,
-        "IPv6": 1, "of EtherType 0x88cc": 1, "IEEE 802.2": 1, "IPv4 with a damaged header": 1,
-        "with a priority tag, no IPv4": 1}
+        "IPv4 between 192.0.2.7 and 192.0.2.9": 1,
+        "IPv4 to no station": 2,
+        "of VLAN 7": 1,
+        "ARP": 1,
+        "IPv6": 1,
+        "of EtherType 0x88cc": 1,
+        "IEEE 802.2": 1,
+        "IPv4 with a damaged header": 1,
+        "with a priority tag, no IPv4": 1,
+    }
 
 
 def test_icmp_errors_are_counted():
@@ -168,7 +192,8 @@ def test_icmp_errors_are_counted():
     assert made.quoting == 1 and len(made.entered[0]) == 2
 
 
-@pytest.mark.parametrize("frames", [
-    [], [bytes(ether() / ARP())], [frame(UDP(), HERE, HERE)], [frame(UDP(), "0.0.0.0", HERE)]])
+@pytest.mark.parametrize(
+    "frames", [[], [bytes(ether() / ARP())], [frame(UDP(), HERE, HERE)], [frame(UDP(), "0.0.0.0", HERE)]]
+)
 def test_nobody_to_map(frames):
     assert rewrite([captured(*frames), []]) is None

@@ -36,6 +36,7 @@ LINE = 148_809.5  # frames/s of 64 bytes at 100 Mb/s
 
 # Search -------------------------------------------------------------------------------------------
 
+
 def polling(capacity: float):
     """Drops what it can't forward, for nothing."""
     return lambda rate: Outcome(rate <= capacity, rate, min(rate, capacity), min(rate, capacity))
@@ -43,10 +44,12 @@ def polling(capacity: float):
 
 def interrupted(rx: float, rest: float):
     """Receives first (`rx` seconds a frame), forwards in what time is left (`rest` a frame)."""
+
     def device(rate: float) -> Outcome:
         received = min(rate, 1 / rx)
         forwarded = min(received, (1 - received * rx) / rest)
         return Outcome(forwarded >= rate, rate, forwarded, received)
+
     return device
 
 
@@ -93,14 +96,14 @@ def test_search_from_a_sloping_overload(rx, rest, above):
 
 
 @pytest.mark.parametrize("start", [0, 100, 250, 301, 302, 303, 400, 690])
-@pytest.mark.parametrize("device", [polling(LINE / 1.01 ** 300.5), interrupted(27e-6, 107e-6)])
+@pytest.mark.parametrize("device", [polling(LINE / 1.01**300.5), interrupted(27e-6, 107e-6)])
 def test_answer_does_not_depend_on_the_start(device, start):
     grid = Grid(LINE, 0.01)
     assert find(device, grid, start)[0] == find(device, grid)[0]
 
 
 def test_a_good_guess_takes_two_trials():
-    assert find(polling(LINE / 1.01 ** 300.5), Grid(LINE, 0.01), 301) == (301, 2)
+    assert find(polling(LINE / 1.01**300.5), Grid(LINE, 0.01), 301) == (301, 2)
 
 
 def test_line_rate_and_nothing():
@@ -112,10 +115,10 @@ def test_line_rate_and_nothing():
 def test_growth_is_what_up_and_down_does_not_explain():
     assert growth([3, 5, 7, 9, 11, 13, 15, 17]) == 6
     assert growth([9, 7, 5, 3, 1, 1, 1, 1]) == -4
-    assert growth([0, 5, 1, 6, 2, 7, 1, 5]) <= 0           # up and down, not away
-    assert growth([10, 11, 11, 5, 10, 12, 11, 12]) == 0    # a single low
-    assert growth([21, 31, 36, 36, 36, 36, 36, 36]) == 0   # settled
-    assert growth([1, 1, 1, 1, 1, 3, 5, 8]) == 4           # became slower
+    assert growth([0, 5, 1, 6, 2, 7, 1, 5]) <= 0  # up and down, not away
+    assert growth([10, 11, 11, 5, 10, 12, 11, 12]) == 0  # a single low
+    assert growth([21, 31, 36, 36, 36, 36, 36, 36]) == 0  # settled
+    assert growth([1, 1, 1, 1, 1, 3, 5, 8]) == 4  # became slower
 
 
 @pytest.mark.parametrize("load", [100, 10, 0.5])
@@ -132,9 +135,9 @@ def test_trials_are_long_enough_for_their_verdict(load, resolution):
 
 def test_a_phase_is_expected_to_change_what_it_changed_before():
     grid = Grid(LINE, 0.01)
-    assert tests.start_step(grid, [], None) == 0                             # the line rate
-    assert tests.start_step(grid, [1000], None) == grid.step(1000)           # another size's answer
-    assert tests.start_step(grid, [], 500) == grid.step(500)                 # the phase before
+    assert tests.start_step(grid, [], None) == 0  # the line rate
+    assert tests.start_step(grid, [1000], None) == grid.step(1000)  # another size's answer
+    assert tests.start_step(grid, [], 500) == grid.step(500)  # the phase before
     assert tests.start_step(grid, [1000, 1100], 500) == grid.step(550)
 
 
@@ -144,6 +147,7 @@ def test_phases_are_spread():
 
 
 # Store --------------------------------------------------------------------------------------------
+
 
 def test_store_survives_a_torn_line(tmp_path):
     file = tmp_path / "sub" / "trials.jsonl"
@@ -187,9 +191,11 @@ def test_two_programs_may_write_into_one_file(tmp_path):
 
 # The command, on a pretended simulator ------------------------------------------------------------
 
+
 @pytest.fixture
 def lab(machine, monkeypatch):
     from moderato.sim.lab import cli
+
     monkeypatch.setattr(matrix, "machine", lambda link, system: machine)
     return lambda *words: cli.main(["rfc2544", *words])
 
@@ -202,8 +208,9 @@ def trials_run(machine) -> int:
 def test_throughput_is_the_capacity(lab, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("FAKE_CAPACITY", "5000")
     file = tmp_path / "trials.jsonl"
-    assert lab("--variant", "napi", "--frame-size", "64,512", "--phases", "2",
-               "--results", str(file)) == 0
+    assert (
+        lab("--variant", "napi", "--frame-size", "64,512", "--phases", "2", "--results", str(file)) == 0
+    )
     output = capsys.readouterr().out
     found = [line.split() for line in output.splitlines() if line.startswith("napi")]
     for line in found[:2]:  # both ports together
@@ -236,8 +243,16 @@ def _conditions(file: Path) -> list[dict]:
 
 
 def test_a_trial_is_never_run_twice(lab, machine, tmp_path, capsys):
-    words = ("--variant", "napi", "--frame-size", "64", "--test", "throughput,latency,burst",
-             "--results", str(tmp_path / "trials.jsonl"))
+    words = (
+        "--variant",
+        "napi",
+        "--frame-size",
+        "64",
+        "--test",
+        "throughput,latency,burst",
+        "--results",
+        str(tmp_path / "trials.jsonl"),
+    )
     assert lab(*words) == 0
     output, before = capsys.readouterr(), trials_run(machine)
     assert f"moderato: wrote {tmp_path}/trials.jsonl\n" in output.err
@@ -250,12 +265,27 @@ def test_a_trial_is_never_run_twice(lab, machine, tmp_path, capsys):
 def test_loss_burst_recovery_and_reset(lab, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("FAKE_CAPACITY", "5000")
     monkeypatch.setenv("FAKE_RING", "300")
-    assert lab("--variant", "napi", "--frame-size", "1518", "--load", "100,50",
-               "--test", "all", "--results", str(tmp_path / "t")) == 0
+    assert (
+        lab(
+            "--variant",
+            "napi",
+            "--frame-size",
+            "1518",
+            "--load",
+            "100,50",
+            "--test",
+            "all",
+            "--results",
+            str(tmp_path / "t"),
+        )
+        == 0
+    )
     blocks = capsys.readouterr().out.split("\n\n")
     tables = dict(zip([block.splitlines()[-1] for block in blocks[:-1:2]], blocks[1::2]))
-    body = {title.split(" (")[0]: [line.split() for line in table.splitlines()[2:]]
-            for title, table in tables.items()}
+    body = {
+        title.split(" (")[0]: [line.split() for line in table.splitlines()[2:]]
+        for title, table in tables.items()
+    }
     offered = 2 * 8127.4
     loss = body["Frame loss rate"]
     assert [line[2] for line in loss] == ["100", "50"]
@@ -269,8 +299,16 @@ def test_loss_burst_recovery_and_reset(lab, monkeypatch, capsys, tmp_path):
 
 
 def test_a_reset_after_the_load_is_no_reset(lab, monkeypatch, capsys, tmp_path):
-    words = ("--variant", "napi", "--frame-size", "1518", "--test", "reset",
-             "--results", str(tmp_path / "t"))
+    words = (
+        "--variant",
+        "napi",
+        "--frame-size",
+        "1518",
+        "--test",
+        "reset",
+        "--results",
+        str(tmp_path / "t"),
+    )
     monkeypatch.setenv("FAKE_STARVED", "1")
     assert lab(*words) == 1
     assert "not reset while the load lasted" in capsys.readouterr().err
@@ -278,27 +316,51 @@ def test_a_reset_after_the_load_is_no_reset(lab, monkeypatch, capsys, tmp_path):
 
 def test_unsound_trials_fail_the_run(lab, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("FAKE_CORRUPTED", "2")
-    assert lab("--variant", "napi", "--frame-size", "64", "--test", "burst",
-               "--results", str(tmp_path / "t")) == 1
+    assert (
+        lab(
+            "--variant",
+            "napi",
+            "--frame-size",
+            "64",
+            "--test",
+            "burst",
+            "--results",
+            str(tmp_path / "t"),
+        )
+        == 1
+    )
     assert "2 frames that entered at port 0 left corrupted" in capsys.readouterr().err
 
 
 def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
     file = tmp_path / "trials.jsonl"
-    program = ("import sys\nfrom pathlib import PosixPath\n"
-               "from moderato.sim.lab import cli\nfrom moderato.sim.lab.rfc2544 import matrix\n"
-               "from moderato.sim.lab.run.machine import Machine\n"
-               "from moderato.soc.linux.kernel import Choice\n"
-               "from moderato.sim.lab.run.system import System\n"
-               f"matrix.machine = lambda link, system: {machine!r}\n"
-               "sys.exit(cli.main(sys.argv[1:]))")
-    words = [sys.executable, "-c", program, "rfc2544", "--variant", "napi,original",
-             "--frame-size", "64", "--results", str(file)]
+    program = (
+        "import sys\nfrom pathlib import PosixPath\n"
+        "from moderato.sim.lab import cli\nfrom moderato.sim.lab.rfc2544 import matrix\n"
+        "from moderato.sim.lab.run.machine import Machine\n"
+        "from moderato.soc.linux.kernel import Choice\n"
+        "from moderato.sim.lab.run.system import System\n"
+        f"matrix.machine = lambda link, system: {machine!r}\n"
+        "sys.exit(cli.main(sys.argv[1:]))"
+    )
+    words = [
+        sys.executable,
+        "-c",
+        program,
+        "rfc2544",
+        "--variant",
+        "napi,original",
+        "--frame-size",
+        "64",
+        "--results",
+        str(file),
+    ]
     subprocess.run(words, check=True, capture_output=True)
     whole = file.read_text().splitlines(keepends=True)
     file.write_text("".join(whole[:2]))
-    stalled = subprocess.Popen(words, env={**os.environ, "FAKE_STALL": "1"}, text=True,
-                               stderr=subprocess.PIPE)
+    stalled = subprocess.Popen(
+        words, env={**os.environ, "FAKE_STALL": "1"}, text=True, stderr=subprocess.PIPE
+    )
     before = trials_run(machine)
     while trials_run(machine) < before + 3:  # two looks at checkpoints, then trials
         assert stalled.poll() is None
@@ -308,18 +370,22 @@ def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
     assert stalled.stderr.read().splitlines()[-1] == "moderato: stopped"
     assert file.read_text() == "".join(whole[:2])
     subprocess.run(words, check=True, capture_output=True)
-    strip = [{k: v for k, v in record.items() if k != "wall_seconds"}
-             for record in map(json.loads, file.read_text().splitlines())]
-    expected = [{k: v for k, v in json.loads(line).items() if k != "wall_seconds"}
-                for line in whole]
+    strip = [
+        {k: v for k, v in record.items() if k != "wall_seconds"}
+        for record in map(json.loads, file.read_text().splitlines())
+    ]
+    expected = [{k: v for k, v in json.loads(line).items() if k != "wall_seconds"} for line in whole]
     assert sorted(strip, key=str) == sorted(expected, key=str)
 
 
 # A cluster ----------------------------------------------------------------------------------------
 
+
 def without_wall_time(file: Path) -> dict:
-    return {key: {k: v for k, v in record.items() if k != "wall_seconds"}
-            for key, record in store.read(file).items()}
+    return {
+        key: {k: v for k, v in record.items() if k != "wall_seconds"}
+        for key, record in store.read(file).items()
+    }
 
 
 def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
@@ -331,8 +397,10 @@ def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
     assert without_wall_time(tmp_path / "far") == without_wall_time(tmp_path / "local")
     # Who worked got simulator and checkpoints by the hash of their content. On a busy machine one of
     # them may have done it all.
-    got = [{file.name for file in (tmp_path / f"worker{number}" / "blob").glob("*/[!.]*")}
-           for number in range(2)]
+    got = [
+        {file.name for file in (tmp_path / f"worker{number}" / "blob").glob("*/[!.]*")}
+        for number in range(2)
+    ]
     assert any(got)
     assert all(names >= {"moderato-sim", "checkpoint"} for names in got if names)
 
@@ -346,13 +414,29 @@ def test_a_worker_that_dies(lab, cluster, tmp_path):
     assert without_wall_time(tmp_path / "far") == without_wall_time(tmp_path / "local")
 
 
-@pytest.mark.parametrize("what, said", [("workers", "no worker of the dask scheduler is left"),
-                                        ("scheduler", "the dask scheduler is gone")])
+@pytest.mark.parametrize(
+    "what, said",
+    [
+        ("workers", "no worker of the dask scheduler is left"),
+        ("scheduler", "the dask scheduler is gone"),
+    ],
+)
 def test_nobody_is_left(lab, cluster, tmp_path, capsys, monkeypatch, what, said):
     monkeypatch.setattr("moderato.sim.lab.run.farm.PATIENCE", 5)
     with killed(cluster, what):
-        assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
-                   "--results", str(tmp_path / "t")) == 1
+        assert (
+            lab(
+                "--variant",
+                "napi",
+                "--frame-size",
+                "64",
+                "--scheduler",
+                cluster,
+                "--results",
+                str(tmp_path / "t"),
+            )
+            == 1
+        )
     assert said in capsys.readouterr().err
 
 
@@ -360,8 +444,19 @@ def test_a_trial_that_kills_its_workers(lab, cluster, tmp_path, capsys):
     with distributed.Client(cluster, timeout=5, set_as_default=False) as client:
         client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
     with killed(cluster, "worker"):
-        assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
-                   "--results", str(tmp_path / "t")) == 1
+        assert (
+            lab(
+                "--variant",
+                "napi",
+                "--frame-size",
+                "64",
+                "--scheduler",
+                cluster,
+                "--results",
+                str(tmp_path / "t"),
+            )
+            == 1
+        )
     assert "each worker that had napi" in capsys.readouterr().err
 
 
@@ -375,8 +470,19 @@ def test_a_result_that_gets_lost(lab, cluster, tmp_path, monkeypatch):
         return result(*args, **kwargs)
 
     monkeypatch.setattr("distributed.Future.result", lose_one)
-    assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
-               "--results", str(tmp_path / "t")) == 0
+    assert (
+        lab(
+            "--variant",
+            "napi",
+            "--frame-size",
+            "64",
+            "--scheduler",
+            cluster,
+            "--results",
+            str(tmp_path / "t"),
+        )
+        == 0
+    )
     assert lost == []
 
 
@@ -402,8 +508,16 @@ def test_workers_that_die_when_a_file_comes(lab, cluster, tmp_path, capsys, monk
         return scatter(*args, **kwargs)
 
     monkeypatch.setattr("distributed.Client.scatter", die_meanwhile)
-    ended = lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
-                "--results", str(tmp_path / "t"))
+    ended = lab(
+        "--variant",
+        "napi",
+        "--frame-size",
+        "64",
+        "--scheduler",
+        cluster,
+        "--results",
+        str(tmp_path / "t"),
+    )
     said = capsys.readouterr().err
     assert ended == (0 if count == 1 else 1), said
     assert (count == 2) == ("no worker of the dask scheduler is left" in said)
@@ -417,15 +531,23 @@ def killed(cluster: str, what: str):
         client.run(os.putenv, "FAKE_STALL", "1")
 
         def kill():
-            while not (at_work := {process: simulators for process in workers
-                                   if (simulators := psutil.Process(process).children())}):
+            while not (
+                at_work := {
+                    process: simulators
+                    for process in workers
+                    if (simulators := psutil.Process(process).children())
+                }
+            ):
                 time.sleep(0.05)
             if what == "worker":  # the other one ends the trial
                 client.run(os.unsetenv, "FAKE_STALL")
             client.amm.run_once()
             time.sleep(1)  # copies are dropped
-            for process in {"worker": at_work, "workers": workers,
-                            "scheduler": [client.run_on_scheduler(os.getpid)]}[what]:
+            for process in {
+                "worker": at_work,
+                "workers": workers,
+                "scheduler": [client.run_on_scheduler(os.getpid)],
+            }[what]:
                 os.kill(process, signal.SIGKILL)
             for simulator in itertools.chain(*at_work.values()):
                 simulator.kill()
@@ -453,8 +575,19 @@ def test_another_service_there(lab, tmp_path, capsys, monkeypatch, says):
     with contextlib.ExitStack() as closing, socket.create_server(("127.0.0.1", 0)) as server:
         streams, address = [], f"127.0.0.1:{server.getsockname()[1]}"
         threading.Thread(target=serve, daemon=True).start()
-        assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", address,
-                   "--results", str(tmp_path / "t")) == 1
+        assert (
+            lab(
+                "--variant",
+                "napi",
+                "--frame-size",
+                "64",
+                "--scheduler",
+                address,
+                "--results",
+                str(tmp_path / "t"),
+            )
+            == 1
+        )
         server.shutdown(socket.SHUT_RDWR)
         for stream in streams:
             closing.enter_context(stream)
@@ -464,20 +597,35 @@ def test_another_service_there(lab, tmp_path, capsys, monkeypatch, says):
 
 def test_worker_of_another_commit_is_refused(lab, cluster, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("moderato.sim.lab.run.farm.version", lambda: "another")
-    assert lab("--variant", "napi", "--frame-size", "64", "--scheduler", cluster,
-               "--results", str(tmp_path / "t")) == 1
+    assert (
+        lab(
+            "--variant",
+            "napi",
+            "--frame-size",
+            "64",
+            "--scheduler",
+            cluster,
+            "--results",
+            str(tmp_path / "t"),
+        )
+        == 1
+    )
     assert "a worker runs another commit of Moderato" in capsys.readouterr().err
 
 
 # A reset -------------------------------------------------------------------------------------------
+
 
 def test_a_reset_is_seen_where_frames_entered():
     """One way, or with so few frames that none followed another: no figure, and no traceback."""
     entered = {"offered": 100, "lost": 10, "longest_pause": {"start_cycle": 5, "end_cycle": 50}}
     without = entered | {"lost": 99, "longest_pause": None}
     other = {"left": {}}  # no frame entered there
-    for ports, seen, seconds in (([entered, other], True, 4.5e-7), ([without, other], False, None),
-                                 ([entered, without], False, 4.5e-7)):
+    for ports, seen, seconds in (
+        ([entered, other], True, 4.5e-7),
+        ([without, other], False, None),
+        ([entered, without], False, 4.5e-7),
+    ):
         report = {"ports": ports, "offered_cycle": 60}
         assert reset_seen(report) == seen
         assert metrics.reset_seconds({"report": report, "sys_clk_hz": 100_000_000}) == seconds

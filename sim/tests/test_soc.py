@@ -17,18 +17,26 @@ from moderato.sim.sim_soc import SimConfig, soc_verilog
 from moderato.soc.cpu import CpuConfig
 
 
-@pytest.mark.parametrize("config", [
-    SimConfig(macs=1), SimConfig(macs=1, dram="versa_ecp5", sys_clk_hz=80_000_000)])
+@pytest.mark.parametrize(
+    "config", [SimConfig(macs=1), SimConfig(macs=1, dram="versa_ecp5", sys_clk_hz=80_000_000)]
+)
 def test_equal_designs_are_equal_files(config, tmp_path):
     """Else every change of a file, of a comment even, would make new simulators and checkpoints."""
     folders = tmp_path / "first", tmp_path / "second"
     for folder in folders:
         folder.mkdir()
-        subprocess.run([sys.executable, "-m", "moderato.sim.sim_soc",
-                        json.dumps(dataclasses.asdict(config)), folder], check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "moderato.sim.sim_soc",
+                json.dumps(dataclasses.asdict(config)),
+                folder,
+            ],
+            check=True,
+        )
         time.sleep(1)  # the time of day must not show
-    first, second = ({file.name: file.read_bytes() for file in folder.iterdir()}
-                     for folder in folders)
+    first, second = ({file.name: file.read_bytes() for file in folder.iterdir()} for folder in folders)
     assert first.keys() == second.keys() and "sim.v" in first
     assert all(first[name] == second[name] for name in first)
 
@@ -43,30 +51,31 @@ def test_the_profiler_finds_the_registers_of_every_hart(harts):
     netlist = (folder / "ModeratoCluster.v").read_text()
     for number in range(harts):
         assert f"root.{model_name(core(soc).harts[number])}__DOT__##name" in config
-        module, = re.findall(rf"(\w+) harts_{number}_cpu \(", netlist)
-        hart, = re.findall(rf"^module {module} \(.*?^endmodule", netlist, re.MULTILINE | re.DOTALL)
+        (module,) = re.findall(rf"(\w+) harts_{number}_cpu \(", netlist)
+        (hart,) = re.findall(rf"^module {module} \(.*?^endmodule", netlist, re.MULTILINE | re.DOTALL)
         assert re.search(rf"DataCache {cache} \(", hart) and re.search(rf"reg .* {walks};", hart)
 
 
-@pytest.mark.parametrize("config, queues", [
-    (SimConfig(macs=2), 1), (SimConfig(macs=2, offloads=True), 2)])
+@pytest.mark.parametrize(
+    "config, queues", [(SimConfig(macs=2), 1), (SimConfig(macs=2, offloads=True), 2)]
+)
 def test_the_window_finds_the_fill_of_every_queue(config, queues):
     """The registers' names depend on the MAC's options, and on how many of a kind came before."""
     verilog = (soc_verilog(config) / "sim.v").read_text()
     registers = re.findall(r"^(?:reg|wire)\s.*?\b(moderatomac\w+)", verilog, re.MULTILINE)
     header = rings_header("\n".join(f"top__DOT__soc__DOT__{name};" for name in registers), 2)
     for port in range(2):
-        case, = re.findall(rf"case {port}:.*?;", header, re.DOTALL)
+        (case,) = re.findall(rf"case {port}:.*?;", header, re.DOTALL)
         used = re.findall(r"__DOT__(moderatomac\w+)", case)
         assert all(name.startswith(f"moderatomac{port}_") for name in used)
         # The FIFO; of a queue the ring's three, its order twice; two moderations of nine, a pacing.
         assert len(used) == 1 + queues * (4 + 2 * 9 + 2)
         assert len(set(used)) == len(used) - queues
-        fifo, = (name.removesuffix("_frames") for name in used if "framefifo" in name)
+        (fifo,) = (name.removesuffix("_frames") for name in used if "framefifo" in name)
         assert f"{fifo}_param_broadcast" in verilog  # the one of what is received
         for line in re.findall(r"^ +\{.*armed.*$", case, re.MULTILINE):
-            number, = set(re.findall(r"_moderation(\d+)_", line))
-            way, = set(re.findall(r"_reg_((?:rx|tx)1?)_(?:frames|packet)", line))
+            (number,) = set(re.findall(r"_moderation(\d+)_", line))
+            (way,) = set(re.findall(r"_reg_((?:rx|tx)1?)_(?:frames|packet)", line))
             # Which strobe of the driver re-arms it.
             assert re.search(rf"moderation{number}_rearm\b.*strobe_{way}_rearm", verilog), line
     assert "case" not in rings_header("nothing", 2)

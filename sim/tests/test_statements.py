@@ -23,7 +23,8 @@ def test_values_are_those_of_the_tables():
     # Of another core, if two harts were not measured since.
     assert values["one hart 0"] in (values["napi-tx-off 64"], "–")
     assert float(values["napi-tx-off 64 / original"]) == round(
-        int(values["napi-tx-off 64"]) / int(values["original 64"]), 2)
+        int(values["napi-tx-off 64"]) / int(values["original 64"]), 2
+    )
     assert int(values["napi forwarded"]) <= int(values["napi received"])
 
 
@@ -32,8 +33,9 @@ def test_the_first_half_hour_agrees_with_readme():
     values = statements.values()
     page = (ROOT / "docs/first-half-hour.md").read_text()
     for name in statements.VARIANTS:
-        counts, rates, latency = (row.split() for row in re.findall(
-            rf"^    {name} +(.*)$", page, re.MULTILINE)[:3])
+        counts, rates, latency = (
+            row.split() for row in re.findall(rf"^    {name} +(.*)$", page, re.MULTILINE)[:3]
+        )
         assert counts[1:3] == [values[f"{name} received"], values[f"{name} forwarded"]]
         assert rates[5] == values[f"{name} fps"]
         assert f"{float(latency[1]) / 1000:.1f}" == values[f"{name} median"]
@@ -42,8 +44,9 @@ def test_the_first_half_hour_agrees_with_readme():
 def test_every_place_is_filled():
     """Another number in each comes out of each page."""
     values = {name: str(9_000_000 + number) for number, name in enumerate(statements.values())}
-    found = {path.relative_to(ROOT).as_posix(): text
-             for path, text in stated.files(statements.PLACES, values)}
+    found = {
+        path.relative_to(ROOT).as_posix(): text for path, text in stated.files(statements.PLACES, values)
+    }
     for place in statements.PLACES:
         for name in place.names:
             assert (spaced(values[name]) if place.spaced else values[name]) in found[place.file]
@@ -53,15 +56,22 @@ def test_what_is_stated_stands_nowhere_else():
     """Of numbers with five digits, which are nothing else by chance."""
     values = {name: value.replace(" ", "") for name, value in statements.values().items()}
     long = {value for value in values.values() if value.isdecimal() and int(value) >= 10_000}
-    pages = {path: path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
-             if path.name not in SOURCES}
-    pages |= {path: text for path, text in stated.files(statements.PLACES, dict.fromkeys(values, "0"))
-              if path in pages}
+    pages = {
+        path: path.read_text()
+        for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
+        if path.name not in SOURCES
+    }
+    pages |= {
+        path: text
+        for path, text in stated.files(statements.PLACES, dict.fromkeys(values, "0"))
+        if path in pages
+    }
     by_hand = {value.replace(" ", "") for value in statements.by_hand().values()}
     found = {}
     for path, text in pages.items():
-        numbers = {re.sub(r"\s", "", number)
-                   for number in re.findall(r"\d{1,3}(?:\s\d{3})+|\d{5,}", text)}
+        numbers = {
+            re.sub(r"\s", "", number) for number in re.findall(r"\d{1,3}(?:\s\d{3})+|\d{5,}", text)
+        }
         # In tcp.md, cycles of a segment are as many as that SoC's frames by chance.
         known = by_hand if path.name in ("two-harts.md", "tcp.md") else set()
         if again := numbers & (long - known):
@@ -78,4 +88,5 @@ def test_a_phrase_that_is_not_there_once_is_told(text):
 def test_numbers_in_sentences():
     place = Place("page.md", "from {} to {} frames", ["a", "b"], spaced=True)
     assert place.fill("from 1 to\n19\n676 frames.", {"a": "9999", "b": "1234567"}) == (
-        "from 9999 to\n1 234 567 frames.")
+        "from 9999 to\n1 234 567 frames."
+    )

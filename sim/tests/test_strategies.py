@@ -19,29 +19,37 @@ ALL = ("ping", "idle", "10%", "50%", "90%", "bursts", "urgent", "overload")
 def lab(machine, monkeypatch):
     """`moderato strategies` with the pretended machine; the kernels that it asked for."""
     kernels = []
-    monkeypatch.setattr(comparison, "machine",
-                        lambda link, system: kernels.append(system.kernel) or machine)
+    monkeypatch.setattr(
+        comparison, "machine", lambda link, system: kernels.append(system.kernel) or machine
+    )
 
     def run(*words):
         return cli.main(["strategies", *map(str, words)])
+
     run.kernels = kernels
     return run
 
 
 def records(lab, tmp_path, *words) -> dict[tuple, dict]:
     assert lab(*words, "--json", tmp_path / "out.json") == 0
-    return {(record["setting"], record["situation"]): record
-            for record in json.loads((tmp_path / "out.json").read_text())}
+    return {
+        (record["setting"], record["situation"]): record
+        for record in json.loads((tmp_path / "out.json").read_text())
+    }
 
 
 def test_settings_are_of_known_variants():
     assert set(settings.VARIANTS) == {"original", "napi", "napi-tx-off", *BEYOND}
     for name, setting in settings.SETTINGS.items():
         assert name == setting.name and setting.commands()[:4] == KNOWN[setting.variant].commands()
-    assert [setting.hz for setting in settings.SETTINGS.values()
-            if setting.value.endswith("Hz")] == list(TICKS)
-    commands = [tuple(setting.commands()) for setting in settings.SETTINGS.values()
-                if not setting.value.endswith("Hz")]
+    assert [
+        setting.hz for setting in settings.SETTINGS.values() if setting.value.endswith("Hz")
+    ] == list(TICKS)
+    commands = [
+        tuple(setting.commands())
+        for setting in settings.SETTINGS.values()
+        if not setting.value.endswith("Hz")
+    ]
     assert len(set(commands)) == len(commands)
     for situation in situations.SITUATIONS.values():
         assert set(situation.settings) <= set(settings.SETTINGS)
@@ -51,12 +59,25 @@ def test_every_situation(lab, tmp_path):
     found = records(lab, tmp_path, "--strategy", "napi-full,adaptive-dim")
     assert tuple(situations.SITUATIONS) == ALL
     chosen = settings.of(("napi-full", "adaptive-dim"))
-    assert set(found) == {(setting.name, name) for setting in chosen for name in ALL
-                          if name != "urgent" or setting.name == "napi-full"}
+    assert set(found) == {
+        (setting.name, name)
+        for setting in chosen
+        for name in ALL
+        if name != "urgent" or setting.name == "napi-full"
+    }
     for (setting, _), record in found.items():
         assert record["variant"] == settings.SETTINGS[setting].variant and not record["problems"]
-        assert {"offered_fps", "interrupts_per_second", "frames_per_interrupt", "latency_ns",
-                "cpu_idle_percent", "conditions", "lost", "frame_bytes", "ports"} <= set(record)
+        assert {
+            "offered_fps",
+            "interrupts_per_second",
+            "frames_per_interrupt",
+            "latency_ns",
+            "cpu_idle_percent",
+            "conditions",
+            "lost",
+            "frame_bytes",
+            "ports",
+        } <= set(record)
     # 10 000 frames/s of each port and a full ring at the end, found to a percent of the line rate.
     throughput = found["napi-full", "90%"]["offered_fps"] / 0.9
     assert 20_000 - 2 * frame_rate(64, 1, 100) <= throughput <= 21_000
@@ -77,7 +98,7 @@ def test_bursts_and_probes(lab, tmp_path):
 
 
 def test_round_trips(lab, tmp_path):
-    record, = records(lab, tmp_path, "--strategy", "napi", "--situation", "ping").values()
+    (record,) = records(lab, tmp_path, "--strategy", "napi", "--situation", "ping").values()
     assert record["latency_ns"] == {"min": 100, "median": 200, "p99": 300, "max": 400}
     assert record["lost"] == 1 and record["ports"][0]["forwarded"] == 99
     assert record["interrupts_per_second"] == pytest.approx(200, 1e-2)
@@ -108,11 +129,14 @@ def test_a_second_run_runs_nothing(lab, tmp_path, machine, capsys):
     assert len(journal.read_text().splitlines()) - started == len({key[0] for key in first})
 
 
-@pytest.mark.parametrize("words, says", [
-    (["--strategy", "napi-ful"], "did you mean napi-full?"),
-    (["--situation", "pong"], "did you mean ping?"),
-    (["--frame-size", "63"], "64 to 1518 octets"),
-])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["--strategy", "napi-ful"], "did you mean napi-full?"),
+        (["--situation", "pong"], "did you mean ping?"),
+        (["--frame-size", "63"], "64 to 1518 octets"),
+    ],
+)
 def test_wrong_words_are_refused(lab, capsys, words, says):
     assert lab(*words) == 2 and says in capsys.readouterr().err
 

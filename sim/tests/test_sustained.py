@@ -37,8 +37,14 @@ def test_a_throughput_is_close_to_what_is_sustained_for_long(variant):
     task = trials.Task(**found.sustained["task"])
 
     def long(factor: float) -> dict:
-        return run(replace(task, kind="loss", frames=LONGER * task.frames,
-                           load_percent=round(factor * task.load_percent, 4)))
+        return run(
+            replace(
+                task,
+                kind="loss",
+                frames=LONGER * task.frames,
+                load_percent=round(factor * task.load_percent, 4),
+            )
+        )
 
     below = long(1 - CLOSE)
     assert below["passed"], below["why"]

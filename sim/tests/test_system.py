@@ -41,8 +41,9 @@ def by_variant(lab, trials) -> dict[str, Result]:
 @pytest.fixture(scope="session")
 def overload(lab):
     """Every variant under far more than it can forward."""
-    return by_variant(lab, [Trial(variant, 512, 100, 520 if variant in NAPI else 350, 100)
-                            for variant in VARIANTS])
+    return by_variant(
+        lab, [Trial(variant, 512, 100, 520 if variant in NAPI else 350, 100) for variant in VARIANTS]
+    )
 
 
 @pytest.fixture(scope="session")
@@ -60,16 +61,22 @@ def below_collapse(lab):
 
 # Cycles -------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("variant", ["tx-128", "napi"])
 def test_gated_clocks_change_nothing(lab, variant):
     """Also overloaded, and with the moderation's timers running."""
     asked = Trial(variant, 64, 100, 80, 100)
     commands = json.dumps({"do": "trial", **trial.request(asked, lab.sys_clk_hz)}) + "\n"
     gated, ungated = (
-        subprocess.run([lab.simulator, "--restore", state.ready(lab, variant).checkpoint,
-                        *option, "--script", "-"],
-                       input=commands, capture_output=True, text=True, check=True).stdout
-        for option in ([], ["--ungated"]))
+        subprocess.run(
+            [lab.simulator, "--restore", state.ready(lab, variant).checkpoint, *option, "--script", "-"],
+            input=commands,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for option in ([], ["--ungated"])
+    )
 
     def report(output):
         reply = json.loads(output.splitlines()[-1])
@@ -82,18 +89,39 @@ def test_gated_clocks_change_nothing(lab, variant):
 def test_sleep_changes_nothing(lab):
     """A guest that waits, is woken by timers and by the keyboard: to the cycle as without passing
     over what it sleeps through, and its state at the end is the same but for the gated clocks."""
-    commands = "".join(json.dumps(command) + "\n" for command in (
-        {"do": "send", "text": "usleep 15000; echo aw''ake\n"},
-        {"do": "expect", "text": "awake", "max_cycles": 50_000_000},
-        {"do": "run", "cycles": 1_234_567}, {"do": "send", "text": "cat /proc/uptime\n"},
-        {"do": "expect", "text": "# ", "max_cycles": 50_000_000}, {"do": "run", "cycles": 345_678},
-        {"do": "counters"}))
+    commands = "".join(
+        json.dumps(command) + "\n"
+        for command in (
+            {"do": "send", "text": "usleep 15000; echo aw''ake\n"},
+            {"do": "expect", "text": "awake", "max_cycles": 50_000_000},
+            {"do": "run", "cycles": 1_234_567},
+            {"do": "send", "text": "cat /proc/uptime\n"},
+            {"do": "expect", "text": "# ", "max_cycles": 50_000_000},
+            {"do": "run", "cycles": 345_678},
+            {"do": "counters"},
+        )
+    )
     passing, not_passing = (
-        [json.loads(line) for line in subprocess.run(
-            [lab.simulator, "--restore", state.ready(lab, "napi").checkpoint, *option,
-             "--script", "-"], input=commands, capture_output=True, text=True, check=True
-        ).stdout.splitlines() if '"progress"' not in line]
-        for option in ([], ["--ungated"]))
+        [
+            json.loads(line)
+            for line in subprocess.run(
+                [
+                    lab.simulator,
+                    "--restore",
+                    state.ready(lab, "napi").checkpoint,
+                    *option,
+                    "--script",
+                    "-",
+                ],
+                input=commands,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.splitlines()
+            if '"progress"' not in line
+        ]
+        for option in ([], ["--ungated"])
+    )
     assert passing[-1].pop("slept_cycles") > 1_000_000
     assert not_passing[-1].pop("slept_cycles") == 0
     for replies in (passing, not_passing):
@@ -109,10 +137,14 @@ def test_a_guest_sleeps_between_the_frames_of_a_replay(lab, tmp_path):
     commands = ({"do": "counters"}, {"do": "replay", "in": [str(tmp_path / "in")]}, {"do": "counters"})
     done = subprocess.run(
         [lab.simulator, "--restore", state.ready(lab, "napi").checkpoint, "--script", "-"],
-        input="".join(json.dumps(command) + "\n" for command in commands), capture_output=True,
-        text=True, check=True)
-    before, reply, after = [json.loads(line) for line in done.stdout.splitlines()
-                            if '"progress"' not in line]
+        input="".join(json.dumps(command) + "\n" for command in commands),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    before, reply, after = [
+        json.loads(line) for line in done.stdout.splitlines() if '"progress"' not in line
+    ]
     assert reply["ok"] and reply["ports"][1]["left"]["other"] == 2
     cycles = reply["end_cycle"] - reply["start_cycle"]
     assert cycles > 0.3 * lab.sys_clk_hz
@@ -120,6 +152,7 @@ def test_a_guest_sleeps_between_the_frames_of_a_replay(lab, tmp_path):
 
 
 # Frames -------------------------------------------------------------------------------------------
+
 
 def test_no_frame_is_harmed_and_every_one_is_accounted_for(overload, light):
     for result in [*overload.values(), *light.values()]:
@@ -142,6 +175,7 @@ def test_trials_are_long_enough(overload):
 
 
 # Interrupts ---------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if name.endswith("tx-off")])
 def test_tx_off_raises_no_tx_interrupt(overload, light, variant):
@@ -188,8 +222,9 @@ def test_original_falls_below_its_own_peak(overload, below_collapse):
 
 # Determinism --------------------------------------------------------------------------------------
 
+
 def test_same_trial_same_figures(lab, overload):
-    again, = forward.run(lab, [overload["napi-tx-128"].trial])
+    (again,) = forward.run(lab, [overload["napi-tx-128"].trial])
     first, second = overload["napi-tx-128"].as_json(), again.as_json()
     assert first.pop("simulation") and second.pop("simulation")
     assert first == second
@@ -211,40 +246,60 @@ FAULTS = {
 def test_a_broken_frame_is_noticed(lab, name):
     fault, says = FAULTS[name]
     with state.ready(lab, "napi").open() as session:
-        reply = small_trial(session, Trial("napi", 64, 1, 8, 100),
-                            faults=[{"port": 1, "frame": 3, **fault}])
+        reply = small_trial(
+            session, Trial("napi", 64, 1, 8, 100), faults=[{"port": 1, "frame": 3, **fault}]
+        )
     assert any(says in problem for problem in trial.damage(reply))
 
 
 def test_a_lost_frame_is_noticed(lab):
     with state.ready(lab, "napi").open() as session:
-        reply = small_trial(session, Trial("napi", 64, 1, 8, 100),
-                            faults=[{"port": 1, "frame": 3, "kind": "drop"}])
+        reply = small_trial(
+            session, Trial("napi", 64, 1, 8, 100), faults=[{"port": 1, "frame": 3, "kind": "drop"}]
+        )
     assert reply["ports"][0]["lost"] == 1 and reply["ports"][1]["lost"] == 0
 
 
 # Settings -----------------------------------------------------------------------------------------
 
+
 def test_settings_that_did_not_take_are_told(lab):
     """By the real ethtool and driver, of each kind that is read back."""
     with state.ready(lab, "napi").open() as session:
-        for setting in ("-C rx-usecs 50 rx-frames-low 0", "-C rx-usecs 50", "-C adaptive-rx on",
-                        "-G rx 64 tx 0x80", "-K gro on", "-K tx off gso off",
-                        "--set-priv-flags rx-napi off", "-A rx off"):
+        for setting in (
+            "-C rx-usecs 50 rx-frames-low 0",
+            "-C rx-usecs 50",
+            "-C adaptive-rx on",
+            "-G rx 64 tx 0x80",
+            "-K gro on",
+            "-K tx off gso off",
+            "--set-priv-flags rx-napi off",
+            "-A rx off",
+        ):
             ethtool.choose(session, setting)
-        for setting, says in (("-C rx-usecs -1", "shows rx-usecs 50$"), ("-G tx -1", "shows tx 128$"),
-                              ("-G rx 100", "shows rx 128$"), ("-C rx-usecs 9999999999", "was refused"),
-                              ("-K lro on", "was refused"), ("-s speed none", "was refused")):
+        for setting, says in (
+            ("-C rx-usecs -1", "shows rx-usecs 50$"),
+            ("-G tx -1", "shows tx 128$"),
+            ("-G rx 100", "shows rx 128$"),
+            ("-C rx-usecs 9999999999", "was refused"),
+            ("-K lro on", "was refused"),
+            ("-s speed none", "was refused"),
+        ):
             with pytest.raises(LabError, match=says):
                 ethtool.choose(session, setting)
 
 
 # Wire abuse ---------------------------------------------------------------------------------------
 
+
 def udp(**ip) -> Ether:
     ip = {"src": "198.18.0.2", "dst": "198.19.0.2", "ttl": 64, **ip}
-    return (Ether(src=TESTER[0], dst=GUEST[0]) / IP(**ip) / UDP(sport=4000, dport=5000)
-            / Raw(bytes(range(64))))
+    return (
+        Ether(src=TESTER[0], dst=GUEST[0])
+        / IP(**ip)
+        / UDP(sport=4000, dport=5000)
+        / Raw(bytes(range(64)))
+    )
 
 
 def wire(frame: bytes, **flags) -> dict:
@@ -257,8 +312,11 @@ def abuse():
     good = bytes(udp(id=1))
     frames = [
         wire(good),
-        *(wire(good[:length], fcs=fcs)  # runts
-          for length in (1, 5, 14, 40, 59) for fcs in ("good", "none")),
+        *(
+            wire(good[:length], fcs=fcs)  # runts
+            for length in (1, 5, 14, 40, 59)
+            for fcs in ("good", "none")
+        ),
         wire(good, fcs="bad"),
         wire(good, error=True),
         wire(good + bytes(1519 - len(good))),  # 1523 octets with FCS: one too many for a VLAN tag
@@ -266,13 +324,12 @@ def abuse():
         wire(b"\x02\0\0\0\0\x99" + good[6:]),  # another station
         wire(bytes(udp(ttl=1))),
         wire(bytes(udp(chksum=0x1234))),
-        wire(bytes(udp(dst="203.0.113.9"))),   # no route
+        wire(bytes(udp(dst="203.0.113.9"))),  # no route
         wire(bytes(udp(id=2))),
     ]
     with state.ready(machine(), "napi").open() as session, TemporaryFiles(2) as files:
         before = guest_snmp(session)
-        reply = session.call("replay", **{"in": [frames, None]}, out=files.names,
-                             timing="back-to-back")
+        reply = session.call("replay", **{"in": [frames, None]}, out=files.names, timing="back-to-back")
         after = guest_snmp(session)
         left = [rdpcap(name) for name in files.names]
         counted = {name: after[name] - before[name] for name in after}
@@ -293,6 +350,7 @@ def guest_snmp(session) -> dict[str, int]:
 
 class TemporaryFiles:
     """Names of files in a folder that goes away."""
+
     def __init__(self, count: int):
         self.folder = tempfile.TemporaryDirectory()
         self.names = [f"{self.folder.name}/{number}.pcap" for number in range(count)]
@@ -309,7 +367,7 @@ def test_abuse_is_dropped_by_the_mac_and_counted():
     events = reply["ports"][0]["events"]
     assert events["rx_drop_error"] == 10 + 1 + 1 + 2  # runts, bad FCS, PHY error, oversize
     assert events["rx_drop_filter"] == 1
-    assert events["rx_completed"] == 5                # two good ones, TTL, checksum, route
+    assert events["rx_completed"] == 5  # two good ones, TTL, checksum, route
     assert events["rx_drop_ring"] == events["rx_drop_fifo"] == 0
 
 
@@ -353,6 +411,7 @@ def test_burst_at_the_minimum_gap(lab):
 
 # Command line -------------------------------------------------------------------------------------
 
+
 def moderato(*words) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "moderato.sim.lab.cli", *map(str, words)]
     return subprocess.run(command, text=True, errors="surrogateescape", capture_output=True)
@@ -360,14 +419,29 @@ def moderato(*words) -> subprocess.CompletedProcess:
 
 def test_replay_learns_neighbours_and_forwards(tmp_path):
     """Of a capture whose addresses are not the bench's, and become those."""
-    frames = [Ether(src="00:11:22:33:44:55", dst="66:77:88:99:aa:bb")
-              / IP(src="192.0.2.1", dst="203.0.113.5", id=number) / UDP() for number in range(5)]
+    frames = [
+        Ether(src="00:11:22:33:44:55", dst="66:77:88:99:aa:bb")
+        / IP(src="192.0.2.1", dst="203.0.113.5", id=number)
+        / UDP()
+        for number in range(5)
+    ]
     for number, frame in enumerate(frames):
         frame.time = number * 0.001
     wrpcapng(str(tmp_path / "in.pcapng"), frames)
-    ended = moderato("replay", "--variant", "original", "--in0", tmp_path / "in.pcapng", "--rewrite",
-                     "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap",
-                     "--json", tmp_path / "out.json")
+    ended = moderato(
+        "replay",
+        "--variant",
+        "original",
+        "--in0",
+        tmp_path / "in.pcapng",
+        "--rewrite",
+        "--out0",
+        tmp_path / "0.pcap",
+        "--out1",
+        tmp_path / "1.pcap",
+        "--json",
+        tmp_path / "out.json",
+    )
     assert ended.returncode == 0, ended.stderr
     left = rdpcap(str(tmp_path / "1.pcap"))
     assert left[0][ARP].pdst == "198.19.0.2"
@@ -379,21 +453,43 @@ def test_replay_learns_neighbours_and_forwards(tmp_path):
 def test_replay_accounts_for_every_frame(tmp_path):
     """Forwarded, with priority tags or without, for the guest, for another station or VLAN, too long,
     too short, damaged, expired: each where it belongs."""
-    frames = [udp(), udp(dst="198.18.0.1"), udp(ttl=1), udp() / bytes(2000), udp(),
-              Ether(src=TESTER[0], dst=GUEST[0]) / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP(),
-              *(Ether(src=TESTER[0], dst=GUEST[0]) / tags / udp()[IP] for tags in (
-                  Dot1Q(vlan=0, prio=7), Dot1AD(vlan=0) / Dot1Q(vlan=0), Dot1Q(vlan=5)))]
+    frames = [
+        udp(),
+        udp(dst="198.18.0.1"),
+        udp(ttl=1),
+        udp() / bytes(2000),
+        udp(),
+        Ether(src=TESTER[0], dst=GUEST[0]) / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP(),
+        *(
+            Ether(src=TESTER[0], dst=GUEST[0]) / tags / udp()[IP]
+            for tags in (Dot1Q(vlan=0, prio=7), Dot1AD(vlan=0) / Dot1Q(vlan=0), Dot1Q(vlan=5))
+        ),
+    ]
     frames[4].dst = "02:00:00:00:00:99"
     short, damaged = bytes(udp())[:40], bytes(udp())
-    pcap.write(tmp_path / "in.pcap", [
-        *(pcap.Frame(number, bytes(frame)) for number, frame in enumerate(frames)),
-        pcap.Frame(9, short, zlib.crc32(short).to_bytes(4, "little")),
-        pcap.Frame(10, damaged, bytes(4))])
-    ended = moderato("replay", "--variant", "napi", "--in0", tmp_path / "in.pcap",
-                     "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap",
-                     "--json", tmp_path / "out.json")
+    pcap.write(
+        tmp_path / "in.pcap",
+        [
+            *(pcap.Frame(number, bytes(frame)) for number, frame in enumerate(frames)),
+            pcap.Frame(9, short, zlib.crc32(short).to_bytes(4, "little")),
+            pcap.Frame(10, damaged, bytes(4)),
+        ],
+    )
+    ended = moderato(
+        "replay",
+        "--variant",
+        "napi",
+        "--in0",
+        tmp_path / "in.pcap",
+        "--out0",
+        tmp_path / "0.pcap",
+        "--out1",
+        tmp_path / "1.pcap",
+        "--json",
+        tmp_path / "out.json",
+    )
     assert ended.returncode == 0, ended.stderr
-    result, = json.loads((tmp_path / "out.json").read_text())
+    (result,) = json.loads((tmp_path / "out.json").read_text())
     first, second = result["ports"]
     assert (first["offered"], first["forwarded"], second["offered"]) == (11, 3, 0)
     assert (first["dropped_damaged"], first["dropped_filtered"]) == (3, 1)
@@ -402,8 +498,13 @@ def test_replay_accounts_for_every_frame(tmp_path):
     assert first["received"] == 7 + first["answers"] and second["received"] == 1
     assert result["delivered"] == 2
     assert result["dropped"] == {"backlog": 0, "driver_tx": 0, "elsewhere": 1 + 1 + 2}  # TTL, VLAN, ARP
-    assert result["reasons"] == {"not_ipv4": 1 + 2, "expired": 1, "bad_checksum": 0, "no_route": 0,
-                                 "other": 0}
+    assert result["reasons"] == {
+        "not_ipv4": 1 + 2,
+        "expired": 1,
+        "bad_checksum": 0,
+        "no_route": 0,
+        "other": 0,
+    }
     assert "2 IPv4 for the guest itself" in ended.stdout
 
 
@@ -417,13 +518,27 @@ def test_shell_until_the_guest_powers_off():
 
 def test_udp_echo(tmp_path):
     """A datagram through the guest to the tester at port 1 comes back to who sent it at port 0."""
-    asked = Ether(src=TESTER[0], dst=GUEST[0]) / IP(src="198.18.0.2", dst="198.19.0.2") / \
-        UDP(sport=1234, dport=7) / b"moderato"
+    asked = (
+        Ether(src=TESTER[0], dst=GUEST[0])
+        / IP(src="198.18.0.2", dst="198.19.0.2")
+        / UDP(sport=1234, dport=7)
+        / b"moderato"
+    )
     wrpcap(str(tmp_path / "in.pcap"), [asked])
-    ended = moderato("replay", "--variant", "napi", "--in0", tmp_path / "in.pcap", "--udp-echo",
-                     "--out0", tmp_path / "0.pcap", "--out1", tmp_path / "1.pcap")
+    ended = moderato(
+        "replay",
+        "--variant",
+        "napi",
+        "--in0",
+        tmp_path / "in.pcap",
+        "--udp-echo",
+        "--out0",
+        tmp_path / "0.pcap",
+        "--out1",
+        tmp_path / "1.pcap",
+    )
     assert ended.returncode == 0, ended.stderr
-    back, = [frame for frame in rdpcap(str(tmp_path / "0.pcap")) if UDP in frame]
+    (back,) = [frame for frame in rdpcap(str(tmp_path / "0.pcap")) if UDP in frame]
     assert (back[IP].src, back[IP].dst, back[IP].ttl) == ("198.19.0.2", "198.18.0.2", 63)
     assert (back[UDP].sport, back[UDP].dport) == (7, 1234)
     assert bytes(back[UDP].payload)[:8] == b"moderato"
@@ -431,32 +546,49 @@ def test_udp_echo(tmp_path):
 
 def test_shell_while_the_tester_sends():
     """`top` has the CPU's line, `variant` chooses, and the rates are told."""
-    ended = moderato("shell", "--variant", "original", "--load", "1",
-                     "-c", "variant tx-off; ethtool --show-priv-flags eth1; top -b -n 1 | head -n 2")
+    ended = moderato(
+        "shell",
+        "--variant",
+        "original",
+        "--load",
+        "1",
+        "-c",
+        "variant tx-off; ethtool --show-priv-flags eth1; top -b -n 1 | head -n 2",
+    )
     assert ended.returncode == 0, ended.stderr
     assert "both ports: tx-off" in ended.stdout
     assert re.search(r"tx-reclaim-on-xmit *: on", ended.stdout)
     assert re.search(r"^CPU:.* idle.* sirq", ended.stdout, re.MULTILINE)
     *_, line = ended.stderr.splitlines()
-    rates = re.fullmatch(r"moderato: the tester offers 64-byte frames to each port, 1 % of 100 Mb/s: "
-                         r"(\d+) received, (\d+) forwarded, 0 dropped, (\d+) interrupts per second",
-                         line)
+    rates = re.fullmatch(
+        r"moderato: the tester offers 64-byte frames to each port, 1 % of 100 Mb/s: "
+        r"(\d+) received, (\d+) forwarded, 0 dropped, (\d+) interrupts per second",
+        line,
+    )
     received, forwarded, interrupts = map(int, rates.groups())
     # 1488 enter at each port, and nothing is in the way but what is under way at the end.
     assert 2900 < forwarded <= received + 100 <= 3100 and interrupts > 2900
 
 
-@pytest.mark.parametrize("typed, says", [
-    ("exit", "Ctrl-A x leaves it."), ("help", "variant [NAME]")])
+@pytest.mark.parametrize("typed, says", [("exit", "Ctrl-A x leaves it."), ("help", "variant [NAME]")])
 def test_the_console_says(typed, says):
-    shown = subprocess.run([sys.executable, "-m", "moderato.sim.lab.cli", "shell"], text=True,
-                           input=f"{typed}\n", capture_output=True)
+    shown = subprocess.run(
+        [sys.executable, "-m", "moderato.sim.lab.cli", "shell"],
+        text=True,
+        input=f"{typed}\n",
+        capture_output=True,
+    )
     assert shown.returncode == 0, shown.stderr
     assert says in shown.stdout
 
 
 def test_shell_gives_output_and_status():
-    ended = moderato("shell", "--variant", "original",
-                     "-c", "echo \"$(cat /sys/class/net/eth1/address)\" \udcff\udcc3; exit 3")
+    ended = moderato(
+        "shell",
+        "--variant",
+        "original",
+        "-c",
+        'echo "$(cat /sys/class/net/eth1/address)" \udcff\udcc3; exit 3',
+    )
     assert ended.returncode == 3
     assert ended.stdout == GUEST[1] + " \udcff\udcc3\n"  # octets that are no UTF-8

@@ -32,8 +32,11 @@ def records(lab, tmp_path, *words) -> list[dict]:
 def test_every_direction_variant_and_link(lab, tmp_path):
     found = records(lab, tmp_path, "tcp", "--variant", "original,napi-full", "--link", "100,1000")
     assert [(each["link_mbps"], each["direction"], each["variant"]) for each in found] == [
-        (link, direction, variant) for link in (100, 1000) for direction in DIRECTIONS
-        for variant in ("original", "napi-full")]
+        (link, direction, variant)
+        for link in (100, 1000)
+        for direction in DIRECTIONS
+        for variant in ("original", "napi-full")
+    ]
     for each in found:
         assert each["problems"] == [] and each["nic"] == "moderato" and each["harts"] == 1
         assert each["goodput_mbps"] == pytest.approx(100)  # 8 cycles an octet at 100 MHz
@@ -57,8 +60,8 @@ def test_a_second_run_runs_nothing(lab, tmp_path, machine, capsys):
 def test_captures_are_made_in_a_transfer(lab, tmp_path, capsys):
     """Also if its record is kept already; foreign files stay, and nothing is run."""
     words = ("tcp", "--variant", "napi", "--direction", "in")
-    first, = records(lab, tmp_path, *words)
-    again, = records(lab, tmp_path, *words, "--pcap", tmp_path / "p")
+    (first,) = records(lab, tmp_path, *words)
+    (again,) = records(lab, tmp_path, *words, "--pcap", tmp_path / "p")
     assert again["key"] == first["key"]
     folder = tmp_path / "p/napi-in-100-mbps"
     assert [file.name for file in folder.iterdir()] == ["port0-in.pcap"]
@@ -75,13 +78,19 @@ def test_what_the_guest_and_the_tester_are_told():
     wanted = exchange.request(transfer)
     assert wanted["direction"] == "out" and wanted["octets"] == 10 and wanted["check"]
     assert {(each["kind"], each["way"], each["port"]) for each in wanted["faults"]} == {
-        (kind, way, 0) for kind in ("drop", "swap") for way in ("in", "out")}
+        (kind, way, 0) for kind in ("drop", "swap") for way in ("in", "out")
+    }
     assert len({(each["frame"], each["way"]) for each in wanted["faults"]}) == 4
     assert wanted["stall"]["cycles"] == 100_000_000
-    assert {each["port"] for each in exchange.request(
-        Transfer("through", "napi", faults=FAULTS))["faults"]} == {0, 1}
-    names = {Transfer(direction, "napi", faults=faults, peer=peer).name for direction in DIRECTIONS
-             for faults in ((), FAULTS) for peer in (None, *PEERS)}
+    assert {
+        each["port"] for each in exchange.request(Transfer("through", "napi", faults=FAULTS))["faults"]
+    } == {0, 1}
+    names = {
+        Transfer(direction, "napi", faults=faults, peer=peer).name
+        for direction in DIRECTIONS
+        for faults in ((), FAULTS)
+        for peer in (None, *PEERS)
+    }
     assert len(names) == len(DIRECTIONS) * 2 * (1 + len(PEERS))
 
 
@@ -119,17 +128,21 @@ def test_a_program_whose_peer_vanished_is_ended(state):
 
 
 def test_nuttcp(lab, tmp_path):
-    found, = records(lab, tmp_path, "tcp", "--variant", "napi", "--direction", "out",
-                     "--program", "nuttcp")
+    (found,) = records(
+        lab, tmp_path, "tcp", "--variant", "napi", "--direction", "out", "--program", "nuttcp"
+    )
     assert found["guest"][0]["goodput_mbps"] == 99.5 and found["problems"] == []
 
 
-@pytest.mark.parametrize("fault, says", [
-    ("CORRUPTED", "the guest got 1 wrong octets over connection 0, the first one at 3"),
-    ("REFUSED", "connection 0: the guest refused the connection"),
-    ("UNEVEN", "it was not steady: an eighth of the octets took"),
-    ("MISCOUNT", "/proc/interrupts shows"),
-])
+@pytest.mark.parametrize(
+    "fault, says",
+    [
+        ("CORRUPTED", "the guest got 1 wrong octets over connection 0, the first one at 3"),
+        ("REFUSED", "connection 0: the guest refused the connection"),
+        ("UNEVEN", "it was not steady: an eighth of the octets took"),
+        ("MISCOUNT", "/proc/interrupts shows"),
+    ],
+)
 def test_unsound_transfers_are_named(lab, monkeypatch, capsys, fault, says):
     monkeypatch.setenv(f"FAKE_{fault}", "1")
     assert lab("tcp", "--variant", "napi", "--direction", "in") == 1
@@ -142,30 +155,34 @@ def test_a_program_that_fails(lab, monkeypatch, capsys):
     assert "ended with status 1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words, says", [
-    ("tcp --direction inn", "did you mean in?"),
-    ("tcp --bytes 0", "1 to 1073741824 octets"),
-    ("tcp --user-buffer 0", "1 to 1073741824 octets"),
-    ("tcp --connections 65", "1 to 64 connections"),
-    ("tcp --window 100", "2048 to 16777216 octets"),
-    ("tcp --link 100,99", "10, 100 or 1000"),
-    ("tcp --faults dropp", "did you mean drop?"),
-    ("tcp --off tsoo", "did you mean tso?"),
-    ("tcp --zerocopy --direction out", "add --direction out --nic offload"),
-    ("tcp --zerocopy --nic offload --direction out --off sg", "NIC that takes frames in pieces"),
-    ("tcp --program nuttcp", "add --direction out"),
-    ("tcp --peer stalls", "add --direction out or through"),
-    ("tcp --nic liteeth --variant napi", "leave --variant or --nic out"),
-    ("receiver --user-buffer 64,big", "'big' is not a number of octets"),
-    ("receiver --user-buffer 0", "1 to 1073741824 octets"),
-    ("tcp --variant napi --json same --results same", "are the same file"),
-    ("receiver --json same --results same", "are the same file"),
-])
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("tcp --direction inn", "did you mean in?"),
+        ("tcp --bytes 0", "1 to 1073741824 octets"),
+        ("tcp --user-buffer 0", "1 to 1073741824 octets"),
+        ("tcp --connections 65", "1 to 64 connections"),
+        ("tcp --window 100", "2048 to 16777216 octets"),
+        ("tcp --link 100,99", "10, 100 or 1000"),
+        ("tcp --faults dropp", "did you mean drop?"),
+        ("tcp --off tsoo", "did you mean tso?"),
+        ("tcp --zerocopy --direction out", "add --direction out --nic offload"),
+        ("tcp --zerocopy --nic offload --direction out --off sg", "NIC that takes frames in pieces"),
+        ("tcp --program nuttcp", "add --direction out"),
+        ("tcp --peer stalls", "add --direction out or through"),
+        ("tcp --nic liteeth --variant napi", "leave --variant or --nic out"),
+        ("receiver --user-buffer 64,big", "'big' is not a number of octets"),
+        ("receiver --user-buffer 0", "1 to 1073741824 octets"),
+        ("tcp --variant napi --json same --results same", "are the same file"),
+        ("receiver --json same --results same", "are the same file"),
+    ],
+)
 def test_wrong_words_are_refused(lab, capsys, words, says):
     assert lab(*words.split()) == 2 and says in capsys.readouterr().err
 
 
 # The study ----------------------------------------------------------------------------------------
+
 
 def test_the_study_has_the_paper_s_buffers(lab, tmp_path, capsys):
     found = records(lab, tmp_path, "receiver")
@@ -174,31 +191,44 @@ def test_the_study_has_the_paper_s_buffers(lab, tmp_path, capsys):
         assert each["variant"] == "original" and each["socket"] == 32768
         assert each["octets"] >= 3 * each["user_buffer"]
         profile = each["profile"]
-        assert profile["receive_queue"] == {"mean_skbs": 2.0, "mean_segments": 2.0, "begun": 1,
-                                            "softirq_percent": 50.0}
+        assert profile["receive_queue"] == {
+            "mean_skbs": 2.0,
+            "mean_segments": 2.0,
+            "begun": 1,
+            "softirq_percent": 50.0,
+        }
         third = profile["cycles"] // 3
-        assert profile["contexts"] == {"syscall": third, "softirq": third, "idle": third,
-                                       "kernel": 0}
+        assert profile["contexts"] == {"syscall": third, "softirq": third, "idle": third, "kernel": 0}
         assert profile["segments"]["4"] == profile["segments"]["5"] == third
         assert profile["layers"]["TCP in"] == profile["layers"]["socket"] == third
     shown = capsys.readouterr().out
     assert all(text in shown for text in ("64 B", "4 MiB", "50.0 %", *SEGMENTS.values()))
 
 
-@pytest.mark.parametrize("stack, where, what", [
-    ("handle_exception;do_irq;riscv_intc_irq;moderato_rx_interrupt", "hardirq", "2"),
-    ("handle_exception;do_irq;irq_exit_rcu;handle_softirqs;moderato_napi_poll", "softirq", "1"),
-    ("handle_exception;do_irq;irq_exit_rcu;handle_softirqs;tcp_v4_rcv.part.0;memcpy", "softirq",
-     "4"),
-    ("handle_softirqs;tcp_v4_rcv;tcp_rcv_established;__tcp_send_ack", "softirq", "3"),
-    ("handle_softirqs;tcp_delack_timer;tcp_send_ack;moderato_start_xmit", "softirq", "8"),
-    ("handle_exception;do_trap_ecall_u;sock_recvmsg;tcp_recvmsg;_copy_to_iter", "syscall", "5"),
-    ("handle_exception;do_trap_ecall_u;tcp_recvmsg;tcp_cleanup_rbuf;memcpy", "syscall", "6"),
-    ("handle_exception;do_trap_ecall_u;tcp_recvmsg;handle_exception;do_irq;plic", "hardirq",
-     "interrupts"),
-    ("handle_exception;do_trap_ecall_u;sys_write", "syscall", "program"),
-    ("[user]", "user", "program"), ("kthread;worker_thread", "kernel", "kernel"),
-])
+@pytest.mark.parametrize(
+    "stack, where, what",
+    [
+        ("handle_exception;do_irq;riscv_intc_irq;moderato_rx_interrupt", "hardirq", "2"),
+        ("handle_exception;do_irq;irq_exit_rcu;handle_softirqs;moderato_napi_poll", "softirq", "1"),
+        (
+            "handle_exception;do_irq;irq_exit_rcu;handle_softirqs;tcp_v4_rcv.part.0;memcpy",
+            "softirq",
+            "4",
+        ),
+        ("handle_softirqs;tcp_v4_rcv;tcp_rcv_established;__tcp_send_ack", "softirq", "3"),
+        ("handle_softirqs;tcp_delack_timer;tcp_send_ack;moderato_start_xmit", "softirq", "8"),
+        ("handle_exception;do_trap_ecall_u;sock_recvmsg;tcp_recvmsg;_copy_to_iter", "syscall", "5"),
+        ("handle_exception;do_trap_ecall_u;tcp_recvmsg;tcp_cleanup_rbuf;memcpy", "syscall", "6"),
+        (
+            "handle_exception;do_trap_ecall_u;tcp_recvmsg;handle_exception;do_irq;plic",
+            "hardirq",
+            "interrupts",
+        ),
+        ("handle_exception;do_trap_ecall_u;sys_write", "syscall", "program"),
+        ("[user]", "user", "program"),
+        ("kthread;worker_thread", "kernel", "kernel"),
+    ],
+)
 def test_segments(stack, where, what):
     functions = stack.split(";")
     assert (context(functions), segment(functions)) == (where, what)
@@ -206,26 +236,46 @@ def test_segments(stack, where, what):
 
 
 def test_the_queue_from_calls():
-    queued, copied = "handle_softirqs;tcp_rcv_established;tcp_queue_rcv", \
-        "tcp_recvmsg_locked.isra.0;skb_copy_datagram_iter"
-    calls = [f"{cycle} {stack}" for cycle, stack in (
-        (1, queued), (2, queued), (3, queued),
-        (3, "handle_softirqs;tcp_rcv_established;kfree_skb_partial"),  # merged with the second
-        (4, "tcp_v4_rcv;tcp_add_backlog"), (4, "tcp_v4_rcv;tcp_add_backlog"),
-        (4, "tcp_v4_rcv;tcp_add_backlog;kfree_skb_partial"),           # two segments put aside
-        (10, "sys;tcp_recvmsg_locked"), (11, copied),
-        (12, "tcp_recvmsg_locked.isra.0;sock_rfree"),
-        (13, copied),                                                  # goes on
-        (14, "release_sock;__release_sock;tcp_rcv_established"),
-        (14, "release_sock;__release_sock;tcp_rcv_established;tcp_queue_rcv"),
-        (15, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"),
-        (16, "tcp_recvmsg_locked;sk_wait_data"), (17, copied),
-        (20, "tcp_recvmsg_locked;sk_wait_data"), (21, copied))]        # after the window
+    queued, copied = (
+        "handle_softirqs;tcp_rcv_established;tcp_queue_rcv",
+        "tcp_recvmsg_locked.isra.0;skb_copy_datagram_iter",
+    )
+    calls = [
+        f"{cycle} {stack}"
+        for cycle, stack in (
+            (1, queued),
+            (2, queued),
+            (3, queued),
+            (3, "handle_softirqs;tcp_rcv_established;kfree_skb_partial"),  # merged with the second
+            (4, "tcp_v4_rcv;tcp_add_backlog"),
+            (4, "tcp_v4_rcv;tcp_add_backlog"),
+            (4, "tcp_v4_rcv;tcp_add_backlog;kfree_skb_partial"),  # two segments put aside
+            (10, "sys;tcp_recvmsg_locked"),
+            (11, copied),
+            (12, "tcp_recvmsg_locked.isra.0;sock_rfree"),
+            (13, copied),  # goes on
+            (14, "release_sock;__release_sock;tcp_rcv_established"),
+            (14, "release_sock;__release_sock;tcp_rcv_established;tcp_queue_rcv"),
+            (15, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"),
+            (16, "tcp_recvmsg_locked;sk_wait_data"),
+            (17, copied),
+            (20, "tcp_recvmsg_locked;sk_wait_data"),
+            (21, copied),
+        )
+    ]  # after the window
     # Queues of 1 and 2 segments, then of 2 and 2; three segments handled, one in a softirq.
     assert receive_queue.figures(calls, 5, 20) == {
-        "mean_skbs": 2.0, "mean_segments": 3.5, "begun": 2, "softirq_percent": 33.333}
+        "mean_skbs": 2.0,
+        "mean_segments": 3.5,
+        "begun": 2,
+        "softirq_percent": 33.333,
+    }
     assert receive_queue.figures([], 5, 20) == {
-        "mean_skbs": None, "mean_segments": None, "begun": 0, "softirq_percent": None}
+        "mean_skbs": None,
+        "mean_segments": None,
+        "begun": 0,
+        "softirq_percent": None,
+    }
 
 
 def test_unsteady_windows():
@@ -235,22 +285,38 @@ def test_unsteady_windows():
     assert "too few octets for a steady window" in figures.unsteady([])[0]
 
 
-@pytest.mark.parametrize("window", [
-    None, {"start_cycle": 900, "end_cycle": 900, "octets": 0, "parts": [900] * 9,
-           "idle_cycles": [0]}])
+@pytest.mark.parametrize(
+    "window",
+    [None, {"start_cycle": 900, "end_cycle": 900, "octets": 0, "parts": [900] * 9, "idle_cycles": [0]}],
+)
 def test_too_few_octets_have_figures_of_all(window):
     """They come all at once: a window without a length has no rate."""
     events = dict.fromkeys(("rx_interrupt", "tx_interrupt", "rx_completed"), 3)
-    counts = {"segments": {"in": 1, "out": 0}, "octets": {"in": 1000, "out": 0},
-              "acks": {"in": 0, "out": 1}, "retransmitted": {"in": 0, "out": 0}, "window": None,
-              "round_trip_cycles": None}
+    counts = {
+        "segments": {"in": 1, "out": 0},
+        "octets": {"in": 1000, "out": 0},
+        "acks": {"in": 0, "out": 1},
+        "retransmitted": {"in": 0, "out": 0},
+        "window": None,
+        "round_trip_cycles": None,
+    }
     none = counts | {"segments": {"in": 0, "out": 0}}
-    port = counts | {"steady": window and none, "events": events,
-                     "window_events": window and dict.fromkeys(events, 0),
-                     "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0}}
-    reply = {"start_cycle": 500, "end_cycle": 1300, "octets": 1000, "idle_cycles": [400],
-             "window": window, "ports": [port], "quiet": True,
-             "connections": [{"number": 0, "state": "closed", "octets": 1000, "corrupted": 0}]}
+    port = counts | {
+        "steady": window and none,
+        "events": events,
+        "window_events": window and dict.fromkeys(events, 0),
+        "left": {"bad_fcs": 0, "bad_preamble": 0, "short_gap": 0},
+    }
+    reply = {
+        "start_cycle": 500,
+        "end_cycle": 1300,
+        "octets": 1000,
+        "idle_cycles": [400],
+        "window": window,
+        "ports": [port],
+        "quiet": True,
+        "connections": [{"number": 0, "state": "closed", "octets": 1000, "corrupted": 0}],
+    }
     wanted = Transfer("in", "napi", octets=1000)
     found = figures.figures(wanted, reply, 100_000_000)
     assert found["goodput_mbps"] == 1000.0 and found["cpu_idle_percent"] == 50.0

@@ -29,8 +29,16 @@ def ready(direction: str, variant: str = VARIANT):
 
 
 def transfer(direction: str, **changes) -> Transfer:
-    return Transfer(**{"direction": direction, "variant": VARIANT, "link_mbps": 1000,
-                       "octets": OCTETS, "gro": usual_gro(direction)} | changes)
+    return Transfer(
+        **{
+            "direction": direction,
+            "variant": VARIANT,
+            "link_mbps": 1000,
+            "octets": OCTETS,
+            "gro": usual_gro(direction),
+        }
+        | changes
+    )
 
 
 def record(wanted: Transfer) -> dict:
@@ -43,11 +51,10 @@ def test_all_octets_arrive(direction):
     """Over two connections at once; both ends compare each octet."""
     made = record(transfer(direction, connections=2, check=True))
     assert not [problem for problem in made["problems"] if "steady" not in problem]
-    assert [(each["state"], each["octets"], each["checked"])
-            for each in made["connections_ended"]] == [
-        ("closed", OCTETS, direction != "in")] * 2
-    assert [each["octets"] for each in made["guest"]] == [OCTETS] * (
-        2 if direction != "through" else 0)
+    assert [(each["state"], each["octets"], each["checked"]) for each in made["connections_ended"]] == [
+        ("closed", OCTETS, direction != "in")
+    ] * 2
+    assert [each["octets"] for each in made["guest"]] == [OCTETS] * (2 if direction != "through" else 0)
     assert made["corrupted"] == made["retransmissions"] == 0
 
 
@@ -60,8 +67,9 @@ def test_the_guest_sees_wrong_octets():
         pid = exchange.start(session, wanted, f"in {exchange.RESULT}")
         session.call("talk", **request, faults=[fault])
         session.call("collect")
-        served, = exchange.served(session.check(
-            f"while [ -d /proc/{pid} ]; do :; done; cat {exchange.RESULT}"))
+        (served,) = exchange.served(
+            session.check(f"while [ -d /proc/{pid} ]; do :; done; cat {exchange.RESULT}")
+        )
     assert served["octets"] == OCTETS and 1 <= served["corrupted"] <= 8
     assert 39 * MSS <= served["first_corrupted"] < 42 * MSS
 
@@ -97,8 +105,9 @@ def test_what_is_lost_or_damaged_comes_again(direction):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("direction, peer, says", [
-    ("out", "vanishes", "vanished"), ("through", "vanishes", "timed out")])
+@pytest.mark.parametrize(
+    "direction, peer, says", [("out", "vanishes", "vanished"), ("through", "vanishes", "timed out")]
+)
 def test_a_peer_that_vanishes(direction, peer, says):
     made = record(transfer(direction, octets=1_000_000, peer=peer))
     assert [each["state"] for each in made["connections_ended"]] == [says]
@@ -127,6 +136,7 @@ def test_nuttcp_agrees():
 def test_twice_is_the_same():
     def made(wanted):
         return {name: value for name, value in record(wanted).items() if name != "simulation"}
+
     wanted = transfer("in", octets=500_000, check=True)
     assert json.dumps(made(wanted)) == json.dumps(made(wanted))
 

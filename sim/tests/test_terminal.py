@@ -21,8 +21,12 @@ import pytest
 from moderato.toolchain.project import ROOT
 
 WAIT = 60  # seconds after which a command is taken for one that never ends
-SOURCES = sorted(file for folder in ("sim/lab", "soc", "toolchain", "boards", "integrate", "gateware", "examples")
-                 for file in (ROOT / folder).rglob("*.py") if "tests" not in file.parts)
+SOURCES = sorted(
+    file
+    for folder in ("sim/lab", "soc", "toolchain", "boards", "integrate", "gateware", "examples")
+    for file in (ROOT / folder).rglob("*.py")
+    if "tests" not in file.parts
+)
 
 # A command of the lab with the pretended machine.
 STARTER = """
@@ -70,15 +74,27 @@ def lab(machine, tmp_path):
 
 def closed(words: list, which: str) -> subprocess.CompletedProcess:
     """Run a command, some of whose descriptors are closed."""
-    return subprocess.run(["sh", "-c", f'exec "$@" {which}', "sh", *words], timeout=WAIT, text=True,
-                          stdin=subprocess.PIPE, capture_output=True)
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {which}', "sh", *words],
+        timeout=WAIT,
+        text=True,
+        stdin=subprocess.PIPE,
+        capture_output=True,
+    )
 
 
 # Descriptors --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("command, which", [
-    (command, which) for command in COMMANDS for which in CLOSED
-    if which == ALL or command.startswith(("forward", "live"))])
+
+@pytest.mark.parametrize(
+    "command, which",
+    [
+        (command, which)
+        for command in COMMANDS
+        for which in CLOSED
+        if which == ALL or command.startswith(("forward", "live"))
+    ],
+)
 def test_closed_descriptors(lab, tmp_path, command, which):
     """The command ends with its own status, and its files are those of a caller that closed none."""
     if command.startswith("live"):
@@ -92,8 +108,16 @@ def test_closed_descriptors(lab, tmp_path, command, which):
 
 
 @pytest.mark.parametrize("which", CLOSED)
-@pytest.mark.parametrize("words, status", [("--version", 0), ("live --help", 0), ("nosuch", 2),
-                                           ("forward --variant nosuch", 2), ("setup foo", 2)])
+@pytest.mark.parametrize(
+    "words, status",
+    [
+        ("--version", 0),
+        ("live --help", 0),
+        ("nosuch", 2),
+        ("forward --variant nosuch", 2),
+        ("setup foo", 2),
+    ],
+)
 def test_closed_descriptors_of_the_launcher(words, status, which):
     done = closed([ROOT / "moderato", *words.split()], which)
     assert done.returncode == status, done.stderr
@@ -103,12 +127,14 @@ def test_closed_descriptors_of_the_launcher(words, status, which):
 
 # The terminal -------------------------------------------------------------------------------------
 
+
 def on_terminal(words: list, **environment: str) -> str:
     """What a command prints on a terminal."""
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as shown:
-        process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs,
-                                   env={**os.environ, **environment})
+        process = subprocess.Popen(
+            words, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, **environment}
+        )
         os.close(theirs)
         printed = b""
         try:
@@ -120,11 +146,17 @@ def on_terminal(words: list, **environment: str) -> str:
     return printed.decode()
 
 
-@pytest.mark.parametrize("command", ["forward --variant napi --frame-size 64,128 --frames 2000",
-                                     "shell -c true"])
-@pytest.mark.parametrize("environment, escapes", [
-    ({"TERM": "xterm", "NO_COLOR": ""}, True), ({"TERM": "dumb"}, False),
-    ({"TERM": "xterm", "NO_COLOR": "1"}, False)])
+@pytest.mark.parametrize(
+    "command", ["forward --variant napi --frame-size 64,128 --frames 2000", "shell -c true"]
+)
+@pytest.mark.parametrize(
+    "environment, escapes",
+    [
+        ({"TERM": "xterm", "NO_COLOR": ""}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+    ],
+)
 def test_escape_sequences(lab, command, environment, escapes):
     shown = on_terminal(lab + shlex.split(command), **environment)
     assert ("\033" in shown) == escapes, shown
@@ -161,29 +193,47 @@ def stopped_at_the_end(process: subprocess.Popen) -> Iterator[subprocess.Popen]:
         process.wait()
 
 
-@pytest.mark.parametrize("command, begun, runs", [
-    ("forward --variant napi --frame-size 64 --frames 2000", "variants ready", "moderato-sim"),
-    ("live -c 'echo begun; sleep 98765.25'", "begun", "moderato-sim"),
-    ("live -c 'echo begun; sleep 98765.75'", "begun", "sleep"),
-    ("live -c 'sleep 98765.25; echo'", "checkpoint-serving: done", "sleep")])
+@pytest.mark.parametrize(
+    "command, begun, runs",
+    [
+        ("forward --variant napi --frame-size 64 --frames 2000", "variants ready", "moderato-sim"),
+        ("live -c 'echo begun; sleep 98765.25'", "begun", "moderato-sim"),
+        ("live -c 'echo begun; sleep 98765.75'", "begun", "sleep"),
+        ("live -c 'sleep 98765.25; echo'", "checkpoint-serving: done", "sleep"),
+    ],
+)
 def test_ctrl_z_stops_all_processes(lab, command, begun, runs):
     """And `fg` continues them."""
     if command.startswith("live"):
         namespaces.need()
     ours, theirs = pty.openpty()
     line = f"set -m; {shlex.join([*lab, *shlex.split(command)])}; read; fg; exit"
-    with os.fdopen(ours, "r+b", buffering=0) as keys, stopped_at_the_end(subprocess.Popen(
-            ["bash", "--norc", "-i", "-c", line], stdin=theirs, stdout=theirs, stderr=theirs,
-            env={**os.environ, "FAKE_STALL": "1", "TERM": "dumb"},
-            preexec_fn=lambda: (os.setsid(), fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)))) as shell:
+    with (
+        os.fdopen(ours, "r+b", buffering=0) as keys,
+        stopped_at_the_end(
+            subprocess.Popen(
+                ["bash", "--norc", "-i", "-c", line],
+                stdin=theirs,
+                stdout=theirs,
+                stderr=theirs,
+                env={**os.environ, "FAKE_STALL": "1", "TERM": "dumb"},
+                preexec_fn=lambda: (os.setsid(), fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)),
+            )
+        ) as shell,
+    ):
         os.close(theirs)
         shown = b""
         while begun.encode() not in shown:
             shown += keys.read(1 << 16)
 
         def running() -> list[int]:
-            return [pid for pid in descendants(shell.pid) if runs in
-                    Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").partition("-c ")[0]]
+            return [
+                pid
+                for pid in descendants(shell.pid)
+                if runs
+                in Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").partition("-c ")[0]
+            ]
+
         until(running)
         (pid,) = running()
         keys.write(b"\x1a")
@@ -196,11 +246,16 @@ def test_ctrl_z_stops_all_processes(lab, command, begun, runs):
 
 # Signals ------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_status_of_a_signal(lab, number):
-    process = subprocess.Popen([*lab, "forward", "--variant", "napi", "--frame-size", "64"],
-                               env={**os.environ, "FAKE_STALL": "1"}, stderr=subprocess.PIPE, text=True,
-                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+    process = subprocess.Popen(
+        [*lab, "forward", "--variant", "napi", "--frame-size", "64"],
+        env={**os.environ, "FAKE_STALL": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )
     for line in process.stderr:
         if "ready" in line:
             break
@@ -212,27 +267,48 @@ def test_status_of_a_signal(lab, number):
 # The environment ----------------------------------------------------------------------------------
 
 # Of the variables of Python's that a user may have, those by which it ends, waits or prints otherwise.
-PYTHONS = {"PYTHONPATH": "{folder}", "PYTHONHOME": "{folder}", "PYTHONSTARTUP": "{folder}",
-           "PYTHONOPTIMIZE": "2", "PYTHONINSPECT": "1", "PYTHONWARNINGS": "error",
-           "PYTHONIOENCODING": "nosuch", "PYTHONPLATLIBDIR": "nosuch", "PYTHONVERBOSE": "1",
-           "PYTHONLATER": "a *\nPYTHON-X=b"}
+PYTHONS = {
+    "PYTHONPATH": "{folder}",
+    "PYTHONHOME": "{folder}",
+    "PYTHONSTARTUP": "{folder}",
+    "PYTHONOPTIMIZE": "2",
+    "PYTHONINSPECT": "1",
+    "PYTHONWARNINGS": "error",
+    "PYTHONIOENCODING": "nosuch",
+    "PYTHONPLATLIBDIR": "nosuch",
+    "PYTHONVERBOSE": "1",
+    "PYTHONLATER": "a *\nPYTHON-X=b",
+}
 
 
-@pytest.mark.parametrize("words, status", [("--version", 0), ("help forward", 0),
-                                           ("forward --variant nosuch", 2),
-                                           ("test --co -q sim/tests/test_columns.py", 0)])
+@pytest.mark.parametrize(
+    "words, status",
+    [
+        ("--version", 0),
+        ("help forward", 0),
+        ("forward --variant nosuch", 2),
+        ("test --co -q sim/tests/test_columns.py", 0),
+    ],
+)
 def test_variables_of_the_user_s_python(tmp_path, words, status):
     """Nothing heeds them, and no package of theirs takes the place of one of ours."""
     for module in ("argparse", "signal", "sitecustomize", "pytest"):
         (tmp_path / f"{module}.py").write_text("raise SystemExit('imported')")
     theirs = {name: value.format(folder=tmp_path) for name, value in PYTHONS.items()}
-    done = subprocess.run([ROOT / "moderato", *words.split()], capture_output=True, text=True,
-                          timeout=WAIT, stdin=subprocess.DEVNULL, env={**os.environ, **theirs})
+    done = subprocess.run(
+        [ROOT / "moderato", *words.split()],
+        capture_output=True,
+        text=True,
+        timeout=WAIT,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **theirs},
+    )
     assert done.returncode == status, done.stderr
     assert "import" not in done.stderr and len(done.stderr.splitlines()) == (status == 2)
 
 
 # Exceptions ---------------------------------------------------------------------------------------
+
 
 def test_no_exception_s_name_in_a_message():
     """A user knows neither KeyError nor repr(); errors.reason() says it in words."""
@@ -241,8 +317,11 @@ def test_no_exception_s_name_in_a_message():
     for file in SOURCES:
         for handler in ast.walk(ast.parse(file.read_text())):
             if isinstance(handler, ast.ExceptHandler) and handler.name:
-                found += [f"{file.relative_to(ROOT)}:{node.lineno}" for node in ast.walk(handler)
-                          if _names_class(node, handler.name)]
+                found += [
+                    f"{file.relative_to(ROOT)}:{node.lineno}"
+                    for node in ast.walk(handler)
+                    if _names_class(node, handler.name)
+                ]
     assert found == []
 
 

@@ -21,20 +21,45 @@ from selenium.webdriver.support.ui import WebDriverWait
 from moderato.sim.lab.live import busy, window
 
 WAIT = 20  # seconds in which something has to happen
-EVENTS = ["rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed", "rx_drop_ring",
-          "rx_drop_fifo", "rx_drop_error", "rx_drop_filter"]
-ABOUT = {"sys_clk_hz": 100_000_000, "replaying": False, "start": 0, "until": None, "mbps": 100,
-         "events": EVENTS, "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}], "queues": [1, 1],
-         "terms": busy.shown(1), "strategy": None, "printed": ""}
+EVENTS = [
+    "rx_interrupt",
+    "tx_interrupt",
+    "rx_completed",
+    "tx_completed",
+    "rx_drop_ring",
+    "rx_drop_fifo",
+    "rx_drop_error",
+    "rx_drop_filter",
+]
+ABOUT = {
+    "sys_clk_hz": 100_000_000,
+    "replaying": False,
+    "start": 0,
+    "until": None,
+    "mbps": 100,
+    "events": EVENTS,
+    "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}],
+    "queues": [1, 1],
+    "terms": busy.shown(1),
+    "strategy": None,
+    "printed": "",
+}
 
 
 def queue(ring=192):
     """Its Rx moderation counts frames, and delays by 100 µs at most; its Tx moderation is off."""
-    off = {"armed": False, "unreported": 3, "frames": 0,
-           **dict.fromkeys(("packet", "absolute", "gap"), [0, 0])}
-    return {"ring": ring, "size": 256, "tx": off,
-            "rx": {**off, "armed": True, "unreported": 7, "frames": 64, "absolute": [2500, 10_000]}}
-
+    off = {
+        "armed": False,
+        "unreported": 3,
+        "frames": 0,
+        **dict.fromkeys(("packet", "absolute", "gap"), [0, 0]),
+    }
+    return {
+        "ring": ring,
+        "size": 256,
+        "tx": off,
+        "rx": {**off, "armed": True, "unreported": 7, "frames": 64, "absolute": [2500, 10_000]},
+    }
 
 
 class Simulator:
@@ -55,17 +80,39 @@ class Simulator:
 
     def state(self, cycle, into=0, out=0, drops=0, queues=(192,), **changes):
         """Port 0 got frames, port 1 sent some, others found no descriptor. queues: how full each is."""
-        ports = [{"in": frames, "out": sent, "dropped": 0, "waiting": 0,
-                  "load": {"percent": 0, "octets": 64},
-                  "events": [frames, sent, frames, sent, lost, 0, 0, 0],
-                  "fill": {"fifo": 3, "queues": [queue(ring) for ring in queues]}}
-                 for frames, sent, lost in ((into, 0, drops), (0, out, 0))]
-        self.tell(state={"cycle": cycle, "paused": False, "ratio": None, "ports": ports,
-                         "idle": [cycle // 4], "lines": 4, "wfi": 0, "left_out": 0,
-                         "printed": "", "stacks": None,
-                         "moments": [["i", cycle - 2000, 0, 64], ["u", cycle - 900, 3, 0],
-                                     ["o", cycle - 800, 1, 64], ["x", cycle - 500, 0, 4]],
-                         **changes})
+        ports = [
+            {
+                "in": frames,
+                "out": sent,
+                "dropped": 0,
+                "waiting": 0,
+                "load": {"percent": 0, "octets": 64},
+                "events": [frames, sent, frames, sent, lost, 0, 0, 0],
+                "fill": {"fifo": 3, "queues": [queue(ring) for ring in queues]},
+            }
+            for frames, sent, lost in ((into, 0, drops), (0, out, 0))
+        ]
+        self.tell(
+            state={
+                "cycle": cycle,
+                "paused": False,
+                "ratio": None,
+                "ports": ports,
+                "idle": [cycle // 4],
+                "lines": 4,
+                "wfi": 0,
+                "left_out": 0,
+                "printed": "",
+                "stacks": None,
+                "moments": [
+                    ["i", cycle - 2000, 0, 64],
+                    ["u", cycle - 900, 3, 0],
+                    ["o", cycle - 800, 1, 64],
+                    ["x", cycle - 500, 0, 4],
+                ],
+                **changes,
+            }
+        )
 
 
 @pytest.fixture
@@ -77,6 +124,7 @@ def simulator(capsys):
 
 
 # Who may open it -------------------------------------------------------------------------------------
+
 
 def status(address: str) -> int:
     try:
@@ -103,8 +151,10 @@ def test_another_token_each_time(simulator, capsys):
 
 def connect(address: str, origin: str | None = None):
     import tornado.httpclient
-    request = tornado.httpclient.HTTPRequest(address.replace("http", "ws", 1) + "socket",
-                                             headers={"Origin": origin} if origin else {})
+
+    request = tornado.httpclient.HTTPRequest(
+        address.replace("http", "ws", 1) + "socket", headers={"Origin": origin} if origin else {}
+    )
     return tornado.websocket.websocket_connect(request)
 
 
@@ -115,6 +165,7 @@ def test_another_site_gets_no_connection(simulator):
         host = re.sub("/[^/]+/$", "/x/", simulator.address)
         with pytest.raises(tornado.httpclient.HTTPClientError, match="403"):
             await connect(host)
+
     asyncio.run(run())
 
 
@@ -129,8 +180,9 @@ def test_messages_go_through(simulator):
         assert (await asyncio.to_thread(simulator.asked, "goto"))["cycle"] == 7
         for wrong in ("{", "[]", '{"do": "close"}', '{"do": ["run"]}', '{"go": 1}'):
             await page.write_message(wrong)
-            assert json.loads(await page.read_message()) == \
-                {"note": "this is no control of a window"}, wrong
+            assert json.loads(await page.read_message()) == {"note": "this is no control of a window"}, (
+                wrong
+            )
         other = await connect(simulator.address)
         await asyncio.to_thread(simulator.asked, "open")
         other.close()
@@ -138,6 +190,7 @@ def test_messages_go_through(simulator):
         await asyncio.to_thread(simulator.asked, "run")
         page.close()
         await asyncio.to_thread(simulator.asked, "close")
+
     asyncio.run(run())
 
 
@@ -157,12 +210,17 @@ def test_it_goes_when_the_simulator_does(capsys):
 
 # The page --------------------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu",
-                 f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
+    for flag in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
+    ):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
@@ -173,6 +231,7 @@ def browser(tmp_path_factory):
 @pytest.fixture
 def page(browser, simulator):
     """page(what `about` has beside ABOUT) → the browser, which shows a first state."""
+
     def run(fragment="", **changes):
         browser.get("about:blank")
         browser.get(simulator.address + fragment)
@@ -181,6 +240,7 @@ def page(browser, simulator):
         simulator.state(1_000_000)
         shows(browser, "cycle", "1000000")
         return browser
+
     yield run
     assert [entry["message"] for entry in browser.get_log("browser")] == []
 
@@ -211,12 +271,17 @@ def test_figures(page, simulator):
 
 def test_what_the_cpu_does(page, simulator):
     """Stacks become terms; cycles of messages that come before the next point add up."""
-    stacks = {"from": 0, "busy": [[3, 300_000]],
-              "nodes": [[0, "[unknown]"], [0, "do_irq"], [1, "moderato_napi_poll"], [2, "memcpy"]]}
+    stacks = {
+        "from": 0,
+        "busy": [[3, 300_000]],
+        "nodes": [[0, "[unknown]"], [0, "do_irq"], [1, "moderato_napi_poll"], [2, "memcpy"]],
+    }
     shown = page()
     simulator.state(1_100_000, stacks=[stacks])
-    simulator.state(2_000_000, stacks=[{"from": 4, "nodes": [[1, "printk"]],
-                                        "busy": [[3, 50_000], [4, 100_000], [0, 10_000]]}])
+    simulator.state(
+        2_000_000,
+        stacks=[{"from": 4, "nodes": [[1, "printk"]], "busy": [[3, 50_000], [4, 100_000], [0, 10_000]]}],
+    )
     shows(shown, "plot-terms", "T_RX 35")
     shows(shown, "plot-terms", "T_CS 10")  # printk() is a helper of do_irq()
     shows(shown, "plot-terms", "other 1")
@@ -228,8 +293,10 @@ def test_busy_follows_numbers():
     first = {"from": 0, "nodes": [[0, "[unknown]"], [0, "schedule"]], "busy": [[0, 1], [1, 5]]}
     assert follows.take([first]) == {"other": 1, "scheduler": 5}
     other = {"from": 0, "nodes": [[0, "[unknown]"], [0, "ip_rcv"]], "busy": [[1, 7]]}
-    assert follows.take([{"from": 2, "nodes": [], "busy": [[1, 2]]}, other]) == \
-        {"scheduler": 2, "T_IP": 7}
+    assert follows.take([{"from": 2, "nodes": [], "busy": [[1, 2]]}, other]) == {
+        "scheduler": 2,
+        "T_IP": 7,
+    }
     assert follows.take([other]) == {"T_IP": 7}
 
 
@@ -240,14 +307,26 @@ def test_moderation(page, simulator):
     shows(shown, "queue-1-0", "192 / 256")
     shows(shown, "queue-1-1", "5 / 256")
     shows(shown, "plot-ring", "port 1 queue 1 5")
-    rows = [" ".join(line.text.split())
-            for line in shown.find_elements(By.CSS_SELECTOR, "#queue-0-1 tr")]
-    assert rows == ["Queue 1 Rx Tx", "Interrupt armed masked", "Unreported 7 of 64 3",
-                    "Packet timer off off", "Delay 25 of 100 µs off", "Gap off off"]
-    meters = [meter for meter in shown.find_elements(By.CSS_SELECTOR, "#queue-0-1 meter")
-              if meter.is_displayed()]
-    assert [(meter.get_attribute("value"), meter.get_attribute("max")) for meter in meters] == \
-        [("7", "64"), ("25", "100")]
+    rows = [
+        " ".join(line.text.split()) for line in shown.find_elements(By.CSS_SELECTOR, "#queue-0-1 tr")
+    ]
+    assert rows == [
+        "Queue 1 Rx Tx",
+        "Interrupt armed masked",
+        "Unreported 7 of 64 3",
+        "Packet timer off off",
+        "Delay 25 of 100 µs off",
+        "Gap off off",
+    ]
+    meters = [
+        meter
+        for meter in shown.find_elements(By.CSS_SELECTOR, "#queue-0-1 meter")
+        if meter.is_displayed()
+    ]
+    assert [(meter.get_attribute("value"), meter.get_attribute("max")) for meter in meters] == [
+        ("7", "64"),
+        ("25", "100"),
+    ]
 
 
 def test_a_queue_that_is_not_in_use(page, simulator):
@@ -255,8 +334,15 @@ def test_a_queue_that_is_not_in_use(page, simulator):
     shown, idle = page(queues=[2, 2]), queue(256)
     idle["rx"] = {**idle["tx"], "unreported": 0}
     fill = {"fifo": 0, "queues": [queue(5), idle]}
-    port = {"in": 0, "out": 0, "dropped": 0, "waiting": 0, "events": [0] * len(EVENTS),
-            "load": {"percent": 0, "octets": 64}, "fill": fill}
+    port = {
+        "in": 0,
+        "out": 0,
+        "dropped": 0,
+        "waiting": 0,
+        "events": [0] * len(EVENTS),
+        "load": {"percent": 0, "octets": 64},
+        "fill": fill,
+    }
     simulator.state(2_000_000, ports=[port, port])
     shows(shown, "queue-0-1", "not in use")
     shows(shown, "queue-0-0", "5 / 256")
@@ -309,8 +395,13 @@ def test_a_page_that_is_opened_later(page, simulator):
     assert browser.find_element(By.ID, "pace").get_attribute("value") == "0.00001"
 
 
-@pytest.mark.parametrize("answer, says", [("both ports: original", ""), (
-    "netlink error: Invalid argument", "the guest did not choose original; its console says why")])
+@pytest.mark.parametrize(
+    "answer, says",
+    [
+        ("both ports: original", ""),
+        ("netlink error: Invalid argument", "the guest did not choose original; its console says why"),
+    ],
+)
 def test_a_strategy_that_takes_its_time(page, simulator, answer, says):
     """Under full load the guest hardly comes to its console: the page shows what it waits for."""
     shown = page()
@@ -357,8 +448,10 @@ def test_going_back(page, simulator):
     assert shown.find_element(By.ID, "console").text == ""
     click(shown, "#back-interrupt")
     assert simulator.asked("goto")["cycle"] == 2_099_100
-    shown.execute_script("const p = document.getElementById('position'); p.value = 5000000;"
-                         "p.dispatchEvent(new Event('change'))")
+    shown.execute_script(
+        "const p = document.getElementById('position'); p.value = 5000000;"
+        "p.dispatchEvent(new Event('change'))"
+    )
     assert simulator.asked("goto")["cycle"] == 5_000_000
     shown.execute_script("location.hash = '#cycle=1200000'")
     assert simulator.asked("goto")["cycle"] == 1_200_000
@@ -409,19 +502,26 @@ def test_the_end(page, simulator):
 def test_readable(page, simulator, width, scheme):
     """Nothing is wider than the window, and texts stand out."""
     shown = page()
-    shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
-    shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-        "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    shown.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
+    )
+    shown.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
     simulator.state(2_000_000, into=1488, out=177)
     shows(shown, "plot-frames-0", "148")
     assert shown.execute_script("return document.documentElement.scrollWidth") <= width
     ink, paper = shown.execute_script(
         "const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]"
-        ".map(c => c.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0) / 3)")
+        ".map(c => c.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0) / 3)"
+    )
     assert abs(ink - paper) > 150 and (paper < 60) == (scheme == "dark")
     # The wires are drawn: more than the background.
-    assert shown.execute_script(
-        "const c = document.getElementById('wires'); const d = c.getContext('2d')"
-        ".getImageData(0, 0, c.width, c.height).data; return new Set(new Uint32Array(d.buffer)).size"
-    ) > 4
+    assert (
+        shown.execute_script(
+            "const c = document.getElementById('wires'); const d = c.getContext('2d')"
+            ".getImageData(0, 0, c.width, c.height).data; return new Set(new Uint32Array(d.buffer)).size"
+        )
+        > 4
+    )

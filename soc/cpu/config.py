@@ -12,6 +12,7 @@ class CpuConfig:
     """Sizes in bytes and entries. A way is at most a page (4096 bytes): caches are indexed by
     virtual addresses. Without TLBs (both 0) there is neither MMU nor supervisor mode: not for Linux.
     The defaults come out of an experiment (docs/cpu.md)."""
+
     harts: int = 1
     icache: int = 16384
     icache_ways: int = 4
@@ -20,21 +21,28 @@ class CpuConfig:
     itlb: int = 4
     dtlb: int = 4
     prediction: str = "target"  # of branches: one of PREDICTIONS
-    debug: bool = False         # JTAG debug module: halt, step, breakpoints; no reset of the system
+    debug: bool = False  # JTAG debug module: halt, step, breakpoints; no reset of the system
 
     def __post_init__(self):
         if self.harts not in (1, 2):
             raise ValueError(f"harts = {self.harts}: the cluster has 1 or 2")
         for name in "icache", "dcache":
             size, ways = getattr(self, name), getattr(self, f"{name}_ways")
-            if ways < 1 or size % ways or not _power_of_two(size // ways) \
-                    or not LINE_BYTES < size // ways <= 4096:
-                raise ValueError(f"{name} = {size} with {ways} ways: a way must be a power of two "
-                                 f"from {2 * LINE_BYTES} to 4096 bytes")
+            if (
+                ways < 1
+                or size % ways
+                or not _power_of_two(size // ways)
+                or not LINE_BYTES < size // ways <= 4096
+            ):
+                raise ValueError(
+                    f"{name} = {size} with {ways} ways: a way must be a power of two "
+                    f"from {2 * LINE_BYTES} to 4096 bytes"
+                )
         for name in "itlb", "dtlb":
             if self.mmu and not _power_of_two(getattr(self, name)):
-                raise ValueError(f"{name} = {getattr(self, name)}: must be a power of two, or both "
-                                 "TLBs 0")
+                raise ValueError(
+                    f"{name} = {getattr(self, name)}: must be a power of two, or both TLBs 0"
+                )
         if self.prediction not in PREDICTIONS:
             raise ValueError(f"prediction = {self.prediction}: one of {', '.join(PREDICTIONS)}")
 
@@ -45,10 +53,15 @@ class CpuConfig:
     def describe(self) -> dict:
         """The `cpu` part of the SoC's description."""
         return {
-            "harts": self.harts, "isa": "rv32ima",
-            "icache": self.icache, "icache_ways": self.icache_ways,
-            "dcache": self.dcache, "dcache_ways": self.dcache_ways,
-            "itlb": self.itlb, "dtlb": self.dtlb, "line": LINE_BYTES,
+            "harts": self.harts,
+            "isa": "rv32ima",
+            "icache": self.icache,
+            "icache_ways": self.icache_ways,
+            "dcache": self.dcache,
+            "dcache_ways": self.dcache_ways,
+            "itlb": self.itlb,
+            "dtlb": self.dtlb,
+            "line": LINE_BYTES,
             "prediction": self.prediction,
         }
 

@@ -23,27 +23,28 @@ class ModeratoCPU(CPU):
     Interrupt lines are those of the PLIC, active high. `trace` (one per hart) is there to be seen.
     With the debug module, `jtag` has a TAP for each hart.
     """
-    category             = "softcore"
-    family               = "riscv"
-    name                 = "moderato"
-    human_name           = "Moderato VexRiscv cluster"
-    variants             = ["standard"]
-    data_width           = 32
-    endianness           = "little"
-    gcc_triple           = CPU_GCC_TRIPLE_RISCV32
-    gcc_flags            = "-march=rv32ima_zicsr_zifencei -mabi=ilp32 -D__riscv_plic__"
+
+    category = "softcore"
+    family = "riscv"
+    name = "moderato"
+    human_name = "Moderato VexRiscv cluster"
+    variants = ["standard"]
+    data_width = 32
+    endianness = "little"
+    gcc_triple = CPU_GCC_TRIPLE_RISCV32
+    gcc_flags = "-march=rv32ima_zicsr_zifencei -mabi=ilp32 -D__riscv_plic__"
     linker_output_format = "elf32-littleriscv"
-    nop                  = "nop"
-    io_regions           = {0x8000_0000: 0x8000_0000}  # not cached: origin, size
-    reset_address        = 0x0000_0000
-    interrupts           = {"none": 0}  # what PLIC source 0 means
-    mem_map              = {
-        "rom":      0x0000_0000,
-        "sram":     0x1000_0000,
+    nop = "nop"
+    io_regions = {0x8000_0000: 0x8000_0000}  # not cached: origin, size
+    reset_address = 0x0000_0000
+    interrupts = {"none": 0}  # what PLIC source 0 means
+    mem_map = {
+        "rom": 0x0000_0000,
+        "sram": 0x1000_0000,
         "main_ram": 0x4000_0000,
-        "csr":      0xf000_0000,
-        "clint":    0xf001_0000,
-        "plic":     0xf0c0_0000,
+        "csr": 0xF000_0000,
+        "clint": 0xF001_0000,
+        "plic": 0xF0C0_0000,
     }
     config = CpuConfig()
 
@@ -55,22 +56,24 @@ class ModeratoCPU(CPU):
         return cls.name
 
     def __init__(self, platform, variant):
-        self.platform     = platform
-        self.variant      = variant
-        self.reset        = Signal()
-        self.interrupt    = Signal(PLIC_SOURCES + 1)
+        self.platform = platform
+        self.variant = variant
+        self.reset = Signal()
+        self.interrupt = Signal(PLIC_SOURCES + 1)
         self.plic_sources = 1
-        self.memory       = MemoryPort()
-        self.bus          = wishbone.Interface(data_width=32, address_width=32, addressing="word")
+        self.memory = MemoryPort()
+        self.bus = wishbone.Interface(data_width=32, address_width=32, addressing="word")
         self.periph_buses = [self.bus]
         self.memory_buses = []
-        self.dma_buses    = []
-        self.trace        = [
+        self.dma_buses = []
+        self.trace = [
             {"wfi": Signal(), "valid": Signal(), "pc": Signal(32), "privilege": Signal(2)}
-            for _ in range(self.config.harts)]
-        self.jtag         = [
+            for _ in range(self.config.harts)
+        ]
+        self.jtag = [
             {"tck": Signal(), "tms": Signal(), "tdi": Signal(), "tdo": Signal()}
-            for _ in range(self.config.harts if self.config.debug else 0)]
+            for _ in range(self.config.harts if self.config.debug else 0)
+        ]
 
     def set_reset_address(self, reset_address):
         if reset_address != self.reset_address:
@@ -92,44 +95,43 @@ class ModeratoCPU(CPU):
 
     def do_finalize(self):
         ports = dict(
-            i_clk   = ClockSignal("sys"),
-            i_reset = ResetSignal("sys") | self.reset,
-
+            i_clk=ClockSignal("sys"),
+            i_reset=ResetSignal("sys") | self.reset,
             # Memory.
-            o_memory_cmd_valid           = self.memory.cmd.valid,
-            i_memory_cmd_ready           = self.memory.cmd.ready,
-            o_memory_cmd_payload_address = self.memory.cmd.addr,
-            o_memory_cmd_payload_write   = self.memory.cmd.we,
-            o_memory_cmd_payload_data    = self.memory.cmd.data,
-            o_memory_cmd_payload_mask    = self.memory.cmd.mask,
-            i_memory_rsp_valid           = self.memory.rsp.valid,
-            i_memory_rsp_payload         = self.memory.rsp.data,
-
+            o_memory_cmd_valid=self.memory.cmd.valid,
+            i_memory_cmd_ready=self.memory.cmd.ready,
+            o_memory_cmd_payload_address=self.memory.cmd.addr,
+            o_memory_cmd_payload_write=self.memory.cmd.we,
+            o_memory_cmd_payload_data=self.memory.cmd.data,
+            o_memory_cmd_payload_mask=self.memory.cmd.mask,
+            i_memory_rsp_valid=self.memory.rsp.valid,
+            i_memory_rsp_payload=self.memory.rsp.data,
             # Peripherals.
-            o_peripheral_CYC      = self.bus.cyc,
-            o_peripheral_STB      = self.bus.stb,
-            o_peripheral_WE       = self.bus.we,
-            o_peripheral_ADR      = self.bus.adr,
-            o_peripheral_SEL      = self.bus.sel,
-            o_peripheral_DAT_MOSI = self.bus.dat_w,
-            i_peripheral_DAT_MISO = self.bus.dat_r,
-            i_peripheral_ACK      = self.bus.ack,
-            i_peripheral_ERR      = self.bus.err,
-
+            o_peripheral_CYC=self.bus.cyc,
+            o_peripheral_STB=self.bus.stb,
+            o_peripheral_WE=self.bus.we,
+            o_peripheral_ADR=self.bus.adr,
+            o_peripheral_SEL=self.bus.sel,
+            o_peripheral_DAT_MOSI=self.bus.dat_w,
+            i_peripheral_DAT_MISO=self.bus.dat_r,
+            i_peripheral_ACK=self.bus.ack,
+            i_peripheral_ERR=self.bus.err,
             # PLIC source 0 means "none".
-            i_interrupts = self.interrupt[1:1 + self.plic_sources],
+            i_interrupts=self.interrupt[1 : 1 + self.plic_sources],
         )
         for number, bus in enumerate(self.dma_buses):
             ports.update(_axi_slave(f"dma_{number}", bus))
         for hart, trace in enumerate(self.trace):
             ports.update({f"o_trace_{hart}_{name}": signal for name, signal in trace.items()})
         for hart, jtag in enumerate(self.jtag):
-            ports.update({
-                f"i_jtag_{hart}_tck": jtag["tck"],
-                f"i_jtag_{hart}_tms": jtag["tms"],
-                f"i_jtag_{hart}_tdi": jtag["tdi"],
-                f"o_jtag_{hart}_tdo": jtag["tdo"],
-            })
+            ports.update(
+                {
+                    f"i_jtag_{hart}_tck": jtag["tck"],
+                    f"i_jtag_{hart}_tms": jtag["tms"],
+                    f"i_jtag_{hart}_tdi": jtag["tdi"],
+                    f"o_jtag_{hart}_tdo": jtag["tdo"],
+                }
+            )
         self.specials += Instance(MODULE, **ports)
         self.platform.add_source(cluster(self.config, len(self.dma_buses), self.plic_sources))
         self.platform.add_source(Path(__file__).parent / "Ram_1w_1rs.v")
@@ -138,7 +140,8 @@ class ModeratoCPU(CPU):
 def _axi_slave(prefix: str, bus: axi.AXIInterface) -> dict:
     ports = {}
     for channel, fields in {
-        "aw": ["addr", "id", "len", "size", "burst"], "w": ["data", "strb", "last"],
+        "aw": ["addr", "id", "len", "size", "burst"],
+        "w": ["data", "strb", "last"],
         "ar": ["addr", "id", "len", "size", "burst"],
     }.items():
         endpoint = getattr(bus, channel)

@@ -13,20 +13,32 @@ MODULE = "ModeratoCluster"
 JAVA = ["java", "-Xss8m", "-Xmx2g"]
 
 # Of VexRiscv, only what the cluster is composed of (all of it takes twice as long to compile).
-VEXRISCV = ["*.scala", "ip/**/*.scala", "plugin/*.scala", "demo/GenFull.scala",
-            "demo/smp/Misc.scala", "demo/smp/VexRiscvSmpCluster.scala"]
+VEXRISCV = [
+    "*.scala",
+    "ip/**/*.scala",
+    "plugin/*.scala",
+    "demo/GenFull.scala",
+    "demo/smp/Misc.scala",
+    "demo/smp/VexRiscvSmpCluster.scala",
+]
 NOT_NEEDED = {"TestsWorkspace.scala"}
 
 
 def cluster(config: CpuConfig, dma_ports: int, plic_sources: int, dma_id_width: int = 1) -> Path:
     """The path of the Verilog file with the module `MODULE`."""
     arguments = {
-        "harts": config.harts, "dma-ports": dma_ports, "dma-id-width": dma_id_width,
+        "harts": config.harts,
+        "dma-ports": dma_ports,
+        "dma-id-width": dma_id_width,
         "plic-sources": plic_sources,
-        "icache": config.icache, "icache-ways": config.icache_ways,
-        "dcache": config.dcache, "dcache-ways": config.dcache_ways,
-        "itlb": config.itlb, "dtlb": config.dtlb,
-        "prediction": config.prediction, "debug": str(config.debug).lower(),
+        "icache": config.icache,
+        "icache-ways": config.icache_ways,
+        "dcache": config.dcache,
+        "dcache-ways": config.dcache_ways,
+        "itlb": config.itlb,
+        "dtlb": config.dtlb,
+        "prediction": config.prediction,
+        "debug": str(config.debug).lower(),
     }
     words = [f"{name}={value}" for name, value in arguments.items()]
     made = generator("cpu-generator", VEXRISCV, HERE / "scala")
@@ -43,6 +55,7 @@ def cluster(config: CpuConfig, dma_ports: int, plic_sources: int, dma_id_width: 
 
 def _vexriscv() -> Path:
     import pythondata_cpu_vexriscv
+
     root = Path(pythondata_cpu_vexriscv.data_location)
     return root / "ext" / "VexRiscv" / "src" / "main" / "scala" / "vexriscv"
 
@@ -66,19 +79,36 @@ def generator(name: str, files: list[str], own: Path | None = None) -> Path:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(file, target)
         properties = {
-            "scala": maven["scala"], "scala.binary": maven["scala"].rpartition(".")[0],
-            "spinalhdl": maven["spinalhdl"], "snakeyaml": maven["snakeyaml"],
+            "scala": maven["scala"],
+            "scala.binary": maven["scala"].rpartition(".")[0],
+            "spinalhdl": maven["spinalhdl"],
+            "snakeyaml": maven["snakeyaml"],
             "scala-maven-plugin": maven["scala-maven-plugin"],
-            "sources": tree, "output": directory, "outputDirectory": directory / "jars",
+            "sources": tree,
+            "output": directory,
+            "outputDirectory": directory / "jars",
             "maven.repo.local": cache_root() / "maven",
         }
-        run(["mvn", "-B", "-f", HERE / "pom.xml",
-             *(f"-D{name}={value}" for name, value in properties.items()),
-             "compile", "dependency:copy-dependencies"])
+        run(
+            [
+                "mvn",
+                "-B",
+                "-f",
+                HERE / "pom.xml",
+                *(f"-D{name}={value}" for name, value in properties.items()),
+                "compile",
+                "dependency:copy-dependencies",
+            ]
+        )
         shutil.rmtree(tree)
 
-    inputs = [*([own] if own else []), HERE / "pom.xml", sources, *files,
-              *(f"{k}={v}" for k, v in maven.items())]
+    inputs = [
+        *([own] if own else []),
+        HERE / "pom.xml",
+        sources,
+        *files,
+        *(f"{k}={v}" for k, v in maven.items()),
+    ]
     return artifact(name, inputs, build, "1 minute")
 
 

@@ -23,16 +23,31 @@ MAIN = "vexriscv.demo.smp.VexRiscvLitexSmpClusterCmdGen"
 # The generator's options by the names of LiteX's class.
 OPTIONS = {
     "cpu_count": "cpu-count",
-    "icache_width": "ibus-width", "icache_size": "icache-size", "icache_ways": "icache-ways",
-    "dcache_width": "dbus-width", "dcache_size": "dcache-size", "dcache_ways": "dcache-ways",
-    "itlb_size": "itlb-size", "dtlb_size": "dtlb-size",
-    "litedram_width": "litedram-width", "wishbone_memory": "wishbone-memory",
-    "out_of_order_decoder": "out-of-order-decoder", "aes_instruction": "aes-instruction",
-    "with_fpu": "fpu", "cpu_per_fpu": "cpu-per-fpu", "with_rvc": "rvc",
+    "icache_width": "ibus-width",
+    "icache_size": "icache-size",
+    "icache_ways": "icache-ways",
+    "dcache_width": "dbus-width",
+    "dcache_size": "dcache-size",
+    "dcache_ways": "dcache-ways",
+    "itlb_size": "itlb-size",
+    "dtlb_size": "dtlb-size",
+    "litedram_width": "litedram-width",
+    "wishbone_memory": "wishbone-memory",
+    "out_of_order_decoder": "out-of-order-decoder",
+    "aes_instruction": "aes-instruction",
+    "with_fpu": "fpu",
+    "cpu_per_fpu": "cpu-per-fpu",
+    "with_rvc": "rvc",
 }
 # What the class has besides and the wheel's Scala, which is older, has not: it has this value.
-FIXED = {"reset_vector": 0, "expose_time": False, "privileged_debug": False,
-         "hardware_breakpoints": 0, "wishbone_force_32b": False, "jtag_tap": False}
+FIXED = {
+    "reset_vector": 0,
+    "expose_time": False,
+    "privileged_debug": False,
+    "hardware_breakpoints": 0,
+    "wishbone_force_32b": False,
+    "jtag_tap": False,
+}
 
 
 def provide(folder: Path):
@@ -52,8 +67,10 @@ def netlist(cpu: type[VexRiscvSMP]) -> Path:
     """The Verilog file for what the class has set. Raises ValueError for what can't be made."""
     for name, value in FIXED.items():
         if getattr(cpu, name) != value:
-            raise ValueError(f"{name} = {getattr(cpu, name)}: the generator in the package "
-                             f"pythondata-cpu-vexriscv knows {value} only")
+            raise ValueError(
+                f"{name} = {getattr(cpu, name)}: the generator in the package "
+                f"pythondata-cpu-vexriscv knows {value} only"
+            )
     words = [f"--{option}={str(getattr(cpu, name)).lower()}" for name, option in OPTIONS.items()]
     if cpu.coherent_dma:
         words.append("--coherent-dma")
@@ -65,5 +82,9 @@ def netlist(cpu: type[VexRiscvSMP]) -> Path:
         header, body = verilog.read_text().split("`timescale", 1)  # the header has the time
         verilog.write_text(f"// {' '.join(words)}\n`timescale{body}")
 
-    return artifact("cpu-netlist-stock", [Path(__file__), made.name, cpu.cluster_name, *words],
-                    build, "10 s") / f"{cpu.cluster_name}.v"
+    return (
+        artifact(
+            "cpu-netlist-stock", [Path(__file__), made.name, cpu.cluster_name, *words], build, "10 s"
+        )
+        / f"{cpu.cluster_name}.v"
+    )

@@ -20,6 +20,7 @@ CROSS = "riscv64-unknown-elf-"
 @dataclass(frozen=True)
 class Firmware:
     """Flat binaries, and the addresses they are linked for."""
+
     rom: Path
     rom_base: int
     sbi: Path
@@ -50,20 +51,38 @@ def firmware(soc: dict, rom_base: int | None = None) -> Firmware:
 
     def build(directory: Path):
         link(directory / "boot", HERE / "boot.ld", rom_base, defines, [HERE / "boot.S"])
-        link(directory / "sbi", HERE / "sbi.ld", where.sbi, defines,
-             [HERE / "sbi.S", HERE / "sbi.c"])
+        link(directory / "sbi", HERE / "sbi.ld", where.sbi, defines, [HERE / "sbi.S", HERE / "sbi.c"])
 
     sources = [HERE / name for name in ("boot.S", "boot.ld", "sbi.S", "sbi.c", "sbi.ld")]
-    made = artifact("firmware", [*sources, " ".join(defines), f"rom {rom_base:#x}",
-                                 debian.version(COMPILER)], build)
-    return Firmware(rom=made / "boot.bin", rom_base=rom_base,
-                    sbi=made / "sbi.bin", sbi_base=where.sbi)
+    made = artifact(
+        "firmware", [*sources, " ".join(defines), f"rom {rom_base:#x}", debian.version(COMPILER)], build
+    )
+    return Firmware(rom=made / "boot.bin", rom_base=rom_base, sbi=made / "sbi.bin", sbi_base=where.sbi)
 
 
 def link(target: Path, script: Path, base: int, defines: list[str], sources: list[Path]):
     """Compile and link `sources` at `base` into target.elf and the flat target.bin."""
     elf, flat = target.with_suffix(".elf"), target.with_suffix(".bin")
-    run([f"{CROSS}gcc", "-march=rv32ima_zicsr_zifencei", "-mabi=ilp32", "-mcmodel=medany", "-Os",
-         "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-pic", "-nostdlib", "-nostartfiles",
-         *defines, f"-Wl,--defsym=BASE={base:#x}", f"-Wl,-T,{script}", "-o", elf, *sources])
+    run(
+        [
+            f"{CROSS}gcc",
+            "-march=rv32ima_zicsr_zifencei",
+            "-mabi=ilp32",
+            "-mcmodel=medany",
+            "-Os",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-ffreestanding",
+            "-fno-pic",
+            "-nostdlib",
+            "-nostartfiles",
+            *defines,
+            f"-Wl,--defsym=BASE={base:#x}",
+            f"-Wl,-T,{script}",
+            "-o",
+            elf,
+            *sources,
+        ]
+    )
     run([f"{CROSS}objcopy", "-O", "binary", elf, flat])

@@ -15,30 +15,30 @@
  */
 #include "moderato.h"
 
-#define ORDER		8
-#define SLOTS		(1u << ORDER)
-#define MAX_FRAME	1522	/* octets with FCS and a VLAN tag */
-#define BUFFER_SIZE	1536
+#define ORDER	    8
+#define SLOTS	    (1u << ORDER)
+#define MAX_FRAME   1522 /* octets with FCS and a VLAN tag */
+#define BUFFER_SIZE 1536
 
 /* An interrupt comes when a quarter of a ring is done, or so long after the first frame. */
-#define FRAMES		(SLOTS / 4)
-#define PER_SECOND	20000
+#define FRAMES	   (SLOTS / 4)
+#define PER_SECOND 20000
 
 /* LiteX's UART */
-#define UART_RXTX		REG(UART_BASE)
-#define UART_TXFULL		REG(UART_BASE + 4)
-#define UART_RXEMPTY		REG(UART_BASE + 8)
-#define UART_EV_PENDING		REG(UART_BASE + 16)
-#define UART_EV_ENABLE		REG(UART_BASE + 20)
-#define UART_EV_RX		2u
+#define UART_RXTX	REG(UART_BASE)
+#define UART_TXFULL	REG(UART_BASE + 4)
+#define UART_RXEMPTY	REG(UART_BASE + 8)
+#define UART_EV_PENDING REG(UART_BASE + 16)
+#define UART_EV_ENABLE	REG(UART_BASE + 20)
+#define UART_EV_RX	2u
 
 /* The PLIC, as machine mode of hart 0 sees it */
-#define PLIC_PRIORITY(source)	REG(PLIC_BASE + 4 * (source))
-#define PLIC_ENABLE		REG(PLIC_BASE + 0x2000)
-#define PLIC_THRESHOLD		REG(PLIC_BASE + 0x200000)
-#define PLIC_CLAIM		REG(PLIC_BASE + 0x200004)
+#define PLIC_PRIORITY(source) REG(PLIC_BASE + 4 * (source))
+#define PLIC_ENABLE	      REG(PLIC_BASE + 0x2000)
+#define PLIC_THRESHOLD	      REG(PLIC_BASE + 0x200000)
+#define PLIC_CLAIM	      REG(PLIC_BASE + 0x200004)
 
-#define MIE_MEIE		(1u << 11)
+#define MIE_MEIE (1u << 11)
 
 static const u32 macs[] = { MAC_BASES };
 
@@ -130,7 +130,7 @@ static void serve(struct path *path)
 		path->tx[path->received % SLOTS].control = status & MODERATO_DESC_STATUS_LENGTH;
 		path->received++;
 	}
-	fence();		/* descriptors before doorbells */
+	fence(); /* descriptors before doorbells */
 	REG(path->tx_regs + MODERATO_DIR_DOORBELL) = path->received;
 	REG(path->rx_regs + MODERATO_DIR_DOORBELL) = (u16)(path->sent + SLOTS);
 	REG(path->tx_regs + MODERATO_DIR_REARM) = path->sent;
@@ -166,7 +166,7 @@ static int is_moderato(u32 mac)
 {
 	return REG(mac + MODERATO_ID) == MODERATO_ID_VALUE &&
 	       (REG(mac + MODERATO_VERSION) & MODERATO_VERSION_MAJOR) >> 16 ==
-	       MODERATO_VERSION_MAJOR_VALUE;
+		       MODERATO_VERSION_MAJOR_VALUE;
 }
 
 static void start_interrupts(void)
@@ -189,7 +189,7 @@ void forward(void)
 			print("\r\n");
 			return;
 		}
-		mac_stop(macs[port]);	/* as when the loader never used it */
+		mac_stop(macs[port]); /* as when the loader never used it */
 		REG(macs[port] + MODERATO_MAX_FRAME) = MAX_FRAME;
 	}
 	for (u32 port = 0; port < 2; port++)
@@ -203,7 +203,7 @@ void forward(void)
 	serve(&paths[1]);
 	print("Moderato forwards between its two ports.\r\n");
 	for (;;) {
-		u32 source = PLIC_CLAIM;	/* 0: none, which may be completed, too */
+		u32 source = PLIC_CLAIM; /* 0: none, which may be completed, too */
 
 		serve(&paths[0]);
 		serve(&paths[1]);

@@ -8,49 +8,54 @@
  */
 typedef unsigned int u32;
 
-#define REG(address)		(*(volatile u32 *)(address))
-#define MSIP(hart)		REG(CLINT_BASE + 4 * (hart))
-#define MTIMECMP_LOW(hart)	REG(CLINT_BASE + 0x4000 + 8 * (hart))
-#define MTIMECMP_HIGH(hart)	REG(CLINT_BASE + 0x4004 + 8 * (hart))
+#define REG(address)	    (*(volatile u32 *)(address))
+#define MSIP(hart)	    REG(CLINT_BASE + 4 * (hart))
+#define MTIMECMP_LOW(hart)  REG(CLINT_BASE + 0x4000 + 8 * (hart))
+#define MTIMECMP_HIGH(hart) REG(CLINT_BASE + 0x4004 + 8 * (hart))
 
 /* LiteX: registers of the SoC controller and of the UART. */
-#define CONTROLLER_RESET	REG(SOC_CONTROLLER_BASE)
-#define CONTROLLER_SCRATCH	REG(SOC_CONTROLLER_BASE + 4)
-#define UART_RXTX		REG(UART_BASE)
-#define UART_TXFULL		REG(UART_BASE + 4)
-#define UART_RXEMPTY		REG(UART_BASE + 8)
-#define UART_EV_PENDING		REG(UART_BASE + 16)
+#define CONTROLLER_RESET   REG(SOC_CONTROLLER_BASE)
+#define CONTROLLER_SCRATCH REG(SOC_CONTROLLER_BASE + 4)
+#define UART_RXTX	   REG(UART_BASE)
+#define UART_TXFULL	   REG(UART_BASE + 4)
+#define UART_RXEMPTY	   REG(UART_BASE + 8)
+#define UART_EV_PENDING	   REG(UART_BASE + 16)
 
-#define csr_set(csr, bits)	asm volatile("csrs " #csr ", %0" : : "r"(bits) : "memory")
-#define csr_clear(csr, bits)	asm volatile("csrc " #csr ", %0" : : "r"(bits) : "memory")
-#define csr_write(csr, value)	asm volatile("csrw " #csr ", %0" : : "r"(value) : "memory")
-#define csr_read(csr) ({ u32 value_; asm volatile("csrr %0, " #csr : "=r"(value_)); value_; })
+#define csr_set(csr, bits)    asm volatile("csrs " #csr ", %0" : : "r"(bits) : "memory")
+#define csr_clear(csr, bits)  asm volatile("csrc " #csr ", %0" : : "r"(bits) : "memory")
+#define csr_write(csr, value) asm volatile("csrw " #csr ", %0" : : "r"(value) : "memory")
+#define csr_read(csr)                                                                              \
+	({                                                                                         \
+		u32 value_;                                                                        \
+		asm volatile("csrr %0, " #csr : "=r"(value_));                                     \
+		value_;                                                                            \
+	})
 
-#define MIP_SSIP	(1u << 1)
-#define MIP_MSIP	(1u << 3)
-#define MIP_STIP	(1u << 5)
-#define MIP_MTIP	(1u << 7)
+#define MIP_SSIP (1u << 1)
+#define MIP_MSIP (1u << 3)
+#define MIP_STIP (1u << 5)
+#define MIP_MTIP (1u << 7)
 
-#define MSTATUS_SIE	(1u << 1)
-#define MSTATUS_SPIE	(1u << 5)
-#define MSTATUS_SPP	(1u << 8)
-#define MSTATUS_MPP	(3u << 11)
-#define MSTATUS_MPP_S	(1u << 11)
+#define MSTATUS_SIE   (1u << 1)
+#define MSTATUS_SPIE  (1u << 5)
+#define MSTATUS_SPP   (1u << 8)
+#define MSTATUS_MPP   (3u << 11)
+#define MSTATUS_MPP_S (1u << 11)
 
-#define CAUSE_MSOFT	0x80000003u
-#define CAUSE_MTIMER	0x80000007u
-#define CAUSE_SCALL	9
+#define CAUSE_MSOFT  0x80000003u
+#define CAUSE_MTIMER 0x80000007u
+#define CAUSE_SCALL  9
 
 enum { SBI_OK = 0, SBI_NOT_SUPPORTED = -2, SBI_INVALID_PARAM = -3, SBI_ALREADY_AVAILABLE = -6 };
 
-#define EXT_PUTCHAR	0x01
-#define EXT_BASE	0x10
-#define EXT_TIME	0x54494D45
-#define EXT_IPI		0x735049
-#define EXT_RFENCE	0x52464E43
-#define EXT_HSM		0x48534D
-#define EXT_SRST	0x53525354
-#define EXT_DBCN	0x4442434E
+#define EXT_PUTCHAR 0x01
+#define EXT_BASE    0x10
+#define EXT_TIME    0x54494D45
+#define EXT_IPI	    0x735049
+#define EXT_RFENCE  0x52464E43
+#define EXT_HSM	    0x48534D
+#define EXT_SRST    0x53525354
+#define EXT_DBCN    0x4442434E
 
 /* As trap_entry in sbi.S lays it out. */
 struct frame {
@@ -235,15 +240,15 @@ static u32 base_call(u32 function, u32 argument)
 {
 	switch (function) {
 	case 0:
-		return 0x02000000;	/* SBI 2.0 */
+		return 0x02000000; /* SBI 2.0 */
 	case 1:
-		return 0x4d4f44;	/* implementation: "MOD" */
+		return 0x4d4f44; /* implementation: "MOD" */
 	case 2:
-		return 1;		/* and its version */
+		return 1; /* and its version */
 	case 3:
 		return probe(argument);
 	}
-	return 0;			/* mvendorid, marchid, mimpid */
+	return 0; /* mvendorid, marchid, mimpid */
 }
 
 static void call(struct frame *frame, u32 self)
@@ -265,7 +270,7 @@ static void call(struct frame *frame, u32 self)
 	case EXT_IPI:
 		error = send_ipi(a[0], a[1]);
 		break;
-	case EXT_RFENCE:		/* whichever of the fences it is: all of them at once */
+	case EXT_RFENCE: /* whichever of the fences it is: all of them at once */
 		error = function < 3 ? remote_fence(self, a[0], a[1]) : SBI_NOT_SUPPORTED;
 		break;
 	case EXT_HSM:
@@ -281,7 +286,7 @@ static void call(struct frame *frame, u32 self)
 	case EXT_SRST:
 		system_reset(a[0]);
 		break;
-	case EXT_DBCN:			/* addresses are physical, and we run untranslated */
+	case EXT_DBCN: /* addresses are physical, and we run untranslated */
 		if (function == 0)
 			value = console_write((const char *)a[1], a[0]);
 		else if (function == 1)
@@ -332,10 +337,10 @@ void sbi_trap(struct frame *frame, u32 cause)
 		break;
 	default:
 		if ((csr_read(mstatus) & MSTATUS_MPP) != MSTATUS_MPP) {
-			reflect(cause);	/* VexRiscv cannot delegate breakpoints, which WARN uses */
+			reflect(cause); /* VexRiscv cannot delegate breakpoints, which WARN uses */
 			break;
 		}
-		console_write("SBI: fault\r\n", 12);	/* in here: nothing can be trusted now */
+		console_write("SBI: fault\r\n", 12); /* in here: nothing can be trusted now */
 		csr_write(mie, 0);
 		for (;;)
 			asm volatile("wfi");

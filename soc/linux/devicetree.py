@@ -23,6 +23,7 @@ class Options:
     bind it (phy-mode, phy-handle). rng_seed: what Linux' random numbers start with; a board has
     none, for it may keep secrets.
     """
+
     bootargs: str = BOOTARGS
     initrd_size: int = 0
     link_mbps: int = 100
@@ -45,8 +46,10 @@ def dts(soc: dict, options: Options = Options()) -> str:
         linux,initrd-start = <{where.initrd:#x}>;
         linux,initrd-end = <{where.initrd + options.initrd_size:#x}>;"""
         if where.initrd + options.initrd_size > where.mailbox:
-            raise ValueError(f"the initrd of {options.initrd_size} bytes does not fit between "
-                             f"{where.initrd:#x} and {where.mailbox:#x}; make it smaller")
+            raise ValueError(
+                f"the initrd of {options.initrd_size} bytes does not fit between "
+                f"{where.initrd:#x} and {where.mailbox:#x}; make it smaller"
+            )
     seed = f"rng-seed = [{options.rng_seed.hex()}];\n        " if options.rng_seed else ""
     uart = soc["uart"]
     node = {"moderato": mac_node, "liteeth": _liteeth}[soc["nic"]]
@@ -181,8 +184,11 @@ def mac_node(mac: dict, port: int, options: Options) -> str:
     lines = [line for line in ("rx", "tx", "rx1", "tx1") if f"{line}_irq" in mac]
     label, peer = "", ""
     if "peer" in mac:  # it hands flows to that one
-        label, peer = f"mac{port}: ", f"""
-            moderato,peer = <&mac{mac["peer"]}>;"""
+        label, peer = (
+            f"mac{port}: ",
+            f"""
+            moderato,peer = <&mac{mac["peer"]}>;""",
+        )
     return f"""
         {label}ethernet@{mac["base"]:x} {{
             compatible = "moderato,mac-1.0";

@@ -15,9 +15,13 @@ FOLDER = ROOT / "linux-driver"
 def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     """Build moderato.ko from linux-driver/ for the chosen kernel that runs on `harts` harts."""
     built = kernel.kernel(harts, choice)
-    sources = sorted(path for path in FOLDER.iterdir()
-                     if path.suffix in (".c", ".h") and not path.name.endswith(".mod.c")
-                     or path.name in ("Kbuild", "Makefile"))
+    sources = sorted(
+        path
+        for path in FOLDER.iterdir()
+        if path.suffix in (".c", ".h")
+        and not path.name.endswith(".mod.c")
+        or path.name in ("Kbuild", "Makefile")
+    )
 
     def build(directory: Path):
         work = directory / "work"
@@ -25,15 +29,22 @@ def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
         for path in sources:
             shutil.copy(path, work)
         # The map keeps this folder's name out of WARN's text: the module is the same everywhere.
-        run(kernel.make(built.source, built.build, f"M={work}", f"-j{os.cpu_count()}",
-                        f"KCFLAGS=-fmacro-prefix-map={work}/=", "modules"),
-            env=kernel.REPRODUCIBLE)
+        run(
+            kernel.make(
+                built.source,
+                built.build,
+                f"M={work}",
+                f"-j{os.cpu_count()}",
+                f"KCFLAGS=-fmacro-prefix-map={work}/=",
+                "modules",
+            ),
+            env=kernel.REPRODUCIBLE,
+        )
         for module in work.glob("*.ko"):
             shutil.move(module, directory)
         shutil.rmtree(work)
 
-    return artifact("driver", [built.build.name, *sources], build,
-                    "a few seconds") / "moderato.ko"
+    return artifact("driver", [built.build.name, *sources], build, "a few seconds") / "moderato.ko"
 
 
 def mdio(harts: int = 1) -> Path:

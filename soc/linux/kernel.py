@@ -25,38 +25,68 @@ COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
 PATCHES = tuple(sorted((HERE / "patches").glob("*.patch")))
 STOCK, XDP = "stock", "xdp"
-KERNELS = {"normal": [], "debug": ["kernel-xdp.config", "kernel-debug.config"],
-           "netfilter": ["kernel-netfilter.config"], "conntrack": ["kernel-netfilter.config"],
-           "traced": ["kernel-traced.config"], "vlan": ["kernel-vlan.config"],
-           "ptp": ["kernel-ptp.config"], XDP: ["kernel-xdp.config"],
-           "router": ["kernel-xdp.config", "kernel-router.config"],
-           STOCK: ["kernel-stock.config"]}
-FRAGMENTS = {**KERNELS, "phy": ["kernel-phy.config"], "rv64": ["kernel-rv64.config"],
-             "pagealloc": ["kernel-pagealloc.config"], "strict": ["kernel-strict.config"]}
+KERNELS = {
+    "normal": [],
+    "debug": ["kernel-xdp.config", "kernel-debug.config"],
+    "netfilter": ["kernel-netfilter.config"],
+    "conntrack": ["kernel-netfilter.config"],
+    "traced": ["kernel-traced.config"],
+    "vlan": ["kernel-vlan.config"],
+    "ptp": ["kernel-ptp.config"],
+    XDP: ["kernel-xdp.config"],
+    "router": ["kernel-xdp.config", "kernel-router.config"],
+    STOCK: ["kernel-stock.config"],
+}
+FRAGMENTS = {
+    **KERNELS,
+    "phy": ["kernel-phy.config"],
+    "rv64": ["kernel-rv64.config"],
+    "pagealloc": ["kernel-pagealloc.config"],
+    "strict": ["kernel-strict.config"],
+}
 TICKS = (100, 250, 1000)  # the first one is that of kernel.config
 
 # Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
 UNUSED = [
-    *(f"arch/{arch}" for arch in (
-        "alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc "
-        "powerpc s390 sh sparc xtensa").split()),
-    "Documentation", "samples", "sound", "tools/perf", "tools/testing/selftests",
-    *(f"drivers/{name}" for name in (
-        "accel comedi gpu hwmon iio infiniband isdn media mtd scsi staging usb").split()),
+    *(
+        f"arch/{arch}"
+        for arch in (
+            "alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc "
+            "powerpc s390 sh sparc xtensa"
+        ).split()
+    ),
+    "Documentation",
+    "samples",
+    "sound",
+    "tools/perf",
+    "tools/testing/selftests",
+    *(
+        f"drivers/{name}"
+        for name in ("accel comedi gpu hwmon iio infiniband isdn media mtd scsi staging usb").split()
+    ),
     *(f"drivers/net/{name}" for name in "dsa wireless".split()),
-    *(f"drivers/net/ethernet/{name}" for name in (
-        "amd broadcom chelsio cisco freescale hisilicon huawei intel marvell mellanox microchip "
-        "netronome pensando qlogic sfc ti").split()),
-    *(f"fs/{name}" for name in (
-        "afs bcachefs btrfs ceph ext4 f2fs gfs2 jfs nfs nfsd ntfs3 ocfs2 smb ubifs xfs").split()),
+    *(
+        f"drivers/net/ethernet/{name}"
+        for name in (
+            "amd broadcom chelsio cisco freescale hisilicon huawei intel marvell mellanox microchip "
+            "netronome pensando qlogic sfc ti"
+        ).split()
+    ),
+    *(
+        f"fs/{name}"
+        for name in (
+            "afs bcachefs btrfs ceph ext4 f2fs gfs2 jfs nfs nfsd ntfs3 ocfs2 smb ubifs xfs"
+        ).split()
+    ),
 ]
 
 
 @dataclass(frozen=True)
 class Choice:
     """Which kernel: `name` of FRAGMENTS, `hz` of TICKS."""
+
     name: str = "normal"
-    hz:   int = TICKS[0]
+    hz: int = TICKS[0]
 
     @property
     def xdp(self) -> bool:
@@ -67,8 +97,10 @@ class Choice:
         """What it adds to the configurations, or changes in them."""
         if self.hz == TICKS[0]:
             return ""
-        return (f"# CONFIG_HZ_{TICKS[0]} is not set\nCONFIG_HZ_{self.hz}=y\n"
-                f'CONFIG_LOCALVERSION="-moderato-{self.name}-{self.hz}hz"\n')
+        return (
+            f"# CONFIG_HZ_{TICKS[0]} is not set\nCONFIG_HZ_{self.hz}=y\n"
+            f'CONFIG_LOCALVERSION="-moderato-{self.name}-{self.hz}hz"\n'
+        )
 
 
 NORMAL, DEBUG, PHY, RV64 = Choice(), Choice("debug"), Choice("phy"), Choice("rv64")
@@ -77,10 +109,11 @@ NORMAL, DEBUG, PHY, RV64 = Choice(), Choice("debug"), Choice("phy"), Choice("rv6
 @dataclass(frozen=True)
 class Kernel:
     """A built kernel, and what out-of-tree modules are built against."""
-    image: Path       # flat binary, loaded at the start of RAM
-    vmlinux: Path     # ELF with symbols
+
+    image: Path  # flat binary, loaded at the start of RAM
+    vmlinux: Path  # ELF with symbols
     system_map: Path
-    source: Path      # make -C source O=build M=... modules
+    source: Path  # make -C source O=build M=... modules
     build: Path
 
     @property
@@ -96,8 +129,11 @@ def make(source: Path, build: Path, *arguments) -> list:
 
 # A build gives the same bytes on every machine, so that cycle counts can be compared.
 REPRODUCIBLE = {
-    "KBUILD_BUILD_TIMESTAMP": "2026-01-01 00:00:00 UTC", "KBUILD_BUILD_VERSION": "1",
-    "KBUILD_BUILD_USER": "moderato", "KBUILD_BUILD_HOST": "moderato", "LC_ALL": "C",
+    "KBUILD_BUILD_TIMESTAMP": "2026-01-01 00:00:00 UTC",
+    "KBUILD_BUILD_VERSION": "1",
+    "KBUILD_BUILD_USER": "moderato",
+    "KBUILD_BUILD_HOST": "moderato",
+    "LC_ALL": "C",
 }
 
 
@@ -112,8 +148,9 @@ def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
         if not tarball.is_file():
             raise BuildError(f"{tarball} is missing: {how_to_install()}")
         suffixes = ("c", "h", "S", "rst", "dts", "dtsi", "json")
-        excluded = [f"--exclude={package}/{folder}/*.{suffix}"
-                    for folder in UNUSED for suffix in suffixes]
+        excluded = [
+            f"--exclude={package}/{folder}/*.{suffix}" for folder in UNUSED for suffix in suffixes
+        ]
         run(["tar", "-x", "-f", tarball, "-C", directory, "--strip-components=1", *excluded])
 
     def patched(directory: Path):
@@ -121,8 +158,12 @@ def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
         for patch in patches:
             apply(patch, directory)
 
-    return artifact("linux-source", [debian.version(package), " ".join(UNUSED), *map(diff, patches)],
-                    patched if patches else unpacked, "half a minute")
+    return artifact(
+        "linux-source",
+        [debian.version(package), " ".join(UNUSED), *map(diff, patches)],
+        patched if patches else unpacked,
+        "half a minute",
+    )
 
 
 def diff(patch: Path) -> str:
@@ -134,35 +175,61 @@ def diff(patch: Path) -> str:
 def apply(patch: Path, tree: Path):
     """Patch the tree. Raises BuildError, which names the files and hunks that have no place in it."""
     result = subprocess.run(
-        ["patch", "--strip=1", "--forward", "--batch", "--fuzz=0", "--no-backup-if-mismatch",
-         "--reject-file=-", f"--directory={tree}", f"--input={patch.absolute()}"],
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C"})
+        [
+            "patch",
+            "--strip=1",
+            "--forward",
+            "--batch",
+            "--fuzz=0",
+            "--no-backup-if-mismatch",
+            "--reject-file=-",
+            f"--directory={tree}",
+            f"--input={patch.absolute()}",
+        ],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "LC_ALL": "C"},
+    )
     if result.returncode:
         said = [f"    {line}" for line in result.stdout.splitlines() if " succeeded at " not in line]
-        raise BuildError("\n".join([
-            f"{patch.name} of soc/linux/patches does not apply to this Linux; adapt it, or take "
-            f"`--kernel {STOCK}`, which is without it", *said]))
+        raise BuildError(
+            "\n".join(
+                [
+                    f"{patch.name} of soc/linux/patches does not apply to this Linux; adapt it, or take "
+                    f"`--kernel {STOCK}`, which is without it",
+                    *said,
+                ]
+            )
+        )
 
 
 def kernel(harts: int = 1, choice: Choice = NORMAL) -> Kernel:
     """Build a kernel for `harts` harts (1: no SMP)."""
-    fragments = ["kernel.config", *(["kernel-smp.config"] if harts > 1 else []),
-                 *FRAGMENTS[choice.name]]
+    fragments = ["kernel.config", *(["kernel-smp.config"] if harts > 1 else []), *FRAGMENTS[choice.name]]
     wanted = "".join((HERE / fragment).read_text() for fragment in fragments) + choice.options()
     tree = source(patches=() if choice.name == STOCK else PATCHES)
 
     def build(directory: Path):
         (directory / "wanted.config").write_text(wanted)
-        run(make(tree, directory, "allnoconfig"),
-            env={**REPRODUCIBLE, "KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
+        run(
+            make(tree, directory, "allnoconfig"),
+            env={**REPRODUCIBLE, "KCONFIG_ALLCONFIG": str(directory / "wanted.config")},
+        )
         check(wanted, (directory / ".config").read_text())
         run(make(tree, directory, f"-j{os.cpu_count()}", "Image", "modules"), env=REPRODUCIBLE)
         shrink(directory)
 
-    directory = artifact("linux", [tree.name, wanted, debian.version(COMPILER)], build,
-                         "5 minutes on 2 cores")
-    return Kernel(image=directory / "arch/riscv/boot/Image", vmlinux=directory / "vmlinux",
-                  system_map=directory / "System.map", source=tree, build=directory)
+    directory = artifact(
+        "linux", [tree.name, wanted, debian.version(COMPILER)], build, "5 minutes on 2 cores"
+    )
+    return Kernel(
+        image=directory / "arch/riscv/boot/Image",
+        vmlinux=directory / "vmlinux",
+        system_map=directory / "System.map",
+        source=tree,
+        build=directory,
+    )
 
 
 def check(wanted: str, got: str):
@@ -182,8 +249,11 @@ def check(wanted: str, got: str):
     asked = {re.search(r"CONFIG_\w+", line)[0]: line for line in lines_asked}
     lost = [line for line in asked.values() if not holds(line)]
     if lost:
-        raise BuildError("the configuration ignores " + ", ".join(lost)
-                         + "; give what they depend on, or drop them, in soc/linux/*.config")
+        raise BuildError(
+            "the configuration ignores "
+            + ", ".join(lost)
+            + "; give what they depend on, or drop them, in soc/linux/*.config"
+        )
 
 
 def shrink(build: Path):

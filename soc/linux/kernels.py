@@ -47,9 +47,10 @@ X86_REGISTERS = "rax rbx rcx rdx rsi rdi rbp r8 r9 r10 r11 r12 r13 r14 r15"
 @dataclass(frozen=True)
 class Target:
     """An architecture: `arch` is the kernel's name for it, `config` its users' configuration."""
-    arch:     str
-    config:   str
-    cross:    str
+
+    arch: str
+    config: str
+    cross: str
     compiler: str  # its Debian package
 
 
@@ -63,9 +64,10 @@ TARGETS = {
 @dataclass(frozen=True)
 class Tree:
     """What modules are compiled against."""
+
     target: Target
     source: Path
-    build:  Path
+    build: Path
 
     def make(self, *arguments) -> list:
         return make(self.source, self.build, self.target, *arguments)
@@ -82,8 +84,15 @@ def packages() -> list[str]:
 
 
 def make(source: Path, build: Path, target: Target, *arguments) -> list:
-    return ["make", "-C", source, f"O={build}", f"ARCH={target.arch}",
-            f"CROSS_COMPILE={target.cross}", *arguments]
+    return [
+        "make",
+        "-C",
+        source,
+        f"O={build}",
+        f"ARCH={target.arch}",
+        f"CROSS_COMPILE={target.cross}",
+        *arguments,
+    ]
 
 
 def tree(package: str, target: Target) -> Tree:
@@ -96,11 +105,17 @@ def tree(package: str, target: Target) -> Tree:
             config.write(OPTIONS)
         run(make(source, directory, target, "olddefconfig"))
         check(directory / ".config")
-        run(make(source, directory, target, f"-j{os.cpu_count()}", "modules_prepare"),
-            env=kernel.REPRODUCIBLE)
+        run(
+            make(source, directory, target, f"-j{os.cpu_count()}", "modules_prepare"),
+            env=kernel.REPRODUCIBLE,
+        )
 
-    directory = artifact("linux-tree", [source.name, OPTIONS, *vars(target).values(),
-                                        debian.version(target.compiler)], build, "2 minutes")
+    directory = artifact(
+        "linux-tree",
+        [source.name, OPTIONS, *vars(target).values(), debian.version(target.compiler)],
+        build,
+        "2 minutes",
+    )
     return Tree(target, source, directory)
 
 
@@ -109,16 +124,29 @@ def check(config: Path):
     text = config.read_text()
     lost = [name for name in SELECTED if not re.search(f"^CONFIG_{name}=[ym]$", text, re.MULTILINE)]
     if lost:
-        raise BuildError(f"the configuration has no {', '.join(lost)}; name a driver that selects "
-                         "it in OPTIONS of soc/linux/kernels.py")
+        raise BuildError(
+            f"the configuration has no {', '.join(lost)}; name a driver that selects "
+            "it in OPTIONS of soc/linux/kernels.py"
+        )
 
 
 @functools.cache
 def exported(source: Path) -> frozenset[str]:
     """Functions and variables that a kernel of this source offers to modules."""
     names = set()
-    for folder in ("arch/riscv", "arch/x86", "block", "drivers", "fs", "include", "kernel", "lib",
-                   "mm", "net", "security"):
+    for folder in (
+        "arch/riscv",
+        "arch/x86",
+        "block",
+        "drivers",
+        "fs",
+        "include",
+        "kernel",
+        "lib",
+        "mm",
+        "net",
+        "security",
+    ):
         for path in (source / folder).rglob("*.[chS]"):
             text = path.read_text(errors="replace")
             if "EXPORT_" in text or "printk_level" in text:

@@ -4,10 +4,10 @@
 from dataclasses import dataclass
 
 MIN_MEMORY = 32 << 20
-MAX_MEMORY = 1 << 30   # rv32 Linux maps no more
-ALIGNMENT  = 4 << 20   # of the kernel, for Sv32's large pages
-PAGE       = 4 << 10
-KERNEL_ROOM = 0xef0000
+MAX_MEMORY = 1 << 30  # rv32 Linux maps no more
+ALIGNMENT = 4 << 20  # of the kernel, for Sv32's large pages
+PAGE = 4 << 10
+KERNEL_ROOM = 0xEF0000
 SBI_SIZE = 512 << 10
 MAILBOX_SIZE = 1 << 20
 
@@ -15,6 +15,7 @@ MAILBOX_SIZE = 1 << 20
 @dataclass(frozen=True)
 class MemoryMap:
     """Physical addresses. The SBI's and the mailbox's memory are reserved in the device tree."""
+
     kernel: int
     dtb: int
     sbi: int
@@ -32,13 +33,22 @@ def memory_map(soc: dict) -> MemoryMap:
     """
     base, size = soc["memory"]["base"], soc["memory"]["size"]
     if not MIN_MEMORY <= size <= MAX_MEMORY:
-        raise ValueError(f"the SoC has {size / (1 << 20):g} MiB of RAM; Linux's memory map needs "
-                         f"{MIN_MEMORY >> 20} MiB, and rv32 Linux maps {MAX_MEMORY >> 20} MiB at most")
+        raise ValueError(
+            f"the SoC has {size / (1 << 20):g} MiB of RAM; Linux's memory map needs "
+            f"{MIN_MEMORY >> 20} MiB, and rv32 Linux maps {MAX_MEMORY >> 20} MiB at most"
+        )
     if size % PAGE:
         raise ValueError(f"the SoC has {size} bytes of RAM; give it whole pages of {PAGE} bytes")
     if base % ALIGNMENT:
-        raise ValueError(f"the SoC's RAM begins at {base:#x}; rv32 Linux, which lies there, needs a "
-                         f"multiple of {ALIGNMENT >> 20} MiB")
+        raise ValueError(
+            f"the SoC's RAM begins at {base:#x}; rv32 Linux, which lies there, needs a "
+            f"multiple of {ALIGNMENT >> 20} MiB"
+        )
     images = base + soc["memory"].get("kernel_room", KERNEL_ROOM)
-    return MemoryMap(kernel=base, dtb=images, sbi=images + 0x10000, initrd=images + 0x110000,
-                     mailbox=base + size - MAILBOX_SIZE)
+    return MemoryMap(
+        kernel=base,
+        dtb=images,
+        sbi=images + 0x10000,
+        initrd=images + 0x110000,
+        mailbox=base + size - MAILBOX_SIZE,
+    )

@@ -57,9 +57,11 @@ def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
 
 # cpio, "newc" -------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Entry:
     """One file of the archive: name, mode with type, content (a link's target), device numbers."""
+
     name: str
     mode: int
     content: bytes = b""
@@ -72,8 +74,7 @@ def archive(entries: list[Entry]) -> bytes:
     for number, entry in enumerate([*entries, Entry("TRAILER!!!", 0)], 1):
         name = entry.name.encode() + b"\0"
         # ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
-        fields = (number, entry.mode, 0, 0, 1, 0, len(entry.content), 0, 0, *entry.device,
-                  len(name), 0)
+        fields = (number, entry.mode, 0, 0, 1, 0, len(entry.content), 0, 0, *entry.device, len(name), 0)
         out += b"070701" + b"".join(b"%08X" % field for field in fields) + name
         out += bytes(-len(out) % 4) + entry.content
         out += bytes(-len(out) % 4)

@@ -30,23 +30,45 @@ NETWORK = Path("drivers/net/ethernet")
 MDIO = Path("drivers/net/mdio")
 NET_NEXT, RISCV = "net-next", "riscv"  # trees
 
+
 @dataclass(frozen=True)
 class Part:
     """What one patch brings of the driver.
 
     text: its message, in `TEXTS`. files: its own.
     """
+
     text: str
     files: tuple[str, ...]
 
 
 PARTS = (
-    Part("core.txt", (
-        "moderato.h", "moderato_change.c", "moderato_coalesce.h", "moderato_cut.h", "moderato_dim.c",
-        "moderato_features.c", "moderato_hw.c", "moderato_link.c", "moderato_main.c",
-        "moderato_pool.c", "moderato_profiles.c", "moderato_queue.c", "moderato_queue_stats.c",
-        "moderato_regs.h", "moderato_ring.h", "moderato_rx.c", "moderato_stats.c", "moderato_tx.c",
-        "rx_napi.c", "tx_copy.c", "tx_poll.c")),
+    Part(
+        "core.txt",
+        (
+            "moderato.h",
+            "moderato_change.c",
+            "moderato_coalesce.h",
+            "moderato_cut.h",
+            "moderato_dim.c",
+            "moderato_features.c",
+            "moderato_hw.c",
+            "moderato_link.c",
+            "moderato_main.c",
+            "moderato_pool.c",
+            "moderato_profiles.c",
+            "moderato_queue.c",
+            "moderato_queue_stats.c",
+            "moderato_regs.h",
+            "moderato_ring.h",
+            "moderato_rx.c",
+            "moderato_stats.c",
+            "moderato_tx.c",
+            "rx_napi.c",
+            "tx_copy.c",
+            "tx_poll.c",
+        ),
+    ),
     Part("ethtool.txt", ("moderato_ethtool.c",)),
     Part("vlan.txt", ("moderato_vlan.c",)),
     Part("gather.txt", ("tx_gather.c",)),
@@ -59,6 +81,7 @@ PARTS = (
 @dataclass(frozen=True)
 class Author:
     """Who signs the patches off, and is to maintain the driver."""
+
     name: str
     mail: str
 
@@ -69,17 +92,23 @@ class Author:
 def author(text: str | None = None) -> Author:
     """From "Name <mail>", or of git's configuration. Raises BuildError."""
     if text is None:
-        asked = (subprocess.run(["git", "-C", ROOT, "config", f"user.{key}"], text=True,
-                                capture_output=True).stdout.strip() for key in ("name", "email"))
+        asked = (
+            subprocess.run(
+                ["git", "-C", ROOT, "config", f"user.{key}"], text=True, capture_output=True
+            ).stdout.strip()
+            for key in ("name", "email")
+        )
         text = "{} <{}>".format(*asked)
     found = re.fullmatch(r"[ \t]*([^<>\s][^<>\n]*?)[ \t]*<([^<>@\s]+@[^<>@\s]+)>\s*", text)
     if not found:
-        raise BuildError(f"{text!r} is no author: give --author 'NAME <MAIL>', "
-                         "or set git's user.name and user.email")
+        raise BuildError(
+            f"{text!r} is no author: give --author 'NAME <MAIL>', or set git's user.name and user.email"
+        )
     return Author(*found.groups())
 
 
 # Sources ------------------------------------------------------------------------------------------
+
 
 def name_upstream(name: str) -> str:
     """Of a file: all of them begin with the driver's name."""
@@ -88,8 +117,9 @@ def name_upstream(name: str) -> str:
 
 def feature(name: str) -> str | None:
     """The name by which the rest of the driver knows of a file, if it does by no more than that."""
-    found = re.search(r"^const struct moderato_feature (\w+) =", (FOLDER / name).read_text(),
-                      re.MULTILINE)
+    found = re.search(
+        r"^const struct moderato_feature (\w+) =", (FOLDER / name).read_text(), re.MULTILINE
+    )
     return found and found[1]
 
 
@@ -98,8 +128,11 @@ def as_it_is(path: Path, names: list[str]) -> str:
     absent = sorted(file.name for file in FOLDER.glob("*.c") if file.name not in (*names, "compat.c"))
     words = [rf"/\* {re.escape(name)} \*/" for name in absent]
     words += [rf"\b{known}\b" for known in map(feature, absent) if known]
-    text = "".join(line for line in path.read_text().splitlines(keepends=True)
-                   if not re.search("|".join(words), line))
+    text = "".join(
+        line
+        for line in path.read_text().splitlines(keepends=True)
+        if not re.search("|".join(words), line)
+    )
     text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
     for name in (name for part in PARTS for name in part.files):  # as comments name them
         text = re.sub(rf"(?<![\w/]){re.escape(name)}\b", name_upstream(name), text)
@@ -119,26 +152,37 @@ def write_sources(tree: Path, parts: tuple[Part, ...] = PARTS):
 
 def makefile(names) -> str:
     """Kbuild's, of these sources."""
+
     def objects(which) -> str:
-        return " \\\n\t".join(name_upstream(name).replace(".c", ".o") for name in sorted(
-            which, key=name_upstream) if name.endswith(".c"))
+        return " \\\n\t".join(
+            name_upstream(name).replace(".c", ".o")
+            for name in sorted(which, key=name_upstream)
+            if name.endswith(".c")
+        )
+
     # REUSE-IgnoreStart
-    return ("# SPDX-License-Identifier: GPL-2.0-only\n\nobj-$(CONFIG_MODERATO) += moderato.o\n"
-            f"moderato-y := {objects(names)}\n")
+    return (
+        "# SPDX-License-Identifier: GPL-2.0-only\n\nobj-$(CONFIG_MODERATO) += moderato.o\n"
+        f"moderato-y := {objects(names)}\n"
+    )
     # REUSE-IgnoreEnd
 
 
 # What is there already ----------------------------------------------------------------------------
+
 
 def insert(path: Path, text: str, before: str):
     """Insert `text` before the only line that begins with `before`."""
     content = path.read_text()
     found = re.findall(rf"^{re.escape(before)}", content, re.MULTILINE)
     if len(found) != 1:
-        raise BuildError(f"{path.name} has {len(found)} lines that begin with {before!r}; "
-                         "name another one in soc/linux/series.py")
-    path.write_text(re.sub(rf"^{re.escape(before)}", lambda _: text + before, content, count=1,
-                           flags=re.MULTILINE))
+        raise BuildError(
+            f"{path.name} has {len(found)} lines that begin with {before!r}; "
+            "name another one in soc/linux/series.py"
+        )
+    path.write_text(
+        re.sub(rf"^{re.escape(before)}", lambda _: text + before, content, count=1, flags=re.MULTILINE)
+    )
 
 
 def write_binding(place: Path, who: Author):
@@ -149,8 +193,11 @@ def write_binding(place: Path, who: Author):
 
 def add_binding(tree: Path, who: Author):
     write_binding(tree / BINDING, who)
-    insert(tree / BINDINGS / "vendor-prefixes.yaml",
-           '  "^moderato,.*":\n    description: Moderato open Ethernet MAC\n', '  "^modtronix,.*"')
+    insert(
+        tree / BINDINGS / "vendor-prefixes.yaml",
+        '  "^moderato,.*":\n    description: Moderato open Ethernet MAC\n',
+        '  "^modtronix,.*"',
+    )
 
 
 def add_mdio_binding(tree: Path, who: Author):
@@ -159,23 +206,33 @@ def add_mdio_binding(tree: Path, who: Author):
 
 def add_mdio(tree: Path, who: Author):
     shutil.copyfile(FOLDER / "mdio_litex.c", tree / MDIO / "mdio-litex.c")
-    insert(tree / MDIO / "Kconfig", (TEXTS / "Kconfig.mdio").read_text() + "\n",
-           "config MDIO_MVUSB")
-    insert(tree / MDIO / "Makefile", "obj-$(CONFIG_MDIO_LITEX)\t\t+= mdio-litex.o\n",
-           "obj-$(CONFIG_MDIO_MOXART)")
+    insert(tree / MDIO / "Kconfig", (TEXTS / "Kconfig.mdio").read_text() + "\n", "config MDIO_MVUSB")
+    insert(
+        tree / MDIO / "Makefile",
+        "obj-$(CONFIG_MDIO_LITEX)\t\t+= mdio-litex.o\n",
+        "obj-$(CONFIG_MDIO_MOXART)",
+    )
 
 
 def add_driver(tree: Path, who: Author):
     """Its first part, and what the kernel is to know of it."""
     write_sources(tree, PARTS[:1])
-    insert(tree / NETWORK / "Kconfig", 'source "drivers/net/ethernet/moderato/Kconfig"\n',
-           'source "drivers/net/ethernet/moxa/Kconfig"')
-    insert(tree / NETWORK / "Makefile", "obj-$(CONFIG_NET_VENDOR_MODERATO) += moderato/\n",
-           "obj-$(CONFIG_NET_VENDOR_MOXART)")
-    insert(tree / "MAINTAINERS",
-           f"MODERATO ETHERNET MAC DRIVER\nM:\t{who}\nL:\tnetdev@vger.kernel.org\nS:\tMaintained\n"
-           f"F:\t{MDIO_BINDING}\nF:\t{BINDING}\nF:\t{PLACE}/\nF:\t{MDIO}/mdio-litex.c\n\n",
-           "MODULE SUPPORT\n")
+    insert(
+        tree / NETWORK / "Kconfig",
+        'source "drivers/net/ethernet/moderato/Kconfig"\n',
+        'source "drivers/net/ethernet/moxa/Kconfig"',
+    )
+    insert(
+        tree / NETWORK / "Makefile",
+        "obj-$(CONFIG_NET_VENDOR_MODERATO) += moderato/\n",
+        "obj-$(CONFIG_NET_VENDOR_MOXART)",
+    )
+    insert(
+        tree / "MAINTAINERS",
+        f"MODERATO ETHERNET MAC DRIVER\nM:\t{who}\nL:\tnetdev@vger.kernel.org\nS:\tMaintained\n"
+        f"F:\t{MDIO_BINDING}\nF:\t{BINDING}\nF:\t{PLACE}/\nF:\t{MDIO}/mdio-litex.c\n\n",
+        "MODULE SUPPORT\n",
+    )
 
 
 def add_parts(count: int):
@@ -183,23 +240,41 @@ def add_parts(count: int):
     return lambda tree, who: write_sources(tree, PARTS[:count])
 
 
-STEPS = (("binding.txt", add_binding), ("mdio-binding.txt", add_mdio_binding), ("mdio.txt", add_mdio),
-         (PARTS[0].text, add_driver),
-         *((part.text, add_parts(count)) for count, part in enumerate(PARTS[1:], 2)))
-CHANGED = (BINDINGS / "vendor-prefixes.yaml", NETWORK / "Kconfig", NETWORK / "Makefile",
-           MDIO / "Kconfig", MDIO / "Makefile", Path("MAINTAINERS"))
+STEPS = (
+    ("binding.txt", add_binding),
+    ("mdio-binding.txt", add_mdio_binding),
+    ("mdio.txt", add_mdio),
+    (PARTS[0].text, add_driver),
+    *((part.text, add_parts(count)) for count, part in enumerate(PARTS[1:], 2)),
+)
+CHANGED = (
+    BINDINGS / "vendor-prefixes.yaml",
+    NETWORK / "Kconfig",
+    NETWORK / "Makefile",
+    MDIO / "Kconfig",
+    MDIO / "Makefile",
+    Path("MAINTAINERS"),
+)
 
 
 # The series ---------------------------------------------------------------------------------------
+
 
 def uncommitted(tree: str) -> tuple[list[str], list[str]]:
     """Files of what the mails are about that differ from the commit: those that the mails have as they
     are, and those that no mail has."""
     folder, sources = {
-        NET_NEXT: (FOLDER, [*(FOLDER / name for part in PARTS for name in part.files),
-                            FOLDER / "mdio_litex.c", *TEXTS.iterdir(),
-                            *(FOLDER / place.name for place in (BINDING, MDIO_BINDING))]),
-        RISCV: (kernel.PATCHES[0].parent, kernel.PATCHES)}[tree]
+        NET_NEXT: (
+            FOLDER,
+            [
+                *(FOLDER / name for part in PARTS for name in part.files),
+                FOLDER / "mdio_litex.c",
+                *TEXTS.iterdir(),
+                *(FOLDER / place.name for place in (BINDING, MDIO_BINDING)),
+            ],
+        ),
+        RISCV: (kernel.PATCHES[0].parent, kernel.PATCHES),
+    }[tree]
     there, absent = [], []
     for name in project.uncommitted() or ():
         if (ROOT / name).is_relative_to(folder) and not (ROOT / name).is_relative_to(folder / "tests"):
@@ -224,8 +299,16 @@ def write_patches(output: Path, who: Author, work: Path) -> list[Path]:
     for patch in kernel.PATCHES:
         git(work, who, "apply", "--index", patch.absolute())
         commit(work, who, message(patch, who))
-    git(work, who, "format-patch", "--quiet", "--no-signature", "-o", output.absolute(),
-        f"HEAD~{len(kernel.PATCHES)}")
+    git(
+        work,
+        who,
+        "format-patch",
+        "--quiet",
+        "--no-signature",
+        "-o",
+        output.absolute(),
+        f"HEAD~{len(kernel.PATCHES)}",
+    )
     return sorted(output.glob("0*.patch"))
 
 
@@ -250,12 +333,23 @@ def write_driver(output: Path, who: Author, work: Path) -> list[Path]:
         commit(work, who, (TEXTS / text).read_text() + f"\nSigned-off-by: {who}\n")
     cover = (TEXTS / "cover.txt").read_text()
     subject, _, body = cover.partition("\n")
-    git(work, who, "format-patch", "--quiet", "--cover-letter", "--subject-prefix=PATCH net-next",
-        "--no-signature", "-o", output.absolute(), f"HEAD~{len(STEPS)}")
+    git(
+        work,
+        who,
+        "format-patch",
+        "--quiet",
+        "--cover-letter",
+        "--subject-prefix=PATCH net-next",
+        "--no-signature",
+        "-o",
+        output.absolute(),
+        f"HEAD~{len(STEPS)}",
+    )
     mails = sorted(output.glob("0*.patch"))
     letter = mails[0].read_text()
-    mails[0].write_text(letter.replace("*** SUBJECT HERE ***", subject)
-                        .replace("*** BLURB HERE ***", body.strip()))
+    mails[0].write_text(
+        letter.replace("*** SUBJECT HERE ***", subject).replace("*** BLURB HERE ***", body.strip())
+    )
     return mails
 
 
@@ -275,7 +369,14 @@ def commit(work: Path, who: Author, message: str):
 
 def git(work: Path, who: Author, *words):
     """git with nothing of the user's own configuration, which could change the mails."""
-    run(["git", "-C", work, *words],
-        env={"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
-             "GIT_AUTHOR_NAME": who.name, "GIT_AUTHOR_EMAIL": who.mail,
-             "GIT_COMMITTER_NAME": who.name, "GIT_COMMITTER_EMAIL": who.mail})
+    run(
+        ["git", "-C", work, *words],
+        env={
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_AUTHOR_NAME": who.name,
+            "GIT_AUTHOR_EMAIL": who.mail,
+            "GIT_COMMITTER_NAME": who.name,
+            "GIT_COMMITTER_EMAIL": who.mail,
+        },
+    )

@@ -31,8 +31,9 @@ SMALL = "-Os -ffunction-sections -fdata-sections -include sys/types.h"
 @dataclass(frozen=True)
 class Target:
     """What programs are compiled for: musl's name, the compiler's flags, who has its libgcc."""
-    name:   str
-    flags:  tuple[str, ...]
+
+    name: str
+    flags: tuple[str, ...]
     libgcc: str
 
 
@@ -60,6 +61,7 @@ exec $cc -nostdlib -static -no-pie $root/lib/crt1.o $root/lib/crti.o "$@" -L$roo
 @dataclass(frozen=True)
 class Toolchain:
     """A C compiler for static programs, with musl and the kernel's headers."""
+
     root: Path
 
     @property
@@ -79,9 +81,16 @@ def toolchain(target: Target = RV32) -> Toolchain:
         work = directory / "work"
         work.mkdir()
         sources.unpack("musl", work)
-        run(["./configure", f"--target={target.name}-linux-musl", "--prefix=/", "--disable-shared"],
-            cwd=work, env={"CC": shlex.join([f"{CROSS}gcc", *target.flags]), "AR": f"{CROSS}ar",
-                 "RANLIB": f"{CROSS}ranlib", "LIBCC": str(libgcc[-1])})
+        run(
+            ["./configure", f"--target={target.name}-linux-musl", "--prefix=/", "--disable-shared"],
+            cwd=work,
+            env={
+                "CC": shlex.join([f"{CROSS}gcc", *target.flags]),
+                "AR": f"{CROSS}ar",
+                "RANLIB": f"{CROSS}ranlib",
+                "LIBCC": str(libgcc[-1]),
+            },
+        )
         run(["make", JOBS, f"DESTDIR={directory}", "install"], cwd=work)
         run(kernel.make(tree, work / "headers", f"INSTALL_HDR_PATH={directory}", "headers_install"))
         shutil.copy(libgcc[-1], directory / "lib/libgcc.a")
@@ -91,13 +100,23 @@ def toolchain(target: Target = RV32) -> Toolchain:
         cc.write_text(script)
         cc.chmod(0o755)
 
-    made = artifact("musl", [sources.tarball("musl"), tree.name, script,
-                             debian.version("gcc-riscv64-linux-gnu"),
-                             debian.version("gcc-riscv64-unknown-elf")], build, "half a minute")
+    made = artifact(
+        "musl",
+        [
+            sources.tarball("musl"),
+            tree.name,
+            script,
+            debian.version("gcc-riscv64-linux-gnu"),
+            debian.version("gcc-riscv64-unknown-elf"),
+        ],
+        build,
+        "half a minute",
+    )
     return Toolchain(made)
 
 
 # Programs -----------------------------------------------------------------------------------------
+
 
 def busybox(console: bool = False) -> Path:
     """The shell and the small tools, configured by busybox.config; at the `console` with more."""
@@ -106,8 +125,15 @@ def busybox(console: bool = False) -> Path:
         wanted += (HERE / "busybox-console.config").read_text()
 
     def build(cc: Path, work: Path) -> Path:
-        make = ["make", JOBS, "ARCH=riscv", f"CC={cc}", f"AR={CROSS}ar", f"STRIP={CROSS}strip",
-                "SKIP_STRIP=y"]
+        make = [
+            "make",
+            JOBS,
+            "ARCH=riscv",
+            f"CC={cc}",
+            f"AR={CROSS}ar",
+            f"STRIP={CROSS}strip",
+            "SKIP_STRIP=y",
+        ]
         config = work / ".config"
         run([*make, "allnoconfig"], cwd=work, env=DATE)
         # busybox's old kconfig keeps the first of two assignments, so ours go before its own.
@@ -123,38 +149,67 @@ def busybox(console: bool = False) -> Path:
 
 def ip() -> Path:
     """iproute2's ip."""
+
     def build(cc: Path, work: Path) -> Path:
         # In place of ./configure, which asks the build machine about libraries of the target.
         (work / "config.mk").write_text(
-            "IP_CONFIG_SETNS := y\nCFLAGS += -DHAVE_SETNS -DHAVE_HANDLE_AT\n")
-        run(["make", JOBS, f"CC={cc}", "HOSTCC=gcc", f"AR={CROSS}ar", "SHARED_LIBS=n",
-             "SUBDIRS=lib ip", f"CCOPTS={SMALL} -include libgen.h", DROP_UNUSED], cwd=work)
+            "IP_CONFIG_SETNS := y\nCFLAGS += -DHAVE_SETNS -DHAVE_HANDLE_AT\n"
+        )
+        run(
+            [
+                "make",
+                JOBS,
+                f"CC={cc}",
+                "HOSTCC=gcc",
+                f"AR={CROSS}ar",
+                "SHARED_LIBS=n",
+                "SUBDIRS=lib ip",
+                f"CCOPTS={SMALL} -include libgen.h",
+                DROP_UNUSED,
+            ],
+            cwd=work,
+        )
         return work / "ip/ip"
+
     return program("iproute2", build)
 
 
 def ethtool() -> Path:
     """ethtool over ioctl: its netlink half needs libmnl, which is no program of ours."""
+
     def build(cc: Path, work: Path) -> Path:
-        run(["./configure", "--host=riscv32-linux-musl", "--disable-netlink",
-             "--disable-pretty-dump", f"CC={cc}", f"CFLAGS={SMALL} -D_GNU_SOURCE", DROP_UNUSED],
-            cwd=work)
+        run(
+            [
+                "./configure",
+                "--host=riscv32-linux-musl",
+                "--disable-netlink",
+                "--disable-pretty-dump",
+                f"CC={cc}",
+                f"CFLAGS={SMALL} -D_GNU_SOURCE",
+                DROP_UNUSED,
+            ],
+            cwd=work,
+        )
         run(["make", JOBS, "ethtool"], cwd=work)
         return work / "ethtool"
+
     return program("ethtool", build)
 
 
 def nuttcp() -> Path:
     """nuttcp: throughput between two hosts, for TCP and UDP."""
+
     def build(cc: Path, work: Path) -> Path:
-        source, = work.glob("nuttcp-*.c")
+        (source,) = work.glob("nuttcp-*.c")
         run([cc, "-Os", "-w", "-D_GNU_SOURCE", "-o", work / "nuttcp", source])
         return work / "nuttcp"
+
     return program("nuttcp", build)
 
 
 def ptp4l() -> Path:
     """linuxptp's daemon of IEEE 1588. musl lacks one header, which is the same in all C libraries."""
+
     def build(cc: Path, work: Path) -> Path:
         queue = next(Path("/usr/include").glob("*/sys/queue.h"))
         (work / "sys").mkdir()
@@ -163,9 +218,20 @@ def ptp4l() -> Path:
         has = "CLOCK_ADJTIME POSIX_SPAWN ONESTEP_SYNC ONESTEP_P2P"
         defined = " ".join(f"-DHAVE_{name}" for name in has.split())
         version = settings()["source"]["linuxptp"]["version"]
-        run(["make", JOBS, f"CC={cc}", f"incdefs=-D_GNU_SOURCE -I{work} {defined}",
-             f"version={version}", f"EXTRA_CFLAGS={SMALL}", "ptp4l"], cwd=work)
+        run(
+            [
+                "make",
+                JOBS,
+                f"CC={cc}",
+                f"incdefs=-D_GNU_SOURCE -I{work} {defined}",
+                f"version={version}",
+                f"EXTRA_CFLAGS={SMALL}",
+                "ptp4l",
+            ],
+            cwd=work,
+        )
         return work / "ptp4l"
+
     return program("linuxptp", build)
 
 
@@ -181,8 +247,10 @@ def program(name: str, build_one, inputs: tuple = ()) -> Path:
         run([f"{CROSS}strip", "-o", directory / name, built])
         shutil.rmtree(work)
 
-    return artifact(name, [sources.tarball(name), tools.root.name, *inputs], build,
-                    "up to half a minute") / name
+    return (
+        artifact(name, [sources.tarball(name), tools.root.name, *inputs], build, "up to half a minute")
+        / name
+    )
 
 
 def own(name: str, *macros: str) -> Path:
@@ -203,8 +271,9 @@ def xdp_program(source: Path) -> Path:
     folder, name = HERE / "xdp", source.name.removesuffix(".bpf.c") + ".o"
 
     def build(directory: Path):
-        compile_bpf(source, directory / name, folder, "-Wall", "-Wextra", "-Werror",
-                    "-Wno-unused-parameter")
+        compile_bpf(
+            source, directory / name, folder, "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"
+        )
 
     return artifact("xdp-program", [source, *sorted(folder.glob("*.h")), *bpf_compiler()], build) / name
 
@@ -219,8 +288,25 @@ def compile_bpf(source: Path, to: Path, headers: Path, *options: str):
 
     BPF's third instruction set has operations of 32 bits, which are one instruction on rv32, too.
     """
-    run([CLANG, "--target=bpfel", "-mcpu=v3", "-O2", *options, "-fno-strict-aliasing", "-nostdinc",
-         "-isystem", toolchain().root / "include", "-I", headers, "-c", source, "-o", to])
+    run(
+        [
+            CLANG,
+            "--target=bpfel",
+            "-mcpu=v3",
+            "-O2",
+            *options,
+            "-fno-strict-aliasing",
+            "-nostdinc",
+            "-isystem",
+            toolchain().root / "include",
+            "-I",
+            headers,
+            "-c",
+            source,
+            "-o",
+            to,
+        ]
+    )
 
 
 def compiled(name: str, source: Path, tools: Toolchain, macros: Sequence[str] = ()) -> Path:
@@ -228,7 +314,19 @@ def compiled(name: str, source: Path, tools: Toolchain, macros: Sequence[str] = 
     headers = sorted(source.parent.glob("*.h"))
 
     def build(directory: Path):
-        run([tools.cc, "-Os", "-Wall", "-Wextra", "-Werror", "-s", *map("-D{}".format, macros),
-             "-o", directory / name, source])
+        run(
+            [
+                tools.cc,
+                "-Os",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-s",
+                *map("-D{}".format, macros),
+                "-o",
+                directory / name,
+                source,
+            ]
+        )
 
     return artifact(name, [source, *headers, tools.root.name, *macros], build) / name

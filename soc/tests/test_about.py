@@ -34,8 +34,10 @@ def test_what_is_not_there_is_said(monkeypatch, capsys, tmp_path):
 
 def test_the_cache_and_what_is_damaged_in_it(monkeypatch, tmp_path):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
-    made = [cache.artifact("thing", [word], lambda folder: (folder / "file").write_text("abc"))
-            for word in ("one", "two")]
+    made = [
+        cache.artifact("thing", [word], lambda folder: (folder / "file").write_text("abc"))
+        for word in ("one", "two")
+    ]
     (made[0] / "file").unlink()
     cache._whole.clear()
     (tmp_path / "failed.log").write_text("a\n")

@@ -14,9 +14,15 @@ import pytest
 
 from moderato.toolchain import cache as toolchain_cache
 from moderato.toolchain import debian
-from moderato.toolchain.cache import (FOREIGN, FOREIGN_PREFIXES, BuildError, artifact, key, locked,
-                                          run)
-
+from moderato.toolchain.cache import (
+    FOREIGN,
+    FOREIGN_PREFIXES,
+    BuildError,
+    artifact,
+    key,
+    locked,
+    run,
+)
 
 HERE = Path(__file__)  # named where another program makes the same artifact
 
@@ -29,8 +35,11 @@ def cache(tmp_path, monkeypatch):
 
 def left_over(cache: Path) -> list[Path]:
     """What a failed build may not leave: anything but locks and the log kept for the user."""
-    return [path for path in cache.rglob("*")
-            if path.is_file() and path.suffix not in (".lock", ".json") and path.name != "failed.log"]
+    return [
+        path
+        for path in cache.rglob("*")
+        if path.is_file() and path.suffix not in (".lock", ".json") and path.name != "failed.log"
+    ]
 
 
 def write(text: str):
@@ -60,6 +69,7 @@ def test_key_is_content(tmp_path):
 
 def test_another_recipe_is_another_key(tmp_path):
     """A flag that changes in a build's file shapes what it makes, a comment does not."""
+
     def made(text: str, *inputs) -> Path:
         file = tmp_path / "recipe.py"
         file.write_text(text)
@@ -99,8 +109,11 @@ def test_what_the_user_has_for_other_builds(cache, monkeypatch):
     """No key knows of it, so no program hears of it; what a build says itself is heard."""
     for name in (*FOREIGN, *(f"{prefix}ANY" for prefix in FOREIGN_PREFIXES)):
         monkeypatch.setenv(name, "the user's")
-    made = artifact("thing", ["a"], lambda directory: run(
-        ["sh", "-c", "env > out"], cwd=directory, env={"MAKEFLAGS": "ours"}))
+    made = artifact(
+        "thing",
+        ["a"],
+        lambda directory: run(["sh", "-c", "env > out"], cwd=directory, env={"MAKEFLAGS": "ours"}),
+    )
     said = (made / "out").read_text()
     assert "the user's" not in said and "MAKEFLAGS=ours\n" in said
 
@@ -121,8 +134,9 @@ def test_a_cache_that_can_t_be_made(monkeypatch, place):
 def test_packages_that_are_the_users_task(monkeypatch):
     """Nothing says to run what will not install them, and what has no package is no hindrance."""
     monkeypatch.setenv("MODERATO_SKIP_PACKAGES", "1")
-    with pytest.raises(BuildError, match="no-such-program is missing: install it by hand: "
-                                         "MODERATO_SKIP_PACKAGES is set"):
+    with pytest.raises(
+        BuildError, match="no-such-program is missing: install it by hand: MODERATO_SKIP_PACKAGES is set"
+    ):
         artifact("thing", ["a"], lambda directory: run(["no-such-program"]))
     assert debian.version("no-such-package") == "no-such-package of this machine"
     debian.version.cache_clear()
@@ -151,8 +165,11 @@ artifact("thing", [Path({here!r})], build)
 
 
 def start(command) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", SLOW.format(command=command, here=str(HERE))],
-                            stderr=subprocess.PIPE, start_new_session=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", SLOW.format(command=command, here=str(HERE))],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
 
 
 def wait_for(process, condition):
@@ -200,9 +217,11 @@ def holds_a_lock_file(process) -> bool:
 
 # Damage -------------------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def made(monkeypatch):
     """Makes an artifact of two files; as a new process would, without what this one knows."""
+
     def build(folder):
         (folder / "sub").mkdir()
         (folder / "sub/file").write_text("whole")
@@ -211,16 +230,20 @@ def made(monkeypatch):
     def make():
         monkeypatch.setattr(toolchain_cache, "_whole", set())
         return artifact("thing", [HERE], build, "a moment")
+
     return make
 
 
-@pytest.mark.parametrize("damage", [
-    lambda folder: (folder / "sub/file").unlink(),
-    lambda folder: (folder / "sub/file").write_text("who"),
-    lambda folder: (folder / "sub/file").write_text("whole and more"),
-    lambda folder: shutil.rmtree(folder / "sub"),
-    lambda folder: shutil.rmtree(folder),
-])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "sub/file").unlink(),
+        lambda folder: (folder / "sub/file").write_text("who"),
+        lambda folder: (folder / "sub/file").write_text("whole and more"),
+        lambda folder: shutil.rmtree(folder / "sub"),
+        lambda folder: shutil.rmtree(folder),
+    ],
+)
 def test_damage_is_healed(made, capsys, damage):
     folder = made()
     assert made() == folder and "damaged" not in capsys.readouterr().err
@@ -235,11 +258,12 @@ def test_waiting_is_said(made, tmp_path):
     """A second run says for what it waits."""
     folder = made()
     shutil.rmtree(folder)
-    program = ("from pathlib import Path; from moderato.toolchain import cache\n"
-               f"cache.artifact('thing', [Path({str(HERE)!r})], lambda folder: None, 'a moment')")
+    program = (
+        "from pathlib import Path; from moderato.toolchain import cache\n"
+        f"cache.artifact('thing', [Path({str(HERE)!r})], lambda folder: None, 'a moment')"
+    )
     with locked(folder.with_name(f".{folder.name}.lock"), "nobody"):
-        waiting = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE,
-                                   text=True)
+        waiting = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
         assert "waiting for another run that is making thing" in waiting.stderr.readline()
     assert waiting.wait() == 0
     waiting.stderr.close()
@@ -248,9 +272,11 @@ def test_waiting_is_said(made, tmp_path):
 def test_a_stopped_build_ends_all_that_it_started(tmp_path):
     """Not only the program that was called: what that has started, too."""
     mark = tmp_path / "mark"
-    program = ("from moderato.toolchain import cache\nimport signal\n"
-               "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
-               f"cache.run(['sh', '-c', 'touch {mark}; sleep 1000 & echo $! > {mark}; wait'])")
+    program = (
+        "from moderato.toolchain import cache\nimport signal\n"
+        "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
+        f"cache.run(['sh', '-c', 'touch {mark}; sleep 1000 & echo $! > {mark}; wait'])"
+    )
     build = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
     while not mark.exists() or not mark.read_text().strip():
         assert build.poll() is None

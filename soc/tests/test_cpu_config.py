@@ -8,16 +8,19 @@ from moderato.soc.memory import IntegratedRAM, MemoryPort
 from moderato.soc.soc import plic_sources
 
 
-@pytest.mark.parametrize("wrong, word", [
-    ({"harts": 3}, "harts"),
-    ({"icache": 16384, "icache_ways": 2}, "icache"),    # a way larger than a page
-    ({"dcache": 8192, "dcache_ways": 3}, "dcache"),
-    ({"dcache": 64, "dcache_ways": 1}, "dcache"),       # a single line
-    ({"itlb": 6}, "itlb"),
-    ({"dtlb": 0}, "dtlb"),                              # one TLB without the other
-    ({"itlb": 0}, "itlb"),
-    ({"prediction": "perfect"}, "prediction"),
-])
+@pytest.mark.parametrize(
+    "wrong, word",
+    [
+        ({"harts": 3}, "harts"),
+        ({"icache": 16384, "icache_ways": 2}, "icache"),  # a way larger than a page
+        ({"dcache": 8192, "dcache_ways": 3}, "dcache"),
+        ({"dcache": 64, "dcache_ways": 1}, "dcache"),  # a single line
+        ({"itlb": 6}, "itlb"),
+        ({"dtlb": 0}, "dtlb"),  # one TLB without the other
+        ({"itlb": 0}, "itlb"),
+        ({"prediction": "perfect"}, "prediction"),
+    ],
+)
 def test_wrong_values_are_named(wrong, word):
     with pytest.raises(ValueError, match=f"^{word} = "):
         CpuConfig(**wrong)
@@ -25,9 +28,17 @@ def test_wrong_values_are_named(wrong, word):
 
 def test_description():
     assert CpuConfig(harts=2, icache=8192, icache_ways=2, dtlb=8).describe() == {
-        "harts": 2, "isa": "rv32ima", "icache": 8192, "icache_ways": 2, "dcache": 16384,
-        "dcache_ways": 4, "itlb": 4, "dtlb": 8, "line": 64,
-        "prediction": "target"}
+        "harts": 2,
+        "isa": "rv32ima",
+        "icache": 8192,
+        "icache_ways": 2,
+        "dcache": 16384,
+        "dcache_ways": 4,
+        "itlb": 4,
+        "dtlb": 8,
+        "line": 64,
+        "prediction": "target",
+    }
 
 
 def test_no_mmu():

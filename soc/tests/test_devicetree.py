@@ -11,8 +11,9 @@ from moderato.soc.linux.memory_map import MAILBOX_SIZE, memory_map
 
 def properties(soc, path, name, kind="x", options=Options(initrd_size=1 << 20)):
     """A property of the compiled tree, through fdtget."""
-    answer = subprocess.run(["fdtget", "-t", kind, dtb(soc, options), path, name],
-                            capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        ["fdtget", "-t", kind, dtb(soc, options), path, name], capture_output=True, text=True, check=True
+    )
     return answer.stdout.split()
 
 
@@ -24,7 +25,13 @@ def test_macs(soc):
         assert properties(soc, node, "interrupts", "u") == [str(3 + 2 * port), str(4 + 2 * port)]
         assert properties(soc, node, "interrupt-names", "s") == ["rx", "tx"]
         assert properties(soc, node, "local-mac-address", "bx") == [
-            "2", "4d", "6f", "64", "0", str(port)]
+            "2",
+            "4d",
+            "6f",
+            "64",
+            "0",
+            str(port),
+        ]
         assert properties(soc, f"{node}/fixed-link", "speed", "u") == ["100"]
 
 
@@ -40,8 +47,7 @@ def test_peers(soc):
     for port, mac in enumerate(soc["macs"]):
         mac["peer"] = 1 - port
     named = [properties(soc, f"/soc/ethernet@f100{port}000", "moderato,peer") for port in (0, 1)]
-    assert named == [properties(soc, f"/soc/ethernet@f100{1 - port}000", "phandle")
-                     for port in (0, 1)]
+    assert named == [properties(soc, f"/soc/ethernet@f100{1 - port}000", "phandle") for port in (0, 1)]
     assert named[0] != named[1]
 
 
@@ -57,7 +63,9 @@ def test_memory(soc):
     assert where.mailbox == 0x4200_0000 - MAILBOX_SIZE
     assert properties(soc, "/chosen", "moderato,mailbox") == [f"{where.mailbox:x}", "100000"]
     assert properties(soc, f"/reserved-memory/mailbox@{where.mailbox:x}", "reg") == [
-        f"{where.mailbox:x}", "100000"]
+        f"{where.mailbox:x}",
+        "100000",
+    ]
     assert properties(soc, "/chosen", "linux,initrd-end") == [f"{where.initrd + (1 << 20):x}"]
 
 
@@ -66,8 +74,12 @@ def test_no_warnings(soc, harts, tmp_path):
     soc["cpu"]["harts"] = harts
     text = dts(soc, Options(initrd_size=4096))
     assert text.count('device_type = "cpu"') == harts
-    compiled = subprocess.run(["dtc", "-I", "dts", "-O", "dtb", "-o", tmp_path / "dtb"], input=text,
-                              capture_output=True, text=True)
+    compiled = subprocess.run(
+        ["dtc", "-I", "dts", "-O", "dtb", "-o", tmp_path / "dtb"],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
     assert (compiled.returncode, compiled.stderr) == (0, "")
 
 
@@ -76,12 +88,15 @@ def test_initrd_too_large(soc):
         dts(soc, Options(initrd_size=16 << 20))
 
 
-@pytest.mark.parametrize("memory, said", (
-    ({"size": 16 << 20}, "16 MiB of RAM; .* needs 32 MiB"),
-    ({"size": 2 << 30}, "2048 MiB of RAM; .* 1024 MiB at most"),
-    ({"size": (32 << 20) + 100}, "give it whole pages"),
-    ({"base": 0x4010_0000}, "begins at 0x40100000; .* a multiple of 4 MiB"),
-))
+@pytest.mark.parametrize(
+    "memory, said",
+    (
+        ({"size": 16 << 20}, "16 MiB of RAM; .* needs 32 MiB"),
+        ({"size": 2 << 30}, "2048 MiB of RAM; .* 1024 MiB at most"),
+        ({"size": (32 << 20) + 100}, "give it whole pages"),
+        ({"base": 0x4010_0000}, "begins at 0x40100000; .* a multiple of 4 MiB"),
+    ),
+)
 def test_memory_that_cannot_boot(soc, memory, said):
     soc["memory"].update(memory)
     with pytest.raises(ValueError, match=said):

@@ -7,14 +7,17 @@ from pathlib import Path
 
 from moderato.toolchain.project import ROOT
 
-LINK    = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-CODE    = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 def pages() -> list[Path]:
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others",
-                             "--exclude-standard", "*.md"], capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        capture_output=True,
+        text=True,
+    )
     return [ROOT / name for name in listed.stdout.splitlines()]
 
 
@@ -46,6 +49,8 @@ def test_links():
 
 def test_a_lost_link_is_seen(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("# A chapter, of two\n[right](#a-chapter-of-two) [wrong](#another) "
-                    "[gone](no.md) `[code](no.md)` [far](https://example.org/)\n")
+    page.write_text(
+        "# A chapter, of two\n[right](#a-chapter-of-two) [wrong](#another) "
+        "[gone](no.md) `[code](no.md)` [far](https://example.org/)\n"
+    )
     assert broken(page) == ["#another", "no.md"]

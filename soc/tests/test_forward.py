@@ -11,11 +11,14 @@ from moderato.soc.firmware.forward import forwarder
 @pytest.mark.parametrize("base", (None, 0x4100_0000))
 def test_it_lies_where_it_should(soc, base):
     program = forwarder(soc, base)
-    base    = soc["memory"]["base"] if base is None else base
-    listing = subprocess.run(["riscv64-unknown-elf-nm", program.with_suffix(".elf")],
-                             capture_output=True, text=True, check=True).stdout
-    symbols = {name: int(address, 16)
-               for address, _kind, name in map(str.split, listing.splitlines())}
+    base = soc["memory"]["base"] if base is None else base
+    listing = subprocess.run(
+        ["riscv64-unknown-elf-nm", program.with_suffix(".elf")],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    symbols = {name: int(address, 16) for address, _kind, name in map(str.split, listing.splitlines())}
     assert symbols["_start"] == base
     assert symbols["buffers"] % 64 == symbols["paths"] % 64 == 0
     assert base < symbols["buffers"] < base + (1 << 20) - 2 * 256 * 1536

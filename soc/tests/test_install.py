@@ -99,6 +99,7 @@ def test_a_cache_that_can_t_be_made(machine, capsys, monkeypatch, place):
 
 def test_no_python_packages(machine, capsys, monkeypatch):
     """pip has no network: no stamp, so that the next run tries again."""
+
     def call(command, log, failure=""):
         if "pip" in command:
             Path(log).write_text("NewConnectionError: Failed to establish a new connection")
@@ -129,8 +130,8 @@ def test_launcher_without_python(machine, tmp_path):
     for name in ("readlink", "id"):
         machine(name, f'exec /usr/bin/{name} "$@"')
     machine("id", "echo 1000")
-    result = subprocess.run(["/bin/sh", ROOT / "moderato", "forward"],
-                            capture_output=True, text=True)
+    result = subprocess.run(["/bin/sh", ROOT / "moderato", "forward"], capture_output=True, text=True)
     assert result.returncode == 1
-    assert result.stderr == ("moderato: python3 is missing; as root, run: "
-                             "apt-get install python3 python3-venv\n")
+    assert result.stderr == (
+        "moderato: python3 is missing; as root, run: apt-get install python3 python3-venv\n"
+    )

@@ -15,19 +15,31 @@ from moderato.toolchain.cache import BuildError
 
 def test_archive(tmp_path):
     """cpio reads back what we wrote: names of every length, modes, content, links, devices."""
-    entries = [Entry("dir", stat.S_IFDIR | 0o755),
-               Entry("dev", stat.S_IFCHR | 0o600, device=(5, 1)),
-               Entry("link", stat.S_IFLNK | 0o777, b"dir/ab")]
+    entries = [
+        Entry("dir", stat.S_IFDIR | 0o755),
+        Entry("dev", stat.S_IFCHR | 0o600, device=(5, 1)),
+        Entry("link", stat.S_IFLNK | 0o777, b"dir/ab"),
+    ]
     entries += [Entry("dir/" + "x" * n, stat.S_IFREG | 0o755, b"c" * n) for n in range(1, 9)]
     (tmp_path / "archive").write_bytes(archive(entries))
-    listed = subprocess.run(["cpio", "-itv", "--quiet"], stdin=open(tmp_path / "archive"),
-                            capture_output=True, text=True, check=True).stdout.splitlines()
+    listed = subprocess.run(
+        ["cpio", "-itv", "--quiet"],
+        stdin=open(tmp_path / "archive"),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
     assert [line.split()[0] for line in listed] == [stat.filemode(entry.mode) for entry in entries]
     assert [line.split()[-1] for line in listed] == [
-        entry.content.decode() if entry.name == "link" else entry.name for entry in entries]
+        entry.content.decode() if entry.name == "link" else entry.name for entry in entries
+    ]
     assert listed[1].split()[4:6] == ["5,", "1"]
-    subprocess.run(["cpio", "-i", "--quiet", "dir", "dir/*"], cwd=tmp_path, check=True,
-                   stdin=open(tmp_path / "archive"))
+    subprocess.run(
+        ["cpio", "-i", "--quiet", "dir", "dir/*"],
+        cwd=tmp_path,
+        check=True,
+        stdin=open(tmp_path / "archive"),
+    )
     for entry in entries[3:]:
         assert (tmp_path / entry.name).read_bytes() == entry.content
 
@@ -39,7 +51,7 @@ def test_ignored_option():
 
 
 def test_last_line_of_an_option_counts():
-    check('CONFIG_A="a"\nCONFIG_B=y\n' 'CONFIG_A="b"\n# CONFIG_B is not set\n', 'CONFIG_A="b"\n')
+    check('CONFIG_A="a"\nCONFIG_B=y\nCONFIG_A="b"\n# CONFIG_B is not set\n', 'CONFIG_A="b"\n')
     with pytest.raises(BuildError, match='ignores CONFIG_A="b";'):
         check('CONFIG_A="a"\nCONFIG_A="b"\n', 'CONFIG_A="a"\n')
 
@@ -47,8 +59,8 @@ def test_last_line_of_an_option_counts():
 def test_kernel_says_how_large_it_is(tmp_path):
     """With its BSS, which is not in the file."""
     image = tmp_path / "Image"
-    image.write_bytes(bytes(16) + (0x3fd790).to_bytes(8, "little") + bytes(100))
-    assert Kernel(image, image, image, tmp_path, tmp_path).size == 0x3fd790
+    image.write_bytes(bytes(16) + (0x3FD790).to_bytes(8, "little") + bytes(100))
+    assert Kernel(image, image, image, tmp_path, tmp_path).size == 0x3FD790
 
 
 @pytest.mark.parametrize("harts", (1, 2))
@@ -58,7 +70,11 @@ def test_firmware(soc, harts):
     built = firmware(soc)
     assert (built.rom_base, built.sbi_base) == (0, memory_map(soc).sbi)
     assert built.rom.stat().st_size <= 64 and built.sbi.stat().st_size <= 4096
-    header = subprocess.run(["riscv64-unknown-elf-readelf", "-h", built.sbi.with_suffix(".elf")],
-                            capture_output=True, text=True, check=True).stdout
+    header = subprocess.run(
+        ["riscv64-unknown-elf-readelf", "-h", built.sbi.with_suffix(".elf")],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert f"Entry point address:               {built.sbi_base:#x}" in header
     assert "Flags:                             0x0" in header  # neither compressed nor float

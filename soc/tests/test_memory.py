@@ -4,35 +4,39 @@
 import random
 
 import pytest
-from migen import Module, passive, run_simulation
-
 from litedram.common import LiteDRAMNativePort
+from migen import Module, passive, run_simulation
 
 from moderato.soc.memory import DRAMBridge, IntegratedRAM, MemoryPort, WholeWords
 
 WORDS = 16
-BASE  = 0x4000_0000 // 8
+BASE = 0x4000_0000 // 8
 
 
 def random_commands(seed, count=200):
     """(address, write, data, mask), a few words only, so that reads follow writes closely."""
     rng = random.Random(seed)
-    return [(rng.randrange(WORDS), rng.random() < 0.5, rng.getrandbits(64), rng.getrandbits(8))
-            for _ in range(count)]
+    return [
+        (rng.randrange(WORDS), rng.random() < 0.5, rng.getrandbits(64), rng.getrandbits(8))
+        for _ in range(count)
+    ]
 
 
 def bursts(commands):
     """The commands, with the reads of a line between some of them."""
     line = [(address, False, 0, 0) for address in range(8)]
-    return [command for number, single in enumerate(commands)
-            for command in ([single] if number % 10 else [single, *line])]
+    return [
+        command
+        for number, single in enumerate(commands)
+        for command in ([single] if number % 10 else [single, *line])
+    ]
 
 
 def store(memory, address, data, mask):
     for byte in range(8):
         if mask >> byte & 1:
-            memory[address] &= ~(0xff << 8 * byte)
-            memory[address] |= data & 0xff << 8 * byte
+            memory[address] &= ~(0xFF << 8 * byte)
+            memory[address] |= data & 0xFF << 8 * byte
 
 
 def expected_reads(commands):
@@ -47,7 +51,7 @@ def expected_reads(commands):
 
 def master(port, commands, reads, seed, rate=0.7):
     """Gives the commands with random pauses, then waits for the last answer; collects answers."""
-    rng  = random.Random(seed)
+    rng = random.Random(seed)
     left = list(commands)
     wanted = sum(not write for _, write, _, _ in commands)
     given = False
@@ -98,13 +102,13 @@ def dram_data(port, queue, seed, lanes):
                 assert (yield port.wdata.valid), "the controller found no data"
                 data, mask = (yield port.wdata.data), (yield port.wdata.we)
                 for lane in range(lanes):
-                    store(memory, first + lane, data >> 64 * lane & (1 << 64) - 1,
-                          mask >> 8 * lane & 0xff)
+                    store(
+                        memory, first + lane, data >> 64 * lane & (1 << 64) - 1, mask >> 8 * lane & 0xFF
+                    )
                 yield port.wdata.ready.eq(0)
             else:
                 yield port.rdata.valid.eq(1)
-                yield port.rdata.data.eq(sum(memory[first + lane] << 64 * lane
-                                             for lane in range(lanes)))
+                yield port.rdata.data.eq(sum(memory[first + lane] << 64 * lane for lane in range(lanes)))
                 yield
                 assert (yield port.rdata.ready), "the bridge has no room for the answer"
                 yield port.rdata.valid.eq(0)
@@ -122,7 +126,7 @@ def test_integrated_ram(latency):
 
 def test_integrated_ram_latency():
     port = MemoryPort()
-    dut  = IntegratedRAM(port, WORDS * 8, 8)
+    dut = IntegratedRAM(port, WORDS * 8, 8)
 
     def probe():
         yield port.cmd.valid.eq(1)
@@ -139,16 +143,23 @@ def test_integrated_ram_latency():
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow)
-                                       for seed in range(1, 6))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
+)
 def test_dram_bridge(lanes, seed):
     port, reads, commands = MemoryPort(), [], bursts(random_commands(seed))
     native = LiteDRAMNativePort("both", address_width=26, data_width=64 * lanes)
     dut = Module()
     dut.submodules.bridge = DRAMBridge(port, native, BASE * 8)
     queue = []
-    run_simulation(dut, [master(port, commands, reads, seed), dram_commands(native, queue, seed),
-                         dram_data(native, queue, seed, lanes)])
+    run_simulation(
+        dut,
+        [
+            master(port, commands, reads, seed),
+            dram_commands(native, queue, seed),
+            dram_data(native, queue, seed, lanes),
+        ],
+    )
     assert reads == expected_reads(commands)
 
 
@@ -157,7 +168,7 @@ def whole_words(commands, seed):
     port, reads, queue, seen = MemoryPort(), [], [], []
     native = LiteDRAMNativePort("both", address_width=26, data_width=64)
     dut = Module()
-    dut.submodules.whole  = whole = WholeWords(port)
+    dut.submodules.whole = whole = WholeWords(port)
     dut.submodules.bridge = DRAMBridge(whole.memory, native, BASE * 8)
 
     @passive
@@ -166,11 +177,18 @@ def whole_words(commands, seed):
             if (yield native.cmd.valid) and (yield native.cmd.ready):
                 seen.append(((yield native.cmd.addr), (yield native.cmd.we)))
             if (yield native.wdata.valid) and (yield native.wdata.ready):
-                assert (yield native.wdata.we) == 0xff, "a masked write"
+                assert (yield native.wdata.we) == 0xFF, "a masked write"
             yield
 
-    run_simulation(dut, [master(port, commands, reads, seed), dram_commands(native, queue, seed),
-                         dram_data(native, queue, seed, 1), watch()])
+    run_simulation(
+        dut,
+        [
+            master(port, commands, reads, seed),
+            dram_commands(native, queue, seed),
+            dram_data(native, queue, seed, 1),
+            watch(),
+        ],
+    )
     return reads, seen
 
 
@@ -178,16 +196,24 @@ def whole_words(commands, seed):
 def test_memory_without_masks(seed):
     """All kinds of masks, none and full ones among them, on few words and on one line of them."""
     rng = random.Random(seed)
-    commands = [(address >> seed % 3, write, data, rng.choice([mask, mask, 0xff, 0x0f, 0xf0, 0]))
-                for address, write, data, mask in bursts(random_commands(seed))]
+    commands = [
+        (address >> seed % 3, write, data, rng.choice([mask, mask, 0xFF, 0x0F, 0xF0, 0]))
+        for address, write, data, mask in bursts(random_commands(seed))
+    ]
     reads, _ = whole_words(commands, seed)
     assert reads == expected_reads(commands)
 
 
 def test_memory_without_masks_reads_once():
     """Two halves of a word, then a whole one and a byte of it: one read, before the first half."""
-    commands = [(1, True, 3, 0x0f), (1, True, 4 << 32, 0xf0), (2, True, 5, 0xff), (2, True, 6, 1),
-                (1, False, 0, 0), (2, False, 0, 0)]
+    commands = [
+        (1, True, 3, 0x0F),
+        (1, True, 4 << 32, 0xF0),
+        (2, True, 5, 0xFF),
+        (2, True, 6, 1),
+        (1, False, 0, 0),
+        (2, False, 0, 0),
+    ]
     reads, seen = whole_words(commands, 0)
     assert reads == [4 << 32 | 3, 6]
     assert seen == [(1, 0), (1, 1), (1, 1), (2, 1), (2, 1), (1, 0), (2, 0)]
@@ -212,8 +238,9 @@ def dram_commands_of(commands):
         for _ in range(30):
             yield
 
-    run_simulation(dut, [run(), dram_commands(native, queue, 0),
-                         dram_data(native, queue, 0, 2), watch()])
+    run_simulation(
+        dut, [run(), dram_commands(native, queue, 0), dram_data(native, queue, 0, 2), watch()]
+    )
     assert reads == expected_reads(commands)
     return seen
 
@@ -221,21 +248,25 @@ def dram_commands_of(commands):
 @pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
 def test_dram_bridge_joins_words(write):
     """A line of eight words is four commands."""
-    line = [(address, write, address + 1, 0xff) for address in range(8)]
+    line = [(address, write, address + 1, 0xFF) for address in range(8)]
     assert dram_commands_of(line) == [(word, write) for word in range(4)]
 
 
 def test_dram_bridge_joins_bytes():
     """Stores into one word are one command, but not across a read."""
     stores = [(2, True, 0x1111, 0x01), (3, True, 0x2222, 0x02), (2, True, 0x3333, 0x03)]
-    read   = (3, False, 0, 0)
-    assert dram_commands_of([*stores, read, *stores, read]) == \
-        [(1, True), (1, False), (1, True), (1, False)]
+    read = (3, False, 0, 0)
+    assert dram_commands_of([*stores, read, *stores, read]) == [
+        (1, True),
+        (1, False),
+        (1, True),
+        (1, False),
+    ]
 
 
 def test_dram_bridge_does_not_keep_a_write():
     """It goes on, also when nothing comes after it."""
-    assert dram_commands_of([(3, True, 7, 0xff)]) == [(1, True)]
+    assert dram_commands_of([(3, True, 7, 0xFF)]) == [(1, True)]
 
 
 @pytest.mark.parametrize("width", [32, 96])

@@ -19,14 +19,20 @@ INIT = "arch/riscv/mm/init.c"
 def git(place: Path, *words) -> str:
     return subprocess.run(
         ["git", "-C", place, "-c", "user.name=test", "-c", "user.email=test@example.org", *words],
-        text=True, capture_output=True, check=True).stdout
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout
 
 
 @pytest.fixture(scope="module")
 def originals() -> dict[str, str]:
     """The files that we patch, as Debian has them."""
-    return {path: (kernel.source() / path).read_text()
-            for patch in kernel.PATCHES for path in map(str, series.changed(patch))}
+    return {
+        path: (kernel.source() / path).read_text()
+        for patch in kernel.PATCHES
+        for path in map(str, series.changed(patch))
+    }
 
 
 @pytest.fixture
@@ -52,8 +58,10 @@ def test_debians_source_of_today(debian):
     """Nothing is left beside the patched files."""
     tree = debian()
     left = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
-    assert left == {"build.log", *(str(path) for patch in kernel.PATCHES
-                                   for path in series.changed(patch))}
+    assert left == {
+        "build.log",
+        *(str(path) for patch in kernel.PATCHES for path in series.changed(patch)),
+    }
     assert "!can_set_direct_map()" in (tree / INIT).read_text()
 
 
@@ -70,24 +78,31 @@ def drop(files):
     del files[INIT]
 
 
-@pytest.mark.parametrize("spoil, said", (
-    (rename, f"patching file {INIT}\n    Hunk #1 FAILED at 714.\n"),
-    (drop, f"can't find file to patch.*{INIT}"),
-))
+@pytest.mark.parametrize(
+    "spoil, said",
+    (
+        (rename, f"patching file {INIT}\n    Hunk #1 FAILED at 714.\n"),
+        (drop, f"can't find file to patch.*{INIT}"),
+    ),
+)
 def test_another_source(debian, spoil, said, tmp_path):
     """The error names file and hunk; there is no tree that has a part of the patch."""
-    with pytest.raises(BuildError, match="does not apply to this Linux; adapt it, or take `--kernel "
-                                         "stock`") as error:
+    with pytest.raises(
+        BuildError, match="does not apply to this Linux; adapt it, or take `--kernel stock`"
+    ) as error:
         debian(spoil)
     assert kernel.PATCHES[0].name in str(error.value)
     assert re.search(said, str(error.value), re.DOTALL), error.value
     assert only_the_plain_tree(tmp_path / "cache")
 
 
-@pytest.mark.parametrize("spoil, said", (
-    (lambda text: text.replace("+\treturn IS_ENABLED(CONFIG_64BIT) ||\n", ""), "malformed patch"),
-    (lambda text: text[:text.index("\ndiff --git ")], "Only garbage was found"),
-))
+@pytest.mark.parametrize(
+    "spoil, said",
+    (
+        (lambda text: text.replace("+\treturn IS_ENABLED(CONFIG_64BIT) ||\n", ""), "malformed patch"),
+        (lambda text: text[: text.index("\ndiff --git ")], "Only garbage was found"),
+    ),
+)
 def test_spoiled_patch(debian, spoil, said, tmp_path):
     spoiled = tmp_path / "0001-spoiled.patch"
     spoiled.write_text(spoil(kernel.PATCHES[0].read_text()))
@@ -114,6 +129,7 @@ def test_a_message_makes_no_other_kernel(tmp_path):
 
 
 # Mails --------------------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def mails(tmp_path) -> list[Path]:
@@ -148,8 +164,20 @@ def test_checkpatch(mails):
     """But that it looks for a commit that a message names, and Debian's source holds none."""
     for mail in mails:
         result = subprocess.run(
-            ["perl", "scripts/checkpatch.pl", "--strict", "--terse", "--no-summary", "--ignore",
-             "UNKNOWN_COMMIT_ID", mail],
-            cwd=kernel.source(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={**os.environ, "PATH": "/usr/bin:/bin"})
+            [
+                "perl",
+                "scripts/checkpatch.pl",
+                "--strict",
+                "--terse",
+                "--no-summary",
+                "--ignore",
+                "UNKNOWN_COMMIT_ID",
+                mail,
+            ],
+            cwd=kernel.source(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PATH": "/usr/bin:/bin"},
+        )
         assert result.stdout == "", result.stdout

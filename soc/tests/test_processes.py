@@ -42,10 +42,31 @@ def start(folder: Path, text: str, count: int) -> subprocess.Popen:
     for number in range(count):
         (folder / f"test_{number}.py").write_text(text)
     return subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", folder,
-         "-o", "pythonpath=", "-p", "conftest", "-p", "no:cacheprovider", "-n", str(count), folder],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=folder, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-c",
+            ROOT / "pyproject.toml",
+            "--rootdir",
+            folder,
+            "-o",
+            "pythonpath=",
+            "-p",
+            "conftest",
+            "-p",
+            "no:cacheprovider",
+            "-n",
+            str(count),
+            folder,
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=folder,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def is_there(pid: str) -> bool:

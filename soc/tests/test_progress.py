@@ -33,11 +33,29 @@ def test_has_a_cache_of_its_own(tmp_path, monkeypatch):
 def test_builds_are_told_while_tests_run(tmp_path, processes):
     (tmp_path / "test_it.py").write_text(TEST)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-o", "pythonpath=",
-         "-p", "conftest", "-n", str(processes), "-c", ROOT / "pyproject.toml", "--rootdir",
-         tmp_path, tmp_path],
-        cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, "MODERATO_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)})
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "pythonpath=",
+            "-p",
+            "conftest",
+            "-n",
+            str(processes),
+            "-c",
+            ROOT / "pyproject.toml",
+            "--rootdir",
+            tmp_path,
+            tmp_path,
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MODERATO_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)},
+    )
     assert "3 passed" in done.stdout
     said = done.stdout + done.stderr
     assert said.count("moderato: making thing (9 minutes) ...") == 1

@@ -27,9 +27,23 @@ def clone(tmp_path, monkeypatch):
 
 
 def git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x@x", "-c",
-                           f"safe.directory={folder}", *words], check=True, capture_output=True,
-                          text=True).stdout.strip()
+    return subprocess.run(
+        [
+            "git",
+            "-C",
+            folder,
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@x",
+            "-c",
+            f"safe.directory={folder}",
+            *words,
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
 
 
 def commit(folder: Path):
@@ -93,5 +107,10 @@ def test_git_s_variables_are_about_the_caller_s_repository(clone, tmp_path, monk
 
 def git_here(folder: Path) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "GIT_DIR"}
-    return subprocess.run(["git", "-C", folder, "rev-parse", "--short", "HEAD"], check=True,
-                          capture_output=True, text=True, env=environment).stdout.strip()
+    return subprocess.run(
+        ["git", "-C", folder, "rev-parse", "--short", "HEAD"],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment,
+    ).stdout.strip()

@@ -34,8 +34,10 @@ def test_what_is_installed_is_this_release():
 def test_a_release_is_written_everywhere():
     """Wherever the name of a version stands, it is a place that is filled."""
     values = {**statements.values(), "release": "9.8.7"}
-    changed = {path.relative_to(ROOT).as_posix(): text
-               for path, text in stated.files(statements.measured(values), values)
-               if text != path.read_text()}
+    changed = {
+        path.relative_to(ROOT).as_posix(): text
+        for path, text in stated.files(statements.measured(values), values)
+        if text != path.read_text()
+    }
     assert set(changed) == {"CITATION.cff", "linux-driver/dkms.conf", "docs/upstream.md"}
     assert all(project.release() not in text for text in changed.values())

@@ -7,10 +7,17 @@ from litex.soc.cores.cpu.vexriscv_smp import VexRiscvSMP
 from moderato.soc.cpu import stock
 
 
-@pytest.mark.parametrize("name, value", [
-    ("reset_vector", 0x1000), ("expose_time", True), ("privileged_debug", True),
-    ("hardware_breakpoints", 1), ("wishbone_force_32b", True), ("jtag_tap", True),
-])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("reset_vector", 0x1000),
+        ("expose_time", True),
+        ("privileged_debug", True),
+        ("hardware_breakpoints", 1),
+        ("wishbone_force_32b", True),
+        ("jtag_tap", True),
+    ],
+)
 def test_what_the_generator_does_not_know(name, value, monkeypatch):
     monkeypatch.setattr(VexRiscvSMP, name, value)
     with pytest.raises(ValueError, match=f"^{name} = {value}"):
@@ -19,7 +26,10 @@ def test_what_the_generator_does_not_know(name, value, monkeypatch):
 
 def test_each_of_the_class_s_values_is_handed_on():
     """A newer LiteX may have more, with other netlists."""
-    chosen = {name for name, value in vars(VexRiscvSMP).items()
-              if isinstance(value, (bool, int)) and not name.startswith("_")}
+    chosen = {
+        name
+        for name, value in vars(VexRiscvSMP).items()
+        if isinstance(value, (bool, int)) and not name.startswith("_")
+    }
     elsewhere = {"data_width", "coherent_dma", "csr_base", "clint_base", "plic_base"}
     assert chosen - elsewhere == {*stock.OPTIONS, *stock.FIXED}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from moderato.boards import BOARDS, gateware
-from moderato.toolchain.project import ROOT, VENV
 from moderato.soc.verilog import normalise
+from moderato.toolchain.project import ROOT, VENV
 
 HEAD = """\
 // Filename  : top.v
@@ -39,8 +39,11 @@ def test_cells_are_in_order_and_stamps_are_gone(tmp_path):
     made = []
     for stamp, cells in ("2026-01-01", CELLS), ("2026-01-02", CELLS[::-1]):
         file = tmp_path / "top.v"
-        file.write_text(HEAD.replace("//-", f"// Date      : {stamp}\n// LiteX sha1 : --------\n//-", 1)
-                        + "".join(cells) + TAIL)
+        file.write_text(
+            HEAD.replace("//-", f"// Date      : {stamp}\n// LiteX sha1 : --------\n//-", 1)
+            + "".join(cells)
+            + TAIL
+        )
         normalise(file)
         made.append(file.read_text())
     assert made == [HEAD + "".join(sorted(CELLS)) + TAIL] * 2
@@ -49,11 +52,15 @@ def test_cells_are_in_order_and_stamps_are_gone(tmp_path):
 # A program that writes a SoC's Verilog, and what names what that is made from.
 WRITERS = {
     "moderato.sim.sim_soc": lambda module: module.soc_verilog(module.SimConfig(dram="versa_ecp5")),
-    **{f"moderato.boards.{board}": lambda module: gateware.gateware(
-        module.__name__.rpartition(".")[2], "moderato") for board in BOARDS},
-    "two_nodes":  lambda module: module.verilog(),
+    **{
+        f"moderato.boards.{board}": lambda module: gateware.gateware(
+            module.__name__.rpartition(".")[2], "moderato"
+        )
+        for board in BOARDS
+    },
+    "two_nodes": lambda module: module.verilog(),
     "rocket_soc": lambda module: module.verilog(),
-    "smp_soc":    lambda module: module.verilog(),
+    "smp_soc": lambda module: module.verilog(),
 }
 PATHS = [str(ROOT / "examples" / name) for name in ("linux-ptp", "linux-rocket", "linux-smp")]
 IMPORTED = """
@@ -64,8 +71,7 @@ for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None))
 """
 # Of no influence: who runs programs and keeps what they made, and the lab around a SoC.
-AROUND = [ROOT / name for name in ("toolchain", "soc/linux", "soc/firmware", "sim/lab",
-                                    "sim/harness")]
+AROUND = [ROOT / name for name in ("toolchain", "soc/linux", "soc/firmware", "sim/lab", "sim/harness")]
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -83,10 +89,17 @@ def test_a_key_names_each_file(name, monkeypatch):
     for each in module, gateware:
         monkeypatch.setattr(each, "artifact", record, raising=False)
     WRITERS[name](module)
-    said = subprocess.run([sys.executable, "-c", IMPORTED.format(paths=PATHS, name=name)], text=True,
-                          capture_output=True, check=True).stdout.split()
+    said = subprocess.run(
+        [sys.executable, "-c", IMPORTED.format(paths=PATHS, name=name)],
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout.split()
     read = {Path(file) for file in said if Path(file).is_relative_to(ROOT)}
     known = [*AROUND, VENV, *(item for item in named if isinstance(item, Path))]
     assert Path(module.__file__) in read
-    assert [file for file in sorted(read) if file.name != "__init__.py"
-            and not any(file.is_relative_to(path) for path in known)] == []
+    assert [
+        file
+        for file in sorted(read)
+        if file.name != "__init__.py" and not any(file.is_relative_to(path) for path in known)
+    ] == []

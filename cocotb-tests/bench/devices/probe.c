@@ -10,10 +10,10 @@
 #define UART_RXTX	REG(UART_BASE)
 #define UART_TXFULL	REG(UART_BASE + 4)
 #define UART_RXEMPTY	REG(UART_BASE + 8)
-#define UART_EV_PENDING	REG(UART_BASE + 16)
+#define UART_EV_PENDING REG(UART_BASE + 16)
 #define UART_EV_RX	2u
 
-#define RX		(MAC_BASE + MODERATO_RX_BASE)
+#define RX (MAC_BASE + MODERATO_RX_BASE)
 
 asm(".section .text.start\n"
     ".globl _start\n"

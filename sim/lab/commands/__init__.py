@@ -13,8 +13,25 @@ before that is Python's own: in a clone, nothing may be installed yet.
 from moderato.toolchain.project import IS_CLONE
 
 # As `moderato --help` lists them.
-LAB = ("check", "forward", "rfc2544", "strategies", "tcp", "receiver", "report", "results", "replay",
-       "shell", "live", "profile", "timeline", "compare", "bench", "cpus", "about")
+LAB = (
+    "check",
+    "forward",
+    "rfc2544",
+    "strategies",
+    "tcp",
+    "receiver",
+    "report",
+    "results",
+    "replay",
+    "shell",
+    "live",
+    "profile",
+    "timeline",
+    "compare",
+    "bench",
+    "cpus",
+    "about",
+)
 DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export", "series")
 
 # Those that do without a clone. What they import at the top is in the wheel (test_wheel.py).

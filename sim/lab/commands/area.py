@@ -8,11 +8,17 @@ EXAMPLES = ("", "--seed 1,2,3")
 
 
 def options(parser):
-    parser.add_argument("--seed", type=arguments.seeds, default=[1], metavar="N[,N...]",
-                        help="of place and route, a row for each (default: 1)")
+    parser.add_argument(
+        "--seed",
+        type=arguments.seeds,
+        default=[1],
+        metavar="N[,N...]",
+        help="of place and route, a row for each (default: 1)",
+    )
 
 
 def run(options) -> int:
     importable()
     from synthesis.area import area
+
     return area(options.seed)

@@ -18,18 +18,18 @@ from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
 
 STUDIES = ("forward", "rfc2544", "tcp", "strategies", "harts")  # of published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
-LINKS = (10, 100, 1000)          # Mb/s
-MIN_LOAD = 0.001                 # percent: at 100 Mb/s 3 frames of 64 bytes in 2 s
-MAX_FRAMES = 100_000_000         # at 100 Mb/s a day of simulation
+LINKS = (10, 100, 1000)  # Mb/s
+MIN_LOAD = 0.001  # percent: at 100 Mb/s 3 frames of 64 bytes in 2 s
+MAX_FRAMES = 100_000_000  # at 100 Mb/s a day of simulation
 COMPARED = ("forward", "profile", "tcp")
 OUTPUTS = ("--json", "--pcap", "--folded", "--flame-graph", "--help", "-h")
 RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
 MAX_PHASES = 16
 MAX_FLOWS = 4096  # as moderato-sim has them
-MAX_OCTETS = 1 << 30             # of a transfer, or of a buffer
+MAX_OCTETS = 1 << 30  # of a transfer, or of a buffer
 MIN_WINDOW, MAX_WINDOW = 2048, 16 << 20  # octets
 MAX_CONNECTIONS = 64
-MAX_SETTING = 400                # characters: the guest's shell takes no line of a thousand
+MAX_SETTING = 400  # characters: the guest's shell takes no line of a thousand
 MIN_PACE, MAX_PACE = 0.0001, 1000
 MAX_BOXES, MAX_DELAY = 2, 20_000  # ns: 4 km of fibre; moderato-sim takes 10 000 cycles
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
@@ -73,8 +73,13 @@ def study_list(words: str) -> list[str]:
 
 def board(word: str) -> str:
     """The name of a board."""
-    return _known(word, BOARDS, "board", "another ECP5 board: docs/boards.md#another-ecp5-board; "
-                  "any of litex-boards: examples/litex-boards")
+    return _known(
+        word,
+        BOARDS,
+        "board",
+        "another ECP5 board: docs/boards.md#another-ecp5-board; "
+        "any of litex-boards: examples/litex-boards",
+    )
 
 
 def _known(word: str, known: Collection[str], what: str, else_: str = "") -> str:
@@ -86,8 +91,7 @@ def _known(word: str, known: Collection[str], what: str, else_: str = "") -> str
     raise argparse.ArgumentTypeError(f"unknown {what} {word!r}{hint} (known: {', '.join(known)})")
 
 
-def _known_list(words: str, known: Collection[str], what: str,
-                every: Collection[str]) -> list[str]:
+def _known_list(words: str, known: Collection[str], what: str, every: Collection[str]) -> list[str]:
     if words == "all":
         return list(every)
     return list(dict.fromkeys(_known(word.strip(), known, what) for word in words.split(",")))
@@ -97,7 +101,8 @@ def frame_size(word: str) -> int:
     size = _integer(word, "a frame size")
     if not MIN_FRAME <= size <= MAX_FRAME:
         raise argparse.ArgumentTypeError(
-            f"{size}: an Ethernet frame has {MIN_FRAME} to {MAX_FRAME} octets with its FCS")
+            f"{size}: an Ethernet frame has {MIN_FRAME} to {MAX_FRAME} octets with its FCS"
+        )
     return size
 
 
@@ -110,8 +115,7 @@ def load(word: str) -> int | float:
     """Percent of the line rate."""
     percent = _number(word, "a number of percent")
     if not MIN_LOAD <= percent <= 100:  # also refuses nan
-        raise argparse.ArgumentTypeError(
-            f"{word}: a load is {MIN_LOAD} to 100 percent of the line rate")
+        raise argparse.ArgumentTypeError(f"{word}: a load is {MIN_LOAD} to 100 percent of the line rate")
     return int(percent) if percent == int(percent) else percent
 
 
@@ -124,7 +128,8 @@ def frames(word: str) -> int:
     count = _integer(word, "a number of frames")
     if not 1 <= count <= MAX_FRAMES:
         raise argparse.ArgumentTypeError(
-            f"{count}: a trial offers 1 to {MAX_FRAMES:,} frames to each port".replace(",", " "))
+            f"{count}: a trial offers 1 to {MAX_FRAMES:,} frames to each port".replace(",", " ")
+        )
     return count
 
 
@@ -187,7 +192,8 @@ def window(word: str) -> int:
     count = _integer(word, "a number of octets")
     if not MIN_WINDOW <= count <= MAX_WINDOW:
         raise argparse.ArgumentTypeError(
-            f"{count}: a receive window is {MIN_WINDOW} to {MAX_WINDOW} octets")
+            f"{count}: a receive window is {MIN_WINDOW} to {MAX_WINDOW} octets"
+        )
     return count
 
 
@@ -227,16 +233,19 @@ def _seed(word: str) -> int:
 def compared(words: str) -> list[str]:
     """A command whose figures are compared, with its options."""
     from ..cli import parse  # which imports the commands
+
     try:
         name, *options = shlex.split(words)
     except ValueError:
         name, options = words, []
     if name not in COMPARED:
-        raise argparse.ArgumentTypeError(f"{name!r} is not among what commits are compared by: "
-                                         + ", ".join(COMPARED))
+        raise argparse.ArgumentTypeError(
+            f"{name!r} is not among what commits are compared by: " + ", ".join(COMPARED)
+        )
     if any(word.partition("=")[0] in OUTPUTS for word in options):
-        raise argparse.ArgumentTypeError(f"leave {', '.join(OUTPUTS)} out: what the command writes "
-                                         "is compared")
+        raise argparse.ArgumentTypeError(
+            f"leave {', '.join(OUTPUTS)} out: what the command writes is compared"
+        )
     parse([name, *options])
     return [name, *options]
 
@@ -248,20 +257,27 @@ def ethtool(words: str) -> str:
     except ValueError:
         option, values = "", []
     if not option.startswith("-") or not words.isprintable():
-        raise argparse.ArgumentTypeError(f"{words!r} is no setting; write ethtool's option and its "
-                                         "words, such as '-C rx-usecs 50'")
+        raise argparse.ArgumentTypeError(
+            f"{words!r} is no setting; write ethtool's option and its words, such as '-C rx-usecs 50'"
+        )
     if len(words) > MAX_SETTING:
-        raise argparse.ArgumentTypeError(f"{words[:20]!r}... has {len(words)} characters; a setting "
-                                         f"has up to {MAX_SETTING}")
+        raise argparse.ArgumentTypeError(
+            f"{words[:20]!r}... has {len(words)} characters; a setting has up to {MAX_SETTING}"
+        )
     if option not in (*SHOWN_BY, *OTHERS):
-        raise argparse.ArgumentTypeError(f"{option} is no option by which ethtool sets something, as "
-                                         "-A, -C, -G, -K, -L, -N, -X, -s and others are")
+        raise argparse.ArgumentTypeError(
+            f"{option} is no option by which ethtool sets something, as "
+            "-A, -C, -G, -K, -L, -N, -X, -s and others are"
+        )
     if named := set(INTERFACES) & set(values):
-        raise argparse.ArgumentTypeError(f"leave {min(named)} out of {words!r}: it is set for both "
-                                         "ports")
+        raise argparse.ArgumentTypeError(
+            f"leave {min(named)} out of {words!r}: it is set for both ports"
+        )
     if option in SHOWN_BY and (not values or len(values) % 2):
-        raise argparse.ArgumentTypeError(f"{words!r} lacks a name or a value; write each name with its "
-                                         "value, such as '-C rx-usecs 50'")
+        raise argparse.ArgumentTypeError(
+            f"{words!r} lacks a name or a value; write each name with its "
+            "value, such as '-C rx-usecs 50'"
+        )
     return words
 
 
@@ -269,8 +285,9 @@ def resolution(word: str) -> float:
     """Percent of a rate."""
     percent = _number(word, "a number of percent")
     if not MIN_RESOLUTION <= percent <= MAX_RESOLUTION:
-        raise argparse.ArgumentTypeError(f"{word}: a search's resolution is {MIN_RESOLUTION} to "
-                                         f"{MAX_RESOLUTION} percent of the rate")
+        raise argparse.ArgumentTypeError(
+            f"{word}: a search's resolution is {MIN_RESOLUTION} to {MAX_RESOLUTION} percent of the rate"
+        )
     return percent
 
 
@@ -286,8 +303,9 @@ def pace(word: str) -> float:
     """Simulated seconds in one of the wall."""
     ratio = _number(word, "a number")
     if not MIN_PACE <= ratio <= MAX_PACE:
-        raise argparse.ArgumentTypeError(f"{word}: the pace is {MIN_PACE} to {MAX_PACE} simulated "
-                                         "seconds in a second")
+        raise argparse.ArgumentTypeError(
+            f"{word}: the pace is {MIN_PACE} to {MAX_PACE} simulated seconds in a second"
+        )
     return ratio
 
 
@@ -309,8 +327,9 @@ def delay(word: str) -> int:
 def scheduler(word: str) -> str:
     """The address of a dask scheduler, tcp://HOST:PORT or HOST:PORT."""
     if not re.fullmatch(r"((tcp|tls|ws|wss|ucx)://)?[^/\s]+:\d+", word):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a scheduler's address, such as "
-                                         "tcp://192.0.2.1:8786")
+        raise argparse.ArgumentTypeError(
+            f"{word!r} is not a scheduler's address, such as tcp://192.0.2.1:8786"
+        )
     if not 1 <= _integer(word.rpartition(":")[2], "a port") <= 65535:
         raise argparse.ArgumentTypeError(f"{word}: a scheduler's port is 1 to 65535")
     return word

@@ -10,4 +10,5 @@ def options(parser):
 
 def run(options) -> int:
     from ..measure.bench import bench
+
     return bench()

@@ -5,16 +5,21 @@ EXAMPLES = ("", "--update")
 
 
 def options(parser):
-    parser.add_argument("--update", action="store_true",
-                        help="keep the figures of now, and write them into the pages that quote them "
-                             "(four times as long)")
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="keep the figures of now, and write them into the pages that quote them "
+        "(four times as long)",
+    )
 
 
 def run(options) -> int:
     from ..compare import kept
+
     if not options.update:
         return kept.check()
     from ..report import statements
+
     kept.update()
     statements.write()
     return 0

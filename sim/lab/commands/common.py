@@ -10,10 +10,29 @@ from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, XDP, Choice
 from ..measure.traffic import Traffic
 from ..run.store import Where
 from ..run.system import (
-    COMMON, HARTS, IDEAL, IPI, MEMORIES, NOMINAL_MHZ, QUEUES, SPREADS, THREADED, System,
+    COMMON,
+    HARTS,
+    IDEAL,
+    IPI,
+    MEMORIES,
+    NOMINAL_MHZ,
+    QUEUES,
+    SPREADS,
+    THREADED,
+    System,
 )
 from ..run.variants import (
-    BEYOND, FAST, FLOWS, KNOWN, LITEETH, MODERATO, NICS, OFFLOAD, PROGRAMS, RX_INTERRUPT, VARIANTS,
+    BEYOND,
+    FAST,
+    FLOWS,
+    KNOWN,
+    LITEETH,
+    MODERATO,
+    NICS,
+    OFFLOAD,
+    PROGRAMS,
+    RX_INTERRUPT,
+    VARIANTS,
 )
 from ..show import outputs
 from ..show.errors import UsageError
@@ -22,9 +41,14 @@ from . import arguments, files
 NAMES = ", ".join((*VARIANTS, *BEYOND))
 
 
-def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = True,
-                offload: bool = True, fast: bool = False,
-                without: str = "needed but with --nic liteeth"):
+def add_machine(
+    parser: ArgumentParser,
+    several: bool = False,
+    kernel: bool = True,
+    offload: bool = True,
+    fast: bool = False,
+    without: str = "needed but with --nic liteeth",
+):
     """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen.
 
     offload: whether the NIC may be the one with all options; reports know variants only.
@@ -34,67 +58,121 @@ def add_machine(parser: ArgumentParser, several: bool = False, kernel: bool = Tr
     if several:
         also = f"; past the stack, with --kernel {XDP} for all of them: {', '.join(FAST)}"
         known = arguments.fast_list if fast else arguments.variant_list
-        parser.add_argument("--variant", type=known, metavar="V[,V...]",
-                            help=f"all (default: {', '.join(VARIANTS)}), or some of these and "
-                                 + ", ".join(BEYOND) + also * fast)
+        parser.add_argument(
+            "--variant",
+            type=known,
+            metavar="V[,V...]",
+            help=f"all (default: {', '.join(VARIANTS)}), or some of these and "
+            + ", ".join(BEYOND)
+            + also * fast,
+        )
     else:
-        parser.add_argument("--variant", type=arguments.variant, metavar="V",
-                            help=f"{NAMES} ({without})")
-    parser.add_argument("--nic", choices=[nic for nic in NICS if offload or nic != OFFLOAD],
-                        default="moderato",
-                        help="offload: Moderato with all its options; " * offload +
-                             "flows: Moderato, and a table of flows that the MACs forward; "
-                             "liteeth: with LiteEth's MAC and the kernel's own driver, for "
-                             "comparison; it has no variants (default: moderato)")
+        parser.add_argument(
+            "--variant", type=arguments.variant, metavar="V", help=f"{NAMES} ({without})"
+        )
+    parser.add_argument(
+        "--nic",
+        choices=[nic for nic in NICS if offload or nic != OFFLOAD],
+        default="moderato",
+        help="offload: Moderato with all its options; "
+        * offload
+        + "flows: Moderato, and a table of flows that the MACs forward; "
+        "liteeth: with LiteEth's MAC and the kernel's own driver, for "
+        "comparison; it has no variants (default: moderato)",
+    )
     if kernel:
-        parser.add_argument("--kernel", choices=list(KERNELS), default=NORMAL.name,
-                            metavar="K",
-                            help="debug: with the kernel's own checks, many times slower; "
-                                 "netfilter, conntrack: that can track connections, that does; "
-                                 "ptp: with clocks of NICs; router: xdp, with translated "
-                                 "addresses, VLAN interfaces and bridges; "
-                                 "stock: Debian's, without our patch; "
-                                 "traced: with the kernel's tracing, which tcp and receiver "
-                                 "switch on; vlan: with VLAN interfaces; xdp: with BPF "
-                                 "and the flow table "
-                                 "(default: normal)")
-        parser.add_argument("--hz", type=int, choices=TICKS, default=NORMAL.hz,
-                            help=f"rate of the kernel's tick (default: {NORMAL.hz})")
+        parser.add_argument(
+            "--kernel",
+            choices=list(KERNELS),
+            default=NORMAL.name,
+            metavar="K",
+            help="debug: with the kernel's own checks, many times slower; "
+            "netfilter, conntrack: that can track connections, that does; "
+            "ptp: with clocks of NICs; router: xdp, with translated "
+            "addresses, VLAN interfaces and bridges; "
+            "stock: Debian's, without our patch; "
+            "traced: with the kernel's tracing, which tcp and receiver "
+            "switch on; vlan: with VLAN interfaces; xdp: with BPF "
+            "and the flow table "
+            "(default: normal)",
+        )
+        parser.add_argument(
+            "--hz",
+            type=int,
+            choices=TICKS,
+            default=NORMAL.hz,
+            help=f"rate of the kernel's tick (default: {NORMAL.hz})",
+        )
     else:
         parser.set_defaults(kernel=NORMAL.name, hz=NORMAL.hz)
-    parser.add_argument("--harts", type=int, choices=HARTS, default=1,
-                        help="of the CPU, with a kernel for so many (default: 1)")
-    parser.add_argument("--spread", choices=list(SPREADS), help="of two harts: " + "; ".join(
-                        f"{name}: {what}" for name, what in SPREADS.items())
-                        + f" (default: {COMMON})")
+    parser.add_argument(
+        "--harts",
+        type=int,
+        choices=HARTS,
+        default=1,
+        help="of the CPU, with a kernel for so many (default: 1)",
+    )
+    parser.add_argument(
+        "--spread",
+        choices=list(SPREADS),
+        help="of two harts: "
+        + "; ".join(f"{name}: {what}" for name, what in SPREADS.items())
+        + f" (default: {COMMON})",
+    )
 
-
-    parser.add_argument("--memory", choices=list(MEMORIES), default=IDEAL, help="; ".join(
-                        f"{name}: {what}" for name, what in MEMORIES.items())
-                        + f" (default: {IDEAL})")
-    parser.add_argument("--clock", type=arguments.clock, default=NOMINAL_MHZ, metavar="MHZ",
-                        help=f"of the SoC (default: {NOMINAL_MHZ})")
+    parser.add_argument(
+        "--memory",
+        choices=list(MEMORIES),
+        default=IDEAL,
+        help="; ".join(f"{name}: {what}" for name, what in MEMORIES.items()) + f" (default: {IDEAL})",
+    )
+    parser.add_argument(
+        "--clock",
+        type=arguments.clock,
+        default=NOMINAL_MHZ,
+        metavar="MHZ",
+        help=f"of the SoC (default: {NOMINAL_MHZ})",
+    )
 
 
 def add_frame_size(parser: ArgumentParser):
-    parser.add_argument("--frame-size", type=arguments.frame_size, default=64, metavar="N",
-                        help="octets, destination address to FCS (default: 64)")
+    parser.add_argument(
+        "--frame-size",
+        type=arguments.frame_size,
+        default=64,
+        metavar="N",
+        help="octets, destination address to FCS (default: 64)",
+    )
 
 
 def add_frame_sizes(parser: ArgumentParser, *sizes: int):
-    parser.add_argument("--frame-size", type=arguments.frame_sizes, default=list(sizes),
-                        metavar="N[,N...]", help="octets, destination address to FCS "
-                        f"(default: {','.join(map(str, sizes))})")
+    parser.add_argument(
+        "--frame-size",
+        type=arguments.frame_sizes,
+        default=list(sizes),
+        metavar="N[,N...]",
+        help=f"octets, destination address to FCS (default: {','.join(map(str, sizes))})",
+    )
 
 
 def add_load(parser: ArgumentParser):
-    parser.add_argument("--load", type=arguments.load, default=100, metavar="PERCENT",
-                        help="of the line rate, offered to each port at once (default: 100)")
+    parser.add_argument(
+        "--load",
+        type=arguments.load,
+        default=100,
+        metavar="PERCENT",
+        help="of the line rate, offered to each port at once (default: 100)",
+    )
 
 
 def add_loads(parser: ArgumentParser):
-    parser.add_argument("--load", type=arguments.loads, default=[100], metavar="PERCENT[,...]",
-                        help="of the line rate, offered to each port at once (default: 100)")
+    parser.add_argument(
+        "--load",
+        type=arguments.loads,
+        default=[100],
+        metavar="PERCENT[,...]",
+        help="of the line rate, offered to each port at once (default: 100)",
+    )
 
 
 def add_yes(parser: ArgumentParser):
@@ -102,41 +180,72 @@ def add_yes(parser: ArgumentParser):
 
 
 def add_udp_echo(parser: ArgumentParser):
-    parser.add_argument("--udp-echo", action="store_true",
-                        help="the tester returns UDP datagrams to port 7, as it always does pings")
+    parser.add_argument(
+        "--udp-echo",
+        action="store_true",
+        help="the tester returns UDP datagrams to port 7, as it always does pings",
+    )
 
 
 def add_link(parser: ArgumentParser):
-    parser.add_argument("--link", type=arguments.link, default=100, metavar="MBPS",
-                        help="line rate: 10, 100 (default) or 1000 Mb/s")
+    parser.add_argument(
+        "--link",
+        type=arguments.link,
+        default=100,
+        metavar="MBPS",
+        help="line rate: 10, 100 (default) or 1000 Mb/s",
+    )
 
 
 def add_traffic(parser: ArgumentParser):
-    parser.add_argument("--flows", type=arguments.flows, default=1, metavar="N",
-                        help="of UDP into each port, which take turns (default: 1)")
-    parser.add_argument("--one-way", action="store_true",
-                        help="frames enter at port 0 only, and leave at port 1")
+    parser.add_argument(
+        "--flows",
+        type=arguments.flows,
+        default=1,
+        metavar="N",
+        help="of UDP into each port, which take turns (default: 1)",
+    )
+    parser.add_argument(
+        "--one-way", action="store_true", help="frames enter at port 0 only, and leave at port 1"
+    )
 
 
 def add_ethtool(parser: ArgumentParser):
-    parser.add_argument("--ethtool", type=arguments.ethtool, action="append", default=[],
-                        metavar="'ARGS'", help="a setting of your own, run in the guest for both "
-                        "ports after the variant was chosen: ethtool's words without the "
-                        "interface, such as '-C rx-usecs 50'; can be given several times")
+    parser.add_argument(
+        "--ethtool",
+        type=arguments.ethtool,
+        action="append",
+        default=[],
+        metavar="'ARGS'",
+        help="a setting of your own, run in the guest for both "
+        "ports after the variant was chosen: ethtool's words without the "
+        "interface, such as '-C rx-usecs 50'; can be given several times",
+    )
 
 
 def add_json(parser: ArgumentParser):
-    parser.add_argument("--json", type=files.output_file, metavar="FILE",
-                        help="also write every figure here; - is standard output")
+    parser.add_argument(
+        "--json",
+        type=files.output_file,
+        metavar="FILE",
+        help="also write every figure here; - is standard output",
+    )
 
 
 def add_farm(parser: ArgumentParser):
     """Where trials run that are kept, and where."""
-    parser.add_argument("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
-                        help="of a dask scheduler whose workers run the trials (default: this "
-                             "machine's cores)")
-    parser.add_argument("--results", type=files.kept_file, metavar="FILE",
-                        help="keep the trials here instead of in the build cache")
+    parser.add_argument(
+        "--scheduler",
+        type=arguments.scheduler,
+        metavar="ADDRESS",
+        help="of a dask scheduler whose workers run the trials (default: this machine's cores)",
+    )
+    parser.add_argument(
+        "--results",
+        type=files.kept_file,
+        metavar="FILE",
+        help="keep the trials here instead of in the build cache",
+    )
 
 
 Named = tuple[str, Path | None]  # an option, and the file or folder that it names
@@ -152,8 +261,7 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
             continue  # /dev/null takes from several
         for other, earlier in known if each in results else []:
             if same(path, earlier):
-                raise UsageError(f"{name} and {other} are the same file or folder, {path}; name "
-                                 "another")
+                raise UsageError(f"{name} and {other} are the same file or folder, {path}; name another")
         known.append((name, path))
 
 
@@ -163,8 +271,11 @@ def same(one: Path, other: Path) -> bool:
     if any(number is not None for number in numbers):
         return numbers[0] == numbers[1]
     places = [outputs.final(path) for path in (one, other)]
-    return places[0] == places[1] or all(place.exists() for place in places) \
+    return (
+        places[0] == places[1]
+        or all(place.exists() for place in places)
         and places[0].samefile(places[1])
+    )
 
 
 def nic(options) -> str:
@@ -172,8 +283,10 @@ def nic(options) -> str:
     if "offload" not in (options.variant or []):
         return options.nic
     if options.nic not in (MODERATO, FLOWS):
-        raise UsageError(f"--variant offload needs --nic {FLOWS}, which it takes by itself; leave "
-                         f"--nic {options.nic} out")
+        raise UsageError(
+            f"--variant offload needs --nic {FLOWS}, which it takes by itself; leave "
+            f"--nic {options.nic} out"
+        )
     return FLOWS
 
 
@@ -183,21 +296,30 @@ def kernel(options) -> str:
     if not chosen:
         return options.kernel
     if options.kernel != NORMAL.name and not Choice(options.kernel).xdp:
-        raise UsageError(f"--variant {chosen[0]} needs --kernel {XDP}, which it takes by itself; leave "
-                         f"--kernel {options.kernel} out")
+        raise UsageError(
+            f"--variant {chosen[0]} needs --kernel {XDP}, which it takes by itself; leave "
+            f"--kernel {options.kernel} out"
+        )
     programs = [name for name in chosen if name in PROGRAMS]
     if programs and options.spread == IPI:
-        raise UsageError(f"--spread {IPI} has two polls for a ring, --variant {programs[0]} needs one; "
-                         "choose another")
+        raise UsageError(
+            f"--spread {IPI} has two polls for a ring, --variant {programs[0]} needs one; choose another"
+        )
     return XDP if options.kernel == NORMAL.name else options.kernel
 
 
 def system(options) -> System:
     if options.harts == 1 and options.spread:
         raise UsageError("--spread is about several harts; add --harts 2, or leave it out")
-    return System(nic(options), Choice(kernel(options), options.hz), options.harts,
-                  options.spread or COMMON, tuple(getattr(options, "ethtool", ())),
-                  options.memory, options.clock)
+    return System(
+        nic(options),
+        Choice(kernel(options), options.hz),
+        options.harts,
+        options.spread or COMMON,
+        tuple(getattr(options, "ethtool", ())),
+        options.memory,
+        options.clock,
+    )
 
 
 def require_system(options):
@@ -219,8 +341,10 @@ def where(options) -> Where:
 def variants(options) -> list[str]:
     """The chosen variants; without a choice all that the NIC has."""
     if options.variant and options.nic == LITEETH:
-        raise UsageError("--variant is a strategy of Moderato's driver, LiteEth's has only one; "
-                         "leave --variant or --nic out")
+        raise UsageError(
+            "--variant is a strategy of Moderato's driver, LiteEth's has only one; "
+            "leave --variant or --nic out"
+        )
     chosen = [options.variant] if isinstance(options.variant, str) else options.variant
     chosen = chosen or NICS[options.nic]
     if options.spread == QUEUES and options.nic != OFFLOAD:
@@ -236,8 +360,10 @@ def require_polled(names: Sequence[str], spread: str):
         raise UsageError(f"--spread {spread} is a way of Moderato's driver; LiteEth's has none")
     without = [name for name in names if name in KNOWN and KNOWN[name].rx == RX_INTERRUPT]
     if without:
-        raise UsageError(f"--spread {spread} is about polls, and {', '.join(without)} receive in "
-                         "interrupts; choose a --variant with NAPI")
+        raise UsageError(
+            f"--spread {spread} is about polls, and {', '.join(without)} receive in "
+            "interrupts; choose a --variant with NAPI"
+        )
 
 
 def variant(options) -> str:

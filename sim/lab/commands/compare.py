@@ -5,29 +5,43 @@ from pathlib import Path
 
 from . import arguments, common
 
-EXAMPLES = ("before.json after.json",
-            "HEAD .",
-            "HEAD~1 HEAD --run 'forward --variant napi,napi-tx-off --frame-size 64'",
-            "HEAD . --run 'tcp --direction in --variant napi-full --profile'")
+EXAMPLES = (
+    "before.json after.json",
+    "HEAD .",
+    "HEAD~1 HEAD --run 'forward --variant napi,napi-tx-off --frame-size 64'",
+    "HEAD . --run 'tcp --direction in --variant napi-full --profile'",
+)
 
 
 def options(parser):
     for name in "AB":
-        parser.add_argument(name, help="a file that --json of a command wrote; a commit; or . for "
-                                       "this clone's files as they are")
-    parser.add_argument("--run", dest="words", type=arguments.compared, metavar="'COMMAND'",
-                        help=f"what two commits run: {', '.join(arguments.COMPARED)}, with options "
-                             "(default: profile --variant napi-tx-off)")
+        parser.add_argument(
+            name,
+            help="a file that --json of a command wrote; a commit; or . for "
+            "this clone's files as they are",
+        )
+    parser.add_argument(
+        "--run",
+        dest="words",
+        type=arguments.compared,
+        metavar="'COMMAND'",
+        help=f"what two commits run: {', '.join(arguments.COMPARED)}, with options "
+        "(default: profile --variant napi-tx-off)",
+    )
     common.add_json(parser)
 
 
 def check(options):
     # Resolved, because /dev/stdin is no descriptor of what runs here, but the file behind it.
-    files = [(side, Path(word).resolve()) for side, word in (("A", options.A), ("B", options.B))
-             if Path(word).is_file()]
+    files = [
+        (side, Path(word).resolve())
+        for side, word in (("A", options.A), ("B", options.B))
+        if Path(word).is_file()
+    ]
     common.require_distinct(files, [("--json", options.json)])
 
 
 def run(options) -> int:
     from ..compare.sides import compare
+
     return compare([options.A, options.B], options.words, options.json)

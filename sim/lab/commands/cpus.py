@@ -10,4 +10,5 @@ def options(parser):
 
 def run(options) -> int:
     from ..measure.cpus import cpus
+
     return cpus()

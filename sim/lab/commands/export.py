@@ -7,14 +7,16 @@ EXAMPLES = ("", "--check")
 
 
 def options(parser):
-    parser.add_argument("--check", action="store_true",
-                        help="change nothing, and fail if a file is not as it has to be")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, and fail if a file is not as it has to be"
+    )
 
 
 def run(options) -> int:
     from moderato.gateware import export
 
     from ..report import statements
+
     if not options.check:
         export.write()
         statements.write()

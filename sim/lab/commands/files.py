@@ -73,13 +73,13 @@ def output_file(word: str) -> Path:
     folder = target.parent
     if not folder.is_dir():
         raise argparse.ArgumentTypeError(
-            f"the folder {folder} does not exist; make it, or name another file")
+            f"the folder {folder} does not exist; make it, or name another file"
+        )
     if target.exists() and not target.is_file():
         if not os.access(target, os.W_OK):
             raise argparse.ArgumentTypeError(f"{word} can't be written to; name another file")
     elif not _writable(folder):
-        raise argparse.ArgumentTypeError(
-            f"the folder {folder} can't be written to; name another file")
+        raise argparse.ArgumentTypeError(f"the folder {folder} can't be written to; name another file")
     return path
 
 
@@ -87,8 +87,10 @@ def streamed_file(word: str) -> Path:
     """An output file that another program writes while it runs: also a named pipe."""
     path = output_file(word)
     if outputs.final(path) is None:
-        raise argparse.ArgumentTypeError(f"{word} is of this command only, and the simulator writes "
-                                         "there; name a file, or a named pipe")
+        raise argparse.ArgumentTypeError(
+            f"{word} is of this command only, and the simulator writes "
+            "there; name a file, or a named pipe"
+        )
     return path
 
 
@@ -96,8 +98,9 @@ def kept_file(word: str) -> Path:
     """An output file that is read again."""
     path = output_file(word)
     if outputs.final(path) is None or path.exists() and not path.is_file():
-        raise argparse.ArgumentTypeError(f"{word} keeps nothing, and trials are kept to be read "
-                                         "again; name a regular file")
+        raise argparse.ArgumentTypeError(
+            f"{word} keeps nothing, and trials are kept to be read again; name a regular file"
+        )
     return path
 
 
@@ -110,8 +113,7 @@ def output_folder(word: str) -> Path:
         raise argparse.ArgumentTypeError(f"{word} is a file; name a folder")
     place = path if path.exists() else path.parent
     if not place.is_dir():
-        raise argparse.ArgumentTypeError(
-            f"the folder {place} does not exist; make it, or name another")
+        raise argparse.ArgumentTypeError(f"the folder {place} does not exist; make it, or name another")
     if not _writable(place):
         raise argparse.ArgumentTypeError(f"the folder {place} can't be written to; name another")
     return path

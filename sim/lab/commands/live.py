@@ -10,14 +10,16 @@ from ..show import outputs
 from ..show.errors import UsageError
 from . import arguments, common, files
 
-EXAMPLES = ("--record session",
-            "-c 'ping -c 3 198.18.0.1'",
-            "--variant napi -c 'curl -s http://198.18.0.1/cgi-bin/counters' --capture page.pcapng",
-            "--replay session",
-            "--boxes 2 -c 'ping -c 3 198.19.0.2' --record session",
-            "--boxes 2 --scheduler HOST:8786 -c 'ping -c 3 198.19.0.2' --record session",
-            "--boxes 2 --type0 'wget -O /dev/null http://198.18.1.2/' -c 'sleep 60'",
-            "--replay session --from 95000000 --until 97000000 --folded stacks")
+EXAMPLES = (
+    "--record session",
+    "-c 'ping -c 3 198.18.0.1'",
+    "--variant napi -c 'curl -s http://198.18.0.1/cgi-bin/counters' --capture page.pcapng",
+    "--replay session",
+    "--boxes 2 -c 'ping -c 3 198.19.0.2' --record session",
+    "--boxes 2 --scheduler HOST:8786 -c 'ping -c 3 198.19.0.2' --record session",
+    "--boxes 2 --type0 'wget -O /dev/null http://198.18.1.2/' -c 'sleep 60'",
+    "--replay session --from 95000000 --until 97000000 --folded stacks",
+)
 
 MACHINE = ("nic", "kernel", "hz", "harts", "spread", "memory", "clock")  # that a recording has, too
 
@@ -25,44 +27,101 @@ MACHINE = ("nic", "kernel", "hz", "harts", "spread", "memory", "clock")  # that 
 def options(parser):
     common.add_machine(parser, without="default: what the driver does by itself")
     add = parser.add_argument
-    add("-c", dest="command", metavar="COMMAND",
+    add(
+        "-c",
+        dest="command",
+        metavar="COMMAND",
         help="run this on the host beyond port 0, and end with its status; `$HOST1 COMMAND` in it "
-             "runs on the one beyond port 1 (default: the guest's console)")
-    add("--boxes", type=arguments.boxes, default=1, metavar="N",
+        "runs on the one beyond port 1 (default: the guest's console)",
+    )
+    add(
+        "--boxes",
+        type=arguments.boxes,
+        default=1,
+        metavar="N",
         help="2: port 1 of this one is wired to port 0 of another one, in simulated time, and the "
-             "second host is beyond that (default: 1)")
-    add("--delay", type=arguments.delay, metavar="NS",
-        help=f"of the wire between two boxes, 0 to {arguments.MAX_DELAY} (default: 1000)")
-    add("--scheduler", type=arguments.scheduler, metavar="ADDRESS",
-        help="of a dask scheduler, two of whose workers run the two boxes; with -c")
+        "second host is beyond that (default: 1)",
+    )
+    add(
+        "--delay",
+        type=arguments.delay,
+        metavar="NS",
+        help=f"of the wire between two boxes, 0 to {arguments.MAX_DELAY} (default: 1000)",
+    )
+    add(
+        "--scheduler",
+        type=arguments.scheduler,
+        metavar="ADDRESS",
+        help="of a dask scheduler, two of whose workers run the two boxes; with -c",
+    )
     for number in range(2):
-        add(f"--type{number}", dest=f"type{number}", type=files.text, metavar="COMMAND",
-            help=f"type this at the console of box {number} as the session begins")
-    add("--record", type=files.streamed_file, metavar="FILE",
-        help="write every input here, with its cycle")
-    add("--replay", type=files.input_file, metavar="FILE",
-        help="play a recording in place of hosts; it says which variant and machine")
-    add("--capture", type=files.streamed_file, metavar="FILE",
-        help="write what passed both ports here, as pcapng in simulated time")
-    add("--watch", action="store_true",
-        help="show what happens on a page, for a browser on this machine; a replay waits for it")
+        add(
+            f"--type{number}",
+            dest=f"type{number}",
+            type=files.text,
+            metavar="COMMAND",
+            help=f"type this at the console of box {number} as the session begins",
+        )
+    add(
+        "--record",
+        type=files.streamed_file,
+        metavar="FILE",
+        help="write every input here, with its cycle",
+    )
+    add(
+        "--replay",
+        type=files.input_file,
+        metavar="FILE",
+        help="play a recording in place of hosts; it says which variant and machine",
+    )
+    add(
+        "--capture",
+        type=files.streamed_file,
+        metavar="FILE",
+        help="write what passed both ports here, as pcapng in simulated time",
+    )
+    add(
+        "--watch",
+        action="store_true",
+        help="show what happens on a page, for a browser on this machine; a replay waits for it",
+    )
     add("--until", type=arguments.cycle, metavar="CYCLE", help="end there, if not before")
-    add("--pace", type=arguments.pace, metavar="RATIO",
-        help="simulated seconds in a second, at most (default: 1)")
-    add("--folded", type=files.output_file, metavar="FILE",
+    add(
+        "--pace",
+        type=arguments.pace,
+        metavar="RATIO",
+        help="simulated seconds in a second, at most (default: 1)",
+    )
+    add(
+        "--folded",
+        type=files.output_file,
+        metavar="FILE",
         help="of a replay: write each stack of the guest's functions with its cycles here, as "
-             "flamegraph.pl reads them")
-    add("--from", dest="begin", type=arguments.cycle, metavar="CYCLE",
-        help="of --folded: leave out what was before")
+        "flamegraph.pl reads them",
+    )
+    add(
+        "--from",
+        dest="begin",
+        type=arguments.cycle,
+        metavar="CYCLE",
+        help="of --folded: leave out what was before",
+    )
     common.add_json(parser)
 
 
 def check(options):
     beside = second_recording(options)
     second = second_files(options) if options.boxes > 1 or beside else []
-    common.require_distinct([("--replay", options.replay), ("--replay of box 1", beside)],
-                            [("--record", options.record), ("--capture", options.capture),
-                             ("--json", options.json), ("--folded", options.folded), *second])
+    common.require_distinct(
+        [("--replay", options.replay), ("--replay of box 1", beside)],
+        [
+            ("--record", options.record),
+            ("--capture", options.capture),
+            ("--json", options.json),
+            ("--folded", options.folded),
+            *second,
+        ],
+    )
     for name, path in second:
         try:
             files.streamed_file(str(path))
@@ -82,25 +141,41 @@ def second_recording(options) -> Path | None:
 
 def second_files(options) -> list[common.Named]:
     """What is written of the second one of two boxes."""
-    return [(f"--{name} of box 1", outputs.numbered(path, 1))
-            for name in ("record", "capture", "folded")
-            if (path := getattr(options, name)) and outputs.descriptor(path) is None]
+    return [
+        (f"--{name} of box 1", outputs.numbered(path, 1))
+        for name in ("record", "capture", "folded")
+        if (path := getattr(options, name)) and outputs.descriptor(path) is None
+    ]
 
 
 def run(options) -> int:
     from ..live import live
     from ..live.boxes import DELAY_NS
-    request = live.Request(options.variant, options.command, common.system(options), options.record,
-                           options.capture, options.json, options.until, options.pace or 1.0,
-                           options.begin, options.folded, options.watch, options.boxes,
-                           DELAY_NS if options.delay is None else options.delay,
-                           (options.type0, options.type1), options.scheduler)
+
+    request = live.Request(
+        options.variant,
+        options.command,
+        common.system(options),
+        options.record,
+        options.capture,
+        options.json,
+        options.until,
+        options.pace or 1.0,
+        options.begin,
+        options.folded,
+        options.watch,
+        options.boxes,
+        DELAY_NS if options.delay is None else options.delay,
+        (options.type0, options.type1),
+        options.scheduler,
+    )
     return live.replay(options.replay, request) if options.replay else live.live(request)
 
 
 def require_together(options):
     """Refuse options of a session with those of a replay."""
     from ..cli import parser  # which imports the commands
+
     if options.begin is not None and not options.folded:
         raise UsageError("--from is of --folded; add that, or leave it out")
     if options.folded and not options.replay:
@@ -109,15 +184,21 @@ def require_together(options):
         for name in ("command", "record", "pace", "variant", "delay", "type0", "type1"):
             if getattr(options, name) is not None:
                 said = "-c" if name == "command" else f"--{name}"
-                raise UsageError(f"{said} is of a session, and --replay has one that was recorded; "
-                                 "leave one of them out")
+                raise UsageError(
+                    f"{said} is of a session, and --replay has one that was recorded; "
+                    "leave one of them out"
+                )
         for name in MACHINE:
             if getattr(options, name) != parser("live").get_default(name):
-                raise UsageError(f"--{name} is of a session, and the recording that --replay plays says "
-                                 "what ran in it; leave one of them out")
+                raise UsageError(
+                    f"--{name} is of a session, and the recording that --replay plays says "
+                    "what ran in it; leave one of them out"
+                )
     elif options.json and options.command is None:
-        raise UsageError("--json is of a session with -c, or of a --replay; --record one at the "
-                         "console, and replay it")
+        raise UsageError(
+            "--json is of a session with -c, or of a --replay; --record one at the "
+            "console, and replay it"
+        )
 
 
 def require_far(options):
@@ -129,28 +210,35 @@ def require_far(options):
     if options.boxes == 1:
         raise UsageError("--scheduler is of two boxes; add --boxes 2")
     if options.command is None:
-        raise UsageError("--scheduler has no consoles here; give a command with -c, and type with "
-                         "--type0 and --type1")
+        raise UsageError(
+            "--scheduler has no consoles here; give a command with -c, and type with --type0 and --type1"
+        )
     if options.watch:
-        raise UsageError("--watch is of a box on this machine; leave it or --scheduler out, or record, "
-                         "and watch the replay")
+        raise UsageError(
+            "--watch is of a box on this machine; leave it or --scheduler out, or record, "
+            "and watch the replay"
+        )
 
 
 def require_of_two(options):
     """Refuse options of two boxes for one, or for a recording, which says how many there were."""
     if options.boxes == 1 or options.replay:
         if options.boxes > 1:
-            raise UsageError("--boxes is of a session, and --replay has one that was recorded; leave "
-                             "one of them out")
+            raise UsageError(
+                "--boxes is of a session, and --replay has one that was recorded; leave one of them out"
+            )
         for name in ("delay", "type1"):
             if getattr(options, name) is not None:
                 raise UsageError(f"--{name} is of two boxes; add --boxes 2")
         return
     if options.nic == LITEETH:
-        raise UsageError("--boxes 2 needs ports whose MAC addresses can be set, and the kernel's "
-                         "driver for LiteEth can't; leave --nic or --boxes out")
+        raise UsageError(
+            "--boxes 2 needs ports whose MAC addresses can be set, and the kernel's "
+            "driver for LiteEth can't; leave --nic or --boxes out"
+        )
     if options.watch:
-        raise UsageError("--watch shows one box; leave it or --boxes out; --capture has what passes "
-                         "both")
+        raise UsageError(
+            "--watch shows one box; leave it or --boxes out; --capture has what passes both"
+        )
     if options.command is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the consoles of two boxes need a terminal; give a command with -c")

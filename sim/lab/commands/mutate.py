@@ -14,19 +14,31 @@ EXAMPLES = ("--jobs 2", "--only tx_ring", "--known")
 def options(parser):
     add = parser.add_argument
     add("--jobs", type=jobs, default=1, metavar="N", help="mutants at once (default: 1)")
-    add("--only", type=pattern, default="", metavar="PATTERN",
+    add(
+        "--only",
+        type=pattern,
+        default="",
+        metavar="PATTERN",
         help="mutants in whose 'file: name' this regular expression is found (default: all, an "
-             "hour on two cores)")
-    add("--page", action="store_true", help="write docs/mutation.md at the end; with --known, if all "
-                                            "verdicts are there")
-    add("--known", action="store_true", help="run nothing: show what was found out before; ends with "
-                                               "1 if that is not all")
+        "hour on two cores)",
+    )
+    add(
+        "--page",
+        action="store_true",
+        help="write docs/mutation.md at the end; with --known, if all verdicts are there",
+    )
+    add(
+        "--known",
+        action="store_true",
+        help="run nothing: show what was found out before; ends with 1 if that is not all",
+    )
 
 
 def run(options) -> int:
     importable()
     from mutate import campaign
     from mutate.command import Unknown, chosen, mutate
+
     mutants = chosen(options.only)
     if not mutants:
         raise UsageError(f"no mutant fits {options.only!r}")

@@ -35,7 +35,7 @@ KEPT = "*.json"  # of these, in docs; timelines are in the run's report only
 @dataclass(frozen=True)
 class Step:
     minutes: float  # on two idle cores
-    command: str    # {trials}: the file of records; {profiles}, {forward}: folders for all else
+    command: str  # {trials}: the file of records; {profiles}, {forward}: folders for all else
 
 
 RFC2544 = "rfc2544 --results {trials}"
@@ -50,40 +50,40 @@ FORWARD_STUDY = (
 )
 RFC2544_STUDY = (
     # Where each frame has its interrupt, the phase between the ports moves a throughput by 12 %.
-    Step(28,  f"{RFC2544} --variant original,tx-128,tx-off --phases 3"),
-    Step(8,   f"{RFC2544} --variant napi,napi-tx-128,napi-tx-off"),
+    Step(28, f"{RFC2544} --variant original,tx-128,tx-off --phases 3"),
+    Step(8, f"{RFC2544} --variant napi,napi-tx-128,napi-tx-off"),
     # It copies: a line over the size, for which four sizes will do.
-    Step(11,  f"{LITEETH} --frame-size 64,256,512,1518"),
+    Step(11, f"{LITEETH} --frame-size 64,256,512,1518"),
     Step(0.7, f"{RFC2544} --test loss --frame-size 512 --load 100"),
-    Step(6,   f"{RFC2544} --test loss --frame-size 64 --load 100,30,12,6,4,3,2,1"),
-    Step(4,   f"{RFC2544} --test loss --frame-size 256 --load 100,30,15,8,4"),
+    Step(6, f"{RFC2544} --test loss --frame-size 64 --load 100,30,12,6,4,3,2,1"),
+    Step(4, f"{RFC2544} --test loss --frame-size 256 --load 100,30,15,8,4"),
     Step(0.3, f"{LITEETH} --test loss --frame-size 512 --load 100"),
     Step(1.5, f"{LITEETH} --test loss --frame-size 64 --load 100,12,6,4,3,2,1"),
-    Step(1,   f"{LITEETH} --test loss --frame-size 256 --load 100,15,8,4"),
-    Step(9,   f"{RFC2544} --test burst,recovery,reset --frame-size 64"),
-    Step(4,   f"{LITEETH} --test burst,recovery,reset --frame-size 64"),
+    Step(1, f"{LITEETH} --test loss --frame-size 256 --load 100,15,8,4"),
+    Step(9, f"{RFC2544} --test burst,recovery,reset --frame-size 64"),
+    Step(4, f"{LITEETH} --test burst,recovery,reset --frame-size 64"),
     # Near the throughput of each.
-    Step(1,   "profile --variant original,tx-128,tx-off --load 2.6 "
-              "--json {profiles}/interrupt-per-frame.json"),
+    Step(
+        1,
+        "profile --variant original,tx-128,tx-off --load 2.6 --json {profiles}/interrupt-per-frame.json",
+    ),
     Step(0.5, "profile --variant napi --load 5.7 --json {profiles}/napi.json"),
-    Step(0.7, "profile --variant napi-tx-128,napi-tx-off --load 8 "
-              "--json {profiles}/napi-tx.json"),
+    Step(0.7, "profile --variant napi-tx-128,napi-tx-off --load 8 --json {profiles}/napi-tx.json"),
     Step(0.7, "profile --nic liteeth --load 2.6 --json {profiles}/liteeth-64.json"),
-    Step(0.7, "profile --nic liteeth --load 15 --frame-size 1518 "
-              "--json {profiles}/liteeth-1518.json"),
+    Step(0.7, "profile --nic liteeth --load 15 --frame-size 1518 --json {profiles}/liteeth-1518.json"),
     Step(0.3, "timeline --variant original --frames 8 --output {profiles}/original.pftrace"),
     Step(0.3, "timeline --variant napi-tx-off --frames 8 --output {profiles}/napi-tx-off.pftrace"),
 )
 TCP_STUDY = (
-    Step(18,  f"{TCP} --variant {ALL} --link 100,1000"),
-    Step(1,   f"{TCP} --variant napi-full --link 1000 --direction through --kernel netfilter"),
-    Step(1,   f"{TCP} --variant napi-full --link 1000 --direction through --kernel conntrack"),
+    Step(18, f"{TCP} --variant {ALL} --link 100,1000"),
+    Step(1, f"{TCP} --variant napi-full --link 1000 --direction through --kernel netfilter"),
+    Step(1, f"{TCP} --variant napi-full --link 1000 --direction through --kernel conntrack"),
     # It holds two frames: what comes after those is lost, and the sender waits for a timer.
-    Step(1,   f"{TCP} --nic liteeth --direction in --socket 4096 --bytes 1000000"),
-    Step(1,   f"{TCP} --nic liteeth --direction out --link 1000 --bytes 1000000"),  # 100: docs/tcp.md
-    Step(1,   f"{TCP} --nic liteeth --direction through --window 2896 --bytes 1000000"),
-    Step(8,   f"{RECEIVER} --variant original"),
-    Step(8,   f"{RECEIVER} --variant original --kernel traced"),
+    Step(1, f"{TCP} --nic liteeth --direction in --socket 4096 --bytes 1000000"),
+    Step(1, f"{TCP} --nic liteeth --direction out --link 1000 --bytes 1000000"),  # 100: docs/tcp.md
+    Step(1, f"{TCP} --nic liteeth --direction through --window 2896 --bytes 1000000"),
+    Step(8, f"{RECEIVER} --variant original"),
+    Step(8, f"{RECEIVER} --variant original --kernel traced"),
 )
 
 
@@ -117,11 +117,11 @@ def harts() -> Iterator[Step]:
 
 # Each takes less than an hour and a half, and has a file of records in docs/data, or a folder.
 STUDIES = {
-    "forward":    FORWARD_STUDY,
-    "rfc2544":    RFC2544_STUDY,
-    "tcp":        TCP_STUDY,
+    "forward": FORWARD_STUDY,
+    "rfc2544": RFC2544_STUDY,
+    "tcp": TCP_STUDY,
     "strategies": (Step(30, "strategies --results {trials}"),),
-    "harts":      tuple(harts()),
+    "harts": tuple(harts()),
 }
 
 
@@ -130,8 +130,10 @@ def results(studies: Mapping[str, Sequence[Step]] = STUDIES, docs: Path = ROOT /
     folder = run_folder(clean_commit())
     for name in FOLDERS:
         (folder / name).mkdir(parents=True, exist_ok=True)
-    print(f"moderato: all is kept in {folder} until the end; Ctrl-C, and the same command goes on",
-          file=sys.stderr)
+    print(
+        f"moderato: all is kept in {folder} until the end; Ctrl-C, and the same command goes on",
+        file=sys.stderr,
+    )
     done = Done(folder / "done")
     plan = [(study, step) for study, steps in studies.items() for step in steps]
     todo = [(study, step) for study, step in plan if step.command not in done]
@@ -140,8 +142,12 @@ def results(studies: Mapping[str, Sequence[Step]] = STUDIES, docs: Path = ROOT /
         # As slow as the steps so far were, once they say something.
         pace = (time.monotonic() - begun) / planned if planned > 120 else 1
         left = duration(60 * pace * sum(each.minutes for _, each in todo[number:]))
-        print(f"moderato: step {len(plan) - len(todo) + number + 1} of {len(plan)}, about {left} "
-              f"left: {step.command}", file=sys.stderr, flush=True)
+        print(
+            f"moderato: step {len(plan) - len(todo) + number + 1} of {len(plan)}, about {left} "
+            f"left: {step.command}",
+            file=sys.stderr,
+            flush=True,
+        )
         run(step, folder / records_of(study), folder)
         done.add(step.command)
         planned += 60 * step.minutes
@@ -155,16 +161,20 @@ def clean_commit() -> str:
     if changed is None:
         raise LabError("published figures name their commit; run this in a clone, with git")
     if changed:
-        raise LabError("published figures are of one commit, and these files differ from it: "
-                       f"{', '.join(changed[:5])}{' …' * (len(changed) > 5)}; commit them, or put "
-                       "them away with `git stash -u`")
+        raise LabError(
+            "published figures are of one commit, and these files differ from it: "
+            f"{', '.join(changed[:5])}{' …' * (len(changed) > 5)}; commit them, or put "
+            "them away with `git stash -u`"
+        )
     return project.version()
 
 
 def run_folder(commit: str) -> Path:
     """Where a run of these machines is kept; makes all that they are built from."""
-    machines = [machine(system=System(nic)).conditions["machine"]
-                for nic in (variants.MODERATO, variants.LITEETH)]
+    machines = [
+        machine(system=System(nic)).conditions["machine"]
+        for nic in (variants.MODERATO, variants.LITEETH)
+    ]
     return cache_root() / "published" / "-".join([commit, *machines])
 
 
@@ -190,19 +200,26 @@ def records_of(study: str) -> str:
 def run(step: Step, trials: Path, folder: Path):
     """Run a command of moderato; its tables go to log.txt."""
     from ..cli import parse
-    options = parse([
-        word.format(trials=trials, **{name: folder / name for name in FOLDERS})
-        for word in step.command.split()])
+
+    options = parse(
+        [
+            word.format(trials=trials, **{name: folder / name for name in FOLDERS})
+            for word in step.command.split()
+        ]
+    )
     options.yes = True  # who publishes has been told how long each step takes
     with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):
         print(f"$ moderato {step.command}\n")
         status = options.run(options)
     if status:
-        raise LabError(f"`moderato {step.command}` ended with status {status}: nothing is "
-                       f"published; what was made is in {folder}")
+        raise LabError(
+            f"`moderato {step.command}` ended with status {status}: nothing is "
+            f"published; what was made is in {folder}"
+        )
 
 
 # Publishing ---------------------------------------------------------------------------------------
+
 
 def publish(studies: Iterable[str], folder: Path, docs: Path):
     """Replace what `docs` has of them: data, tables, figures. Raises LabError if all of it together
@@ -211,8 +228,10 @@ def publish(studies: Iterable[str], folder: Path, docs: Path):
     made = {study: file for study in studies if (file := folder / records_of(study)).exists()}
     together = [made.get(study, data / f"{records_of(study)}.gz") for study in STUDIES]
     if notes := records.load([file for file in together if file.exists()]).notes:
-        raise LabError(f"the records in {folder} are no single run on one machine for each NIC, "
-                       f"nothing is published: {'; '.join(notes)}")
+        raise LabError(
+            f"the records in {folder} are no single run on one machine for each NIC, "
+            f"nothing is published: {'; '.join(notes)}"
+        )
     for study, trials in made.items():
         with outputs.replacing(data / f"{records_of(study)}.gz") as file:
             file.write_bytes(gzip.compress(trials.read_bytes(), mtime=0))
@@ -220,8 +239,13 @@ def publish(studies: Iterable[str], folder: Path, docs: Path):
         with outputs.replacing_folder(data / name, [KEPT]) as kept:
             for file in (folder / name).glob(KEPT):
                 shutil.copy(file, kept)
-    report(sorted(data.glob("*.jsonl.gz")), folder / "report.html", docs / "figures",
-           docs / "tables.md", (folder if PROFILES in made_folders(folder) else data) / PROFILES)
+    report(
+        sorted(data.glob("*.jsonl.gz")),
+        folder / "report.html",
+        docs / "figures",
+        docs / "tables.md",
+        (folder if PROFILES in made_folders(folder) else data) / PROFILES,
+    )
 
 
 def made_folders(folder: Path) -> list[str]:

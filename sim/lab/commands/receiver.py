@@ -3,17 +3,24 @@
 
 from . import arguments, common
 
-EXAMPLES = ("",
-            "--variant napi-full --user-buffer 64,4096,65536",
-            "--results mine.jsonl --json out.json")
+EXAMPLES = (
+    "",
+    "--variant napi-full --user-buffer 64,4096,65536",
+    "--results mine.jsonl --json out.json",
+)
 
 
 def options(parser):
     from ..receiver.buffers import BUFFERS
+
     common.add_machine(parser, without="default: original")
-    parser.add_argument("--user-buffer", type=arguments.octets_list, default=list(BUFFERS),
-                        metavar="N[,N...]", help="octets of each recv(MSG_WAITALL) (default: "
-                        f"{','.join(map(str, BUFFERS))})")
+    parser.add_argument(
+        "--user-buffer",
+        type=arguments.octets_list,
+        default=list(BUFFERS),
+        metavar="N[,N...]",
+        help=f"octets of each recv(MSG_WAITALL) (default: {','.join(map(str, BUFFERS))})",
+    )
     common.add_json(parser)
     common.add_farm(parser)
     common.add_yes(parser)
@@ -26,6 +33,15 @@ def check(options):
 
 def run(options) -> int:
     from ..receiver.study import Request, receiver
+
     chosen, *_ = common.variants(options)  # the first one is as the paper's driver
-    return receiver(Request(chosen, options.user_buffer, common.system(options), options.json,
-                            common.where(options), patient=options.yes))
+    return receiver(
+        Request(
+            chosen,
+            options.user_buffer,
+            common.system(options),
+            options.json,
+            common.where(options),
+            patient=options.yes,
+        )
+    )

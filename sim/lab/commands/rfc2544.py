@@ -7,24 +7,42 @@ from . import arguments, common
 
 LOADS = [100, 90, 80, 70, 60, 50, 40, 30, 20, 10]
 
-EXAMPLES = ("",
-            "--test loss --variant napi --frame-size 64 --load 100,50,10",
-            "--nic liteeth --frame-size 64,512 --results mine.jsonl")
+EXAMPLES = (
+    "",
+    "--test loss --variant napi --frame-size 64 --load 100,50,10",
+    "--nic liteeth --frame-size 64,512 --results mine.jsonl",
+)
 
 
 def options(parser):
     add = parser.add_argument
-    add("--test", type=arguments.rfc2544_tests, default=["throughput", "latency"],
-        metavar="T[,T...]", help="all, or some of " + ", ".join(arguments.RFC2544)
-        + " (default: throughput,latency)")
+    add(
+        "--test",
+        type=arguments.rfc2544_tests,
+        default=["throughput", "latency"],
+        metavar="T[,T...]",
+        help="all, or some of " + ", ".join(arguments.RFC2544) + " (default: throughput,latency)",
+    )
     common.add_machine(parser, several=True, kernel=False, offload=False, fast=True)
     common.add_frame_sizes(parser, 64, 128, 256, 512, 896, 1024, 1280, 1518)
-    add("--load", type=arguments.loads, metavar="PERCENT[,...]",
-        help="of the line rate, for `loss` (default: 100,90,...,10)")
-    add("--phases", type=arguments.phases, metavar="N",
-        help="repeat searches with so many phases between the two generators (default: 1)")
-    add("--resolution", type=arguments.resolution, metavar="PERCENT",
-        help="of the rate, to which a throughput is found (default: 1)")
+    add(
+        "--load",
+        type=arguments.loads,
+        metavar="PERCENT[,...]",
+        help="of the line rate, for `loss` (default: 100,90,...,10)",
+    )
+    add(
+        "--phases",
+        type=arguments.phases,
+        metavar="N",
+        help="repeat searches with so many phases between the two generators (default: 1)",
+    )
+    add(
+        "--resolution",
+        type=arguments.resolution,
+        metavar="PERCENT",
+        help="of the rate, to which a throughput is found (default: 1)",
+    )
     common.add_link(parser)
     common.add_traffic(parser)
     common.add_farm(parser)
@@ -38,16 +56,31 @@ def check(options):
 
 def run(options) -> int:
     from ..rfc2544.matrix import Request, rfc2544
+
     variants = common.variants(options)
     system, traffic = common.system_and_traffic(options)
-    return rfc2544(Request(options.test, variants, options.frame_size, options.load or LOADS,
-                           options.phases or 1, options.resolution or 1.0, options.link, system,
-                           traffic, common.where(options), patient=options.yes))
+    return rfc2544(
+        Request(
+            options.test,
+            variants,
+            options.frame_size,
+            options.load or LOADS,
+            options.phases or 1,
+            options.resolution or 1.0,
+            options.link,
+            system,
+            traffic,
+            common.where(options),
+            patient=options.yes,
+        )
+    )
 
 
 def require_used(options):
     """Refuse an option that none of the tests heeds: its user expects something of it."""
     for name, tests in (("load", {"loss"}), ("phases", SEARCHES), ("resolution", SEARCHES)):
         if getattr(options, name) is not None and not tests & set(options.test):
-            raise UsageError(f"--{name} is of no use to --test {','.join(options.test)}; leave it "
-                             f"out, or add --test {', '.join(sorted(tests))}")
+            raise UsageError(
+                f"--{name} is of no use to --test {','.join(options.test)}; leave it "
+                f"out, or add --test {', '.join(sorted(tests))}"
+            )

@@ -3,20 +3,35 @@
 
 from . import files
 
-EXAMPLES = ("--output patches",
-            "--output patches --author 'Ada Example <ada@example.org>'",
-            "--output patches --tree riscv")
+EXAMPLES = (
+    "--output patches",
+    "--output patches --author 'Ada Example <ada@example.org>'",
+    "--output patches --tree riscv",
+)
 
 
 def options(parser):
     add = parser.add_argument
-    add("--output", type=files.output_folder, required=True, metavar="DIR",
-        help="a folder without mails, for these; `git am` applies them to Linux")
-    add("--tree", choices=("net-next", "riscv"), default="net-next",
+    add(
+        "--output",
+        type=files.output_folder,
+        required=True,
+        metavar="DIR",
+        help="a folder without mails, for these; `git am` applies them to Linux",
+    )
+    add(
+        "--tree",
+        choices=("net-next", "riscv"),
+        default="net-next",
         help="net-next: the driver; riscv: Linux' own patch, which all kernels here but `--kernel "
-             "stock` have (default: net-next)")
-    add("--author", type=files.text, metavar="'NAME <MAIL>'",
-        help="who signs them off, and maintains the driver (default: of git's configuration)")
+        "stock` have (default: net-next)",
+    )
+    add(
+        "--author",
+        type=files.text,
+        metavar="'NAME <MAIL>'",
+        help="who signs them off, and maintains the driver (default: of git's configuration)",
+    )
 
 
 def run(options) -> int:
@@ -27,14 +42,17 @@ def run(options) -> int:
     from moderato.soc.linux import series
 
     from ..show import outputs
+
     who = series.author(options.author)
     with outputs.not_left_empty(options.output), tempfile.TemporaryDirectory() as work:
         options.output.mkdir(parents=True, exist_ok=True)
         for mail in series.write(options.output, who, Path(work), options.tree):
             print(mail)
     there, absent = series.uncommitted(options.tree)
-    for names, says in ((there, "the mails have changes that are not committed"),
-                        (absent, "not committed, and in none of the mails")):
+    for names, says in (
+        (there, "the mails have changes that are not committed"),
+        (absent, "not committed, and in none of the mails"),
+    ):
         if names:
             print(f"moderato: {says}: {', '.join(names)}", file=sys.stderr)
     return 0

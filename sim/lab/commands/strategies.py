@@ -3,18 +3,29 @@
 
 from . import arguments, common
 
-EXAMPLES = ("",
-            "--strategy napi-full,hw-moderated --situation idle,50% --json out.json",
-            "--strategy napi-timer --frame-size 512")
+EXAMPLES = (
+    "",
+    "--strategy napi-full,hw-moderated --situation idle,50% --json out.json",
+    "--strategy napi-timer --frame-size 512",
+)
 
 
 def options(parser):
     add = parser.add_argument
-    add("--strategy", type=arguments.strategy_list, default=arguments.strategy_list("all"),
-        metavar="S[,S...]", help="all (default), or some of " + ", ".join(arguments.STRATEGIES))
-    add("--situation", type=arguments.situation_list, default=arguments.situation_list("all"),
-        metavar="S[,S...]", help="all (default), or some of " + ", ".join(arguments.SITUATIONS)
-        .replace("%", "%%"))
+    add(
+        "--strategy",
+        type=arguments.strategy_list,
+        default=arguments.strategy_list("all"),
+        metavar="S[,S...]",
+        help="all (default), or some of " + ", ".join(arguments.STRATEGIES),
+    )
+    add(
+        "--situation",
+        type=arguments.situation_list,
+        default=arguments.situation_list("all"),
+        metavar="S[,S...]",
+        help="all (default), or some of " + ", ".join(arguments.SITUATIONS).replace("%", "%%"),
+    )
     common.add_frame_size(parser)
     common.add_json(parser)
     common.add_farm(parser)
@@ -28,6 +39,13 @@ def run(options) -> int:
     from ..strategies import settings
     from ..strategies.comparison import Request, strategies
     from ..strategies.situations import SITUATIONS
-    return strategies(Request(settings.of(tuple(options.strategy)),
-                              [SITUATIONS[name] for name in options.situation],
-                              options.frame_size, options.json, common.where(options)))
+
+    return strategies(
+        Request(
+            settings.of(tuple(options.strategy)),
+            [SITUATIONS[name] for name in options.situation],
+            options.frame_size,
+            options.json,
+            common.where(options),
+        )
+    )

@@ -10,11 +10,21 @@ def options(parser):
     common.add_machine(parser)
     common.add_frame_size(parser)
     add = parser.add_argument
-    add("--frames", type=arguments.frames, default=32, metavar="N",
-        help="of the burst, at the minimum gap into each port at once (default: 32)")
+    add(
+        "--frames",
+        type=arguments.frames,
+        default=32,
+        metavar="N",
+        help="of the burst, at the minimum gap into each port at once (default: 32)",
+    )
     common.add_link(parser)
-    add("--output", type=files.output_file, required=True, metavar="FILE",
-        help="a trace for ui.perfetto.dev")
+    add(
+        "--output",
+        type=files.output_file,
+        required=True,
+        metavar="FILE",
+        help="a trace for ui.perfetto.dev",
+    )
     common.add_yes(parser)
 
 
@@ -25,6 +35,15 @@ def check(options):
 
 def run(options) -> int:
     from ..explain.timeline import Request, timeline
-    return timeline(Request(common.variant(options), options.frame_size, options.frames,
-                            options.link, options.output, common.system(options),
-                            patient=options.yes))
+
+    return timeline(
+        Request(
+            common.variant(options),
+            options.frame_size,
+            options.frames,
+            options.link,
+            options.output,
+            common.system(options),
+            patient=options.yes,
+        )
+    )

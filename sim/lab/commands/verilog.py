@@ -9,8 +9,10 @@ from moderato.gateware.options import JUMBO_ORDER, OPTIONS, MACOptions
 from ..show.errors import UsageError
 from . import files
 
-EXAMPLES = ("--phy gmii --sys-clk-freq 100e6 --output build",
-            "--phy mii --sys-clk-freq 75e6 --dma wishbone32 --bus wishbone --output build")
+EXAMPLES = (
+    "--phy gmii --sys-clk-freq 100e6 --output build",
+    "--phy mii --sys-clk-freq 75e6 --dma wishbone32 --bus wishbone --output build",
+)
 
 # Of integrate/standalone.py, whose tables of these names have LiteX's classes.
 PHYS = ("gmii", "mii")
@@ -25,20 +27,34 @@ def options(parser):
     add("--sys-clk-freq", type=hertz, required=True, metavar="HZ", help="of clk, such as 100e6")
     add("--dma", choices=DMAS, default=DMAS[0], help=f"the master's bus (default: {DMAS[0]})")
     add("--bus", choices=BUSES, default=BUSES[0], help=f"of the registers (default: {BUSES[0]})")
-    add("--name", type=module_name, default="moderato",
-        help="of the module and its file (default: moderato)")
+    add(
+        "--name",
+        type=module_name,
+        default="moderato",
+        help="of the module and its file (default: moderato)",
+    )
     for option in OPTIONS.values():
         if option.is_switch:
             needs = "".join(f"; needs {flag(name)}" for name in option.needs)
             add(flag(option.name), action="store_true", help=f"with {option.meaning}{needs}")
         else:
-            add(flag(option.name), type=int, metavar="N",
+            add(
+                flag(option.name),
+                type=int,
+                metavar="N",
                 help=f"{option.meaning}: {option.least} to {option.most} "
-                     f"(default: {option.default}" + ", or as --jumbo has it"
-                     * (option.name in OF_JUMBO) + ")")
-    add("--output", type=files.output_folder, required=True, metavar="DIR",
+                f"(default: {option.default}"
+                + ", or as --jumbo has it" * (option.name in OF_JUMBO)
+                + ")",
+            )
+    add(
+        "--output",
+        type=files.output_folder,
+        required=True,
+        metavar="DIR",
         help="a folder, made if it is not there; the registers go there, too, as a C header and "
-             "as constants for Verilog")
+        "as constants for Verilog",
+    )
 
 
 def check(options):
@@ -50,16 +66,26 @@ def check(options):
     for name in OF_JUMBO:
         order = getattr(options, name)
         if options.jumbo and order is not None and order < JUMBO_ORDER:
-            raise UsageError(f"--jumbo has FIFOs of 2^{JUMBO_ORDER} octets; leave {flag(name)} {order} "
-                             "out")
+            raise UsageError(
+                f"--jumbo has FIFOs of 2^{JUMBO_ORDER} octets; leave {flag(name)} {order} out"
+            )
 
 
 def run(options) -> int:
     from moderato.integrate import standalone
+
     try:
-        print(standalone.write(options.output, options.name, phy=options.phy, dma=options.dma,
-                               bus=options.bus, sys_clk_freq=options.sys_clk_freq,
-                               **of_mac(options)))
+        print(
+            standalone.write(
+                options.output,
+                options.name,
+                phy=options.phy,
+                dma=options.dma,
+                bus=options.bus,
+                sys_clk_freq=options.sys_clk_freq,
+                **of_mac(options),
+            )
+        )
     except ValueError as error:
         raise UsageError(in_flags(error)) from None
     return 0

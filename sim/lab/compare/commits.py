@@ -42,8 +42,10 @@ def worktrees(commits: Sequence[str | None]) -> Iterator[list[Path]]:
         try:
             for each, folder in zip(commits, folders):
                 if each and _git("worktree", "add", "--detach", folder, each).returncode:
-                    raise LabError(f"git could not check out {each[:10]}; see whether the disk is "
-                                   "full, or `git fsck`")
+                    raise LabError(
+                        f"git could not check out {each[:10]}; see whether the disk is "
+                        "full, or `git fsck`"
+                    )
             yield [folder if each else ROOT for each, folder in zip(commits, folders)]
         finally:
             for each, folder in zip(commits, folders):
@@ -55,22 +57,25 @@ def worktrees(commits: Sequence[str | None]) -> Iterator[list[Path]]:
 def _git(*words) -> subprocess.CompletedProcess:
     try:
         # In a session of its own: Ctrl-C does not leave half a worktree.
-        return subprocess.run(["git", "-C", ROOT, *words], text=True, capture_output=True,
-                              start_new_session=True)
+        return subprocess.run(
+            ["git", "-C", ROOT, *words], text=True, capture_output=True, start_new_session=True
+        )
     except FileNotFoundError:
-        raise LabError("git is missing, which commits are checked out with; install it, or compare "
-                       "files") from None
+        raise LabError(
+            "git is missing, which commits are checked out with; install it, or compare files"
+        ) from None
 
 
 def run(folders: Sequence[Path], words: Sequence[str], results: Sequence[Path]) -> list[int]:
-    """Run a command of `moderato` in all of them at once, with --json to `results`; their statuses.
-    """
+    """Run a command of `moderato` in all of them at once, with --json to `results`; their statuses."""
     processes = []
     try:
         for folder, result in zip(folders, results):
             processes.append(_start(folder, [*words, "--json", str(result)]))
-        readers = [threading.Thread(target=_pass_on, args=pair, daemon=True)
-                   for pair in zip("AB", processes, results)]
+        readers = [
+            threading.Thread(target=_pass_on, args=pair, daemon=True)
+            for pair in zip("AB", processes, results)
+        ]
         for reader in readers:
             reader.start()
         for reader in readers:
@@ -93,10 +98,20 @@ def _start(folder: Path, words: Sequence[str]) -> subprocess.Popen:
         command = [str(VENV / "bin" / "python"), "-m", "moderato.sim.lab.cli"]
         environment["PYTHONPATH"] = str(_importable(folder))  # before the clone that is installed
     # Ctrl-C reaches only us. In a session of its own, SIGTSTP would not stop it.
-    return follow(subprocess.Popen([*command, *words], cwd=folder, env=environment,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True, errors="replace",
-                                   process_group=0), signal.SIGTSTP)
+    return follow(
+        subprocess.Popen(
+            [*command, *words],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            process_group=0,
+        ),
+        signal.SIGTSTP,
+    )
 
 
 def _pyproject(folder: Path) -> dict:
@@ -125,10 +140,10 @@ def _importable(folder: Path) -> Path:
 
 
 def _pass_on(name: str, process: subprocess.Popen, result: Path):
-    """What a command says on standard error, with its side; but not of the file that nobody keeps.
-    """
+    """What a command says on standard error, with its side; but not of the file that nobody keeps."""
     for line in process.stderr:
         if str(result) in line:
             continue
-        print(f"moderato: {name}: {line.rstrip().removeprefix('moderato: ')}", file=sys.stderr,
-              flush=True)
+        print(
+            f"moderato: {name}: {line.rstrip().removeprefix('moderato: ')}", file=sys.stderr, flush=True
+        )

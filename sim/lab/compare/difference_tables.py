@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ..show.columns import columns, sentence
 from .figures import Pairs, figures, functions, kind, words
 
-SHOWN = 12   # functions that moved
+SHOWN = 12  # functions that moved
 LEAST = 0.5  # cycles per frame or segment, from which on a function has moved
 APART = ("version", "kernel", "cpu", "memory_bytes")  # conditions that a reader wants to know
 
@@ -18,8 +18,11 @@ def render(names: Sequence[str], pairs: Pairs) -> str:
         return "\n".join([*lines, "", sentence("No result of A has the settings of one of B.")]) + "\n"
     for what, (a, b) in (_conditions(pairs) | pairs.between).items():
         lines.append(sentence(f"{what.replace('_', ' ')}: A {a}, B {b}", 3))
-    alike = [words(name, value) for name, value in pairs.common.items()
-             if name in ("variant", "direction", "frame_bytes", "load_percent", "link_mbps", "nic")]
+    alike = [
+        words(name, value)
+        for name, value in pairs.common.items()
+        if name in ("variant", "direction", "frame_bytes", "load_percent", "link_mbps", "nic")
+    ]
     lines += [sentence(f"Both: {', '.join(alike)}", 3)] * bool(alike)
     rows = [row for pair in pairs.pairs for row in _rows(*pair)]
     if rows:
@@ -41,15 +44,20 @@ def _conditions(pairs: Pairs) -> dict[str, tuple]:
     """Of the first pair: what it was made on, where that is not the same."""
     _, *both = pairs.pairs[0]
     a, b = (result.get("conditions", {}) for result in both)
-    return {name: (a[name], b[name]) for name in APART
-            if name in a and name in b and a[name] != b[name] and name not in pairs.between}
+    return {
+        name: (a[name], b[name])
+        for name in APART
+        if name in a and name in b and a[name] != b[name] and name not in pairs.between
+    }
 
 
 def _rows(name: str, a: dict, b: dict) -> list[list[str]]:
     of_a, of_b = figures(a), figures(b)
     indent = "  " * bool(name)
-    rows = [[indent + figure, *_values(of_a.get(figure), of_b.get(figure))]
-            for figure in dict.fromkeys([*of_a, *of_b])]
+    rows = [
+        [indent + figure, *_values(of_a.get(figure), of_b.get(figure))]
+        for figure in dict.fromkeys([*of_a, *of_b])
+    ]
     rows = [row for row in rows if row[1] != row[2]]
     return [[name, "", "", "", ""]] * bool(name and rows) + rows
 
@@ -75,26 +83,45 @@ def _moved(name: str, a: dict, b: dict) -> list[str]:
     if not of_a or not of_b:
         return []
     change = {each: of_b.get(each, 0) - of_a.get(each, 0) for each in of_a | of_b}
-    moved = sorted((each for each in change if abs(change[each]) >= LEAST),
-                   key=lambda each: -abs(change[each]))
+    moved = sorted(
+        (each for each in change if abs(change[each]) >= LEAST), key=lambda each: -abs(change[each])
+    )
     per = "segment" if kind(a) == "transfer" else "frame"
-    title = sentence(f"{f'{name}: ' * bool(name)}functions that moved, by themselves, cycles per "
-                     f"{per}")
+    title = sentence(f"{f'{name}: ' * bool(name)}functions that moved, by themselves, cycles per {per}")
     if not moved:
-        return ["", sentence(f"{f'{name}: ' * bool(name)}no function moved by {LEAST:g} cycles per "
-                             f"{per} or more.")]
-    rows = [[each, f"{of_a.get(each, 0):.1f}", f"{of_b.get(each, 0):.1f}", f"{change[each]:+.1f}"]
-            for each in moved[:SHOWN]]
+        return [
+            "",
+            sentence(
+                f"{f'{name}: ' * bool(name)}no function moved by {LEAST:g} cycles per {per} or more."
+            ),
+        ]
+    rows = [
+        [each, f"{of_a.get(each, 0):.1f}", f"{of_b.get(each, 0):.1f}", f"{change[each]:+.1f}"]
+        for each in moved[:SHOWN]
+    ]
     more = len(moved) - SHOWN
-    return ["", title, "", *columns([["function", "A", "B", "B - A"], *rows]),
-            *[f"and {more} more"] * (more > 0)]
+    return [
+        "",
+        title,
+        "",
+        *columns([["function", "A", "B", "B - A"], *rows]),
+        *[f"and {more} more"] * (more > 0),
+    ]
 
 
 def as_json(names: Sequence[str], pairs: Pairs) -> list[dict]:
     """All figures of each pair, [of A, of B], the same ones, too."""
-    return [{"name": name, "a": names[0], "b": names[1], "between": pairs.between,
-             "figures": _both(figures(a), figures(b)), "functions": _both(functions(a), functions(b))}
-            for name, a, b in pairs.pairs]
+    return [
+        {
+            "name": name,
+            "a": names[0],
+            "b": names[1],
+            "between": pairs.between,
+            "figures": _both(figures(a), figures(b)),
+            "functions": _both(functions(a), functions(b)),
+        }
+        for name, a, b in pairs.pairs
+    ]
 
 
 def _both(a: dict, b: dict) -> dict[str, list]:

@@ -36,20 +36,24 @@ SAID = "moderato: "  # what a line on standard error begins with: how long somet
 Chain = tuple[str, ...]  # commands for a shell, one after the other in a folder of their own
 SHORT: tuple[Chain, ...] = (
     ("./moderato forward --variant napi-tx-off --frame-size 64",),  # a row of TABLE
-    ("./moderato forward --variant napi-tx-off --frame-size 64 --load 1 --frames 40 --pcap captures",
-     "ls captures/*",
-     "./moderato replay --variant napi --in0 captures/napi-tx-off-64-1percent-100mbps/port0-in.pcap "
-     "--out0 left0.pcap --out1 left1.pcap"),
+    (
+        "./moderato forward --variant napi-tx-off --frame-size 64 --load 1 --frames 40 --pcap captures",
+        "ls captures/*",
+        "./moderato replay --variant napi --in0 captures/napi-tx-off-64-1percent-100mbps/port0-in.pcap "
+        "--out0 left0.pcap --out1 left1.pcap",
+    ),
     ("./moderato profile --variant napi --load 4.2",),
-    ("./moderato shell -c 'uname -a; ip -brief address'",
-     "./moderato shell -c 'ping -c 3 198.18.0.2'"),
+    ("./moderato shell -c 'uname -a; ip -brief address'", "./moderato shell -c 'ping -c 3 198.18.0.2'"),
 )
 # What takes minutes, and is made by --update only.
 WHOLE = "./moderato forward --frame-size 64 --json table.json"
 LONG: tuple[Chain, ...] = (
     (WHOLE, "cat table.json"),
-    ("./moderato forward --variant original,napi --frame-size 64 --load 2,20 --frames 1280 --json - "
-     "> out.json", "head -n 14 out.json"),
+    (
+        "./moderato forward --variant original,napi --frame-size 64 --load 2,20 --frames 1280 --json - "
+        "> out.json",
+        "head -n 14 out.json",
+    ),
 )
 # What is built from other projects, and could be of another version elsewhere.
 PROGRAMS = ("riscv64-linux-gnu-gcc", "riscv64-unknown-elf-gcc")
@@ -77,8 +81,12 @@ def check() -> int:
     if not differing:
         print("everything equal")
         return 0
-    print(sentence(f"{differing} of {len(made)} differ: - is what {FILE.relative_to(ROOT)} has, + what "
-                   "was printed now."))
+    print(
+        sentence(
+            f"{differing} of {len(made)} differ: - is what {FILE.relative_to(ROOT)} has, + what "
+            "was printed now."
+        )
+    )
     for line in differences(kept["made"], here()):
         print(sentence(line))
     return 1
@@ -101,10 +109,12 @@ def read() -> dict:
 
 # The commands -------------------------------------------------------------------------------------
 
+
 def prepare():
     """Build the machine, and boot it: that says what it does, and the commands' words are not shown."""
     from ..run import state
     from ..run.machine import machine
+
     state.booted(machine())
 
 
@@ -112,8 +122,12 @@ def run(chains: Sequence[Chain]) -> Printed:
     """What the commands print, as in a terminal of 80 characters, without what is SAID meanwhile."""
     progress = Progress("commands", sum(map(len, chains)))
     printed: Printed = {}
-    with tempfile.TemporaryDirectory() as work, _processes() as started, \
-            ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with (
+        tempfile.TemporaryDirectory() as work,
+        _processes() as started,
+        ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool,
+    ):
+
         def take(number: int, chain: Chain):
             folder = Path(work, str(number))
             folder.mkdir()
@@ -125,6 +139,7 @@ def run(chains: Sequence[Chain]) -> Printed:
                 progress.share(command, 0)
                 printed[command] = _lines(started(command, folder), command)
                 progress.done(command)
+
         try:
             pending = {pool.submit(take, *each) for each in enumerate(chains)}
             while pending:
@@ -152,12 +167,20 @@ class _Processes:
         with self.lock:
             if self.ended:
                 raise LabError("no command is wanted any more")
-            process = follow(subprocess.Popen(
-                ["sh", "-c", command], cwd=folder, text=True, errors="replace",
-                process_group=0, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, "COLUMNS": COLUMNS, "MODERATO_CACHE": str(cache_root())}),
-                signal.SIGTSTP)
+            process = follow(
+                subprocess.Popen(
+                    ["sh", "-c", command],
+                    cwd=folder,
+                    text=True,
+                    errors="replace",
+                    process_group=0,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, "COLUMNS": COLUMNS, "MODERATO_CACHE": str(cache_root())},
+                ),
+                signal.SIGTSTP,
+            )
             self.running.append(process)
         return process
 
@@ -185,35 +208,51 @@ def _lines(process: subprocess.Popen, command: str) -> list[str]:
     output, _ = process.communicate()
     lines = [line.rstrip() for line in output.splitlines()]
     if process.returncode:
-        raise LabError(f"`{command}` ended with status {process.returncode}: "
-                       + (lines[-1].removeprefix(SAID) if lines else "it printed nothing"))
+        raise LabError(
+            f"`{command}` ended with status {process.returncode}: "
+            + (lines[-1].removeprefix(SAID) if lines else "it printed nothing")
+        )
     return [line for line in lines if not line.startswith(SAID)]
 
 
 # Where they were made -----------------------------------------------------------------------------
 
+
 def here() -> dict:
     """What the figures depend on: the commit, what runs in the simulation, versions."""
     from ..run.machine import machine
+
     of = machine()
     files = [file for file, _ in of.images]
-    parts = {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12]
-             for file in (*files, of.driver)} | {"simulator": of.build_id[:12]}
+    parts = {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12] for file in (*files, of.driver)
+    } | {"simulator": of.build_id[:12]}
     programs = (*PROGRAMS, *about.compiler())
-    return {"commit": project.git("rev-parse", "HEAD"), "parts": parts,
-            "versions": {"Linux": of.conditions["kernel"],
-                         **{name: about.program(name) for name in programs},
-                         **{name: about.package(name) for name in PACKAGES}}}
+    return {
+        "commit": project.git("rev-parse", "HEAD"),
+        "parts": parts,
+        "versions": {
+            "Linux": of.conditions["kernel"],
+            **{name: about.program(name) for name in programs},
+            **{name: about.package(name) for name in PACKAGES},
+        },
+    }
 
 
 def differences(there: Mapping, now: Mapping) -> list[str]:
     """Sentences about what is not as where the kept figures were made."""
-    found = [f"{name}: {there['versions'].get(name)} there, {version} here."
-             for name, version in now["versions"].items() if version != there["versions"].get(name)]
+    found = [
+        f"{name}: {there['versions'].get(name)} there, {version} here."
+        for name, version in now["versions"].items()
+        if version != there["versions"].get(name)
+    ]
     parts = [name for name, part in now["parts"].items() if part != there["parts"].get(name)]
-    found.append("Of what runs in the simulation, these parts differ: " + ", ".join(parts) + "."
-                 if parts else "What runs in the simulation is the same to the bit: only the lab's own "
-                 "files can make a difference.")
+    found.append(
+        "Of what runs in the simulation, these parts differ: " + ", ".join(parts) + "."
+        if parts
+        else "What runs in the simulation is the same to the bit: only the lab's own "
+        "files can make a difference."
+    )
     return [*found, changed(there["commit"])]
 
 

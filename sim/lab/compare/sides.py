@@ -24,8 +24,9 @@ def compare(sides: Sequence[str], words: Sequence[str] | None, json: Path | None
     files = [Path(side).is_file() for side in sides]
     if all(files):
         if words:
-            raise UsageError("--run is for commits, and two files are compared as they are; leave "
-                             "it out")
+            raise UsageError(
+                "--run is for commits, and two files are compared as they are; leave it out"
+            )
         return _show(sides, [read(Path(side)) for side in sides], json)
     if any(files):
         file, other = sorted(sides, key=lambda side: not Path(side).is_file())
@@ -57,8 +58,10 @@ def _commit(side: str) -> str | None:
         return None
     found = commits.commit(side)
     if not found:
-        raise UsageError(f"{side} is no file, and no commit of this clone; name what --json wrote, "
-                         f"a commit, or {HERE} for the files as they are")
+        raise UsageError(
+            f"{side} is no file, and no commit of this clone; name what --json wrote, "
+            f"a commit, or {HERE} for the files as they are"
+        )
     return found
 
 

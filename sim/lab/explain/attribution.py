@@ -12,17 +12,17 @@ from .stacks import Profile
 from .terms import IDLE, OTHER, SEVERAL, TERMS, term_of
 
 CAUSES = {
-    "retire":   "an instruction retired",
+    "retire": "an instruction retired",
     "pipeline": "hazards, branches, multiplications",
-    "icache":   "I-cache refills",
-    "dcache":   "D-cache refills",
-    "lsu":      "other waits of loads and stores",
-    "tlb":      "page-table walks",
-    "idle":     "waiting for an interrupt",
+    "icache": "I-cache refills",
+    "dcache": "D-cache refills",
+    "lsu": "other waits of loads and stores",
+    "tlb": "page-table walks",
+    "idle": "waiting for an interrupt",
 }
 USES = {  # of the memory port by a client, as sim/harness/README.md names them
-    "beats":   "words of 8 octets, a cycle each",
-    "behind":  "cycles in which its word waited for another client's",
+    "beats": "words of 8 octets, a cycle each",
+    "behind": "cycles in which its word waited for another client's",
     "stalled": "cycles in which its word waited, and nobody's was taken",
 }
 SHOWN = 10  # functions of which a variant's cost is listed
@@ -35,8 +35,11 @@ def by_term(profile: Profile) -> dict[str, Counter]:
         busy = Counter(stack.causes)
         found[IDLE][IDLE] += busy.pop(IDLE, 0)
         found[term_of(stack.functions)].update(busy)
-    return {name: causes for name, causes in found.items()
-            if causes.total() or name not in {term.name for term in SEVERAL}}
+    return {
+        name: causes
+        for name, causes in found.items()
+        if causes.total() or name not in {term.name for term in SEVERAL}
+    }
 
 
 def by_hart(profile: Profile) -> list[tuple[str, Profile]]:
@@ -45,8 +48,13 @@ def by_hart(profile: Profile) -> list[tuple[str, Profile]]:
     harts = sorted({stack.hart for stack in profile.stacks})
     if len(harts) < 2:
         return [(variant, profile)]
-    return [(f"{variant} {hart}", replace(profile, stacks=[
-        stack for stack in profile.stacks if stack.hart == hart])) for hart in harts]
+    return [
+        (
+            f"{variant} {hart}",
+            replace(profile, stacks=[stack for stack in profile.stacks if stack.hart == hart]),
+        )
+        for hart in harts
+    ]
 
 
 def enabled(profile: Profile) -> Counter:
@@ -86,8 +94,9 @@ def per_frame(cycles: dict[str, int], frames: int) -> dict[str, int]:
 def by_client(profile: Profile) -> dict[str, dict[str, float]]:
     """Cycles of the memory port per frame: by what clients did, and by client."""
     divisor = frames(profile)[0]
-    return {use: {client: uses[use] / divisor for client, uses in profile.memory.items()}
-            for use in USES}
+    return {
+        use: {client: uses[use] / divisor for client, uses in profile.memory.items()} for use in USES
+    }
 
 
 def frames(profile: Profile) -> tuple[int, str]:
@@ -98,34 +107,49 @@ def frames(profile: Profile) -> tuple[int, str]:
 
 # As text ------------------------------------------------------------------------------------------
 
+
 def render(profiles: Sequence[Profile]) -> str:
     """Tables of terms and of causes, a column per variant and hart; then each one's costliest."""
     trial = profiles[0].result.trial
-    ports = [_memory_port(use, profiles) for use in USES
-             if any(uses[use] for each in profiles for uses in each.memory.values())]
+    ports = [
+        _memory_port(use, profiles)
+        for use in USES
+        if any(uses[use] for each in profiles for uses in each.memory.values())
+    ]
     names, profiles = zip(*(part for each in profiles for part in by_hart(each)))
-    title = (f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
-             f"offered to each port; cycles per frame in the window, "
-             f"{profiles[0].result.sys_clk_hz // 1_000_000} cycles are 1 us"
-             + ethtool.said(profiles[0].result.conditions))
-    terms = [per_frame({term: causes.total() for term, causes in by_term(each).items()},
-                       frames(each)[0]) for each in profiles]
+    title = (
+        f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
+        f"offered to each port; cycles per frame in the window, "
+        f"{profiles[0].result.sys_clk_hz // 1_000_000} cycles are 1 us"
+        + ethtool.said(profiles[0].result.conditions)
+    )
+    terms = [
+        per_frame({term: causes.total() for term, causes in by_term(each).items()}, frames(each)[0])
+        for each in profiles
+    ]
     causes = [per_frame(by_cause(each), frames(each)[0]) for each in profiles]
-    meanings = {term.name: term.meaning for term in (*TERMS[:-2], *SEVERAL, *TERMS[-2:])
-                if term not in SEVERAL or any(term.name in each for each in terms)}
+    meanings = {
+        term.name: term.meaning
+        for term in (*TERMS[:-2], *SEVERAL, *TERMS[-2:])
+        if term not in SEVERAL or any(term.name in each for each in terms)
+    }
     tables = [
         _table("term", names, meanings, terms),
         _table("of these", names, CAUSES, causes),
         columns([["", *names, ""], *_facts(profiles)], left=True),
         *ports,
-        *(_costliest(*part) for part in zip(names, profiles))]
+        *(_costliest(*part) for part in zip(names, profiles)),
+    ]
     return "\n\n".join("\n".join(lines) for lines in [[sentence(title)], *tables]) + "\n"
 
 
-def _table(head: str, names: Sequence[str], meanings: dict[str, str],
-           figures: list[dict[str, int]]) -> list[str]:
-    rows = [[name, *(str(each.get(name, 0)) for each in figures), meaning]
-            for name, meaning in meanings.items()]
+def _table(
+    head: str, names: Sequence[str], meanings: dict[str, str], figures: list[dict[str, int]]
+) -> list[str]:
+    rows = [
+        [name, *(str(each.get(name, 0)) for each in figures), meaning]
+        for name, meaning in meanings.items()
+    ]
     total = ["sum", *(str(sum(each.values())) for each in figures), ""]
     return columns([[head, *names, ""], *rows, total], left=True)
 
@@ -133,8 +157,11 @@ def _table(head: str, names: Sequence[str], meanings: dict[str, str],
 def _memory_port(use: str, profiles: Sequence[Profile]) -> list[str]:
     """A line for each client, a column per variant; only of clients that did it."""
     figures = [by_client(each)[use] for each in profiles]
-    rows = [[client, *(f"{each.get(client, 0):.1f}" for each in figures), ""]
-            for client in figures[0] if any(each.get(client, 0) >= 0.05 for each in figures)]
+    rows = [
+        [client, *(f"{each.get(client, 0):.1f}" for each in figures), ""]
+        for client in figures[0]
+        if any(each.get(client, 0) >= 0.05 for each in figures)
+    ]
     total = ["sum", *(f"{sum(each.values()):.1f}" for each in figures), USES[use]]
     names = [each.result.trial.variant for each in profiles]
     return columns([[f"port: {use}", *names, ""], *rows, total], left=True)
@@ -157,11 +184,13 @@ def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
         beats = sum(uses["beats"] for uses in each.memory.values())
         return f"{100 * beats / by_cause(each).total():.1f} %"
 
-    return [row("interrupts", interrupts, "of the MACs, per frame"),
-            row("enabled", share, "part of the busy time in which interrupts were enabled"),
-            row("memory", port, "part of the time in which its port took a word"),
-            row("frames", lambda each: str(frames(each)[0]), "in the window"),
-            row("", lambda each: frames(each)[1], "")]
+    return [
+        row("interrupts", interrupts, "of the MACs, per frame"),
+        row("enabled", share, "part of the busy time in which interrupts were enabled"),
+        row("memory", port, "part of the time in which its port took a word"),
+        row("frames", lambda each: str(frames(each)[0]), "in the window"),
+        row("", lambda each: frames(each)[1], ""),
+    ]
 
 
 def _costliest(name: str, profile: Profile) -> list[str]:
@@ -169,19 +198,23 @@ def _costliest(name: str, profile: Profile) -> list[str]:
     divisor = frames(profile)[0]
     functions, others = by_function(profile), by_function(profile, OTHER)
     found = [f"{count / divisor:7.0f} {name}" for name, count in functions.most_common(SHOWN)]
-    found += [f"{count / divisor:7.1f} {name} ({OTHER})"
-              for name, count in others.most_common(SHOWN) if count]
+    found += [
+        f"{count / divisor:7.1f} {name} ({OTHER})" for name, count in others.most_common(SHOWN) if count
+    ]
     return [f"{name}: cycles per frame of functions by themselves", *found]
 
 
 # As JSON ------------------------------------------------------------------------------------------
 
+
 def as_json(profile: Profile) -> dict:
     """Whole cycles of the window, so that every sum is exact; of all harts, and of each of several."""
     trial, harts = profile.result.trial, by_hart(profile)
     return {
-        "variant": trial.variant, "frame_bytes": trial.frame_bytes,
-        "load_percent": trial.load_percent, "link_mbps": trial.link_mbps,
+        "variant": trial.variant,
+        "frame_bytes": trial.frame_bytes,
+        "load_percent": trial.load_percent,
+        "link_mbps": trial.link_mbps,
         "sys_clk_hz": profile.result.sys_clk_hz,
         "window": {"cycles": by_cause(profile).total(), **profile.counts},
         "interrupts_enabled": enabled(profile).total(),
@@ -197,5 +230,7 @@ def as_json(profile: Profile) -> dict:
 
 def _terms(profile: Profile) -> dict[str, dict[str, int]]:
     open_to_interrupts = enabled(profile)
-    return {term: {"cycles": causes.total(), "interrupts_enabled": open_to_interrupts[term],
-                   **causes} for term, causes in by_term(profile).items()}
+    return {
+        term: {"cycles": causes.total(), "interrupts_enabled": open_to_interrupts[term], **causes}
+        for term, causes in by_term(profile).items()
+    }

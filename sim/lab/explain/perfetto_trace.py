@@ -30,8 +30,7 @@ class Trace:
             descriptor.counter.SetInParent()
         return self._tracks
 
-    def slice(self, track: int, begin: int, end: int, name: str, flow: str = "",
-              **details: int | str):
+    def slice(self, track: int, begin: int, end: int, name: str, flow: str = "", **details: int | str):
         """Slices that begin together are given outermost first; arrows join those of a `flow`."""
         if flow:
             details = {"flow": self._flows.setdefault(flow, len(self._flows) + 1), **details}
@@ -48,7 +47,8 @@ class Trace:
     def bytes(self) -> bytes:
         # What ends at a time ends before anything begins then; otherwise in the order given.
         for time, kind, track, name, details in sorted(
-                self._events, key=lambda event: (event[0], event[1] != TrackEvent.TYPE_SLICE_END)):
+            self._events, key=lambda event: (event[0], event[1] != TrackEvent.TYPE_SLICE_END)
+        ):
             packet = self._builder.add_packet()
             packet.timestamp = time
             packet.trusted_packet_sequence_id = SEQUENCE

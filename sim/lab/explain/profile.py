@@ -27,52 +27,76 @@ from .stacks import Profile, fold, read
 @dataclass(frozen=True)
 class Request:
     """A trial of each variant that is profiled, and what is written of it."""
-    variants:     Sequence[str]  # of the system's NIC (variants.NICS)
-    frame_bytes:  int            # with the FCS
-    load_percent: float          # of the line rate, into each port
-    seconds:      float          # simulated, in which frames are offered
-    link_mbps:    int = 100
-    folded:       Path | None = None
-    flame_graph:  Path | None = None
-    json:         Path | None = None
-    system:       System = System()
-    patient:      bool = False   # also if it takes hours
+
+    variants: Sequence[str]  # of the system's NIC (variants.NICS)
+    frame_bytes: int  # with the FCS
+    load_percent: float  # of the line rate, into each port
+    seconds: float  # simulated, in which frames are offered
+    link_mbps: int = 100
+    folded: Path | None = None
+    flame_graph: Path | None = None
+    json: Path | None = None
+    system: System = System()
+    patient: bool = False  # also if it takes hours
 
     def trials(self) -> list[Trial]:
         frames = frames_for(self.seconds, self.frame_bytes, self.load_percent, self.link_mbps)
-        return [Trial(variant, self.frame_bytes, self.load_percent, frames, self.link_mbps,
-                      traffic=Traffic(in_order=self.system.in_order)) for variant in self.variants]
+        return [
+            Trial(
+                variant,
+                self.frame_bytes,
+                self.load_percent,
+                frames,
+                self.link_mbps,
+                traffic=Traffic(in_order=self.system.in_order),
+            )
+            for variant in self.variants
+        ]
 
 
 def profile(wanted: Request) -> int:
     """Profile the trials; prints the table, returns the exit status: 1 if one of them is unsound."""
     trials = wanted.trials()
-    estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system,
-                      "give fewer --seconds or a higher --load")
+    estimate.announce(
+        [each.seconds for each in trials],
+        wanted.patient,
+        wanted.system,
+        "give fewer --seconds or a higher --load",
+    )
 
     def work(found: dict[int, Profile]):
         states = state.prepare(machine(wanted.link_mbps, wanted.system), wanted.variants)
         functions = symbols.of_guest(states[wanted.variants[0]])
-        pool.run_all([
-            (each.name, functools.partial(run, each, states[each.variant], functions))
-            for each in trials], "trials", found)
+        pool.run_all(
+            [
+                (each.name, functools.partial(run, each, states[each.variant], functions))
+                for each in trials
+            ],
+            "trials",
+            found,
+        )
 
     def show(found: dict[int, Profile], part: delivery.Part) -> int:
         profiles = [found[number] for number in sorted(found)]
         delivery.deliver(
             lambda: attribution.render(profiles) + part.note,
             (wanted.folded, lambda path: outputs.write_text(path, fold(profiles))),
-            (wanted.flame_graph,
-             lambda path: outputs.write_text(path, flame_graph.render(profiles))),
-            (wanted.json, lambda path: outputs.write_json(
-                path, part.mark([attribution.as_json(each) for each in profiles]))))
+            (wanted.flame_graph, lambda path: outputs.write_text(path, flame_graph.render(profiles))),
+            (
+                wanted.json,
+                lambda path: outputs.write_json(
+                    path, part.mark([attribution.as_json(each) for each in profiles])
+                ),
+            ),
+        )
         return forward.report_problems([each.result for each in profiles])
 
     return delivery.keep(work, len(trials), show)
 
 
-def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
-        progress: Callable[[float], None]) -> Profile:
+def run(
+    one: Trial, ready: state.State, functions: list[symbols.Symbol], progress: Callable[[float], None]
+) -> Profile:
     """A trial as trial.run() makes it, and where its window's cycles went."""
     start = time.monotonic()
     of = ready.machine
@@ -93,6 +117,10 @@ def counts(reply: dict) -> Counter:
     found = Counter()
     for port in reply["ports"]:
         events = port["window_events"]
-        found.update(forwarded=port["window"]["forwarded"], received=events["rx_completed"],
-                     rx_interrupts=events["rx_interrupt"], tx_interrupts=events["tx_interrupt"])
+        found.update(
+            forwarded=port["window"]["forwarded"],
+            received=events["rx_completed"],
+            rx_interrupts=events["rx_interrupt"],
+            tx_interrupts=events["tx_interrupt"],
+        )
     return found

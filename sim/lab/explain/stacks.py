@@ -12,11 +12,12 @@ from ..measure.results import Result
 @dataclass(frozen=True)
 class Stack:
     """Cycles in which a hart was in the last of some functions, called by the one before, ..."""
+
     functions: tuple[str, ...]
-    causes:    Counter  # cycles by what they were spent on, as sim/harness/README.md names them
-    enabled:   int      # cycles of these with interrupts enabled
-    entries:   int = 0  # how often the last one was entered
-    hart:      int = 0
+    causes: Counter  # cycles by what they were spent on, as sim/harness/README.md names them
+    enabled: int  # cycles of these with interrupts enabled
+    entries: int = 0  # how often the last one was entered
+    hart: int = 0
 
     @property
     def cycles(self) -> int:
@@ -26,10 +27,11 @@ class Stack:
 @dataclass(frozen=True)
 class Profile:
     """Of the window of a trial."""
-    result:   Result
-    stacks:   list[Stack]
-    counts:   Counter  # in the window: forwarded, received, rx_interrupts, tx_interrupts
-    memory:   dict[str, dict[str, int]]  # cycles of its port by client, and what the client did
+
+    result: Result
+    stacks: list[Stack]
+    counts: Counter  # in the window: forwarded, received, rx_interrupts, tx_interrupts
+    memory: dict[str, dict[str, int]]  # cycles of its port by client, and what the client did
 
 
 def read(file: Path) -> list[Stack]:
@@ -43,11 +45,18 @@ def read(file: Path) -> list[Stack]:
 
 def _read(file: Path, hart: int) -> list[Stack]:
     head, *lines = (line.split() for line in file.read_text().splitlines())
-    causes = head[:head.index("interrupts_enabled")]
+    causes = head[: head.index("interrupts_enabled")]
     rows = [dict(zip(head, line)) for line in lines]
-    return [Stack(tuple(row["stack"].split(";")),
-                  Counter({name: int(row[name]) for name in causes}),
-                  int(row["interrupts_enabled"]), int(row["entries"]), hart) for row in rows]
+    return [
+        Stack(
+            tuple(row["stack"].split(";")),
+            Counter({name: int(row[name]) for name in causes}),
+            int(row["interrupts_enabled"]),
+            int(row["entries"]),
+            hart,
+        )
+        for row in rows
+    ]
 
 
 def fold(profiles: Sequence[Profile]) -> str:

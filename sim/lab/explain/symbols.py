@@ -20,8 +20,8 @@ LONGEST = 4096  # bytes of a program of ours, compiled
 @dataclass(frozen=True)
 class Symbol:
     address: int
-    size:    int
-    name:    str
+    size: int
+    name: str
 
 
 def of_guest(ready: State) -> list[Symbol]:
@@ -31,8 +31,12 @@ def of_guest(ready: State) -> list[Symbol]:
         base = int(session.check(f"cat /sys/module/{of.driver.stem}/sections/.text"), 16)
         # A long list, which takes the guest a minute: of kernels that can have some only.
         programs = session.check(PROGRAMS) if of.system.kernel.xdp else ""
-    return [*of_kernel(of), *of_module(of.driver, base), *of_programs(programs),
-            *of_elf(firmware(of.soc).sbi.with_suffix(".elf"))]
+    return [
+        *of_kernel(of),
+        *of_module(of.driver, base),
+        *of_programs(programs),
+        *of_elf(firmware(of.soc).sbi.with_suffix(".elf")),
+    ]
 
 
 def text(symbols: list[Symbol]) -> str:
@@ -66,8 +70,10 @@ def of_programs(text: str) -> list[Symbol]:
     """
     rows = sorted((int(address, 16), name) for address, _, name, _ in map(str.split, text.splitlines()))
     ends = [address for address, _ in rows[1:]] + [1 << 32]
-    return [Symbol(address, min(end - address, LONGEST), re.sub(r"(?<=^bpf_prog_)[0-9a-f]+_", "", name))
-            for (address, name), end in zip(rows, ends)]
+    return [
+        Symbol(address, min(end - address, LONGEST), re.sub(r"(?<=^bpf_prog_)[0-9a-f]+_", "", name))
+        for (address, name), end in zip(rows, ends)
+    ]
 
 
 def functions(rows) -> list[Symbol]:
@@ -86,8 +92,11 @@ def functions(rows) -> list[Symbol]:
         best = (not code, mark, len(name) - len(name.lstrip("_")), name)
         starts[int(address, 16)] = min(best, starts.get(int(address, 16), best))
     addresses = sorted(starts)
-    return [Symbol(start, end - start, starts[start][-1])
-            for start, end in zip(addresses, addresses[1:]) if not starts[start][0]]
+    return [
+        Symbol(start, end - start, starts[start][-1])
+        for start, end in zip(addresses, addresses[1:])
+        if not starts[start][0]
+    ]
 
 
 def _run(tool: str, *arguments) -> list[list[str]]:

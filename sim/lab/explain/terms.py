@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Term:
-    name:      str
-    meaning:   str
+    name: str
+    meaning: str
     functions: tuple[str, ...]
 
 
@@ -77,20 +77,23 @@ IPIS = """handle_IPI sbi_ipi_handle arch_send_call_function_single_ipi ipi_mux_p
     smp_call_function_single_async smp_call_function_single __smp_call_single_queue
     generic_smp_call_function_single_interrupt flush_smp_call_function_queue"""
 
-TERMS = tuple(Term(name, meaning, tuple(functions.split())) for name, meaning, functions in (
-    ("T_CS",      "into and out of interrupts",             T_CS),
-    ("T_RX",      "driver, reception",                      T_RX),
-    ("T_COPY",    "copying of frames by the CPU",           T_COPY),
-    ("T_IP",      "the stack: reception, routing, queues",  T_IP),
-    ("T_TX",      "driver, transmission",                   T_TX),
-    ("T_SKB",     "socket buffers, taken and freed",        T_SKB),
-    ("softirq",   "putting work off, and picking it up",    SOFTIRQ),
-    ("timer",     "tick, timers, clocks",                   TIMER),
-    ("scheduler", "choosing the next task, idle loop",      SCHEDULER),
-    ("tasks",     "programs, system calls, work queues",    TASKS),
-    (IDLE,        "waiting for an interrupt",               ""),
-    (OTHER,       "no function named in sim/lab/explain/terms.py",  ""),
-))
+TERMS = tuple(
+    Term(name, meaning, tuple(functions.split()))
+    for name, meaning, functions in (
+        ("T_CS", "into and out of interrupts", T_CS),
+        ("T_RX", "driver, reception", T_RX),
+        ("T_COPY", "copying of frames by the CPU", T_COPY),
+        ("T_IP", "the stack: reception, routing, queues", T_IP),
+        ("T_TX", "driver, transmission", T_TX),
+        ("T_SKB", "socket buffers, taken and freed", T_SKB),
+        ("softirq", "putting work off, and picking it up", SOFTIRQ),
+        ("timer", "tick, timers, clocks", TIMER),
+        ("scheduler", "choosing the next task, idle loop", SCHEDULER),
+        ("tasks", "programs, system calls, work queues", TASKS),
+        (IDLE, "waiting for an interrupt", ""),
+        (OTHER, "no function named in sim/lab/explain/terms.py", ""),
+    )
+)
 
 
 def by_function(terms: Sequence[Term]) -> dict[str, str]:
@@ -98,10 +101,13 @@ def by_function(terms: Sequence[Term]) -> dict[str, str]:
     return {function: term.name for term in terms for function in term.functions}
 
 
-SEVERAL = tuple(Term(name, meaning, tuple(functions.split())) for name, meaning, functions in (
-    ("locks", "of several harts: taken, and waited for", LOCKS),
-    ("IPIs",  "between harts: sent, and answered",       IPIS),
-))
+SEVERAL = tuple(
+    Term(name, meaning, tuple(functions.split()))
+    for name, meaning, functions in (
+        ("locks", "of several harts: taken, and waited for", LOCKS),
+        ("IPIs", "between harts: sent, and answered", IPIS),
+    )
+)
 SHARED = Term("T_RX", "", ("moderato_shared_poll", "moderato_helper_poll"))  # of rx_shared.c
 _TERM_OF = by_function((*TERMS, *SEVERAL, SHARED))
 

@@ -25,19 +25,23 @@ from . import symbols
 from .perfetto_trace import Trace
 from .terms import term_of
 
-SHORTEST = 1000   # ns: functions that took less are left out
-TAIL = 100_000    # ns shown after the last frame or event
+SHORTEST = 1000  # ns: functions that took less are left out
+TAIL = 100_000  # ns shown after the last frame or event
 PREAMBLE, FCS = 8, 4  # octets (IEEE 802.3)
-PAYLOAD = 42      # octet where a test frame's begins: signature, flow, number
+PAYLOAD = 42  # octet where a test frame's begins: signature, flow, number
 SIGNATURE = b"Mode"
 PORTS = (0, 1)
 OTHER = "another frame"  # no test frame
 # What a MAC's events are called by people; the rest are drops.
 EVENTS = {
-    "rx_interrupt": "Rx interrupt", "tx_interrupt": "Tx interrupt",
-    "rx_completed": "received: frame in memory", "tx_completed": "to be sent: frame in the MAC",
-    "rx_drop_ring": "dropped: Rx ring empty", "rx_drop_fifo": "dropped: Rx FIFO full",
-    "rx_drop_error": "dropped: damaged", "rx_drop_filter": "dropped: for another station",
+    "rx_interrupt": "Rx interrupt",
+    "tx_interrupt": "Tx interrupt",
+    "rx_completed": "received: frame in memory",
+    "tx_completed": "to be sent: frame in the MAC",
+    "rx_drop_ring": "dropped: Rx ring empty",
+    "rx_drop_fifo": "dropped: Rx FIFO full",
+    "rx_drop_error": "dropped: damaged",
+    "rx_drop_filter": "dropped: for another station",
 }
 DROPS = [name for name in EVENTS if "drop" in name]
 # Functions through which each frame goes once: off an Rx ring, into a Tx ring.
@@ -48,6 +52,7 @@ SENT = ("moderato_start_xmit", "liteeth_start_xmit")
 @dataclass(frozen=True)
 class Event:
     """Of a MAC, named as in sim/harness/README.md."""
+
     time: int  # ns
     port: int
     name: str
@@ -56,61 +61,75 @@ class Event:
 @dataclass(frozen=True)
 class Call:
     """A function from its entry to its return, as far as its task was running."""
+
     begin: int  # ns
-    end:   int  # ns
+    end: int  # ns
     stack: tuple[str, ...]  # itself is the last
 
 
 @dataclass(frozen=True)
 class Frame:
     """On a wire, from the preamble to the FCS."""
-    begin:  int  # ns
-    end:    int  # ns
+
+    begin: int  # ns
+    end: int  # ns
     octets: int  # with FCS
-    name:   str  # "port where it entered:number" of a test frame
+    name: str  # "port where it entered:number" of a test frame
 
 
 @dataclass(frozen=True)
 class Burst:
     result: Result
     events: list[Event]
-    calls:  list[list[Call]]   # of each hart; callers before what they call
-    wires:  dict[str, list[Frame]]  # by "port0-in", "port0-out", ...
-    taken:  list[int]          # ns: the driver took a received frame,
-    sent:   list[int]          # ns: it was given one to send
+    calls: list[list[Call]]  # of each hart; callers before what they call
+    wires: dict[str, list[Frame]]  # by "port0-in", "port0-out", ...
+    taken: list[int]  # ns: the driver took a received frame,
+    sent: list[int]  # ns: it was given one to send
 
 
 @dataclass(frozen=True)
 class Request:
     """A burst at the minimum gap into each port at once, and where its trace goes."""
-    variant:     str
+
+    variant: str
     frame_bytes: int  # with the FCS
-    frames:      int  # into each port
-    link_mbps:   int
-    output:      Path
-    system:      System = System()
-    patient:     bool = False  # also if it takes hours
+    frames: int  # into each port
+    link_mbps: int
+    output: Path
+    system: System = System()
+    patient: bool = False  # also if it takes hours
 
 
 def timeline(wanted: Request) -> int:
     """Forward the burst and write its trace; returns the exit status."""
-    one = Trial(wanted.variant, wanted.frame_bytes, 100, wanted.frames, wanted.link_mbps,
-                traffic=Traffic(in_order=wanted.system.in_order))
+    one = Trial(
+        wanted.variant,
+        wanted.frame_bytes,
+        100,
+        wanted.frames,
+        wanted.link_mbps,
+        traffic=Traffic(in_order=wanted.system.in_order),
+    )
     estimate.announce([one.seconds], wanted.patient, wanted.system, "give fewer --frames")
     of = machine(wanted.link_mbps, wanted.system)
     ready = state.prepare(of, [wanted.variant])[wanted.variant]
     job = functools.partial(run, one, ready, symbols.of_guest(ready))
-    burst, = pool.run_all([(one.name, job)])
+    (burst,) = pool.run_all([(one.name, job)])
     with outputs.replacing(wanted.output) as file:
         file.write_bytes(trace(burst))
     offered, forwarded = burst.result.total("offered"), burst.result.total("forwarded")
-    print(sentence(f"{one.name}: {forwarded} of {offered} frames forwarded, "
-                   f"{sum(map(len, burst.calls))} calls; open {wanted.output} in https://ui.perfetto.dev"))
+    print(
+        sentence(
+            f"{one.name}: {forwarded} of {offered} frames forwarded, "
+            f"{sum(map(len, burst.calls))} calls; open {wanted.output} in https://ui.perfetto.dev"
+        )
+    )
     return forward.report_problems([burst.result])
 
 
-def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
-        progress: Callable[[float], None]) -> Burst:
+def run(
+    one: Trial, ready: state.State, functions: list[symbols.Symbol], progress: Callable[[float], None]
+) -> Burst:
     start = time.monotonic()
     hertz = ready.machine.sys_clk_hz
     progress(0)
@@ -123,19 +142,29 @@ def run(one: Trial, ready: state.State, functions: list[symbols.Symbol],
         session.call("profile", stop=str(folder / "stacks"))
         result = trial.conclude(one, ready, session, reply, start, before)
         octet = 8000 // one.link_mbps  # ns
-        wires = {file.stem: [frame(begin, octets, octet) for begin, octets in pcap.read(file)]
-                 for file in sorted(folder.glob("*.pcap"))}
-        harts = [[line.split() for line in file.read_text().splitlines()]
-                 for file in sorted(folder.glob("timeline*"))]  # a second hart's ends in .1
+        wires = {
+            file.stem: [frame(begin, octets, octet) for begin, octets in pcap.read(file)]
+            for file in sorted(folder.glob("*.pcap"))
+        }
+        harts = [
+            [line.split() for line in file.read_text().splitlines()]
+            for file in sorted(folder.glob("timeline*"))
+        ]  # a second hart's ends in .1
     harts = [[(int(row[0]) * 1_000_000_000 // hertz, *row[1:]) for row in rows] for rows in harts]
     times = sorted(itertools.chain(*harts), key=lambda row: row[0])
     events = [Event(when, int(rest[1]), rest[2]) for when, *rest in times if rest[0] == "!"]
-    last = max([event.time for event in events] + [each.end for frames in wires.values()
-                                                  for each in frames])
+    last = max(
+        [event.time for event in events] + [each.end for frames in wires.values() for each in frames]
+    )
     entries = [(when, rest[0]) for when, kind, *rest in times if kind == ">"]
-    return Burst(result, events, [list(calls(rows, last + TAIL)) for rows in harts], wires,
-                 [when for when, name in entries if name == TAKEN],
-                 [when for when, name in entries if name in SENT])
+    return Burst(
+        result,
+        events,
+        [list(calls(rows, last + TAIL)) for rows in harts],
+        wires,
+        [when for when, name in entries if name == TAKEN],
+        [when for when, name in entries if name in SENT],
+    )
 
 
 def frame(begin: int, octets: bytes, octet: int) -> Frame:
@@ -173,8 +202,14 @@ def trace(burst: Burst) -> bytes:
         for direction in ("in", "out"):
             track = made.track(f"port {port} {direction}", group)
             for each in burst.wires[f"port{port}-{direction}"]:
-                made.slice(track, each.begin, each.end, each.name, flow="" if each.name == OTHER
-                           else each.name, octets=each.octets)
+                made.slice(
+                    track,
+                    each.begin,
+                    each.end,
+                    each.name,
+                    flow="" if each.name == OTHER else each.name,
+                    octets=each.octets,
+                )
     for port in PORTS:
         group = made.track(f"MAC {port}")
         names = sorted({event.name for event in burst.events if event.port == port})
@@ -196,21 +231,27 @@ def trace(burst: Burst) -> bytes:
 
 # Frames that wait ---------------------------------------------------------------------------------
 
+
 def waiting(burst: Burst) -> dict[str, tuple[list[int], list[int]]]:
     """Places in which frames wait: when they came there, and when they left it, in ns.
 
     Rings are those of both ports together: the kernel's functions do not tell the port.
     """
+
     def events(names, ports=PORTS):
         return [each.time for each in burst.events if each.name in names and each.port in ports]
 
     places = {}
     for port in PORTS:
         came, left = (burst.wires[f"port{port}-{way}"] for way in ("in", "out"))
-        places[f"in MAC {port}, received"] = ([each.end for each in came],
-                                             events(["rx_completed", *DROPS], [port]))
-        places[f"in MAC {port}, to be sent"] = (events(["tx_completed"], [port]),
-                                               [each.end for each in left])
+        places[f"in MAC {port}, received"] = (
+            [each.end for each in came],
+            events(["rx_completed", *DROPS], [port]),
+        )
+        places[f"in MAC {port}, to be sent"] = (
+            events(["tx_completed"], [port]),
+            [each.end for each in left],
+        )
     places["in the Rx rings"] = (events(["rx_completed"]), burst.taken)
     places["in the Tx rings"] = (burst.sent, events(["tx_completed"]))
     return {name: times for name, times in places.items() if all(times)}

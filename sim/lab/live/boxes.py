@@ -27,10 +27,11 @@ ALONE = "the other box is gone"  # moderato-sim says so when that one has failed
 @dataclass(frozen=True)
 class Box:
     """fields: of its `live` command; keep: the descriptors among them; wire: its end of that."""
-    ready:  State
+
+    ready: State
     fields: dict
-    keep:   tuple[int, ...] = ()
-    wire:   socket.socket | None = None
+    keep: tuple[int, ...] = ()
+    wire: socket.socket | None = None
 
     def with_fields(self, keep: Sequence[int] = (), **fields) -> "Box":
         return Box(self.ready, self.fields | fields, (*self.keep, *keep), self.wire)
@@ -50,9 +51,15 @@ def joined(ready: Sequence[State], delay_ns: float) -> Iterator[list[Box]]:
     delay = round(delay_ns * ready[0].machine.sys_clk_hz / 1e9)
     first, second = socket.socketpair()
     with first, second:
-        yield [Box(state, {"wire": {"port": 1 - number, "socket": end.fileno(), "delay": delay}},
-                   (end.fileno(),), end)
-               for number, (state, end) in enumerate(zip(ready, (first, second), strict=True))]
+        yield [
+            Box(
+                state,
+                {"wire": {"port": 1 - number, "socket": end.fileno(), "delay": delay}},
+                (end.fileno(),),
+                end,
+            )
+            for number, (state, end) in enumerate(zip(ready, (first, second), strict=True))
+        ]
 
 
 @contextlib.contextmanager
@@ -72,8 +79,10 @@ class Running:
         self.lines = Lines(output) if len(boxes) > 1 else None
         self.output = output
         self.pool = ThreadPoolExecutor(len(boxes))
-        self.replies = [self.pool.submit(self._run, number, box, session) for number, (box, session)
-                        in enumerate(zip(boxes, sessions, strict=True))]
+        self.replies = [
+            self.pool.submit(self._run, number, box, session)
+            for number, (box, session) in enumerate(zip(boxes, sessions, strict=True))
+        ]
 
     def _run(self, number: int, box: Box, session: Session) -> dict:
         session.progress = lambda told: self._show(number, told)

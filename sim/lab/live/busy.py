@@ -18,7 +18,7 @@ class Busy:
         cycles = Counter()
         for hart, told in enumerate(stacks):
             functions, names = self.functions.setdefault(hart, []), self.terms.setdefault(hart, [])
-            del functions[told["from"]:], names[told["from"]:]
+            del functions[told["from"] :], names[told["from"] :]
             for caller, function in told["nodes"]:
                 # The first node is unknown code, and no caller of others.
                 stack = (*functions[caller], function) if functions else ()
@@ -33,5 +33,5 @@ def shown(harts: int) -> list[dict[str, str]]:
     """The terms of a machine, as they are piled up."""
     own = [term for term in terms.TERMS if term.name not in (terms.IDLE, terms.OTHER)]
     several = terms.SEVERAL if harts > 1 else ()
-    other, = (term for term in terms.TERMS if term.name == terms.OTHER)
+    (other,) = (term for term in terms.TERMS if term.name == terms.OTHER)
     return [{"name": term.name, "meaning": term.meaning} for term in (*own, *several, other)]

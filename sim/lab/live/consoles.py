@@ -31,8 +31,16 @@ def words(box: Box) -> list[str]:
     """The command of a simulator whose terminal is the guest's console."""
     fields = {name: octets(value) for name, value in box.fields.items()}
     simulator = str(box.ready.machine.simulator)
-    return [simulator, "--restore", str(box.ready.checkpoint), "--interactive", "--prompt", PROMPT,
-            "--live", json.dumps(fields)]
+    return [
+        simulator,
+        "--restore",
+        str(box.ready.checkpoint),
+        "--interactive",
+        "--prompt",
+        PROMPT,
+        "--live",
+        json.dumps(fields),
+    ]
 
 
 def relay(boxes: Sequence[Box], greeting: str) -> int:
@@ -56,8 +64,11 @@ def _started(boxes: Sequence[Box]) -> Iterator[tuple[list[subprocess.Popen], lis
             end, theirs = pty.openpty()
             stack.callback(os.close, end)
             fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
-            process = follow(subprocess.Popen(words(box), stdin=theirs, stdout=theirs,
-                                              pass_fds=box.keep, start_new_session=True))
+            process = follow(
+                subprocess.Popen(
+                    words(box), stdin=theirs, stdout=theirs, pass_fds=box.keep, start_new_session=True
+                )
+            )
             os.close(theirs)
             stack.callback(process.wait)
             stack.callback(process.terminate)

@@ -32,8 +32,8 @@ from .boxes import Box
 from .far_box import FILES, TOPIC, Order, serve
 
 LONGEST = 1 << 16  # octets of a frame
-STEP = 0.05        # seconds between looks at a task
-BUSY = 5           # seconds without a sign of a worker, after which we say that we wait for it
+STEP = 0.05  # seconds between looks at a task
+BUSY = 5  # seconds without a sign of a worker, after which we say that we wait for it
 
 
 @contextlib.contextmanager
@@ -73,11 +73,15 @@ def _places(workers: farm.Farm, scheduler: str, count: int) -> list[str]:
     turns = itertools.chain.from_iterable(itertools.zip_longest(*machines.values()))
     places = [address for address in turns if address][:count]
     if len(places) < count:
-        raise LabError(f"each box needs a worker of its own, and the scheduler at {scheduler} has "
-                       f"{len(places)}; start more: dask worker {scheduler}")
-    print("moderato: " + ", ".join(f"box {number} runs on {place}"
-                                   for number, place in enumerate(places)),
-          file=sys.stderr, flush=True)
+        raise LabError(
+            f"each box needs a worker of its own, and the scheduler at {scheduler} has "
+            f"{len(places)}; start more: dask worker {scheduler}"
+        )
+    print(
+        "moderato: " + ", ".join(f"box {number} runs on {place}" for number, place in enumerate(places)),
+        file=sys.stderr,
+        flush=True,
+    )
     return places
 
 
@@ -92,8 +96,9 @@ class FarSession:
         self.said = queue.SimpleQueue()  # by the worker: first where it listens, then what happens
         self.ended, self.hung_up = threading.Event(), threading.Event()
         self.until_closed = os.fdopen(os.dup(box.fields["until_closed"]), "rb", buffering=0)
-        self.port, self.tap = next((port, tap) for port, tap in enumerate(box.fields["hosts"])
-                                   if tap is not None)
+        self.port, self.tap = next(
+            (port, tap) for port, tap in enumerate(box.fields["hosts"]) if tap is not None
+        )
         self.threads = [threading.Thread(target=pump) for pump in (self._to_box, self._from_box)]
 
     def begin(self, session: str, token: str):
@@ -103,9 +108,15 @@ class FarSession:
         self.files = {name: Path(fields.pop(name)) for name in FILES if name in fields}
         order = Order(session, self.number, token, self.port, fields, tuple(self.files))
         self.future = self.workers.client.submit(
-            serve, order, self.workers.file(machine.simulator),
+            serve,
+            order,
+            self.workers.file(machine.simulator),
             self.workers.file(self.box.ready.checkpoint),
-            farm.version(), key=f"{session}-{self.number}", workers=[self.place], pure=False)
+            farm.version(),
+            key=f"{session}-{self.number}",
+            workers=[self.place],
+            pure=False,
+        )
 
     def listening(self, sessions: Sequence["FarSession"]) -> streams.Address:
         """Where, as soon as its worker is idle. Raises what went wrong with any of them."""

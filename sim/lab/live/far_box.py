@@ -18,22 +18,23 @@ from ..show.errors import LabError
 from . import streams
 from .boxes import ALONE
 
-TOPIC = "moderato-live"       # of workers' events: (session, box, what it says)
+TOPIC = "moderato-live"  # of workers' events: (session, box, what it says)
 FILES = ("record", "capture")  # that the simulator writes, and that go back
-LONGEST = 1 << 16             # octets of a frame
-STEP = 0.5                    # seconds between looks whether the session is wanted
+LONGEST = 1 << 16  # octets of a frame
+STEP = 0.5  # seconds between looks whether the session is wanted
 
 
 @dataclass(frozen=True)
 class Order:
     """A box of a session. token: known to those who may connect. port: where its host is. fields: of the
     `live` command, without descriptors and files."""
+
     session: str
-    box:     int
-    token:   str
-    port:    int
-    fields:  dict
-    files:   tuple[str, ...]
+    box: int
+    token: str
+    port: int
+    fields: dict
+    files: tuple[str, ...]
 
 
 def serve(order: Order, simulator, checkpoint, of_client: str) -> tuple[dict | None, str | None, dict]:
@@ -59,12 +60,15 @@ def serve(order: Order, simulator, checkpoint, of_client: str) -> tuple[dict | N
 
 
 @contextlib.contextmanager
-def _connections(order: Order, here: farm.Here,
-                 tell) -> Iterator[tuple[socket.socket, socket.socket | None]]:
+def _connections(
+    order: Order, here: farm.Here, tell
+) -> Iterator[tuple[socket.socket, socket.socket | None]]:
     """From who has the host, and from or to the other box, if there is one."""
     wired, found = "wire" in order.fields, {}
-    with contextlib.ExitStack() as closing, streams.listener(
-            urlsplit(here.worker.address).hostname) as listener:
+    with (
+        contextlib.ExitStack() as closing,
+        streams.listener(urlsplit(here.worker.address).hostname) as listener,
+    ):
         listener.settimeout(STEP)
         tell({"listening": listener.getsockname()[:2]})
         needed, limit = {"host", "wire"} if wired else {"host"}, None
@@ -78,12 +82,20 @@ def _connections(order: Order, here: farm.Here,
                 limit = time.monotonic() + 2 * streams.PATIENCE
                 if wired and order.box and greeting["for"] == "host":
                     found["wire"] = closing.enter_context(
-                        streams.connect(tuple(greeting["peer"]), order.token, "wire"))
+                        streams.connect(tuple(greeting["peer"]), order.token, "wire")
+                    )
         yield found["host"], found.get("wire")
 
 
-def _run(simulator: Path, checkpoint: Path, port: int, fields: dict, host: socket.socket,
-         wire: socket.socket | None, tell) -> dict:
+def _run(
+    simulator: Path,
+    checkpoint: Path,
+    port: int,
+    fields: dict,
+    host: socket.socket,
+    wire: socket.socket | None,
+    tell,
+) -> dict:
     """The session, whose host's frames come and go by a stream; it ends when none can come any more."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     theirs.setblocking(False)
@@ -91,8 +103,10 @@ def _run(simulator: Path, checkpoint: Path, port: int, fields: dict, host: socke
     fields |= {"hosts": [None] * port + [theirs.fileno()], "until_closed": read}
     if wire:
         fields["wire"] = fields["wire"] | {"socket": wire.fileno()}
-    pumps = [threading.Thread(target=_to_box, args=(host, ours, write)),
-             threading.Thread(target=_from_box, args=(ours, host))]
+    pumps = [
+        threading.Thread(target=_to_box, args=(host, ours, write)),
+        threading.Thread(target=_from_box, args=(ours, host)),
+    ]
     for pump in pumps:
         pump.start()
     keep = [read, theirs.fileno(), *([wire.fileno()] if wire else [])]

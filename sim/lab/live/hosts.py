@@ -22,7 +22,7 @@ from ..run.stations import ROUTER, TESTER
 from ..show.errors import LabError
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x1000_0000, 0x4000_0000  # linux/sched.h
-PR_SET_PDEATHSIG = 1                                    # linux/prctl.h
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x4004_54CA, 0x2, 0x1000  # linux/if_tun.h
 TUN = "/dev/net/tun"
 NAME = "box{}"  # of the interface to the box
@@ -49,9 +49,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Hosts:
     """Descriptors: of the TAP devices (a read gives one frame) and of the namespaces; `user`: of what
     owns these, if we are not root."""
-    taps:       tuple[int, ...]
+
+    taps: tuple[int, ...]
     namespaces: tuple[int, ...]
-    user:       int | None
+    user: int | None
 
     @property
     def descriptors(self) -> list[int]:
@@ -78,8 +79,12 @@ class Hosts:
             if os.getppid() != parent:  # it ended before that
                 os._exit(137)
 
-        return subprocess.Popen(["sh", "-c", COMMAND.format(*self.namespaces), "sh", command],
-                                stdout=stdout, preexec_fn=enter, pass_fds=self.namespaces)
+        return subprocess.Popen(
+            ["sh", "-c", COMMAND.format(*self.namespaces), "sh", command],
+            stdout=stdout,
+            preexec_fn=enter,
+            pass_fds=self.namespaces,
+        )
 
 
 @contextlib.contextmanager
@@ -140,9 +145,11 @@ def _separate(owned: bool) -> bool:
         Path("/proc/self/uid_map").write_text(f"0 {user} 1")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1")
     except OSError as error:
-        raise LabError(f"no network namespace can be made: {error.strerror}; run it as root, or let "
-                       "users have namespaces (sysctl user.max_user_namespaces, "
-                       "kernel.unprivileged_userns_clone)") from error
+        raise LabError(
+            f"no network namespace can be made: {error.strerror}; run it as root, or let "
+            "users have namespaces (sysctl user.max_user_namespaces, "
+            "kernel.unprivileged_userns_clone)"
+        ) from error
     return True
 
 
@@ -151,10 +158,15 @@ def _tap(name: str) -> int:
         tap = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(tap, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
     except OSError as error:
-        mend = {errno.ENOENT: "load the module: modprobe tun", errno.ENODEV: "load the module: "
-                "modprobe tun", errno.EACCES: f"run it as root, or chmod 666 {TUN}"}
-        raise LabError(f"no TAP device can be made: {TUN}: {error.strerror}; "
-                       + mend.get(error.errno, "run it as root")) from error
+        mend = {
+            errno.ENOENT: "load the module: modprobe tun",
+            errno.ENODEV: "load the module: modprobe tun",
+            errno.EACCES: f"run it as root, or chmod 666 {TUN}",
+        }
+        raise LabError(
+            f"no TAP device can be made: {TUN}: {error.strerror}; "
+            + mend.get(error.errno, "run it as root")
+        ) from error
     return tap
 
 
@@ -162,8 +174,9 @@ def _set_up(port: int):
     """Addresses and routes. IPv6, which the guest does not speak, would only chatter."""
     with contextlib.suppress(OSError):  # a kernel without it
         Path("/proc/sys/net/ipv6/conf/all/disable_ipv6").write_text("1")
-    words = SETUP.format(name=NAME.format(port), mac=TESTER[port].mac, ipv4=TESTER[port].ipv4,
-                         router=ROUTER[port].ipv4)
+    words = SETUP.format(
+        name=NAME.format(port), mac=TESTER[port].mac, ipv4=TESTER[port].ipv4, router=ROUTER[port].ipv4
+    )
     try:
         done = subprocess.run(["ip", "-batch", "-"], input=words, capture_output=True, text=True)
     except FileNotFoundError:

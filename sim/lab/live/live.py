@@ -45,20 +45,21 @@ moderato:   198.19.0.2: {}
 @dataclass(frozen=True)
 class Request:
     """command: for a host; None: the guest's console. until: a cycle. pace: simulated seconds in one."""
+
     variant: str | None
     command: str | None
-    system:  System = System()
-    record:  Path | None = None
+    system: System = System()
+    record: Path | None = None
     capture: Path | None = None
-    json:    Path | None = None
-    until:   int | None = None
-    pace:    float = 1.0
-    begin:   int | None = None   # a cycle, from which on `folded` counts
-    folded:  Path | None = None
-    watch:   bool = False        # a page shows what happens
-    boxes:   int = 1
-    delay:   float = DELAY_NS    # of the wire between two boxes
-    typed:   tuple[str | None, ...] = (None, None)  # at the console of each, at the beginning
+    json: Path | None = None
+    until: int | None = None
+    pace: float = 1.0
+    begin: int | None = None  # a cycle, from which on `folded` counts
+    folded: Path | None = None
+    watch: bool = False  # a page shows what happens
+    boxes: int = 1
+    delay: float = DELAY_NS  # of the wire between two boxes
+    typed: tuple[str | None, ...] = (None, None)  # at the console of each, at the beginning
     scheduler: str | None = None  # of dask, whose workers run the boxes
 
 
@@ -71,18 +72,27 @@ def live(request: Request) -> int:
         if request.until is not None:
             _require_behind(request.until, ready[0].cycle() + 1, "the session")
         with _watched(request, ready[0]) as watching, boxes.joined(ready, request.delay) as made:
-            return _live(request, [_in_session(request, number, box, beside, watching)
-                                   for number, box in enumerate(made)], beside, pipes)
+            return _live(
+                request,
+                [_in_session(request, number, box, beside, watching) for number, box in enumerate(made)],
+                beside,
+                pipes,
+            )
 
 
-def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts,
-                watching: dict) -> Box:
+def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts, watching: dict) -> Box:
     """What a box has in a session, beside its wire."""
     taps = list(beside.taps)
     if request.boxes > 1:
         taps[1 - number] = None
-    fields = {"hosts": taps, "pace": request.pace, "link_mbps": LINK_MBPS,
-              "about": about(request, box.ready, number), **_files(request, number), **watching}
+    fields = {
+        "hosts": taps,
+        "pace": request.pace,
+        "link_mbps": LINK_MBPS,
+        "about": about(request, box.ready, number),
+        **_files(request, number),
+        **watching,
+    }
     if request.until is not None:
         fields["until"] = request.until
     if request.typed[number] is not None:
@@ -98,15 +108,18 @@ def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts, pipes: Seq
         return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
     # A result on standard output stands alone there (cli.tables_beside).
     alone = request.json and outputs.descriptor(request.json) == STDOUT
-    status, replies, stopped = run(made, beside, request.command, request.scheduler,
-                                   STDERR if alone else None)
+    status, replies, stopped = run(
+        made, beside, request.command, request.scheduler, STDERR if alone else None
+    )
     _tell(request, [box.ready for box in made], replies)
     _name(request, replies)
     if stopped:
         raise KeyboardInterrupt
     if status is None:
-        why = next((reply["ended"] for reply in replies if "ended" in reply),
-                   f"cycle {replies[0]['end_cycle']} was reached")
+        why = next(
+            (reply["ended"] for reply in replies if "ended" in reply),
+            f"cycle {replies[0]['end_cycle']} was reached",
+        )
         raise LabError(f"{why} before the command had ended")
     return status
 
@@ -123,8 +136,11 @@ def _watched(request: Request, ready: state.State) -> Iterator[dict]:
     if not request.watch:
         yield {}
         return
-    about = {"variant": request.variant, "terms": busy.shown(request.system.harts),
-             "variants": [] if request.system.nic == LITEETH else list(KNOWN)}
+    about = {
+        "variant": request.variant,
+        "terms": busy.shown(request.system.harts),
+        "variants": [] if request.system.nic == LITEETH else list(KNOWN),
+    }
     # A file without a name, so that nothing is left of it, however the session ends.
     with os.fdopen(os.memfd_create("symbols"), "w") as names:
         names.write(symbols.text(symbols.of_guest(ready)))
@@ -135,14 +151,20 @@ def _watched(request: Request, ready: state.State) -> Iterator[dict]:
 
 def about(request: Request, ready: state.State, number: int = 0) -> dict:
     """What a recording says about itself; replay() reads it."""
-    said = {"variant": request.variant, "system": dataclasses.asdict(request.system),
-            "conditions": ready.conditions}
+    said = {
+        "variant": request.variant,
+        "system": dataclasses.asdict(request.system),
+        "conditions": ready.conditions,
+    }
     return said if request.boxes == 1 else said | {"box": number, "delay_ns": request.delay}
 
 
 def _files(request: Request, number: int) -> dict:
-    return {name: str(outputs.numbered(path, number)) for name in ("record", "capture")
-            if (path := getattr(request, name)) is not None}
+    return {
+        name: str(outputs.numbered(path, number))
+        for name in ("record", "capture")
+        if (path := getattr(request, name)) is not None
+    }
 
 
 def console(box: Box, beside: hosts.Hosts, greeting: str):
@@ -162,8 +184,13 @@ def _window(fields: dict) -> list[int]:
     return [fields["window"], int(Path(fields["symbols"]).name)]
 
 
-def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str | None = None,
-        stdout: int | None = None) -> tuple[int | None, list[dict], bool]:
+def run(
+    made: Sequence[Box],
+    beside: hosts.Hosts,
+    command: str,
+    scheduler: str | None = None,
+    stdout: int | None = None,
+) -> tuple[int | None, list[dict], bool]:
     """The status of a command beyond port 0, what moderato-sim says of the session, of each box, and
     whether Ctrl-C ended it.
 
@@ -177,8 +204,10 @@ def run(made: Sequence[Box], beside: hosts.Hosts, command: str, scheduler: str |
     opened = far.opened(made, scheduler) if scheduler else boxes.opened(made)
     with opened as sessions, _closing(write) as ends:
         os.close(read)
-        with contextlib.redirect_stdout(sys.stderr), \
-                GuestOutput(made[0].ready.machine.sys_clk_hz) as output:
+        with (
+            contextlib.redirect_stdout(sys.stderr),
+            GuestOutput(made[0].ready.machine.sys_clk_hz) as output,
+        ):
             output.live = False  # the terminal is the command's
             running, process = boxes.Running(made, sessions, output), None
             try:
@@ -226,12 +255,15 @@ def _closing(descriptor: int):
 
 # Replay -------------------------------------------------------------------------------------------
 
+
 def replay(path: Path, request: Request) -> int:
     """Play a recording; 0 if all that left did so in its cycle, and the reports are the same."""
     recorded = _read(path)
     if request.watch and len(recorded) > 1:
-        raise LabError(f"--watch shows one box, and {path} is of two; leave it out: --capture has what "
-                       "passed, and --folded where the cycles of each went")
+        raise LabError(
+            f"--watch shows one box, and {path} is of two; leave it out: --capture has what "
+            "passed, and --folded where the cycles of each went"
+        )
     if len(recorded) > 1 and request.folded and outputs.descriptor(request.folded) is not None:
         raise LabError(f"--folded writes a file for each box, and {path} is of two; name a file")
     until = _until(_shortest(recorded), request)
@@ -240,18 +272,23 @@ def replay(path: Path, request: Request) -> int:
     ready = _ready(system, variant, len(recorded))
     for each, there in zip(recorded, ready, strict=True):
         _require_same(each, there)
-    request = dataclasses.replace(request, variant=variant, system=system, boxes=len(recorded),
-                                  delay=delay)
+    request = dataclasses.replace(
+        request, variant=variant, system=system, boxes=len(recorded), delay=delay
+    )
     fields = {"until": until, "link_mbps": LINK_MBPS}
     if request.begin is not None:
         fields["from"] = request.begin
     with contextlib.ExitStack() as stack:
         stack.enter_context(outputs.read_pipes(request.capture))
         watching = stack.enter_context(_watched(request, ready[0]))
-        made = [box.with_fields(_window(watching), replay=str(each.path), **fields, **watching,
-                                **_files(request, number))
-                for number, (box, each) in enumerate(zip(
-                    stack.enter_context(boxes.joined(ready, request.delay)), recorded, strict=True))]
+        made = [
+            box.with_fields(
+                _window(watching), replay=str(each.path), **fields, **watching, **_files(request, number)
+            )
+            for number, (box, each) in enumerate(
+                zip(stack.enter_context(boxes.joined(ready, request.delay)), recorded, strict=True)
+            )
+        ]
         sessions = stack.enter_context(boxes.opened(made))
         for number, session in enumerate(sessions):
             stack.enter_context(_profiled(session, ready[number], request, number))
@@ -262,11 +299,15 @@ def replay(path: Path, request: Request) -> int:
     _name(request, replies, request.folded)
     for number, reply in enumerate(replies):
         if reply["difference"]:
-            raise LabError(f"the replay differs from its recording: {_of(number, replies)}"
-                           f"{reply['difference']}")
+            raise LabError(
+                f"the replay differs from its recording: {_of(number, replies)}{reply['difference']}"
+            )
     whole = all(each.report and until == each.end for each in recorded)
-    print("moderato: the same as the recording, to the cycle, "
-          + ("to its end" if whole else "as far as it went"), file=sys.stderr)
+    print(
+        "moderato: the same as the recording, to the cycle, "
+        + ("to its end" if whole else "as far as it went"),
+        file=sys.stderr,
+    )
     return 0
 
 
@@ -278,9 +319,11 @@ def _read(path: Path) -> list[recording.Recording]:
     for number in range(2):
         recorded[number:] = [recording.read(outputs.numbered(path, number))]
         if (said := recorded[number].about.get("box")) != number:
-            raise LabError(f"{recorded[number].path} is not of box {number}, but of "
-                           f"{'one alone' if said is None else f'box {said}'}; name the file of box "
-                           "0, beside which that of box 1 has .1 behind its name")
+            raise LabError(
+                f"{recorded[number].path} is not of box {number}, but of "
+                f"{'one alone' if said is None else f'box {said}'}; name the file of box "
+                "0, beside which that of box 1 has .1 behind its name"
+            )
     return recorded
 
 
@@ -290,8 +333,7 @@ def _shortest(recorded: Sequence[recording.Recording]) -> recording.Recording:
 
 
 @contextlib.contextmanager
-def _profiled(session: Session, ready: state.State, request: Request,
-              number: int) -> Iterator[None]:
+def _profiled(session: Session, ready: state.State, request: Request, number: int) -> Iterator[None]:
     """Write where the cycles went, if that is wanted."""
     if request.folded is None:
         yield
@@ -302,16 +344,20 @@ def _profiled(session: Session, ready: state.State, request: Request,
         session.call("profile", symbols=str(names), window=request.begin is not None)
         yield
         session.call("profile", stop=str(written))
-        outputs.write_text(outputs.numbered(request.folded, number),
-                           stacks.folded(request.variant or "default", stacks.read(written)))
+        outputs.write_text(
+            outputs.numbered(request.folded, number),
+            stacks.folded(request.variant or "default", stacks.read(written)),
+        )
 
 
 def _until(recorded: recording.Recording, request: Request) -> int:
     """The cycle at which a replay ends."""
     until = request.until
     if until is None and recorded.report is None:
-        raise LabError(f"{recorded.path} was cut short behind {recorded.inputs} inputs, at cycle "
-                       f"{recorded.end}; --until {recorded.end} plays what is there")
+        raise LabError(
+            f"{recorded.path} was cut short behind {recorded.inputs} inputs, at cycle "
+            f"{recorded.end}; --until {recorded.end} plays what is there"
+        )
     if until is not None and until > recorded.end:
         raise LabError(f"{recorded.path} ends at cycle {recorded.end}; give --until up to that")
     if until is not None:
@@ -325,8 +371,10 @@ def _until(recorded: recording.Recording, request: Request) -> int:
 def _require_behind(until: int, start: int, what: str):
     """Refuse an end that lies before the first cycle, from where nothing would be played up to it."""
     if until < start:
-        raise LabError(f"--until {until} lies before the beginning: {what} begins at cycle {start}; "
-                       "give a later one")
+        raise LabError(
+            f"--until {until} lies before the beginning: {what} begins at cycle {start}; "
+            "give a later one"
+        )
 
 
 def _recorded_system(recorded: recording.Recording) -> tuple[str | None, System]:
@@ -339,13 +387,16 @@ def _recorded_system(recorded: recording.Recording) -> tuple[str | None, System]
     except (KeyError, TypeError, ValueError):
         raise _other(recorded, "describes it in another way") from None
     for what, said, known in (
-            ("NIC", system.nic, NICS),
-            ("variant", variant, [None] if system.nic == LITEETH else [None, *KNOWN]),
-            ("kernel", system.kernel.name, KERNELS), ("Hz of the tick like", system.kernel.hz, TICKS),
-            ("number of harts", system.harts, HARTS), ("spread", system.spread, SPREADS),
-            ("memory", system.memory, MEMORIES),
-            ("MHz of the clock like", system.clock_mhz, range(MIN_CLOCK, MAX_CLOCK + 1)),
-            *(("setting", each, [str(each)]) for each in system.ethtool)):
+        ("NIC", system.nic, NICS),
+        ("variant", variant, [None] if system.nic == LITEETH else [None, *KNOWN]),
+        ("kernel", system.kernel.name, KERNELS),
+        ("Hz of the tick like", system.kernel.hz, TICKS),
+        ("number of harts", system.harts, HARTS),
+        ("spread", system.spread, SPREADS),
+        ("memory", system.memory, MEMORIES),
+        ("MHz of the clock like", system.clock_mhz, range(MIN_CLOCK, MAX_CLOCK + 1)),
+        *(("setting", each, [str(each)]) for each in system.ethtool),
+    ):
         if not any(type(said) is type(each) and said == each for each in known):  # 1.0 is no 1
             raise _other(recorded, f"has no {what} {said!r}")
     return variant, system
@@ -371,18 +422,22 @@ def _other(recorded: recording.Recording, why: str) -> LabError:
     mend = "check that commit out and play it there"
     if str(version).endswith(DIRTY):
         mend = "files of that commit were changed, so play it where it was recorded, or record it again"
-    return LabError(f"{recorded.path} was recorded by {version}, on another machine (this one {why}); "
-                    f"{mend}")
+    return LabError(
+        f"{recorded.path} was recorded by {version}, on another machine (this one {why}); {mend}"
+    )
 
 
 # Report -------------------------------------------------------------------------------------------
+
 
 def _tell(request: Request, ready: Sequence[state.State], replies: Sequence[dict]):
     for number, reply in enumerate(replies):
         seconds = (reply["end_cycle"] - reply["start_cycle"]) / ready[0].machine.sys_clk_hz
         ports = "; ".join(
             f"port {port}: {passed['in']['frames']} frames in, {passed['out']['frames']} out, "
-            f"{passed['dropped']} dropped" for port, passed in enumerate(reply["ports"]))
+            f"{passed['dropped']} dropped"
+            for port, passed in enumerate(reply["ports"])
+        )
         print(f"moderato: {_of(number, replies)}{seconds:.3f} s simulated; {ports}", file=sys.stderr)
     if request.json:
         outputs.write_json(request.json, report(request, ready, replies))
@@ -395,10 +450,16 @@ def _of(number: int, of: Sequence) -> str:
 
 def _name(request: Request, replies: Sequence[dict], *more: Path | None):
     """Say what was written. more: of each box, too."""
-    written = [outputs.numbered(getattr(request, name), number)
-               for number, reply in enumerate(replies) for name in reply["written"]]
-    outputs.name(*written, *(outputs.numbered(path, number) for path in more if path
-                             for number in range(request.boxes)), request.json)
+    written = [
+        outputs.numbered(getattr(request, name), number)
+        for number, reply in enumerate(replies)
+        for name in reply["written"]
+    ]
+    outputs.name(
+        *written,
+        *(outputs.numbered(path, number) for path in more if path for number in range(request.boxes)),
+        request.json,
+    )
 
 
 REPORT = ("start_cycle", "end_cycle", "keys", "ports", "idle_cycles", "claims")
@@ -406,10 +467,15 @@ REPORT = ("start_cycle", "end_cycle", "keys", "ports", "idle_cycles", "claims")
 
 def report(request: Request, ready: Sequence[state.State], replies: Sequence[dict]) -> dict:
     """What `--json` has: a session and its replay differ in `simulation` only."""
-    each = [{name: reply[name] for name in REPORT} | {"conditions": there.conditions}
-            for there, reply in zip(ready, replies, strict=True)]
+    each = [
+        {name: reply[name] for name in REPORT} | {"conditions": there.conditions}
+        for there, reply in zip(ready, replies, strict=True)
+    ]
     found = each[0] if len(each) == 1 else {"delay_ns": request.delay, "boxes": each}
     wall = max(reply["wall_seconds"] for reply in replies)
     cycles = replies[0]["end_cycle"] - replies[0]["start_cycle"]
-    return {"variant": request.variant, **found,
-            "simulation": {"wall_seconds": wall, "cycles_per_second": round(cycles / wall)}}
+    return {
+        "variant": request.variant,
+        **found,
+        "simulation": {"wall_seconds": wall, "cycles_per_second": round(cycles / wall)},
+    }

@@ -13,17 +13,17 @@ MAGIC, FORMAT = b"ModeLive", 1
 HEADER, RECORD = struct.Struct("<8sII"), struct.Struct("<QHHI")
 # Kinds of records: frames, keys and loads; a frame that left; the one at the end; the greatest.
 INPUTS, LEFT, END, MOST = (0, 1, 5), 3, 4, 5
-LONGEST = 1 << 20        # octets of a record
-PORTS = 2                # of a box
+LONGEST = 1 << 20  # octets of a record
+PORTS = 2  # of a box
 
 
 @dataclass(frozen=True)
 class Recording:
-    path:   Path
-    about:  dict         # what live.py wrote about what ran
-    start:  int          # the first cycle of the session
-    end:    int          # that of the last whole record: before the first one, if there was no cycle
-    inputs: int          # frames, keys, loads
+    path: Path
+    about: dict  # what live.py wrote about what ran
+    start: int  # the first cycle of the session
+    end: int  # that of the last whole record: before the first one, if there was no cycle
+    inputs: int  # frames, keys, loads
     report: dict | None  # of the session; None if the recording was cut short
 
 
@@ -42,16 +42,19 @@ def _read(path: Path, file, size: int) -> Recording:
     if magic != MAGIC:
         raise LabError(f"{path} is no recording of a live session; make one with live --record")
     if version != FORMAT:
-        raise LabError(f"{path} is a recording of format {version}, and this commit plays {FORMAT}; "
-                       "play it with the commit that made it")
+        raise LabError(
+            f"{path} is a recording of format {version}, and this commit plays {FORMAT}; "
+            "play it with the commit that made it"
+        )
     about, start = file.read(length), file.read(8)
     if len(start) < 8:
         raise LabError(f"{path} was cut short inside its header; there is nothing to play")
     about = _described(path, about, "header")
     if not isinstance(about.get("conditions", {}), dict):
-        raise LabError(f"{path} is damaged: its header does not say what it was recorded on; record it "
-                       "again")
-    start, = struct.unpack("<Q", start)
+        raise LabError(
+            f"{path} is damaged: its header does not say what it was recorded on; record it again"
+        )
+    (start,) = struct.unpack("<Q", start)
     end, reached, inputs, report, at = start, start, 0, None, file.tell()
     while report is None:
         head = file.read(RECORD.size)
@@ -60,11 +63,14 @@ def _read(path: Path, file, size: int) -> Recording:
         cycle, kind, port, length = RECORD.unpack(head)
         at += RECORD.size + length
         if kind > MOST or length > LONGEST:
-            raise LabError(f"{path} is damaged: it has a record of kind {kind} with {length} octets "
-                           f"behind cycle {end}; record it again")
+            raise LabError(
+                f"{path} is damaged: it has a record of kind {kind} with {length} octets "
+                f"behind cycle {end}; record it again"
+            )
         if port >= PORTS:  # one of two octets is the end of what there is, to the simulator
-            raise LabError(f"{path} is damaged: it has a record of port {port} behind cycle {end}; "
-                           "record it again")
+            raise LabError(
+                f"{path} is damaged: it has a record of port {port} behind cycle {end}; record it again"
+            )
         if at > size:
             break
         inputs += kind in INPUTS
@@ -75,8 +81,10 @@ def _read(path: Path, file, size: int) -> Recording:
             report = _described(path, file.read(length), "report")
             # Or a cycle that never was would be played for ever.
             if report.get("end_cycle", cycle) != cycle or cycle + 1 < reached:
-                raise LabError(f"{path} is damaged: its report is of cycle {cycle}, and something else "
-                               "in it of another end; record it again")
+                raise LabError(
+                    f"{path} is damaged: its report is of cycle {cycle}, and something else "
+                    "in it of another end; record it again"
+                )
             end = cycle
         else:
             file.seek(at)

@@ -32,8 +32,10 @@ def connect(address: Address, token: str, what: str, **more) -> socket.socket:
         stream = socket.create_connection(address, timeout=PATIENCE)
         send(stream, json.dumps({"token": token, "for": what, **more}).encode())
     except OSError as error:
-        raise LabError(f"{address[0]}, port {address[1]}, can't be reached: {reason(error)}; workers, "
-                       "and who asks them, need ways to each other") from None
+        raise LabError(
+            f"{address[0]}, port {address[1]}, can't be reached: {reason(error)}; workers, "
+            "and who asks them, need ways to each other"
+        ) from None
     return _prepared(stream)
 
 

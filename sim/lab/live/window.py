@@ -22,10 +22,10 @@ from ..show.errors import LabError
 from .busy import Busy
 
 PAGE = Path(__file__).parent / "page"
-LONGEST = 1 << 20   # octets of a message from the simulator
+LONGEST = 1 << 20  # octets of a message from the simulator
 CONTROLS = {"pause", "run", "step", "goto", "pace", "load", "type"}  # that a page may ask for
-MOST_ASKED = 4096   # octets of a message from a page
-MOST_WAITING = 16   # messages for a page: more than half a second
+MOST_ASKED = 4096  # octets of a message from a page
+MOST_WAITING = 16  # messages for a page: more than half a second
 
 
 @contextlib.contextmanager
@@ -39,20 +39,28 @@ def opened(about: dict) -> Iterator[int]:
     with ours, theirs:
         process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(theirs.fileno()), json.dumps(about)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True,
-            pass_fds=[theirs.fileno()])
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            pass_fds=[theirs.fileno()],
+        )
         theirs.close()
         with process.stdout:
             address = process.stdout.readline().strip()
         if not address:
             process.wait()
             raise LabError("the window could not be opened: no port of 127.0.0.1 is free")
-        print(f"moderato: the window, for a browser on this machine: {address}", file=sys.stderr,
-              flush=True)
+        print(
+            f"moderato: the window, for a browser on this machine: {address}",
+            file=sys.stderr,
+            flush=True,
+        )
         yield ours.fileno()
 
 
 # The process ---------------------------------------------------------------------------------------
+
 
 class Relay:
     """Between the simulator and the pages that are open."""
@@ -162,9 +170,13 @@ def application(token: str, relay: Relay):
             raise tornado.web.HTTPError(403)
 
     return tornado.web.Application(
-        [(r"/([^/]+)/socket", Connection),
-         (r"/([^/]+)/(.*)", File, {"path": PAGE, "default_filename": "index.html"})],
-        default_handler_class=Other, websocket_max_message_size=MOST_ASKED)
+        [
+            (r"/([^/]+)/socket", Connection),
+            (r"/([^/]+)/(.*)", File, {"path": PAGE, "default_filename": "index.html"}),
+        ],
+        default_handler_class=Other,
+        websocket_max_message_size=MOST_ASKED,
+    )
 
 
 class Page:
@@ -182,8 +194,10 @@ class Page:
     async def _write(self):
         import tornado.iostream
         import tornado.websocket
-        with contextlib.suppress(tornado.websocket.WebSocketClosedError,
-                                 tornado.iostream.StreamClosedError):
+
+        with contextlib.suppress(
+            tornado.websocket.WebSocketClosedError, tornado.iostream.StreamClosedError
+        ):
             while True:
                 await self.write(await self.waiting.get())
 
@@ -192,6 +206,7 @@ async def serve(simulator: socket.socket, about: dict):
     """Until the simulator ends. Prints the address."""
     import tornado.httpserver
     import tornado.netutil
+
     relay, token = Relay(simulator, about), secrets.token_urlsafe(16)
     simulator.setblocking(False)
     asyncio.get_running_loop().add_reader(simulator, relay.read)
@@ -207,6 +222,7 @@ async def serve(simulator: socket.socket, about: dict):
 
 def main():
     import logging
+
     logging.disable(logging.CRITICAL)  # the terminal is the guest's
     with socket.socket(fileno=int(sys.argv[1])) as simulator:
         asyncio.run(serve(simulator, json.loads(sys.argv[2])))

@@ -30,21 +30,29 @@ def bench() -> int:
 
     with step("measuring how fast it forwards", "half a minute"):
         rate = _median(lambda: forwarding_rate(ready))
-    say("forwarding", f"{rate / 1e6:.2f} M cycles per CPU second: two MACs, {FORWARDING.variant}, "
-                      f"{FORWARDING.frame_bytes}-byte frames, {FORWARDING.load_percent} % of "
-                      f"{FORWARDING.link_mbps} Mb/s at both ports")
+    say(
+        "forwarding",
+        f"{rate / 1e6:.2f} M cycles per CPU second: two MACs, {FORWARDING.variant}, "
+        f"{FORWARDING.frame_bytes}-byte frames, {FORWARDING.load_percent} % of "
+        f"{FORWARDING.link_mbps} Mb/s at both ports",
+    )
 
     with step("measuring how fast it starts", "a few seconds"):
         seconds = _median(lambda: restore_seconds(ready))
-    say("restore", f"{seconds:.2f} s wall time from starting the process to the first forwarded "
-                   "frame")
+    say("restore", f"{seconds:.2f} s wall time from starting the process to the first forwarded frame")
 
     with step("measuring a boot, also by litex_sim", "3 minutes"):
         ours, stock = boot_rates(of)
-    say("boot", f"{ours / 1e6:.2f} M cycles per CPU second, {BOOT_CLOCKS // 1_000_000} M cycles of "
-                "Linux's boot on the same SoC")
-    say("litex_sim", f"{stock / 1e6:.2f} M cycles per CPU second for the same cycles: LiteX's own "
-                     "simulator, build flow and default flags")
+    say(
+        "boot",
+        f"{ours / 1e6:.2f} M cycles per CPU second, {BOOT_CLOCKS // 1_000_000} M cycles of "
+        "Linux's boot on the same SoC",
+    )
+    say(
+        "litex_sim",
+        f"{stock / 1e6:.2f} M cycles per CPU second for the same cycles: LiteX's own "
+        "simulator, build flow and default flags",
+    )
     say("ratio", f"{ours / stock:.2f}")
     return 0
 
@@ -68,8 +76,9 @@ def restore_seconds(ready: state.State) -> float:
     """From nothing to a frame that left the other port."""
     start = time.monotonic()
     with ready.open() as session:
-        session.call("offer", **trial.request(Trial(FORWARDING.variant, 64, 10, 1, 100),
-                                              ready.machine.sys_clk_hz))
+        session.call(
+            "offer", **trial.request(Trial(FORWARDING.variant, 64, 10, 1, 100), ready.machine.sys_clk_hz)
+        )
         while not _forwarded(session):
             session.call("run", cycles=20_000)
     return time.monotonic() - start

@@ -15,13 +15,20 @@ from .results import Trial, frames_for
 
 def cluster(kib: int, ways: int, tlb: int, prediction: str) -> CpuConfig:
     """Both caches of so many KiB, both TLBs of so many entries."""
-    return CpuConfig(icache=kib << 10, icache_ways=ways, dcache=kib << 10, dcache_ways=ways,
-                     itlb=tlb, dtlb=tlb, prediction=prediction)
+    return CpuConfig(
+        icache=kib << 10,
+        icache_ways=ways,
+        dcache=kib << 10,
+        dcache_ways=ways,
+        itlb=tlb,
+        dtlb=tlb,
+        prediction=prediction,
+    )
 
 
 CLUSTERS = [(16, 4, 16, "none"), (16, 4, 4, "none"), (16, 4, 4, "target")]
-VARIANT  = "napi-tx-off"
-SECONDS  = 0.1  # of simulated time, at full load: some hundred forwarded frames
+VARIANT = "napi-tx-off"
+SECONDS = 0.1  # of simulated time, at full load: some hundred forwarded frames
 
 
 def measure(cpu: CpuConfig) -> list[str]:
@@ -39,11 +46,17 @@ def measure(cpu: CpuConfig) -> list[str]:
 
 def cpus() -> int:
     """Prints the table; returns the exit status."""
-    print(f"| each cache | each TLB | prediction | boot, M cycles | 64-byte frames/s, {VARIANT} "
-          "| M cycles per CPU second |")
+    print(
+        f"| each cache | each TLB | prediction | boot, M cycles | 64-byte frames/s, {VARIANT} "
+        "| M cycles per CPU second |"
+    )
     print("|---|---|---|---|---|---|")
     for kib, ways, tlb, prediction in CLUSTERS:
         figures = measure(cluster(kib, ways, tlb, prediction))
-        print("|", " | ".join([f"{kib} KiB, {ways}-way", f"{tlb} entries", prediction, *figures]),
-              "|", flush=True)
+        print(
+            "|",
+            " | ".join([f"{kib} KiB, {ways}-way", f"{tlb} entries", prediction, *figures]),
+            "|",
+            flush=True,
+        )
     return 0

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How long trials will take, said before they begin: simulated time costs a hundred times as much.
-"""
+"""How long trials will take, said before they begin: simulated time costs a hundred times as much."""
 
 import itertools
 import os
@@ -14,42 +13,47 @@ from ..show.errors import UsageError
 from ..show.progress import duration
 
 SLOWNESS = 130  # seconds that one of simulated time takes on a core, at 100 MHz, for each busy hart,
-IDLE = 100      # times faster than others a guest's idle cycles pass (sim/harness/README.md, Sleep)
+IDLE = 100  # times faster than others a guest's idle cycles pass (sim/harness/README.md, Sleep)
 SETTLED = 0.02  # seconds without a frame after which a guest is idle
 LITEETHS = 1.4  # and so many times that with LiteEth, whose clocks are not gated
-EACH = 4        # seconds that a trial takes beside
-LONG = 3600     # seconds, from which on nobody should start without knowing
+EACH = 4  # seconds that a trial takes beside
+LONG = 3600  # seconds, from which on nobody should start without knowing
 
 
-def announce(simulated: Sequence[float], patient: bool, system: System, instead: str,
-             idle: float = 0):
+def announce(simulated: Sequence[float], patient: bool, system: System, instead: str, idle: float = 0):
     """Say how long trials of so many simulated seconds take here; what takes hours has to be
     wanted (`patient`), or it is a UsageError that says what to do `instead`.
 
     idle: seconds of each trial that the guest waits.
     """
     total = require_wanted(simulated, patient, system, instead, idle)
-    print(f"moderato: {counted(len(simulated), 'trial')}, {sum(simulated):.3g} s of simulated time, "
-          f"about {duration(total)} once the machine is built", file=sys.stderr)
+    print(
+        f"moderato: {counted(len(simulated), 'trial')}, {sum(simulated):.3g} s of simulated time, "
+        f"about {duration(total)} once the machine is built",
+        file=sys.stderr,
+    )
 
 
 def announce_searches(simulated: Sequence[float], patient: bool, system: System):
     """As `announce`, of about so many trials, some of which may be kept from earlier runs."""
-    total = require_wanted(simulated, patient, system,
-                           "give less of --variant, --frame-size, --test or --phases")
-    print(f"moderato: about {counted(len(simulated), 'trial')}, {sum(simulated):.3g} s of simulated "
-          f"time, about {duration(total)} once the machine is built; less if some are kept from earlier",
-          file=sys.stderr)
+    total = require_wanted(
+        simulated, patient, system, "give less of --variant, --frame-size, --test or --phases"
+    )
+    print(
+        f"moderato: about {counted(len(simulated), 'trial')}, {sum(simulated):.3g} s of simulated "
+        f"time, about {duration(total)} once the machine is built; less if some are kept from earlier",
+        file=sys.stderr,
+    )
 
 
 def gaps(times: Iterable[float]) -> float:
     """Seconds in which a guest is idle that gets frames at these times."""
-    return sum(max(later - earlier - SETTLED, 0)
-               for earlier, later in itertools.pairwise(sorted(times)))
+    return sum(max(later - earlier - SETTLED, 0) for earlier, later in itertools.pairwise(sorted(times)))
 
 
-def require_wanted(simulated: Sequence[float], patient: bool, system: System, instead: str,
-                   idle: float = 0) -> float:
+def require_wanted(
+    simulated: Sequence[float], patient: bool, system: System, instead: str, idle: float = 0
+) -> float:
     """Seconds that trials take here: a UsageError, as of `announce`, if those are hours."""
     total = _together([each - idle + idle / IDLE for each in simulated], system)
     if total >= LONG and not patient:
@@ -77,5 +81,7 @@ def _together(simulated: Sequence[float], system: System) -> float:
 
 
 def _long(simulated: float, wall: float, instead: str) -> UsageError:
-    return UsageError(f"this is {simulated:.3g} s of simulated time and takes about "
-                      f"{duration(wall)}; {instead}, or add --yes")
+    return UsageError(
+        f"this is {simulated:.3g} s of simulated time and takes about "
+        f"{duration(wall)}; {instead}, or add --yes"
+    )

@@ -23,24 +23,24 @@ DEFAULT_SECONDS = 0.2
 @dataclass(frozen=True)
 class Request:
     """Trials of each variant with each frame size and load, and what is written of them."""
-    variants:    Sequence[str]    # of the system's NIC (variants.NICS)
-    frame_sizes: Sequence[int]    # octets, with the FCS
-    loads:       Sequence[float]  # percent of the line rate, into each port
-    frames:      int | None = None   # into each port; None: what DEFAULT_SECONDS take
-    link_mbps:   int = 100
-    json:        Path | None = None
-    pcap:        Path | None = None  # a folder
-    system:      System = System()
-    traffic:     Traffic = Traffic()
-    patient:     bool = False     # also if it takes hours
+
+    variants: Sequence[str]  # of the system's NIC (variants.NICS)
+    frame_sizes: Sequence[int]  # octets, with the FCS
+    loads: Sequence[float]  # percent of the line rate, into each port
+    frames: int | None = None  # into each port; None: what DEFAULT_SECONDS take
+    link_mbps: int = 100
+    json: Path | None = None
+    pcap: Path | None = None  # a folder
+    system: System = System()
+    traffic: Traffic = Traffic()
+    patient: bool = False  # also if it takes hours
 
     def trials(self) -> Iterator[Trial]:
         """In the order of the table."""
         for size, load in itertools.product(self.frame_sizes, self.loads):
             count = self.frames or frames_for(DEFAULT_SECONDS, size, load, self.link_mbps)
             for variant in self.variants:
-                yield Trial(variant, size, load, count, self.link_mbps, self.pcap,
-                            traffic=self.traffic)
+                yield Trial(variant, size, load, count, self.link_mbps, self.pcap, traffic=self.traffic)
 
 
 def forward(wanted: Request) -> int:
@@ -49,15 +49,22 @@ def forward(wanted: Request) -> int:
     for each in trials:
         if each.captures:
             outputs.require_ours(each.captures, trial.CAPTURES)
-    estimate.announce([each.seconds for each in trials], wanted.patient, wanted.system,
-                      "give fewer --frames or a higher --load")
+    estimate.announce(
+        [each.seconds for each in trials],
+        wanted.patient,
+        wanted.system,
+        "give fewer --frames or a higher --load",
+    )
 
     of = machine(wanted.link_mbps, wanted.system)
 
     def show(found: dict[int, Result], part: delivery.Part) -> int:
         results = [found[number] for number in sorted(found)]
-        delivery.deliver(lambda: trial_tables.render(results) + part.note, (wanted.json, lambda path: (
-            outputs.write_json(path, part.mark(objects(results, of))))), made=wanted.pcap)
+        delivery.deliver(
+            lambda: trial_tables.render(results) + part.note,
+            (wanted.json, lambda path: outputs.write_json(path, part.mark(objects(results, of)))),
+            made=wanted.pcap,
+        )
         return report_problems(results)
 
     with outputs.not_left_empty(wanted.pcap):
@@ -73,8 +80,11 @@ def objects(results: Sequence[Result], of: Machine) -> list[dict]:
 def run(of: Machine, trials: Sequence[Trial], found: dict[int, Result] | None = None) -> list[Result]:
     """The results of trials, in their order. found: as for pool.run_all()."""
     states = state.prepare(of, list(dict.fromkeys(each.variant for each in trials)))
-    return pool.run_all([(each.name, functools.partial(trial.run, each, states[each.variant]))
-                         for each in trials], "trials", found)
+    return pool.run_all(
+        [(each.name, functools.partial(trial.run, each, states[each.variant])) for each in trials],
+        "trials",
+        found,
+    )
 
 
 def report_problems(results: Sequence[Result]) -> int:

@@ -14,15 +14,21 @@ from .results import frame_rate
 from .traffic import SEED, Traffic, patience, quiet
 
 PER_FLOW, LEAST = 8, 32  # frames of each flow; into each port
-RATE = 4000              # a second, into each port: what the CPU forwards with ease
+RATE = 4000  # a second, into each port: what the CPU forwards with ease
 
 
 def hands_over(variant: str) -> bool:
     return variant in ALL and ALL[variant].hands_over
 
 
-def learn(session: Session, sys_clk_hz: int, frame_bytes: int, link_mbps: int, traffic: Traffic,
-          settings: Iterable[str] = ()):
+def learn(
+    session: Session,
+    sys_clk_hz: int,
+    frame_bytes: int,
+    link_mbps: int,
+    traffic: Traffic,
+    settings: Iterable[str] = (),
+):
     """Each flow's first frames, slowly: then it is the hardware's, if there is room for it.
     `settings`: as trial.request() has them. Raises LabError if it does not become quiet."""
     line_rate = frame_rate(frame_bytes, 100, link_mbps)
@@ -30,9 +36,15 @@ def learn(session: Session, sys_clk_hz: int, frame_bytes: int, link_mbps: int, t
     frames = max(PER_FLOW * traffic.flows, LEAST)
     clocks = math.ceil(sys_clk_hz * frames / frame_rate(frame_bytes, load, link_mbps))
     offer = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
-    reply = session.call("trial", ports=traffic.offers(offer, clocks / frames / 2),
-                         link_mbps=link_mbps, seed=SEED, quiet_cycles=quiet(sys_clk_hz, settings),
-                         max_cycles=clocks + patience(sys_clk_hz))
+    reply = session.call(
+        "trial",
+        ports=traffic.offers(offer, clocks / frames / 2),
+        link_mbps=link_mbps,
+        seed=SEED,
+        quiet_cycles=quiet(sys_clk_hz, settings),
+        max_cycles=clocks + patience(sys_clk_hz),
+    )
     if not reply["quiet"]:  # what still moves would be taken for the trial's
-        raise LabError("it did not become quiet after all learning frames were offered, so no trial "
-                       "can begin")
+        raise LabError(
+            "it did not become quiet after all learning frames were offered, so no trial can begin"
+        )

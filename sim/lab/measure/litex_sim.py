@@ -35,6 +35,7 @@ endmodule
 
 def simulator(config: sim_soc.SimConfig, verilog: Path, images: list[tuple[Path, int]]) -> Path:
     """Build it with all defaults of litex_sim. `verilog` is what soc_verilog made of `config`."""
+
     def build(folder: Path):
         environment = verilator.environment()
         run([sys.executable, "-m", "moderato.sim.lab.measure.litex_sim", folder], env=environment)
@@ -54,8 +55,14 @@ def elaborate(folder: Path, config: sim_soc.SimConfig):
     modules.add_module("serial2console", "serial")
     stock = sim_soc.SimSoC(config, SimPlatform("SIM", sim_soc.pads(config, gated=False)))
     stock.finalize()
-    stock.platform.build(stock.get_fragment(), build_dir=str(folder), build_name=sim_soc.TOP, run=False,
-                         sim_config=modules, opt_level="O3")
+    stock.platform.build(
+        stock.get_fragment(),
+        build_dir=str(folder),
+        build_name=sim_soc.TOP,
+        run=False,
+        sim_config=modules,
+        opt_level="O3",
+    )
 
 
 def memories(folder: Path, config: sim_soc.SimConfig, images: list[tuple[Path, int]]):
@@ -81,12 +88,18 @@ def words(content: bytes, address: int, size: int) -> str:
 def cpu_seconds(binary: Path, clocks: int) -> float:
     """CPU time of a run of `clocks` clocks, start included."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    result = subprocess.run([binary, f"+clocks={clocks}"], cwd=binary.parent.parent,
-                            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    result = subprocess.run(
+        [binary, f"+clocks={clocks}"],
+        cwd=binary.parent.parent,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if result.returncode:
-        raise LabError(f"litex_sim ended with status {result.returncode}: "
-                       + result.stderr.strip()[-200:])
+        raise LabError(
+            f"litex_sim ended with status {result.returncode}: " + result.stderr.strip()[-200:]
+        )
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..show.errors import LabError
 
 FILE_HEADER, RECORD_HEADER = 24, 16  # octets
-ETHERNET = 1                         # link type
+ETHERNET = 1  # link type
 ETHERNET_HEADER, MIN_FRAME, FCS = 14, 60, 4  # octets; the shortest frame without its FCS
 NANOSECONDS, SECOND = 0xA1B23C4D, 1_000_000_000
 UNITS = {0xA1B2C3D4: 1000, NANOSECONDS: 1}  # nanoseconds in a unit of the fraction, by magic number
@@ -22,15 +22,20 @@ PCAPNG = b"\n\r\r\n"
 # What other files begin with that are taken for captures, and what to do.
 GZIP, ZSTD = "is compressed: gunzip < {name} > NEW", "is compressed: unzstd < {name} > NEW"
 KUZNETZOV = "is Kuznetzov's variant of pcap: editcap -F nsecpcap {name} NEW"
-OTHERS = {b"\x1f\x8b": GZIP, b"\x28\xb5\x2f\xfd": ZSTD,
-          b"\x34\xcd\xb2\xa1": KUZNETZOV, b"\xa1\xb2\xcd\x34": KUZNETZOV}
+OTHERS = {
+    b"\x1f\x8b": GZIP,
+    b"\x28\xb5\x2f\xfd": ZSTD,
+    b"\x34\xcd\xb2\xa1": KUZNETZOV,
+    b"\xa1\xb2\xcd\x34": KUZNETZOV,
+}
 
 
 class Frame(NamedTuple):
     """A frame, and its FCS if that was captured, too."""
+
     nanoseconds: int
-    octets:      bytes  # destination address to payload, perhaps padded
-    fcs:         bytes = b""
+    octets: bytes  # destination address to payload, perhaps padded
+    fcs: bytes = b""
 
     def on_wire(self) -> bytes:
         """As it was there: with padding and FCS, which a host's own frames have after the capture."""
@@ -42,11 +47,12 @@ class Frame(NamedTuple):
 
 class Record(NamedTuple):
     """A frame as a file has it; the lengths in octets."""
+
     nanoseconds: int
-    octets:      bytes
-    length:      int  # on the wire
-    link_type:   int
-    fcs:         int  # of the FCS, at the end of the octets
+    octets: bytes
+    length: int  # on the wire
+    link_type: int
+    fcs: int  # of the FCS, at the end of the octets
 
 
 def read(path: Path) -> list[tuple[int, bytes]]:
@@ -96,16 +102,18 @@ def truncated(size: int) -> Unusable:
 def _records(content: bytes) -> Iterator[Record]:
     """Those of a pcap file, as libpcap's savefile format has them."""
     for order in "<>":
-        magic, = struct.unpack_from(f"{order}I", content.ljust(4, b"\0"))
+        (magic,) = struct.unpack_from(f"{order}I", content.ljust(4, b"\0"))
         if magic in UNITS:
             break
     else:
-        raise NoCapture("is not a capture; make one with tcpdump -w, or convert it with "
-                        "editcap -F nsecpcap")
+        raise NoCapture(
+            "is not a capture; make one with tcpdump -w, or convert it with editcap -F nsecpcap"
+        )
     if len(content) < FILE_HEADER:
-        raise NoCapture(f"is truncated: it ends inside its header, at octet {len(content)}; "
-                        "capture it again")
-    link, = struct.unpack_from(f"{order}I", content, 20)
+        raise NoCapture(
+            f"is truncated: it ends inside its header, at octet {len(content)}; capture it again"
+        )
+    (link,) = struct.unpack_from(f"{order}I", content, 20)
     # Bits 31:28 are the FCS's length in units of 16 bits, if bit 26 says so.
     link_type, fcs = link & 0x03FF_FFFF, (link >> 28) * 2 if link & 1 << 26 else 0
     at = FILE_HEADER
@@ -119,8 +127,10 @@ def _records(content: bytes) -> Iterator[Record]:
             raise truncated(len(content))
         nanoseconds = fraction * UNITS[magic]
         if nanoseconds >= SECOND:
-            raise Unusable(f"has a time of {seconds} s and {nanoseconds} ns, which is no fraction of "
-                           "a second; the file is damaged, or its magic number names another unit")
+            raise Unusable(
+                f"has a time of {seconds} s and {nanoseconds} ns, which is no fraction of "
+                "a second; the file is damaged, or its magic number names another unit"
+            )
         yield Record(seconds * SECOND + nanoseconds, content[begin:at], length, link_type, fcs)
 
 
@@ -128,22 +138,30 @@ def _frame(record: Record) -> Frame:
     """Raises Unusable."""
     kept, least = len(record.octets), ETHERNET_HEADER + record.fcs
     if record.link_type != ETHERNET:
-        raise Unusable(f"is of link type {record.link_type}, not Ethernet (1); capture at an "
-                       "Ethernet interface")
+        raise Unusable(
+            f"is of link type {record.link_type}, not Ethernet (1); capture at an Ethernet interface"
+        )
     if record.fcs not in (0, FCS):
-        raise Unusable(f"has an FCS of {record.fcs} octets, Ethernet's has {FCS}; capture at an "
-                       "Ethernet interface")
+        raise Unusable(
+            f"has an FCS of {record.fcs} octets, Ethernet's has {FCS}; capture at an Ethernet interface"
+        )
     if kept < record.length:
-        raise Unusable(f"holds only the first {kept} of {record.length} octets of a frame; capture "
-                       "whole frames (tcpdump -s 0)")
+        raise Unusable(
+            f"holds only the first {kept} of {record.length} octets of a frame; capture "
+            "whole frames (tcpdump -s 0)"
+        )
     if kept > record.length:
         raise Unusable(f"holds {kept} octets of a frame that had {record.length}; the file is damaged")
     if kept < least:
-        raise Unusable(f"has {kept} octets, and an Ethernet header{' with FCS' * bool(record.fcs)} has "
-                       f"{least}; take it out: editcap FILE NEW N")
+        raise Unusable(
+            f"has {kept} octets, and an Ethernet header{' with FCS' * bool(record.fcs)} has "
+            f"{least}; take it out: editcap FILE NEW N"
+        )
     if not 0 <= record.nanoseconds < LAST:
-        raise Unusable(f"has a time of {record.nanoseconds} ns, and captures have those from 1970 to "
-                       "2106; the file is damaged")
+        raise Unusable(
+            f"has a time of {record.nanoseconds} ns, and captures have those from 1970 to "
+            "2106; the file is damaged"
+        )
     end = kept - record.fcs
     return Frame(record.nanoseconds, record.octets[:end], record.octets[end:])
 
@@ -155,5 +173,6 @@ def write(path: Path, played: Iterable[Frame]):
         file.write(struct.pack("<IHHiIII", NANOSECONDS, 2, 4, 0, 0, 1 << 18, link))
         for frame in played:
             octets = frame.on_wire()
-            file.write(struct.pack("<4I", *divmod(frame.nanoseconds, SECOND), len(octets),
-                                   len(octets)) + octets)
+            file.write(
+                struct.pack("<4I", *divmod(frame.nanoseconds, SECOND), len(octets), len(octets)) + octets
+            )

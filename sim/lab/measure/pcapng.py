@@ -34,13 +34,18 @@ class UsedOptions(OptionsField):
 
     def load(self, stream, endianness, seen=None):
         used = {option.code for option in self.options_schema if option.name in USED}
-        return Options(schema=self.options_schema, endianness=endianness, data=[
-            option for option in read_options(stream, endianness) if option[0] in used])
+        return Options(
+            schema=self.options_schema,
+            endianness=endianness,
+            data=[option for option in read_options(stream, endianness) if option[0] in used],
+        )
 
 
 for _kind in (SectionHeader, InterfaceDescription, EnhancedPacket, ObsoletePacket):
-    _kind.schema = [(name, UsedOptions(field.options_schema) if isinstance(field, OptionsField)
-                     else field, default) for name, field, default in _kind.schema]
+    _kind.schema = [
+        (name, UsedOptions(field.options_schema) if isinstance(field, OptionsField) else field, default)
+        for name, field, default in _kind.schema
+    ]
 
 
 class Scanner(FileScanner):
@@ -79,18 +84,23 @@ def _damaged(why: str) -> Unusable:
 
 def _record(block: Block) -> Record:
     if isinstance(block, SimplePacket):
-        raise Unusable("has no time, as a Simple Packet Block; capture it with another program, such as "
-                       "tcpdump -w")
+        raise Unusable(
+            "has no time, as a Simple Packet Block; capture it with another program, such as tcpdump -w"
+        )
     interface = block.interface
     flags = block.options.get("pack_flags" if isinstance(block, ObsoletePacket) else "epb_flags")
-    return Record(_nanoseconds(block, interface), block.packet_data, block.packet_len,
-                  interface.link_type,
-                  flags and flags.fcslen or interface.options.get("if_fcslen", 0))
+    return Record(
+        _nanoseconds(block, interface),
+        block.packet_data,
+        block.packet_len,
+        interface.link_type,
+        flags and flags.fcslen or interface.options.get("if_fcslen", 0),
+    )
 
 
 def _nanoseconds(block: Block, interface: InterfaceDescription) -> int:
     """Of its time stamp, exactly. Those of all interfaces begin with 1970."""
-    resolution, = interface.options.get("if_tsresol", b"\x06")
+    (resolution,) = interface.options.get("if_tsresol", b"\x06")
     units = (2 if resolution & 0x80 else 10) ** (resolution & 0x7F)  # in a second
     time = block.timestamp_high << 32 | block.timestamp_low
     return time * SECOND // units + interface.options.get("if_tsoffset", 0) * SECOND

@@ -25,8 +25,8 @@ from .results import LATENCY, OVERHEAD, Port, Result, Trial
 from .rewrite import Rewritten, rewrite
 
 LINK_MBPS = 100
-LONGEST = 1522          # octets with FCS, with a tag: longer ones are damaged to the ports
-KINDS = 5               # of frames that are named
+LONGEST = 1522  # octets with FCS, with a tag: longer ones are damaged to the ports
+KINDS = 5  # of frames that are named
 
 Frames = list[pcap.Frame]  # of a port
 
@@ -34,14 +34,15 @@ Frames = list[pcap.Frame]  # of a port
 @dataclass(frozen=True)
 class Request:
     """What enters port n is in `inputs[n]`; what leaves it is written to `captures[n]`."""
-    variant:   str
-    inputs:    Sequence[Path | None]
-    captures:  Sequence[Path]
-    json:      Path | None = None
-    system:    System = System()
-    udp_echo:  bool = False   # the tester returns datagrams to port 7
-    rewritten: bool = False   # with the bench's addresses in the place of the captures'
-    patient:   bool = False   # also if it takes hours
+
+    variant: str
+    inputs: Sequence[Path | None]
+    captures: Sequence[Path]
+    json: Path | None = None
+    system: System = System()
+    udp_echo: bool = False  # the tester returns datagrams to port 7
+    rewritten: bool = False  # with the bench's addresses in the place of the captures'
+    patient: bool = False  # also if it takes hours
 
 
 def replay(wanted: Request) -> int:
@@ -54,20 +55,28 @@ def replay(wanted: Request) -> int:
         made = rewrite(entered)
         if not made:
             names = " and ".join(str(path) for path in inputs if path)
-            raise UsageError(f"{names} has no two stations that IPv4 goes between; leave out "
-                             "--rewrite, or name another capture")
+            raise UsageError(
+                f"{names} has no two stations that IPv4 goes between; leave out "
+                "--rewrite, or name another capture"
+            )
         say_rewritten(made)
         entered = made.entered
-    estimate.announce([length(entered) / 1e9], wanted.patient, wanted.system,
-                      "play part of the capture (editcap -r FILE NEW 1-1000)",
-                      estimate.gaps(frame.nanoseconds / 1e9 for port in entered for frame in port))
+    estimate.announce(
+        [length(entered) / 1e9],
+        wanted.patient,
+        wanted.system,
+        "play part of the capture (editcap -r FILE NEW 1-1000)",
+        estimate.gaps(frame.nanoseconds / 1e9 for port in entered for frame in port),
+    )
     of = machine(LINK_MBPS, wanted.system)
     state.ready(of, wanted.variant, static=False)
     job = functools.partial(run, of, wanted, entered)
     results = pool.run_all([(f"replay {wanted.variant}", job)], "replays")
     outputs.name(*wanted.captures)
-    delivery.deliver(lambda: trial_tables.render_replay(results[0]), (wanted.json, lambda path: (
-        outputs.write_json(path, [result.as_json() for result in results]))))
+    delivery.deliver(
+        lambda: trial_tables.render_replay(results[0]),
+        (wanted.json, lambda path: outputs.write_json(path, [result.as_json() for result in results])),
+    )
     say_filtered(results[0])
     return report_problems(results)
 
@@ -75,18 +84,26 @@ def replay(wanted: Request) -> int:
 def say_rewritten(made: Rewritten):
     """Which end is which, and what can't be mapped."""
     count = sum(map(len, made.entered))
-    print(f"moderato: {count} of {count + made.left_out.total()} frames are rewritten: "
-          + ", ".join(f"{end} is the tester at port {port}, {TESTER[port].ipv4}"
-                      for port, end in enumerate(made.ends)), file=sys.stderr)
+    print(
+        f"moderato: {count} of {count + made.left_out.total()} frames are rewritten: "
+        + ", ".join(
+            f"{end} is the tester at port {port}, {TESTER[port].ipv4}"
+            for port, end in enumerate(made.ends)
+        ),
+        file=sys.stderr,
+    )
     if made.left_out:
         kinds = [f"{number} {kind}" for kind, number in made.left_out.most_common(KINDS)]
-        more = made.left_out.total() - sum(number for _, number
-                                           in made.left_out.most_common(KINDS))
-        print(f"moderato: left out, because they are not between those two: {', '.join(kinds)}"
-              + f", {more} others" * bool(more), file=sys.stderr)
+        more = made.left_out.total() - sum(number for _, number in made.left_out.most_common(KINDS))
+        print(
+            f"moderato: left out, because they are not between those two: {', '.join(kinds)}"
+            + f", {more} others" * bool(more),
+            file=sys.stderr,
+        )
     if made.quoting:
-        print(f"moderato: {made.quoting} ICMP errors still quote the capture's addresses",
-              file=sys.stderr)
+        print(
+            f"moderato: {made.quoting} ICMP errors still quote the capture's addresses", file=sys.stderr
+        )
 
 
 def say_long(inputs: Sequence[Path | None], entered: Sequence[Frames]):
@@ -94,21 +111,28 @@ def say_long(inputs: Sequence[Path | None], entered: Sequence[Frames]):
     for path, frames in zip(inputs, entered):
         long = [number for number, frame in enumerate(frames, 1) if len(frame.on_wire()) > LONGEST]
         if long:
-            print(f"moderato: {path}: {len(long)} frame(s) longer than Ethernet's, from record "
-                  f"{long[0]} on, will be dropped as damaged; hosts that merge segments capture "
-                  "such: ethtool -K INTERFACE gro off lro off tso off gso off there",
-                  file=sys.stderr)
+            print(
+                f"moderato: {path}: {len(long)} frame(s) longer than Ethernet's, from record "
+                f"{long[0]} on, will be dropped as damaged; hosts that merge segments capture "
+                "such: ethtool -K INTERFACE gro off lro off tso off gso off there",
+                file=sys.stderr,
+            )
 
 
 def say_filtered(result: Result):
     """Why nothing was forwarded, if that is because the frames are for other stations."""
     filtered = result.total("dropped_filtered")
     if filtered and not result.total("forwarded"):
-        ports = ", ".join(f"port {port} has {station.mac} and {station.ipv4}, the tester there "
-                          f"{tester.mac} and {tester.ipv4}"
-                          for port, (station, tester) in enumerate(zip(ROUTER, TESTER)))
-        print(f"moderato: nothing was forwarded, and {filtered} frames were for other stations: "
-              f"{ports}; --rewrite gives the capture's frames these addresses", file=sys.stderr)
+        ports = ", ".join(
+            f"port {port} has {station.mac} and {station.ipv4}, the tester there "
+            f"{tester.mac} and {tester.ipv4}"
+            for port, (station, tester) in enumerate(zip(ROUTER, TESTER))
+        )
+        print(
+            f"moderato: nothing was forwarded, and {filtered} frames were for other stations: "
+            f"{ports}; --rewrite gives the capture's frames these addresses",
+            file=sys.stderr,
+        )
 
 
 def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
@@ -120,12 +144,15 @@ def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
         for number, pair in enumerate(itertools.pairwise(frames), 2):
             early = pair[0].nanoseconds - pair[1].nanoseconds
             if early > 0:
-                raise UsageError(f"{path}: record {number} is {early / 1000:g} us before record "
-                                 f"{number - 1}; sort it: reordercap {path.name} NEW")
+                raise UsageError(
+                    f"{path}: record {number} is {early / 1000:g} us before record "
+                    f"{number - 1}; sort it: reordercap {path.name} NEW"
+                )
 
 
-def run(of: Machine, wanted: Request, entered: Sequence[Frames],
-        progress: Callable[[float], None]) -> Result:
+def run(
+    of: Machine, wanted: Request, entered: Sequence[Frames], progress: Callable[[float], None]
+) -> Result:
     """Play `entered`, by port. The captures appear whole or not at all."""
     ready = state.ready(of, wanted.variant, static=False)
     start = time.monotonic()
@@ -142,19 +169,27 @@ def run(of: Machine, wanted: Request, entered: Sequence[Frames],
                 pcap.write(path, frames)
         packets = guest.packets(session.check(guest.IPV4))
         before = session.call("counters")["idle_cycles"]
-        reply = session.call("replay", **{"in": [path and str(path) for path in given]},
-                             out=list(map(str, files)), answers=list(map(str, answers)),
-                             link_mbps=LINK_MBPS, quiet_cycles=traffic.quiet(of.sys_clk_hz),
-                             max_cycles=round(of.sys_clk_hz * seconds)
-                             + traffic.patience(of.sys_clk_hz))
+        reply = session.call(
+            "replay",
+            **{"in": [path and str(path) for path in given]},
+            out=list(map(str, files)),
+            answers=list(map(str, answers)),
+            link_mbps=LINK_MBPS,
+            quiet_cycles=traffic.quiet(of.sys_clk_hz),
+            max_cycles=round(of.sys_clk_hz * seconds) + traffic.patience(of.sys_clk_hz),
+        )
         idle = session.call("counters")["idle_cycles"]
         left, answered = ([pcap.frames(file) for file in each] for each in (files, answers))
         packets = guest.packets(session.check(guest.IPV4)).since(packets)
         counters, problems = trial.read_counters(session)
     reply["idle_cycles"] = [new - old for new, old in zip(idle, before)]
     settings = Trial(wanted.variant, None, None, max(map(len, entered)), LINK_MBPS)
-    return evaluate(settings, ready, Played(reply, entered, answered, left, counters, problems, packets),
-                    time.monotonic() - start)
+    return evaluate(
+        settings,
+        ready,
+        Played(reply, entered, answered, left, counters, problems, packets),
+        time.monotonic() - start,
+    )
 
 
 def length(entered: Sequence[Frames]) -> int:
@@ -174,13 +209,14 @@ def length(entered: Sequence[Frames]) -> int:
 @dataclass(frozen=True)
 class Played:
     """What came of a replay."""
-    reply:     dict              # moderato-sim's, with `idle_cycles` of each hart
-    entered:   Sequence[Frames]  # from the captures; by port, as all of these
-    answers:   Sequence[Frames]  # entered, too: the tester's own
-    left:      Sequence[Frames]
-    counters:  guest.Counters    # the guest's since it booted
-    problems:  list[str]         # those of the counters
-    packets:   guest.Packets
+
+    reply: dict  # moderato-sim's, with `idle_cycles` of each hart
+    entered: Sequence[Frames]  # from the captures; by port, as all of these
+    answers: Sequence[Frames]  # entered, too: the tester's own
+    left: Sequence[Frames]
+    counters: guest.Counters  # the guest's since it booted
+    problems: list[str]  # those of the counters
+    packets: guest.Packets
 
 
 def evaluate(settings: Trial, ready: state.State, played: Played, wall_seconds: float) -> Result:
@@ -195,44 +231,72 @@ def evaluate(settings: Trial, ready: state.State, played: Played, wall_seconds: 
         beyond = reply["ports"][1 - number]["left"]
         intact = through[number] + answered[number]
         octets = sum(len(frame) + pcap.FCS for frame in intact)
-        ports.append(Port(
-            offered=port["offered"], forwarded=len(intact),
-            corrupted=beyond["bad_fcs"] + beyond["bad_preamble"], reordered=None,
-            fps=len(intact) * hz / clocks, mbps=octets * 8 * hz / clocks / 1e6,
-            answers_forwarded=len(answered[number]), **trial.of_the_mac(port)))
+        ports.append(
+            Port(
+                offered=port["offered"],
+                forwarded=len(intact),
+                corrupted=beyond["bad_fcs"] + beyond["bad_preamble"],
+                reordered=None,
+                fps=len(intact) * hz / clocks,
+                mbps=octets * 8 * hz / clocks / 1e6,
+                answers_forwarded=len(answered[number]),
+                **trial.of_the_mac(port),
+            )
+        )
     counts_all = ready.conditions["nic"] != LITEETH  # which has no counter for some frames
-    result = Result(trial=settings, sys_clk_hz=hz, cycles=clocks, ports=ports,
-                    latency=dict.fromkeys(LATENCY),
-                    **trial.of_the_harts(reply["idle_cycles"], clocks, kernel),
-                    backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
-                    delivered=played.packets.delivered, wall_seconds=wall_seconds,
-                    problems=[*trial.damage(reply), *played.problems,
-                              *(unaccounted(ports) if counts_all else [])],
-                    conditions=ready.conditions)
+    result = Result(
+        trial=settings,
+        sys_clk_hz=hz,
+        cycles=clocks,
+        ports=ports,
+        latency=dict.fromkeys(LATENCY),
+        **trial.of_the_harts(reply["idle_cycles"], clocks, kernel),
+        backlog_dropped=kernel.backlog_dropped,
+        tx_dropped=sum(kernel.tx_dropped),
+        delivered=played.packets.delivered,
+        wall_seconds=wall_seconds,
+        problems=[*trial.damage(reply), *played.problems, *(unaccounted(ports) if counts_all else [])],
+        conditions=ready.conditions,
+    )
     return dataclasses.replace(result, reasons=reasons(result, played.packets))
 
 
 def forwarded(played: Played) -> tuple[list[list[bytes]], list[list[bytes]]]:
-    """Frames that the guest forwarded, by the port where they entered: those of captures, and answers.
-    """
-    entered, answers, left = ([[frame.octets for frame in frames] for frames in each]
-                              for each in (played.entered, played.answers, played.left))
+    """Frames that the guest forwarded, by the port where they entered: of captures and answers."""
+    entered, answers, left = (
+        [[frame.octets for frame in frames] for frames in each]
+        for each in (played.entered, played.answers, played.left)
+    )
     found = router.forwarded([*enumerate(entered), *enumerate(answers)], left)
-    return found[:len(entered)], found[len(entered):]
+    return found[: len(entered)], found[len(entered) :]
 
 
 def reasons(result: Result, packets: guest.Packets) -> dict[str, int]:
     """Why frames went elsewhere, by the kernel's counters of IPv4; `other` is the rest."""
-    found = {"not_ipv4": result.total("received") - result.backlog_dropped - packets.received,
-             "expired": packets.expired, "bad_checksum": packets.bad_checksum,
-             "no_route": packets.no_route}
+    found = {
+        "not_ipv4": result.total("received") - result.backlog_dropped - packets.received,
+        "expired": packets.expired,
+        "bad_checksum": packets.bad_checksum,
+        "no_route": packets.no_route,
+    }
     return found | {"other": result.dropped_elsewhere - sum(found.values())}
 
 
 def unaccounted(ports: Sequence[Port]) -> list[str]:
     """Ports at which more or fewer frames entered than the MAC has counted."""
-    counts = [(port.offered + port.answers,
-               port.received + port.dropped_at_ring + port.dropped_at_fifo + port.dropped_damaged
-               + port.dropped_filtered) for port in ports]
-    return [f"{entered} frames entered at port {number}, its MAC counted {counted}"
-            for number, (entered, counted) in enumerate(counts) if entered != counted]
+    counts = [
+        (
+            port.offered + port.answers,
+            port.received
+            + port.dropped_at_ring
+            + port.dropped_at_fifo
+            + port.dropped_damaged
+            + port.dropped_filtered,
+        )
+        for port in ports
+    ]
+    return [
+        f"{entered} frames entered at port {number}, its MAC counted {counted}"
+        for number, (entered, counted) in enumerate(counts)
+        if entered != counted
+    ]

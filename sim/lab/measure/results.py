@@ -7,9 +7,9 @@ from pathlib import Path
 
 from .traffic import Traffic
 
-RING = 256             # descriptors of each ring, the driver's default
+RING = 256  # descriptors of each ring, the driver's default
 MIN_FRAMES = 5 * RING  # beyond what rings and FIFOs hide
-OVERHEAD = 20          # octets of preamble, SFD and gap (IEEE 802.3)
+OVERHEAD = 20  # octets of preamble, SFD and gap (IEEE 802.3)
 LATENCY = ("min", "median", "p99", "max")
 REASONS = ("not_ipv4", "expired", "bad_checksum", "no_route", "other")  # why frames went elsewhere
 
@@ -17,26 +17,33 @@ REASONS = ("not_ipv4", "expired", "bad_checksum", "no_route", "other")  # why fr
 @dataclass(frozen=True)
 class Trial:
     """What is offered to each port. RFC 1242's terms; frame_bytes counts the FCS."""
-    variant:      str
-    frame_bytes:  int | None    # None: of any size, as in a replay
+
+    variant: str
+    frame_bytes: int | None  # None: of any size, as in a replay
     load_percent: float | None
-    frames:       int
-    link_mbps:    int
-    pcap:         Path | None = None  # folder
-    burst:        int = 0             # so many frames at the minimum gap, then a pause; 0: evenly
-    probe_every:  int = 0             # each so-many-th frame is marked as urgent; 0: none
-    traffic:      Traffic = Traffic()
+    frames: int
+    link_mbps: int
+    pcap: Path | None = None  # folder
+    burst: int = 0  # so many frames at the minimum gap, then a pause; 0: evenly
+    probe_every: int = 0  # each so-many-th frame is marked as urgent; 0: none
+    traffic: Traffic = Traffic()
 
     @property
     def name(self) -> str:
-        return " ".join(filter(None, (f"{self.variant} {self.frame_bytes} bytes "
-                                      f"{self.load_percent:g} %", self.traffic.words)))
+        return " ".join(
+            filter(
+                None,
+                (f"{self.variant} {self.frame_bytes} bytes {self.load_percent:g} %", self.traffic.words),
+            )
+        )
 
     @property
     def captures(self) -> Path | None:
         """The folder of this trial's captures, named after all that tells trials apart."""
-        name = (f"{self.variant}-{self.frame_bytes}-{self.load_percent:g}percent-"
-                f"{self.link_mbps}mbps {self.traffic.words}")
+        name = (
+            f"{self.variant}-{self.frame_bytes}-{self.load_percent:g}percent-"
+            f"{self.link_mbps}mbps {self.traffic.words}"
+        )
         return self.pcap and self.pcap / name.strip().replace(" ", "-")
 
     @property
@@ -58,22 +65,23 @@ def frames_for(seconds: float, frame_bytes: int, load_percent: float, link_mbps:
 @dataclass(frozen=True)
 class Port:
     """Of the frames that entered at this port; interrupts are those of this port's MAC."""
-    offered:          int
-    answers:          int    # of the tester, beside what was offered: to ARP, pings
-    received:         int    # handed to the kernel
-    forwarded:        int    # seen intact by the tester where they left, answers included
-    dropped_at_ring:  int    # no descriptor
-    dropped_at_fifo:  int    # the bus starved
-    dropped_damaged:  int    # by the MAC: wrong FCS, too short, too long
-    dropped_filtered: int    # by the MAC: for other stations
-    corrupted:        int    # left at the other port, but not as they should
-    reordered:        int | None  # of the forwarded ones: behind a later one of their flow
-    rx_interrupts:    int
-    tx_interrupts:    int
-    rx_withdrawn:     int    # of these: before a hart took them
-    tx_withdrawn:     int
-    fps:              float  # forwarded, in the window of steady state
-    mbps:             float  # the same in Mb/s of frames, without preamble and gap
+
+    offered: int
+    answers: int  # of the tester, beside what was offered: to ARP, pings
+    received: int  # handed to the kernel
+    forwarded: int  # seen intact by the tester where they left, answers included
+    dropped_at_ring: int  # no descriptor
+    dropped_at_fifo: int  # the bus starved
+    dropped_damaged: int  # by the MAC: wrong FCS, too short, too long
+    dropped_filtered: int  # by the MAC: for other stations
+    corrupted: int  # left at the other port, but not as they should
+    reordered: int | None  # of the forwarded ones: behind a later one of their flow
+    rx_interrupts: int
+    tx_interrupts: int
+    rx_withdrawn: int  # of these: before a hart took them
+    tx_withdrawn: int
+    fps: float  # forwarded, in the window of steady state
+    mbps: float  # the same in Mb/s of frames, without preamble and gap
     answers_forwarded: int = 0  # of the forwarded ones, those that were answers
 
     @property
@@ -84,35 +92,41 @@ class Port:
 @dataclass(frozen=True)
 class Result:
     """One trial. Times in clocks of the SoC, except wall_seconds."""
-    trial:            Trial
-    sys_clk_hz:       int
-    cycles:           int
-    ports:            list[Port]
-    latency:          dict[str, int | None]  # min, median, p99, max of all ports' forwarded frames
+
+    trial: Trial
+    sys_clk_hz: int
+    cycles: int
+    ports: list[Port]
+    latency: dict[str, int | None]  # min, median, p99, max of all ports' forwarded frames
     cpu_idle_percent: float
-    backlog_dropped:  int                    # by netif_rx()
-    tx_dropped:       int                    # by the driver's transmit function
-    wall_seconds:     float
-    problems:         list[str]              # why this trial can't be trusted; empty in a sound one
-    window:           tuple[int, int] | None = None  # first and last cycle; None: the whole replay
+    backlog_dropped: int  # by netif_rx()
+    tx_dropped: int  # by the driver's transmit function
+    wall_seconds: float
+    problems: list[str]  # why this trial can't be trusted; empty in a sound one
+    window: tuple[int, int] | None = None  # first and last cycle; None: the whole replay
     interrupts_per_second: float | None = None  # of all ports and directions, in the window
-    frames_per_interrupt:  float | None = None  # received, in the window; None: no Rx interrupt
-    probe_latency:    dict[str, int | None] = field(  # of the marked frames
-        default_factory=lambda: dict.fromkeys(LATENCY))
-    idle_per_hart:    list[float] = field(default_factory=list)  # in percent, of the window
+    frames_per_interrupt: float | None = None  # received, in the window; None: no Rx interrupt
+    probe_latency: dict[str, int | None] = field(  # of the marked frames
+        default_factory=lambda: dict.fromkeys(LATENCY)
+    )
+    idle_per_hart: list[float] = field(default_factory=list)  # in percent, of the window
     interrupts_per_hart: list[int] = field(default_factory=list)  # of all ports, by the kernel
-    by_hardware:      int = 0                # forwarded past the CPU: not among those received
-    delivered:        int | None = None      # to the guest itself (IPv4); None: nobody counted
-    reasons:          dict[str, int | None] = field(  # of dropped_elsewhere; None: nobody counted
-        default_factory=lambda: dict.fromkeys(REASONS))
-    conditions:       dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
+    by_hardware: int = 0  # forwarded past the CPU: not among those received
+    delivered: int | None = None  # to the guest itself (IPv4); None: nobody counted
+    reasons: dict[str, int | None] = field(  # of dropped_elsewhere; None: nobody counted
+        default_factory=lambda: dict.fromkeys(REASONS)
+    )
+    conditions: dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
 
     @property
     def offered_fps(self) -> float | None:
         """Frames per second offered to all ports; None for a replay, which has no rate."""
         trial = self.trial
-        return None if trial.load_percent is None else trial.traffic.ports * frame_rate(
-            trial.frame_bytes, trial.load_percent, trial.link_mbps)
+        return (
+            None
+            if trial.load_percent is None
+            else trial.traffic.ports * frame_rate(trial.frame_bytes, trial.load_percent, trial.link_mbps)
+        )
 
     def total(self, name: str) -> int | float:
         """The sum of a figure over the ports."""
@@ -121,15 +135,35 @@ class Result:
     @property
     def dropped_elsewhere(self) -> int:
         """Received, not forwarded, and in none of the counters: queues' drops, or wrong frames."""
-        return (self.total("received") + self.by_hardware - self.total("forwarded")
-                - (self.delivered or 0) - self.backlog_dropped - self.tx_dropped)
+        return (
+            self.total("received")
+            + self.by_hardware
+            - self.total("forwarded")
+            - (self.delivered or 0)
+            - self.backlog_dropped
+            - self.tx_dropped
+        )
 
     def as_json(self) -> dict:
         """The object that --json writes. All but `simulation` is the same in every run."""
-        counts = ("offered", "answers", "received", "forwarded", "answers_forwarded", "lost",
-                  "dropped_at_ring", "dropped_at_fifo", "dropped_damaged", "dropped_filtered",
-                  "corrupted", "reordered", "rx_interrupts", "tx_interrupts", "rx_withdrawn",
-                  "tx_withdrawn")
+        counts = (
+            "offered",
+            "answers",
+            "received",
+            "forwarded",
+            "answers_forwarded",
+            "lost",
+            "dropped_at_ring",
+            "dropped_at_fifo",
+            "dropped_damaged",
+            "dropped_filtered",
+            "corrupted",
+            "reordered",
+            "rx_interrupts",
+            "tx_interrupts",
+            "rx_withdrawn",
+            "tx_withdrawn",
+        )
         rates = ("fps", "mbps")
         return {
             "variant": self.trial.variant,
@@ -142,13 +176,18 @@ class Result:
             "cycles": self.cycles,
             "window": self.window and dict(zip(("start_cycle", "end_cycle"), self.window)),
             "offered_fps": _rounded(self.offered_fps),
-            "ports": [{name: getattr(port, name) for name in counts}
-                      | {name: round(getattr(port, name), 3) for name in rates}
-                      for port in self.ports],
+            "ports": [
+                {name: getattr(port, name) for name in counts}
+                | {name: round(getattr(port, name), 3) for name in rates}
+                for port in self.ports
+            ],
             "by_hardware": self.by_hardware,
             "delivered": self.delivered,
-            "dropped": {"backlog": self.backlog_dropped, "driver_tx": self.tx_dropped,
-                        "elsewhere": self.dropped_elsewhere},
+            "dropped": {
+                "backlog": self.backlog_dropped,
+                "driver_tx": self.tx_dropped,
+                "elsewhere": self.dropped_elsewhere,
+            },
             "reasons": self.reasons,
             "interrupts_per_second": _rounded(self.interrupts_per_second),
             "frames_per_interrupt": _rounded(self.frames_per_interrupt),
@@ -162,8 +201,10 @@ class Result:
             "cpu_idle_percent_per_hart": [round(idle, 3) for idle in self.idle_per_hart],
             "interrupts_per_hart": self.interrupts_per_hart,
             "conditions": self.conditions,
-            "simulation": {"wall_seconds": round(self.wall_seconds, 3),
-                           "cycles_per_second": round(self.cycles / self.wall_seconds)},
+            "simulation": {
+                "wall_seconds": round(self.wall_seconds, 3),
+                "cycles_per_second": round(self.cycles / self.wall_seconds),
+            },
         }
 
     def _nanoseconds(self, latency: dict[str, int | None]) -> dict[str, int | None]:

@@ -30,10 +30,11 @@ Ends = tuple[bytes, bytes]  # two IPv4 addresses
 @dataclass
 class Rewritten:
     """What is played, and what it was made from."""
-    ends:     tuple[str, str]  # the capture's addresses, in the order of the bench's ports
-    entered:  list[list[Frame]] = field(default_factory=lambda: [[], []])  # by port
+
+    ends: tuple[str, str]  # the capture's addresses, in the order of the bench's ports
+    entered: list[list[Frame]] = field(default_factory=lambda: [[], []])  # by port
     left_out: Counter = field(default_factory=Counter)  # frames that can't be mapped, by what they are
-    quoting:  int = 0          # ICMP errors: the header in them has the capture's addresses
+    quoting: int = 0  # ICMP errors: the header in them has the capture's addresses
 
 
 def rewrite(captures: Sequence[Sequence[Frame]]) -> Rewritten | None:
@@ -62,11 +63,13 @@ def _ends(captures: Sequence[Sequence[Frame]]) -> Ends | None:
     """The two with the most frames between them. The first one begins; of two captures, most frames
     of both are where they enter."""
     counts = [Counter(filter(None, map(_between, frames))) for frames in captures]
-    together = sum((Counter({tuple(sorted(ends)): count}) for each in counts
-                    for ends, count in each.items()), Counter())
+    together = sum(
+        (Counter({tuple(sorted(ends)): count}) for each in counts for ends, count in each.items()),
+        Counter(),
+    )
     if not together:
         return None
-    (pair, _), = together.most_common(1)
+    ((pair, _),) = together.most_common(1)
     ways = [pair, pair[::-1]]
     if all(captures):
         return max(ways, key=lambda way: counts[0][way] + counts[1][way[::-1]])
@@ -79,8 +82,10 @@ def _between(frame: Frame) -> Ends | None:
     if start is None:
         return None
     source, destination = struct.unpack_from("4s4s", frame.octets, start + ADDRESSES)
-    stations = all(not (each.is_multicast or each.is_reserved or each.is_unspecified)
-                   for each in (IPv4Address(source), IPv4Address(destination)))
+    stations = all(
+        not (each.is_multicast or each.is_reserved or each.is_unspecified)
+        for each in (IPv4Address(source), IPv4Address(destination))
+    )
     return (source, destination) if stations and source != destination else None
 
 
@@ -99,7 +104,7 @@ def _kind(frame: Frame) -> str:
     """What a frame is, for the reader."""
     if between := _between(frame):
         return "IPv4 between {} and {}".format(*sorted(map(IPv4Address, between)))
-    kind, = struct.unpack_from(">H", frame.octets, ETHERNET_HEADER - 2)
+    (kind,) = struct.unpack_from(">H", frame.octets, ETHERNET_HEADER - 2)
     if kind in TAGS and len(frame.octets) >= ETHERNET_HEADER + 2:
         vlan = struct.unpack_from(">H", frame.octets, ETHERNET_HEADER)[0] & VID
         return f"of VLAN {vlan}" if vlan else "with a priority tag, no IPv4"
@@ -111,7 +116,7 @@ def _kind(frame: Frame) -> str:
 def _transport(frame: Frame) -> tuple[int, int] | None:
     """Protocol and place of what follows the IPv4 header, or None in a later fragment."""
     start = _packet(frame)
-    fragment, = struct.unpack_from(">H", frame.octets, start + FRAGMENT)
+    (fragment,) = struct.unpack_from(">H", frame.octets, start + FRAGMENT)
     if fragment & OFFSET:
         return None
     return frame.octets[start + PROTOCOL], start + (frame.octets[start] & 0xF) * 4
@@ -136,7 +141,7 @@ def _mapped(frame: Frame, port: int) -> Frame:
         case (protocol, at) if protocol in SUMMED:
             end = start + struct.unpack_from(">H", octets, start + LENGTH)[0]
             place = at + SUMMED[protocol]
-            without = protocol == UDP and octets[place:place + 2] == b"\0\0"  # RFC 768
+            without = protocol == UDP and octets[place : place + 2] == b"\0\0"  # RFC 768
             if place + 2 <= min(end, len(octets)) and not without:
                 sums.append(place)
     for place in sums:
@@ -146,8 +151,9 @@ def _mapped(frame: Frame, port: int) -> Frame:
         struct.pack_into(">H", octets, place, value)
     fcs = frame.fcs
     if fcs:  # a CRC is linear: it changes by what the octets' change
-        fcs = struct.pack("<I", struct.unpack("<I", fcs)[0]
-                          ^ zlib.crc32(frame.octets) ^ zlib.crc32(octets))
+        fcs = struct.pack(
+            "<I", struct.unpack("<I", fcs)[0] ^ zlib.crc32(frame.octets) ^ zlib.crc32(octets)
+        )
     return Frame(frame.nanoseconds, bytes(octets), fcs)
 
 

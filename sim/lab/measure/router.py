@@ -8,7 +8,7 @@ from collections.abc import Sequence
 ETHERNET_HEADER, IPV4_HEADER, TAG = 14, 20, 4  # octets
 IPV4 = 0x0800
 TAGS = 0x8100, 0x88A8  # IEEE 802.1Q: of customers, of services
-VID = 0x0FFF           # of a tag's control information; 0 is a priority and no VLAN
+VID = 0x0FFF  # of a tag's control information; 0 is a priority and no VLAN
 
 
 Source = tuple[int, Sequence[bytes]]  # a port, and frames that entered there
@@ -39,7 +39,7 @@ def packet(frame: bytes, hops: int) -> bytes | None:
     """The IPv4 packet in a frame after `hops` routers, less padding and what a router may write into
     (checksum, options), or None."""
     start = payload(frame)
-    ip = frame[start or 0:]
+    ip = frame[start or 0 :]
     if start is None or len(ip) < IPV4_HEADER:
         return None
     header, length, ttl = (ip[0] & 0xF) * 4, struct.unpack_from(">H", ip, 2)[0], ip[8]
@@ -55,7 +55,7 @@ def payload(frame: bytes) -> int | None:
     either kind and however many, and drops frames of a VLAN for which it has no interface."""
     at = ETHERNET_HEADER
     while len(frame) >= at:
-        kind, = struct.unpack_from(">H", frame, at - 2)
+        (kind,) = struct.unpack_from(">H", frame, at - 2)
         if kind == IPV4:
             return at
         if kind not in TAGS or len(frame) < at + TAG or struct.unpack_from(">H", frame, at)[0] & VID:

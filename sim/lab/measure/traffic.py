@@ -37,8 +37,9 @@ class Traffic:
     in_order: a frame that overtakes another one of its flow makes a trial unsound; else such frames
     are counted.
     """
-    flows:    int = 1
-    one_way:  bool = False
+
+    flows: int = 1
+    one_way: bool = False
     in_order: bool = True
 
     @property

@@ -25,8 +25,7 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
         before = begin(trial, ready, session)
         with outputs.replacing_folder(trial.captures, CAPTURES) as folder:
             capture = {"pcap": str(folder)} if folder else {}
-            reply = session.call("trial", **request(trial, of.sys_clk_hz, of.system.ethtool),
-                                 **capture)
+            reply = session.call("trial", **request(trial, of.sys_clk_hz, of.system.ethtool), **capture)
         return conclude(trial, ready, session, reply, start, before)
 
 
@@ -40,13 +39,25 @@ def begin(trial: Trial, ready: State, session: Session) -> tuple[guest.Counters,
     return read_counters(session)[0], guest.forwarded(session)
 
 
-def conclude(trial: Trial, ready: State, session: Session, reply: dict, start: float,
-             before: tuple[guest.Counters, int]) -> Result:
+def conclude(
+    trial: Trial,
+    ready: State,
+    session: Session,
+    reply: dict,
+    start: float,
+    before: tuple[guest.Counters, int],
+) -> Result:
     """What came of it, with the guest's counters. `start`: time.monotonic() when it began; `before`:
     what `begin` returned."""
     counters, forwarded = before
-    result = evaluate(trial, ready.machine.sys_clk_hz, reply, counters, *read_counters(session),
-                      time.monotonic() - start)
+    result = evaluate(
+        trial,
+        ready.machine.sys_clk_hz,
+        reply,
+        counters,
+        *read_counters(session),
+        time.monotonic() - start,
+    )
     if hands_over(trial.variant):
         result = dataclasses.replace(result, by_hardware=guest.forwarded(session) - forwarded)
     return dataclasses.replace(result, conditions=ready.conditions)
@@ -56,52 +67,79 @@ def read_counters(session: Session) -> tuple[guest.Counters, list[str]]:
     """The guest's, since it booted, and where they differ from the hardware's."""
     text = session.check(guest.COMMAND)
     kernel, hardware = guest.parse(text), session.call("counters")
-    return kernel, [*disagreements(kernel, hardware["ports"]),
-                    *strayed(guest.taken(text), hardware["claims"])]
+    return kernel, [
+        *disagreements(kernel, hardware["ports"]),
+        *strayed(guest.taken(text), hardware["claims"]),
+    ]
 
 
 def request(trial: Trial, sys_clk_hz: int, settings: Iterable[str] = ()) -> dict:
     """The fields of moderato-sim's `trial`. `settings`: of ethtool, beyond the variant's."""
     clocks = round(sys_clk_hz * trial.seconds)
     slot = clocks / trial.frames
-    offer = {"frame_bytes": trial.frame_bytes, "load_percent": trial.load_percent,
-             "frames": trial.frames}
+    offer = {
+        "frame_bytes": trial.frame_bytes,
+        "load_percent": trial.load_percent,
+        "frames": trial.frames,
+    }
     if trial.burst:
         offer["burst"] = {"load_percent": 100, "frames": trial.burst}
     if trial.probe_every:
         offer["probe_every"] = trial.probe_every
     # Two testers are never in step.
-    return {"ports": trial.traffic.offers(offer, slot / 2), "link_mbps": trial.link_mbps,
-            "seed": SEED, "quiet_cycles": quiet(sys_clk_hz, settings),
-            "max_cycles": clocks + patience(sys_clk_hz)}
+    return {
+        "ports": trial.traffic.offers(offer, slot / 2),
+        "link_mbps": trial.link_mbps,
+        "seed": SEED,
+        "quiet_cycles": quiet(sys_clk_hz, settings),
+        "max_cycles": clocks + patience(sys_clk_hz),
+    }
 
 
 # Evaluation ---------------------------------------------------------------------------------------
 
-def evaluate(trial: Trial, sys_clk_hz: int, reply: dict, before: guest.Counters,
-             after: guest.Counters, problems: list[str], wall_seconds: float) -> Result:
+
+def evaluate(
+    trial: Trial,
+    sys_clk_hz: int,
+    reply: dict,
+    before: guest.Counters,
+    after: guest.Counters,
+    problems: list[str],
+    wall_seconds: float,
+) -> Result:
     """The figures of a trial. `reply`: moderato-sim's; `problems`: those of the counters."""
     window = reply["window"]
     clocks = max(1, window["end_cycle"] - window["start_cycle"])  # 0 if a single frame is offered
     kernel = after.since(before)
-    ports = [Port(**of_the_frames(port, trial.frame_bytes * 8, sys_clk_hz / clocks),
-                  **of_the_mac(port)) for port in reply["ports"]]
+    ports = [
+        Port(**of_the_frames(port, trial.frame_bytes * 8, sys_clk_hz / clocks), **of_the_mac(port))
+        for port in reply["ports"]
+    ]
     idle = window["idle_cycles"]
-    events = {name: sum(port["window_events"][name] for port in reply["ports"])
-              for name in ("rx_completed", "rx_interrupt", "tx_interrupt")}
+    events = {
+        name: sum(port["window_events"][name] for port in reply["ports"])
+        for name in ("rx_completed", "rx_interrupt", "tx_interrupt")
+    }
     interrupts = events["rx_interrupt"] + events["tx_interrupt"]
-    return Result(trial=trial, sys_clk_hz=sys_clk_hz,
-                  cycles=reply["end_cycle"] - reply["start_cycle"], ports=ports,
-                  latency=reply["latency_cycles"] or dict.fromkeys(LATENCY),
-                  probe_latency=reply["probe_latency_cycles"] or dict.fromkeys(LATENCY),
-                  **of_the_harts(idle, clocks, kernel),
-                  backlog_dropped=kernel.backlog_dropped, tx_dropped=sum(kernel.tx_dropped),
-                  wall_seconds=wall_seconds,
-                  problems=[*damage(reply, trial.traffic.in_order), *problems],
-                  window=(window["start_cycle"], window["end_cycle"]),
-                  interrupts_per_second=interrupts * sys_clk_hz / clocks,
-                  frames_per_interrupt=events["rx_completed"] / events["rx_interrupt"]
-                  if events["rx_interrupt"] else None)
+    return Result(
+        trial=trial,
+        sys_clk_hz=sys_clk_hz,
+        cycles=reply["end_cycle"] - reply["start_cycle"],
+        ports=ports,
+        latency=reply["latency_cycles"] or dict.fromkeys(LATENCY),
+        probe_latency=reply["probe_latency_cycles"] or dict.fromkeys(LATENCY),
+        **of_the_harts(idle, clocks, kernel),
+        backlog_dropped=kernel.backlog_dropped,
+        tx_dropped=sum(kernel.tx_dropped),
+        wall_seconds=wall_seconds,
+        problems=[*damage(reply, trial.traffic.in_order), *problems],
+        window=(window["start_cycle"], window["end_cycle"]),
+        interrupts_per_second=interrupts * sys_clk_hz / clocks,
+        frames_per_interrupt=events["rx_completed"] / events["rx_interrupt"]
+        if events["rx_interrupt"]
+        else None,
+    )
 
 
 def of_the_frames(port: dict, bits: int, per_second: float) -> dict:
@@ -115,21 +153,29 @@ def of_the_frames(port: dict, bits: int, per_second: float) -> dict:
 def of_the_harts(idle: list[int], clocks: int, kernel: guest.Counters) -> dict:
     """What the harts did in a trial: fields of a Result. `idle`: cycles of each, of `clocks`."""
     lines = kernel.rx_interrupts, kernel.tx_interrupts, kernel.shared_interrupts
-    return {"cpu_idle_percent": 100 * sum(idle) / (len(idle) * clocks),
-            "idle_per_hart": [100 * cycles / clocks for cycles in idle],
-            # A checkpoint of before had sums alone.
-            "interrupts_per_hart": kernel.per_hart or [sum(map(sum, lines))]}
+    return {
+        "cpu_idle_percent": 100 * sum(idle) / (len(idle) * clocks),
+        "idle_per_hart": [100 * cycles / clocks for cycles in idle],
+        # A checkpoint of before had sums alone.
+        "interrupts_per_hart": kernel.per_hart or [sum(map(sum, lines))],
+    }
 
 
 def of_the_mac(port: dict) -> dict[str, int]:
     """What became of the frames that entered a port, as far as its MAC knows: fields of a Port."""
     events = port["events"]
-    return {"answers": port["left"]["answered"], "received": events["rx_completed"],
-            "dropped_at_ring": events["rx_drop_ring"], "dropped_at_fifo": events["rx_drop_fifo"],
-            "dropped_damaged": events["rx_drop_error"],
-            "dropped_filtered": events["rx_drop_filter"],
-            "rx_interrupts": events["rx_interrupt"], "tx_interrupts": events["tx_interrupt"],
-            "rx_withdrawn": port["withdrawn"]["rx"], "tx_withdrawn": port["withdrawn"]["tx"]}
+    return {
+        "answers": port["left"]["answered"],
+        "received": events["rx_completed"],
+        "dropped_at_ring": events["rx_drop_ring"],
+        "dropped_at_fifo": events["rx_drop_fifo"],
+        "dropped_damaged": events["rx_drop_error"],
+        "dropped_filtered": events["rx_drop_filter"],
+        "rx_interrupts": events["rx_interrupt"],
+        "tx_interrupts": events["tx_interrupt"],
+        "rx_withdrawn": port["withdrawn"]["rx"],
+        "tx_withdrawn": port["withdrawn"]["tx"],
+    }
 
 
 def damage(reply: dict, ordered: bool = True) -> list[str]:
@@ -138,12 +184,20 @@ def damage(reply: dict, ordered: bool = True) -> list[str]:
     if not reply["quiet"]:
         found.append("it did not become quiet after all frames were offered")
     for number, port in enumerate(reply["ports"]):
-        found += [f"{port[kind]} frames that entered at port {number} left {kind}"
-                  for kind in ("corrupted", "duplicated", "reordered")
-                  if port.get(kind) and (ordered or kind != "reordered")]
-        found += [f"{port['left'][kind]} frames left port {number} with a {what}"
-                  for kind, what in (("bad_fcs", "wrong FCS"), ("bad_preamble", "wrong preamble"),
-                                     ("short_gap", "short gap before them")) if port["left"][kind]]
+        found += [
+            f"{port[kind]} frames that entered at port {number} left {kind}"
+            for kind in ("corrupted", "duplicated", "reordered")
+            if port.get(kind) and (ordered or kind != "reordered")
+        ]
+        found += [
+            f"{port['left'][kind]} frames left port {number} with a {what}"
+            for kind, what in (
+                ("bad_fcs", "wrong FCS"),
+                ("bad_preamble", "wrong preamble"),
+                ("short_gap", "short gap before them"),
+            )
+            if port["left"][kind]
+        ]
     return found
 
 
@@ -159,13 +213,17 @@ def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
         events, withdrawn = port["events"], port["withdrawn"]
         rx, tx = events["rx_interrupt"], events["tx_interrupt"]
         for line, seen, raised, fell in (
-                ("rx", kernel.rx_interrupts, rx, withdrawn["rx"]),
-                ("tx", kernel.tx_interrupts, tx, withdrawn["tx"]),
-                ("shared", kernel.shared_interrupts, rx + tx, 0)):
+            ("rx", kernel.rx_interrupts, rx, withdrawn["rx"]),
+            ("tx", kernel.tx_interrupts, tx, withdrawn["tx"]),
+            ("shared", kernel.shared_interrupts, rx + tx, 0),
+        ):
             if seen and seen[number] != raised - fell:
-                found.append(f"/proc/interrupts shows {seen[number]} {line} interrupts of "
-                             f"port {number}, the hardware raised {raised}"
-                             + f", {fell} of which were withdrawn" * bool(fell))
+                found.append(
+                    f"/proc/interrupts shows {seen[number]} {line} interrupts of "
+                    f"port {number}, the hardware raised {raised}"
+                    + f", {fell} of which were withdrawn"
+                    * bool(fell)
+                )
     return found
 
 
@@ -174,7 +232,10 @@ def strayed(kernel: dict[int, list[int]], claims: list[list[int]]) -> list[str]:
 
     kernel: of each hart, by source; claims: of each hart, a list with an entry per source, from 0.
     """
-    return [f"/proc/interrupts shows {seen} interrupts of source {source} at hart {hart}, which took "
-            f"{claims[hart][source]} from the PLIC"
-            for source, harts in kernel.items() for hart, seen in enumerate(harts)
-            if seen != claims[hart][source]]
+    return [
+        f"/proc/interrupts shows {seen} interrupts of source {source} at hart {hart}, which took "
+        f"{claims[hart][source]} from the PLIC"
+        for source, harts in kernel.items()
+        for hart, seen in enumerate(harts)
+        if seen != claims[hart][source]
+    ]

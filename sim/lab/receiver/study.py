@@ -12,21 +12,22 @@ from ..tcp import transfers
 from ..tcp.transfer import IN, Transfer
 from . import receiver_tables
 
-SOCKET = 32768       # octets of the socket's buffer; the kernel doubles it to the paper's 64 KiB
-LEAST = 1_500_000    # octets of a transfer,
-FILLED = 3           # and enough to fill the user's buffer so often
-LINK_MBPS = 100      # the paper's
+SOCKET = 32768  # octets of the socket's buffer; the kernel doubles it to the paper's 64 KiB
+LEAST = 1_500_000  # octets of a transfer,
+FILLED = 3  # and enough to fill the user's buffer so often
+LINK_MBPS = 100  # the paper's
 VARIED = ("variant", "user_buffer", "octets", "kernel", "harts", "spread", "profile")
 
 
 @dataclass(frozen=True)
 class Request:
     """A transfer into the guest for each size of its program's buffer."""
+
     variant: str
     buffers: Sequence[int]  # octets
-    system:  System = System()
-    json:    Path | None = None
-    where:   Where = Where()
+    system: System = System()
+    json: Path | None = None
+    where: Where = Where()
     patient: bool = False  # also if it takes hours
 
 
@@ -36,20 +37,38 @@ def receiver(wanted: Request) -> int:
     Each record is kept, and not made again.
     """
     every_size = [transfer(wanted.variant, size, wanted.system) for size in wanted.buffers]
-    return transfers.tcp(transfers.Request(every_size, wanted.system, wanted.json, wanted.where,
-                                           wanted.patient, "give less of --user-buffer"),
-                         receiver_tables.render)
+    return transfers.tcp(
+        transfers.Request(
+            every_size,
+            wanted.system,
+            wanted.json,
+            wanted.where,
+            wanted.patient,
+            "give less of --user-buffer",
+        ),
+        receiver_tables.render,
+    )
 
 
 def transfer(variant: str, user_buffer: int, system: System) -> Transfer:
-    return Transfer(IN, variant, LINK_MBPS, octets=max(LEAST, FILLED * user_buffer),
-                    user_buffer=user_buffer, socket=SOCKET, profile=True, kernel=system.kernel.name,
-                    harts=system.harts, spread=system.spread)
+    return Transfer(
+        IN,
+        variant,
+        LINK_MBPS,
+        octets=max(LEAST, FILLED * user_buffer),
+        user_buffer=user_buffer,
+        socket=SOCKET,
+        profile=True,
+        kernel=system.kernel.name,
+        harts=system.harts,
+        spread=system.spread,
+    )
 
 
 def has(record: dict) -> bool:
     """Whether the record of a transfer is one of a study's, and not of another that was profiled. What
     records of before do not say was as usual."""
     usual = json.loads(json.dumps(transfer("", LEAST, System()).record()))  # as read from a file
-    return "profile" in record and all(record.get(name, value) == value
-                                       for name, value in usual.items() if name not in VARIED)
+    return "profile" in record and all(
+        record.get(name, value) == value for name, value in usual.items() if name not in VARIED
+    )

@@ -14,17 +14,20 @@ Cell = tuple[str, int]  # variant, frame size
 
 # Throughput ---------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Sustained:
     """The highest rate of one phase between the generators."""
+
     record: dict
-    step:   int   # of the search's grid; 0 is the line rate
-    exact:  bool  # the step above was tried, and failed; or there is none
+    step: int  # of the search's grid; 0 is the line rate
+    exact: bool  # the step above was tried, and failed; or there is none
 
 
 @dataclass(frozen=True)
 class Throughput:
     """RFC 2544, 26.1; rates in frames per second of both ports."""
+
     phases: tuple[Sustained, ...]
 
     @property
@@ -77,8 +80,7 @@ def throughputs(trials: Iterable[dict]) -> dict[Cell, Throughput]:
         answers = [(resolution, one) for resolution, one in answers if one]
         if answers:
             _, finest = min((not one.exact, resolution) for resolution, one in answers)
-            found[cell] = Throughput(tuple(one for resolution, one in answers
-                                           if resolution == finest))
+            found[cell] = Throughput(tuple(one for resolution, one in answers if resolution == finest))
     return found
 
 
@@ -99,10 +101,14 @@ def _step(task: dict) -> int:
 
 # Model --------------------------------------------------------------------------------------------
 
+
 def frame_times(found: dict[Cell, Throughput], variant: str) -> dict[int, float]:
     """Microseconds per frame by size, of the sizes at which the device is the limit."""
-    return {size: 1e6 / answer.rate for (name, size), answer in sorted(found.items())
-            if name == variant and answer.exact and not answer.at_line}
+    return {
+        size: 1e6 / answer.rate
+        for (name, size), answer in sorted(found.items())
+        if name == variant and answer.exact and not answer.at_line
+    }
 
 
 def models(found: dict[Cell, Throughput]) -> dict[str, model.Model]:
@@ -112,6 +118,7 @@ def models(found: dict[Cell, Throughput]) -> dict[str, model.Model]:
 
 
 # Overload -----------------------------------------------------------------------------------------
+
 
 def curves(trials: Iterable[dict]) -> dict[Cell, list[dict]]:
     """Records of steady state at rising loads: all that were measured over their whole window."""
@@ -125,11 +132,15 @@ def curves(trials: Iterable[dict]) -> dict[Cell, list[dict]]:
 
 def full_load(found: dict[Cell, list[dict]], frame_bytes: int) -> dict[str, dict]:
     """By variant, the record of 100 % of the line rate."""
-    return {variant: records[-1] for (variant, size), records in found.items()
-            if size == frame_bytes and records[-1]["task"]["load_percent"] == 100}
+    return {
+        variant: records[-1]
+        for (variant, size), records in found.items()
+        if size == frame_bytes and records[-1]["task"]["load_percent"] == 100
+    }
 
 
 # Bursts, recovery, reset --------------------------------------------------------------------------
+
 
 def bursts(trials: Iterable[dict]) -> dict[Cell, tuple[dict, bool]]:
     """The longest burst that was forwarded whole, and whether a longer one was not."""

@@ -27,8 +27,13 @@ PUBLISHED = ROOT / "docs" / "data"
 KEPT = ("trials", "strategies", "tcp")  # in the build cache
 
 
-def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | None,
-           markdown: Path | None, profile_folder: Path | None) -> int:
+def report(
+    files: Sequence[Path] | None,
+    output: Path,
+    figure_folder: Path | None,
+    markdown: Path | None,
+    profile_folder: Path | None,
+) -> int:
     """Write what was asked for; returns the exit status."""
     files, notes = (files, []) if files else defaults()
     if notes:  # published
@@ -50,8 +55,17 @@ def report(files: Sequence[Path] | None, output: Path, figure_folder: Path | Non
     if markdown:
         with outputs.replacing(markdown) as file:
             file.write_text(as_markdown(sections, markdown, figure_folder), encoding="utf-8")
-    print(f"{output}: " + ", ".join(counted(len(parts), noun) for parts, noun in (
-        (trials.all, "trial"), (_parts(sections, Table), "table"), (_parts(sections, Plot), "figure"))))
+    print(
+        f"{output}: "
+        + ", ".join(
+            counted(len(parts), noun)
+            for parts, noun in (
+                (trials.all, "trial"),
+                (_parts(sections, Table), "table"),
+                (_parts(sections, Plot), "figure"),
+            )
+        )
+    )
     outputs.name(figure_folder, markdown)
     return 0
 
@@ -63,9 +77,11 @@ def damage_said(files: Sequence[Path]) -> Iterator[None]:
         yield
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
-        raise LabError(f"no report can be made of {', '.join(map(str, files))}: a record in there is "
-                       f"damaged ({reason(error)}, in line {place.lineno} of "
-                       f"{Path(place.filename).name}); make it again, or leave that file out") from error
+        raise LabError(
+            f"no report can be made of {', '.join(map(str, files))}: a record in there is "
+            f"damaged ({reason(error)}, in line {place.lineno} of "
+            f"{Path(place.filename).name}); make it again, or leave that file out"
+        ) from error
 
 
 def defaults() -> tuple[list[Path], list[str]]:
@@ -73,11 +89,16 @@ def defaults() -> tuple[list[Path], list[str]]:
     kept = [path for path in map(store.default, KEPT) if path.exists()]
     published = sorted(PUBLISHED.glob("*.jsonl.gz"))
     if kept:
-        print(f"moderato: these are the trials in the build cache, {', '.join(map(str, kept))}; for the "
-              f"published ones: --results {','.join(map(os.path.relpath, published))}", file=sys.stderr)
+        print(
+            f"moderato: these are the trials in the build cache, {', '.join(map(str, kept))}; for the "
+            f"published ones: --results {','.join(map(os.path.relpath, published))}",
+            file=sys.stderr,
+        )
         return kept, []
-    return published, ["nothing was measured here yet: these are the published trials, those of "
-                       "docs/data; `./moderato rfc2544`, `strategies` and `tcp` make your own"]
+    return published, [
+        "nothing was measured here yet: these are the published trials, those of "
+        "docs/data; `./moderato rfc2544`, `strategies` and `tcp` make your own"
+    ]
 
 
 def _parts(sections: Sequence[Section], kind: type) -> list:

@@ -8,8 +8,15 @@ from . import forwards
 from .table import Table, number
 
 BASE = "napi-tx-off"  # what ratios are to: the fastest of the paper's six, whose strategies FAST have
-HEAD = ("octets", "load, %", "variant", "forwarded/s", f"times {BASE}", "latency, median, µs",
-        "CPU idle, %")
+HEAD = (
+    "octets",
+    "load, %",
+    "variant",
+    "forwarded/s",
+    f"times {BASE}",
+    "latency, median, µs",
+    "CPU idle, %",
+)
 ORDER = [*KNOWN, *FAST]
 
 
@@ -19,12 +26,22 @@ def tables(trials: Sequence[dict]) -> list[Table]:
     for trial in trials:
         if trial["load_percent"] is not None:  # a replay's is as captured
             groups.setdefault(forwards.where(trial), []).append(trial)
-    groups = {where: group for where, group in groups.items()
-              if any(trial["variant"] in FAST for trial in group)}
-    return [Table(f"fast-path-{count}", f"Past Linux' stack in {where}; totals of both ports", HEAD,
-                  _rows(group), [f"In the steady state, while the load is offered. {BASE} takes "
-                                 "frames through the stack."], heads=3)
-            for count, (where, group) in enumerate(groups.items(), 1)]
+    groups = {
+        where: group
+        for where, group in groups.items()
+        if any(trial["variant"] in FAST for trial in group)
+    }
+    return [
+        Table(
+            f"fast-path-{count}",
+            f"Past Linux' stack in {where}; totals of both ports",
+            HEAD,
+            _rows(group),
+            [f"In the steady state, while the load is offered. {BASE} takes frames through the stack."],
+            heads=3,
+        )
+        for count, (where, group) in enumerate(groups.items(), 1)
+    ]
 
 
 def _rows(group: Sequence[dict]) -> list[list[str]]:
@@ -34,10 +51,17 @@ def _rows(group: Sequence[dict]) -> list[list[str]]:
         size, load = _traffic(trial)
         rate, base = trial["throughput"]["fps"], rates.get((size, load, BASE))
         median = trial["latency_ns"]["median"]
-        rows.append([str(size), f"{load:g}", trial["variant"], number(rate, 0),
-                     number(rate / base if base else None, 2),
-                     number(None if median is None else median / 1000, 1),
-                     number(trial["cpu_idle_percent"], 1)])
+        rows.append(
+            [
+                str(size),
+                f"{load:g}",
+                trial["variant"],
+                number(rate, 0),
+                number(rate / base if base else None, 2),
+                number(None if median is None else median / 1000, 1),
+                number(trial["cpu_idle_percent"], 1),
+            ]
+        )
     return rows
 
 

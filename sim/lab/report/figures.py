@@ -12,12 +12,14 @@ from .answers import Cell, Throughput
 from .plot import INK, NARROW, Plot, legend, log_axis, look, panels, styled, tip
 from .records import Records
 
-COLLAPSE_SIZES = (64, 256)       # of their figure 5
-LATENCY_SIZES  = (64, 512, 1518)
-SIZES = range(64, 1519, 2)       # for lines of the model
+COLLAPSE_SIZES = (64, 256)  # of their figure 5
+LATENCY_SIZES = (64, 512, 1518)
+SIZES = range(64, 1519, 2)  # for lines of the model
 THEIRS = "Spanos et al. 2008"
-COLLAPSE = ("A device that keeps up follows the dotted line. Beyond what it can do, a good one stays "
-            "at its best; one that collapses does ever less, for it only begins frames.")
+COLLAPSE = (
+    "A device that keeps up follows the dotted line. Beyond what it can do, a good one stays "
+    "at its best; one that collapses does ever less, for it only begins frames."
+)
 
 
 @styled
@@ -29,19 +31,27 @@ def throughput(records: Records, found: Mapping[Cell, Throughput]) -> Plot | Non
     ours = {cell: answer.mbps for cell, answer in found.items() if answer.exact}
     for panel, title, mbps in ((axes[0], "ours", ours), (axes[1], THEIRS, paper.throughput())):
         for variant in _present(records, mbps):
-            points = sorted((size, value) for (name, size), value in mbps.items()
-                            if name == variant)
+            points = sorted((size, value) for (name, size), value in mbps.items() if name == variant)
             panel.plot(*zip(*points), **look(variant, records.variants))
             for size, value in points:
-                tip(panel, size, value, f"{title}: {variant}, {size} bytes: {value:.2f} Mb/s, "
-                    f"{2 * frame_rate(size, value, 100):.0f} frames/s through the box")
+                tip(
+                    panel,
+                    size,
+                    value,
+                    f"{title}: {variant}, {size} bytes: {value:.2f} Mb/s, "
+                    f"{2 * frame_rate(size, value, 100):.0f} frames/s through the box",
+                )
         _size_axis(panel)
         panel.set(title=title, ylim=(0, 1.05 * records.link_mbps))
     axes[0].set_ylabel("throughput, Mb/s per port")
     legend(figure, axes)
-    return Plot("figure-4", "Figure 4. Throughput over frame size, both directions at once; the "
-                "line has 100 Mb/s", figure, "Most of the work is per frame, so larger frames carry "
-                "more. Where a line ends at 100 Mb/s, the wire is the limit and not the box.")
+    return Plot(
+        "figure-4",
+        "Figure 4. Throughput over frame size, both directions at once; the line has 100 Mb/s",
+        figure,
+        "Most of the work is per frame, so larger frames carry "
+        "more. Where a line ends at 100 Mb/s, the wire is the limit and not the box.",
+    )
 
 
 @styled
@@ -56,8 +66,12 @@ def collapse(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | None
         panel.set(title=f"{size}-byte frames")
     axes[0].set_ylabel("forwarded, frames/s (both ports)")
     legend(figure, axes)
-    return Plot("figure-5", "Figure 5. Congestion collapse: frames forwarded over frames offered, "
-                "in steady state", figure, f"{COLLAPSE} {paper.COLLAPSE}")
+    return Plot(
+        "figure-5",
+        "Figure 5. Congestion collapse: frames forwarded over frames offered, in steady state",
+        figure,
+        f"{COLLAPSE} {paper.COLLAPSE}",
+    )
 
 
 @styled
@@ -69,35 +83,59 @@ def story(records: Records, curves: Mapping[Cell, list[dict]], size: int) -> Plo
     _collapse(panel, records, curves, size)
     panel.set_ylabel("forwarded, frames/s (both ports)")
     legend(figure, [panel])
-    return Plot("story", f"What becomes of {size}-byte frames as more and more are offered", figure,
-                COLLAPSE)
+    return Plot(
+        "story", f"What becomes of {size}-byte frames as more and more are offered", figure, COLLAPSE
+    )
 
 
 @styled
-def model_fit(records: Records, found: Mapping[Cell, Throughput],
-              models: Mapping[str, model.Model]) -> Plot | None:
+def model_fit(
+    records: Records, found: Mapping[Cell, Throughput], models: Mapping[str, model.Model]
+) -> Plot | None:
     """Figure 6."""
     variants = _present(records, found)
     if not variants:
         return None
     figure, axes = panels(len(variants), 3, 2.4, sharey=True)
     for panel, variant in zip(axes, variants):
-        ours = {size: answer.mbps for (name, size), answer in found.items()
-                if name == variant and answer.exact}
-        theirs = {size: mbps for (name, size), mbps in paper.throughput().items()
-                  if name == variant}
-        _fit(panel, f"ours: {variant}", ours, models.get(variant), records.link_mbps,
-             color=look(variant, records.variants)["color"], linestyle="-")
-        _fit(panel, f"{THEIRS}: {variant}", theirs, paper.model().get(variant), paper.LINK_MBPS,
-             color=INK, linestyle="--", alpha=0.55, fillstyle="none")
+        ours = {
+            size: answer.mbps
+            for (name, size), answer in found.items()
+            if name == variant and answer.exact
+        }
+        theirs = {size: mbps for (name, size), mbps in paper.throughput().items() if name == variant}
+        _fit(
+            panel,
+            f"ours: {variant}",
+            ours,
+            models.get(variant),
+            records.link_mbps,
+            color=look(variant, records.variants)["color"],
+            linestyle="-",
+        )
+        _fit(
+            panel,
+            f"{THEIRS}: {variant}",
+            theirs,
+            paper.model().get(variant),
+            paper.LINK_MBPS,
+            color=INK,
+            linestyle="--",
+            alpha=0.55,
+            fillstyle="none",
+        )
         panel.set(title=variant, ylim=(0, 1.05 * records.link_mbps))
         _size_axis(panel)
     for panel in axes[::3]:
         panel.set_ylabel("Mb/s per port")
-    return Plot("figure-6", "Figure 6. Throughput measured (points) and by the model T = T_const + "
-                f"k · S (lines); in colour ours, grey and dashed {THEIRS}", figure,
-                "A frame takes a constant time and a part for each octet: points on the line say "
-                "that this is so.")
+    return Plot(
+        "figure-6",
+        "Figure 6. Throughput measured (points) and by the model T = T_const + "
+        f"k · S (lines); in colour ours, grey and dashed {THEIRS}",
+        figure,
+        "A frame takes a constant time and a part for each octet: points on the line say "
+        "that this is so.",
+    )
 
 
 @styled
@@ -110,18 +148,31 @@ def model_lines(records: Records, models: Mapping[str, model.Model]) -> Plot | N
         for variant in (name for name in records.variants if name in lines):
             line, style = lines[variant], look(variant, records.variants)
             marked = [size for size in SIZES if size in records.frame_sizes]
-            panel.plot(SIZES, [line.mbps(size, records.link_mbps) for size in SIZES], **style,
-                       markevery=[SIZES.index(size) for size in marked])
+            panel.plot(
+                SIZES,
+                [line.mbps(size, records.link_mbps) for size in SIZES],
+                **style,
+                markevery=[SIZES.index(size) for size in marked],
+            )
             for size in marked:
                 mbps = line.mbps(size, records.link_mbps)
-                tip(panel, size, mbps, f"{title}: {variant}, {size} bytes: {mbps:.2f} Mb/s by the "
-                    f"model, {line.us(size):.2f} µs per frame")
+                tip(
+                    panel,
+                    size,
+                    mbps,
+                    f"{title}: {variant}, {size} bytes: {mbps:.2f} Mb/s by the "
+                    f"model, {line.us(size):.2f} µs per frame",
+                )
         _size_axis(panel)
         panel.set(title=title, ylim=(0, 1.05 * records.link_mbps))
     axes[0].set_ylabel("throughput by the model, Mb/s per port")
     legend(figure, axes)
-    return Plot("figure-7", "Figure 7. Throughput by the model over frame size", figure,
-                "Figure 4 again, from two numbers for each variant.")
+    return Plot(
+        "figure-7",
+        "Figure 7. Throughput by the model over frame size",
+        figure,
+        "Figure 4 again, from two numbers for each variant.",
+    )
 
 
 @styled
@@ -136,18 +187,27 @@ def latency(records: Records, found: Mapping[Cell, Throughput]) -> Plot | None:
             answer = found.get((variant, size))
             us = metrics.latency_us(answer.record) if answer else []
             if us:
-                panel.plot(us, range(101), **look(variant, records.variants),
-                           markevery=[0, 25, 50, 75, 100])
+                panel.plot(
+                    us, range(101), **look(variant, records.variants), markevery=[0, 25, 50, 75, 100]
+                )
                 for percent in (0, 10, 25, 50, 75, 90, 99, 100):
-                    tip(panel, us[percent], percent, f"{variant}, {size} bytes at "
-                        f"{answer.rate:.0f} frames/s: {percent} % within {us[percent]:.1f} µs")
+                    tip(
+                        panel,
+                        us[percent],
+                        percent,
+                        f"{variant}, {size} bytes at "
+                        f"{answer.rate:.0f} frames/s: {percent} % within {us[percent]:.1f} µs",
+                    )
         panel.set(title=f"{size}-byte frames")
         log_axis(panel, "latency, ms", 1000)
     axes[0].set_ylabel("part of the frames, %")
     legend(figure, axes)
-    return Plot("latency", "Latency at the throughput: part of the frames that took at most so "
-                "long", figure, "The further to the left, the sooner frames leave; a steep line says "
-                "that all take the same.")
+    return Plot(
+        "latency",
+        "Latency at the throughput: part of the frames that took at most so long",
+        figure,
+        "The further to the left, the sooner frames leave; a steep line says that all take the same.",
+    )
 
 
 @styled
@@ -157,30 +217,52 @@ def interrupts(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | No
         return None
     size = min(size for _, size in curves)
     figure, axes = panels(2, 2, 3.2, sharey=True)
-    for panel, direction, of, count in ((axes[0], "rx", "received", metrics.received),
-                                        (axes[1], "tx", "forwarded", metrics.forwarded)):
-        _curves(panel, records, curves, size, f"{direction.capitalize()} interrupts per frame {of}",
-                lambda record, direction=direction, count=count:
-                metrics.interrupts(record, direction) / count(record) if count(record) else None,
-                digits=3)
+    for panel, direction, of, count in (
+        (axes[0], "rx", "received", metrics.received),
+        (axes[1], "tx", "forwarded", metrics.forwarded),
+    ):
+        _curves(
+            panel,
+            records,
+            curves,
+            size,
+            f"{direction.capitalize()} interrupts per frame {of}",
+            lambda record, direction=direction, count=count: (
+                metrics.interrupts(record, direction) / count(record) if count(record) else None
+            ),
+            digits=3,
+        )
         panel.set(title=f"{direction.capitalize()} interrupts per frame {of}", ylim=(-0.03, None))
         log_axis(panel, "offered, 1000 frames/s (both ports)", 1000)
     axes[0].set_ylabel(f"interrupts per frame, {size} bytes")
     legend(figure, axes)
-    return Plot("interrupts", f"Interrupts per frame over load, {size}-byte frames, in steady "
-                "state", figure, "An interrupt for each frame stays one however much is offered; "
-                "with NAPI they vanish once the driver polls without end.")
+    return Plot(
+        "interrupts",
+        f"Interrupts per frame over load, {size}-byte frames, in steady state",
+        figure,
+        "An interrupt for each frame stays one however much is offered; "
+        "with NAPI they vanish once the driver polls without end.",
+    )
 
 
 # Parts --------------------------------------------------------------------------------------------
 
+
 def _collapse(panel: Axes, records: Records, curves: Mapping[Cell, list[dict]], size: int):
     _curves(panel, records, curves, size, "forwarded", metrics.forwarded)
-    most = max(metrics.forwarded(record) for (_, of), trials in curves.items() if of == size
-               for record in trials) or 1
+    most = (
+        max(
+            metrics.forwarded(record)
+            for (_, of), trials in curves.items()
+            if of == size
+            for record in trials
+        )
+        or 1
+    )
     limit = [1.15 * most * part / 100 for part in range(5, 101)]
-    panel.plot(limit, limit, color=INK, linewidth=0.8, linestyle=":",
-               label="forwarded = offered", zorder=1)
+    panel.plot(
+        limit, limit, color=INK, linewidth=0.8, linestyle=":", label="forwarded = offered", zorder=1
+    )
     panel.set(ylim=(-0.02 * most, 1.15 * most))
     log_axis(panel, "offered, 1000 frames/s (both ports)", 1000)
 
@@ -191,33 +273,51 @@ def _present(records: Records, cells: Iterable[Cell]) -> list[str]:
 
 
 def _size_axis(panel: Axes):
-    panel.set(xlabel="frame size, octets", xlim=(0, 1550),
-              xticks=[64, 256, 512, 896, 1280, 1518])
+    panel.set(xlabel="frame size, octets", xlim=(0, 1550), xticks=[64, 256, 512, 896, 1280, 1518])
 
 
-def _fit(panel: Axes, title: str, points: Mapping[int, float], line: model.Model | None,
-         link_mbps: int, linestyle: str, **style):
+def _fit(
+    panel: Axes,
+    title: str,
+    points: Mapping[int, float],
+    line: model.Model | None,
+    link_mbps: int,
+    linestyle: str,
+    **style,
+):
     """Throughputs by frame size, and the model's line if there is one."""
     if line:
-        panel.plot(SIZES, [line.mbps(size, link_mbps) for size in SIZES], linestyle=linestyle,
-                   **style)
+        panel.plot(SIZES, [line.mbps(size, link_mbps) for size in SIZES], linestyle=linestyle, **style)
     panel.plot(points.keys(), points.values(), marker="o", linestyle="none", **style)
     for size, mbps in points.items():
         says = f", model {line.mbps(size, link_mbps):.2f}" if line else ""
         tip(panel, size, mbps, f"{title}, {size} bytes: {mbps:.2f} Mb/s{says}")
 
 
-def _curves(panel: Axes, records: Records, curves: Mapping[Cell, list[dict]], size: int, what: str,
-            value: Callable[[dict], float | None], digits: int = 0):
+def _curves(
+    panel: Axes,
+    records: Records,
+    curves: Mapping[Cell, list[dict]],
+    size: int,
+    what: str,
+    value: Callable[[dict], float | None],
+    digits: int = 0,
+):
     """A line per variant: `value` over the offered rate; None where it has no meaning."""
     for variant in records.variants:
-        points = [(metrics.offered(record), value(record), record)
-                  for record in curves.get((variant, size), [])]
+        points = [
+            (metrics.offered(record), value(record), record)
+            for record in curves.get((variant, size), [])
+        ]
         points = [point for point in points if point[1] is not None]
         if not points:
             continue
-        panel.plot([x for x, *_ in points], [y for _, y, _ in points],
-                   **look(variant, records.variants))
+        panel.plot([x for x, *_ in points], [y for _, y, _ in points], **look(variant, records.variants))
         for x, y, record in points:
-            tip(panel, x, y, f"{variant}, {size} bytes, load {record['task']['load_percent']:g} %: "
-                f"{x:.0f} frames/s offered, {what}: {y:.{digits}f}")
+            tip(
+                panel,
+                x,
+                y,
+                f"{variant}, {size} bytes, load {record['task']['load_percent']:g} %: "
+                f"{x:.0f} frames/s offered, {what}: {y:.{digits}f}",
+            )

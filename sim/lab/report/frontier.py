@@ -3,26 +3,31 @@
 
 from collections.abc import Sequence
 
-from ..strategies.strategy_tables import urgent
 from ..strategies.settings import SETTINGS
 from ..strategies.situations import SITUATIONS
+from ..strategies.strategy_tables import urgent
 from .plot import INK, Plot, labels, legend, log_axis, look, panels, styled, tip
 from .table import Table, number
 
 DRAWN = ("ping", "idle", "10%", "50%", "90%", "bursts")  # in overload all keep the CPU busy
-NOTE = ("Down and to the left is better: less of the CPU, and a shorter wait for all but one frame "
-        "of a hundred. A point is a setting; colours are strategies, and the words beside a point "
-        "what is set, where there is room. The line is the Pareto front: no setting has less of "
-        "both than one that is on it. Those that lose frames are left out. Choose the lowest point "
-        "at the latency that you can accept.")
+NOTE = (
+    "Down and to the left is better: less of the CPU, and a shorter wait for all but one frame "
+    "of a hundred. A point is a setting; colours are strategies, and the words beside a point "
+    "what is set, where there is room. The line is the Pareto front: no setting has less of "
+    "both than one that is on it. Those that lose frames are left out. Choose the lowest point "
+    "at the latency that you can accept."
+)
 FRONT = "Pareto front"
 
 
 @styled
 def plot(records: Sequence[dict]) -> Plot | None:
     """A panel for each situation."""
-    shown = [here for name in DRAWN if (here := [
-        record for record in records if record["situation"] == name and not record["lost"]])]
+    shown = [
+        here
+        for name in DRAWN
+        if (here := [record for record in records if record["situation"] == name and not record["lost"]])
+    ]
     if not shown:
         return None
     figure, axes = panels(len(shown), 2, 3.6)
@@ -34,19 +39,34 @@ def plot(records: Sequence[dict]) -> Plot | None:
                 continue
             panel.plot(*zip(*map(_place, own)), linestyle="none", **look(variant, variants))
             for record in own:  # at once: a tooltip belongs to the line before it
-                tip(panel, *_place(record), f"{record['setting']}: p99 "
+                tip(
+                    panel,
+                    *_place(record),
+                    f"{record['setting']}: p99 "
                     f"{_p99(record):.0f} µs, CPU {_busy(record):.1f} %, "
-                    f"{record['interrupts_per_second']:.0f} interrupts/s")
-        panel.plot(*zip(*map(_place, front(here))), drawstyle="steps-post", color=INK, alpha=0.5,
-                   linewidth=1, label=FRONT, zorder=1)
+                    f"{record['interrupts_per_second']:.0f} interrupts/s",
+                )
+        panel.plot(
+            *zip(*map(_place, front(here))),
+            drawstyle="steps-post",
+            color=INK,
+            alpha=0.5,
+            linewidth=1,
+            label=FRONT,
+            zorder=1,
+        )
         log_axis(panel, "latency, 99th percentile, µs", 1)
         panel.margins(0.08, 0.08)
         panel.set(title=_title(here[0]), ylabel="CPU busy, %")
     legend(figure, axes)
-    labels(figure, [[(*_place(record), _said(record), record["variant"]) for record in _in_turn(here)]
-                    for here in shown])
-    return Plot("frontier", "Latency against CPU, a point for each setting of a strategy", figure,
-                NOTE)
+    labels(
+        figure,
+        [
+            [(*_place(record), _said(record), record["variant"]) for record in _in_turn(here)]
+            for here in shown
+        ],
+    )
+    return Plot("frontier", "Latency against CPU, a point for each setting of a strategy", figure, NOTE)
 
 
 def front(records: Sequence[dict]) -> list[dict]:
@@ -83,14 +103,35 @@ def _title(record: dict) -> str:
 
 def table(records: Sequence[dict]) -> Table:
     """Every setting in every situation."""
-    rows = [[SITUATIONS[record["situation"]].says, record["setting"],
-             f"{record['offered_fps']:.0f}", f"{record['throughput']['fps']:.0f}",
-             str(record["lost"]), number(_microseconds(record, "median"), 0),
-             number(_p99(record), 0), number(_usecs(urgent(record)), 0),
-             f"{record['interrupts_per_second']:.0f}", number(record["frames_per_interrupt"], 1),
-             f"{_busy(record):.1f}"] for record in records]
-    head = ["situation", "setting", "offered/s", "forwarded/s", "lost", "median, µs", "99 %, µs",
-            "urgent: 99 %, µs", "interrupts/s", "frames per interrupt", "CPU busy, %"]
+    rows = [
+        [
+            SITUATIONS[record["situation"]].says,
+            record["setting"],
+            f"{record['offered_fps']:.0f}",
+            f"{record['throughput']['fps']:.0f}",
+            str(record["lost"]),
+            number(_microseconds(record, "median"), 0),
+            number(_p99(record), 0),
+            number(_usecs(urgent(record)), 0),
+            f"{record['interrupts_per_second']:.0f}",
+            number(record["frames_per_interrupt"], 1),
+            f"{_busy(record):.1f}",
+        ]
+        for record in records
+    ]
+    head = [
+        "situation",
+        "setting",
+        "offered/s",
+        "forwarded/s",
+        "lost",
+        "median, µs",
+        "99 %, µs",
+        "urgent: 99 %, µs",
+        "interrupts/s",
+        "frames per interrupt",
+        "CPU busy, %",
+    ]
     return Table("settings", "All settings of all strategies", head, rows, heads=2)
 
 

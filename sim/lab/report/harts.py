@@ -15,8 +15,9 @@ from .records import conditions, row, several
 from .table import MISSING, Table, number
 
 ONE = "one hart"
-RATIO_NOTE = ("In brackets: times what one hart does, with a kernel without SMP. "
-              + " ".join(f"{name}: {what}." for name, what in SPREADS.items()))
+RATIO_NOTE = "In brackets: times what one hart does, with a kernel without SMP. " + " ".join(
+    f"{name}: {what}." for name, what in SPREADS.items()
+)
 
 
 def alike(found: Sequence[dict]) -> list[dict]:
@@ -33,30 +34,45 @@ def throughput(trials: Sequence[dict]) -> Table | None:
         if trial["task"]["kind"] == "steady":
             whose = row(trial["task"] | trial), _way(trial), _traffic(trial)
             groups.setdefault(whose, []).append(trial)
-    cells = {(variant, way, (size, traffic)): answer.rate
-             for (variant, way, traffic), group in groups.items()
-             for (_, size), answer in throughputs(group).items()}
-    return _table("harts-throughput", "RFC 2544 throughput, frames/s of all ports together", cells,
-                  lambda column: ", ".join(filter(None, (f"{column[0]} octets", column[1]))), 0)
+    cells = {
+        (variant, way, (size, traffic)): answer.rate
+        for (variant, way, traffic), group in groups.items()
+        for (_, size), answer in throughputs(group).items()
+    }
+    return _table(
+        "harts-throughput",
+        "RFC 2544 throughput, frames/s of all ports together",
+        cells,
+        lambda column: ", ".join(filter(None, (f"{column[0]} octets", column[1]))),
+        0,
+    )
 
 
 def goodput(transfers: Sequence[dict]) -> Table | None:
     """As throughput(), over TCP."""
-    cells = {(row(record), _way(record), _transfer(record)): record["goodput_mbps"]
-             for record in tcp.plain_last(alike(transfers))}
+    cells = {
+        (row(record), _way(record), _transfer(record)): record["goodput_mbps"]
+        for record in tcp.plain_last(alike(transfers))
+    }
     return _table("harts-goodput", "Goodput over TCP, Mb/s", cells, _transfer_said, 1)
 
 
 def interrupts(transfers: Sequence[dict]) -> Table | None:
     """Yao et al.'s tables 1 to 3, theirs beside ours: through the box, with connection tracking."""
-    found = [record for record in tcp.plain_last(alike(transfers))
-             if record["direction"] == "through" and record["kernel"] == "conntrack"]
+    found = [
+        record
+        for record in tcp.plain_last(alike(transfers))
+        if record["direction"] == "through" and record["kernel"] == "conntrack"
+    ]
     # Of one variant, NIC and line rate, the last that two harts had; of it, what two harts had.
     of = [(row(record), record["link_mbps"]) for record in found if several(record)][-1:]
     found = [record for record in found if [(row(record), record["link_mbps"])] == of]
     spread = {_transfer(record) for record in found if several(record)}
-    ours = {(_transfer(record), _place(_way(record))): record for record in found
-            if _transfer(record) in spread}
+    ours = {
+        (_transfer(record), _place(_way(record))): record
+        for record in found
+        if _transfer(record) in spread
+    }
     if not ours:
         return None
     with open(ROOT / "docs" / "data" / "yao-2014.csv", newline="") as file:
@@ -67,15 +83,28 @@ def interrupts(transfers: Sequence[dict]) -> Table | None:
         seconds = record["transfer_cycles"] / record["sys_clk_hz"]
         per_hart = _per_hart(record)
         segments = sum(port["segments"]["in"] for port in record["ports"])
-        rows.append([", ".join(filter(None, [str(connections), settings])), _way(record),
-                     *(f"{count / seconds:.0f}" for count in per_hart),
-                     *[MISSING] * (2 - len(per_hart)), f"{sum(per_hart) / segments:.3f}",
-                     *([f"{int(paper[f'hart{n}']) / float(paper['seconds']):.0f}" for n in (0, 1)]
-                       if paper else [MISSING] * 2)])
-    return Table("harts-interrupts", "Interrupts of each hart per second, while TCP goes through "
-                 "the box with connection tracking; beside tables 1 to 3 of Yao et al.",
-                 ["connections", "", "hart 0", "hart 1", "per segment", "hart 0, theirs",
-                  "hart 1, theirs"], rows, heads=2)
+        rows.append(
+            [
+                ", ".join(filter(None, [str(connections), settings])),
+                _way(record),
+                *(f"{count / seconds:.0f}" for count in per_hart),
+                *[MISSING] * (2 - len(per_hart)),
+                f"{sum(per_hart) / segments:.3f}",
+                *(
+                    [f"{int(paper[f'hart{n}']) / float(paper['seconds']):.0f}" for n in (0, 1)]
+                    if paper
+                    else [MISSING] * 2
+                ),
+            ]
+        )
+    return Table(
+        "harts-interrupts",
+        "Interrupts of each hart per second, while TCP goes through "
+        "the box with connection tracking; beside tables 1 to 3 of Yao et al.",
+        ["connections", "", "hart 0", "hart 1", "per segment", "hart 0, theirs", "hart 1, theirs"],
+        rows,
+        heads=2,
+    )
 
 
 def _per_hart(record: dict) -> list[int]:
@@ -91,23 +120,36 @@ def _table(name: str, caption: str, cells: dict, said: Callable, digits: int) ->
     if not spread:
         return None
     variants, columns = (sorted(set(each)) for each in zip(*spread))
-    rows = sorted({(variant, way) for variant, way, _ in cells if variant in variants},
-                  key=lambda row: (row[0], _place(row[1])))
+    rows = sorted(
+        {(variant, way) for variant, way, _ in cells if variant in variants},
+        key=lambda row: (row[0], _place(row[1])),
+    )
 
     def cell(variant, way, column):
         value, one = cells.get((variant, way, column)), cells.get((variant, ONE, column))
         ratio = f" ({value / one:.2f})" if value and one and way != ONE else ""
         return number(value, digits) + ratio
-    return Table(name, caption, ["variant", "", *map(said, columns)],
-                 [[*row, *(cell(*row, column) for column in columns)] for row in rows],
-                 [RATIO_NOTE], heads=2)
+
+    return Table(
+        name,
+        caption,
+        ["variant", "", *map(said, columns)],
+        [[*row, *(cell(*row, column) for column in columns)] for row in rows],
+        [RATIO_NOTE],
+        heads=2,
+    )
 
 
 def _core(record: dict) -> tuple:
     around = conditions(record)
     cpu = {name: value for name, value in (around["cpu"] or {}).items() if name != "harts"}
-    return (record.get("sys_clk_hz"), around["nic"], around["memory"], around["memory_bytes"],
-            *sorted(cpu.items()))
+    return (
+        record.get("sys_clk_hz"),
+        around["nic"],
+        around["memory"],
+        around["memory_bytes"],
+        *sorted(cpu.items()),
+    )
 
 
 def _way(record: dict) -> str:
@@ -124,9 +166,13 @@ def _traffic(trial: dict) -> str:
 
 
 def _transfer(record: dict) -> tuple:
-    return (DIRECTIONS.index(record["direction"]), record["link_mbps"], record["connections"],
-            record["kernel"], ", ".join(filter(None, (
-                gro_said(record["direction"], record["gro"]), *tcp.settings(record)))))
+    return (
+        DIRECTIONS.index(record["direction"]),
+        record["link_mbps"],
+        record["connections"],
+        record["kernel"],
+        ", ".join(filter(None, (gro_said(record["direction"], record["gro"]), *tcp.settings(record)))),
+    )
 
 
 def _transfer_said(column: tuple) -> str:

@@ -11,11 +11,18 @@ from .section import Section
 
 def render(sections: Sequence[Section], file: Path, figures: Path | None) -> str:
     """For `file`; figures: the folder that holds them as SVG."""
-    blocks = ["# Tables and figures\n\n"
-              "Made by `./moderato report`, from trials of `./moderato rfc2544`.\n"]
+    blocks = [
+        "# Tables and figures\n\nMade by `./moderato report`, from trials of `./moderato rfc2544`.\n"
+    ]
     for section in sections:
-        parts = [part.markdown() if not isinstance(part, Plot) else
-                 _image(part, file, figures) if figures else "" for part in section.present]
+        parts = [
+            part.markdown()
+            if not isinstance(part, Plot)
+            else _image(part, file, figures)
+            if figures
+            else ""
+            for part in section.present
+        ]
         if any(parts):
             blocks += [f"## {section.title}\n", *filter(None, parts)]
     return "\n".join(blocks)

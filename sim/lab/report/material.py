@@ -13,7 +13,7 @@ from .records import Records
 
 @dataclass(frozen=True)
 class Material:
-    trials:   Records
+    trials: Records
     profiles: Profiles
 
     @cached_property

@@ -11,8 +11,8 @@ PORTS = 2
 
 @dataclass(frozen=True)
 class Model:
-    constant_us:     float
-    k_us_per_octet:  float
+    constant_us: float
+    k_us_per_octet: float
 
     def us(self, frame_bytes: float) -> float:
         """Time that the device takes for a frame."""

@@ -19,13 +19,15 @@ SCRIPT = Path(__file__).with_name("report.js")
 
 
 def render(sections: Sequence[Section], notes: Sequence[str]) -> str:
-    contents = "\n".join(f'<li><a href="#section-{section.name}">{escape(section.title)}</a></li>'
-                         for section in sections)
+    contents = "\n".join(
+        f'<li><a href="#section-{section.name}">{escape(section.title)}</a></li>' for section in sections
+    )
     warnings = "".join(f'<p class="warning">{escape(note)}</p>\n' for note in notes)
     script = f"\n{flame_graph.SCRIPT.read_text()}\n{SCRIPT.read_text()}"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = ("default-src 'none'; style-src 'unsafe-inline'; img-src blob:; "
-              f"script-src 'sha256-{digest}'")
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src blob:; script-src 'sha256-{digest}'"
+    )
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -58,13 +60,17 @@ or touch it, for its values.</p>
 def _section(section: Section) -> str:
     body = "".join(part.html() for part in section.present)
     name = f"section-{section.name}"
-    return (f'<section id="{name}" aria-labelledby="{name}-title">\n'
-            f'<h2 id="{name}-title">{escape(section.title)}</h2>\n'
-            f"{body or f'<p>Not measured. {escape(section.missing)}</p>'}</section>\n")
+    return (
+        f'<section id="{name}" aria-labelledby="{name}-title">\n'
+        f'<h2 id="{name}-title">{escape(section.title)}</h2>\n'
+        f"{body or f'<p>Not measured. {escape(section.missing)}</p>'}</section>\n"
+    )
 
 
 def download(name: str, content: bytes, kind: str) -> str:
     """A link to content that is in the page."""
     data = base64.b64encode(content).decode()
-    return (f'<a download="{escape(name)}" href="data:{kind};base64,{data}">{escape(name)}</a> '
-            f"({len(content) / 1000:.0f} kB)")
+    return (
+        f'<a download="{escape(name)}" href="data:{kind};base64,{data}">{escape(name)}</a> '
+        f"({len(content) / 1000:.0f} kB)"
+    )

@@ -28,57 +28,89 @@ from ..show import outputs
 
 INK = "#010203"  # stands for the colour of text, and occurs nowhere else
 STYLE = {
-    "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9, "axes.titleweight": "bold",
-    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK,
-    "ytick.color": INK, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.linewidth": 0.6, "axes.grid": True, "grid.color": "#888888", "grid.alpha": 0.25,
-    "grid.linewidth": 0.6, "lines.linewidth": 1.4, "lines.markersize": 4.5,
-    "legend.frameon": False, "figure.constrained_layout.use": True,
-    "svg.fonttype": "none", "svg.id": None,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "grid.color": "#888888",
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+    "svg.fonttype": "none",
+    "svg.id": None,
 }
 # Okabe and Ito's colours, which colour-blind readers can tell apart; a marker each besides.
 # Of the six, those that receive without NAPI are warm, those with it cold.
 LOOKS = {
-    "original":    ("#D55E00", "o"), "tx-128":      ("#E69F00", "s"),
-    "tx-off":      ("#CC79A7", "^"), "napi":        ("#56B4E9", "v"),
-    "napi-tx-128": ("#0072B2", "D"), "napi-tx-off": ("#009E73", "P"),
-    "napi-full":   ("#7A5195", "<"), "napi-timer":  ("#4E79A7", "X"),
-    "hw-moderated": ("#9C755F", "h"), "adaptive-dim": ("#B8B000", ">"),
+    "original": ("#D55E00", "o"),
+    "tx-128": ("#E69F00", "s"),
+    "tx-off": ("#CC79A7", "^"),
+    "napi": ("#56B4E9", "v"),
+    "napi-tx-128": ("#0072B2", "D"),
+    "napi-tx-off": ("#009E73", "P"),
+    "napi-full": ("#7A5195", "<"),
+    "napi-timer": ("#4E79A7", "X"),
+    "hw-moderated": ("#9C755F", "h"),
+    "adaptive-dim": ("#B8B000", ">"),
     "adaptive-hw": ("#D6006D", "*"),
 }
 MORE_LOOKS = (("#808080", "X"), ("#6B8E23", "p"), ("#008B8B", "d"), ("#B22222", "8"))
 HIT_SIZE = 11  # points: the area of a data point that shows its tooltip
-TIP = "_tip"   # label of such a point; the underscore keeps it out of legends
+TIP = "_tip"  # label of such a point; the underscore keeps it out of legends
 DPI = 160
-WIDTH = 9       # inches of a figure that is as wide as the page,
-NARROW = 5.4    # and of one that can be read whole on a telephone
+WIDTH = 9  # inches of a figure that is as wide as the page,
+NARROW = 5.4  # and of one that can be read whole on a telephone
 LEGEND_COLUMNS = {WIDTH: 7, NARROW: 3}
-MARK = 3        # pixels from the middle of a data point to its edge
+MARK = 3  # pixels from the middle of a data point to its edge
 LABEL_SIZE = 7  # points
 # Of a word, as seen from its data point: the offset in points, and what of it is there.
-LABEL_PLACES = tuple(((x, y), {"ha": ha, "va": va}) for x, y, ha, va in (
-    (4, 2, "left", "bottom"), (4, -2, "left", "top"), (-4, 2, "right", "bottom"),
-    (-4, -2, "right", "top"), (0, 5, "center", "bottom"), (0, -5, "center", "top"),
-    (0, 12, "center", "bottom"), (0, -12, "center", "top")))
+LABEL_PLACES = tuple(
+    ((x, y), {"ha": ha, "va": va})
+    for x, y, ha, va in (
+        (4, 2, "left", "bottom"),
+        (4, -2, "left", "top"),
+        (-4, 2, "right", "bottom"),
+        (-4, -2, "right", "top"),
+        (0, 5, "center", "bottom"),
+        (0, -5, "center", "top"),
+        (0, 12, "center", "bottom"),
+        (0, -12, "center", "top"),
+    )
+)
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
-ADAPT = ("svg{color:#1b1f24}@media(prefers-color-scheme:dark){svg{color:#d7dde4}}")
+ADAPT = "svg{color:#1b1f24}@media(prefers-color-scheme:dark){svg{color:#d7dde4}}"
 
 
 @dataclass(frozen=True)
 class Plot:
     """A figure and what is said about it; `note`: what there is to see. name: of its files."""
-    name:    str
+
+    name: str
     caption: str
-    figure:  Figure
-    note:    str = ""
+    figure: Figure
+    note: str = ""
 
     def html(self) -> str:
         note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
         kind = "plot narrow" if self.figure.get_figwidth() == NARROW else "plot"
-        return (f'<figure id="{self.name}">\n<div class="{kind}">{self.svg(live=True)}</div>'
-                f"<figcaption>{escape(self.caption)}</figcaption>\n{note}</figure>\n")
+        return (
+            f'<figure id="{self.name}">\n<div class="{kind}">{self.svg(live=True)}</div>'
+            f"<figcaption>{escape(self.caption)}</figcaption>\n{note}</figure>\n"
+        )
 
     def svg(self, live: bool = False) -> str:
         """The drawing; its ids start with `name`. live: with tooltips and owners of lines."""
@@ -87,8 +119,12 @@ class Plot:
         for line in _tips(self.figure):
             line.set_visible(live)
         with matplotlib.rc_context(STYLE | {"svg.hashsalt": self.name}):
-            self.figure.savefig(buffer, format="svg", transparent=True,
-                                metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+            self.figure.savefig(
+                buffer,
+                format="svg",
+                transparent=True,
+                metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),
+            )
         root = ElementTree.fromstring(buffer.getvalue())
         _tooltips(root, self.figure.tips)
         for group in root.iter(f"{{{SVG}}}g"):
@@ -105,11 +141,11 @@ class Plot:
         """NAME.svg and NAME.png in `folder`."""
         with outputs.replacing(folder / f"{self.name}.svg") as file:
             file.write_text(self.svg(), encoding="utf-8")
-        with (outputs.replacing(folder / f"{self.name}.png") as file,
-              matplotlib.rc_context(STYLE)):
+        with outputs.replacing(folder / f"{self.name}.png") as file, matplotlib.rc_context(STYLE):
             FigureCanvasAgg(self.figure)
-            self.figure.savefig(file, format="png", dpi=DPI, facecolor="white",
-                                metadata={"Software": None})
+            self.figure.savefig(
+                file, format="png", dpi=DPI, facecolor="white", metadata={"Software": None}
+            )
 
 
 def _name_lines(figure: Figure) -> dict[str, str]:
@@ -156,14 +192,14 @@ def _slim(root: ElementTree.Element):
         if element.get("id") not in used:
             element.attrib.pop("id", None)
     for element in reversed(list(root.iter())):  # from the leaves on
-        element[:] = [part for child in element
-                      for part in (child if _says_nothing(child) else [child])]
+        element[:] = [part for child in element for part in (child if _says_nothing(child) else [child])]
     ElementTree.indent(root, " ")
 
 
 def _says_nothing(element: ElementTree.Element) -> bool:
-    return (element.tag == f"{{{SVG}}}g" and not element.attrib
-            and element.find(f"{{{SVG}}}title") is None)
+    return (
+        element.tag == f"{{{SVG}}}g" and not element.attrib and element.find(f"{{{SVG}}}title") is None
+    )
 
 
 def _accessible(root: ElementTree.Element, caption: str):
@@ -176,17 +212,21 @@ def _accessible(root: ElementTree.Element, caption: str):
 
 # Drawing ------------------------------------------------------------------------------------------
 
+
 def styled(draw: Callable) -> Callable:
     """Decorates a function that draws a figure."""
+
     @functools.wraps(draw)
     def drawn(*arguments):
         with matplotlib.rc_context(STYLE):
             return draw(*arguments)
+
     return drawn
 
 
-def panels(count: int, columns: int, height: float = 2.9, width: float = WIDTH,
-           **shared) -> tuple[Figure, list[Axes]]:
+def panels(
+    count: int, columns: int, height: float = 2.9, width: float = WIDTH, **shared
+) -> tuple[Figure, list[Axes]]:
     """A figure of `count` panels in rows of `columns`. height: of one panel, width: of the figure, in
     inches."""
     rows = -(-count // columns)
@@ -213,8 +253,19 @@ def tip(axes: Axes, x: float, y: float, text: str):
     tips = axes.figure.tips
     name = f"tip{len(tips)}"
     tips[name] = text
-    axes.plot([x], [y], linestyle="none", marker="o", markersize=HIT_SIZE, alpha=0,
-              markeredgewidth=0, color="#ffffff", gid=name, zorder=10, label=TIP)
+    axes.plot(
+        [x],
+        [y],
+        linestyle="none",
+        marker="o",
+        markersize=HIT_SIZE,
+        alpha=0,
+        markeredgewidth=0,
+        color="#ffffff",
+        gid=name,
+        zorder=10,
+        label=TIP,
+    )
 
 
 def log_axis(axes: Axes, label: str, unit: float):
@@ -236,12 +287,22 @@ def labels(figure: Figure, points: Sequence[Sequence[tuple[float, float, str, st
         taken = [_around(axes.transData.transform((x, y)), MARK) for x, y, *_ in here]
         for number, (x, y, word, variant) in enumerate(here):
             for offset, align in LABEL_PLACES:
-                text = axes.annotate(word, (x, y), offset, textcoords="offset points", **align,
-                                     fontsize=LABEL_SIZE, label=variant)
+                text = axes.annotate(
+                    word,
+                    (x, y),
+                    offset,
+                    textcoords="offset points",
+                    **align,
+                    fontsize=LABEL_SIZE,
+                    label=variant,
+                )
                 text.set_in_layout(False)
                 box = text.get_window_extent().padded(1)
-                if axes.bbox.contains(*box.min) and axes.bbox.contains(*box.max) and not any(
-                        box.overlaps(other) for other in taken[:number] + taken[number + 1:]):
+                if (
+                    axes.bbox.contains(*box.min)
+                    and axes.bbox.contains(*box.max)
+                    and not any(box.overlaps(other) for other in taken[:number] + taken[number + 1 :])
+                ):
                     taken.append(box)
                     break
                 text.remove()
@@ -259,5 +320,6 @@ def legend(figure: Figure, axes: Sequence[Axes]):
         for handle, label in zip(*each.get_legend_handles_labels()):
             handles.setdefault(label, handle)
     rows = -(-len(handles) // LEGEND_COLUMNS[figure.get_figwidth()])
-    figure.legend(handles.values(), handles.keys(), loc="outside upper center",
-                  ncols=-(-len(handles) // rows))
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside upper center", ncols=-(-len(handles) // rows)
+    )

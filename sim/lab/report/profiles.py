@@ -20,9 +20,10 @@ COSTLIEST = 5
 @dataclass(frozen=True)
 class Profiles:
     """What a folder of profiles holds; by file name in the order of names."""
-    profiles: list[dict]        # the JSON's objects
-    graphs:   dict[str, str]    # SVG
-    traces:   dict[str, bytes]  # Perfetto's format
+
+    profiles: list[dict]  # the JSON's objects
+    graphs: dict[str, str]  # SVG
+    traces: dict[str, bytes]  # Perfetto's format
 
 
 NONE = Profiles([], {}, {})
@@ -36,8 +37,10 @@ def load(folder: Path | None) -> Profiles:
     graphs = {file.stem: file.read_text() for file in sorted(folder.glob("*.svg"))}
     traces = {file.name: file.read_bytes() for file in sorted(folder.glob("*.pftrace"))}
     if not profiles and not graphs and not traces:
-        raise LabError(f"{folder} holds no profiles; make some with `./moderato profile --json "
-                       f"{folder}/NAME.json --flame-graph {folder}/NAME.svg`")
+        raise LabError(
+            f"{folder} holds no profiles; make some with `./moderato profile --json "
+            f"{folder}/NAME.json --flame-graph {folder}/NAME.svg`"
+        )
     return Profiles(profiles, graphs, traces)
 
 
@@ -48,73 +51,113 @@ def _read(file: Path) -> list[dict]:
             raise TypeError("not a list")
         for table in tables5(profiles):
             table.html()  # what is missing, or is no figure, is found now
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
-            RecursionError) as error:
-        raise LabError(f"{file} is not a profile ({reason(error)}); make it again with `./moderato "
-                       "profile --json`, or take it out of the folder") from error
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
+        raise LabError(
+            f"{file} is not a profile ({reason(error)}); make it again with `./moderato "
+            "profile --json`, or take it out of the folder"
+        ) from error
     return profiles
 
 
 # Table 5 ------------------------------------------------------------------------------------------
+
 
 def tables5(profiles: list[dict]) -> list[Table]:
     """Terms, causes and the costliest functions; cycles add up exactly before they are rounded."""
     if not profiles:
         return []
     ordered = sorted(profiles, key=_place)
-    heads = [[str(profile["frame_bytes"]), f"{profile['load_percent']:g}", profile["variant"]]
-             for profile in ordered]
+    heads = [
+        [str(profile["frame_bytes"]), f"{profile['load_percent']:g}", profile["variant"]]
+        for profile in ordered
+    ]
     terms = list(dict.fromkeys(term for profile in ordered for term in profile["terms"]))
 
-    def table(name: str, caption: str, columns: list[str], row: Callable[[dict], list[str]],
-              notes: Sequence[str] = ()) -> Table:
+    def table(
+        name: str,
+        caption: str,
+        columns: list[str],
+        row: Callable[[dict], list[str]],
+        notes: Sequence[str] = (),
+    ) -> Table:
         rows = [[*head, *row(profile)] for head, profile in zip(heads, ordered)]
         return Table(name, caption, ["bytes", "load, %", "variant", *columns], rows, notes, heads=3)
 
     clock = f"{ordered[0]['sys_clk_hz'] / 1e6:g} cycles are 1 µs."
     means = "; ".join(f"{cause}: {meaning}" for cause, meaning in CAUSES.items())
     return [
-        table("table-5", "Table 5. Where a frame's time goes, in cycles per frame; the load is of "
-              f"{ordered[0]['link_mbps']} Mb/s, offered to each port",
-              [*terms, "sum", "interrupts enabled, % of the busy time", "interrupts per frame",
-               "frames"], lambda profile: _terms(profile, terms),
-              [f"{clock} Per frame forwarded, or received where none was forwarded.",
-               MISSING_NOTE]),
-        table("causes", "What the pipeline did in this time, in cycles per frame", list(CAUSES),
-              _causes, [f"{means}."]),
-        table("costliest", "The costliest functions by themselves, in cycles per frame",
-              list(map(str, range(1, COSTLIEST + 1))), _costliest)]
+        table(
+            "table-5",
+            "Table 5. Where a frame's time goes, in cycles per frame; the load is of "
+            f"{ordered[0]['link_mbps']} Mb/s, offered to each port",
+            [*terms, "sum", "interrupts enabled, % of the busy time", "interrupts per frame", "frames"],
+            lambda profile: _terms(profile, terms),
+            [f"{clock} Per frame forwarded, or received where none was forwarded.", MISSING_NOTE],
+        ),
+        table(
+            "causes",
+            "What the pipeline did in this time, in cycles per frame",
+            list(CAUSES),
+            _causes,
+            [f"{means}."],
+        ),
+        table(
+            "costliest",
+            "The costliest functions by themselves, in cycles per frame",
+            list(map(str, range(1, COSTLIEST + 1))),
+            _costliest,
+        ),
+    ]
 
 
 def _place(profile: dict) -> tuple[int, int, float]:
     """By size; then the paper's six first, in its order."""
     variant, all_of = profile["variant"], paper.VARIANTS
-    return (profile["frame_bytes"], all_of.index(variant) if variant in all_of else len(all_of),
-            profile["load_percent"])
+    return (
+        profile["frame_bytes"],
+        all_of.index(variant) if variant in all_of else len(all_of),
+        profile["load_percent"],
+    )
 
 
 def table5_theirs() -> Table:
     """The paper's formulas."""
+
     def times(count) -> str:
         return "" if count == 0 else "T_CS + " if count == 1 else f"{count} T_CS + "
 
     rest = " + ".join(PAPER_TERMS[1:])
-    rows = [[variant, times(terms.t_cs) + rest, " + ".join(terms.enabled),
-             str(terms.interrupts_per_frame)] for variant, terms in paper.terms().items()]
-    return Table("table-5-theirs", "Table 5 of the paper: the terms, which it does not measure",
-                 ["variant", "time per frame", "of it with interrupts enabled",
-                  "interrupts per frame"], rows, ["T_CS: into and out of an interrupt."])
+    rows = [
+        [variant, times(terms.t_cs) + rest, " + ".join(terms.enabled), str(terms.interrupts_per_frame)]
+        for variant, terms in paper.terms().items()
+    ]
+    return Table(
+        "table-5-theirs",
+        "Table 5 of the paper: the terms, which it does not measure",
+        ["variant", "time per frame", "of it with interrupts enabled", "interrupts per frame"],
+        rows,
+        ["T_CS: into and out of an interrupt."],
+    )
 
 
 def _terms(profile: dict, terms: list[str]) -> list[str]:
     window, (frames, what) = profile["window"], _frames(profile)
     cycles = {term: parts["cycles"] for term, parts in profile["terms"].items()}
     busy = window["cycles"] - profile["causes"]["idle"]
-    return [*(f"{cycles[term] / frames:.0f}" if term in cycles else MISSING for term in terms),
-            f"{window['cycles'] / frames:.0f}",
-            number(100 * profile["interrupts_enabled"] / busy if busy else None, 1),
-            f"{(window['rx_interrupts'] + window['tx_interrupts']) / frames:.3f}",
-            f"{frames} {what}"]
+    return [
+        *(f"{cycles[term] / frames:.0f}" if term in cycles else MISSING for term in terms),
+        f"{window['cycles'] / frames:.0f}",
+        number(100 * profile["interrupts_enabled"] / busy if busy else None, 1),
+        f"{(window['rx_interrupts'] + window['tx_interrupts']) / frames:.3f}",
+        f"{frames} {what}",
+    ]
 
 
 def _causes(profile: dict) -> list[str]:

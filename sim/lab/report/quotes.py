@@ -31,9 +31,10 @@ NUMBER = re.compile(r"\d[\d.]*")
 @dataclass(frozen=True)
 class Quote:
     """What a page says that a command prints; `lines`: from `begin` on, less the indentation."""
+
     command: str
-    begin:   int
-    lines:   Sequence[str]
+    begin: int
+    lines: Sequence[str]
 
 
 def pages() -> list[Path]:
@@ -53,8 +54,11 @@ def quotes(text: str) -> Iterator[Quote]:
             at += 1
             command = command[:-1].rstrip() + " " + lines[at].strip()
         at = begin = at + 1
-        while at < len(lines) and (lines[at].startswith(INDENT) or not lines[at]) \
-                and not lines[at].startswith(PROMPT):
+        while (
+            at < len(lines)
+            and (lines[at].startswith(INDENT) or not lines[at])
+            and not lines[at].startswith(PROMPT)
+        ):
             at += 1
         while at > begin and not lines[at - 1]:  # empty ones before what follows
             at -= 1
@@ -68,15 +72,20 @@ def fill(text: str, printed: Mapping[str, Sequence[str]]) -> str:
         command = SAME.get(quote.command, quote.command)
         if command in printed:
             made = filled(quote, [*printed[command]])
-            lines[quote.begin:quote.begin + len(quote.lines)] = [
-                f"{INDENT}{line}".rstrip() for line in made]
+            lines[quote.begin : quote.begin + len(quote.lines)] = [
+                f"{INDENT}{line}".rstrip() for line in made
+            ]
     return "\n".join(lines) + "\n"
 
 
 def filled(quote: Quote, printed: Sequence[str]) -> list[str]:
     """The lines of a quote, with what was printed."""
-    runs = [(kept, [*lines]) for kept, lines in itertools.groupby(
-        quote.lines, lambda line: line == GAP or line.startswith(SAID))]
+    runs = [
+        (kept, [*lines])
+        for kept, lines in itertools.groupby(
+            quote.lines, lambda line: line == GAP or line.startswith(SAID)
+        )
+    ]
     made, at, gap = [], 0, False
     for number, (kept, lines) in enumerate(runs):
         if kept:
@@ -85,7 +94,7 @@ def filled(quote: Quote, printed: Sequence[str]) -> list[str]:
             continue
         if gap:
             at = place(quote, lines[0], printed, at)
-        goes_on = any(GAP in later or not kept for kept, later in runs[number + 1:])
+        goes_on = any(GAP in later or not kept for kept, later in runs[number + 1 :])
         end = last(lines, printed, at) if goes_on else len(printed)
         made += printed[at:end]
         at, gap = end, False
@@ -97,15 +106,17 @@ def place(quote: Quote, line: str, printed: Sequence[str], at: int) -> int:
     for number in range(at, len(printed)):
         if shape(printed[number]) == shape(line):
             return number
-    raise LabError(f"`{quote.command}` prints no line like {line!r} any more; mend the page that "
-                   "quotes it by hand")
+    raise LabError(
+        f"`{quote.command}` prints no line like {line!r} any more; mend the page that quotes it by hand"
+    )
 
 
 def last(lines: Sequence[str], printed: Sequence[str], at: int) -> int:
     """The number behind that of the last printed line of a run that begins `at`."""
     usual = at + len(lines)
-    alike = [number + 1 for number in range(at, len(printed))
-             if shape(printed[number]) == shape(lines[-1])]
+    alike = [
+        number + 1 for number in range(at, len(printed)) if shape(printed[number]) == shape(lines[-1])
+    ]
     return min(alike, key=lambda end: abs(end - usual), default=usual)
 
 

@@ -26,25 +26,39 @@ from ..tcp.transfer import KIND as TCP
 from . import forwards
 from .paper import VARIANTS
 
-UNKNOWN = {"machine": None, "version": "unknown", "nic": MODERATO, "kernel": None, "cpu": None,
-           "memory_bytes": None, "memory": IDEAL, "checkpoint": None}  # of records that do not say it
+UNKNOWN = {
+    "machine": None,
+    "version": "unknown",
+    "nic": MODERATO,
+    "kernel": None,
+    "cpu": None,
+    "memory_bytes": None,
+    "memory": IDEAL,
+    "checkpoint": None,
+}  # of records that do not say it
 
 
 @dataclass(frozen=True)
 class Records:
     trials: list[dict]
-    notes:  list[str]  # what a reader has to know about them
+    notes: list[str]  # what a reader has to know about them
     strategies: list[dict] = field(default_factory=list)  # trials of `moderato strategies`
-    transfers:  list[dict] = field(default_factory=list)  # of `moderato tcp` and `receiver`
-    harts:      list[dict] = field(default_factory=list)  # trials to compare harts by
+    transfers: list[dict] = field(default_factory=list)  # of `moderato tcp` and `receiver`
+    harts: list[dict] = field(default_factory=list)  # trials to compare harts by
     hart_transfers: list[dict] = field(default_factory=list)  # transfers on several harts
-    forwards:   list[dict] = field(default_factory=list)  # trials of `moderato forward`
+    forwards: list[dict] = field(default_factory=list)  # trials of `moderato forward`
 
     @property
     def all(self) -> list[dict]:
         """Every one that the report is about."""
-        return [*self.trials, *self.strategies, *self.transfers, *self.harts, *self.hart_transfers,
-                *self.forwards]
+        return [
+            *self.trials,
+            *self.strategies,
+            *self.transfers,
+            *self.harts,
+            *self.hart_transfers,
+            *self.forwards,
+        ]
 
     @property
     def link_mbps(self) -> int:
@@ -55,7 +69,8 @@ class Records:
         """In the order of their first trials, the paper's six before all others."""
         found = dict.fromkeys(trial["task"]["variant"] for trial in self.trials)
         return [name for name in VARIANTS if name in found] + [
-            name for name in found if name not in VARIANTS]
+            name for name in found if name not in VARIANTS
+        ]
 
     @property
     def frame_sizes(self) -> list[int]:
@@ -72,32 +87,49 @@ def load(files: Sequence[Path]) -> Records:
     found, notes = {}, []
     for file in files:
         if not file.exists():
-            raise LabError(f"{file} does not exist; make trials with `./moderato rfc2544`, or name "
-                           "a file of its records with --results")
+            raise LabError(
+                f"{file} does not exist; make trials with `./moderato rfc2544`, or name "
+                "a file of its records with --results"
+            )
         lines = written(file) or list(store.lines(file))
         found |= {record["key"]: record for record in lines if record}
         if None in lines:
             notes.append(f"{lines.count(None)} line(s) of {file.name} are cut off and left out")
     if not found:
         names = ", ".join(str(file) for file in files)
-        raise LabError(f"there are no records of trials in {names}; make some with "
-                       "`./moderato rfc2544`, or name another file with --results")
+        raise LabError(
+            f"there are no records of trials in {names}; make some with "
+            "`./moderato rfc2544`, or name another file with --results"
+        )
     strategies = [record for record in found.values() if record.get("kind") == KIND]
     transfers = [record for record in found.values() if record.get("kind") == TCP]
     hart_transfers, not_shown = of_last_commit([each for each in transfers if several(each)])
     transfers, left_out = of_last_commit([each for each in transfers if not several(each)])
     notes += left_out + not_shown
-    trials = [record for record in found.values()
-              if record.get("kind") not in (KIND, TCP, forwards.KIND)]
+    trials = [
+        record for record in found.values() if record.get("kind") not in (KIND, TCP, forwards.KIND)
+    ]
     harts = [trial for trial in trials if _apart(trial)]
     trials = without_reference([trial for trial in trials if not _apart(trial)], strategies)
     chosen, left_out = choose(trials)
     harts, not_shown = _chosen(harts, _of_commit)
     notes += left_out + not_shown + no_single_run(chosen)
-    notes += sorted({f"trial {trial['name']} is unsound: {problem}"
-                     for trial in [*chosen, *harts] for problem in trial["problems"]})
-    return Records(chosen, notes, latest(strategies), transfers, harts, hart_transfers,
-                   [record for record in found.values() if record.get("kind") == forwards.KIND])
+    notes += sorted(
+        {
+            f"trial {trial['name']} is unsound: {problem}"
+            for trial in [*chosen, *harts]
+            for problem in trial["problems"]
+        }
+    )
+    return Records(
+        chosen,
+        notes,
+        latest(strategies),
+        transfers,
+        harts,
+        hart_transfers,
+        [record for record in found.values() if record.get("kind") == forwards.KIND],
+    )
 
 
 def written(file: Path) -> list[dict]:
@@ -111,18 +143,25 @@ def written(file: Path) -> list[dict]:
             if not content.read(64).lstrip().startswith(b"["):
                 return []
         found = json.loads(file.read_bytes())
-        return [each if "key" in each else forwards.record(each) | {
-            "key": key(forwards.KIND, [json.dumps(each | {"simulation": None}, sort_keys=True)])}
-            for each in found]
+        return [
+            each
+            if "key" in each
+            else forwards.record(each)
+            | {"key": key(forwards.KIND, [json.dumps(each | {"simulation": None}, sort_keys=True)])}
+            for each in found
+        ]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise LabError(f"{file} is not what --json of `./moderato forward` or `tcp` wrote "
-                       f"({reason(error)}); name another file (a profile goes into a "
-                       "folder for --profiles)") from error
+        raise LabError(
+            f"{file} is not what --json of `./moderato forward` or `tcp` wrote "
+            f"({reason(error)}); name another file (a profile goes into a "
+            "folder for --profiles)"
+        ) from error
 
 
 def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> list[dict]:
     """All but those with which `strategies` looked for the throughput that its loads are shares of:
     a variant with their frame sizes and no other is no row of RFC 2544's tables."""
+
     def of_reference(trial):
         return trial["task"]["variant"] == REFERENCE.variant
 
@@ -138,21 +177,25 @@ def latest(strategies: Sequence[dict]) -> list[dict]:
 
     def made(record: dict) -> tuple:
         return conditions(record)["version"], record["frame_bytes"]
+
     last = made(strategies[-1])
     places = list(SETTINGS), list(SITUATIONS)
-    return sorted((record for record in strategies if made(record) == last),
-                  key=lambda record: (places[1].index(record["situation"]),
-                                      places[0].index(record["setting"])))
+    return sorted(
+        (record for record in strategies if made(record) == last),
+        key=lambda record: (places[1].index(record["situation"]), places[0].index(record["setting"])),
+    )
 
 
 def of_last_commit(transfers: Sequence[dict]) -> tuple[list[dict], list[str]]:
     """Those around the last one's NIC; of the last commit for each NIC and kernel, and of its last
     machine at each line rate. And what is left out."""
+
     def kind(record: dict) -> tuple:
         return conditions(record)["nic"], record["kernel"]
 
     def link(record: dict) -> tuple:
         return *kind(record), record["link_mbps"]
+
     return _chosen(transfers, _clocked, ((kind, "version"), (link, "machine")))
 
 
@@ -184,8 +227,11 @@ def choose(trials: Sequence[dict]) -> tuple[list[dict], list[str]]:
     return _chosen(trials, _around, ((_nic, "machine"), (_variant, "checkpoint")))
 
 
-def _chosen(records: Sequence[dict], around: Callable[[dict], tuple],
-            latest: Sequence[tuple[Callable[[dict], object], str]] = ()) -> tuple[list[dict], list[str]]:
+def _chosen(
+    records: Sequence[dict],
+    around: Callable[[dict], tuple],
+    latest: Sequence[tuple[Callable[[dict], object], str]] = (),
+) -> tuple[list[dict], list[str]]:
     """Records that have `around` them what the last one has. `latest`: of those that a function calls
     by the same name, the ones whose condition is that of the last one. And what is left out."""
     if not records:
@@ -196,8 +242,9 @@ def _chosen(records: Sequence[dict], around: Callable[[dict], tuple],
         chosen = [record for record in chosen if conditions(record)[what] == last[whose(record)]]
     kept = {record["key"] for record in chosen}
     others = Counter(_made(record) for record in records if record["key"] not in kept)
-    return chosen, [f"left out: {count} trial(s) that were made otherwise ({made})"
-                    for made, count in others.items()]
+    return chosen, [
+        f"left out: {count} trial(s) that were made otherwise ({made})" for made, count in others.items()
+    ]
 
 
 def no_single_run(trials: Sequence[dict]) -> list[str]:
@@ -206,15 +253,21 @@ def no_single_run(trials: Sequence[dict]) -> list[str]:
     notes = []
     if len(versions) > 1:
         notes.append(f"the trials are of {len(versions)} commits: {', '.join(versions)}")
-    return notes + [f"trials of {version} were made with files that are not committed"
-                    for version in versions if version.endswith(DIRTY)]
+    return notes + [
+        f"trials of {version} were made with files that are not committed"
+        for version in versions
+        if version.endswith(DIRTY)
+    ]
 
 
 def _around(trial: dict) -> tuple:
     """What trials have in common that are compared, whatever their NIC."""
     made = conditions(trial)
-    return (trial["task"]["link_mbps"], *_clocked(trial),
-            *(made[name] for name in ("kernel", "cpu", "memory_bytes")))
+    return (
+        trial["task"]["link_mbps"],
+        *_clocked(trial),
+        *(made[name] for name in ("kernel", "cpu", "memory_bytes")),
+    )
 
 
 def _clocked(record: dict) -> tuple:
@@ -236,5 +289,7 @@ def _variant(trial: dict) -> str:
 
 def _made(trial: dict) -> str:
     made = conditions(trial)
-    return (f"{made['nic']} at {trial.get('task', trial)['link_mbps']} Mb/s, machine "
-            f"{made['machine'] or 'unknown'}, version {made['version']}")
+    return (
+        f"{made['nic']} at {trial.get('task', trial)['link_mbps']} Mb/s, machine "
+        f"{made['machine'] or 'unknown'}, version {made['version']}"
+    )

@@ -24,29 +24,40 @@ def commands(records: Records) -> list[str]:
     """
     trials = [*records.trials, *records.harts]
     transfers = [*records.transfers, *records.hart_transfers]
-    made = [*records.hart_transfers, *records.harts, *records.transfers, *records.strategies,
-            *records.trials]
+    made = [
+        *records.hart_transfers,
+        *records.harts,
+        *records.transfers,
+        *records.strategies,
+        *records.trials,
+    ]
     if not made:
         return []
     version = conditions(made[-1])["version"]
-    lines = [f"git checkout {version.removesuffix(DIRTY)}"
-             + "  # and files that were not committed" * version.endswith(DIRTY)
-             if not version.endswith("unknown") else f"# version: {version}"]
+    lines = [
+        f"git checkout {version.removesuffix(DIRTY)}"
+        + "  # and files that were not committed" * version.endswith(DIRTY)
+        if not version.endswith("unknown")
+        else f"# version: {version}"
+    ]
     machines = defaultdict(list)  # options → trials
     for trial in trials:
         traffic = trial["task"].get("traffic", {})
         many, one_way = traffic.get("flows", 1), traffic.get("one_way", False)
-        machines[" ".join([*_machine(trial), *([f"--flows {many}"] * (many > 1)),
-                           *(["--one-way"] * one_way)])].append(trial)
+        machines[
+            " ".join([*_machine(trial), *([f"--flows {many}"] * (many > 1)), *(["--one-way"] * one_way)])
+        ].append(trial)
     for machine, of in machines.items():
         tests = defaultdict(list)  # options → tests
         for kind in _each(trial["task"]["kind"] for trial in of):
-            for variants, options in _asked([trial["task"] for trial in of
-                                             if trial["task"]["kind"] == kind]):
+            for variants, options in _asked(
+                [trial["task"] for trial in of if trial["task"]["kind"] == kind]
+            ):
                 chosen = f"--variant {variants}" * (variants != LITEETH)
                 tests[" ".join(filter(None, (machine, chosen, options)))] += TESTS.get(kind, (kind,))
-        lines += [f"./moderato rfc2544 --test {','.join(names)} {options}"
-                  for options, names in tests.items()]
+        lines += [
+            f"./moderato rfc2544 --test {','.join(names)} {options}" for options, names in tests.items()
+        ]
     return lines + _strategies(records.strategies) + _transfers(transfers)
 
 
@@ -54,21 +65,28 @@ def _machine(record: dict) -> list[str]:
     """The options that choose what a record was made on, but for the kernel."""
     made = conditions(record)
     clock = record.get("sys_clk_hz", NOMINAL_MHZ * 1_000_000) / 1e6
-    return [*[f"--nic {made['nic']}"] * (made["nic"] != MODERATO),
-            *[f"--harts {made['cpu']['harts']} --spread {made.get('spread')}"
-              for _ in range(several(record))],
-            *[f"--clock {clock:g}"] * (clock != NOMINAL_MHZ),
-            *[f"--memory {made['memory']}"] * (made["memory"] != IDEAL)]
+    return [
+        *[f"--nic {made['nic']}"] * (made["nic"] != MODERATO),
+        *[
+            f"--harts {made['cpu']['harts']} --spread {made.get('spread')}"
+            for _ in range(several(record))
+        ],
+        *[f"--clock {clock:g}"] * (clock != NOMINAL_MHZ),
+        *[f"--memory {made['memory']}"] * (made["memory"] != IDEAL),
+    ]
 
 
 def _strategies(found: list[dict]) -> list[str]:
     """One command for all of them, which are of one frame size."""
     if not found:
         return []
-    variants, situations = (_list(_each(record[name] for record in found))
-                            for name in ("variant", "situation"))
-    return [f"./moderato strategies --strategy {variants} --situation {situations} "
-            f"--frame-size {found[0]['frame_bytes']}"]
+    variants, situations = (
+        _list(_each(record[name] for record in found)) for name in ("variant", "situation")
+    )
+    return [
+        f"./moderato strategies --strategy {variants} --situation {situations} "
+        f"--frame-size {found[0]['frame_bytes']}"
+    ]
 
 
 def _transfers(found: list[dict]) -> list[str]:
@@ -93,17 +111,22 @@ def _transfers(found: list[dict]) -> list[str]:
         if record.get("program", Transfer.program) != Transfer.program:
             options.append(f"--program {record['program']}")
         options += [f"--peer {record.get('peer')}"] * bool(record.get("peer"))
-        options += [f"--ethtool {shlex.quote(setting)}"
-                    for setting in conditions(record).get("ethtool", [])]
+        options += [
+            f"--ethtool {shlex.quote(setting)}" for setting in conditions(record).get("ethtool", [])
+        ]
         others[" ".join(options)].append(record)
     for options, records in studies.items():
         buffers = _list(_each(record["user_buffer"] for record in records))
         lines.append(f"./moderato receiver --user-buffer {buffers} {options}")
     for options, records in others.items():
-        directions, links = (_list(_each(record[name] for record in records))
-                             for name in ("direction", "link_mbps"))
-        chosen = "" if f"--nic {LITEETH}" in options else \
-            f"--variant {_list(_each(record['variant'] for record in records))} "
+        directions, links = (
+            _list(_each(record[name] for record in records)) for name in ("direction", "link_mbps")
+        )
+        chosen = (
+            ""
+            if f"--nic {LITEETH}" in options
+            else f"--variant {_list(_each(record['variant'] for record in records))} "
+        )
         lines.append(f"./moderato tcp {chosen}--direction {directions} --link {links} {options}")
     return lines
 
@@ -126,8 +149,11 @@ def _options(tasks: list[dict]) -> str:
     """Of the trials of one cell."""
     words = [f"--link {tasks[0]['link_mbps']}"]
     if tasks[0]["kind"] not in ("loss", "burst"):  # they search for nothing
-        words = [f"--phases {len(_each(task['phase'] for task in tasks))}",
-                 f"--resolution {min(task['resolution'] for task in tasks):g}", *words]
+        words = [
+            f"--phases {len(_each(task['phase'] for task in tasks))}",
+            f"--resolution {min(task['resolution'] for task in tasks):g}",
+            *words,
+        ]
     if tasks[0]["kind"] == "loss":
         loads = sorted(_each(task["load_percent"] for task in tasks), reverse=True)
         words.append(f"--load {_list(f'{load:g}' for load in loads)}")

@@ -12,11 +12,13 @@ from .table import Table
 @dataclass(frozen=True)
 class Cards:
     """Headline figures: each with what it is."""
+
     cards: Sequence[tuple[str, str]]
 
     def html(self) -> str:
-        cards = "".join(f"<li><strong>{escape(figure)}</strong> {escape(says)}</li>\n"
-                        for figure, says in self.cards)
+        cards = "".join(
+            f"<li><strong>{escape(figure)}</strong> {escape(says)}</li>\n" for figure, says in self.cards
+        )
         return f'<ul class="cards">\n{cards}</ul>\n'
 
     def markdown(self) -> str:
@@ -26,11 +28,13 @@ class Cards:
 @dataclass(frozen=True)
 class Terms:
     """What names mean."""
+
     terms: Sequence[tuple[str, str]]
 
     def html(self) -> str:
-        terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>\n"
-                        for term, meaning in self.terms)
+        terms = "".join(
+            f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>\n" for term, meaning in self.terms
+        )
         return f"<dl>\n{terms}</dl>\n"
 
     def markdown(self) -> str:
@@ -40,6 +44,7 @@ class Terms:
 @dataclass(frozen=True)
 class Html:
     """Of the page only: a Markdown file has nothing in its place."""
+
     text: str
 
     def html(self) -> str:
@@ -55,9 +60,10 @@ Part = Table | Plot | Cards | Terms | Html
 @dataclass(frozen=True)
 class Section:
     """A chapter; parts are shown in their order, Nones among them are missing."""
-    name:    str
-    title:   str
-    parts:   Sequence[Part | None]
+
+    name: str
+    title: str
+    parts: Sequence[Part | None]
     missing: str = ""  # said if there are no parts at all: what to run
 
     @property

@@ -20,19 +20,23 @@ HOLE = r"(lost|\d(?:[\d.\s]*\d)?)"  # a number, a version; or that frames were l
 @dataclass(frozen=True)
 class Place:
     """Where things stand: a file by its name in the clone, a phrase, and the names of what fills it."""
-    file:   str
+
+    file: str
     phrase: str
-    names:  Sequence[str]
+    names: Sequence[str]
     spaced: bool = False  # digits of numbers in threes, as in sentences
 
     def fill(self, text: str, values: Mapping[str, str]) -> str:
         """The text of the file with values in this place. A LabError says what is wrong with it."""
-        pattern = HOLE.join(r"\s+".join(map(re.escape, part.split(" ")))
-                            for part in self.phrase.split("{}"))
+        pattern = HOLE.join(
+            r"\s+".join(map(re.escape, part.split(" "))) for part in self.phrase.split("{}")
+        )
         found = [*re.finditer(pattern, text)]
         if len(found) != 1:
-            raise LabError(f"{self.file} has {len(found)} times {self.phrase!r}, and once is needed; "
-                           "mend the phrase in sim/lab/report/statements.py")
+            raise LabError(
+                f"{self.file} has {len(found)} times {self.phrase!r}, and once is needed; "
+                "mend the phrase in sim/lab/report/statements.py"
+            )
         for group in range(len(self.names), 0, -1):
             begin, end = found[0].span(group)
             value = values[self.names[group - 1]]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 
 MISSING = "–"  # not measured, or not in the paper
-LONG    = 30   # rows: a longer table is folded away
-FIGURE  = re.compile(rf"{MISSING}$|(\*\*)?[≥+-]?\d[\d.]*( –| \(|[*]*$)")
+LONG = 30  # rows: a longer table is folded away
+FIGURE = re.compile(rf"{MISSING}$|(\*\*)?[≥+-]?\d[\d.]*( –| \(|[*]*$)")
 
 
 @dataclass(frozen=True)
@@ -17,12 +17,13 @@ class Table:
 
     Columns of figures are aligned to the right. A long table is folded away.
     """
-    name:    str
+
+    name: str
     caption: str
-    head:    Sequence[str]
-    rows:    Sequence[Sequence[str]]
-    notes:   Sequence[str] = ()
-    heads:   int = 1
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+    heads: int = 1
 
     def markdown(self) -> str:
         rule = ["---:" if figures else "---" for figures in self._figures()]
@@ -30,20 +31,29 @@ class Table:
         for note in self.notes:
             lines += ["", note]
         if self._long():
-            lines = ["<details>", f"<summary>{escape(self.caption)}</summary>", "", *lines[2:], "",
-                     "</details>"]
+            lines = [
+                "<details>",
+                f"<summary>{escape(self.caption)}</summary>",
+                "",
+                *lines[2:],
+                "",
+                "</details>",
+            ]
         return "\n".join(lines) + "\n"
 
     def html(self) -> str:
         classes = [' class="figures"' if figures else "" for figures in self._figures()]
-        head = "".join(f'<th scope="col"{style}>{escape(cell)}</th>'
-                       for cell, style in zip(self.head, classes))
+        head = "".join(
+            f'<th scope="col"{style}>{escape(cell)}</th>' for cell, style in zip(self.head, classes)
+        )
         rows = "\n".join(f"<tr>{self._row(row, classes)}</tr>" for row in self.rows)
         notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)
-        table = (f'<div class="table" id="{self.name}"><table>\n'
-                 f"<caption>{escape(self.caption)}</caption>\n"
-                 f"<thead><tr>{head}</tr></thead>\n"
-                 f"<tbody>\n{rows}\n</tbody></table>{notes}</div>\n")
+        table = (
+            f'<div class="table" id="{self.name}"><table>\n'
+            f"<caption>{escape(self.caption)}</caption>\n"
+            f"<thead><tr>{head}</tr></thead>\n"
+            f"<tbody>\n{rows}\n</tbody></table>{notes}</div>\n"
+        )
         if self._long():
             return f"<details><summary>{escape(self.caption)}</summary>\n{table}</details>\n"
         return table
@@ -52,14 +62,16 @@ class Table:
         return len(self.rows) > LONG
 
     def _row(self, row: Sequence[str], classes: Sequence[str]) -> str:
-        return "".join(f'<th scope="row"{style}>{_text(cell)}</th>' if column < self.heads
-                       else f"<td{style}>{_text(cell)}</td>"
-                       for column, (cell, style) in enumerate(zip(row, classes)))
+        return "".join(
+            f'<th scope="row"{style}>{_text(cell)}</th>'
+            if column < self.heads
+            else f"<td{style}>{_text(cell)}</td>"
+            for column, (cell, style) in enumerate(zip(row, classes))
+        )
 
     def _figures(self) -> list[bool]:
         """For each column, whether it holds figures."""
-        return [all(FIGURE.match(row[column]) for row in self.rows)
-                for column in range(len(self.head))]
+        return [all(FIGURE.match(row[column]) for row in self.rows) for column in range(len(self.head))]
 
 
 def number(value: float | None, digits: int, mark: str = "") -> str:

@@ -12,20 +12,34 @@ from .table import Table, number
 
 def table(records: Sequence[dict]) -> Table | None:
     """A row per variant, a column per link and direction; of all transfers but those of a study."""
-    cells = {(_row(record), record["link_mbps"], record["direction"]): record
-             for record in plain_last(records) if not study.has(record)}
+    cells = {
+        (_row(record), record["link_mbps"], record["direction"]): record
+        for record in plain_last(records)
+        if not study.has(record)
+    }
     if not cells:
         return None
-    rows = dict.fromkeys([*(name for name in VARIANTS if any(name == said for said, *_ in cells)),
-                          *(said for said, *_ in cells)])
-    columns = sorted({(link, direction) for _, link, direction in cells},
-                     key=lambda each: (each[0], DIRECTIONS.index(each[1])))
+    rows = dict.fromkeys(
+        [
+            *(name for name in VARIANTS if any(name == said for said, *_ in cells)),
+            *(said for said, *_ in cells),
+        ]
+    )
+    columns = sorted(
+        {(link, direction) for _, link, direction in cells},
+        key=lambda each: (each[0], DIRECTIONS.index(each[1])),
+    )
     head = ["", *(f"{direction}, {link} Mb/s" for link, direction in columns)]
-    return Table("tcp-goodput", "Goodput over TCP in steady state, Mb/s; in brackets: CPU idle, %",
-                 head, [[said, *(_cell(cells.get((said, *column))) for column in columns)]
-                        for said in rows],
-                 ["In: the guest receives; out: it sends; through: it forwards. One connection "
-                  "with segments of 1448 octets. Marked with *: the transfer was not steady."])
+    return Table(
+        "tcp-goodput",
+        "Goodput over TCP in steady state, Mb/s; in brackets: CPU idle, %",
+        head,
+        [[said, *(_cell(cells.get((said, *column))) for column in columns)] for said in rows],
+        [
+            "In: the guest receives; out: it sends; through: it forwards. One connection "
+            "with segments of 1448 octets. Marked with *: the transfer was not steady."
+        ],
+    )
 
 
 def plain_last(records: Iterable[dict]) -> list[dict]:
@@ -60,5 +74,7 @@ def settings(record: dict) -> list[str]:
 def _cell(record: dict | None) -> str:
     if record is None:
         return number(None, 1)
-    return (f"{record['goodput_mbps']:.1f}{'*' * bool(record['problems'])} "
-            f"({record['cpu_idle_percent']:.0f})")
+    return (
+        f"{record['goodput_mbps']:.1f}{'*' * bool(record['problems'])} "
+        f"({record['cpu_idle_percent']:.0f})"
+    )

@@ -16,27 +16,27 @@ from ..show import delivery
 from . import SEARCHES, search_tables, tests, trials
 from .tests import Cell
 
-
 # What `./moderato results` took of each variant, within a factor of two: see expected().
-TRIALS = 3           # whole ones of a search to 1 %; those that fail give up early
-PORT_RATE = 3000     # frames/s of each port that the slower variants sustain
+TRIALS = 3  # whole ones of a search to 1 %; those that fail give up early
+PORT_RATE = 3000  # frames/s of each port that the slower variants sustain
 BURST_SECONDS = 0.07  # simulated, of one of nine bursts, with what drains after it
 
 
 @dataclass(frozen=True)
 class Request:
     """RFC 2544's tests of each variant with each frame size."""
-    tests:       Sequence[str]    # by their names: throughput, latency, loss, burst, ...
-    variants:    Sequence[str]    # of the system's NIC (variants.NICS)
-    frame_sizes: Sequence[int]    # octets, with the FCS
-    loads:       Sequence[float]  # percent of the line rate, for `loss`
-    phases:      int = 1          # between the two generators, with which a search is repeated
-    resolution:  float = 1.0      # percent of the rate, to which a throughput is found
-    link_mbps:   int = 100
-    system:      System = System()
-    traffic:     Traffic = Traffic()
-    where:       store.Where = store.Where()
-    patient:     bool = False     # also if it takes hours
+
+    tests: Sequence[str]  # by their names: throughput, latency, loss, burst, ...
+    variants: Sequence[str]  # of the system's NIC (variants.NICS)
+    frame_sizes: Sequence[int]  # octets, with the FCS
+    loads: Sequence[float]  # percent of the line rate, for `loss`
+    phases: int = 1  # between the two generators, with which a search is repeated
+    resolution: float = 1.0  # percent of the rate, to which a throughput is found
+    link_mbps: int = 100
+    system: System = System()
+    traffic: Traffic = Traffic()
+    where: store.Where = store.Where()
+    patient: bool = False  # also if it takes hours
 
     @property
     def searches(self) -> bool:
@@ -44,8 +44,11 @@ class Request:
 
     def cells(self, sizes: Sequence[int]) -> list[Cell]:
         """What the tests are about, of some frame sizes."""
-        return [Cell(variant, size, self.link_mbps, self.resolution, self.traffic)
-                for size in sizes for variant in self.variants]
+        return [
+            Cell(variant, size, self.link_mbps, self.resolution, self.traffic)
+            for size in sizes
+            for variant in self.variants
+        ]
 
 
 def rfc2544(wanted: Request) -> int:
@@ -67,6 +70,7 @@ def rfc2544(wanted: Request) -> int:
         for each in states.values():
             each.open().end()  # a damaged checkpoint is made again now, not found by a worker
         with farm.farm(wanted.where.scheduler) as workers:
+
             def run(jobs: dict):
                 workers.run(jobs, trials.run, lambda task: states[task.variant], kept, found=found)
 
@@ -75,29 +79,45 @@ def rfc2544(wanted: Request) -> int:
                 first, *others = wanted.frame_sizes
                 run({("throughput", cell): tests.throughput(cell, shares) for cell in cells([first])})
                 alike = {cell.variant: answer for (_, cell), answer in found.items()}
-                run({("throughput", cell): tests.throughput(cell, shares, alike[cell.variant])
-                     for cell in cells(others)})
+                run(
+                    {
+                        ("throughput", cell): tests.throughput(cell, shares, alike[cell.variant])
+                        for cell in cells(others)
+                    }
+                )
             rate = {cell: answer[0] if answer else None for (_, cell), answer in found.items()}
             jobs = {
-                "loss":     lambda cell: tests.loss(cell, wanted.loads, shares[0]),
-                "burst":    lambda cell: tests.burst(cell, shares[0]),
+                "loss": lambda cell: tests.loss(cell, wanted.loads, shares[0]),
+                "burst": lambda cell: tests.burst(cell, shares[0]),
                 "recovery": lambda cell: tests.recovery(cell, rate[cell], shares[0]),
-                "reset":    lambda cell: tests.reset(cell, rate[cell], shares[0]),
+                "reset": lambda cell: tests.reset(cell, rate[cell], shares[0]),
             }
-            run({(name, cell): jobs[name](cell)
-                 for name in names if name in jobs for cell in cells(wanted.frame_sizes)})
+            run(
+                {
+                    (name, cell): jobs[name](cell)
+                    for name in names
+                    if name in jobs
+                    for cell in cells(wanted.frame_sizes)
+                }
+            )
 
     job = {name: "throughput" if name == "latency" else name for name in names}
 
     def render(found: dict, name: str) -> str:
-        there = {cell: found[job[name], cell] for cell in cells(wanted.frame_sizes)
-                 if (job[name], cell) in found}
+        there = {
+            cell: found[job[name], cell]
+            for cell in cells(wanted.frame_sizes)
+            if (job[name], cell) in found
+        }
         return search_tables.RENDER[name](there) + "\n" if there else ""
 
     def show(found: dict, part: delivery.Part) -> int:
         delivery.deliver(lambda: "".join(render(found, name) for name in names) + part.note)
-        unsound = {f"{record['name']} is unsound: {problem}"
-                   for record in kept.used for problem in record["problems"]}
+        unsound = {
+            f"{record['name']} is unsound: {problem}"
+            for record in kept.used
+            for problem in record["problems"]
+        }
         for line in sorted(unsound):
             print(f"moderato: trial {line}", file=sys.stderr)
         kept.name()
@@ -114,8 +134,7 @@ def longest(wanted: Request) -> float:
 
 def expected(wanted: Request) -> list[float]:
     """Simulated seconds of about the trials that the tests make."""
-    return [seconds for cell in wanted.cells(wanted.frame_sizes)
-            for seconds in _expected(wanted, cell)]
+    return [seconds for cell in wanted.cells(wanted.frame_sizes) for seconds in _expected(wanted, cell)]
 
 
 def _expected(wanted: Request, cell: Cell) -> list[float]:

@@ -70,8 +70,7 @@ def idle_percent(record: dict) -> float:
 
 def latency_us(record: dict) -> list[float]:
     """Percentiles 0 to 100 of all forwarded frames; empty if there were none."""
-    return [cycles * 1e6 / record["sys_clk_hz"]
-            for cycles in record["report"]["latency_percentiles"]]
+    return [cycles * 1e6 / record["sys_clk_hz"] for cycles in record["report"]["latency_percentiles"]]
 
 
 def recovery_seconds(record: dict) -> float:

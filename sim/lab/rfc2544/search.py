@@ -12,24 +12,26 @@ from dataclasses import dataclass
 LOWEST = 0.001  # of the line rate: nothing below is looked at
 IDLE_RX = 0.05  # forwarding less than this part of what it receives, a device is in livelock
 # Of a single overload:
-LIVELOCK = 5    # receiving was all it did; forwarding a frame takes so many times as long, or less
-LEVEL    = 4    # offered so many times what it forwards, a device that does not drop is in livelock
-SLOPING  = 1.1  # forwarding so much less than offered, it is too far off to tell the slope
+LIVELOCK = 5  # receiving was all it did; forwarding a frame takes so many times as long, or less
+LEVEL = 4  # offered so many times what it forwards, a device that does not drop is in livelock
+SLOPING = 1.1  # forwarding so much less than offered, it is too far off to tell the slope
 
 
 @dataclass(frozen=True)
 class Outcome:
     """Of a trial; rates in frames per second while the load lasted."""
-    passed:    bool
-    offered:   float
+
+    passed: bool
+    offered: float
     forwarded: float
-    received:  float
+    received: float
 
 
 @dataclass(frozen=True)
 class Grid:
     """Step n is the line rate, `line` frames/s, divided by (1 + resolution) n times."""
-    line:       float
+
+    line: float
     resolution: float  # 0.01: a percent
 
     def rate(self, step: int) -> float:
@@ -62,7 +64,7 @@ def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
         above, below = max(failed, default=-1), min(passed, default=grid.last + 1)
         if above + 1 == below:
             return below if passed else None
-        if not failed:                # feel the way up, from a guess that is rarely far off
+        if not failed:  # feel the way up, from a guess that is rarely far off
             guess, sure = below - 2 ** max(0, len(passed) - 2), True
         else:
             rate, sure = _estimate(failed.values())

@@ -17,15 +17,25 @@ def _throughput(found: Mapping[Cell, list[Throughput]]) -> str:
             continue
         rates = [metrics.offered(each.sustained) for each in phases]
         middle = phases[rates.index(sorted(rates)[(len(rates) - 1) // 2])]
-        rows.append([cell.variant, str(cell.frame_bytes), f"{metrics.offered(middle.sustained):.0f}",
-                     f"{min(rates):.0f}", f"{max(rates):.0f}",
-                     f"{metrics.mbps(middle.sustained):.2f}",
-                     str(metrics.frames(middle.sustained)),
-                     f"{metrics.idle_percent(middle.sustained):.1f} %"])
+        rows.append(
+            [
+                cell.variant,
+                str(cell.frame_bytes),
+                f"{metrics.offered(middle.sustained):.0f}",
+                f"{min(rates):.0f}",
+                f"{max(rates):.0f}",
+                f"{metrics.mbps(middle.sustained):.2f}",
+                str(metrics.frames(middle.sustained)),
+                f"{metrics.idle_percent(middle.sustained):.1f} %",
+            ]
+        )
     phases = max(map(len, found.values()), default=0)
-    return _table("Throughput (RFC 2544, 26.1), both ports together; median, least and most of "
-                  f"{phases} phase(s) between the generators; found to {_resolution(found)} %",
-                  head, rows)
+    return _table(
+        "Throughput (RFC 2544, 26.1), both ports together; median, least and most of "
+        f"{phases} phase(s) between the generators; found to {_resolution(found)} %",
+        head,
+        rows,
+    )
 
 
 def _latency(found: Mapping[Cell, list[Throughput]]) -> str:
@@ -37,29 +47,65 @@ def _latency(found: Mapping[Cell, list[Throughput]]) -> str:
             continue
         record = phases[0].sustained
         us = metrics.latency_us(record)
-        rows.append([cell.variant, str(cell.frame_bytes), f"{metrics.offered(record):.0f}",
-                     *(f"{us[percent]:.1f}" for percent in (0, 50, 90, 99, 100)),
-                     str(metrics.frames(record))])
+        rows.append(
+            [
+                cell.variant,
+                str(cell.frame_bytes),
+                f"{metrics.offered(record):.0f}",
+                *(f"{us[percent]:.1f}" for percent in (0, 50, 90, 99, 100)),
+                str(metrics.frames(record)),
+            ]
+        )
     return _table("Latency at the throughput (RFC 2544, 26.2), us", head, rows)
 
 
 def _loss(found: Mapping[Cell, list[dict]]) -> str:
-    head = ["variant", "bytes", "load", "offered/s", "received/s", "forwarded/s", "loss",
-            "Rx int/s", "Tx int/s", "CPU idle", "frames"]
-    rows = [[cell.variant, str(cell.frame_bytes), f"{record['task']['load_percent']:g} %",
-             f"{metrics.offered(record):.0f}", f"{metrics.received(record):.0f}",
-             f"{metrics.forwarded(record):.0f}", f"{metrics.loss_percent(record):.2f} %",
-             f"{metrics.interrupts(record, 'rx'):.0f}", f"{metrics.interrupts(record, 'tx'):.0f}",
-             f"{metrics.idle_percent(record):.1f} %", str(metrics.frames(record))]
-            for cell, records in found.items() for record in records]
+    head = [
+        "variant",
+        "bytes",
+        "load",
+        "offered/s",
+        "received/s",
+        "forwarded/s",
+        "loss",
+        "Rx int/s",
+        "Tx int/s",
+        "CPU idle",
+        "frames",
+    ]
+    rows = [
+        [
+            cell.variant,
+            str(cell.frame_bytes),
+            f"{record['task']['load_percent']:g} %",
+            f"{metrics.offered(record):.0f}",
+            f"{metrics.received(record):.0f}",
+            f"{metrics.forwarded(record):.0f}",
+            f"{metrics.loss_percent(record):.2f} %",
+            f"{metrics.interrupts(record, 'rx'):.0f}",
+            f"{metrics.interrupts(record, 'tx'):.0f}",
+            f"{metrics.idle_percent(record):.1f} %",
+            str(metrics.frames(record)),
+        ]
+        for cell, records in found.items()
+        for record in records
+    ]
     return _table("Frame loss rate (RFC 2544, 26.3), both ports together", head, rows)
 
 
 def _burst(found: Mapping[Cell, dict | None]) -> str:
     head = ["variant", "bytes", "frames per port", "latency max, us"]
-    rows = [[cell.variant, str(cell.frame_bytes), str(record["task"]["frames"]),
-             f"{metrics.latency_us(record)[100]:.1f}"] if record else _none(cell, len(head))
-            for cell, record in found.items()]
+    rows = [
+        [
+            cell.variant,
+            str(cell.frame_bytes),
+            str(record["task"]["frames"]),
+            f"{metrics.latency_us(record)[100]:.1f}",
+        ]
+        if record
+        else _none(cell, len(head))
+        for cell, record in found.items()
+    ]
     return _table("Back-to-back frames (RFC 2544, 26.4), bursts into both ports at once", head, rows)
 
 
@@ -71,9 +117,17 @@ def _recovery(found: Mapping[Cell, dict | None]) -> str:
             rows.append(_none(cell, len(head)))
             continue
         task, rate = record["task"], metrics.offered(record)
-        rows.append([cell.variant, str(cell.frame_bytes), f"{rate:.0f}",
-                     f"{rate * task['then'][0] / task['load_percent']:.0f}", str(metrics.lost(record)),
-                     f"{1e3 * metrics.recovery_seconds(record):.2f}", str(metrics.frames(record))])
+        rows.append(
+            [
+                cell.variant,
+                str(cell.frame_bytes),
+                f"{rate:.0f}",
+                f"{rate * task['then'][0] / task['load_percent']:.0f}",
+                str(metrics.lost(record)),
+                f"{1e3 * metrics.recovery_seconds(record):.2f}",
+                str(metrics.frames(record)),
+            ]
+        )
     return _table("System recovery (RFC 2544, 26.5)", head, rows)
 
 
@@ -85,14 +139,27 @@ def _reset(found: Mapping[Cell, dict | None]) -> str:
             rows.append(_none(cell, len(head)))
             continue
         seconds = metrics.reset_seconds(record)
-        rows.append([cell.variant, str(cell.frame_bytes), f"{metrics.offered(record):.0f}",
-                     str(metrics.lost(record)), f"{1e3 * seconds:.2f}" if seconds else "-",
-                     str(metrics.frames(record))])
+        rows.append(
+            [
+                cell.variant,
+                str(cell.frame_bytes),
+                f"{metrics.offered(record):.0f}",
+                str(metrics.lost(record)),
+                f"{1e3 * seconds:.2f}" if seconds else "-",
+                str(metrics.frames(record)),
+            ]
+        )
     return _table("Reset of both interfaces under load (RFC 2544, 26.6)", head, rows)
 
 
-RENDER = {"throughput": _throughput, "latency": _latency, "loss": _loss, "burst": _burst,
-          "recovery": _recovery, "reset": _reset}
+RENDER = {
+    "throughput": _throughput,
+    "latency": _latency,
+    "loss": _loss,
+    "burst": _burst,
+    "recovery": _recovery,
+    "reset": _reset,
+}
 
 
 def _table(title: str, head: list[str], rows: list[list[str]]) -> str:

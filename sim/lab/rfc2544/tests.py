@@ -10,19 +10,20 @@ from . import metrics, trials
 from .search import Grid, highest
 from .trials import Task
 
-BURST_MOST      = 4096  # frames to each port: a longer burst counts as endless
+BURST_MOST = 4096  # frames to each port: a longer burst counts as endless
 RECOVERY_FRAMES = 4096  # to each port: a tenth of them is more than ring or backlog hold
-RESET_SECONDS   = 0.6   # of load: more than twice what the slowest reset takes
+RESET_SECONDS = 0.6  # of load: more than twice what the slowest reset takes
 
 
 @dataclass(frozen=True)
 class Cell:
     """What a test is about."""
-    variant:     str
+
+    variant: str
     frame_bytes: int
-    link_mbps:   int
-    resolution:  float  # percent of the rate
-    traffic:     Traffic = Traffic()
+    link_mbps: int
+    resolution: float  # percent of the rate
+    traffic: Traffic = Traffic()
 
     @property
     def name(self) -> str:
@@ -39,8 +40,15 @@ class Cell:
         return round(100 * self.grid.rate(step) / self.grid.line, 4)
 
     def steady(self, load_percent: float, phase: float) -> Task:
-        return trials.steady(self.variant, self.frame_bytes, self.link_mbps, load_percent,
-                             phase, self.resolution, self.traffic)
+        return trials.steady(
+            self.variant,
+            self.frame_bytes,
+            self.link_mbps,
+            load_percent,
+            phase,
+            self.resolution,
+            self.traffic,
+        )
 
 
 Job = Generator[Task, dict, object]
@@ -48,11 +56,13 @@ Job = Generator[Task, dict, object]
 
 # Throughput and latency (26.1, 26.2) --------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Throughput:
     """The highest rate that was sustained; its trial also measured the latency."""
-    sustained: dict         # record
-    exceeded:  dict | None  # record of the rate one step higher; None at the line rate
+
+    sustained: dict  # record
+    exceeded: dict | None  # record of the rate one step higher; None at the line rate
 
     @property
     def load(self) -> float:
@@ -65,8 +75,9 @@ class Throughput:
         return metrics.offered(self.sustained) / len(entered(self.sustained["report"]))
 
 
-def throughput(cell: Cell, phases: list[float],
-               alike: Sequence[Throughput] = ()) -> Generator[Task, dict, list[Throughput]]:
+def throughput(
+    cell: Cell, phases: list[float], alike: Sequence[Throughput] = ()
+) -> Generator[Task, dict, list[Throughput]]:
     """One search per phase; empty: nothing passes.
 
     A deterministic system gives the same answer to the same trial, so trials are repeated with
@@ -76,8 +87,11 @@ def throughput(cell: Cell, phases: list[float],
     """
     found: list[Throughput] = []
     for number, phase in enumerate(phases):
-        start = start_step(cell.grid, [each.port_rate for each in alike[:number + 1]],
-                       found[-1].port_rate if found else None)
+        start = start_step(
+            cell.grid,
+            [each.port_rate for each in alike[: number + 1]],
+            found[-1].port_rate if found else None,
+        )
         records = {}
         search = highest(cell.grid, start)
         step = next(search)
@@ -102,6 +116,7 @@ def start_step(grid: Grid, alike: Sequence[float], before: float | None) -> int:
 
 # Frame loss rate (26.3) ---------------------------------------------------------------------------
 
+
 def loss(cell: Cell, loads: list[float], phase: float) -> Generator[Task, dict, list[dict]]:
     """The records of the given loads, in percent of the line rate."""
     records = []
@@ -112,13 +127,22 @@ def loss(cell: Cell, loads: list[float], phase: float) -> Generator[Task, dict, 
 
 # Back-to-back (26.4) ------------------------------------------------------------------------------
 
+
 def burst(cell: Cell, phase: float) -> Generator[Task, dict, dict | None]:
     """The record of the longest burst at the line rate that is forwarded without loss."""
     best, low, high = None, 0, None
     frames = 256
     while high is None or high - low > max(1, low // 100):
-        record = yield Task("burst", cell.variant, cell.frame_bytes, cell.link_mbps, 100, frames,
-                            phase, traffic=cell.traffic)
+        record = yield Task(
+            "burst",
+            cell.variant,
+            cell.frame_bytes,
+            cell.link_mbps,
+            100,
+            frames,
+            phase,
+            traffic=cell.traffic,
+        )
         if record["passed"]:
             best, low = record, frames
             if frames >= BURST_MOST:
@@ -131,19 +155,28 @@ def burst(cell: Cell, phase: float) -> Generator[Task, dict, dict | None]:
 
 # System recovery (26.5) and reset (26.6) ----------------------------------------------------------
 
-def recovery(cell: Cell, found: Throughput | None,
-             phase: float) -> Generator[Task, dict, dict | None]:
+
+def recovery(cell: Cell, found: Throughput | None, phase: float) -> Generator[Task, dict, dict | None]:
     """The record of 110 % of the throughput (but at most the line rate), then half of that."""
     if found is None:
         return None
     load = min(100, round(1.1 * found.load, 4))
-    return (yield Task("recovery", cell.variant, cell.frame_bytes, cell.link_mbps, load,
-                       RECOVERY_FRAMES, phase, then=(round(load / 2, 4), trials.FRAMES),
-                       traffic=cell.traffic))
+    return (
+        yield Task(
+            "recovery",
+            cell.variant,
+            cell.frame_bytes,
+            cell.link_mbps,
+            load,
+            RECOVERY_FRAMES,
+            phase,
+            then=(round(load / 2, 4), trials.FRAMES),
+            traffic=cell.traffic,
+        )
+    )
 
 
-def reset(cell: Cell, found: Throughput | None,
-          phase: float) -> Generator[Task, dict, dict | None]:
+def reset(cell: Cell, found: Throughput | None, phase: float) -> Generator[Task, dict, dict | None]:
     """The record of a quarter of the throughput, during which both interfaces are reset.
 
     RFC 2544 offers all of it and presses a button. Here a program of the guest does the reset. It
@@ -152,6 +185,15 @@ def reset(cell: Cell, found: Throughput | None,
     """
     if found is None:
         return None
-    return (yield Task("reset", cell.variant, cell.frame_bytes, cell.link_mbps,
-                       round(found.load / 4, 4), round(RESET_SECONDS * found.port_rate / 4), phase,
-                       traffic=cell.traffic))
+    return (
+        yield Task(
+            "reset",
+            cell.variant,
+            cell.frame_bytes,
+            cell.link_mbps,
+            round(found.load / 4, 4),
+            round(RESET_SECONDS * found.port_rate / 4),
+            phase,
+            traffic=cell.traffic,
+        )
+    )

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The trials that RFC 2544's tests are made of. A trial's record is the same whenever it runs.
 
-    steady    does the device keep up with a load for good? Gives up once it is clear that not
-    loss      the same, but to the end of the window: what does it do instead?
-    burst     so many frames with minimum gaps (RFC 2544, 26.4)
-    recovery  a load, then half of it (26.5)
-    reset     a load while the device is reset (26.6)
+steady    does the device keep up with a load for good? Gives up once it is clear that not
+loss      the same, but to the end of the window: what does it do instead?
+burst     so many frames with minimum gaps (RFC 2544, 26.4)
+recovery  a load, then half of it (26.5)
+reset     a load while the device is reset (26.6)
 """
 
 import hashlib
@@ -23,20 +23,24 @@ from ..run.session import Session
 from ..run.state import State
 from ..run.variants import INTERFACES
 
-FRAMES   = 500   # offered to each port in a steady trial, at least: see docs/rfc2544.md
+FRAMES = 500  # offered to each port in a steady trial, at least: see docs/rfc2544.md
 # Of simulated time, at least: 14 ticks of the kernel, and no part of the window is shorter than the
 # time in which the fastest strategy frees its 128 skbs once.
-SECONDS  = 0.14
-PARTS    = 8     # of the window, in moderato-sim's reports
-HOPELESS = 64    # frames by which the least outstanding grew: no later part can mend that
-SLACK    = 1     # frame: the least outstanding of a device that keeps up moves by so much
-SPAN     = 3/8   # of the window: what growth() sees of a steady growth
-WINDOW   = 4/5   # of a trial
+SECONDS = 0.14
+PARTS = 8  # of the window, in moderato-sim's reports
+HOPELESS = 64  # frames by which the least outstanding grew: no later part can mend that
+SLACK = 1  # frame: the least outstanding of a device that keeps up moves by so much
+SPAN = 3 / 8  # of the window: what growth() sees of a steady growth
+WINDOW = 4 / 5  # of a trial
 # Resets both MACs and enters the neighbours again. The program is typed before the load keeps the
 # CPU busy, and waits for its commands: starting it would take longer than they do.
-RESET = "".join([f"link set {name} {way}\\n" for way in ("down", "up") for name in INTERFACES]
-                + [f"neigh replace 198.1{8 + port}.0.2 lladdr 02:54:73:74:00:0{port} nud permanent "
-                   f"dev {name}\\n" for port, name in enumerate(INTERFACES)])
+RESET = "".join(
+    [f"link set {name} {way}\\n" for way in ("down", "up") for name in INTERFACES]
+    + [
+        f"neigh replace 198.1{8 + port}.0.2 lladdr 02:54:73:74:00:0{port} nud permanent dev {name}\\n"
+        for port, name in enumerate(INTERFACES)
+    ]
+)
 TYPE, TYPING = f"(usleep 150000; printf '{RESET}') | ip -batch -\n", 0.05
 ENVELOPE = ("do", "ok", "wall_seconds", "cpu_seconds")  # of moderato-sim's replies
 
@@ -44,21 +48,29 @@ ENVELOPE = ("do", "ok", "wall_seconds", "cpu_seconds")  # of moderato-sim's repl
 @dataclass(frozen=True)
 class Task:
     """One trial: what is offered to each port, and how to look at it."""
-    kind:         str
-    variant:      str
-    frame_bytes:  int
-    link_mbps:    int
+
+    kind: str
+    variant: str
+    frame_bytes: int
+    link_mbps: int
     load_percent: float
-    frames:       int
-    phase:        float = 0.5  # of a slot, by which the second port's frames start later
-    resolution:   float = 1.0  # percent, of a steady trial's verdict
-    then:         tuple[float, int] | None = None  # load and frames that follow
-    traffic:      Traffic = Traffic()
+    frames: int
+    phase: float = 0.5  # of a slot, by which the second port's frames start later
+    resolution: float = 1.0  # percent, of a steady trial's verdict
+    then: tuple[float, int] | None = None  # load and frames that follow
+    traffic: Traffic = Traffic()
 
     @property
     def name(self) -> str:
-        return " ".join(filter(None, (f"{self.variant} {self.frame_bytes} {self.kind} "
-                                      f"{self.load_percent:.4g} %", self.traffic.words)))
+        return " ".join(
+            filter(
+                None,
+                (
+                    f"{self.variant} {self.frame_bytes} {self.kind} {self.load_percent:.4g} %",
+                    self.traffic.words,
+                ),
+            )
+        )
 
     def as_record(self) -> dict:
         """Its fields; of the usual traffic nothing, for records were made before there was another."""
@@ -74,15 +86,31 @@ class Task:
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
-def steady(variant: str, frame_bytes: int, link_mbps: int, load_percent: float, phase: float,
-           resolution: float, traffic: Traffic = Traffic()) -> Task:
+def steady(
+    variant: str,
+    frame_bytes: int,
+    link_mbps: int,
+    load_percent: float,
+    phase: float,
+    resolution: float,
+    traffic: Traffic = Traffic(),
+) -> Task:
     """A steady trial that is long enough for its verdict."""
     rate = frame_rate(frame_bytes, load_percent, link_mbps)
     # A load that is too much by the resolution shows as more than the slack.
     enough = math.ceil(1.5 * SLACK / (resolution / 100) / (SPAN * WINDOW))
     frames = max(FRAMES, enough, math.ceil(rate * SECONDS))
-    return Task("steady", variant, frame_bytes, link_mbps, load_percent, frames, phase, resolution,
-                traffic=traffic)
+    return Task(
+        "steady",
+        variant,
+        frame_bytes,
+        link_mbps,
+        load_percent,
+        frames,
+        phase,
+        resolution,
+        traffic=traffic,
+    )
 
 
 def whole_window(task: Task) -> Task:
@@ -92,12 +120,12 @@ def whole_window(task: Task) -> Task:
 
 # Running ------------------------------------------------------------------------------------------
 
+
 def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
     """The record of a trial: what was asked, moderato-sim's report, and the verdict."""
     slot = sys_clk_hz / frame_rate(task.frame_bytes, task.load_percent, task.link_mbps)
     clocks = round(slot * task.frames)
-    offer = {"frame_bytes": task.frame_bytes, "load_percent": task.load_percent,
-             "frames": task.frames}
+    offer = {"frame_bytes": task.frame_bytes, "load_percent": task.load_percent, "frames": task.frames}
     if task.then:
         load, frames = task.then
         clocks += round(sys_clk_hz * frames / frame_rate(task.frame_bytes, load, task.link_mbps))
@@ -108,9 +136,14 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
     if task.kind == "reset":
         session.call("send", text=TYPE)
         session.call("run", cycles=round(TYPING * sys_clk_hz))
-    offered = session.call("offer", ports=task.traffic.offers(offer, slot * task.phase),
-                           link_mbps=task.link_mbps, seed=SEED, quiet_cycles=quiet(sys_clk_hz),
-                           max_cycles=clocks + patience(sys_clk_hz))
+    offered = session.call(
+        "offer",
+        ports=task.traffic.offers(offer, slot * task.phase),
+        link_mbps=task.link_mbps,
+        seed=SEED,
+        quiet_cycles=quiet(sys_clk_hz),
+        max_cycles=clocks + patience(sys_clk_hz),
+    )
     start, end = offered["start_cycle"], offered["start_cycle"] + clocks + 2 * quiet(sys_clk_hz)
     session.progress = lambda done: progress(min(1.0, (done["cycle"] - start) / (end - start)))
     report, why = VERDICTS[task.kind](task, session, offered)
@@ -120,10 +153,17 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
     if task.kind == "reset" and not reset_seen(report):
         problems.append("the interfaces were not reset while the load lasted")
     report = {name: value for name, value in report.items() if name not in ENVELOPE}
-    return {"name": task.name, "task": task.as_record(), "sys_clk_hz": sys_clk_hz,
-            "passed": not why and not problems, "why": why or "; ".join(problems),
-            "problems": problems, "cycles": report["cycle"] - start, "report": report,
-            "wall_seconds": round(time.monotonic() - begun, 3)}
+    return {
+        "name": task.name,
+        "task": task.as_record(),
+        "sys_clk_hz": sys_clk_hz,
+        "passed": not why and not problems,
+        "why": why or "; ".join(problems),
+        "problems": problems,
+        "cycles": report["cycle"] - start,
+        "report": report,
+        "wall_seconds": round(time.monotonic() - begun, 3),
+    }
 
 
 def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
@@ -155,7 +195,7 @@ def growth(least_outstanding: list[int]) -> int:
     may still settle.
     """
     quarter = len(least_outstanding) // 4
-    return min(least_outstanding[-quarter:]) - max(least_outstanding[quarter:2 * quarter])
+    return min(least_outstanding[-quarter:]) - max(least_outstanding[quarter : 2 * quarter])
 
 
 def _lossless(session: Session) -> tuple[dict, str]:
@@ -167,14 +207,16 @@ def _lossless(session: Session) -> tuple[dict, str]:
 def reset_seen(report: dict) -> bool:
     """Whether frames of each port where some entered were lost, and others forwarded afterwards,
     before the load's end."""
-    return all(port["lost"] and port["longest_pause"]
-               and port["longest_pause"]["end_cycle"] < report["offered_cycle"]
-               for port in entered(report))
+    return all(
+        port["lost"]
+        and port["longest_pause"]
+        and port["longest_pause"]["end_cycle"] < report["offered_cycle"]
+        for port in entered(report)
+    )
 
 
 def _whole(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
     return _lossless(session)
 
 
-VERDICTS = {"steady": _steady, "loss": _steady, "burst": _whole, "recovery": _whole,
-            "reset": _whole}
+VERDICTS = {"steady": _steady, "loss": _steady, "burst": _whole, "recovery": _whole, "reset": _whole}

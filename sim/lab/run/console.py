@@ -54,8 +54,7 @@ def package(nic: str) -> Path:
                 _add(archive, "bin/variant", chooser.encode())
             _add(archive, "bin/busybox", busybox.read_bytes())
 
-    return artifact("console", [FILES, busybox, Path(__file__), chooser or nic], build) / \
-        "console.tar"
+    return artifact("console", [FILES, busybox, Path(__file__), chooser or nic], build) / "console.tar"
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes):
@@ -67,9 +66,13 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes):
 
 def variant_script() -> str:
     """`variant NAME`, for the guest's shell: it does what trials do to choose one."""
-    cases = "\n".join(f"{variant.name})\n" + "\n".join(
-        f"    choose {command}" for command in variant.commands()) + " ;;"
-        for variant in KNOWN.values())
-    listed = "\n".join(f"  {variant.name:13} receives: {variant.rx}; sends: {variant.tx}"
-                       for variant in KNOWN.values())
+    cases = "\n".join(
+        f"{variant.name})\n"
+        + "\n".join(f"    choose {command}" for command in variant.commands())
+        + " ;;"
+        for variant in KNOWN.values()
+    )
+    listed = "\n".join(
+        f"  {variant.name:13} receives: {variant.rx}; sends: {variant.tx}" for variant in KNOWN.values()
+    )
     return VARIANT.format(cases=cases, list=listed, names=", ".join(KNOWN))

@@ -14,21 +14,49 @@ from .variants import INTERFACES
 UNCHANGED = re.compile(r"\bno \w+ parameters changed\b")
 
 # Options of which the words are names with values, and what shows these.
-SHOWN_BY = {option: shown for shown, options in {
-    "-a": ("-A", "--pause"), "-c": ("-C", "--coalesce"), "-g": ("-G", "--set-ring"),
-    "-k": ("-K", "--features", "--offload"), "-l": ("-L", "--set-channels"),
-    "--show-priv-flags": ("--set-priv-flags",)}.items() for option in options}
+SHOWN_BY = {
+    option: shown
+    for shown, options in {
+        "-a": ("-A", "--pause"),
+        "-c": ("-C", "--coalesce"),
+        "-g": ("-G", "--set-ring"),
+        "-k": ("-K", "--features", "--offload"),
+        "-l": ("-L", "--set-channels"),
+        "--show-priv-flags": ("--set-priv-flags",),
+    }.items()
+    for option in options
+}
 # Options with words of other kinds; their status alone says whether they were obeyed.
-OTHERS = ("-N", "-U", "--config-nfc", "--config-ntuple", "-X", "--set-rxfh-indir", "--rxfh", "-s",
-          "--change", "--set-eee", "-Q", "--per-queue")
+OTHERS = (
+    "-N",
+    "-U",
+    "--config-nfc",
+    "--config-ntuple",
+    "-X",
+    "--set-rxfh-indir",
+    "--rxfh",
+    "-s",
+    "--change",
+    "--set-eee",
+    "-Q",
+    "--per-queue",
+)
 # As ethtool shows what it takes by shorter names.
 NAMES = {
     "-a": {"autoneg": "autonegotiate"},
-    "-k": {"rx": "rx-checksumming", "tx": "tx-checksumming", "sg": "scatter-gather",
-           "tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offload",
-           "gro": "generic-receive-offload", "lro": "large-receive-offload",
-           "rxvlan": "rx-vlan-offload", "txvlan": "tx-vlan-offload", "ntuple": "ntuple-filters",
-           "rxhash": "receive-hashing"},
+    "-k": {
+        "rx": "rx-checksumming",
+        "tx": "tx-checksumming",
+        "sg": "scatter-gather",
+        "tso": "tcp-segmentation-offload",
+        "gso": "generic-segmentation-offload",
+        "gro": "generic-receive-offload",
+        "lro": "large-receive-offload",
+        "rxvlan": "rx-vlan-offload",
+        "txvlan": "tx-vlan-offload",
+        "ntuple": "ntuple-filters",
+        "rxhash": "receive-hashing",
+    },
 }
 
 
@@ -42,9 +70,14 @@ def commands(setting: str) -> list[str]:
     """For the guest's shell: what sets it, and what shows it, for each port. `setting` has ethtool's
     words without the interface."""
     option, *words = shlex.split(setting)
-    return [shlex.join(each) for interface in INTERFACES for each in (
-        ["ethtool", option, interface, *words],
-        *([["ethtool", SHOWN_BY[option], interface]] if option in SHOWN_BY else []))]
+    return [
+        shlex.join(each)
+        for interface in INTERFACES
+        for each in (
+            ["ethtool", option, interface, *words],
+            *([["ethtool", SHOWN_BY[option], interface]] if option in SHOWN_BY else []),
+        )
+    ]
 
 
 def choose(session: Session, setting: str):
@@ -58,8 +91,9 @@ def choose(session: Session, setting: str):
         status, output = session.type(command)
         if status and not UNCHANGED.search(output):
             said = " ".join(output.split()) or f"no message, status {status}"
-            raise LabError(f"--ethtool {shlex.quote(setting)} was refused; `{command}` in the "
-                           f"guest: {said}")
+            raise LabError(
+                f"--ethtool {shlex.quote(setting)} was refused; `{command}` in the guest: {said}"
+            )
 
 
 def require(setting: str, wanted: Sequence[tuple[str, str]], command: str, output: str):
@@ -70,8 +104,10 @@ def require(setting: str, wanted: Sequence[tuple[str, str]], command: str, outpu
     for name, value in dict(wanted).items():
         now = there.get(names.get(name, name))
         if now is not None and number(now) != number(value):
-            raise LabError(f"--ethtool {shlex.quote(setting)} did not take effect: `{command}` in the "
-                           f"guest shows {name} {now}")
+            raise LabError(
+                f"--ethtool {shlex.quote(setting)} did not take effect: `{command}` in the "
+                f"guest shows {name} {now}"
+            )
 
 
 def shown(output: str) -> dict[str, str]:
@@ -80,8 +116,9 @@ def shown(output: str) -> dict[str, str]:
     text = output.rpartition("Current hardware settings:")[2]
     text = re.sub(r"Adaptive RX: (\S+) +TX: ", r"adaptive-rx: \1\nadaptive-tx: ", text)
     found = re.findall(r"^[ \t]*([^:\n]+?) *:[ \t]+(\S+)", text, re.MULTILINE)
-    return {name.lower().replace(" ", "-").replace("-frame-", "-frames-"): value
-            for name, value in found}
+    return {
+        name.lower().replace(" ", "-").replace("-frame-", "-frames-"): value for name, value in found
+    }
 
 
 def number(word: str) -> int | str:
@@ -93,6 +130,5 @@ def number(word: str) -> int | str:
 
 
 def said(conditions: dict) -> str:
-    """The settings among a result's conditions, to end a sentence with; nothing if there are none.
-    """
+    """The settings among a result's conditions, to end a sentence with; nothing if there are none."""
     return "".join(f"; ethtool {setting}" for setting in conditions.get("ethtool", []))

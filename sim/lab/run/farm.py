@@ -30,13 +30,14 @@ from .state import State
 from .store import Store
 
 PROGRESS = "moderato-progress"  # the topic of workers' events
-REACHED  = 5                    # seconds in which a scheduler's machine takes a connection,
-PATIENCE = 20                   # and in which it has to answer
-RETRIES  = 2                    # of a trial whose worker went away
+REACHED = 5  # seconds in which a scheduler's machine takes a connection,
+PATIENCE = 20  # and in which it has to answer
+RETRIES = 2  # of a trial whose worker went away
 
 
 class Task(Protocol):
     """A trial: what it is called, and what its record depends on."""
+
     name: str
 
     def key(self, ready: State) -> str: ...
@@ -64,8 +65,10 @@ def require_scheduler(address: str | None):
 
 
 def _none_answers(scheduler: str, error: Exception) -> LabError:
-    return LabError(f"no dask scheduler answers at {scheduler} ({reason(error)}); start one with `dask "
-                    "scheduler`, or leave out --scheduler")
+    return LabError(
+        f"no dask scheduler answers at {scheduler} ({reason(error)}); start one with `dask "
+        "scheduler`, or leave out --scheduler"
+    )
 
 
 @contextlib.contextmanager
@@ -77,6 +80,7 @@ def farm(scheduler: str | None = None) -> Iterator["Farm"]:
     require_scheduler(scheduler)
     import dask
     import distributed  # takes a second
+
     for name in ("distributed", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if scheduler is None:
@@ -84,8 +88,12 @@ def farm(scheduler: str | None = None) -> Iterator["Farm"]:
         # when nothing is heard of them, as after Ctrl-Z, or when the machine slept.
         with dask.config.set({"distributed.scheduler.worker-ttl": None}):
             place = distributed.LocalCluster(
-                n_workers=len(os.sched_getaffinity(0)), threads_per_worker=1, processes=False,
-                protocol="inproc", dashboard_address="127.0.0.1:0")
+                n_workers=len(os.sched_getaffinity(0)),
+                threads_per_worker=1,
+                processes=False,
+                protocol="inproc",
+                dashboard_address="127.0.0.1:0",
+            )
     else:
         place = contextlib.nullcontext(scheduler)
     with contextlib.ExitStack() as closing, place as address:
@@ -107,8 +115,15 @@ class Farm:
         self.client, self.local = client, local
         self.files = {}
 
-    def run(self, jobs: Mapping[tuple, Job], work: Work, ready: Callable[[Task], State],
-            store: Store, what: str = "searches", found: dict | None = None) -> dict:
+    def run(
+        self,
+        jobs: Mapping[tuple, Job],
+        work: Work,
+        ready: Callable[[Task], State],
+        store: Store,
+        what: str = "searches",
+        found: dict | None = None,
+    ) -> dict:
         """The results of jobs, by their keys. Earlier ones go first, later ones fill the cores.
 
         ready: the state in which a task starts. work: a function that workers can import. what:
@@ -117,6 +132,7 @@ class Farm:
         """
         from distributed import KilledWorker
         from distributed.comm import CommClosedError
+
         results = {} if found is None else found  # job → result
         running = {}  # future → (job, task, the state in which it starts, attempt)
         order = {job: -number for number, job in enumerate(jobs)}
@@ -155,15 +171,17 @@ class Farm:
                     try:
                         made = future.result()
                     except KilledWorker:
-                        raise LabError(f"each worker that had {task.name} ended; look there "
-                                       "why") from None
+                        raise LabError(
+                            f"each worker that had {task.name} ended; look there why"
+                        ) from None
                     except (CancelledError, CommClosedError):
                         # Its files went with the only worker that had them, or its result came to
                         # nobody.
                         self._require_workers()
                         if attempt == RETRIES:
-                            raise LabError(f"dask cancelled {task.name}; look at its scheduler "
-                                           "why") from None
+                            raise LabError(
+                                f"dask cancelled {task.name}; look at its scheduler why"
+                            ) from None
                         submit(job, task, state, attempt + 1)
                         continue
                     record = {"key": task.key(state), "conditions": state.conditions} | made
@@ -179,10 +197,18 @@ class Farm:
 
     def _submit(self, work: Work, task: Task, state: State, priority: int, attempt: int):
         return self.client.submit(
-            _serve, work, task, self.file(state.machine.simulator), self.file(state.checkpoint),
-            state.machine.sys_clk_hz, version(),
+            _serve,
+            work,
+            task,
+            self.file(state.machine.simulator),
+            self.file(state.checkpoint),
+            state.machine.sys_clk_hz,
+            version(),
             key=f"{task.name} {task.key(state)} {attempt}",  # dask forgets a key it cancelled late
-            priority=priority, pure=False, retries=0 if self.local else RETRIES)
+            priority=priority,
+            pure=False,
+            retries=0 if self.local else RETRIES,
+        )
 
     def file(self, path: Path):
         """A file as an argument: its path for workers here, its content for others.
@@ -194,7 +220,8 @@ class Farm:
         if path not in self.files or self.files[path].cancelled():
             content = path.read_bytes()
             self.files[path] = self._scatter(
-                Blob(path.name, hashlib.sha256(content).hexdigest(), content))
+                Blob(path.name, hashlib.sha256(content).hexdigest(), content)
+            )
         return self.files[path]
 
     def _scatter(self, blob: "Blob"):
@@ -206,14 +233,18 @@ class Farm:
             except OSError as error:
                 self._require_workers()
                 if time.monotonic() > deadline:
-                    raise LabError(f"dask could not bring {blob.name} to its workers "
-                                   f"({reason(error)}); look at its scheduler why") from None
+                    raise LabError(
+                        f"dask could not bring {blob.name} to its workers "
+                        f"({reason(error)}); look at its scheduler why"
+                    ) from None
 
     def _require_workers(self):
         """Or what is given to none would be waited for, for ever."""
         if not self.addresses():
-            raise LabError("no worker of the dask scheduler is left; look there why. What was found is "
-                           "kept, and the same command goes on with it")
+            raise LabError(
+                "no worker of the dask scheduler is left; look there why. What was found is "
+                "kept, and the same command goes on with it"
+            )
 
     def addresses(self) -> Container[str]:
         """Of workers that are there. Raises LabError if their scheduler is not."""
@@ -230,18 +261,22 @@ def _title(job: tuple) -> str:
 
 # Workers ------------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Blob:
     """A file under way to a worker."""
-    name:    str
-    digest:  str
+
+    name: str
+    digest: str
     content: bytes
 
     def file(self) -> Path:
         """Where the worker's cache keeps it."""
+
         def build(folder: Path):
             (folder / self.name).write_bytes(self.content)
             (folder / self.name).chmod(0o755)
+
         return artifact("blob", [self.name, self.digest], build) / self.name
 
 
@@ -267,6 +302,7 @@ class Here:
 
     def __init__(self):
         import distributed
+
         self.worker = distributed.get_worker()
         self.task = self.worker.get_current_task()
 
@@ -281,8 +317,14 @@ class Here:
         self.worker.log_event(topic, message)
 
 
-def _serve(work: Work, task: Task, simulator: Path | Blob, checkpoint: Path | Blob, sys_clk_hz: int,
-          client_version: str) -> dict:
+def _serve(
+    work: Work,
+    task: Task,
+    simulator: Path | Blob,
+    checkpoint: Path | Blob,
+    sys_clk_hz: int,
+    client_version: str,
+) -> dict:
     """A trial's record; runs in a worker."""
     require_version(client_version)
     here = Here()

@@ -19,11 +19,12 @@ FORWARDED = " ; ".join(f"ethtool -S {name} | grep rx_flow_frames:" for name in I
 @dataclass(frozen=True)
 class Packets:
     """IPv4 packets from all interfaces since the kernel booted, by what became of them (RFC 4293)."""
-    received:     int
-    delivered:    int  # to the guest itself; of a fragmented one, each fragment
-    expired:      int  # dropped: the TTL expired, or the header is malformed,
+
+    received: int
+    delivered: int  # to the guest itself; of a fragmented one, each fragment
+    expired: int  # dropped: the TTL expired, or the header is malformed,
     bad_checksum: int  # the header's checksum is wrong,
-    no_route:     int  # no route leads to its destination
+    no_route: int  # no route leads to its destination
 
     def since(self, before: "Packets") -> "Packets":
         """What was counted after `before`."""
@@ -37,29 +38,35 @@ class Counters:
     A NIC has interrupt lines either for each direction or shared by both; lists of those that it
     does not have are empty.
     """
-    rx_interrupts:   list[int]
-    tx_interrupts:   list[int]
-    rx_packets:      list[int]
-    rx_dropped:      list[int]
-    tx_packets:      list[int]
-    tx_dropped:      list[int]
+
+    rx_interrupts: list[int]
+    tx_interrupts: list[int]
+    rx_packets: list[int]
+    rx_dropped: list[int]
+    tx_packets: list[int]
+    tx_dropped: list[int]
     backlog_dropped: int  # by netif_rx(), the backlog of all interfaces being full
     shared_interrupts: list[int] = field(default_factory=list)
-    per_hart:          list[int] = field(default_factory=list)  # interrupts of all interfaces
+    per_hart: list[int] = field(default_factory=list)  # interrupts of all interfaces
 
     def since(self, before: "Counters") -> "Counters":
         """What was counted after `before`."""
+
         def minus(new, old):
             return [n - o for n, o in zip(new, old)] if isinstance(new, list) else new - old
-        return Counters(**{name: minus(value, getattr(before, name))
-                           for name, value in vars(self).items()})
+
+        return Counters(
+            **{name: minus(value, getattr(before, name)) for name, value in vars(self).items()}
+        )
 
 
 def parse(text: str) -> Counters:
     """The counters in the output of COMMAND."""
     shared = re.search(rf"\b{INTERFACES[0]}\s*$", text, re.MULTILINE)
-    lines = {line: [_interrupts(text, name + line) for name in INTERFACES]
-             for line in ([""] if shared else ["-rx", "-tx"])}
+    lines = {
+        line: [_interrupts(text, name + line) for name in INTERFACES]
+        for line in ([""] if shared else ["-rx", "-tx"])
+    }
     for line, each in lines.items():  # and of a second queue
         if re.search(rf"\b{INTERFACES[0]}{line}1\s*$", text, re.MULTILINE):
             second = [_interrupts(text, f"{name}{line}1") for name in INTERFACES]
@@ -70,12 +77,16 @@ def parse(text: str) -> Counters:
     if not backlog:
         raise LabError(f"the guest's /proc/net/softnet_stat could not be read: {text[-200:]!r}")
     return Counters(
-        rx_interrupts=interrupts.get("-rx", []), tx_interrupts=interrupts.get("-tx", []),
-        rx_packets=[words[1] for words in devices], rx_dropped=[words[3] for words in devices],
-        tx_packets=[words[9] for words in devices], tx_dropped=[words[11] for words in devices],
+        rx_interrupts=interrupts.get("-rx", []),
+        tx_interrupts=interrupts.get("-tx", []),
+        rx_packets=[words[1] for words in devices],
+        rx_dropped=[words[3] for words in devices],
+        tx_packets=[words[9] for words in devices],
+        tx_dropped=[words[11] for words in devices],
         backlog_dropped=sum(int(drops, 16) for drops in backlog),
         shared_interrupts=interrupts.get("", []),
-        per_hart=[sum(counts) for counts in zip(*itertools.chain(*lines.values()))])
+        per_hart=[sum(counts) for counts in zip(*itertools.chain(*lines.values()))],
+    )
 
 
 def taken(text: str) -> dict[int, list[int]]:
@@ -83,11 +94,16 @@ def taken(text: str) -> dict[int, list[int]]:
 
     Raises LabError if there is no line of them, which would be no disagreement with anything.
     """
-    lines = re.findall(rf"^ *\d+:((?: +\d+)+) +SiFive PLIC +(\d+) .*\b(?:{'|'.join(INTERFACES)})"
-                       r"(?:-[rt]x1?)?\s*$", text, re.MULTILINE)
+    lines = re.findall(
+        rf"^ *\d+:((?: +\d+)+) +SiFive PLIC +(\d+) .*\b(?:{'|'.join(INTERFACES)})"
+        r"(?:-[rt]x1?)?\s*$",
+        text,
+        re.MULTILINE,
+    )
     if not lines:
-        raise LabError("the guest's /proc/interrupts shows no source of the PLIC for "
-                       f"{' or '.join(INTERFACES)}")
+        raise LabError(
+            f"the guest's /proc/interrupts shows no source of the PLIC for {' or '.join(INTERFACES)}"
+        )
     return {int(source): list(map(int, counts.split())) for counts, source in lines}
 
 
@@ -105,8 +121,10 @@ def packets(text: str) -> Packets:
     return Packets(
         received=count["InReceives"],
         delivered=count["InDelivers"] - count["ReasmOKs"] + count["ReasmReqds"],
-        expired=count["InHdrErrors"] - count["InCsumErrors"], bad_checksum=count["InCsumErrors"],
-        no_route=count["InNoRoutes"])
+        expired=count["InHdrErrors"] - count["InCsumErrors"],
+        bad_checksum=count["InCsumErrors"],
+        no_route=count["InNoRoutes"],
+    )
 
 
 def _interrupts(text: str, name: str) -> list[int]:

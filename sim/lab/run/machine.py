@@ -23,39 +23,45 @@ BENCH_BOOTARGS = "nohz=off"
 @dataclass(frozen=True)
 class Needs:
     """What a kernel needs around it."""
-    ram_bytes:   int
+
+    ram_bytes: int
     boot_cycles: int  # several times what a boot takes
-    boot_note:   str
-    bootargs:    str
+    boot_note: str
+    bootargs: str
 
 
 KERNELS = {  # as soc/linux/kernel.py has them
-    "normal":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "normal": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     # Freed pages are poisoned. Slabs are checked without the traces of who took what, which cost a
     # tenth of all. By default DMA debugging takes 5 MiB for what is mapped at once.
-    "debug":     Needs(64 << 20, 3_000_000_000, "25 minutes",
-                       f"{BENCH_BOOTARGS} page_poison=1 slub_debug=FZP dma_debug_entries=16384"),
+    "debug": Needs(
+        64 << 20,
+        3_000_000_000,
+        "25 minutes",
+        f"{BENCH_BOOTARGS} page_poison=1 slub_debug=FZP dma_debug_entries=16384",
+    ),
     "netfilter": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    "conntrack": Needs(32 << 20, 200_000_000, "half a minute",
-                       f"{BENCH_BOOTARGS} nf_conntrack.enable_hooks=1"),
-    "traced":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    "vlan":      Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    "ptp":       Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    "xdp":       Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    "router":    Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    "stock":     Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "conntrack": Needs(
+        32 << 20, 200_000_000, "half a minute", f"{BENCH_BOOTARGS} nf_conntrack.enable_hooks=1"
+    ),
+    "traced": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "vlan": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "ptp": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "xdp": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "router": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "stock": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
 }
 
 
 @dataclass(frozen=True)
 class Machine:
-    simulator: Path                    # moderato-sim
-    build_id:  str                     # what its checkpoints are bound to
-    soc:       dict                    # soc.json
-    images:    list[tuple[Path, int]]  # loaded before reset, with their addresses
-    mailbox:   int                     # address
-    driver:    Path                    # the NIC's module
-    system:    System = System()
+    simulator: Path  # moderato-sim
+    build_id: str  # what its checkpoints are bound to
+    soc: dict  # soc.json
+    images: list[tuple[Path, int]]  # loaded before reset, with their addresses
+    mailbox: int  # address
+    driver: Path  # the NIC's module
+    system: System = System()
 
     @property
     def sys_clk_hz(self) -> int:
@@ -67,12 +73,17 @@ class Machine:
         content = [self.build_id, self.driver]
         for file, address in self.images:
             content += [file, hex(address)]
-        return {"machine": cache.key("machine", content)[:12], "version": project.version(),
-                "nic": self.system.nic, "kernel": self._release(),
-                "cpu": self.soc.get("cpu"), "memory_bytes": self.soc.get("memory", {}).get("size"),
-                **({"spread": self.system.spread} if self.system.harts > 1 else {}),
-                **({"memory": DRAM} if self.system.memory == DRAM else {}),
-                **({"ethtool": list(self.system.ethtool)} if self.system.ethtool else {})}
+        return {
+            "machine": cache.key("machine", content)[:12],
+            "version": project.version(),
+            "nic": self.system.nic,
+            "kernel": self._release(),
+            "cpu": self.soc.get("cpu"),
+            "memory_bytes": self.soc.get("memory", {}).get("size"),
+            **({"spread": self.system.spread} if self.system.harts > 1 else {}),
+            **({"memory": DRAM} if self.system.memory == DRAM else {}),
+            **({"ethtool": list(self.system.ethtool)} if self.system.ethtool else {}),
+        }
 
     def _release(self) -> str | None:
         """The kernel's release, as the kernel's own banner has it."""
@@ -84,8 +95,13 @@ class Machine:
 
 
 @functools.cache
-def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = CpuConfig(),
-            liteeth_slots: int = 2, bootargs: str = "") -> Machine:
+def machine(
+    link_mbps: int = 100,
+    system: System = System(),
+    cpu: CpuConfig = CpuConfig(),
+    liteeth_slots: int = 2,
+    bootargs: str = "",
+) -> Machine:
     """The SoC with two MACs, whose device tree says `link_mbps`.
 
     Takes minutes the first time. `cpu`: all of it but the harts. `liteeth_slots`: of each
@@ -95,18 +111,25 @@ def machine(link_mbps: int = 100, system: System = System(), cpu: CpuConfig = Cp
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.sim_soc import SimConfig, soc_verilog
 
-    verilog = soc_verilog(SimConfig(
-        macs=2, nic=LITEETH if system.nic == LITEETH else MODERATO,
-        offloads=system.nic == OFFLOAD, flows=system.nic == FLOWS, liteeth_slots=liteeth_slots,
-        cpu=dataclasses.replace(cpu, harts=system.harts),
-        sys_clk_hz=system.clock_mhz * 1_000_000,
-        dram=DRAM_BOARD if system.memory == DRAM else "",
-        ram_bytes=KERNELS[system.kernel.name].ram_bytes))
+    verilog = soc_verilog(
+        SimConfig(
+            macs=2,
+            nic=LITEETH if system.nic == LITEETH else MODERATO,
+            offloads=system.nic == OFFLOAD,
+            flows=system.nic == FLOWS,
+            liteeth_slots=liteeth_slots,
+            cpu=dataclasses.replace(cpu, harts=system.harts),
+            sys_clk_hz=system.clock_mhz * 1_000_000,
+            dram=DRAM_BOARD if system.memory == DRAM else "",
+            ram_bytes=KERNELS[system.kernel.name].ram_bytes,
+        )
+    )
     return around(verilog, link_mbps, system, bootargs)
 
 
-def around(verilog: Path, link_mbps: int = 100, system: System = System(),
-           bootargs: str = "") -> Machine:
+def around(
+    verilog: Path, link_mbps: int = 100, system: System = System(), bootargs: str = ""
+) -> Machine:
     """The machine around any SoC: a folder that sim/sim_soc.py's `write` made, as `system` has it."""
     from moderato.sim.harness.build import simulator
     from moderato.soc.linux.driver import driver, liteeth
@@ -115,14 +138,25 @@ def around(verilog: Path, link_mbps: int = 100, system: System = System(),
     soc = json.loads((verilog / "soc.json").read_text())
     images = boot_images(soc, link_mbps, system.kernel, bootargs)
     binary = simulator(verilog, images)
-    module = liteeth(system.harts, system.kernel) if system.nic == LITEETH else \
-        driver(system.harts, system.kernel)
-    return Machine(simulator=binary, build_id=binary.parent.name, soc=soc, images=images,
-                   mailbox=memory_map(soc).mailbox, driver=module, system=system)
+    module = (
+        liteeth(system.harts, system.kernel)
+        if system.nic == LITEETH
+        else driver(system.harts, system.kernel)
+    )
+    return Machine(
+        simulator=binary,
+        build_id=binary.parent.name,
+        soc=soc,
+        images=images,
+        mailbox=memory_map(soc).mailbox,
+        driver=module,
+        system=system,
+    )
 
 
-def boot_images(soc: dict, link_mbps: int, kernel: Choice = NORMAL,
-                bootargs: str = "") -> list[tuple[Path, int]]:
+def boot_images(
+    soc: dict, link_mbps: int, kernel: Choice = NORMAL, bootargs: str = ""
+) -> list[tuple[Path, int]]:
     """Boot ROM, SBI, kernel, device tree and root file system, each with its address."""
     from moderato.soc.firmware.firmware import firmware
     from moderato.soc.linux.devicetree import BOOTARGS, Options, dtb
@@ -133,11 +167,17 @@ def boot_images(soc: dict, link_mbps: int, kernel: Choice = NORMAL,
     where = memory_map(soc)
     built = build(soc["cpu"]["harts"], kernel)
     if where.kernel + built.size > where.dtb:
-        raise cache.BuildError(f"the {kernel.name} kernel takes {built.size:#x} bytes, the memory map "
-                               f"has {where.dtb - where.kernel:#x}; leave something out of it")
+        raise cache.BuildError(
+            f"the {kernel.name} kernel takes {built.size:#x} bytes, the memory map "
+            f"has {where.dtb - where.kernel:#x}; leave something out of it"
+        )
     boot, files = firmware(soc), rootfs(soc["cpu"]["harts"], kernel)
     arguments = " ".join(filter(None, (BOOTARGS, KERNELS[kernel.name].bootargs, bootargs)))
-    tree = dtb(soc, Options(bootargs=arguments, initrd_size=files.stat().st_size,
-                            link_mbps=link_mbps))
-    return [(boot.rom, boot.rom_base), (boot.sbi, boot.sbi_base), (built.image, where.kernel),
-            (tree, where.dtb), (files, where.initrd)]
+    tree = dtb(soc, Options(bootargs=arguments, initrd_size=files.stat().st_size, link_mbps=link_mbps))
+    return [
+        (boot.rom, boot.rom_base),
+        (boot.sbi, boot.sbi_base),
+        (built.image, where.kernel),
+        (tree, where.dtb),
+        (files, where.initrd),
+    ]

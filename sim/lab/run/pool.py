@@ -12,8 +12,9 @@ from . import session
 Job = Callable[[Callable[[float], None]], object]
 
 
-def run_all(jobs: Sequence[tuple[str, Job]], what: str = "trials",
-            found: dict[int, object] | None = None) -> list:
+def run_all(
+    jobs: Sequence[tuple[str, Job]], what: str = "trials", found: dict[int, object] | None = None
+) -> list:
     """The results of named jobs, in their order. The first failure ends the others and is raised.
 
     found: gets each result when its job ends, by the job's number, for who wants those that there

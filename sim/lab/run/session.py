@@ -37,6 +37,7 @@ _lock = threading.Lock()
 
 class Refused(LabError):
     """moderato-sim says that a command failed. `reply`: all that it says."""
+
     def __init__(self, reply: dict):
         super().__init__(reply["error"])
         self.reply = reply
@@ -63,10 +64,16 @@ def _is_text(value: str) -> bool:
 class Session:
     """A simulation that runs while the `with` block does."""
 
-    def __init__(self, simulator: Path, restore: Path | None = None,
-                 load: list[tuple[Path, int]] = (), console: Path | None = None,
-                 progress: Callable[[dict], None] | None = None, udp_echo: bool = False,
-                 keep: Sequence[int] = ()):
+    def __init__(
+        self,
+        simulator: Path,
+        restore: Path | None = None,
+        load: list[tuple[Path, int]] = (),
+        console: Path | None = None,
+        progress: Callable[[dict], None] | None = None,
+        udp_echo: bool = False,
+        keep: Sequence[int] = (),
+    ):
         """Start from a checkpoint, or from reset with images at addresses.
 
         `progress` is called now and then while a command runs, with moderato-sim's own words:
@@ -85,9 +92,18 @@ class Session:
         self.progress = progress
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
         # In a session of its own, a Ctrl-C at the terminal reaches only us, and we end it.
-        self.process = follow(subprocess.Popen(
-            list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self.errors, text=True, bufsize=1, start_new_session=True, pass_fds=keep))
+        self.process = follow(
+            subprocess.Popen(
+                list(map(str, command)),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                text=True,
+                bufsize=1,
+                start_new_session=True,
+                pass_fds=keep,
+            )
+        )
         with _lock:
             _live.add(self)
             refused = _refusing
@@ -224,8 +240,9 @@ class Session:
         """As `type`, for a command that has to succeed: its output."""
         status, output = self.type(command)
         if status:
-            raise LabError(f"in the guest, `{command}` ended with status {status}: "
-                           + " ".join(output.split()))
+            raise LabError(
+                f"in the guest, `{command}` ended with status {status}: " + " ".join(output.split())
+            )
         return output
 
 

@@ -16,7 +16,7 @@ from .system import System
 PATIENCE = 20_000_000_000  # clocks that one command may take: 200 s of the guest's time
 
 LINK_MBPS = 100
-OVERHEAD = 20             # octets of preamble, SFD and gap (IEEE 802.3)
+OVERHEAD = 20  # octets of preamble, SFD and gap (IEEE 802.3)
 MOST_FRAMES = 200_000_000  # offered to a port: at 100 Mb/s more than a day of simulation
 
 GREETING = """\
@@ -29,27 +29,33 @@ moderato: `help` says what is there, Ctrl-A x leaves. Ctrl-C goes to the guest.
 @dataclass(frozen=True)
 class Load:
     """What the tester offers to both ports meanwhile: frames with FCS, percent of the line rate."""
-    percent:     float
+
+    percent: float
     frame_bytes: int
 
     def request(self, sys_clk_hz: int) -> dict:
         """The fields of moderato-sim's `offer`."""
-        offer = {"frame_bytes": self.frame_bytes, "load_percent": self.percent,
-                 "frames": MOST_FRAMES}
+        offer = {"frame_bytes": self.frame_bytes, "load_percent": self.percent, "frames": MOST_FRAMES}
         slot = sys_clk_hz * (self.frame_bytes + OVERHEAD) * 8 / (LINK_MBPS * 1e6) * 100 / self.percent
         # Two testers are never in step.
         return {"ports": [offer, offer | {"phase": round(slot / 2)}], "link_mbps": LINK_MBPS}
 
     def __str__(self) -> str:
-        return (f"the tester offers {self.frame_bytes}-byte frames to each port, {self.percent:g} % "
-                f"of {LINK_MBPS} Mb/s")
+        return (
+            f"the tester offers {self.frame_bytes}-byte frames to each port, {self.percent:g} % "
+            f"of {LINK_MBPS} Mb/s"
+        )
 
 
-def shell(variant: str | None, command: str | None, system: System = System(),
-          udp_echo: bool = False, load: Load | None = None) -> int:
+def shell(
+    variant: str | None,
+    command: str | None,
+    system: System = System(),
+    udp_echo: bool = False,
+    load: Load | None = None,
+) -> int:
     """Returns the exit status: the command's, or the console's."""
-    ready = state.at_console(state.ready(machine(LINK_MBPS, system), variant),
-                             package(system.nic))
+    ready = state.at_console(state.ready(machine(LINK_MBPS, system), variant), package(system.nic))
     if command is None:
         return console(ready, udp_echo, load)
     return run(ready, command, udp_echo, load)
@@ -75,12 +81,16 @@ def rates(session: Session, sys_clk_hz: int) -> str:
     seconds = (report["cycle"] - report["start_cycle"]) / sys_clk_hz
 
     def rate(*events: str) -> int:
-        return round(sum(port["events"][event] for port in report["ports"]
-                         for event in events) / seconds)
+        return round(
+            sum(port["events"][event] for port in report["ports"] for event in events) / seconds
+        )
+
     forwarded = round(sum(port["forwarded"] for port in report["ports"]) / seconds)
     dropped = rate("rx_drop_ring", "rx_drop_fifo", "rx_drop_error", "rx_drop_filter")
-    return (f"{rate('rx_completed')} received, {forwarded} forwarded, {dropped} dropped, "
-            f"{rate('rx_interrupt', 'tx_interrupt')} interrupts per second")
+    return (
+        f"{rate('rx_completed')} received, {forwarded} forwarded, {dropped} dropped, "
+        f"{rate('rx_interrupt', 'tx_interrupt')} interrupts per second"
+    )
 
 
 def console(ready: state.State, udp_echo: bool, load: Load | None = None):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checkpoints on disk, made once and kept by the content of everything that made them.
 
-    booted   the kernel is up, the driver is not loaded
-    loaded   the driver is in, both interfaces are up; bench or learning neighbours
-    ready    a variant is chosen, and what one has set beyond it; a trial starts here
-    carrying a program is in the guest; a transfer starts here
-    console  more for people is in the guest; `moderato shell` starts here
-    serving  the guest serves its page; `moderato live` starts here
-    boxed    it is one of two boxes, joined by a wire
+booted   the kernel is up, the driver is not loaded
+loaded   the driver is in, both interfaces are up; bench or learning neighbours
+ready    a variant is chosen, and what one has set beyond it; a trial starts here
+carrying a program is in the guest; a transfer starts here
+console  more for people is in the guest; `moderato shell` starts here
+serving  the guest serves its page; `moderato live` starts here
+boxed    it is one of two boxes, joined by a wire
 """
 
 import functools
@@ -33,9 +33,10 @@ _repair = threading.Lock()
 @dataclass(frozen=True)
 class State:
     """A checkpoint, and how to make it again."""
+
     machine: Machine
-    folder:  Path
-    make:    Callable[[], "State"]
+    folder: Path
+    make: Callable[[], "State"]
 
     @property
     def checkpoint(self) -> Path:
@@ -75,13 +76,13 @@ class State:
 
 # Levels -------------------------------------------------------------------------------------------
 
+
 def booted(machine: Machine) -> State:
     """From reset to the shell."""
     needs = KERNELS[machine.system.kernel.name]
 
     def build(folder: Path):
-        with Session(machine.simulator, load=machine.images,
-                     console=folder / "console.log") as session:
+        with Session(machine.simulator, load=machine.images, console=folder / "console.log") as session:
             session.call("expect", text="MODERATO-BOOTED", max_cycles=needs.boot_cycles)
             session.call("expect", text=PROMPT, max_cycles=needs.boot_cycles)
             session.greet()
@@ -90,24 +91,33 @@ def booted(machine: Machine) -> State:
     inputs = [machine.build_id, FUNCTION]
     for file, address in machine.images:
         inputs += [file, hex(address)]
-    return _state(machine, "booted", inputs, build, needs.boot_note,
-                  functools.partial(booted, machine))
+    return _state(machine, "booted", inputs, build, needs.boot_note, functools.partial(booted, machine))
 
 
 def loaded(machine: Machine, static: bool) -> State:
     """The driver's module in, addresses set; `static`: so are the bench's neighbours."""
     before = booted(machine)
     module = f"/tmp/{machine.driver.name}"
-    commands = [f"mailbox > {module}", f"insmod {module}", f"rm {module}",
-                "/etc/moderato/up static" if static else "/etc/moderato/up"]
+    commands = [
+        f"mailbox > {module}",
+        f"insmod {module}",
+        f"rm {module}",
+        "/etc/moderato/up static" if static else "/etc/moderato/up",
+    ]
 
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
             session.call("mailbox", file=str(machine.driver), address=machine.mailbox)
             _prepare(session, commands, folder)
 
-    return _state(machine, "loaded", [before.folder.name, machine.driver, *commands], build,
-                  "half a minute", functools.partial(loaded, machine, static))
+    return _state(
+        machine,
+        "loaded",
+        [before.folder.name, machine.driver, *commands],
+        build,
+        "half a minute",
+        functools.partial(loaded, machine, static),
+    )
 
 
 def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
@@ -120,8 +130,9 @@ def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
     return chosen(machine, variant, [*ALL[variant].commands(), *spread], static, own)
 
 
-def chosen(machine: Machine, name: str, commands: Sequence[str], static: bool = True,
-           own: Sequence[str] = ()) -> State:
+def chosen(
+    machine: Machine, name: str, commands: Sequence[str], static: bool = True, own: Sequence[str] = ()
+) -> State:
     """Some settings chosen by commands, by the name of `name`; `own`: then those of a user."""
     before = loaded(machine, static)
 
@@ -134,8 +145,14 @@ def chosen(machine: Machine, name: str, commands: Sequence[str], static: bool = 
             _prepare(session, [], folder)
 
     after = [command for setting in own for command in ethtool.commands(setting)]
-    return _state(machine, f"ready-{name}", [before.folder.name, *commands, *after], build,
-                  "half a minute", functools.partial(chosen, machine, name, commands, static, own))
+    return _state(
+        machine,
+        f"ready-{name}",
+        [before.folder.name, *commands, *after],
+        build,
+        "half a minute",
+        functools.partial(chosen, machine, name, commands, static, own),
+    )
 
 
 def carrying(before: State, path: str, program: Path, commands: Sequence[str] = ()) -> State:
@@ -147,13 +164,19 @@ def carrying(before: State, path: str, program: Path, commands: Sequence[str] = 
             session.call("mailbox", file=str(program), address=before.machine.mailbox)
             _prepare(session, commands, folder)
 
-    return _state(before.machine, f"carrying-{program.name}",
-                  [before.folder.name, program, *commands], build, "half a minute",
-                  functools.partial(carrying, before, path, program, commands[2:]))
+    return _state(
+        before.machine,
+        f"carrying-{program.name}",
+        [before.folder.name, program, *commands],
+        build,
+        "half a minute",
+        functools.partial(carrying, before, path, program, commands[2:]),
+    )
 
 
 def at_console(before: State, package: Path) -> State:
     """What console.package() has unpacked in the guest, whose shell begins anew with it."""
+
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
             session.call("mailbox", file=str(package), address=before.machine.mailbox)
@@ -163,8 +186,14 @@ def at_console(before: State, package: Path) -> State:
             session.greet()
             _prepare(session, [], folder)
 
-    return _state(before.machine, "console", [before.folder.name, package], build, "half a minute",
-                  functools.partial(at_console, before, package))
+    return _state(
+        before.machine,
+        "console",
+        [before.folder.name, package],
+        build,
+        "half a minute",
+        functools.partial(at_console, before, package),
+    )
 
 
 # Of TCP; at 23 a telnet client expects more than a shell. Without job control (+m), for which it would
@@ -180,8 +209,14 @@ def serving(before: State) -> State:
         with before.open(console=folder / "console.log") as session:
             _prepare(session, commands, folder)
 
-    return _state(before.machine, "serving", [before.folder.name, *commands], build,
-                  "half a minute", functools.partial(serving, before))
+    return _state(
+        before.machine,
+        "serving",
+        [before.folder.name, *commands],
+        build,
+        "half a minute",
+        functools.partial(serving, before),
+    )
 
 
 def boxed(before: State) -> tuple[State, State]:
@@ -191,20 +226,25 @@ def boxed(before: State) -> tuple[State, State]:
     return _boxed(before, 0, FIRST, second), second
 
 
-FIRST = (f"ip neigh del {TESTER[1].ipv4} dev eth1",
-         f"ip addr del {ROUTER[1].ipv4}/24 dev eth1",
-         f"ip addr add {WIRE[0].ipv4}/24 dev eth1",
-         f"ip route add 198.19.0.0/24 via {WIRE[1].ipv4}")
-SECOND = (f"ip link set eth0 down; ip link set eth0 address {WIRE[1].mac}; ip link set eth0 up",
-          f"ip link set eth1 down; ip link set eth1 address {BEYOND.mac}; ip link set eth1 up",
-          f"ip addr del {ROUTER[0].ipv4}/24 dev eth0",
-          f"ip addr add {WIRE[1].ipv4}/24 dev eth0",
-          f"ip route add 198.18.0.0/24 via {WIRE[0].ipv4}")
+FIRST = (
+    f"ip neigh del {TESTER[1].ipv4} dev eth1",
+    f"ip addr del {ROUTER[1].ipv4}/24 dev eth1",
+    f"ip addr add {WIRE[0].ipv4}/24 dev eth1",
+    f"ip route add 198.19.0.0/24 via {WIRE[1].ipv4}",
+)
+SECOND = (
+    f"ip link set eth0 down; ip link set eth0 address {WIRE[1].mac}; ip link set eth0 up",
+    f"ip link set eth1 down; ip link set eth1 address {BEYOND.mac}; ip link set eth1 up",
+    f"ip addr del {ROUTER[0].ipv4}/24 dev eth0",
+    f"ip addr add {WIRE[1].ipv4}/24 dev eth0",
+    f"ip route add 198.18.0.0/24 via {WIRE[0].ipv4}",
+)
 SLACK = 20_000_000  # cycles in which the first box, which has less to do, gets there
 
 
 def _boxed(before: State, number: int, commands: Sequence[str], other: State | None = None) -> State:
     """other: the box whose cycle this one is to end in."""
+
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
             for command in commands:
@@ -215,9 +255,14 @@ def _boxed(before: State, number: int, commands: Sequence[str], other: State | N
             (folder / "counters.json").write_text(json.dumps(vars(counters)))
             session.call("save", file=str(folder / "checkpoint"))
 
-    return _state(before.machine, f"box-{number}",
-                  [before.folder.name, *commands, *([other.folder.name] if other else [])], build,
-                  "half a minute", functools.partial(_boxed, before, number, commands, other))
+    return _state(
+        before.machine,
+        f"box-{number}",
+        [before.folder.name, *commands, *([other.folder.name] if other else [])],
+        build,
+        "half a minute",
+        functools.partial(_boxed, before, number, commands, other),
+    )
 
 
 def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:

@@ -24,8 +24,9 @@ def default(name: str = "trials") -> Path:
 @dataclass(frozen=True)
 class Where:
     """Where trials run that are kept, and where they are kept."""
-    scheduler: str | None = None   # of dask, tcp://HOST:PORT; None: this machine's cores
-    results:   Path | None = None  # a file of records; None: one in the build cache
+
+    scheduler: str | None = None  # of dask, tcp://HOST:PORT; None: this machine's cores
+    results: Path | None = None  # a file of records; None: one in the build cache
 
 
 class Store:
@@ -95,8 +96,9 @@ def lines(path: Path) -> Iterator[dict | None]:
                 whole = isinstance(record, dict) and isinstance(record.get("key"), str)
                 yield record if whole else None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise LabError(f"{path} is not a whole gzip file ({error}); fetch it again, or name "
-                       "another file") from error
+        raise LabError(
+            f"{path} is not a whole gzip file ({error}); fetch it again, or name another file"
+        ) from error
 
 
 def _ends_whole(file) -> bool:

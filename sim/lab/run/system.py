@@ -8,12 +8,11 @@ from moderato.soc.linux.kernel import NORMAL, Choice
 
 from .variants import INTERFACES, LITEETH, MODERATO, OFFLOAD
 
-COMMON, IPI, PINNED, RPS, THREADED, QUEUES = \
-    "common", "ipi", "pinned", "rps", "threaded", "queues"
+COMMON, IPI, PINNED, RPS, THREADED, QUEUES = "common", "ipi", "pinned", "rps", "threaded", "queues"
 IDEAL, DRAM = "ideal", "dram"
 DRAM_BOARD = "versa_ecp5"
 NOMINAL_MHZ = 100
-MIN_CLOCK, MAX_CLOCK = 40, 400   # MHz: the MAC needs 37.5 for a gigabit
+MIN_CLOCK, MAX_CLOCK = 40, 400  # MHz: the MAC needs 37.5 for a gigabit
 HARTS = (1, 2)
 _ALL = 0b11  # harts, as the kernel's masks have them
 # Of a hash that is the same for both directions of a flow (Woo and Park, 2012). Linux makes up a key, by
@@ -24,9 +23,10 @@ SYMMETRIC_KEY = ":".join(["6d", "5a"] * 20)
 @dataclass(frozen=True)
 class System:
     """A choice of each. Only with several harts is there something to spread."""
-    nic:    str = MODERATO
+
+    nic: str = MODERATO
     kernel: Choice = NORMAL
-    harts:  int = 1
+    harts: int = 1
     spread: str = COMMON
     ethtool: tuple[str, ...] = ()  # settings of one's own, beyond the variant's
     memory: str = IDEAL  # one of MEMORIES
@@ -46,15 +46,21 @@ class System:
         for name, mask in own.items():
             if self.nic == OFFLOAD:
                 number = 2 if self.spread == QUEUES else 1
-                commands.append(f"ethtool -l {name} | tail -n 2 | grep -q {number} || "
-                                f"ethtool -L {name} combined {number}")
+                commands.append(
+                    f"ethtool -l {name} | tail -n 2 | grep -q {number} || "
+                    f"ethtool -L {name} combined {number}"
+                )
             queue = f"/sys/class/net/{name}/queues/rx-0/rps_cpus"
-            commands += [_affinity(name, mask if self.spread == PINNED else 1),
-                         f"echo {_ALL if self.spread == RPS else 0:x} > {queue}",
-                         f"echo {int(self.spread == THREADED)} > /sys/class/net/{name}/threaded"]
+            commands += [
+                _affinity(name, mask if self.spread == PINNED else 1),
+                f"echo {_ALL if self.spread == RPS else 0:x} > {queue}",
+                f"echo {int(self.spread == THREADED)} > /sys/class/net/{name}/threaded",
+            ]
             if self.spread == THREADED:
-                commands.append(f"for task in $(grep -l ^napi/{name} /proc/[0-9]*/comm | "
-                                f"cut -d/ -f3); do pin {mask:x} $task; done")
+                commands.append(
+                    f"for task in $(grep -l ^napi/{name} /proc/[0-9]*/comm | "
+                    f"cut -d/ -f3); do pin {mask:x} $task; done"
+                )
             if self.spread == QUEUES:
                 commands += [_affinity(f"{name}-[rt]x1", 2), f"ethtool -X {name} hkey {SYMMETRIC_KEY}"]
             if self.nic != LITEETH:
@@ -65,22 +71,23 @@ class System:
 
 MEMORIES = {
     IDEAL: "a RAM that answers 8 cycles after each command",
-    DRAM:  "the Versa's DDR3 behind LiteDRAM's controller",
+    DRAM: "the Versa's DDR3 behind LiteDRAM's controller",
 }
 SPREADS = {
-    COMMON:   "all interrupts at hart 0, and all that follows",
-    IPI:      "the same, but hart 0 wakes hart 1 when more frames wait than it takes at once, and "
-              "both take frames off the same ring (mode 1 of Yao et al.)",
-    PINNED:   "each port's interrupts at a hart of its own (their mode 2)",
-    RPS:      "all interrupts at hart 0, which hands flows to both (receive packet steering)",
-    THREADED: "all interrupts at hart 0; a thread polls each port, at a hart of its own (threaded "
-              "NAPI)",
-    QUEUES:   "each port's flows are hashed to two queues, each with its interrupts at a hart of its "
-              "own (needs --nic offload)",
+    COMMON: "all interrupts at hart 0, and all that follows",
+    IPI: "the same, but hart 0 wakes hart 1 when more frames wait than it takes at once, and "
+    "both take frames off the same ring (mode 1 of Yao et al.)",
+    PINNED: "each port's interrupts at a hart of its own (their mode 2)",
+    RPS: "all interrupts at hart 0, which hands flows to both (receive packet steering)",
+    THREADED: "all interrupts at hart 0; a thread polls each port, at a hart of its own (threaded NAPI)",
+    QUEUES: "each port's flows are hashed to two queues, each with its interrupts at a hart of its "
+    "own (needs --nic offload)",
 }
 
 
 def _affinity(interface: str, mask: int) -> str:
     """The lines of /proc/interrupts are `7:  123  0  SiFive PLIC  3 Level  eth0-rx`."""
-    return (f"for line in $(grep {interface} /proc/interrupts | cut -d: -f1); "
-            f"do echo {mask:x} > /proc/irq/$line/smp_affinity; done")
+    return (
+        f"for line in $(grep {interface} /proc/interrupts | cut -d: -f1); "
+        f"do echo {mask:x} > /proc/irq/$line/smp_affinity; done"
+    )

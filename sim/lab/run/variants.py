@@ -16,16 +16,22 @@ INTERFACES = ("eth0", "eth1")
 @dataclass(frozen=True)
 class Strategy:
     """Of one direction: words for `ethtool -C` and `--set-priv-flags`, and for a reader."""
+
     coalesce: str
-    flag:     str
-    says:     str
+    flag: str
+    says: str
 
 
 def _rx(conditions: str, flags: str, says: str) -> Strategy:
     """All that another strategy may have set is set, too."""
     off = {"rx-napi": "off", "rx-timer": "off", "rx-dim": "off"} | _pairs(flags)
-    coalesce = {"adaptive-rx": "off", "rx-frames": "1", "rx-usecs": "0", "rx-usecs-low": "0",
-                "rx-usecs-high": "0"} | _pairs(conditions)
+    coalesce = {
+        "adaptive-rx": "off",
+        "rx-frames": "1",
+        "rx-usecs": "0",
+        "rx-usecs-low": "0",
+        "rx-usecs-high": "0",
+    } | _pairs(conditions)
     return Strategy(_words(coalesce), _words(off), says)
 
 
@@ -48,38 +54,55 @@ RX_INTERRUPT = "interrupt per frame"  # all others poll
 
 # A NAPI driver gets one interrupt for the first frame, and polls from then on.
 RX = {
-    RX_INTERRUPT:          _rx("", "", "an interrupt for each frame that is received"),
-    "NAPI":                _rx("", "rx-napi on",
-                               "an interrupt for the first frame that is received, then the driver "
-                               "polls until none is left"),
-    "NAPI by the clock":   _rx("rx-usecs-irq 0", "rx-napi on rx-timer on",
-                               "an interrupt for the first frame that is received; at the next "
-                               "tick of the clock the driver polls until none is left"),
-    "NAPI, moderated":     _rx("rx-frames 16 rx-usecs 100 rx-usecs-low 20", "rx-napi on",
-                               "an interrupt for 16 frames, or 20 us after the last, or 100 us "
-                               "after the first of them; then the driver polls until none is left"),
-    "NAPI, adaptive":      _rx("adaptive-rx on rx-usecs-high 250", "rx-napi on",
-                               "as NAPI, moderated, but the MAC chooses how long frames wait, up "
-                               "to 250 us, by how busy the CPU is with them"),
-    "NAPI, DIM":           _rx("adaptive-rx on", "rx-napi on rx-dim on",
-                               "as NAPI, moderated, but the kernel chooses among five settings by "
-                               "the rates that it sees"),
+    RX_INTERRUPT: _rx("", "", "an interrupt for each frame that is received"),
+    "NAPI": _rx(
+        "",
+        "rx-napi on",
+        "an interrupt for the first frame that is received, then the driver polls until none is left",
+    ),
+    "NAPI by the clock": _rx(
+        "rx-usecs-irq 0",
+        "rx-napi on rx-timer on",
+        "an interrupt for the first frame that is received; at the next "
+        "tick of the clock the driver polls until none is left",
+    ),
+    "NAPI, moderated": _rx(
+        "rx-frames 16 rx-usecs 100 rx-usecs-low 20",
+        "rx-napi on",
+        "an interrupt for 16 frames, or 20 us after the last, or 100 us "
+        "after the first of them; then the driver polls until none is left",
+    ),
+    "NAPI, adaptive": _rx(
+        "adaptive-rx on rx-usecs-high 250",
+        "rx-napi on",
+        "as NAPI, moderated, but the MAC chooses how long frames wait, up "
+        "to 250 us, by how busy the CPU is with them",
+    ),
+    "NAPI, DIM": _rx(
+        "adaptive-rx on",
+        "rx-napi on rx-dim on",
+        "as NAPI, moderated, but the kernel chooses among five settings by the rates that it sees",
+    ),
 }
 # The last of fewer than 128 frames are reported 10 ms after the wire went quiet.
 TX = {
     "interrupt per frame": _tx("", "", "one for each that was sent"),
-    "interrupt per 128":   _tx("tx-frames 128 tx-usecs-low 10000", "",
-                               "one for every 128 that were sent"),
-    "no interrupts":       _tx("", "tx-reclaim-on-xmit on",
-                               "none for what was sent: its memory is freed when the next frame "
-                               "is"),
-    "polled":              _tx("", "tx-napi on",
-                               "one for the first frame that was sent, while no poll runs, which "
-                               "frees what was sent after it received"),
-    "polled, moderated":   _tx("tx-frames 32 tx-usecs 1000", "tx-napi on",
-                               "as polled, but for 32 frames, or 1 ms after the first"),
-    "polled, DIM":         _tx("adaptive-tx on", "tx-napi on",
-                               "as polled, moderated by the kernel's choice"),
+    "interrupt per 128": _tx("tx-frames 128 tx-usecs-low 10000", "", "one for every 128 that were sent"),
+    "no interrupts": _tx(
+        "", "tx-reclaim-on-xmit on", "none for what was sent: its memory is freed when the next frame is"
+    ),
+    "polled": _tx(
+        "",
+        "tx-napi on",
+        "one for the first frame that was sent, while no poll runs, which "
+        "frees what was sent after it received",
+    ),
+    "polled, moderated": _tx(
+        "tx-frames 32 tx-usecs 1000",
+        "tx-napi on",
+        "as polled, but for 32 frames, or 1 ms after the first",
+    ),
+    "polled, DIM": _tx("adaptive-tx on", "tx-napi on", "as polled, moderated by the kernel's choice"),
 }
 
 
@@ -88,9 +111,10 @@ class Variant:
     """`rx` and `tx` are keys of RX and TX; `fast`: a command on the interfaces that forwards past the
     stack; `hands_over`: flows go to the hardware after their first frames.
     """
+
     name: str
-    rx:   str
-    tx:   str
+    rx: str
+    tx: str
     fast: str = ""
     hands_over: bool = False
 
@@ -98,37 +122,53 @@ class Variant:
         """What the guest runs to choose this variant on both interfaces."""
         rx, tx = RX[self.rx], TX[self.tx]
         fast = [" ".join([self.fast, *INTERFACES])] if self.fast else []
-        return [command for interface in INTERFACES for command in (
-            f"ethtool -C {interface} {rx.coalesce} {tx.coalesce}",
-            f"ethtool --set-priv-flags {interface} {rx.flag} {tx.flag}")] + fast
+        return [
+            command
+            for interface in INTERFACES
+            for command in (
+                f"ethtool -C {interface} {rx.coalesce} {tx.coalesce}",
+                f"ethtool --set-priv-flags {interface} {rx.flag} {tx.flag}",
+            )
+        ] + fast
 
 
-VARIANTS = {variant.name: variant for variant in (
-    Variant("original",    "interrupt per frame", "interrupt per frame"),
-    Variant("tx-128",      "interrupt per frame", "interrupt per 128"),
-    Variant("tx-off",      "interrupt per frame", "no interrupts"),
-    Variant("napi",        "NAPI",                "interrupt per frame"),
-    Variant("napi-tx-128", "NAPI",                "interrupt per 128"),
-    Variant("napi-tx-off", "NAPI",                "no interrupts"),
-)}
-BEYOND = {variant.name: variant for variant in (
-    Variant("napi-full",    "NAPI",              "polled"),
-    Variant("napi-timer",   "NAPI by the clock", "polled"),
-    Variant("hw-moderated", "NAPI, moderated",   "polled, moderated"),
-    Variant("adaptive-dim", "NAPI, DIM",         "polled, DIM"),
-    Variant("adaptive-hw",  "NAPI, adaptive",    "polled, moderated"),
-)}
+VARIANTS = {
+    variant.name: variant
+    for variant in (
+        Variant("original", "interrupt per frame", "interrupt per frame"),
+        Variant("tx-128", "interrupt per frame", "interrupt per 128"),
+        Variant("tx-off", "interrupt per frame", "no interrupts"),
+        Variant("napi", "NAPI", "interrupt per frame"),
+        Variant("napi-tx-128", "NAPI", "interrupt per 128"),
+        Variant("napi-tx-off", "NAPI", "no interrupts"),
+    )
+}
+BEYOND = {
+    variant.name: variant
+    for variant in (
+        Variant("napi-full", "NAPI", "polled"),
+        Variant("napi-timer", "NAPI by the clock", "polled"),
+        Variant("hw-moderated", "NAPI, moderated", "polled, moderated"),
+        Variant("adaptive-dim", "NAPI, DIM", "polled, DIM"),
+        Variant("adaptive-hw", "NAPI, adaptive", "polled, moderated"),
+    )
+}
 KNOWN = {**VARIANTS, **BEYOND}
-PROGRAMS = {variant.name: variant for variant in (
-    Variant("xdp",      "NAPI", "no interrupts", "ip neigh | xdp forward"),
-    Variant("xdp-fib",  "NAPI", "no interrupts", "xdp fib"),
-    Variant("xdp-drop", "NAPI", "no interrupts", "xdp drop"),
-)}
-FLOWTABLES = {variant.name: variant for variant in (
-    Variant("flowtable", "NAPI", "no interrupts", "flowtable"),
-    Variant("offload",   "NAPI", "no interrupts", "flowtable --offload",
-            hands_over=True),
-)}
+PROGRAMS = {
+    variant.name: variant
+    for variant in (
+        Variant("xdp", "NAPI", "no interrupts", "ip neigh | xdp forward"),
+        Variant("xdp-fib", "NAPI", "no interrupts", "xdp fib"),
+        Variant("xdp-drop", "NAPI", "no interrupts", "xdp drop"),
+    )
+}
+FLOWTABLES = {
+    variant.name: variant
+    for variant in (
+        Variant("flowtable", "NAPI", "no interrupts", "flowtable"),
+        Variant("offload", "NAPI", "no interrupts", "flowtable --offload", hands_over=True),
+    )
+}
 FAST = {**FLOWTABLES, **PROGRAMS}
 ALL = {**KNOWN, **FAST}
 MODERATO, OFFLOAD, FLOWS, LITEETH = "moderato", "offload", "flows", "liteeth"

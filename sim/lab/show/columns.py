@@ -34,8 +34,13 @@ def sentence(text: str, indent: int = 0) -> str:
     limit = width()
     if limit is None:
         return text
-    return textwrap.fill(text, max(limit, indent + 20), subsequent_indent=" " * indent,
-                         break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(
+        text,
+        max(limit, indent + 20),
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def counted(number: int, noun: str) -> str:
@@ -43,8 +48,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def columns(rows: Sequence[Sequence[str]], group: Mapping[str, range] = {},
-            left: bool = False) -> list[str]:
+def columns(
+    rows: Sequence[Sequence[str]], group: Mapping[str, range] = {}, left: bool = False
+) -> list[str]:
     """Rows as lines of aligned text, the first being the head.
 
     `group` has titles above some of the columns. Columns but the first are aligned at the right;
@@ -131,8 +137,9 @@ class _Table:
         return places
 
     def _widths(self, part: list[int], titles: dict[range, str]) -> list[int]:
-        widths = [max(len(line) for row in self.rows for line in row[column].split("\n"))
-                  for column in part]
+        widths = [
+            max(len(line) for row in self.rows for line in row[column].split("\n")) for column in part
+        ]
         for places, title in titles.items():  # a title has to fit above its columns
             there = sum(widths[place] for place in places) + len(GAP) * (len(places) - 1)
             widths[places[-1]] += max(0, len(title) - there)
@@ -144,14 +151,25 @@ class _Table:
         widths = self._widths(part, titles)
         above = ""
         for places, title in titles.items():
-            above = above.ljust(sum(widths[:places[0]]) + len(GAP) * places[0]) + title
-        head, *body = ([self._line(cells, part, widths) for cells in
-                        zip(*(row[column].split("\n") for column in part))] for row in self.rows)
-        lines = [*([above] if titles else []), *head, "-" * len(head[0]),
-                 *(line for row in body for line in row)]
+            above = above.ljust(sum(widths[: places[0]]) + len(GAP) * places[0]) + title
+        head, *body = (
+            [
+                self._line(cells, part, widths)
+                for cells in zip(*(row[column].split("\n") for column in part))
+            ]
+            for row in self.rows
+        )
+        lines = [
+            *([above] if titles else []),
+            *head,
+            "-" * len(head[0]),
+            *(line for row in body for line in row),
+        ]
         return [line.rstrip() for line in lines]
 
     def _line(self, cells: Sequence[str], part: list[int], widths: list[int]) -> str:
-        placed = [cell.ljust(size) if column == 0 else cell if column == self.left else
-                  cell.rjust(size) for cell, column, size in zip(cells, part, widths)]
+        placed = [
+            cell.ljust(size) if column == 0 else cell if column == self.left else cell.rjust(size)
+            for cell, column, size in zip(cells, part, widths)
+        ]
         return GAP.join(placed)

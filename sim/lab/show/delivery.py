@@ -14,19 +14,26 @@ from .errors import LabError
 @dataclass(frozen=True)
 class Part:
     """How much there is of what was asked for."""
+
     finished: int
-    of:       int
+    of: int
 
     @property
     def note(self) -> str:
         """A line behind the tables; empty if nothing is missing."""
-        return "" if self.finished == self.of else (
-            f"\nPartial: {self.finished} of {self.of} had finished when it ended.\n")
+        return (
+            ""
+            if self.finished == self.of
+            else (f"\nPartial: {self.finished} of {self.of} had finished when it ended.\n")
+        )
 
     def mark(self, results: Sequence[dict]) -> list[dict]:
         """For --json: each as it is, and if others are missing, with a field that says so."""
-        return list(results) if self.finished == self.of else [
-            each | {"partial": {"finished": self.finished, "of": self.of}} for each in results]
+        return (
+            list(results)
+            if self.finished == self.of
+            else [each | {"partial": {"finished": self.finished, "of": self.of}} for each in results]
+        )
 
 
 # Fills a dict with results, one for each job that ends.
@@ -53,8 +60,11 @@ def keep(work: Work, of: int, show: Show) -> int:
     return show(found, Part(len(found), of))
 
 
-def deliver(table: Callable[[], str], *files: tuple[Path | None, Callable[[Path], object]],
-            made: Path | None = None):
+def deliver(
+    table: Callable[[], str],
+    *files: tuple[Path | None, Callable[[Path], object]],
+    made: Path | None = None,
+):
     """Write files, each by its function, print a table, and name what was written.
 
     Whichever fails, the others are done; then it is raised. made: a folder that there is by now.

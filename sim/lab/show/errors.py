@@ -4,11 +4,13 @@
 
 class LabError(Exception):
     """The work can't be done; the message is one line."""
+
     status = 1
 
 
 class UsageError(LabError):
     """The command itself is wrong."""
+
     status = 2
 
 

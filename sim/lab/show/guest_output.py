@@ -14,7 +14,7 @@ class GuestOutput:
         self.start = None
         self.live = redraws(sys.stderr)
         self.in_line = False  # the terminal's line has some output
-        self.timed = False    # or the time
+        self.timed = False  # or the time
 
     def __enter__(self) -> "GuestOutput":
         return self
@@ -35,8 +35,7 @@ class GuestOutput:
             self.in_line = sys.stdout.isatty() and not piece.endswith("\n")
         elif self.live and not self.in_line:
             seconds = (cycle - self.start) / self.sys_clk_hz
-            print(f"\r\033[Kmoderato: {seconds:.2f} s simulated", end="", file=sys.stderr,
-                  flush=True)
+            print(f"\r\033[Kmoderato: {seconds:.2f} s simulated", end="", file=sys.stderr, flush=True)
             self.timed = True
 
     def _hide(self):

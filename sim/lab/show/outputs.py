@@ -34,8 +34,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         target = final(path)
         regular = target is not None and (target.is_file() or not target.exists())
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.",
-                                        dir=target.parent if regular else None)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=target.parent if regular else None)
         os.close(handle)
         temporary = Path(name)
         yield temporary
@@ -151,12 +150,17 @@ def require_ours(path: Path, ours: Collection[str]):
         return
     if not path.is_dir():
         raise UsageError(f"{path} is a file, and a folder has to be there; move it away")
-    foreign = sorted(entry.name for entry in path.iterdir()
-                     if entry.is_dir() or not any(fnmatch(entry.name, name) for name in ours))
+    foreign = sorted(
+        entry.name
+        for entry in path.iterdir()
+        if entry.is_dir() or not any(fnmatch(entry.name, name) for name in ours)
+    )
     if foreign:
-        raise UsageError(f"{path} has what was not written by this command ({foreign[0]}"
-                         f"{' …' * (len(foreign) > 1)}) and would be replaced; move that away, or "
-                         "name another folder")
+        raise UsageError(
+            f"{path} has what was not written by this command ({foreign[0]}"
+            f"{' …' * (len(foreign) > 1)}) and would be replaced; move that away, or "
+            "name another folder"
+        )
 
 
 def write_text(path: Path, text: str):

@@ -44,7 +44,7 @@ class Progress:
             with self.lock:
                 running = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
                 limit = width(sys.stderr)  # what goes on in the next line would stay there
-                line = f"{self._head()}: {running}"[:limit and limit - 1]
+                line = f"{self._head()}: {running}"[: limit and limit - 1]
                 print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     def end(self):

@@ -11,26 +11,27 @@ from ..rfc2544 import metrics, tests
 from ..rfc2544 import trials as rfc2544_trials
 from ..run import farm, pool, state, store
 from ..run.machine import Machine, machine
-from ..run.system import System
 from ..run.state import State
+from ..run.system import System
 from ..show import delivery, outputs
 from ..show.errors import UsageError
 from . import ping, strategy_tables, trials
 from .settings import REFERENCE, SETTINGS, Setting
 from .situations import LINK_MBPS, PING, Situation
 
-RESOLUTION = 1.0                   # percent, to which that is found
-PHASE = 0.5                        # of a slot, by which the second port's frames are later
+RESOLUTION = 1.0  # percent, to which that is found
+PHASE = 0.5  # of a slot, by which the second port's frames are later
 
 
 @dataclass(frozen=True)
 class Request:
     """Each setting in each situation that is about it."""
-    settings:    Sequence[Setting]
-    situations:  Sequence[Situation]
+
+    settings: Sequence[Setting]
+    situations: Sequence[Situation]
     frame_bytes: int = 64  # with the FCS
-    json:        Path | None = None
-    where:       store.Where = store.Where()
+    json: Path | None = None
+    where: store.Where = store.Where()
 
 
 def strategies(wanted: Request) -> int:
@@ -38,11 +39,17 @@ def strategies(wanted: Request) -> int:
 
     Each trial is kept and not run again.
     """
-    pairs = [(setting, situation) for situation in wanted.situations for setting in wanted.settings
-             if situation.has(setting.name)]
+    pairs = [
+        (setting, situation)
+        for situation in wanted.situations
+        for setting in wanted.settings
+        if situation.has(setting.name)
+    ]
     if not pairs:
-        raise UsageError("nothing to run: " + "; ".join(
-            f"{each.name} is for {', '.join(each.settings)}" for each in wanted.situations))
+        raise UsageError(
+            "nothing to run: "
+            + "; ".join(f"{each.name} is for {', '.join(each.settings)}" for each in wanted.situations)
+        )
     settings = [setting for setting in wanted.settings if any(setting is each for each, _ in pairs)]
     kept = store.Store(wanted.where.results or store.default("strategies"))
     farm.require_scheduler(wanted.where.scheduler)
@@ -55,17 +62,21 @@ def strategies(wanted: Request) -> int:
         with farm.farm(wanted.where.scheduler) as workers:
             if needs_throughput:
                 throughput = search(workers, states[REFERENCE], wanted.frame_bytes, kept)
-            jobs = {(setting.name, situation.name): job(
-                setting, situation, wanted.frame_bytes, throughput, states[setting])
-                for setting, situation in pairs}
-            workers.run(jobs, trials.run, lambda task: states[SETTINGS[task.setting]], kept,
-                        found=found)
+            jobs = {
+                (setting.name, situation.name): job(
+                    setting, situation, wanted.frame_bytes, throughput, states[setting]
+                )
+                for setting, situation in pairs
+            }
+            workers.run(jobs, trials.run, lambda task: states[SETTINGS[task.setting]], kept, found=found)
 
     def show(found: dict[tuple[str, str], dict], part: delivery.Part) -> int:
         names = [(setting.name, situation.name) for setting, situation in pairs]
         records = [found[each] for each in names if each in found]
-        delivery.deliver(lambda: strategy_tables.render(records, throughput) + part.note, (
-            wanted.json, lambda path: outputs.write_json(path, part.mark(records))))
+        delivery.deliver(
+            lambda: strategy_tables.render(records, throughput) + part.note,
+            (wanted.json, lambda path: outputs.write_json(path, part.mark(records))),
+        )
         kept.name()
         return report_problems(records)
 
@@ -76,8 +87,7 @@ def prepare(settings: Sequence[Setting]) -> dict[Setting, State]:
     """The states that trials start from, made side by side where they are missing."""
     settings = list(dict.fromkeys(settings))
     machines = {each.kernel: machine(LINK_MBPS, System(kernel=each.kernel)) for each in settings}
-    jobs = [(each.name, functools.partial(_ready, each, machines[each.kernel]))
-            for each in settings]
+    jobs = [(each.name, functools.partial(_ready, each, machines[each.kernel])) for each in settings]
     states = dict(zip(settings, pool.run_all(jobs, "settings ready")))
     for each in states.values():
         each.open().end()  # a damaged checkpoint is made again now, not found by a worker
@@ -91,13 +101,18 @@ def _ready(setting: Setting, of: Machine, _) -> State:
 def search(workers: farm.Farm, reference: State, frame_bytes: int, kept: store.Store) -> float:
     """Frames/s of both ports that the reference sustains without loss."""
     cell = tests.Cell(REFERENCE.name, frame_bytes, LINK_MBPS, RESOLUTION)
-    found = workers.run({("throughput", cell): tests.throughput(cell, [PHASE])},
-                        rfc2544_trials.run, lambda _: reference, kept)
+    found = workers.run(
+        {("throughput", cell): tests.throughput(cell, [PHASE])},
+        rfc2544_trials.run,
+        lambda _: reference,
+        kept,
+    )
     return metrics.offered(found["throughput", cell][0].sustained)
 
 
-def job(setting: Setting, situation: Situation, frame_bytes: int, throughput: float,
-        ready: State) -> farm.Job:
+def job(
+    setting: Setting, situation: Situation, frame_bytes: int, throughput: float, ready: State
+) -> farm.Job:
     """One trial, or round trips."""
     if situation.name == PING:
         return (yield ping.Task(setting.name))

@@ -25,6 +25,7 @@ CLOCKS = 120_000_000  # that it takes, about: for the progress
 @dataclass(frozen=True)
 class Task:
     """Round trips with one setting."""
+
     setting: str
 
     @property
@@ -44,30 +45,53 @@ class Task:
         returned, latency = parse(session.check(COMMAND))
         figures = self._figures(before, session.call("counters"), returned, sys_clk_hz)
         figures["simulation"] = {"wall_seconds": round(time.monotonic() - begun, 3)}
-        return {"name": self.name, "kind": KIND, "setting": self.setting, "situation": PING,
-                "problems": [], **figures, "latency_ns": latency, "lost": COUNT - returned}
+        return {
+            "name": self.name,
+            "kind": KIND,
+            "setting": self.setting,
+            "situation": PING,
+            "problems": [],
+            **figures,
+            "latency_ns": latency,
+            "lost": COUNT - returned,
+        }
 
     def _figures(self, before: dict, after: dict, returned: int, sys_clk_hz: int) -> dict:
         """The fields of a trial's record, of all cycles in between."""
         cycles = after["cycle"] - before["cycle"]
         seconds = cycles / sys_clk_hz
-        ports = [{name: count - old["events"][name] for name, count in new["events"].items()}
-                 for new, old in zip(after["ports"], before["ports"])]
-        rx, tx, received = (sum(port[name] for port in ports)
-                            for name in ("rx_interrupt", "tx_interrupt", "rx_completed"))
+        ports = [
+            {name: count - old["events"][name] for name, count in new["events"].items()}
+            for new, old in zip(after["ports"], before["ports"])
+        ]
+        rx, tx, received = (
+            sum(port[name] for port in ports)
+            for name in ("rx_interrupt", "tx_interrupt", "rx_completed")
+        )
         idle = sum(after["idle_cycles"]) - sum(before["idle_cycles"])
         here = {"offered": COUNT, "forwarded": returned, "lost": COUNT - returned}
         return {
-            "variant": SETTINGS[self.setting].variant, "frame_bytes": MIN_FRAME,
-            "load_percent": None, "link_mbps": LINK_MBPS, "sys_clk_hz": sys_clk_hz,
-            "cycles": cycles, "offered_fps": round(COUNT / seconds, 3),
-            "ports": [(here if number == 0 else dict.fromkeys(here, 0)) | {
-                "received": port["rx_completed"], "rx_interrupts": port["rx_interrupt"],
-                "tx_interrupts": port["tx_interrupt"]} for number, port in enumerate(ports)],
+            "variant": SETTINGS[self.setting].variant,
+            "frame_bytes": MIN_FRAME,
+            "load_percent": None,
+            "link_mbps": LINK_MBPS,
+            "sys_clk_hz": sys_clk_hz,
+            "cycles": cycles,
+            "offered_fps": round(COUNT / seconds, 3),
+            "ports": [
+                (here if number == 0 else dict.fromkeys(here, 0))
+                | {
+                    "received": port["rx_completed"],
+                    "rx_interrupts": port["rx_interrupt"],
+                    "tx_interrupts": port["tx_interrupt"],
+                }
+                for number, port in enumerate(ports)
+            ],
             "interrupts_per_second": round((rx + tx) / seconds, 3),
             "frames_per_interrupt": round(received / rx, 3) if rx else None,
             "throughput": {"fps": round(returned / seconds, 3)},
-            "cpu_idle_percent": round(100 * idle / (cycles * len(after["idle_cycles"])), 3)}
+            "cpu_idle_percent": round(100 * idle / (cycles * len(after["idle_cycles"])), 3),
+        }
 
 
 def parse(output: str) -> tuple[int, dict[str, int]]:

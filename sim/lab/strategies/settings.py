@@ -9,17 +9,18 @@ from moderato.soc.linux.kernel import NORMAL, TICKS, Choice
 
 from ..run.variants import INTERFACES, KNOWN
 
-NAPI = "rx-frames 1 rx-usecs 0"   # an interrupt for the first frame
-MOST = 128                        # frames: half of a ring, beyond which the driver lets none wait
+NAPI = "rx-frames 1 rx-usecs 0"  # an interrupt for the first frame
+MOST = 128  # frames: half of a ring, beyond which the driver lets none wait
 
 
 @dataclass(frozen=True)
 class Setting:
     """A variant, and what the guest runs after its commands, for each `{interface}`."""
+
     variant: str
-    value:   str = ""  # what is set, in a few characters
-    more:    tuple[str, ...] = ()
-    hz:      int = NORMAL.hz
+    value: str = ""  # what is set, in a few characters
+    more: tuple[str, ...] = ()
+    hz: int = NORMAL.hz
 
     @property
     def name(self) -> str:
@@ -31,9 +32,10 @@ class Setting:
 
     def commands(self) -> list[str]:
         """What the guest runs to choose it on both interfaces."""
-        return [*KNOWN[self.variant].commands(), *(
-            command.format(interface=interface) for interface in INTERFACES
-            for command in self.more)]
+        return [
+            *KNOWN[self.variant].commands(),
+            *(command.format(interface=interface) for interface in INTERFACES for command in self.more),
+        ]
 
 
 def _coalesce(words: str) -> tuple[str]:
@@ -41,13 +43,13 @@ def _coalesce(words: str) -> tuple[str]:
 
 
 def _absolute(usecs: int) -> tuple[str]:
-    return _coalesce(f"rx-frames {MOST} rx-usecs {usecs} rx-usecs-low 0 "
-                     f"tx-frames {MOST} tx-usecs {usecs}")
+    return _coalesce(
+        f"rx-frames {MOST} rx-usecs {usecs} rx-usecs-low 0 tx-frames {MOST} tx-usecs {usecs}"
+    )
 
 
 def _sysfs(**values: int) -> tuple[str, ...]:
-    return tuple(f"echo {value} > /sys/class/net/{{interface}}/{name}"
-                 for name, value in values.items())
+    return tuple(f"echo {value} > /sys/class/net/{{interface}}/{name}" for name, value in values.items())
 
 
 # The DS field says expedited forwarding (RFC 3246).
@@ -55,8 +57,10 @@ _URGENT = ("ethtool -N {interface} flow-type ip4 tos 184",)
 # For all sockets that are opened from now on: poll so long, in us, before the process sleeps.
 _BUSY = ("echo 1000 > /proc/sys/net/core/busy_read",)
 # The kernel's own profiles (lib/dim/net_dim.c, with periods that begin with an event).
-_STOCK = ("coalesce {interface} rx profile 1,256 8,256 64,256 128,256 256,256",
-          "coalesce {interface} tx profile 1,128 8,128 32,128 64,128 128,128")
+_STOCK = (
+    "coalesce {interface} rx profile 1,256 8,256 64,256 128,256 256,256",
+    "coalesce {interface} tx profile 1,128 8,128 32,128 64,128 128,128",
+)
 
 
 def _time(usecs: int) -> str:
@@ -74,13 +78,18 @@ def _all():
     yield Setting("hw-moderated", "10 ms, busy polling", (*_absolute(10_000), *_BUSY))
     # The gap: the first frame after a pause is reported at once.
     for usecs in (100, 500, 4000):
-        yield Setting("hw-moderated", f"gap {_time(usecs)}", _coalesce(
-            f"{NAPI} rx-usecs-low 0 rx-usecs-high {usecs} "
-            f"tx-frames {MOST} tx-usecs {usecs}"))
+        yield Setting(
+            "hw-moderated",
+            f"gap {_time(usecs)}",
+            _coalesce(f"{NAPI} rx-usecs-low 0 rx-usecs-high {usecs} tx-frames {MOST} tx-usecs {usecs}"),
+        )
     # The kernel's own: its timer polls again so long before interrupts come back.
     for usecs in (50, 250, 1000):
-        yield Setting("napi-full", f"deferred {_time(usecs)}", _sysfs(
-            napi_defer_hard_irqs=2, gro_flush_timeout=1000 * usecs))
+        yield Setting(
+            "napi-full",
+            f"deferred {_time(usecs)}",
+            _sysfs(napi_defer_hard_irqs=2, gro_flush_timeout=1000 * usecs),
+        )
     yield Setting("napi-full", "threaded", _sysfs(threaded=1))
     yield Setting("napi-full", "busy polling", _BUSY)
     yield Setting("adaptive-dim")

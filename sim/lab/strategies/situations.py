@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from ..measure.results import Trial, frame_rate
 
-KIND = "strategy"      # of these records, among others
+KIND = "strategy"  # of these records, among others
 LINK_MBPS = 100
-SECONDS = 0.2          # of simulated time, at least
-FEWEST = 300           # frames offered to each port, at least: p99 is the third worst of them
-BURST = 32             # frames at the minimum gap
-PROBES = 100           # of each port, where there are some
-PROBE_EVERY = 50       # frames
-PING = "ping"          # the situation with round trips; all others offer frames
-OVERLOAD = 100         # percent of the line rate
+SECONDS = 0.2  # of simulated time, at least
+FEWEST = 300  # frames offered to each port, at least: p99 is the third worst of them
+BURST = 32  # frames at the minimum gap
+PROBES = 100  # of each port, where there are some
+PROBE_EVERY = 50  # frames
+PING = "ping"  # the situation with round trips; all others offer frames
+OVERLOAD = 100  # percent of the line rate
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,10 @@ class Situation:
     with neither, the line rate. burst: so many frames at the minimum gap, then a pause.
     probe_every: each so-many-th frame is marked, and its latency counts alone. settings: names of
     those that are run in it; none: all."""
-    name:  str
-    says:  str
-    fps:   float | None = None
+
+    name: str
+    says: str
+    fps: float | None = None
     share: float | None = None
     burst: int = 0
     probe_every: int = 0
@@ -48,20 +49,29 @@ class Situation:
         if self.burst:
             count = self.burst * math.ceil(count / self.burst)
         count = max(count, PROBES * self.probe_every)
-        return Trial(setting, frame_bytes, load, count, LINK_MBPS, burst=self.burst,
-                     probe_every=self.probe_every)
+        return Trial(
+            setting, frame_bytes, load, count, LINK_MBPS, burst=self.burst, probe_every=self.probe_every
+        )
 
 
-SITUATIONS: Mapping[str, Situation] = {situation.name: situation for situation in (
-    Situation(PING, "a round trip each 10 ms"),
-    Situation("idle", "1000 frames/s", fps=1000),
-    Situation("10%", "10 % of the throughput", share=0.1),
-    Situation("50%", "50 % of the throughput", share=0.5),
-    Situation("90%", "90 % of the throughput", share=0.9),
-    Situation("bursts", f"30 % of the throughput, in bursts of {BURST} frames", share=0.3,
-              burst=BURST),
-    Situation("urgent", f"50 % of the throughput, each {PROBE_EVERY}th frame marked as urgent",
-              share=0.5, probe_every=PROBE_EVERY,
-              settings=("napi-full", "hw-moderated 10 ms", "hw-moderated 10 ms, urgent")),
-    Situation("overload", "the line rate"),
-)}
+SITUATIONS: Mapping[str, Situation] = {
+    situation.name: situation
+    for situation in (
+        Situation(PING, "a round trip each 10 ms"),
+        Situation("idle", "1000 frames/s", fps=1000),
+        Situation("10%", "10 % of the throughput", share=0.1),
+        Situation("50%", "50 % of the throughput", share=0.5),
+        Situation("90%", "90 % of the throughput", share=0.9),
+        Situation(
+            "bursts", f"30 % of the throughput, in bursts of {BURST} frames", share=0.3, burst=BURST
+        ),
+        Situation(
+            "urgent",
+            f"50 % of the throughput, each {PROBE_EVERY}th frame marked as urgent",
+            share=0.5,
+            probe_every=PROBE_EVERY,
+            settings=("napi-full", "hw-moderated 10 ms", "hw-moderated 10 ms, urgent"),
+        ),
+        Situation("overload", "the line rate"),
+    )
+}

@@ -22,15 +22,34 @@ def _situation(name: str, records: Sequence[dict]) -> list[str]:
     first = records[0]
     title = SITUATIONS[name].says
     if name != PING:
-        title += (f": {first['offered_fps']:.0f} frames/s of {first['frame_bytes']} bytes, "
-                  "both ports together")
-    head = ["setting", "forwarded/s", "lost", "median", "p99", "urgent p99", "interrupts/s",
-            "frames per", "CPU busy"]
-    rows = [[record["setting"], f"{record['throughput']['fps']:.0f}", str(record["lost"]),
-             _microseconds(record["latency_ns"]["median"]),
-             _microseconds(record["latency_ns"]["p99"]), _microseconds(urgent(record)),
-             f"{record['interrupts_per_second']:.0f}", _ratio(record["frames_per_interrupt"]),
-             f"{100 - record['cpu_idle_percent']:.1f} %"] for record in records]
+        title += (
+            f": {first['offered_fps']:.0f} frames/s of {first['frame_bytes']} bytes, both ports together"
+        )
+    head = [
+        "setting",
+        "forwarded/s",
+        "lost",
+        "median",
+        "p99",
+        "urgent p99",
+        "interrupts/s",
+        "frames per",
+        "CPU busy",
+    ]
+    rows = [
+        [
+            record["setting"],
+            f"{record['throughput']['fps']:.0f}",
+            str(record["lost"]),
+            _microseconds(record["latency_ns"]["median"]),
+            _microseconds(record["latency_ns"]["p99"]),
+            _microseconds(urgent(record)),
+            f"{record['interrupts_per_second']:.0f}",
+            _ratio(record["frames_per_interrupt"]),
+            f"{100 - record['cpu_idle_percent']:.1f} %",
+        ]
+        for record in records
+    ]
     return [sentence(title), "", *columns([head, *rows], group={"latency, us:": range(3, 6)})]
 
 

@@ -20,10 +20,11 @@ from .situations import KIND
 @dataclass(frozen=True)
 class Task:
     """`before`: the guest's counters in the state that it starts from."""
-    setting:   str
+
+    setting: str
     situation: str
-    trial:     Trial
-    before:    guest.Counters
+    trial: Trial
+    before: guest.Counters
 
     @property
     def name(self) -> str:
@@ -39,14 +40,26 @@ class Task:
         begun = time.monotonic()
         session.progress = told(progress, sys_clk_hz, self.trial.seconds)
         reply = session.call("trial", **trial.request(self.trial, sys_clk_hz))
-        result = trial.evaluate(self.trial, sys_clk_hz, reply, self.before,
-                                *trial.read_counters(session), time.monotonic() - begun)
+        result = trial.evaluate(
+            self.trial,
+            sys_clk_hz,
+            reply,
+            self.before,
+            *trial.read_counters(session),
+            time.monotonic() - begun,
+        )
         figures = result.as_json()
         del figures["conditions"]  # the farm knows them
-        return {"name": self.name, "kind": KIND, "setting": self.setting,
-                "situation": self.situation, "problems": result.problems, **figures,
-                "variant": SETTINGS[self.setting].variant,
-                "lost": sum(port["lost"] for port in figures["ports"])}
+        return {
+            "name": self.name,
+            "kind": KIND,
+            "setting": self.setting,
+            "situation": self.situation,
+            "problems": result.problems,
+            **figures,
+            "variant": SETTINGS[self.setting].variant,
+            "lost": sum(port["lost"] for port in figures["ports"]),
+        }
 
 
 def run(task, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:

@@ -18,14 +18,15 @@ from .figures import figures, problems
 from .transfer import FAULT_EVERY, IN, KIND, PEERS, THROUGH, Transfer
 
 STREAM, RESULT = "/tmp/stream", "/tmp/result"
-TESTER = "198.18.0.2"     # at port 0, where all connections begin or end
-PATIENCE = 20             # seconds that a transfer may take without an end,
-SLOWEST = 4               # or so many times as long as a long one should,
+TESTER = "198.18.0.2"  # at port 0, where all connections begin or end
+PATIENCE = 20  # seconds that a transfer may take without an end,
+SLOWEST = 4  # or so many times as long as a long one should,
 NOMINAL_HZ = 100_000_000  # at this clock; at a slower one, as many clocks
 
 
-def run(transfer: Transfer, session: Session, sys_clk_hz: int,
-        progress: Callable[[float], None]) -> dict:
+def run(
+    transfer: Transfer, session: Session, sys_clk_hz: int, progress: Callable[[float], None]
+) -> dict:
     """The record of a transfer: what was asked, its figures, and what makes them unsound."""
     begun = time.monotonic()
     of = transfer.octets * transfer.connections
@@ -34,34 +35,54 @@ def run(transfer: Transfer, session: Session, sys_clk_hz: int,
         files = Path(folder)
         if transfer.profile:
             (files / "symbols").write_text(transfer.symbols)
-            session.call("profile", symbols=str(files / "symbols"), window=True,
-                         calls=str(files / "calls"), functions=list(receive_queue.CALLS))
+            session.call(
+                "profile",
+                symbols=str(files / "symbols"),
+                window=True,
+                calls=str(files / "calls"),
+                functions=list(receive_queue.CALLS),
+            )
         with outputs.replacing_folder(transfer.captures, CAPTURES) as captures:
             reply, served = talk(transfer, session, captures, sys_clk_hz)
         profile = {}
         if transfer.profile:
             session.call("profile", stop=str(files / "stacks"))
             window = reply["window"] or reply
-            profile = {"profile": costs.summary(read(files / "stacks")) | {
-                "receive_queue": receive_queue.figures(
-                    (files / "calls").open(), window["start_cycle"], window["end_cycle"])}}
+            profile = {
+                "profile": costs.summary(read(files / "stacks"))
+                | {
+                    "receive_queue": receive_queue.figures(
+                        (files / "calls").open(), window["start_cycle"], window["end_cycle"]
+                    )
+                }
+            }
     found = figures(transfer, reply, sys_clk_hz)
     if transfer.profile and not found["segments"]:
-        raise LabError(f"{transfer.name}: no segment is in the window, which a profile would be divided "
-                       "by; move more octets (--bytes)")
+        raise LabError(
+            f"{transfer.name}: no segment is in the window, which a profile would be divided "
+            "by; move more octets (--bytes)"
+        )
     counters, disagreements = read_counters(session)
     wanted = transfer.record()
     del wanted["profile"]
-    return {"name": transfer.name, "kind": KIND, **wanted,
-            **found, **profile, "guest": served,
-            "interrupts_per_hart": [after - before for after, before
-                                    in zip(counters.per_hart, transfer.before)],
-            "problems": [*problems(transfer, reply, served), *disagreements],
-            "simulation": {"wall_seconds": round(time.monotonic() - begun, 3)}}
+    return {
+        "name": transfer.name,
+        "kind": KIND,
+        **wanted,
+        **found,
+        **profile,
+        "guest": served,
+        "interrupts_per_hart": [
+            after - before for after, before in zip(counters.per_hart, transfer.before)
+        ],
+        "problems": [*problems(transfer, reply, served), *disagreements],
+        "simulation": {"wall_seconds": round(time.monotonic() - begun, 3)},
+    }
 
 
-def talk(transfer: Transfer, session: Session, captures: Path | None,
-         sys_clk_hz: int = NOMINAL_HZ) -> tuple[dict, list[dict]]:
+def talk(
+    transfer: Transfer, session: Session, captures: Path | None, sys_clk_hz: int = NOMINAL_HZ
+) -> tuple[dict, list[dict]]:
     """moderato-sim's report, and what the guest's end says of each connection.
 
     captures: the folder for them, or None.
@@ -103,23 +124,44 @@ def served(result: str) -> list[dict]:
         if not words:
             raise LabError(f"the guest's program failed: {line}")
         number, octets, wrong, first, calls = words.groups()
-        found.append({"number": int(number), "octets": int(octets), "corrupted": int(wrong),
-                      "first_corrupted": None if first == "-" else int(first),
-                      "calls": int(calls)})
+        found.append(
+            {
+                "number": int(number),
+                "octets": int(octets),
+                "corrupted": int(wrong),
+                "first_corrupted": None if first == "-" else int(first),
+                "calls": int(calls),
+            }
+        )
     return sorted(found, key=lambda each: each["number"])
 
 
 def request(transfer: Transfer, sys_clk_hz: int = NOMINAL_HZ) -> dict:
     """The fields of moderato-sim's `talk`."""
     seconds = max(PATIENCE, SLOWEST * transfer.seconds)
-    wanted = {"direction": transfer.direction, "connections": transfer.connections,
-              "octets": transfer.octets, "window": transfer.window, "seed": SEED,
-              "check": transfer.program != "nuttcp",
-              "link_mbps": transfer.link_mbps, "quiet_cycles": quiet(sys_clk_hz),
-              "max_cycles": round(seconds * max(sys_clk_hz, NOMINAL_HZ))}
-    faults = [{"port": port, "way": way, "segments": "all", "kind": kind,
-               "frame": FAULT_EVERY * (1 + number) // (1 + len(transfer.faults)), "every": FAULT_EVERY}
-              for number, kind in enumerate(transfer.faults) for way in ("in", "out")
-              for port in ((0, 1) if transfer.direction == THROUGH else (0,))]
+    wanted = {
+        "direction": transfer.direction,
+        "connections": transfer.connections,
+        "octets": transfer.octets,
+        "window": transfer.window,
+        "seed": SEED,
+        "check": transfer.program != "nuttcp",
+        "link_mbps": transfer.link_mbps,
+        "quiet_cycles": quiet(sys_clk_hz),
+        "max_cycles": round(seconds * max(sys_clk_hz, NOMINAL_HZ)),
+    }
+    faults = [
+        {
+            "port": port,
+            "way": way,
+            "segments": "all",
+            "kind": kind,
+            "frame": FAULT_EVERY * (1 + number) // (1 + len(transfer.faults)),
+            "every": FAULT_EVERY,
+        }
+        for number, kind in enumerate(transfer.faults)
+        for way in ("in", "out")
+        for port in ((0, 1) if transfer.direction == THROUGH else (0,))
+    ]
     wrong = PEERS[transfer.peer](sys_clk_hz) if transfer.peer else {}
     return wanted | ({"faults": faults} if faults else {}) | wrong

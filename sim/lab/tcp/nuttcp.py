@@ -13,8 +13,9 @@ def command(transfer, address: str, result: str) -> str:
     """Starts it in the guest, in the background, and prints its process."""
     size = min(transfer.user_buffer, transfer.octets)
     socket = f"-w{max(1, transfer.socket >> 10)} " if transfer.socket else ""
-    return (f"nuttcp -t {socket}-l{size} -n{-(-transfer.octets // size)} {address} "
-            f"> {result} 2>&1 & echo $!")
+    return (
+        f"nuttcp -t {socket}-l{size} -n{-(-transfer.octets // size)} {address} > {result} 2>&1 & echo $!"
+    )
 
 
 def served(result: str) -> list[dict]:
@@ -22,5 +23,12 @@ def served(result: str) -> list[dict]:
     words = re.search(r"([\d.]+) MB */ *([\d.]+) sec = *([\d.]+) Mbps", result)
     if not words:
         raise LabError(f"nuttcp failed in the guest: {' '.join(result.split())}")
-    return [{"number": 0, "octets": round(float(words[1]) * UNIT), "corrupted": 0,
-             "first_corrupted": None, "goodput_mbps": float(words[3])}]
+    return [
+        {
+            "number": 0,
+            "octets": round(float(words[1]) * UNIT),
+            "corrupted": 0,
+            "first_corrupted": None,
+            "goodput_mbps": float(words[3]),
+        }
+    ]

@@ -15,8 +15,16 @@ from ..explain.terms import base
 from .segments import context
 
 BACKLOG = "tcp_add_backlog"
-CALLS = ("tcp_rcv_established", "tcp_queue_rcv", "kfree_skb_partial", "sock_rfree", BACKLOG,
-         "tcp_recvmsg_locked", "sk_wait_data", "skb_copy_datagram_iter")
+CALLS = (
+    "tcp_rcv_established",
+    "tcp_queue_rcv",
+    "kfree_skb_partial",
+    "sock_rfree",
+    BACKLOG,
+    "tcp_recvmsg_locked",
+    "sk_wait_data",
+    "skb_copy_datagram_iter",
+)
 QUEUED_BY = ("tcp_rcv_established", "tcp_data_queue", "tcp_ofo_queue")
 
 
@@ -57,8 +65,12 @@ def figures(calls: Iterable[str], begin: int, end: int) -> dict:
                     skbs.append(len(queue))
                     segments.append(sum(queue))
     softirq = sum(each == "softirq" for each in contexts)
-    return {"mean_skbs": _mean(skbs), "mean_segments": _mean(segments), "begun": len(skbs),
-            "softirq_percent": round(100 * softirq / len(contexts), 3) if contexts else None}
+    return {
+        "mean_skbs": _mean(skbs),
+        "mean_segments": _mean(segments),
+        "begun": len(skbs),
+        "softirq_percent": round(100 * softirq / len(contexts), 3) if contexts else None,
+    }
 
 
 def _merge(skbs: deque):

@@ -10,18 +10,47 @@ from collections.abc import Sequence
 
 from ..explain.terms import base
 
-TIMERS = {"tcp_retransmit_timer": "7", "tcp_delack_timer": "8", "tcp_delack_timer_handler": "8",
-          "tcp_keepalive_timer": "9"}
-TRANSMIT = {"tcp_send_ack", "__tcp_send_ack", "tcp_write_xmit", "__tcp_transmit_skb",
-            "__ip_queue_xmit", "__dev_queue_xmit", "tcp_cleanup_rbuf", "__tcp_cleanup_rbuf",
-            "net_tx_action"}
-RECEIVE = {"napi_gro_receive", "netif_receive_skb_list_internal", "__netif_receive_skb_one_core",
-           "netif_rx", "netif_rx_internal", "process_backlog", "ip_rcv", "ip_list_rcv",
-           "tcp_v4_rcv", "tcp_v4_do_rcv", "tcp_rcv_established", "inet_recvmsg", "tcp_recvmsg",
-           "release_sock"}
+TIMERS = {
+    "tcp_retransmit_timer": "7",
+    "tcp_delack_timer": "8",
+    "tcp_delack_timer_handler": "8",
+    "tcp_keepalive_timer": "9",
+}
+TRANSMIT = {
+    "tcp_send_ack",
+    "__tcp_send_ack",
+    "tcp_write_xmit",
+    "__tcp_transmit_skb",
+    "__ip_queue_xmit",
+    "__dev_queue_xmit",
+    "tcp_cleanup_rbuf",
+    "__tcp_cleanup_rbuf",
+    "net_tx_action",
+}
+RECEIVE = {
+    "napi_gro_receive",
+    "netif_receive_skb_list_internal",
+    "__netif_receive_skb_one_core",
+    "netif_rx",
+    "netif_rx_internal",
+    "process_backlog",
+    "ip_rcv",
+    "ip_list_rcv",
+    "tcp_v4_rcv",
+    "tcp_v4_do_rcv",
+    "tcp_rcv_established",
+    "inet_recvmsg",
+    "tcp_recvmsg",
+    "release_sock",
+}
 DRIVERS = ("moderato_", "liteeth_")
-CONTEXTS = {"do_irq": "hardirq", "handle_softirqs": "softirq", "do_trap_ecall_u": "syscall",
-            "[user]": "user", "do_page_fault": "user"}
+CONTEXTS = {
+    "do_irq": "hardirq",
+    "handle_softirqs": "softirq",
+    "do_trap_ecall_u": "syscall",
+    "[user]": "user",
+    "do_page_fault": "user",
+}
 KERNEL = "kernel"  # threads, the idle task, entry and exit of traps
 
 SEGMENTS = {

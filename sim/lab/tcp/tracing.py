@@ -9,8 +9,10 @@ from . import segments
 
 KERNEL = "traced"
 FOLDER = "/sys/kernel/tracing"
-DRIVER = [f"moderato_{name} [moderato]"  # as the kernel lists a module's
-          for name in ("rx_interrupt", "tx_interrupt", "start_xmit", "napi_poll")]
+DRIVER = [
+    f"moderato_{name} [moderato]"  # as the kernel lists a module's
+    for name in ("rx_interrupt", "tx_interrupt", "start_xmit", "napi_poll")
+]
 
 
 def commands(kernel: str) -> list[str]:
@@ -18,8 +20,10 @@ def commands(kernel: str) -> list[str]:
     if kernel != KERNEL:
         return []
     names = " ".join(f"-e '{name}'" for name in [*DRIVER, *sorted(segments.TRANSMIT | segments.RECEIVE)])
-    return [f"mount -t tracefs tracefs {FOLDER}",
-            # By their numbers: for each name the kernel would look up those of all its functions.
-            f"grep -nxF {names} {FOLDER}/available_filter_functions | cut -d: -f1 "
-            f"> {FOLDER}/set_ftrace_filter",
-            f"echo function > {FOLDER}/current_tracer"]
+    return [
+        f"mount -t tracefs tracefs {FOLDER}",
+        # By their numbers: for each name the kernel would look up those of all its functions.
+        f"grep -nxF {names} {FOLDER}/available_filter_functions | cut -d: -f1 "
+        f"> {FOLDER}/set_ftrace_filter",
+        f"echo function > {FOLDER}/current_tracer",
+    ]

@@ -14,10 +14,10 @@ FAULT_EVERY = 200  # segments
 # Of the NIC, by their names for ethtool -K.
 FEATURES = ("rx", "tx", "sg", "tso", "rx-gro-hw")
 OF_HARDWARE = ("rx", "rx-gro-hw")  # those that the driver does not have by itself
-TYPICAL = 75         # Mb/s: half of what docs/tcp.md has, or more,
-EACH_OCTET = 0.1     # and of each octet of a small user's buffer: a call is dear
-PEERS = {          # what the tester's end does wrong: fields of moderato-sim's `talk`, by the clock
-    "stalls":   lambda sys_clk_hz: {"stall": {"after": 500_000, "cycles": sys_clk_hz}},
+TYPICAL = 75  # Mb/s: half of what docs/tcp.md has, or more,
+EACH_OCTET = 0.1  # and of each octet of a small user's buffer: a call is dear
+PEERS = {  # what the tester's end does wrong: fields of moderato-sim's `talk`, by the clock
+    "stalls": lambda sys_clk_hz: {"stall": {"after": 500_000, "cycles": sys_clk_hz}},
     "vanishes": lambda _: {"vanish": {"after": 500_000}},
 }
 
@@ -35,28 +35,29 @@ def gro_said(direction: str, gro: bool) -> str:
 @dataclass(frozen=True)
 class Transfer:
     """What goes where, and how both ends are set. Sizes in octets."""
-    direction:   str
-    variant:     str
-    link_mbps:   int = 100
-    octets:      int = 4_000_000  # of each connection
+
+    direction: str
+    variant: str
+    link_mbps: int = 100
+    octets: int = 4_000_000  # of each connection
     connections: int = 1
-    user_buffer: int = 65_536     # of a recv(MSG_WAITALL) or send() in the guest
-    socket:      int = 0          # SO_RCVBUF, SO_SNDBUF in the guest; 0: the kernel's choice
-    window:      int = 1 << 18    # the tester's receive window: 181 segments, which a ring of 256 holds
-    check:       bool = False     # the guest compares what it receives; the tester always does
-    program:     str = PROGRAMS[0]
-    gro:         bool = False
-    off:         tuple[str, ...] = ()  # of FEATURES, those that the guest does without
-    zerocopy:    bool = False     # the guest sends from where the program has it: MSG_ZEROCOPY
-    kernel:      str = "normal"        # of the machine's: a word for the reader
-    harts:       int = 1
-    spread:      str = "common"        # of the machine's, too
-    faults:      tuple[str, ...] = ()  # what happens to one of FAULT_EVERY segments each way
-    peer:        str | None = None     # of PEERS: what it does wrong
-    profile:     bool = False
-    symbols:     str = field(default="", repr=False)  # for the profile, as the simulator reads them
-    pcap:        Path | None = None    # folder
-    before:      tuple[int, ...] = field(default=(), repr=False)  # interrupts of each hart, so far
+    user_buffer: int = 65_536  # of a recv(MSG_WAITALL) or send() in the guest
+    socket: int = 0  # SO_RCVBUF, SO_SNDBUF in the guest; 0: the kernel's choice
+    window: int = 1 << 18  # the tester's receive window: 181 segments, which a ring of 256 holds
+    check: bool = False  # the guest compares what it receives; the tester always does
+    program: str = PROGRAMS[0]
+    gro: bool = False
+    off: tuple[str, ...] = ()  # of FEATURES, those that the guest does without
+    zerocopy: bool = False  # the guest sends from where the program has it: MSG_ZEROCOPY
+    kernel: str = "normal"  # of the machine's: a word for the reader
+    harts: int = 1
+    spread: str = "common"  # of the machine's, too
+    faults: tuple[str, ...] = ()  # what happens to one of FAULT_EVERY segments each way
+    peer: str | None = None  # of PEERS: what it does wrong
+    profile: bool = False
+    symbols: str = field(default="", repr=False)  # for the profile, as the simulator reads them
+    pcap: Path | None = None  # folder
+    before: tuple[int, ...] = field(default=(), repr=False)  # interrupts of each hart, so far
 
     @property
     def name(self) -> str:
@@ -89,5 +90,8 @@ class Transfer:
 
     def record(self) -> dict:
         """What changes the figures."""
-        return {name: value for name, value in asdict(self).items()
-                if name not in ("symbols", "pcap", "before")}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in ("symbols", "pcap", "before")
+        }

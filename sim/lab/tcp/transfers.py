@@ -24,21 +24,24 @@ from .transfer import Transfer
 @dataclass(frozen=True)
 class Request:
     """Transfers, the system that they run on, and what is written of them."""
+
     transfers: Sequence[Transfer]
-    system:    System = System()
-    json:      Path | None = None
-    where:     Where = Where()
-    patient:   bool = False  # also if it takes hours,
-    instead:   str = "give less of --bytes, --connections or --variant"  # of that
+    system: System = System()
+    json: Path | None = None
+    where: Where = Where()
+    patient: bool = False  # also if it takes hours,
+    instead: str = "give less of --bytes, --connections or --variant"  # of that
 
 
-def each_way(like: Transfer, directions: Mapping[str, bool], variants: Sequence[str],
-             links: Sequence[int]) -> list[Transfer]:
+def each_way(
+    like: Transfer, directions: Mapping[str, bool], variants: Sequence[str], links: Sequence[int]
+) -> list[Transfer]:
     """Transfers `like` one: in each direction (with GRO in the guest, or without), with each variant,
     and at each line rate in Mb/s."""
-    return [replace(like, direction=direction, variant=variant, link_mbps=link,
-                    gro=directions[direction])
-            for link, direction, variant in itertools.product(links, directions, variants)]
+    return [
+        replace(like, direction=direction, variant=variant, link_mbps=link, gro=directions[direction])
+        for link, direction, variant in itertools.product(links, directions, variants)
+    ]
 
 
 def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tables.render) -> int:
@@ -46,17 +49,20 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
     a transfer is unsound. Each record is kept, and not made again.
     """
     transfers = wanted.transfers
-    estimate.require_wanted([each.seconds for each in transfers], wanted.patient, wanted.system,
-                            wanted.instead)
+    estimate.require_wanted(
+        [each.seconds for each in transfers], wanted.patient, wanted.system, wanted.instead
+    )
     for each in transfers:
         if each.captures:
             outputs.require_ours(each.captures, CAPTURES)
 
     def deliver(found: dict[tuple, dict], part: delivery.Part) -> int:
         records = in_order(transfers, found.values())
-        delivery.deliver(lambda: render(records) + part.note, (
-            wanted.json, lambda path: outputs.write_json(path, part.mark(records))),
-            made=transfers[0].pcap)
+        delivery.deliver(
+            lambda: render(records) + part.note,
+            (wanted.json, lambda path: outputs.write_json(path, part.mark(records))),
+            made=transfers[0].pcap,
+        )
         return report_problems(records)
 
     with outputs.not_left_empty(transfers[0].pcap):
@@ -66,8 +72,9 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
 def run(wanted: Request, found: dict[tuple, dict]):
     """Put the records of the transfers into `found`, each when its transfer ends."""
     # Captures are made in the transfers: those that are kept have none.
-    kept = Store(wanted.where.results or store.default("tcp"),
-                 anew=any(each.pcap for each in wanted.transfers))
+    kept = Store(
+        wanted.where.results or store.default("tcp"), anew=any(each.pcap for each in wanted.transfers)
+    )
     farm.require_scheduler(wanted.where.scheduler)
     links = dict.fromkeys(each.link_mbps for each in wanted.transfers)
     machines = {link: machine(link, wanted.system) for link in links}
@@ -76,24 +83,25 @@ def run(wanted: Request, found: dict[tuple, dict]):
     for each in different.values():
         each.open().end()  # a damaged checkpoint is made again now, not found by a worker
     if any(each.profile for each in wanted.transfers):
-        names = {folder: symbols.text(symbols.of_guest(state))
-                 for folder, state in different.items()}
-        states = {replace(each, symbols=names[state.folder]): state
-                  for each, state in states.items()}
-    states = {replace(each, before=tuple(state.counters().per_hart)): state
-              for each, state in states.items()}
+        names = {folder: symbols.text(symbols.of_guest(state)) for folder, state in different.items()}
+        states = {replace(each, symbols=names[state.folder]): state for each, state in states.items()}
+    states = {
+        replace(each, before=tuple(state.counters().per_hart)): state for each, state in states.items()
+    }
     with farm.farm(wanted.where.scheduler) as workers:
-        workers.run({(each,): job(each) for each in states}, exchange.run, states.get, kept,
-                    "transfers", found)
+        workers.run(
+            {(each,): job(each) for each in states}, exchange.run, states.get, kept, "transfers", found
+        )
     kept.name()
 
 
 def in_order(wanted: Sequence[Transfer], records: Iterable[dict]) -> list[dict]:
     """Records in the order in which they were wanted, as --json has them."""
     place = {each.name: number for number, each in enumerate(wanted)}
-    return [record | {"nic": record["conditions"]["nic"],
-                      "ethtool": record["conditions"].get("ethtool", [])}
-            for record in sorted(records, key=lambda record: place[record["name"]])]
+    return [
+        record | {"nic": record["conditions"]["nic"], "ethtool": record["conditions"].get("ethtool", [])}
+        for record in sorted(records, key=lambda record: place[record["name"]])
+    ]
 
 
 def job(wanted: Transfer) -> farm.Job:
@@ -103,13 +111,20 @@ def job(wanted: Transfer) -> farm.Job:
 def ready(of: Machine, wanted: Transfer) -> State:
     """The variant chosen, and the guest's program in place."""
     settings = [*(["gro on"] * wanted.gro), *(f"{feature} off" for feature in wanted.off)]
-    return state.carrying(state.ready(of, wanted.variant), exchange.STREAM, program(wanted.zerocopy),
-                          [*(f"ethtool -K {name} {' '.join(settings)}" for name in INTERFACES
-                             if settings), *tracing.commands(wanted.kernel)])
+    return state.carrying(
+        state.ready(of, wanted.variant),
+        exchange.STREAM,
+        program(wanted.zerocopy),
+        [
+            *(f"ethtool -K {name} {' '.join(settings)}" for name in INTERFACES if settings),
+            *tracing.commands(wanted.kernel),
+        ],
+    )
 
 
 def program(zerocopy: bool) -> Path:
     from moderato.soc.linux.userspace import own
+
     return own("stream", "ZEROCOPY") if zerocopy else own("stream")
 
 

@@ -83,6 +83,4 @@ def test_a_frame_may_overtake_those_of_other_conversations(sim, conversations, r
 
 def test_frames_that_were_not_rewritten_are_no_forwarded_ones(sim):
     (reply,) = sim(trial(offer(frames=10), None, device="wire"))
-    assert (
-        reply["ports"][0]["forwarded"] == 0 and reply["ports"][0]["corruption"]["addresses"] == 10
-    )
+    assert reply["ports"][0]["forwarded"] == 0 and reply["ports"][0]["corruption"]["addresses"] == 10

@@ -49,9 +49,26 @@ def test_closed_descriptors(binary, rom, tmp_path, which):
     """No file gets such a number, so that nothing is printed into it or read from it."""
     live = json.dumps({"record": "record", "capture": "capture", "keys": "typed"})
     done = subprocess.run(
-        ["sh", "-c", f'exec "$@" {which}', "sh", binary, "--load", rom, "--interactive", "--live", live,
-         "--console", "log"],
-        input="", text=True, capture_output=True, cwd=tmp_path, timeout=60)
+        [
+            "sh",
+            "-c",
+            f'exec "$@" {which}',
+            "sh",
+            binary,
+            "--load",
+            rom,
+            "--interactive",
+            "--live",
+            live,
+            "--console",
+            "log",
+        ],
+        input="",
+        text=True,
+        capture_output=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("typed") == (">&-" not in which.split())
     assert ("moderato: wrote record, capture" in done.stderr) == ("2>&-" not in which)
@@ -63,11 +80,7 @@ def test_expect_gives_up_at_the_cycle_limit(sim):
     prompt, failed, after = sim(
         PROMPT, {"do": "expect", "text": "never", "max_cycles": 5000}, {"do": "run", "cycles": 3}
     )
-    assert (
-        not failed["ok"]
-        and "never" in failed["error"]
-        and failed["cycle"] == prompt["cycle"] + 5000
-    )
+    assert not failed["ok"] and "never" in failed["error"] and failed["cycle"] == prompt["cycle"] + 5000
     assert after["ok"] and after["cycle"] == failed["cycle"] + 3
 
 
@@ -171,9 +184,7 @@ def test_mailbox_outside_of_memory(sim, tmp_path, address, message):
 def test_interactive_on_a_terminal(binary, rom):
     ours, theirs = pty.openpty()
     before = termios.tcgetattr(theirs)
-    process = subprocess.Popen(
-        [binary, "--load", rom, "--interactive"], stdin=theirs, stdout=theirs
-    )
+    process = subprocess.Popen([binary, "--load", rom, "--interactive"], stdin=theirs, stdout=theirs)
     seen = b""
     while b"# " not in seen:
         seen += os.read(ours, 100)
@@ -200,8 +211,10 @@ def test_frames_are_offered_while_somebody_types(binary, rom):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     process = subprocess.Popen(
-        [binary, "--load", rom, "--interactive", "--offer", OFFER], stdin=theirs, stdout=theirs,
-        env={**os.environ, "TERM": "xterm"}
+        [binary, "--load", rom, "--interactive", "--offer", OFFER],
+        stdin=theirs,
+        stdout=theirs,
+        env={**os.environ, "TERM": "xterm"},
     )
     seen = b""
     while not (line := re.search(rb"\0337\033\[1;23r\033\[24H\033\[2K\033\[7m" + RATES, seen)):
@@ -221,19 +234,24 @@ def test_frames_are_offered_while_somebody_types(binary, rom):
 
 def test_rates_go_to_standard_error_where_there_is_no_terminal(binary, rom):
     with subprocess.Popen(
-        [binary, "--load", rom, "--interactive", "--offer", OFFER], stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [binary, "--load", rom, "--interactive", "--offer", OFFER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert re.fullmatch(b"moderato: " + RATES + b"\n", process.stderr.readline())
         process.stdin.close()
         assert process.stdout.read().endswith(b"# ")
 
 
-@pytest.mark.parametrize("options, says", [
-    (["--interactive", "--offer", "{"], "--offer: is not understood"),
-    (["--interactive", "--offer", '{"ports": [{"frames": 1}]}'], "frame_bytes: is missing"),
-    (["--script", "-", "--offer", OFFER], "--offer: is for --interactive"),
-])
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--interactive", "--offer", "{"], "--offer: is not understood"),
+        (["--interactive", "--offer", '{"ports": [{"frames": 1}]}'], "frame_bytes: is missing"),
+        (["--script", "-", "--offer", OFFER], "--offer: is for --interactive"),
+    ],
+)
 def test_wrong_offer(binary, options, says):
     done = subprocess.run([binary, *options], input="", capture_output=True, text=True)
     assert done.returncode in (1, 2) and says in done.stderr
@@ -244,14 +262,13 @@ def test_prompt_at_once_and_a_power_off(binary, rom, sim, tmp_path):
     sim(PROMPT, {"do": "save", "file": "prompted"})
     done = subprocess.run(
         [binary, "--restore", tmp_path / "prompted", "--interactive", "--prompt", "# "],
-        input=b"bye\x04", capture_output=True
+        input=b"bye\x04",
+        capture_output=True,
     )
     assert done.returncode == 0 and done.stdout == b"# bye\x04"
     assert done.stderr == b"\nmoderato: the guest powered off\n"
 
 
 def test_interactive_from_a_pipe(binary, rom):
-    done = subprocess.run(
-        [binary, "--load", rom, "--interactive"], input=b"typed", capture_output=True
-    )
+    done = subprocess.run([binary, "--load", rom, "--interactive"], input=b"typed", capture_output=True)
     assert done.returncode == 0 and done.stdout == b"MOCK\n# typed"

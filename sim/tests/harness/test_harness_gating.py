@@ -5,14 +5,20 @@ import pytest
 
 
 def edges(replies):
-    return [port["events"][event] for port in replies[-1]["ports"]
-            for event in ("rx_drop_ring", "rx_drop_fifo")]
+    return [
+        port["events"][event]
+        for port in replies[-1]["ports"]
+        for event in ("rx_drop_ring", "rx_drop_fifo")
+    ]
 
 
-@pytest.mark.parametrize("options, expected", [
-    ([], [100, 50, 10, 0]),
-    (["--ungated"], [1000, 1000, 1000, 1000]),
-])
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ([], [100, 50, 10, 0]),
+        (["--ungated"], [1000, 1000, 1000, 1000]),
+    ],
+)
 def test_edges_come_where_the_device_is_awake(sim, options, expected):
     replies = sim({"do": "run", "cycles": 1000}, {"do": "counters"}, options=options)
     assert edges(replies) == expected

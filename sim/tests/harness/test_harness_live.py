@@ -34,8 +34,12 @@ class Live:
         read, self.open = os.pipe()
         keep = [theirs.fileno() for _, theirs in pairs] + [read]
         self.process = subprocess.Popen(
-            [binary, "--load", rom, "--script", "-"], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, cwd=folder, pass_fds=keep,
+            [binary, "--load", rom, "--script", "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            pass_fds=keep,
         )
         live = {"do": "live", "hosts": keep[:2], "until_closed": read, **fields}
         self.process.stdin.write(json.dumps(PROMPT) + "\n" + json.dumps(live) + "\n")
@@ -50,8 +54,11 @@ class Live:
         self.open = None
         *told, reply = map(json.loads, self.process.communicate(timeout=WAIT)[0].splitlines())
         assert reply["ok"], reply
-        self.notes = [note for said in (*(each.get("progress", {}) for each in told), reply)
-                      for note in said.get("notes", [])]
+        self.notes = [
+            note
+            for said in (*(each.get("progress", {}) for each in told), reply)
+            for note in said.get("notes", [])
+        ]
         return without_wall(reply)
 
     def close(self):
@@ -137,8 +144,7 @@ def test_a_replay_is_the_same_to_the_cycle(live, sim, tmp_path):
     played = {"difference": None, "undelivered": [0, 0], **session.end()}
     again = play(sim, played["end_cycle"], capture="again.pcapng")
     assert again == {**played, "difference": None, "written": ["capture"]}
-    live_frames, replayed = ((tmp_path / name).read_bytes()
-                             for name in ("live.pcapng", "again.pcapng"))
+    live_frames, replayed = ((tmp_path / name).read_bytes() for name in ("live.pcapng", "again.pcapng"))
     assert live_frames == replayed
     part = play(sim, played["end_cycle"] // 2)
     assert part["end_cycle"] == played["end_cycle"] // 2 and part["difference"] is None
@@ -153,9 +159,11 @@ def test_a_profile_of_a_part_of_a_replay(live, sim, tmp_path, last):
     conversation(session, frames=2)
     end = session.end()["end_cycle"]
     *_, reply, stopped = sim(
-        PROMPT, {"do": "profile", "symbols": "symbols", "window": True},
+        PROMPT,
+        {"do": "profile", "symbols": "symbols", "window": True},
         {"do": "live", "replay": "record", "until": end, "from": end - last if last else 0},
-        {"do": "profile", "stop": "out"})
+        {"do": "profile", "stop": "out"},
+    )
     assert reply["difference"] is None
     assert stopped["harts"][0]["cycles"] == (last or end - reply["start_cycle"] + 1)
 
@@ -204,17 +212,24 @@ def test_an_unlike_replay_says_where(live, sim, tmp_path):
     assert said.startswith("the recording has a frame of port 1 at cycle ")
 
 
-@pytest.mark.parametrize("spoil, says", [
-    (lambda b: b"no recording at all", "is not a recording"),
-    (lambda b: b[:8] + b"\2" + b[9:], "another format"),
-    (lambda b: b[:18], "cut short inside its header"),
-    (lambda b: b[:18] + b"\1" + b[19:], "starts at cycle"),
-])
+@pytest.mark.parametrize(
+    "spoil, says",
+    [
+        (lambda b: b"no recording at all", "is not a recording"),
+        (lambda b: b[:8] + b"\2" + b[9:], "another format"),
+        (lambda b: b[:18], "cut short inside its header"),
+        (lambda b: b[:18] + b"\1" + b[19:], "starts at cycle"),
+    ],
+)
 def test_what_is_no_recording(live, sim, tmp_path, spoil, says):
     session = live(record="record", about={})
     session.end()
-    assert struct.unpack_from("<8sIi2s", (tmp_path / "record").read_bytes()) == \
-        (b"ModeLive", 1, 2, b"{}")
+    assert struct.unpack_from("<8sIi2s", (tmp_path / "record").read_bytes()) == (
+        b"ModeLive",
+        1,
+        2,
+        b"{}",
+    )
     damage(tmp_path / "record", spoil)
     reply = play(sim, 10_000)
     assert not reply["ok"] and says in reply["error"]
@@ -224,7 +239,7 @@ def test_a_recording_that_was_cut_is_played_as_far_as_it_goes(live, sim, tmp_pat
     session = live(record="record")
     conversation(session)
     end = session.end()["end_cycle"]
-    damage(tmp_path / "record", lambda b: b[:len(b) * 2 // 3])
+    damage(tmp_path / "record", lambda b: b[: len(b) * 2 // 3])
     reply = play(sim, end)
     assert reply["ok"] and reply["difference"] is None
     assert 0 < reply["ports"][0]["in"]["frames"] < 20
@@ -241,7 +256,11 @@ def test_a_session_at_the_console(binary, sim, tmp_path, end):
     live = json.dumps({"hosts": [device.fileno()], "record": "record"})
     with subprocess.Popen(
         [binary, "--restore", "prompted", "--interactive", "--prompt", "# ", "--live", live],
-        stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, cwd=tmp_path, text=True,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        text=True,
         pass_fds=[device.fileno()],
     ) as process:
         os.write(ours, b"echo")
@@ -263,10 +282,9 @@ def test_a_session_at_the_console(binary, sim, tmp_path, end):
         assert "port 0: 1 frames in, 0 out, 0 dropped; port 1: 0 frames in, 1 out" in said
     assert said.endswith("moderato: wrote record\n")
     record = (tmp_path / "record").read_bytes()
-    report = json.loads(record[record.rindex(b'{"start_cycle"'):])
+    report = json.loads(record[record.rindex(b'{"start_cycle"') :])
     assert report["keys"] == 4 and report["ports"][1]["out"]["frames"] == 1
-    (reply,) = sim({"do": "live", "replay": "record", "until": report["end_cycle"]},
-                   restore="prompted")
+    (reply,) = sim({"do": "live", "replay": "record", "until": report["end_cycle"]}, restore="prompted")
     assert reply["difference"] is None and reply["keys"] == 4
 
 
@@ -301,8 +319,14 @@ def test_a_host_that_is_gone(binary, rom, tmp_path):
     """Its descriptor reads as that of a TAP device which was deleted: an error other than EAGAIN."""
     read, write = os.pipe()
     nothing = os.open(tmp_path, os.O_RDONLY)  # a read of a folder is EISDIR
-    with subprocess.Popen([binary, "--load", rom, "--script", "-"], stdin=subprocess.PIPE, text=True,
-                          stdout=subprocess.PIPE, cwd=tmp_path, pass_fds=[read, nothing]) as process:
+    with subprocess.Popen(
+        [binary, "--load", rom, "--script", "-"],
+        stdin=subprocess.PIPE,
+        text=True,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        pass_fds=[read, nothing],
+    ) as process:
         os.close(read)
         os.close(nothing)
         command = {"do": "live", "hosts": [nothing], "until_closed": read}
@@ -324,8 +348,12 @@ def waiting(pipe) -> int:
 def test_a_session_that_is_ended_while_nobody_reads(binary, rom, tmp_path):
     """What the guest prints fills the pipe, so that a write waits; the recording is whole."""
     live = json.dumps({"keys": "k" * 20_000, "record": "record"})
-    with subprocess.Popen([binary, "--load", rom, "--interactive", "--live", live],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+    with subprocess.Popen(
+        [binary, "--load", rom, "--interactive", "--live", live],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+    ) as process:
         fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
         before, end = 0, time.monotonic() + WAIT
         while not (unread := waiting(process.stdout)) == before > 3000:
@@ -335,7 +363,7 @@ def test_a_session_that_is_ended_while_nobody_reads(binary, rom, tmp_path):
         process.send_signal(signal.SIGTERM)
         assert process.wait(WAIT) == 143
     record = (tmp_path / "record").read_bytes()
-    report = json.loads(record[record.rindex(b'{"start_cycle"'):])
+    report = json.loads(record[record.rindex(b'{"start_cycle"') :])
     assert struct.pack("<QHH", report["end_cycle"], 4, 0) in record and report["keys"] == 20_000
 
 
@@ -349,17 +377,22 @@ def test_simulated_time_keeps_its_pace(live):
     assert 0 < cycles < 0.1 * 100e6 * (time.monotonic() - begin) + 3e6
 
 
-@pytest.mark.parametrize("fields, says", [
-    ({"hosts": [1, 2, 3]}, "hosts: not a list"), ({"hosts": ["eth0"]}, 'hosts: "eth0" is not'),
-    ({"hosts": [-1]}, "hosts: -1 is not"),
-    ({"hosts": [2**32 + 1], "until": 1}, "hosts: 4294967297 is not"),
-    ({"from": 1}, "from: is of a replay"),
-    ({"pace": 0}, "pace: has to be 0.000001"), ({"pace": 1e-300, "until": 1}, "pace: has to be"),
-    ({"replay": "record"}, "until: is missing"),
-    ({"replay": "record", "until": 1, "record": "other"}, "is not recorded again"),
-    ({"replay": "nowhere", "until": 1}, "nowhere: cannot be read"),
-    ({"record": "no/folder", "until": 1}, "no/folder: cannot be written"),
-])
+@pytest.mark.parametrize(
+    "fields, says",
+    [
+        ({"hosts": [1, 2, 3]}, "hosts: not a list"),
+        ({"hosts": ["eth0"]}, 'hosts: "eth0" is not'),
+        ({"hosts": [-1]}, "hosts: -1 is not"),
+        ({"hosts": [2**32 + 1], "until": 1}, "hosts: 4294967297 is not"),
+        ({"from": 1}, "from: is of a replay"),
+        ({"pace": 0}, "pace: has to be 0.000001"),
+        ({"pace": 1e-300, "until": 1}, "pace: has to be"),
+        ({"replay": "record"}, "until: is missing"),
+        ({"replay": "record", "until": 1, "record": "other"}, "is not recorded again"),
+        ({"replay": "nowhere", "until": 1}, "nowhere: cannot be read"),
+        ({"record": "no/folder", "until": 1}, "no/folder: cannot be written"),
+    ],
+)
 def test_wrong_sessions(sim, fields, says):
     (reply, after) = sim({"do": "live", **fields}, {"do": "run", "cycles": 1})
     assert not reply["ok"] and says in reply["error"] and after["ok"]

@@ -58,15 +58,13 @@ def test_wrong_commands_are_refused_and_the_run_goes_on(sim, command, message):
     ],
 )
 def test_wrong_usage(binary, words):
-    done = subprocess.run(
-        [binary, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
+    done = subprocess.run([binary, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 2 and done.stderr.startswith("moderato-sim: ")
 
 
 def test_a_command_that_fails_leaves_the_rate(sim):
     asked = trial(offer(frames=10))
-    usual, = sim(asked)
+    (usual,) = sim(asked)
     failed, after = sim({"do": "live", "record": "no/folder", "link_mbps": 10}, asked)
     assert not failed["ok"]
     for reply in usual, after:
@@ -79,8 +77,13 @@ def test_what_is_no_file(binary, rom, tmp_path):
     read, write = os.pipe()
     os.write(write, b"MOCK\n# \0")
     os.close(write)
-    done = subprocess.run([binary, "--load", f"/dev/fd/{read}@0", "--script", "-"], input="",
-                          capture_output=True, text=True, pass_fds=[read])
+    done = subprocess.run(
+        [binary, "--load", f"/dev/fd/{read}@0", "--script", "-"],
+        input="",
+        capture_output=True,
+        text=True,
+        pass_fds=[read],
+    )
     os.close(read)
     assert done.returncode == 1
     assert done.stderr.startswith(f"moderato-sim: /dev/fd/{read}: is no regular file")

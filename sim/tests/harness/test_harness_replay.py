@@ -17,9 +17,7 @@ def test_replay_keeps_the_times(sim, tmp_path):
     wrpcap(str(tmp_path / "in"), packets, nano=True)
     (reply,) = sim(replay("in", out=[None, "out"]))
     assert (
-        reply["ok"]
-        and reply["ports"][0]["offered"] == 10
-        and reply["ports"][1]["left"]["other"] == 10
+        reply["ok"] and reply["ports"][0]["offered"] == 10 and reply["ports"][1]["left"]["other"] == 10
     )
     left = list(PcapReader(str(tmp_path / "out")))
     assert [p[IP].ttl for p in left] == [9 + n for n in range(10)]
@@ -45,9 +43,7 @@ def test_a_frame_that_was_leaving_as_the_replay_began(sim, tmp_path, epoch):
     first = packet(0)
     first.time = epoch
     wrpcap(str(tmp_path / "in"), [first], nano=True)
-    before, reply = sim(
-        trial(offer(1518, frames=1), quiet_cycles=0), replay("in", out=[None, "out"])
-    )
+    before, reply = sim(trial(offer(1518, frames=1), quiet_cycles=0), replay("in", out=[None, "out"]))
     assert before["ok"] and reply["ports"][1]["left"]["frames"] == 2
     early, late = PcapReader(str(tmp_path / "out"))
     assert len(early) == 1514 and epoch < late.time
@@ -121,9 +117,7 @@ def request(address):
 
 def test_the_tester_answers_arp_for_its_own_address_only(sim, tmp_path):
     """A request passes to port 1, where the tester answers; the answer comes out of port 0."""
-    wrpcap(
-        str(tmp_path / "in"), [request("198.19.0.77"), request("198.18.0.2"), request("198.19.0.2")]
-    )
+    wrpcap(str(tmp_path / "in"), [request("198.19.0.77"), request("198.18.0.2"), request("198.19.0.2")])
     (reply,) = sim(replay("in", out=["out"], timing="back-to-back"))
     assert [port["left"]["arp"] for port in reply["ports"]] == [1, 3]
     (answer,) = PcapReader(str(tmp_path / "out"))
@@ -146,9 +140,7 @@ def asked(what, address="198.19.0.2", **fields):
     return head / IP(src="198.18.0.9", dst=address, **fields) / what
 
 
-@pytest.mark.parametrize(
-    "what, option", [(PING, []), (ICMP() / b"", []), (DATAGRAM, ["--udp-echo"])]
-)
+@pytest.mark.parametrize("what, option", [(PING, []), (ICMP() / b"", []), (DATAGRAM, ["--udp-echo"])])
 def test_the_tester_answers(sim, tmp_path, what, option):
     """With what it was asked, addresses and ports exchanged; scapy judges lengths and checksums."""
     wrpcap(str(tmp_path / "in"), [asked(what)])

@@ -22,10 +22,12 @@ def fault(kind, port, way, segments, frame, **more):
 @pytest.fixture
 def talked(sim):
     """talked(**fields) → the report of a talk from its begin to its end."""
+
     def run(**fields):
         started, report = sim(talk(**fields), COLLECT)
         assert started["ok"] and report["ok"] and report["start_cycle"] == started["start_cycle"]
         return report
+
     return run
 
 
@@ -77,7 +79,8 @@ def test_window_rule(talked):
     lengths = [b - a for a, b in zip(parts, parts[1:])]
     assert len(parts) == 9 and min(lengths) == pytest.approx(max(lengths), rel=0.05)
     assert window["idle_cycles"] == [
-        pytest.approx((parts[8] - parts[0]) / 4, abs=1)]  # the mock waits every fourth cycle
+        pytest.approx((parts[8] - parts[0]) / 4, abs=1)
+    ]  # the mock waits every fourth cycle
     for port, way in (0, "in"), (1, "out"):
         steady = report["ports"][port]["steady"]
         assert steady["octets"][way] == pytest.approx(window["octets"], abs=1448 * 2)
@@ -98,9 +101,11 @@ def test_round_trips(talked):
 
 
 LOST = [
-    fault("drop", 0, "in", "data", 40), fault("drop", 1, "out", "data", 40),
+    fault("drop", 0, "in", "data", 40),
+    fault("drop", 1, "out", "data", 40),
     fault("drop", 0, "in", "data", 40, every=30),
-    fault("damage", 0, "in", "data", 40), fault("damage", 1, "out", "data", 40),
+    fault("damage", 0, "in", "data", 40),
+    fault("damage", 1, "out", "data", 40),
 ]
 
 
@@ -120,7 +125,7 @@ def test_lost_data_comes_again(talked, what):
 def test_wrong_octets_are_found(talked, port, way):
     """Those that no checksum tells: words that changed places."""
     report = talked(faults=[fault("scramble", port, way, "data", 20, every=100)])
-    connection, = report["connections"]
+    (connection,) = report["connections"]
     assert connection["state"] == "closed" and connection["octets"] == OCTETS
     assert 6 <= connection["corrupted"] <= 8 and connection["first_corrupted"] == 20 * 1448
 
@@ -136,12 +141,17 @@ def test_a_damaged_frame_is_counted_where_it_leaves(talked):
     assert report["ports"][1]["left"]["bad_fcs"] == 1
 
 
-@pytest.mark.parametrize("what", [
-    fault("drop", 0, "out", "other", 9, every=3), fault("drop", 1, "in", "other", 9, every=3),
-    fault("damage", 0, "out", "other", 9, every=3),
-    fault("duplicate", 0, "out", "other", 9, every=4),
-    fault("swap", 1, "in", "other", 9, every=4),
-], ids=lambda what: f"{what['kind']}-{what['way']}")
+@pytest.mark.parametrize(
+    "what",
+    [
+        fault("drop", 0, "out", "other", 9, every=3),
+        fault("drop", 1, "in", "other", 9, every=3),
+        fault("damage", 0, "out", "other", 9, every=3),
+        fault("duplicate", 0, "out", "other", 9, every=4),
+        fault("swap", 1, "in", "other", 9, every=4),
+    ],
+    ids=lambda what: f"{what['kind']}-{what['way']}",
+)
 def test_acknowledgements_stand_for_each_other(talked, what):
     report = talked(faults=[what])
     arrived(report)
@@ -176,8 +186,8 @@ def test_a_reader_that_pauses_closes_its_window(talked):
     report = talked(window=32768, stall={"after": 50_000, "cycles": pause})
     arrived(report)
     assert report["ports"][0]["window"]["min"] < 1448
-    closed, = (c["closed_cycle"] for c in report["connections"])
-    plain, = (c["closed_cycle"] for c in talked(window=32768)["connections"])
+    (closed,) = (c["closed_cycle"] for c in report["connections"])
+    (plain,) = (c["closed_cycle"] for c in talked(window=32768)["connections"])
     # Until the window is closed, everything goes on.
     assert closed - plain == pytest.approx(pause - 32768 / 1448 * 1538 * 8, rel=0.02)
 
@@ -201,7 +211,7 @@ def test_small_window(talked):
 @pytest.mark.slow
 def test_who_vanishes_is_given_up(talked):
     report = talked(vanish={"after": 50_000})
-    connection, = report["connections"]
+    (connection,) = report["connections"]
     assert connection["state"] == "timed out" and "answers no more" in connection["error"]
     assert 50_000 <= connection["octets"] < 52_000
     assert not report["done"] and report["quiet"] and report["window"] is None
@@ -213,7 +223,7 @@ def test_who_vanishes_is_given_up(talked):
 def test_nobody_there(sim):
     """The mock has no TCP of its own."""
     _, towards = sim(talk(direction="in"), COLLECT)
-    connection, = towards["connections"]
+    (connection,) = towards["connections"]
     assert connection["state"] == "timed out" and connection["error"] == "nobody answers"
     assert connection["connected_cycle"] is None and towards["quiet"]
     _, from_guest = sim(talk(direction="out", max_cycles=100_000), COLLECT)
@@ -237,11 +247,29 @@ def test_reset(talked):
 def test_in_the_background(sim):
     """Other commands run. Only one thing at a time has the lines; none gets into a checkpoint."""
     replies = sim(
-        talk(), {"do": "run", "cycles": 1_000_000}, {"do": "status"}, {"do": "save", "file": "x"},
-        {"do": "restore", "file": "x"}, talk(), trial(offer()), COLLECT,
-        {"do": "save", "file": "x"}, COLLECT)
+        talk(),
+        {"do": "run", "cycles": 1_000_000},
+        {"do": "status"},
+        {"do": "save", "file": "x"},
+        {"do": "restore", "file": "x"},
+        talk(),
+        trial(offer()),
+        COLLECT,
+        {"do": "save", "file": "x"},
+        COLLECT,
+    )
     assert [reply["ok"] for reply in replies] == [
-        True, True, True, False, False, False, False, True, True, False]
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]
     half, end = replies[2], replies[7]
     assert 0 < half["octets"] < OCTETS and half["connections"][0]["state"] == "open"
     assert half["window"] is None and not half["done"] and not half["quiet"]
@@ -262,13 +290,15 @@ def without_clock(replies):
 
 def test_the_same_each_time(sim, tmp_path):
     """Also behind other connections of the process; a trial behind them is what it always is."""
-    asked = talk(connections=3, faults=[fault("drop", 0, "in", "data", 40, every=50)],
-                 pcap=str(tmp_path))
+    asked = talk(
+        connections=3, faults=[fault("drop", 0, "in", "data", 40, every=50)], pcap=str(tmp_path)
+    )
     captured = ["port0-in.pcap", "port1-in.pcap", "port0-out.pcap", "port1-out.pcap"]
 
     def run(before):
         *_, restored, _, report, tested = sim(
-            *before, {"do": "restore", "file": "x"}, asked, COLLECT, trial(offer()))
+            *before, {"do": "restore", "file": "x"}, asked, COLLECT, trial(offer())
+        )
         assert restored["ok"]
         return without_clock([report, tested]), [(tmp_path / name).read_bytes() for name in captured]
 
@@ -276,7 +306,7 @@ def test_the_same_each_time(sim, tmp_path):
     first = run([])
     second = run([talk(octets=30_000), COLLECT, {"do": "run", "cycles": 77}])
     assert first == second
-    alone, = sim({"do": "restore", "file": "x"}, trial(offer()))[1:]
+    (alone,) = sim({"do": "restore", "file": "x"}, trial(offer()))[1:]
     port = first[0][1]["ports"][0]
     assert port["forwarded"] == 100 and port["latency_cycles"] == alone["ports"][0]["latency_cycles"]
 
@@ -285,6 +315,7 @@ def test_seed(talked, tmp_path):
     def payload(seed):
         talked(octets=1000, seed=seed, pcap=str(tmp_path))
         return b"".join(bytes(p[TCP].payload) for p in data(tmp_path / "port0-in.pcap"))
+
     one, other = payload(1), payload(2)
     assert len(one) == len(other) == 1000 and sum(a == b for a, b in zip(one, other)) < 30
     # soc/linux/stream/pattern.h, again
@@ -293,8 +324,7 @@ def test_seed(talked, tmp_path):
 
 
 def data(path):
-    return [p for p in PcapReader(str(path))
-            if p[IP].len > p[IP].ihl * 4 + p[TCP].dataofs * 4]
+    return [p for p in PcapReader(str(path)) if p[IP].len > p[IP].ihl * 4 + p[TCP].dataofs * 4]
 
 
 def test_capture(talked, tmp_path):
@@ -318,37 +348,40 @@ def test_capture(talked, tmp_path):
 
 
 def test_capture_into_a_folder_that_is_gone(sim, tmp_path):
-    started, = sim(talk(pcap=str(tmp_path / "gone")))
+    (started,) = sim(talk(pcap=str(tmp_path / "gone")))
     assert not started["ok"] and "gone" in started["error"]
 
 
-@pytest.mark.parametrize("fields, error", [
-    ({"direction": "up"}, "direction 'up' is none of in, out, through"),
-    ({"connections": 0}, "connections: 0 is not within 1 to 64"),
-    ({"connections": 65}, "connections: 65"),
-    ({"octets": 0}, "octets: 0 is not within 1 to 4294967296"),
-    ({"octets": 2**32 + 1}, "octets: 4294967297"),
-    ({"octets": "many"}, "octets: \"many\""),
-    ({"direction": "in", "octets": 0, "check": False}, "octets: 0"),
-    ({"window": 2047}, "window: 2047 is not within 2048 to 16777216"),
-    ({"window": 2**24 + 1}, "window: 16777217"),
-    ({"port": 2}, "port: 2"),
-    ({"tcp_port": 0}, "tcp_port: 0"),
-    ({"tcp_port": 49152}, "tcp_port: 49152"),
-    ({"seed": -1}, "seed: -1"),
-    ({"check": 1}, "check: 1"),
-    ({"begin": 5}, "begin: "),
-    ({"direction": "in", "stall": {"after": 1, "cycles": 1}}, "stall: with 'in' the guest receives"),
-    ({"direction": "out", "refuse": True}, "refuse: "),
-    ({"stall": {"after": 1}}, "cycles: is missing"),
-    ({"vanish": 5}, "vanish: is no object"),
-    ({"vanish": {"after": 0}}, "after: 0"),
-    ({"faults": [fault("bend", 0, "in", "data", 1)]}, "faults: kind 'bend' is none of drop, dam"),
-    ({"faults": [fault("drop", 0, "up", "data", 1)]}, "faults: way 'up' is none of in, out"),
-    ({"faults": [fault("drop", 0, "in", "syn", 1)]}, "faults: segments 'syn' is none of data, "),
-    ({"faults": [fault("drop", 2, "in", "data", 1)]}, "port: 2"),
-    ({"link_mbps": 7}, "link_mbps: 7"),
-])
+@pytest.mark.parametrize(
+    "fields, error",
+    [
+        ({"direction": "up"}, "direction 'up' is none of in, out, through"),
+        ({"connections": 0}, "connections: 0 is not within 1 to 64"),
+        ({"connections": 65}, "connections: 65"),
+        ({"octets": 0}, "octets: 0 is not within 1 to 4294967296"),
+        ({"octets": 2**32 + 1}, "octets: 4294967297"),
+        ({"octets": "many"}, 'octets: "many"'),
+        ({"direction": "in", "octets": 0, "check": False}, "octets: 0"),
+        ({"window": 2047}, "window: 2047 is not within 2048 to 16777216"),
+        ({"window": 2**24 + 1}, "window: 16777217"),
+        ({"port": 2}, "port: 2"),
+        ({"tcp_port": 0}, "tcp_port: 0"),
+        ({"tcp_port": 49152}, "tcp_port: 49152"),
+        ({"seed": -1}, "seed: -1"),
+        ({"check": 1}, "check: 1"),
+        ({"begin": 5}, "begin: "),
+        ({"direction": "in", "stall": {"after": 1, "cycles": 1}}, "stall: with 'in' the guest receives"),
+        ({"direction": "out", "refuse": True}, "refuse: "),
+        ({"stall": {"after": 1}}, "cycles: is missing"),
+        ({"vanish": 5}, "vanish: is no object"),
+        ({"vanish": {"after": 0}}, "after: 0"),
+        ({"faults": [fault("bend", 0, "in", "data", 1)]}, "faults: kind 'bend' is none of drop, dam"),
+        ({"faults": [fault("drop", 0, "up", "data", 1)]}, "faults: way 'up' is none of in, out"),
+        ({"faults": [fault("drop", 0, "in", "syn", 1)]}, "faults: segments 'syn' is none of data, "),
+        ({"faults": [fault("drop", 2, "in", "data", 1)]}, "port: 2"),
+        ({"link_mbps": 7}, "link_mbps: 7"),
+    ],
+)
 def test_wrong_fields(sim, fields, error):
     started, collected = sim(talk(**fields), COLLECT)
     assert not started["ok"] and error in started["error"]
@@ -359,8 +392,11 @@ def test_wrong_fields(sim, fields, error):
 def test_profile_of_the_window(sim, tmp_path, windowed):
     (tmp_path / "symbols").write_text("")
     _, _, report, profile = sim(
-        {"do": "profile", "symbols": "symbols", "window": windowed}, talk(), COLLECT,
-        {"do": "profile", "stop": "out"})
+        {"do": "profile", "symbols": "symbols", "window": windowed},
+        talk(),
+        COLLECT,
+        {"do": "profile", "stop": "out"},
+    )
     window = report["window"]
     assert (profile["harts"][0]["cycles"] == window["end_cycle"] - window["start_cycle"]) == windowed
     assert ([profile["harts"][0]["causes"]["idle"]] == window["idle_cycles"]) == windowed

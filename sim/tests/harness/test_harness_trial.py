@@ -17,10 +17,7 @@ def test_every_frame_is_checked(sim, size, mbps):
     assert reply["quiet"]
     octet = 800 / mbps
     for port in reply["ports"]:
-        assert (
-            port["offered"] == port["forwarded"] == frames
-            and port["lost"] == port["corrupted"] == 0
-        )
+        assert port["offered"] == port["forwarded"] == frames and port["lost"] == port["corrupted"] == 0
         assert port["left"] == {
             "frames": frames,
             "test": frames,
@@ -67,9 +64,7 @@ def test_interrupts_that_a_hart_took(sim):
 
 def test_interrupts_that_no_hart_took(sim):
     """Of each circle's four of source 1, one; the latest of source 2 is taken in the next circle."""
-    *_, half, _, reply = sim(
-        *2 * [{"do": "run", "cycles": 640}, {"do": "counters"}]
-    )
+    *_, half, _, reply = sim(*2 * [{"do": "run", "cycles": 640}, {"do": "counters"}])
     assert half["ports"][0]["withdrawn"] == {"rx": 5, "tx": 1}
     assert reply["ports"][0]["withdrawn"] == {"rx": 10, "tx": 1}
     assert reply["ports"][1]["withdrawn"] == {"rx": 0, "tx": 0}
@@ -102,8 +97,7 @@ def test_trial_in_the_background(sim):
     )
     assert [reply["ok"] for reply in replies] == [True, True, True, True, False, True, False]
     assert (
-        replies[3]["cycle"] < replies[5]["offered_cycle"]
-        and replies[5]["ports"][0]["forwarded"] == 2000
+        replies[3]["cycle"] < replies[5]["offered_cycle"] and replies[5]["ports"][0]["forwarded"] == 2000
     )
 
 
@@ -111,10 +105,7 @@ def test_capture_of_a_trial(sim, tmp_path):
     (reply,) = sim(trial(offer(200, 50, 30), offer(64, 100, 10), pcap=str(tmp_path)))
     went = list(PcapReader(str(tmp_path / "port0-in.pcap")))
     left = list(PcapReader(str(tmp_path / "port1-out.pcap")))
-    assert (
-        len(went) == len(left) == 30
-        and len(list(PcapReader(str(tmp_path / "port1-in.pcap")))) == 10
-    )
+    assert len(went) == len(left) == 30 and len(list(PcapReader(str(tmp_path / "port1-in.pcap")))) == 10
     assert went[0].dst == GUEST.format(0) and len(went[0]) == 196 and went[0][UDP].dport == 7
     good = IP(bytes(went[0][IP]))
     del good.chksum
@@ -135,7 +126,8 @@ def test_frames_that_stay_inside_show_before_the_end(sim):
         {"do": "collect"},
     )
     assert half["window"] == start["window"] | {
-        name: half["window"][name] for name in ("idle_cycles", "claims")}
+        name: half["window"][name] for name in ("idle_cycles", "claims")
+    }
     length = half["cycle"] - half["window"]["start_cycle"]
     assert half["window"]["idle_cycles"] == [pytest.approx(length / 4, abs=1)]
     flow = half["ports"][0]["window"]

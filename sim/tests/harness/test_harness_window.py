@@ -27,9 +27,13 @@ class Watched:
             ours.settimeout(WAIT)
         read, self.open = os.pipe()
         self.process = subprocess.Popen(
-            [binary, "--load", rom, "--script", "-"], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, cwd=folder,
-            pass_fds=[host.fileno(), window.fileno(), read])
+            [binary, "--load", rom, "--script", "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            pass_fds=[host.fileno(), window.fileno(), read],
+        )
         live = {"do": "live", "window": window.fileno(), "link_mbps": 100, **fields}
         if "replay" not in fields:
             live |= {"hosts": [host.fileno(), None], "until_closed": read}
@@ -65,8 +69,11 @@ class Watched:
             os.close(self.open)
             self.open = None
         *told, reply = map(json.loads, self.process.communicate(timeout=WAIT)[0].splitlines())
-        pieces = [message["progress"]["printed"] for message in told
-                  if "printed" in message.get("progress", {})]
+        pieces = [
+            message["progress"]["printed"]
+            for message in told
+            if "printed" in message.get("progress", {})
+        ]
         self.printed = bytes.fromhex("".join(pieces) + reply.get("printed", "")).decode()
         self.notes = [note for message in told for note in message.get("progress", {}).get("notes", [])]
         assert reply["ok"], reply
@@ -147,8 +154,9 @@ def test_each_load_has_frames_of_its_own(watched, tmp_path):
         session.ask("load", port=0, percent=10, octets=octets)
         session.until(lambda state, before=before: state["ports"][1]["out"] > before + 10)
     session.end()
-    frames = [bytes(frame) for frame in PcapNgReader(str(tmp_path / "capture"))
-              if frame.sniffed_on == "eth0"]
+    frames = [
+        bytes(frame) for frame in PcapNgReader(str(tmp_path / "capture")) if frame.sniffed_on == "eth0"
+    ]
     assert len(frames) > 30 and len(set(frames)) == len(frames)
 
 
@@ -190,8 +198,10 @@ def test_a_page_that_is_opened_later(watched):
     session.ask("type", text="both ports: original\n" + "x" * 500)
     keys = sum(len(f"both ports: {name}\r\n") for name in ("napi", "tx-off"))
     session.ask("open")
-    while not ((about := session.told("about"))["strategy"] == "original"
-               and about["printed"].endswith(500 * "x")):
+    while not (
+        (about := session.told("about"))["strategy"] == "original"
+        and about["printed"].endswith(500 * "x")
+    ):
         time.sleep(0.05)
         session.ask("open")
     assert session.end()["keys"] == keys + 521
@@ -221,7 +231,8 @@ def test_a_window_whose_process_is_gone(watched):
     while "notes" not in (told := json.loads(session.process.stdout.readline())).get("progress", {}):
         assert time.monotonic() < end, told
     assert told["progress"]["notes"] == [
-        "the window's process is gone; the session goes on without a page"]
+        "the window's process is gone; the session goes on without a page"
+    ]
     assert session.end()["ports"][0]["in"]["frames"] == 1 and session.notes == []
 
 
@@ -296,8 +307,11 @@ def test_a_replay_that_nobody_looks_at_any_more_ends(watched):
 
 def shown(state):
     """What of a state is the simulation's, but for what happened since the one before."""
-    return {name: value for name, value in state.items()
-            if name not in ("moments", "left_out", "printed", "stacks", "ratio")}
+    return {
+        name: value
+        for name, value in state.items()
+        if name not in ("moments", "left_out", "printed", "stacks", "ratio")
+    }
 
 
 def test_going_back_in_a_replay(watched, sim, tmp_path):
@@ -327,13 +341,13 @@ def test_going_back_in_a_replay(watched, sim, tmp_path):
         kept = replay.told("state")
     assert first < kept["cycle"] <= middle
     replay.until(lambda state: state["paused"])
-    assert [shown(go(cycle)) for cycle in (late, middle, late)] == \
-        [shown(states[at]) for at in (1, 0, 1)]
+    assert [shown(go(cycle)) for cycle in (late, middle, late)] == [
+        shown(states[at]) for at in (1, 0, 1)
+    ]
     assert go(first)["ports"][0]["in"] == 0
     for cycle in (first - 1, 0):
         replay.ask("goto", cycle=cycle)
-        assert replay.told("note") == \
-            f"cycle {cycle} was before the recording, which begins at {first}"
+        assert replay.told("note") == f"cycle {cycle} was before the recording, which begins at {first}"
     assert shown(go(late)) == shown(states[1])
     go(end)
     replay.ask("close")
@@ -348,8 +362,10 @@ def test_a_session_does_not_go_back(watched):
     session.ask("pause")
     cycle = session.until(lambda state: state["paused"])["cycle"] - 1
     session.ask("goto", cycle=cycle)
-    assert session.told("note") == \
-        f"cycle {cycle} has passed; only in the replay of a recording one can go back"
+    assert (
+        session.told("note")
+        == f"cycle {cycle} has passed; only in the replay of a recording one can go back"
+    )
     session.end()
 
 
@@ -389,7 +405,7 @@ def test_latency(watched):
     session.until(lambda state: any(moment[0] == "i" for moment in state["moments"]))
     session.ask("open")
     session.ask("run")
-    (*_, octets), = moments(session, "o", 1)
+    ((*_, octets),) = moments(session, "o", 1)
     assert octets == len(one) + 4
     session.end()
 
@@ -442,17 +458,21 @@ def test_nobody_is_left_to_end_a_pause(watched):
     assert reply["ports"][0]["in"]["frames"] == 1
 
 
-@pytest.mark.parametrize("control, says", [
-    (b"no JSON", "this is not understood"), (b"{}", "do: is missing"),
-    (b'{"do": "fly"}', "a window has no control 'fly'"),
-    (b'{"do": "step", "to": "moon"}', "to: is neither frame nor interrupt"),
-    (b'{"do": "load", "port": 2, "octets": 64}', "port: 2 is not"),
-    (b'{"do": "load", "port": 0, "octets": 64, "percent": 101}', "percent: is not 0 to 100"),
-    (b'{"do": "load", "port": 0, "octets": 63, "percent": 1}', "octets: a frame has 64 to 1518"),
-    (b'{"do": "pace", "ratio": "slow"}', "this is not understood"),
-    (b'{"do": "pace", "ratio": 1e-300}', "ratio: has to be 0.000001 at least, or 0"),
-    (b'{"do": "goto"}', "cycle: is missing"),
-])
+@pytest.mark.parametrize(
+    "control, says",
+    [
+        (b"no JSON", "this is not understood"),
+        (b"{}", "do: is missing"),
+        (b'{"do": "fly"}', "a window has no control 'fly'"),
+        (b'{"do": "step", "to": "moon"}', "to: is neither frame nor interrupt"),
+        (b'{"do": "load", "port": 2, "octets": 64}', "port: 2 is not"),
+        (b'{"do": "load", "port": 0, "octets": 64, "percent": 101}', "percent: is not 0 to 100"),
+        (b'{"do": "load", "port": 0, "octets": 63, "percent": 1}', "octets: a frame has 64 to 1518"),
+        (b'{"do": "pace", "ratio": "slow"}', "this is not understood"),
+        (b'{"do": "pace", "ratio": 1e-300}', "ratio: has to be 0.000001 at least, or 0"),
+        (b'{"do": "goto"}', "cycle: is missing"),
+    ],
+)
 def test_wrong_controls(watched, control, says):
     session = watched()
     session.window.send(control)

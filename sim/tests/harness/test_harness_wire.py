@@ -18,7 +18,7 @@ from scapy.layers.inet import IP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapNgReader
 
-WAIT = 20    # seconds in which an answer has to come
+WAIT = 20  # seconds in which an answer has to come
 DELAY = 100  # cycles
 
 
@@ -26,8 +26,18 @@ class Boxes:
     """Two simulators, port 1 of the first one wired to port 0 of the second; their other ports have
     hosts, whose ends are `hosts`, or a recording in their place."""
 
-    def __init__(self, binary, rom, folder, fields, hosted=True, delays=(DELAY, DELAY), first=(),
-                 mbps=100, wired=socket.socketpair):
+    def __init__(
+        self,
+        binary,
+        rom,
+        folder,
+        fields,
+        hosted=True,
+        delays=(DELAY, DELAY),
+        first=(),
+        mbps=100,
+        wired=socket.socketpair,
+    ):
         self.hosts, self.processes, self.open = [], [], None
         read, self.open = os.pipe()
         for number, wire in enumerate(wired()):
@@ -43,11 +53,18 @@ class Boxes:
             if hosted and number == 0:
                 keep.append(read)
                 live["until_closed"] = read
-            process = subprocess.Popen([binary, "--load", rom, "--script", "-"], text=True,
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, cwd=folder, pass_fds=keep)
-            process.stdin.write("".join(json.dumps(each) + "\n" for each in
-                                        (PROMPT, *first[number:number + 1], live)))
+            process = subprocess.Popen(
+                [binary, "--load", rom, "--script", "-"],
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                pass_fds=keep,
+            )
+            process.stdin.write(
+                "".join(json.dumps(each) + "\n" for each in (PROMPT, *first[number : number + 1], live))
+            )
             process.stdin.close()
             process.stdin = None
             self.processes.append(process)
@@ -113,8 +130,10 @@ def conversation(both, frames=12):
 def passed(folder, name):
     """(interface, direction, cycle of the first bit, octets) of each frame."""
     with contextlib.closing(PcapNgReader(str(folder / name))) as frames:
-        return [(frame.sniffed_on, frame.direction, round(float(frame.time) * 1e9) // 10,
-                 bytes(frame)) for frame in frames]
+        return [
+            (frame.sniffed_on, frame.direction, round(float(frame.time) * 1e9) // 10, bytes(frame))
+            for frame in frames
+        ]
 
 
 def test_frames_go_through_both(boxes):
@@ -136,10 +155,8 @@ def test_words_arrive_in_their_cycles(boxes, tmp_path, mbps):
     both.end()
     there, here = (passed(tmp_path, f"live{number}.pcapng") for number in range(2))
     for (near, sent), (far, received) in itertools.permutations((("eth1", there), ("eth0", here))):
-        left = [(cycle + DELAY, octets) for port, way, cycle, octets in sent
-                if (port, way) == (near, 2)]
-        came = [(cycle, octets) for port, way, cycle, octets in received
-                if (port, way) == (far, 1)]
+        left = [(cycle + DELAY, octets) for port, way, cycle, octets in sent if (port, way) == (near, 2)]
+        came = [(cycle, octets) for port, way, cycle, octets in received if (port, way) == (far, 1)]
         assert left == came and len(came) >= 4
 
 
@@ -165,11 +182,13 @@ def test_a_replay_is_the_same_to_the_cycle(boxes, tmp_path, wire):
         return {"replay": f"record{number}", "until": until, "capture": f"again{number}.pcapng"}
 
     again = boxes(replayed, hosted=False).end()
-    assert again == [{**reply, "difference": None, "undelivered": [0, 0], "written": ["capture"]}
-                     for reply in played]
+    assert again == [
+        {**reply, "difference": None, "undelivered": [0, 0], "written": ["capture"]} for reply in played
+    ]
     for number in range(2):
-        assert (tmp_path / f"again{number}.pcapng").read_bytes() == \
-            (tmp_path / f"live{number}.pcapng").read_bytes()
+        assert (tmp_path / f"again{number}.pcapng").read_bytes() == (
+            tmp_path / f"live{number}.pcapng"
+        ).read_bytes()
     part = boxes(lambda number: replayed(number, until // 2), hosted=False).end()
     assert all(reply["difference"] is None and reply["end_cycle"] == until // 2 for reply in part)
 
@@ -193,8 +212,11 @@ def test_a_wire_of_another_length_is_noticed(boxes):
     both = boxes(recorded)
     conversation(both)
     until = both.end()[0]["end_cycle"]
-    again = boxes(lambda number: {"replay": f"record{number}", "until": until}, hosted=False,
-                  delays=(DELAY + 1, DELAY + 1)).end()
+    again = boxes(
+        lambda number: {"replay": f"record{number}", "until": until},
+        hosted=False,
+        delays=(DELAY + 1, DELAY + 1),
+    ).end()
     assert "a frame of port" in again[1]["difference"]
 
 
@@ -205,7 +227,8 @@ def statement(next_, seen=0, end=NEVER, words=()):
     """What README.md says that a box says; words: (cycle, octets, whether they are a frame's last)."""
     return struct.pack("<QQQI", next_, seen, end, len(words)) + b"".join(
         struct.pack("<Q4sBB", cycle, octets.ljust(4, b"\0"), len(octets), last)
-        for cycle, octets, last in words)
+        for cycle, octets, last in words
+    )
 
 
 def test_a_damaged_frame_crosses_it_as_it_is(binary, rom, tmp_path):
@@ -214,15 +237,30 @@ def test_a_damaged_frame_crosses_it_as_it_is(binary, rom, tmp_path):
     frame = bytes(Ether(dst=GUEST.format(0), src=TESTER.format(0)) / ARP()).ljust(60, b"\0") + b"fcs?"
     packet_ = b"\x55" * 7 + b"\xd5" + frame
     begin, until = 5000, 100_000
-    words = [(begin + 8 * at, packet_[at:at + 4], at + 4 >= len(packet_))
-             for at in range(0, len(packet_), 4)]
+    words = [
+        (begin + 8 * at, packet_[at : at + 4], at + 4 >= len(packet_))
+        for at in range(0, len(packet_), 4)
+    ]
     near, far = socket.socketpair()
     near.settimeout(WAIT)
-    live = {"do": "live", "wire": {"port": 0, "socket": far.fileno(), "delay": DELAY}, "until": until,
-            "capture": "pcapng"}
-    with near, far, subprocess.Popen([binary, "--load", rom, "--script", "-"], text=True, cwd=tmp_path,
-                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                     pass_fds=[far.fileno()]) as process:
+    live = {
+        "do": "live",
+        "wire": {"port": 0, "socket": far.fileno(), "delay": DELAY},
+        "until": until,
+        "capture": "pcapng",
+    }
+    with (
+        near,
+        far,
+        subprocess.Popen(
+            [binary, "--load", rom, "--script", "-"],
+            text=True,
+            cwd=tmp_path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=[far.fileno()],
+        ) as process,
+    ):
         process.stdin.write(json.dumps(PROMPT) + "\n" + json.dumps(live) + "\n")
         process.stdin.flush()
         far.close()
@@ -247,8 +285,13 @@ def test_a_replay_at_a_wire_does_not_go_back(binary, sim, rom, tmp_path):
     window, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     for end in near, window:
         end.settimeout(WAIT)
-    live = {"do": "live", "replay": "record", "until": 50_000, "window": theirs.fileno(),
-            "wire": {"port": 0, "socket": far.fileno(), "delay": DELAY}}
+    live = {
+        "do": "live",
+        "replay": "record",
+        "until": 50_000,
+        "window": theirs.fileno(),
+        "wire": {"port": 0, "socket": far.fileno(), "delay": DELAY},
+    }
 
     def ask(do, **fields):
         window.send(json.dumps({"do": do, **fields}).encode())
@@ -259,10 +302,20 @@ def test_a_replay_at_a_wire_does_not_go_back(binary, sim, rom, tmp_path):
             assert time.monotonic() < end, message
         return message[kind]
 
-    with subprocess.Popen([binary, "--load", rom, "--script", "-"], text=True, cwd=tmp_path,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          pass_fds=[far.fileno(), theirs.fileno()]) as process, \
-            near, far, window, theirs:
+    with (
+        subprocess.Popen(
+            [binary, "--load", rom, "--script", "-"],
+            text=True,
+            cwd=tmp_path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=[far.fileno(), theirs.fileno()],
+        ) as process,
+        near,
+        far,
+        window,
+        theirs,
+    ):
         process.stdin.write(json.dumps(PROMPT) + "\n" + json.dumps(live) + "\n")
         process.stdin.flush()
         far.close()
@@ -273,8 +326,10 @@ def test_a_replay_at_a_wire_does_not_go_back(binary, sim, rom, tmp_path):
         ask("goto", cycle=40_000)
         told("state", lambda state: state["paused"] and state["cycle"] == 40_000)
         ask("goto", cycle=30_000)
-        assert told("note") == \
-            "cycle 30000 has passed, also for the other box at the wire, which does not go back"
+        assert (
+            told("note")
+            == "cycle 30000 has passed, also for the other box at the wire, which does not go back"
+        )
         assert told("state")["cycle"] == 40_000
         ask("run")
         near.shutdown(socket.SHUT_WR)
@@ -290,8 +345,9 @@ def test_a_guest_that_ends_ends_both(boxes, box, key, says):
     played = [both.reply(process) for process in both.processes]
     assert says in played[box]["ended"] and "ended" not in played[1 - box]
     assert played[0]["end_cycle"] == played[1]["end_cycle"]
-    again = boxes(lambda number: {"replay": f"record{number}", "until": played[0]["end_cycle"]},
-                  hosted=False).end()
+    again = boxes(
+        lambda number: {"replay": f"record{number}", "until": played[0]["end_cycle"]}, hosted=False
+    ).end()
     assert again[box]["ended"] == played[box]["ended"]
     assert [reply["difference"] for reply in again] == [None, None]
 
@@ -303,12 +359,30 @@ def test_two_consoles(binary, sim, tmp_path, box):
     terminals, processes = [], []
     for number, end in enumerate(wires := socket.socketpair()):
         ours, theirs = pty.openpty()
-        live = {"wire": {"port": 1 - number, "socket": end.fileno(), "delay": DELAY},
-                "record": f"record{number}"}
-        processes.append(subprocess.Popen(
-            [binary, "--restore", "prompted", "--interactive", "--prompt", "# ", "--live",
-             json.dumps(live)], stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, cwd=tmp_path,
-            text=True, pass_fds=[end.fileno()]))
+        live = {
+            "wire": {"port": 1 - number, "socket": end.fileno(), "delay": DELAY},
+            "record": f"record{number}",
+        }
+        processes.append(
+            subprocess.Popen(
+                [
+                    binary,
+                    "--restore",
+                    "prompted",
+                    "--interactive",
+                    "--prompt",
+                    "# ",
+                    "--live",
+                    json.dumps(live),
+                ],
+                stdin=theirs,
+                stdout=theirs,
+                stderr=subprocess.PIPE,
+                cwd=tmp_path,
+                text=True,
+                pass_fds=[end.fileno()],
+            )
+        )
         os.close(theirs)
         terminals.append(ours)
     for end in wires:
@@ -325,7 +399,7 @@ def test_two_consoles(binary, sim, tmp_path, box):
     ends = []
     for number in range(2):
         record = (tmp_path / f"record{number}").read_bytes()
-        ends.append(json.loads(record[record.rindex(b'{"start_cycle"'):]))
+        ends.append(json.loads(record[record.rindex(b'{"start_cycle"') :]))
     assert ends[0]["end_cycle"] == ends[1]["end_cycle"]
     assert [end["keys"] for end in ends] == [0, 4]
 
@@ -339,20 +413,26 @@ def test_one_that_is_killed_ends_the_other(boxes):
 
 
 def test_boxes_have_to_agree(boxes):
-    for wrong, says in (({"delays": (DELAY, DELAY + 1)}, "delay and rate are not the same"),
-                        ({"first": ({"do": "run", "cycles": 1000},)}, "run the one behind up to there")):
+    for wrong, says in (
+        ({"delays": (DELAY, DELAY + 1)}, "delay and rate are not the same"),
+        ({"first": ({"do": "run", "cycles": 1000},)}, "run the one behind up to there"),
+    ):
         both = boxes(**wrong)
         said = [both.reply(process)["error"] for process in both.processes]
         assert any(says in each for each in said), said
         both.close()
 
 
-@pytest.mark.parametrize("wire, says", [
-    (7, "wire: is no object"), ({"port": 2, "socket": 0, "delay": 1}, "port: 2 is not"),
-    ({"port": 0, "socket": 0, "delay": 10_001}, "delay: 10001 is not"),
-    ({"port": 0, "socket": 0}, "delay: is missing"),
-    ({"port": 1, "socket": 0, "delay": 1}, "a host is at its port"),
-])
+@pytest.mark.parametrize(
+    "wire, says",
+    [
+        (7, "wire: is no object"),
+        ({"port": 2, "socket": 0, "delay": 1}, "port: 2 is not"),
+        ({"port": 0, "socket": 0, "delay": 10_001}, "delay: 10001 is not"),
+        ({"port": 0, "socket": 0}, "delay: is missing"),
+        ({"port": 1, "socket": 0, "delay": 1}, "a host is at its port"),
+    ],
+)
 def test_wrong_wires(sim, wire, says):
     (reply,) = sim({"do": "live", "hosts": [None, 5], "wire": wire})
     assert not reply["ok"] and says in reply["error"]

@@ -9,9 +9,9 @@ typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 
-#define REG(address)	(*(volatile u32 *)(address))
+#define REG(address) (*(volatile u32 *)(address))
 
-#define ALIGNED		__attribute__((aligned(64)))	/* of rings and cache lines */
+#define ALIGNED __attribute__((aligned(64))) /* of rings and cache lines */
 
 struct descriptor {
 	u32 address, control, reserved, status;

@@ -9,17 +9,17 @@
 #include <stdint.h>
 #include <generated/mem.h>
 
-#define CSR_ETHMAC_BASE			MAC0_BASE
-#define CSR_ETHMAC_PREAMBLE_CRC_ADDR	MAC0_BASE	/* the MAC makes preamble and FCS */
+#define CSR_ETHMAC_BASE		     MAC0_BASE
+#define CSR_ETHMAC_PREAMBLE_CRC_ADDR MAC0_BASE /* the MAC makes preamble and FCS */
 
 /* The end of main memory, which the device tree reserves and no image is loaded to: slots, rings */
-#define NETBOOT_SIZE		(32 << 10)
-#define NETBOOT_BASE		(MAIN_RAM_BASE + MAIN_RAM_SIZE - NETBOOT_SIZE)
+#define NETBOOT_SIZE (32 << 10)
+#define NETBOOT_BASE (MAIN_RAM_BASE + MAIN_RAM_SIZE - NETBOOT_SIZE)
 
-#define ETHMAC_RX_SLOTS		4
-#define ETHMAC_TX_SLOTS		4
-#define ETHMAC_SLOT_SIZE	2048
-#define ETHMAC_BASE		(NETBOOT_BASE + 2)	/* where frames start in a buffer */
+#define ETHMAC_RX_SLOTS	 4
+#define ETHMAC_TX_SLOTS	 4
+#define ETHMAC_SLOT_SIZE 2048
+#define ETHMAC_BASE	 (NETBOOT_BASE + 2) /* where frames start in a buffer */
 
 uint32_t ethmac_sram_reader_ready_read(void);
 void ethmac_sram_reader_slot_write(uint32_t slot);

@@ -11,18 +11,18 @@
 
 #include "moderato.h"
 
-#define MAC	MAC0_BASE
-#define RX	(MAC + MODERATO_RX_BASE)
-#define TX	(MAC + MODERATO_TX_BASE)
+#define MAC MAC0_BASE
+#define RX  (MAC + MODERATO_RX_BASE)
+#define TX  (MAC + MODERATO_TX_BASE)
 
-#define ORDER	2
-#define SLOTS	(1u << ORDER)
+#define ORDER 2
+#define SLOTS (1u << ORDER)
 
 struct rings {
 	struct descriptor rx[SLOTS] ALIGNED, tx[SLOTS] ALIGNED;
 };
 
-#define RINGS_BASE	(NETBOOT_BASE + 2 * SLOTS * ETHMAC_SLOT_SIZE)
+#define RINGS_BASE (NETBOOT_BASE + 2 * SLOTS * ETHMAC_SLOT_SIZE)
 
 _Static_assert(SLOTS == ETHMAC_RX_SLOTS && SLOTS == ETHMAC_TX_SLOTS, "a slot for each descriptor");
 _Static_assert(ETHMAC_BASE - NETBOOT_BASE == MODERATO_RX_OFFSET, "where frames start");
@@ -58,10 +58,10 @@ void ethmac_sram_reader_start_write(uint32_t start)
 
 	/* Whether this slot's last frame is; a zeroed ring says so of the pass before the first. */
 	if (!completed(descriptor->status, sent - SLOTS, ORDER))
-		return;		/* lost, as all of them are without a cable */
+		return; /* lost, as all of them are without a cable */
 	descriptor->address = ETHMAC_BASE + ETHMAC_SLOT_SIZE * (ETHMAC_RX_SLOTS + tx_slot);
 	descriptor->control = tx_length;
-	fence();		/* frame and descriptor before the doorbell */
+	fence(); /* frame and descriptor before the doorbell */
 	REG(TX + MODERATO_DIR_DOORBELL) = ++sent;
 }
 
@@ -120,15 +120,17 @@ static void start(void)
 	start_ring(RX, rings->rx);
 	start_ring(TX, rings->tx);
 	/* LiteX's code does not tell its address: LiteEth's MAC has no filter. */
-	REG(MAC + MODERATO_CTRL) = MODERATO_CTRL_RX_ENABLE | MODERATO_CTRL_TX_ENABLE |
-				   MODERATO_CTRL_PROMISCUOUS;
+	REG(MAC + MODERATO_CTRL) =
+		MODERATO_CTRL_RX_ENABLE | MODERATO_CTRL_TX_ENABLE | MODERATO_CTRL_PROMISCUOUS;
 	REG(RX + MODERATO_DIR_DOORBELL) = SLOTS;
 }
 
 void __real_netboot(int count, char **arguments);
 void __wrap_netboot(int count, char **arguments);
-void __real_boot_helper(unsigned long r1, unsigned long r2, unsigned long r3, unsigned long address);
-void __wrap_boot_helper(unsigned long r1, unsigned long r2, unsigned long r3, unsigned long address);
+void __real_boot_helper(unsigned long r1, unsigned long r2, unsigned long r3,
+			unsigned long address);
+void __wrap_boot_helper(unsigned long r1, unsigned long r2, unsigned long r3,
+			unsigned long address);
 
 /* Comes back if there is nothing to boot. */
 void __wrap_netboot(int count, char **arguments)

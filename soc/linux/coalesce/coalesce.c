@@ -32,7 +32,8 @@ static void die(const char *what, int error)
 static void usage(void)
 {
 	fputs("usage: coalesce INTERFACE rx|tx profile [USECS,FRAMES ...]\n"
-	      "       coalesce INTERFACE rx|tx cqe-mode [on|off]\n", stderr);
+	      "       coalesce INTERFACE rx|tx cqe-mode [on|off]\n",
+	      stderr);
 	exit(2);
 }
 
@@ -208,8 +209,8 @@ static const struct {
 	void (*set)(uint16_t type, char **words);
 	void (*show)(uint16_t type);
 } settings[] = {
-	{ "profile", ETHTOOL_A_COALESCE_RX_PROFILE, ETHTOOL_A_COALESCE_TX_PROFILE,
-	  set_profiles, show_profiles },
+	{ "profile", ETHTOOL_A_COALESCE_RX_PROFILE, ETHTOOL_A_COALESCE_TX_PROFILE, set_profiles,
+	  show_profiles },
 	{ "cqe-mode", ETHTOOL_A_COALESCE_USE_CQE_MODE_RX, ETHTOOL_A_COALESCE_USE_CQE_MODE_TX,
 	  set_mode, show_mode },
 };

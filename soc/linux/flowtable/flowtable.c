@@ -39,16 +39,31 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TABLE "fast"
-#define FLOWS "flows"
-#define CHAIN "forward"
+#define TABLE	  "fast"
+#define FLOWS	  "flows"
+#define CHAIN	  "forward"
 #define NAT_CHAIN "postrouting"
 
 /* The batch's messages, in their order */
-enum { AT_BATCH, AT_OLD_TABLE, AT_TABLE, AT_FLOW_TABLE, AT_CHAIN, AT_RULE, AT_NAT_CHAIN, AT_NAT_RULE };
+enum {
+	AT_BATCH,
+	AT_OLD_TABLE,
+	AT_TABLE,
+	AT_FLOW_TABLE,
+	AT_CHAIN,
+	AT_RULE,
+	AT_NAT_CHAIN,
+	AT_NAT_RULE
+};
 
-static const char *const NAMES[] = { "batch", "old table", "table", "flow table", "chain", "rule",
-				     "chain of addresses", "rule of addresses" };
+static const char *const NAMES[] = { "batch",
+				     "old table",
+				     "table",
+				     "flow table",
+				     "chain",
+				     "rule",
+				     "chain of addresses",
+				     "rule of addresses" };
 
 static const struct {
 	int message, error;
@@ -58,8 +73,9 @@ static const struct {
 	{ AT_BATCH, EPERM, "that takes root" },
 	{ AT_FLOW_TABLE, ENOENT, "this kernel has none for IPv4; --kernel xdp has" },
 	{ AT_FLOW_TABLE, EEXIST, "an interface is named twice" },
-	{ AT_FLOW_TABLE, EOPNOTSUPP, "the hardware of an interface takes no flows: ethtool -K "
-				     "INTERFACE hw-tc-offload on, or leave --offload out" },
+	{ AT_FLOW_TABLE, EOPNOTSUPP,
+	  "the hardware of an interface takes no flows: ethtool -K "
+	  "INTERFACE hw-tc-offload on, or leave --offload out" },
 	{ AT_RULE, ENOENT, "this kernel's rules enter no flows; those of --kernel xdp do" },
 	{ AT_NAT_CHAIN, ENOENT, "this kernel translates no addresses; --kernel router does" },
 };
@@ -329,7 +345,7 @@ int main(int words, char **word)
 		{ "off", no_argument, NULL, 'o' },
 		{ "offload", no_argument, NULL, 'h' },
 		{ "masquerade", required_argument, NULL, 'm' },
-		{ },
+		{},
 	};
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 	const char *masked = NULL;

@@ -12,12 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CONSOLE	"/dev/console"
-#define TTY	"/dev/ttyLXU0"	/* LiteUART; unlike the console, it can be a controlling terminal */
+#define CONSOLE "/dev/console"
+#define TTY	"/dev/ttyLXU0" /* LiteUART; unlike the console, it can be a controlling terminal */
 
-static char *const environment[] = {
-	"PATH=/bin", "HOME=/", "TERM=linux", "PS1=# ", "ENV=/etc/shrc", NULL
-};
+static char *const environment[] = { "PATH=/bin", "HOME=/",	   "TERM=linux",
+				     "PS1=# ",	  "ENV=/etc/shrc", NULL };
 static char *const shell[] = { "sh", "-i", NULL };
 
 static void say(const char *text, size_t length)
@@ -56,7 +55,7 @@ int main(void)
 	mount("proc", "/proc", "proc", 0, NULL);
 	mount("sysfs", "/sys", "sysfs", 0, NULL);
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
-	klogctl(8, NULL, 5);	/* the boot was quiet; from here on show warnings and worse */
+	klogctl(8, NULL, 5); /* the boot was quiet; from here on show warnings and worse */
 	say("MODERATO-BOOTED\n", 16);
 
 	for (;;) {

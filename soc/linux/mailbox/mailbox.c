@@ -31,7 +31,7 @@ static void evict(void)
 	static volatile char filler[128 << 10];
 
 	for (size_t i = 0; i < sizeof(filler); i += 32)
-		filler[i] = 0;	/* its own page, instead of the shared zero page */
+		filler[i] = 0; /* its own page, instead of the shared zero page */
 	for (size_t i = 0; i < sizeof(filler); i += 32)
 		(void)filler[i];
 }

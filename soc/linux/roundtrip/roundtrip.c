@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ECHO_PORT	7
-#define GOLDEN		2654435769u	/* the golden ratio in 2^-32: multiples spread evenly */
+#define ECHO_PORT 7
+#define GOLDEN	  2654435769u /* the golden ratio in 2^-32: multiples spread evenly */
 
 static void die(const char *what)
 {

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#define PATTERN_WORDS	16381u	/* a prime */
-#define PATTERN_OCTETS	(4 * PATTERN_WORDS)
+#define PATTERN_WORDS  16381u /* a prime */
+#define PATTERN_OCTETS (4 * PATTERN_WORDS)
 
 static inline uint32_t pattern_key(uint32_t seed, uint32_t connection)
 {

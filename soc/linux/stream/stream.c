@@ -36,14 +36,14 @@
 #include <poll.h>
 #include <time.h>
 
-#include <linux/errqueue.h>	/* wants struct timespec */
+#include <linux/errqueue.h> /* wants struct timespec */
 #endif
 
 #include "pattern.h"
 
-#define PORT		5001	/* nuttcp's, too */
-#define FIRST_PORT	49152	/* connection k comes from this port + k */
-#define MOST		64	/* connections */
+#define PORT	   5001 /* nuttcp's, too */
+#define FIRST_PORT 49152 /* connection k comes from this port + k */
+#define MOST	   64 /* connections */
 
 static struct {
 	uint64_t octets;
@@ -53,7 +53,7 @@ static struct {
 
 struct stream {
 	uint64_t octets, wrong, first_wrong, calls;
-	uint8_t *pattern;	/* from its begin on, PATTERN_OCTETS or more */
+	uint8_t *pattern; /* from its begin on, PATTERN_OCTETS or more */
 };
 
 static void die(const char *what)
@@ -65,7 +65,8 @@ static void die(const char *what)
 static void usage(void)
 {
 	fputs("usage: stream [-b OCTETS] [-s OCTETS] [-c N] [-k SEED] [-v] [-n OCTETS]\n"
-	      "              in RESULT | out ADDRESS RESULT\n", stderr);
+	      "              in RESULT | out ADDRESS RESULT\n",
+	      stderr);
 	exit(2);
 }
 
@@ -90,11 +91,14 @@ static void *memory(size_t size)
 
 	sysinfo(&info);
 	if (size / info.mem_unit >= info.freeram / 4 * 3) {
-		fprintf(stderr, "stream: a user's buffer of %" PRIu32 " octets does not fit: %" PRIu64
-			" are free\n", options.buffer, (uint64_t)info.freeram * info.mem_unit);
+		fprintf(stderr,
+			"stream: a user's buffer of %" PRIu32 " octets does not fit: %" PRIu64
+			" are free\n",
+			options.buffer, (uint64_t)info.freeram * info.mem_unit);
 		exit(1);
 	}
-	found = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	found = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+		     -1, 0);
 	if (found == MAP_FAILED)
 		die("the user's buffer");
 	return found;
@@ -116,7 +120,8 @@ static int new_socket(int name)
 
 	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
 		die("socket");
-	if (options.socket && setsockopt(sock, SOL_SOCKET, name, &options.socket, sizeof(options.socket)))
+	if (options.socket &&
+	    setsockopt(sock, SOL_SOCKET, name, &options.socket, sizeof(options.socket)))
 		die("the socket's buffer");
 	return sock;
 }
@@ -127,7 +132,8 @@ static size_t alike(const uint8_t *some, const uint8_t *others, size_t count)
 	size_t i = 0;
 
 	if (((uintptr_t)some | (uintptr_t)others) % 4 == 0)
-		while (i + 4 <= count && *(const uint32_t *)(some + i) == *(const uint32_t *)(others + i))
+		while (i + 4 <= count &&
+		       *(const uint32_t *)(some + i) == *(const uint32_t *)(others + i))
 			i += 4;
 	while (i < count && some[i] == others[i])
 		i++;
@@ -140,7 +146,8 @@ static void verify(struct stream *stream, const uint8_t *octets, size_t count)
 
 	while (count) {
 		size_t offset = place % PATTERN_OCTETS, whole = PATTERN_OCTETS - offset;
-		size_t same = alike(octets, stream->pattern + offset, count < whole ? count : whole);
+		size_t same =
+			alike(octets, stream->pattern + offset, count < whole ? count : whole);
 
 		if (!same && !stream->wrong++)
 			stream->first_wrong = place;
@@ -175,7 +182,8 @@ static void take_back(int sock)
 {
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in))];
+		char room[CMSG_SPACE(sizeof(struct sock_extended_err) +
+				     sizeof(struct sockaddr_in))];
 	} control;
 	struct msghdr message = { .msg_control = &control, .msg_controllen = sizeof(control) };
 
@@ -194,14 +202,14 @@ static void take_back(int sock)
 
 static ssize_t send_in_place(int sock, const void *octets, size_t size)
 {
-	struct pollfd news = { .fd = sock };	/* POLLERR is always asked for */
+	struct pollfd news = { .fd = sock }; /* POLLERR is always asked for */
 	ssize_t count;
 
 	for (;;) {
 		count = send(sock, octets, size, MSG_ZEROCOPY);
 		if (count < 0 && errno != ENOBUFS)
 			return count;
-		if (count < 0 && poll(&news, 1, -1) < 0)	/* too many are not taken back yet */
+		if (count < 0 && poll(&news, 1, -1) < 0) /* too many are not taken back yet */
 			die("poll");
 		take_back(sock);
 		if (count >= 0)
@@ -228,7 +236,8 @@ static void transmit(int sock, struct stream *stream, uint32_t connection)
 		ssize_t count;
 
 #ifdef ZEROCOPY
-		count = send_in_place(sock, stream->pattern + stream->octets % PATTERN_OCTETS, size);
+		count = send_in_place(sock, stream->pattern + stream->octets % PATTERN_OCTETS,
+				      size);
 #else
 		count = send(sock, stream->pattern + stream->octets % PATTERN_OCTETS, size, 0);
 #endif
@@ -258,11 +267,12 @@ static pid_t serve(int sock, uint32_t connection, void (*move)(int, struct strea
 	move(sock, &stream, connection);
 	close(sock);
 	if (stream.wrong)
-		dprintf(options.result, "%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", connection,
+		dprintf(options.result,
+			"%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", connection,
 			stream.octets, stream.wrong, stream.first_wrong, stream.calls);
 	else
-		dprintf(options.result, "%" PRIu32 " %" PRIu64 " 0 - %" PRIu64 "\n", connection, stream.octets,
-			stream.calls);
+		dprintf(options.result, "%" PRIu32 " %" PRIu64 " 0 - %" PRIu64 "\n", connection,
+			stream.octets, stream.calls);
 	_exit(0);
 }
 
@@ -320,7 +330,8 @@ static void out(const char *address)
 	if (inet_pton(AF_INET, address, &to.sin_addr) != 1)
 		usage();
 	for (uint32_t i = 0; i < options.connections; i++) {
-		struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(FIRST_PORT + i) };
+		struct sockaddr_in here = { .sin_family = AF_INET,
+					    .sin_port = htons(FIRST_PORT + i) };
 
 		socks[i] = new_socket(SO_SNDBUF);
 		if (bind(socks[i], (struct sockaddr *)&here, sizeof(here)) ||
@@ -366,7 +377,8 @@ int main(int argc, char **argv)
 	sends = argc - optind == 3 && !strcmp(argv[optind], "out");
 	if (!sends && (argc - optind != 2 || strcmp(argv[optind], "in")))
 		usage();
-	munmap(memory(options.buffer), options.buffer);	/* a size that is impossible is refused now */
+	munmap(memory(options.buffer),
+	       options.buffer); /* a size that is impossible is refused now */
 	options.result = open(argv[argc - 1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
 	if (options.result < 0)
 		die(argv[argc - 1]);

@@ -16,23 +16,23 @@
 
 #include "map.h"
 
-#define SECTION(name)		__attribute__((section(name), used))
-#define htons(value)		((__u16)__builtin_bswap16(value))
-#define KEEP(copy, value)	asm volatile("%0 = %1" : "=r"(copy) : "r"(value))
-#define PORT_BITS		6
-#define MAX_PORTS		(1 << PORT_BITS)	/* the highest index of an interface, and one */
-#define IP_HEADER		20	/* without options */
-#define FAMILY_IPV4		2
+#define SECTION(name)	  __attribute__((section(name), used))
+#define htons(value)	  ((__u16)__builtin_bswap16(value))
+#define KEEP(copy, value) asm volatile("%0 = %1" : "=r"(copy) : "r"(value))
+#define PORT_BITS	  6
+#define MAX_PORTS	  (1 << PORT_BITS) /* the highest index of an interface, and one */
+#define IP_HEADER	  20 /* without options */
+#define FAMILY_IPV4	  2
 
-static void *(*const map_lookup)(const void *map, const void *key) =
-	(void *)BPF_FUNC_map_lookup_elem;
-static long (*const redirect_map)(const void *map, __u32 key, __u64 flags) =
-	(void *)BPF_FUNC_redirect_map;
+static void *(*const map_lookup)(const void *map,
+				 const void *key) = (void *)BPF_FUNC_map_lookup_elem;
+static long (*const redirect_map)(const void *map, __u32 key,
+				  __u64 flags) = (void *)BPF_FUNC_redirect_map;
 static __u64 (*const jiffies)(void) = (void *)BPF_FUNC_jiffies64;
-static long (*const check_mtu)(void *context, __u32 ifindex, __u32 *mtu, __s32 more, __u64 flags) =
-	(void *)BPF_FUNC_check_mtu;
-static long (*const fib_lookup)(void *context, struct bpf_fib_lookup *params, int size, __u32 flags) =
-	(void *)BPF_FUNC_fib_lookup;
+static long (*const check_mtu)(void *context, __u32 ifindex, __u32 *mtu, __s32 more,
+			       __u64 flags) = (void *)BPF_FUNC_check_mtu;
+static long (*const fib_lookup)(void *context, struct bpf_fib_lookup *params, int size,
+				__u32 flags) = (void *)BPF_FUNC_fib_lookup;
 
 /* Ethernet's addresses and the IP header, as words: the frame begins 2 octets behind a word's start. */
 struct packet {
@@ -51,9 +51,10 @@ struct packet {
 
 /* Of an address, whose alignment the structure hides. Loaded where it says so: what is kept meanwhile,
  * or made of parts of a word, costs more. */
-#define AT(from, field, type)	(*(volatile type *)((void *)(from) + __builtin_offsetof(struct packet, field)))
-#define WORD(from, field)	AT(from, field, __u32)
-#define HALF(from, field)	AT(from, field, __u16)
+#define AT(from, field, type)                                                                      \
+	(*(volatile type *)((void *)(from) + __builtin_offsetof(struct packet, field)))
+#define WORD(from, field) AT(from, field, __u32)
+#define HALF(from, field) AT(from, field, __u16)
 
 /* RFC 1071: with the carry of 32 bits */
 static inline __u32 add(__u32 sum, __u32 word)
@@ -75,7 +76,7 @@ static inline int can_forward(const void *packet, const void *end)
 		return 0;
 	if (HALF(packet, type) != htons(ETH_P_IP) || HALF(packet, to) & 1)
 		return 0;
-	first = WORD(packet, version_tos);	/* and length */
+	first = WORD(packet, version_tos); /* and length */
 	third = WORD(packet, ttl_protocol_sum);
 	if ((first & 0xff) != 0x45 || (third & 0xff) <= 1)
 		return 0;

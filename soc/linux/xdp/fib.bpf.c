@@ -5,12 +5,13 @@
  */
 #include "bpf.h"
 
-SECTION("maps") const struct map ports = {BPF_MAP_TYPE_DEVMAP, sizeof(__u32), sizeof(__u32), MAX_PORTS};
+SECTION("maps")
+const struct map ports = { BPF_MAP_TYPE_DEVMAP, sizeof(__u32), sizeof(__u32), MAX_PORTS };
 
 SECTION("xdp") int fib(struct xdp_md *context)
 {
 	void *packet = (void *)(long)context->data, *end = (void *)(long)context->data_end;
-	struct bpf_fib_lookup route;	/* what a lookup for IPv4 does not read is not set */
+	struct bpf_fib_lookup route; /* what a lookup for IPv4 does not read is not set */
 	void *kept;
 
 	KEEP(kept, packet);

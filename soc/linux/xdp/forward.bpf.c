@@ -5,17 +5,18 @@
  */
 #include "bpf.h"
 
-#define MAX_HOPS	1024
+#define MAX_HOPS 1024
 
-SECTION("maps") const struct map ports = {BPF_MAP_TYPE_DEVMAP, sizeof(__u32), sizeof(__u32), MAX_PORTS};
-SECTION("maps") const struct map hops = {
-	BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct hop), MAX_HOPS
-};
+SECTION("maps")
+const struct map ports = { BPF_MAP_TYPE_DEVMAP, sizeof(__u32), sizeof(__u32), MAX_PORTS };
+SECTION("maps")
+const struct map hops = { BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct hop), MAX_HOPS };
 
 /* Whether Linux forwards what comes by this port, as of now; and how long packets may be for the other */
 static inline int ask(struct xdp_md *context, struct hop *hop, __u32 now)
 {
-	struct bpf_fib_lookup route = { .family = FAMILY_IPV4, .ifindex = context->ingress_ifindex };
+	struct bpf_fib_lookup route = { .family = FAMILY_IPV4,
+					.ifindex = context->ingress_ifindex };
 	__u32 mtu = 0;
 
 	if (fib_lookup(context, &route, sizeof(route), 0) == BPF_FIB_LKUP_RET_FWD_DISABLED ||

@@ -15,10 +15,11 @@ struct map {
 
 /* A next hop, of the map `hops`: by destination address, in the network's byte order. */
 struct hop {
-	__u32 port;		/* its interface's index */
-	__u32 asked;		/* when and for which port the program asked Linux last; at first 0 */
-	__u16 mtu;		/* the port's, then */
-	__u8 addresses[12];	/* of Ethernet: the next hop's, this station's; the third octet is at a word */
+	__u32 port;  /* its interface's index */
+	__u32 asked;  /* when and for which port the program asked Linux last; at first 0 */
+	__u16 mtu;  /* the port's, then */
+	__u8 addresses
+		[12]; /* of Ethernet: the next hop's, this station's; the third octet is at a word */
 	__u16 unused;
 };
 

@@ -29,10 +29,10 @@
 
 #include "map.h"
 
-#define MAX_MAPS	8
-#define MAX_FILE	65536
-#define MAX_SAID	65536
-#define DETACHED	(-1)	/* the descriptor that detaches */
+#define MAX_MAPS 8
+#define MAX_FILE 65536
+#define MAX_SAID 65536
+#define DETACHED (-1) /* the descriptor that detaches */
 
 static _Alignas(8) char file[MAX_FILE];
 static char said[MAX_SAID];
@@ -119,7 +119,8 @@ static void load_file(const char *name)
 	length = fread(file, 1, sizeof(file), stream);
 	fclose(stream);
 	if (length < sizeof(*elf) || memcmp(elf->e_ident, ELFMAG, SELFMAG) ||
-	    elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != EM_BPF || length == sizeof(file))
+	    elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != EM_BPF ||
+	    length == sizeof(file))
 		die(path, "is no program that clang made for BPF");
 }
 
@@ -192,8 +193,9 @@ static void relocate(struct bpf_insn *code, size_t size)
 
 	for (size_t i = 0; list && i < list->sh_size / sizeof(*entry); i++) {
 		size_t at = entry[i].r_offset / sizeof(*code), which = ELF64_R_SYM(entry[i].r_info);
-		size_t number = which < table->sh_size / sizeof(*symbol) ?
-				symbol[which].st_value / sizeof(struct map) : MAX_MAPS;
+		size_t number = which < table->sh_size / sizeof(*symbol)
+					? symbol[which].st_value / sizeof(struct map)
+					: MAX_MAPS;
 
 		if (at >= size / sizeof(*code) || number >= MAX_MAPS || !maps[number].name)
 			die("program", "it uses something else than maps from outside");
@@ -230,8 +232,8 @@ static int load(const char *name)
 		attributes.log_size = sizeof(said);
 		bpf(BPF_PROG_LOAD, &attributes);
 		fputs(said, stderr);
-		die(name, error == 524 ? "the kernel's compiler for this CPU cannot take it" :
-		    strerror(error));
+		die(name, error == 524 ? "the kernel's compiler for this CPU cannot take it"
+				       : strerror(error));
 	}
 	return fd;
 }
@@ -318,8 +320,8 @@ static void own_address(const char *name, uint8_t address[6])
 
 	snprintf(path, sizeof(path), "/sys/class/net/%s/address", name);
 	stream = fopen(path, "r");
-	if (!stream || fscanf(stream, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", address, address + 1, address + 2,
-			      address + 3, address + 4, address + 5) != 6)
+	if (!stream || fscanf(stream, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", address, address + 1,
+			      address + 2, address + 3, address + 4, address + 5) != 6)
 		die(name, "has no address");
 	fclose(stream);
 }
@@ -334,8 +336,8 @@ static void read_hops(int map)
 		uint32_t key;
 
 		/* A neighbour that does not answer has no address. */
-		if (sscanf(line, "%63s dev %15s lladdr %hhx:%hhx:%hhx:%hhx:%hhx:%hhx", ip, name, to, to + 1,
-			   to + 2, to + 3, to + 4, to + 5) != 8)
+		if (sscanf(line, "%63s dev %15s lladdr %hhx:%hhx:%hhx:%hhx:%hhx:%hhx", ip, name, to,
+			   to + 1, to + 2, to + 3, to + 4, to + 5) != 8)
 			continue;
 		if (inet_pton(AF_INET, ip, &key) != 1)
 			continue;
@@ -354,7 +356,7 @@ int main(int words, char **word)
 		return 2;
 	}
 	for (int i = 2; i < words; i++)
-		port(word[i]);	/* before any has it */
+		port(word[i]); /* before any has it */
 	if (strcmp(word[1], "off")) {
 		load_file(word[1]);
 		create_maps();

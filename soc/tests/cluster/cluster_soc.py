@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from dma_tester import DMATester
 from litex.soc.integration.soc import SoCRegion
 
 from moderato.sim.sim_soc import SimConfig, SimSoC, write
@@ -17,8 +18,6 @@ from moderato.soc import soc
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.memory import IntegratedRAM, WholeWords
 from moderato.soc.soc import MAC_BASE, MAC_FIRST_IRQ, MAC_SIZE
-
-from dma_tester import DMATester
 
 TESTERS = 2
 
@@ -33,13 +32,19 @@ class MasklessRAM(IntegratedRAM):
 class TestSoC(SimSoC):
     def __init__(self, config, program: bytes):
         SimSoC.__init__(self, config)
-        self.init_rom("rom", contents=[int.from_bytes(program[i:i + 4], "little")
-                                       for i in range(0, len(program), 4)], auto_size=False)
+        self.init_rom(
+            "rom",
+            contents=[int.from_bytes(program[i : i + 4], "little") for i in range(0, len(program), 4)],
+            auto_size=False,
+        )
         for number in range(TESTERS):
             tester = DMATester()
             self.add_module(name=f"tester{number}", module=tester)
-            self.bus.add_slave(f"tester{number}", tester.bus, SoCRegion(
-                origin=MAC_BASE + number * MAC_SIZE, size=MAC_SIZE, cached=False))
+            self.bus.add_slave(
+                f"tester{number}",
+                tester.bus,
+                SoCRegion(origin=MAC_BASE + number * MAC_SIZE, size=MAC_SIZE, cached=False),
+            )
             self.comb += tester.dma.connect(self.cpu.add_dma_port())
             self.comb += self.cpu.interrupt[MAC_FIRST_IRQ + 2 * number].eq(tester.irq)
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A bus master that software commands: bursts of known words, timed, and flags that follow them."""
 
-from migen import Cat, If, Replicate, Signal
-
 from litex.gen import LiteXModule
 from litex.soc.interconnect import axi, wishbone
+from migen import Cat, If, Replicate, Signal
 
 MAX_PENDING = 4  # write bursts without a response
 
@@ -27,6 +26,7 @@ class DMATester(LiteXModule):
     9 sum      of all 32-bit halves that were read
     10 errors  responses that were not OKAY
     """
+
     def __init__(self):
         self.bus = bus = wishbone.Interface(data_width=32, address_width=32, addressing="word")
         self.dma = dma = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
@@ -36,15 +36,15 @@ class DMATester(LiteXModule):
 
         # Registers.
         address, bursts, stride, seed, flag, pause = (Signal(32) for _ in range(6))
-        beats   = Signal(3)
-        cycles  = Signal(32)
-        total   = Signal(32)
-        errors  = Signal(32)
+        beats = Signal(3)
+        cycles = Signal(32)
+        total = Signal(32)
+        errors = Signal(32)
         writing = Signal()
         reading = Signal()
-        start   = Signal(2)
-        used    = Signal()
-        write   = Signal()
+        start = Signal(2)
+        used = Signal()
+        write = Signal()
         settings = [None, address, bursts, beats, stride, seed, flag, pause]
         self.sync += bus.ack.eq(bus.cyc & bus.stb & ~bus.ack)
         self.comb += [
@@ -66,31 +66,37 @@ class DMATester(LiteXModule):
         issued, answered, number, beat = (Signal(32) for _ in range(4))
         flagging = Signal()
         data_done = Signal()
-        last_w   = Signal()
-        pending  = Signal(max=MAX_PENDING + 1)
-        allowed  = Signal()
-        resting  = Signal(32)
-        word     = Signal(32)
-        aw_done  = Signal()
-        w_done   = Signal()
+        last_w = Signal()
+        pending = Signal(max=MAX_PENDING + 1)
+        allowed = Signal()
+        resting = Signal(32)
+        word = Signal(32)
+        aw_done = Signal()
+        w_done = Signal()
         self.comb += [
             word.eq(seed + number),
-            allowed.eq(writing & (issued != bursts) & (pending != MAX_PENDING) & (resting == 0)
-                       & ((flag == 0) | (pending == 0))),
+            allowed.eq(
+                writing
+                & (issued != bursts)
+                & (pending != MAX_PENDING)
+                & (resting == 0)
+                & ((flag == 0) | (pending == 0))
+            ),
             last_w.eq(flagging | (beat == beats)),
             dma.aw.addr.eq(address + issued * stride),
             dma.aw.len.eq(beats),
             dma.aw.size.eq(3),
             dma.aw.burst.eq(1),
             dma.w.data.eq(Cat(word, ~word)),
-            dma.w.strb.eq(0xff),
+            dma.w.strb.eq(0xFF),
             dma.w.last.eq(last_w),
-            If(flagging,
+            If(
+                flagging,
                 dma.aw.addr.eq(flag),
                 dma.aw.len.eq(0),
                 dma.aw.size.eq(2),
                 dma.w.data.eq(Replicate(answered, 2)),
-                dma.w.strb.eq(0x0f << flag[2] * 4),
+                dma.w.strb.eq(0x0F << flag[2] * 4),
             ),
             dma.aw.valid.eq(allowed & ~aw_done),
             dma.w.valid.eq(allowed & ~w_done),
@@ -100,12 +106,14 @@ class DMATester(LiteXModule):
         self.sync += [
             If(start[0], writing.eq(1), issued.eq(0), answered.eq(0), number.eq(0), beat.eq(0)),
             If(dma.aw.valid & dma.aw.ready, aw_done.eq(1)),
-            If(dma.w.valid & dma.w.ready,
+            If(
+                dma.w.valid & dma.w.ready,
                 If(last_w, w_done.eq(1), beat.eq(0)).Else(beat.eq(beat + 1)),
                 If(~flagging, number.eq(number + 1)),
             ),
             If(resting != 0, resting.eq(resting - 1)),
-            If(allowed & data_done,
+            If(
+                allowed & data_done,
                 If((pause != 0) & ((flag == 0) | flagging), resting.eq(pause + issued[:3])),
                 aw_done.eq(0),
                 w_done.eq(0),
@@ -114,7 +122,8 @@ class DMATester(LiteXModule):
                 .Else(flagging.eq(1)),
             ),
             pending.eq(pending + (allowed & data_done) - dma.b.valid),
-            If(dma.b.valid,
+            If(
+                dma.b.valid,
                 If((flag == 0) | flagging, answered.eq(answered + 1)),
                 If(dma.b.resp != 0, errors.eq(errors + 1)),
             ),
@@ -134,7 +143,8 @@ class DMATester(LiteXModule):
         self.sync += [
             If(start[1], reading.eq(1), asked.eq(0), got.eq(0)),
             If(dma.ar.valid & dma.ar.ready, asked.eq(asked + 1)),
-            If(dma.r.valid,
+            If(
+                dma.r.valid,
                 total.eq(total + dma.r.data[:32] + dma.r.data[32:]),
                 If(dma.r.last, got.eq(got + 1)),
                 If(dma.r.resp != 0, errors.eq(errors + 1)),

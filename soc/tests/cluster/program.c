@@ -5,20 +5,20 @@
  */
 #include <stdint.h>
 
-#define REG(a) (*(volatile uint32_t *)(a))
-#define UART 0xf0001000
-#define CLINT 0xf0010000
-#define PLIC 0xf0c00000
+#define REG(a)	  (*(volatile uint32_t *)(a))
+#define UART	  0xf0001000
+#define CLINT	  0xf0010000
+#define PLIC	  0xf0c00000
 #define TESTER(n) (0xf1000000 + (n) * 0x1000)
-#define TESTERS 2
+#define TESTERS	  2
 
 enum { CONTROL, ADDRESS, BURSTS, BEATS, STRIDE, SEED, FLAG, PAUSE, CYCLES, SUM, ERRORS };
 #define TREG(n, r) REG(TESTER(n) + 4 * (r))
-#define WRITE 1
-#define READ 2
+#define WRITE	   1
+#define READ	   2
 
-#define MEMORY 0x40200000 /* data of the tests */
-#define SHARED 0x40180000 /* between the harts, a line for each variable */
+#define MEMORY	0x40200000 /* data of the tests */
+#define SHARED	0x40180000 /* between the harts, a line for each variable */
 #define LINE(n) (*(volatile uint32_t *)(SHARED + 64 * (n)))
 
 #define fence() asm volatile("fence rw, rw" ::: "memory")
@@ -29,7 +29,8 @@ static uint32_t last_exception(void)
 	uint32_t cause;
 
 	asm volatile("mv %0, s11\n"
-		     "li s11, 0" : "=r"(cause));
+		     "li s11, 0"
+		     : "=r"(cause));
 	return cause;
 }
 
@@ -124,11 +125,17 @@ static void test_core(void)
 
 	asm volatile("sw %1, 0(%0)\n"
 		     "amoadd.w %1, %1, (%0)\n"
-		     "lw %1, 0(%0)" : : "r"(MEMORY), "r"(21) : "memory");
+		     "lw %1, 0(%0)"
+		     :
+		     : "r"(MEMORY), "r"(21)
+		     : "memory");
 	check("amoadd", REG(MEMORY), 42);
 
 	asm volatile("sw zero, 0(%1)\n"
-		     "sc.w %0, %1, (%1)" : "=&r"(value) : "r"(MEMORY) : "memory");
+		     "sc.w %0, %1, (%1)"
+		     : "=&r"(value)
+		     : "r"(MEMORY)
+		     : "memory");
 	check("sc without lr fails", value << 1 | (REG(MEMORY) != 0), 2);
 
 	/* Bytes and halves, through the cache and past it. */
@@ -171,7 +178,8 @@ static void test_interrupts(void)
 	asm volatile("csrw mie, %0\n"
 		     "csrsi mstatus, 8\n"
 		     "wfi\n"
-		     ".rept 16\n nop\n .endr" ::"r"(0x80) : "memory");
+		     ".rept 16\n nop\n .endr" ::"r"(0x80)
+		     : "memory");
 	check("timer wakes from wfi", interrupts(), 1);
 	REG(CLINT + 0x4004) = 0xffffffff;
 
@@ -185,7 +193,8 @@ static void test_interrupts(void)
 	REG(PLIC + 0x200000) = 0;
 	asm volatile("csrw mie, %0\n"
 		     "wfi\n"
-		     ".rept 16\n nop\n .endr" ::"r"(0x800) : "memory");
+		     ".rept 16\n nop\n .endr" ::"r"(0x800)
+		     : "memory");
 	asm volatile("csrci mstatus, 8" ::: "memory");
 	check("device interrupts", interrupts(), 2);
 	check("PLIC claim", REG(PLIC + 0x200004), 3);
@@ -205,7 +214,7 @@ static void test_interrupts_take_turns(void)
 			;
 	}
 	REG(PLIC + 0x2000) = 1 << 3 | 1 << 5;
-	REG(PLIC + 0x200004) = 3;  /* which was not enabled any more when it was completed above */
+	REG(PLIC + 0x200004) = 3; /* which was not enabled any more when it was completed above */
 	for (int i = 0; i < 6; i++) {
 		uint32_t source = REG(PLIC + 0x200004);
 
@@ -396,9 +405,9 @@ static void test_dma(void)
 		for (uint32_t beats = 1; beats <= 7; beats += 3)
 			test_dma_write(n, beats);
 		test_dma_read(n);
-		test_dma_order(n, MEMORY + 64);      /* flag in the next line */
-		test_dma_order(n, MEMORY + 16);      /* in the same line */
-		test_dma_order(n, MEMORY + 4096);    /* in the same set of the cache */
+		test_dma_order(n, MEMORY + 64); /* flag in the next line */
+		test_dma_order(n, MEMORY + 16); /* in the same line */
+		test_dma_order(n, MEMORY + 4096); /* in the same set of the cache */
 		test_dma_sharing(n);
 	}
 	test_dma_errors();
@@ -424,7 +433,9 @@ static void contend(void)
 			asm volatile("lr.w %0, (%2)\n"
 				     "addi %0, %0, 1\n"
 				     "sc.w %1, %0, (%2)"
-				     : "=&r"(value), "=&r"(failed) : "r"(&LINE(RESERVED)) : "memory");
+				     : "=&r"(value), "=&r"(failed)
+				     : "r"(&LINE(RESERVED))
+				     : "memory");
 		while (failed);
 	}
 }
@@ -501,8 +512,8 @@ static void second_hart(void)
 
 #define fence_acquire() asm volatile("fence r, rw" ::: "memory") /* after smp_load_acquire() */
 #define fence_release() asm volatile("fence rw, w" ::: "memory") /* before smp_store_release() */
-#define fence_rmb() asm volatile("fence r, r" ::: "memory")      /* dma_rmb() */
-#define fence_writel() asm volatile("fence w, o" ::: "memory")   /* before writel() */
+#define fence_rmb()	asm volatile("fence r, r" ::: "memory") /* dma_rmb() */
+#define fence_writel()	asm volatile("fence w, o" ::: "memory") /* before writel() */
 
 static void tell(uint32_t what)
 {
@@ -532,7 +543,10 @@ static void delay(uint32_t loops)
 
 /* Status before data: whoever sees a device's flag n sees its data n, and so does who is told so. */
 static const uint32_t BURSTS_SEEN = 2000;
-static uint32_t flag_of(int n) { return n ? MEMORY + 64 : MEMORY + 16; } /* beside data, in its line */
+static uint32_t flag_of(int n)
+{
+	return n ? MEMORY + 64 : MEMORY + 16;
+} /* beside data, in its line */
 
 static void litmus_status(int n)
 {
@@ -615,7 +629,7 @@ static void second_doorbell(int n)
  * while the one before is not completed at the PLIC is not lost.
  */
 #define SOURCE 3 /* of tester 0 */
-#define MEIP 0x800
+#define MEIP   0x800
 
 static uint32_t interrupted(uint32_t address)
 {

@@ -8,6 +8,9 @@ from ..section import Section
 
 def section(material: Material) -> Section:
     found = answers.bursts(material.trials.of("burst"))
-    return Section("burst", "Back-to-back frames",
-                   [detail.bursts(material.trials, found)] if found else [],
-                   "Run `./moderato rfc2544 --test burst` for it.")
+    return Section(
+        "burst",
+        "Back-to-back frames",
+        [detail.bursts(material.trials, found)] if found else [],
+        "Run `./moderato rfc2544 --test burst` for it.",
+    )

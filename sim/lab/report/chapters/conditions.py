@@ -11,6 +11,11 @@ from ..section import Html, Section
 def section(material: Material) -> Section:
     trials = material.trials
     text = escape("\n".join(reproduce.commands(trials)))
-    return Section("conditions", "Conditions", [
-        *([detail.machines(trials), detail.kinds(trials)] if trials.trials else []),
-        Html(f"<p>The same trials, made again:</p>\n<pre>{text}</pre>\n") if text else None])
+    return Section(
+        "conditions",
+        "Conditions",
+        [
+            *([detail.machines(trials), detail.kinds(trials)] if trials.trials else []),
+            Html(f"<p>The same trials, made again:</p>\n<pre>{text}</pre>\n") if text else None,
+        ],
+    )

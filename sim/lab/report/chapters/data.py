@@ -13,6 +13,13 @@ def section(material: Material) -> Section:
     records = material.trials.all
     lines = "".join(json.dumps(trial, separators=(",", ":")) + "\n" for trial in records)
     link = download("trials.jsonl.gz", gzip.compress(lines.encode(), mtime=0), "application/gzip")
-    return Section("data", "Raw data", [Html(
-        f"<p>All {len(records)} trials, a line of JSON each: {link}. <code>./moderato report "
-        "--results trials.jsonl.gz</code> makes this report again.</p>\n")])
+    return Section(
+        "data",
+        "Raw data",
+        [
+            Html(
+                f"<p>All {len(records)} trials, a line of JSON each: {link}. <code>./moderato report "
+                "--results trials.jsonl.gz</code> makes this report again.</p>\n"
+            )
+        ],
+    )

@@ -7,5 +7,4 @@ from ..section import Section
 
 
 def section(material: Material) -> Section:
-    return Section("forward", "Trials of `moderato forward`",
-                   forwards.tables(material.trials.forwards))
+    return Section("forward", "Trials of `moderato forward`", forwards.tables(material.trials.forwards))

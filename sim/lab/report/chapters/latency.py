@@ -9,5 +9,4 @@ from ..section import Section
 def section(material: Material) -> Section:
     trials, found = material.trials, material.throughputs
     parts = [figures.latency(trials, found), detail.latency(trials, found)] if found else []
-    return Section("latency", "Latency", parts,
-                   "Run `./moderato rfc2544 --test throughput` for it.")
+    return Section("latency", "Latency", parts, "Run `./moderato rfc2544 --test throughput` for it.")

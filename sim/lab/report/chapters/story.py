@@ -7,7 +7,7 @@ from .. import figures
 from ..material import Material
 from ..section import Cards, Section, Terms
 
-SMALL = 64                         # octets: where interrupts cost most
+SMALL = 64  # octets: where interrupts cost most
 BASE, BEST = "original", "napi-tx-off"
 OTHER_NIC = "liteeth"
 
@@ -15,22 +15,29 @@ OTHER_NIC = "liteeth"
 def section(material: Material) -> Section:
     cards = [card for card in (_gain(material), _overload(material), _other(material)) if card]
     shown = [name for name in VARIANTS if name in material.trials.variants]
-    terms = [(name, f"{RX[VARIANTS[name].rx].says}; {TX[VARIANTS[name].tx].says}.")
-             for name in shown]
-    return Section("story", "In short", [
-        Cards(cards) if cards else None, Terms(terms) if terms else None,
-        figures.story(material.trials, material.curves, SMALL)],
-        "Run `./moderato rfc2544` for it.")
+    terms = [(name, f"{RX[VARIANTS[name].rx].says}; {TX[VARIANTS[name].tx].says}.") for name in shown]
+    return Section(
+        "story",
+        "In short",
+        [
+            Cards(cards) if cards else None,
+            Terms(terms) if terms else None,
+            figures.story(material.trials, material.curves, SMALL),
+        ],
+        "Run `./moderato rfc2544` for it.",
+    )
 
 
 def _gain(material: Material) -> tuple[str, str] | None:
     base, best = (material.throughputs.get((name, SMALL)) for name in (BASE, BEST))
     if not (base and best):
         return None
-    return (f"{best.rate / base.rate:.1f} times",
-            f"as many frames of {SMALL} octets go through without loss once the driver polls and "
-            f"does without Tx interrupts: {_rate(best.rate)} frames/s with {BEST}, "
-            f"{_rate(base.rate)} with {BASE}.")
+    return (
+        f"{best.rate / base.rate:.1f} times",
+        f"as many frames of {SMALL} octets go through without loss once the driver polls and "
+        f"does without Tx interrupts: {_rate(best.rate)} frames/s with {BEST}, "
+        f"{_rate(base.rate)} with {BASE}.",
+    )
 
 
 def _overload(material: Material) -> tuple[str, str] | None:
@@ -39,22 +46,29 @@ def _overload(material: Material) -> tuple[str, str] | None:
         return None
     left, offered = (metrics.forwarded(full[name]) for name in (BASE, BEST)), full[BASE]
     base, best = left
-    return (_rate(base),
-            f"frames/s are left of {_rate(metrics.offered(offered))} offered at the line rate if "
-            f"every frame interrupts the CPU ({BASE}): it does nothing else. {BEST} still forwards "
-            f"{_rate(best)}.")
+    return (
+        _rate(base),
+        f"frames/s are left of {_rate(metrics.offered(offered))} offered at the line rate if "
+        f"every frame interrupts the CPU ({BASE}): it does nothing else. {BEST} still forwards "
+        f"{_rate(best)}.",
+    )
 
 
 def _other(material: Material) -> tuple[str, str] | None:
-    sizes = [size for name, size in material.throughputs if name == OTHER_NIC
-             and (BEST, size) in material.throughputs]
+    sizes = [
+        size
+        for name, size in material.throughputs
+        if name == OTHER_NIC and (BEST, size) in material.throughputs
+    ]
     if not sizes:
         return None
     size = min(sizes)
     ours, theirs = (material.throughputs[name, size].rate for name in (BEST, OTHER_NIC))
-    return (f"{ours / theirs:.1f} times",
-            f"the throughput of LiteEth's MAC and driver on the same SoC, with {size} octets: "
-            f"{_rate(theirs)} frames/s there. The CPU copies each frame in and out.")
+    return (
+        f"{ours / theirs:.1f} times",
+        f"the throughput of LiteEth's MAC and driver on the same SoC, with {size} octets: "
+        f"{_rate(theirs)} frames/s there. The CPU copies each frame in and out.",
+    )
 
 
 def _rate(value: float) -> str:

@@ -8,6 +8,9 @@ from ..section import Section
 
 def section(material: Material) -> Section:
     found = material.trials.strategies
-    return Section("strategies", "Strategies: latency against CPU",
-                   [frontier.plot(found), frontier.table(found)] if found else [],
-                   "Run `./moderato strategies` for it.")
+    return Section(
+        "strategies",
+        "Strategies: latency against CPU",
+        [frontier.plot(found), frontier.table(found)] if found else [],
+        "Run `./moderato strategies` for it.",
+    )

@@ -8,8 +8,18 @@ from ..section import Section
 
 def section(material: Material) -> Section:
     found = material.trials.transfers
-    return Section("tcp", "TCP: goodput, and what receiving costs",
-                   [transfers.table(found), receiver.rate(found), receiver.table1(found),
-                    receiver.segments(found), receiver.costs(found),
-                    receiver.disturbance(found)] if found else [],
-                   "Run `./moderato tcp` and `./moderato receiver` for it.")
+    return Section(
+        "tcp",
+        "TCP: goodput, and what receiving costs",
+        [
+            transfers.table(found),
+            receiver.rate(found),
+            receiver.table1(found),
+            receiver.segments(found),
+            receiver.costs(found),
+            receiver.disturbance(found),
+        ]
+        if found
+        else [],
+        "Run `./moderato tcp` and `./moderato receiver` for it.",
+    )
