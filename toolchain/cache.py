@@ -26,8 +26,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from .packages import are_installed_here, how_to_install
 from .progress import step
-from .project import cache_root, how_to_install, skips_packages
+from .project import cache_root
 from .suspension import follow
 
 LOG = "build.log"
@@ -293,7 +294,7 @@ def _failure(command: list, status: int, log: Path, begin: int) -> str:
         copy = cache_root() / "failed.log"
         shutil.copyfile(log, copy)
         kept = f" (whole log: {copy})"
-    mend = f"{'mend that' if skips_packages() else 'run `./moderato setup`'} and try again"
+    mend = f"{'run `./moderato setup`' if are_installed_here() else 'mend that'} and try again"
     if "No space left on device" in output:
         mend = "free some space, or point MODERATO_CACHE at a larger disk"
     words = shlex.join(command)

@@ -5,7 +5,7 @@ import functools
 import subprocess
 
 from .cache import BuildError
-from .project import how_to_install, skips_packages
+from .packages import are_installed_here, how_to_install
 
 
 @functools.cache
@@ -24,7 +24,7 @@ def version(package: str) -> str:
     except FileNotFoundError:
         answer = []
     if len(answer) != 2 or answer[0] != "installed":
-        if skips_packages():
+        if not are_installed_here():
             return f"{package} of this machine"
-        raise BuildError(f"the Debian package {package} is missing: {how_to_install()}")
+        raise BuildError(f"the Debian package {package} is missing: {how_to_install(package)}")
     return f"{package} {answer[1]}"

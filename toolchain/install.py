@@ -19,6 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from . import packages
 from .cache import locked
 from .progress import step
 from .project import ROOT, SKIP, VENV, cache_root, pyproject, settings, skips_packages
@@ -48,14 +49,9 @@ def missing_packages(wanted: list[str]) -> list[str]:
     return [package for package in wanted if package not in installed]
 
 
-def install_packages(packages: list[str], log: Path):
+def install_packages(wanted: list[str], log: Path):
     """Install Debian packages through apt, as root or through sudo."""
-    names = " ".join(packages)
-    if not is_bookworm():
-        raise InstallError(
-            f"this is not Debian 12 (bookworm); install the equivalents of these "
-            f"packages by hand, then set {SKIP}=1: {names}"
-        )
+    names = " ".join(wanted)
     root = [] if os.geteuid() == 0 else ["sudo"]
     if root and not shutil.which("sudo"):
         raise InstallError(
@@ -72,22 +68,18 @@ def install_packages(packages: list[str], log: Path):
         "-o",
         "DPkg::Lock::Timeout=600",
     ]
-    with step(f"installing {len(packages)} Debian packages", "up to 3 minutes"):
+    with step(f"installing {len(wanted)} Debian packages", "up to 3 minutes"):
         # A third-party archive that does not answer is no reason to stop: install decides.
         call([*apt, "update"], log)
-        if call([*apt, "install", "--no-install-recommends", *packages], log):
+        if call([*apt, "install", "--no-install-recommends", *wanted], log):
             raise InstallError(f"apt-get could not install the Debian packages: {reason(log)}")
 
 
-def is_bookworm() -> bool:
-    """Whether apt on this machine serves Debian 12 or a derivative of it."""
-    try:
-        text = Path("/etc/os-release").read_text()
-    except OSError:
-        return False
-    words = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
-    codename = words.get("VERSION_CODENAME", "").strip('"')
-    return codename == "bookworm" and bool(shutil.which("apt-get"))
+def missing_programs(needs: list[str]) -> list[str]:
+    """Programs that are not in PATH, as `name (Fedora's package, Arch's package)`."""
+    tables = settings()["programs"]
+    rows = dict.fromkeys(tuple(row) for need in needs for row in tables.get(need, []))
+    return [f"{name} ({fedora}, {arch})" for name, fedora, arch in rows if not shutil.which(name)]
 
 
 # Python -------------------------------------------------------------------------------------------
@@ -176,20 +168,19 @@ def reason(log: Path) -> str:
         return f"sudo refused; run as root, or let this user use sudo ({log})"
     lines = [line.strip() for line in tail.splitlines() if line.startswith(("E:", "ERROR"))]
     first = lines[0] if lines else "see the log"
-    if "Unable to locate package" in first:  # Linux 6.12 comes with Debian 12's security updates
-        first += "; apt's sources need bookworm, bookworm-updates and bookworm-security"
+    if "Unable to locate package" in first:  # Debian 12 has Linux 6.12 among its security updates
+        first += "; apt's sources need all of the release: main, updates and security"
     return f"{first} ({log})"
 
 
 def main(arguments: list[str]) -> int:
     """Set up what the subcommand in `arguments` needs; quick and offline if it is there."""
-    needs = settings()["needs"].get(arguments[0] if arguments else "", [])
-    tables = settings()["debian"]
-    wanted = sorted({name for need in ["python", *needs] for name in tables[need]})
+    needs = ["python", *settings()["needs"].get(arguments[0] if arguments else "", [])]
     extras = ["boards"] if "boards" in needs else []
+    wanted = packages.names(needs)
 
     def missing():
-        return [] if skips_packages() else missing_packages(wanted)
+        return missing_packages(wanted) if packages.are_installed_here() else []
 
     try:
         if not missing() and environment_is_made(extras):
@@ -198,8 +189,18 @@ def main(arguments: list[str]) -> int:
         log.parent.mkdir(parents=True, exist_ok=True)
         with locked(log.with_suffix(".lock"), "another set-up"):  # then there is less to do
             log.write_text("")
-            if packages := missing():
-                install_packages(packages, log)
+            if lacking := missing():
+                install_packages(lacking, log)
+            elif (
+                packages.release() is None
+                and not skips_packages()
+                and (lacking := missing_programs(needs))
+            ):
+                raise InstallError(
+                    f"set-up installs packages on {packages.known()} only; install these programs (in "
+                    "brackets: Fedora's and Arch's packages), or go on without them with "
+                    f"{SKIP}=1: {', '.join(lacking)}"
+                )
             if not environment_is_made(extras):
                 make_environment(extras, log)
     except InstallError as error:

@@ -88,12 +88,3 @@ def cache_root() -> Path:
 
 def skips_packages() -> bool:
     return bool(os.environ.get(SKIP))
-
-
-def how_to_install() -> str:
-    """What to do about something of a Debian package that is missing."""
-    return (
-        f"install it by hand: {SKIP} is set, so `./moderato setup` does not"
-        if skips_packages()
-        else "run `./moderato setup`"
-    )

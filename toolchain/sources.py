@@ -14,24 +14,30 @@ from pathlib import Path
 from .cache import BuildError, artifact, run
 from .project import settings
 
+FOLDER = "MODERATO_SOURCES"  # set: sources come from there, and not from a Debian archive
 APT_HELPER = "/usr/lib/apt/apt-helper"  # downloads as apt does, checks the sum
+
+
+def local(file: str) -> Path | None:
+    """A file of the user's own folder of sources; None if it holds no such file."""
+    path = Path(os.environ.get(FOLDER) or "/dev/null") / file
+    return path if path.is_file() else None
 
 
 def tarball(name: str) -> Path:
     """The upstream tarball of the source package `name` of [tool.moderato.source]."""
     entry = settings()["source"][name]
     file, digest = entry["file"], entry["sha256"]
-    local = os.environ.get("MODERATO_SOURCES")
 
     def fetch(directory: Path):
         target = directory / file
-        if local:
-            if not (Path(local) / file).is_file():
+        if os.environ.get(FOLDER):
+            if not (own := local(file)):
                 raise BuildError(
-                    f"MODERATO_SOURCES={local} holds no {file}; put it there, "
+                    f"{FOLDER}={os.environ[FOLDER]} holds no {file}; put it there, "
                     "or unset the variable to fetch it through apt"
                 )
-            shutil.copyfile(Path(local) / file, target)
+            shutil.copyfile(own, target)
         else:
             download(name, file, digest, target)
         if hashlib.sha256(target.read_bytes()).hexdigest() != digest:
@@ -51,19 +57,11 @@ def download(name: str, file: str, digest: str, target: Path):
             f"apt knows no Debian archive to fetch {file} from; add one to its "
             "sources, or put the file into a folder and name that in MODERATO_SOURCES"
         )
-    for uri in uris:
+    pool = name[:4] if name.startswith("lib") else name[0]
+    for uri, component in uris:
+        address = f"{uri}pool/{component}/{pool}/{name}/{file}"
         try:
-            pool = name[:4] if name.startswith("lib") else name[0]
-            run(
-                [
-                    APT_HELPER,
-                    "download-file",
-                    f"{uri}pool/main/{pool}/{name}/{file}",
-                    target,
-                    f"SHA256:{digest}",
-                ]
-            )
-            return
+            return run([APT_HELPER, "download-file", address, target, f"SHA256:{digest}"])
         except BuildError as error:
             failure = error
     raise BuildError(
@@ -72,25 +70,13 @@ def download(name: str, file: str, digest: str, target: Path):
     )
 
 
-def archives() -> list[str]:
-    """Base addresses of the Debian 12 archives that apt is configured with."""
-    answer = subprocess.run(
-        [
-            "apt-get",
-            "indextargets",
-            "--format",
-            "$(REPO_URI) $(RELEASE) $(COMPONENT)",
-            "Created-By: Packages",
-        ],
-        text=True,
-        capture_output=True,
-    ).stdout
-    entries = [line.split() for line in answer.splitlines()]
-    return list(
-        dict.fromkeys(
-            entry[0] for entry in entries if entry[1:] in (["bookworm", "main"], ["stable", "main"])
-        )
-    )
+def archives() -> list[tuple[str, str]]:
+    """Base address and component of each archive of Debian or Ubuntu that apt is configured with."""
+    wanted = "$(REPO_URI) $(COMPONENT) $(ORIGIN) $(LABEL)"
+    command = ["apt-get", "indextargets", "--format", wanted, "Created-By: Packages"]
+    lines = subprocess.run(command, text=True, capture_output=True).stdout.splitlines()
+    entries = [line.split() for line in lines if line.endswith((" Debian Debian", " Ubuntu Ubuntu"))]
+    return list(dict.fromkeys((uri, component) for uri, component, *_ in entries))
 
 
 def unpack(name: str, directory: Path):

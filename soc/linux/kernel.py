@@ -14,9 +14,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from moderato.toolchain import debian
+from moderato.toolchain import debian, sources
 from moderato.toolchain.cache import BuildError, artifact, run
-from moderato.toolchain.project import how_to_install
+from moderato.toolchain.packages import how_to_install
 
 HERE = Path(__file__).parent
 PACKAGE = "linux-source-6.12"
@@ -142,11 +142,12 @@ def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
     # User space is built with the headers of the tree as it is: to copy that one takes less than to
     # unpack another.
     plain = source(package) if patches else None
+    own = sources.local(f"{package}.tar.xz")
 
     def unpacked(directory: Path):
-        tarball = TARBALLS / f"{package}.tar.xz"
+        tarball = own or TARBALLS / f"{package}.tar.xz"
         if not tarball.is_file():
-            raise BuildError(f"{tarball} is missing: {how_to_install()}")
+            raise BuildError(f"{tarball} is missing: {how_to_install(package)}")
         suffixes = ("c", "h", "S", "rst", "dts", "dtsi", "json")
         excluded = [
             f"--exclude={package}/{folder}/*.{suffix}" for folder in UNUSED for suffix in suffixes
@@ -160,7 +161,7 @@ def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
 
     return artifact(
         "linux-source",
-        [debian.version(package), " ".join(UNUSED), *map(diff, patches)],
+        [own or debian.version(package), " ".join(UNUSED), *map(diff, patches)],
         patched if patches else unpacked,
         "half a minute",
     )

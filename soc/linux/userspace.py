@@ -16,7 +16,8 @@ from pathlib import Path
 from moderato.soc.linux import kernel
 from moderato.toolchain import debian, sources
 from moderato.toolchain.cache import BuildError, artifact, run
-from moderato.toolchain.project import how_to_install, settings
+from moderato.toolchain.packages import how_to_install
+from moderato.toolchain.project import settings
 
 HERE = Path(__file__).parent
 CROSS = "riscv64-linux-gnu-"

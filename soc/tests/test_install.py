@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moderato.toolchain import install
+from moderato.toolchain import install, packages
 from moderato.toolchain.project import ROOT, settings
 
 
@@ -31,9 +31,17 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setattr(install, "VENV", tmp_path / "venv")
     monkeypatch.setattr(install, "STAMP", tmp_path / "venv/moderato.stamp")
     monkeypatch.setattr(install, "PLACE", tmp_path / "venv/moderato.place")
-    monkeypatch.setattr(install, "is_bookworm", lambda: True)
+    system(monkeypatch, tmp_path, "VERSION_CODENAME=bookworm")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    return program
+    yield program
+    packages.release.cache_clear()
+
+
+def system(monkeypatch, tmp_path, os_release: str):
+    file = tmp_path / "os-release"
+    file.write_text(os_release)
+    monkeypatch.setattr(packages, "OS_RELEASE", file)
+    packages.release.cache_clear()
 
 
 def fails(capsys) -> str:
@@ -50,7 +58,7 @@ def test_no_network(machine, capsys):
 def test_apt_refuses(machine, capsys):
     machine("apt-get", 'echo "E: Unable to locate package clang-14" >&2; exit 100')
     line = fails(capsys)
-    assert "Unable to locate package clang-14" in line and "bookworm-security" in line
+    assert "Unable to locate package clang-14" in line and "updates and security" in line
 
 
 def test_half_a_package_is_not_taken_for_whole(machine, tmp_path):
@@ -67,11 +75,43 @@ def test_half_a_package_is_not_taken_for_whole(machine, tmp_path):
     assert not install.usable(python) and not install.environment_is_made([])
 
 
-def test_other_distribution(machine, capsys, monkeypatch):
-    monkeypatch.setattr(install, "is_bookworm", lambda: False)
+def test_other_systems_are_asked_for_programs(machine, capsys, monkeypatch, tmp_path):
+    system(monkeypatch, tmp_path, "VERSION_CODENAME=leap")
     line = fails(capsys)
-    for words in ("not Debian 12", "linux-source-6.12", "MODERATO_SKIP_PACKAGES"):
+    for words in ("bookworm, trixie", "clang-19 (clang, clang)", "javac", "MODERATO_SKIP_PACKAGES=1"):
         assert words in line
+    for need in settings()["programs"].values():
+        for name, *_ in need:
+            machine(name, "exit 0")
+    monkeypatch.setattr(install, "environment_is_made", lambda extras: True)
+    assert install.main(["forward"]) == 0
+
+
+@pytest.mark.parametrize(
+    "text, release",
+    [
+        ("VERSION_CODENAME=trixie\n", "trixie"),
+        ('ID=linuxmint\nVERSION_CODENAME="wilma"\nUBUNTU_CODENAME=noble\n', "noble"),
+        ("VERSION_CODENAME=sid\n", None),
+        ("", None),
+    ],
+)
+def test_release_is_that_of_the_system_or_its_parent(machine, monkeypatch, tmp_path, text, release):
+    system(monkeypatch, tmp_path, text)
+    assert packages.release() == release
+
+
+def test_lists_of_releases_name_packages():
+    """A release lacks only packages that some list has."""
+    wanted = {name for names in settings()["debian"].values() for name in names}
+    for lacks in settings()["releases"].values():
+        assert set(lacks) <= wanted
+
+
+def test_what_a_release_lacks_is_not_installed(machine, monkeypatch, tmp_path):
+    system(monkeypatch, tmp_path, "VERSION_CODENAME=noble")
+    assert "linux-source-6.12" not in packages.names(["linux"])
+    assert "get it from Debian" in packages.how_to_install("linux-source-6.12")
 
 
 def test_neither_root_nor_sudo(machine, capsys, monkeypatch):
