@@ -12,7 +12,7 @@ from pathlib import Path
 from moderato.sim.harness import build
 from moderato.sim.harness.rings import rings_header
 from moderato.sim.harness.top import soc_config, top_verilog
-from moderato.toolchain import verilator
+from moderato.toolchain import project, verilator
 from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT
 
@@ -34,6 +34,13 @@ def test_ruff_format():
         capture_output=True,
         text=True,
     )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_spelling():
+    """codespell knows common mistakes, so it finds no word that is merely rare."""
+    command = [sys.executable, "-m", "codespell_lib", *project.git("ls-files").splitlines()]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
 
 
