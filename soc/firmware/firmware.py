@@ -44,20 +44,19 @@ def firmware(soc: dict, rom_base: int | None = None) -> Firmware:
         "SBI_BASE": where.sbi,
     }
     defines = [f"-D{name}={value:#x}" for name, value in symbols.items()]
-    if rom_base is None:
-        rom_base = soc["rom"]["base"]
-    else:
+    base = soc["rom"]["base"] if rom_base is None else rom_base
+    if rom_base is not None:
         defines.append("-DAFTER_BIOS")
 
     def build(directory: Path):
-        link(directory / "boot", HERE / "boot.ld", rom_base, defines, [HERE / "boot.S"])
+        link(directory / "boot", HERE / "boot.ld", base, defines, [HERE / "boot.S"])
         link(directory / "sbi", HERE / "sbi.ld", where.sbi, defines, [HERE / "sbi.S", HERE / "sbi.c"])
 
     sources = [HERE / name for name in ("boot.S", "boot.ld", "sbi.S", "sbi.c", "sbi.ld")]
     made = artifact(
-        "firmware", [*sources, " ".join(defines), f"rom {rom_base:#x}", debian.version(COMPILER)], build
+        "firmware", [*sources, " ".join(defines), f"rom {base:#x}", debian.version(COMPILER)], build
     )
-    return Firmware(rom=made / "boot.bin", rom_base=rom_base, sbi=made / "sbi.bin", sbi_base=where.sbi)
+    return Firmware(rom=made / "boot.bin", rom_base=base, sbi=made / "sbi.bin", sbi_base=where.sbi)
 
 
 def link(target: Path, script: Path, base: int, defines: list[str], sources: list[Path]):

@@ -247,7 +247,7 @@ def check(wanted: str, got: str):
         return line in lines
 
     lines_asked = re.findall(r"^(?:CONFIG_\w+=.*|# CONFIG_\w+ is not set)$", wanted, re.MULTILINE)
-    asked = {re.search(r"CONFIG_\w+", line)[0]: line for line in lines_asked}
+    asked = {re.split("[ =]", line.removeprefix("# "))[0]: line for line in lines_asked}
     lost = [line for line in asked.values() if not holds(line)]
     if lost:
         raise BuildError(

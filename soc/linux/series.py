@@ -321,7 +321,7 @@ def message(patch: Path, who: Author) -> str:
     """Of a commit that is the patch, signed off by its author only."""
     mail = email.message_from_string(patch.read_text())
     subject = re.sub(r"^\[.*?\] ", "", " ".join(mail["Subject"].split()))
-    body = re.sub(r"(?m)^Signed-off-by: .*\n", "", mail.get_payload().split("\n---\n")[0] + "\n")
+    body = re.sub(r"(?m)^Signed-off-by: .*\n", "", str(mail.get_payload()).split("\n---\n")[0] + "\n")
     return f"{subject}\n\n{body.strip()}\n\nSigned-off-by: {who}\n"
 
 

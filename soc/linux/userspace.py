@@ -236,7 +236,7 @@ def ptp4l() -> Path:
     return program("linuxptp", build)
 
 
-def program(name: str, build_one, inputs: tuple = ()) -> Path:
+def program(name: str, build_one, inputs: Sequence = ()) -> Path:
     """The stripped program that `build_one(cc, work)` makes from the source package `name`."""
     tools = toolchain()
 
