@@ -3,8 +3,9 @@
 
 A test file names its device under test (`DUT`, a function of bench.devices.duts) and holds cocotb
 tests; `CASES` are further ones, of cases/. With a function `SIMULATOR` the device is what that makes, as
-`make` of bench.simulator.simulate. `SLOW`, a regular expression, names those that are in the slow set
-here, whatever they are elsewhere. A file with `ROWS` has a device and its tests in each of them.
+`make` of bench.simulator.simulate. `SLOW` is a regular expression: the tests whose name it finds are in
+the slow set (TWINS of bench.simulation if the file has none). A file with `ROWS` has a device and its
+tests in each of them.
 
 A file, or a row, is one simulation of the tests that were selected, which runs when it is set up.
 """

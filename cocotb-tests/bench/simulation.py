@@ -14,16 +14,20 @@ from cocotb._decorators import Test, TestGenerator
 TESTS = Path(__file__).parents[1]
 TABLE = TESTS / "wires" / "test_wires.py"
 LONGEST = 12  # ms of simulated time that a test of the fast set takes at most, except on a whole board
+TWINS   = r"slow=0\.[^0]|answer=DECERR"  # other cases with a slower memory, or another error response
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """`cases`: modules whose tests it has, their own and their CASES, and single tests. `slow`, a
-    regular expression, names those that are in the slow set here, whatever they are elsewhere."""
+    """The tests of one device.
+
+    cases  modules, whose own tests and CASES are meant, and single tests.
+    slow   a regular expression: the tests whose name it finds are in the slow set of this simulation.
+    """
     name:   str
     device: str                      # a function of bench.devices.duts
     cases:  list
-    slow:   str = "$^"
+    slow:   str = TWINS
     cells:  bool = False             # the netlist of ECP5 cells instead of the RTL
     make:   Callable | None = None   # of another device: see bench.simulator.simulate()
 
@@ -31,7 +35,7 @@ class Simulation:
     def of(cls, module: ModuleType):
         """A test file with a DUT."""
         return cls(Path(module.__file__).stem, module.DUT, [module],
-                   slow=getattr(module, "SLOW", "$^"), make=getattr(module, "SIMULATOR", None))
+                   slow=getattr(module, "SLOW", TWINS), make=getattr(module, "SIMULATOR", None))
 
     @property
     def tests(self) -> list[Test]:
@@ -47,6 +51,11 @@ def some(pattern: str, *cases) -> list[Test]:
     """Those tests of `cases` in whose name the regular expression is found."""
     found = [test for case in cases for test in _tests(case)]
     return [test for test in found if re.search(pattern, test.name)]
+
+
+def all_but(*names: str) -> str:
+    """The regular expression that finds all tests but those whose name begins with one of these."""
+    return rf"^(?!{'|'.join(map(re.escape, names))})"
 
 
 def _tests(case) -> list[Test]:

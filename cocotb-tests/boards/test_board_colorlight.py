@@ -6,7 +6,8 @@ import cocotb
 from bench.devices.board import simulator
 from cases.boards import forwards_frames
 
-DUT = "board"
+DUT  = "board"
+SLOW = ""
 
 
 def SIMULATOR():

@@ -17,7 +17,8 @@ from bench.devices.netboot_files import files
 from bench.wires.tftp import BROADCAST, CLIENT, SERVER, SERVER_MAC, TftpServer
 from bench.wires.wire import add_fcs
 
-DUT = "board"
+DUT  = "board"
+SLOW = ""
 
 BOARD   = "versa_ecp5"
 STOPPED = {"control": 0, "status": 3}  # not enabled; both rings are idle

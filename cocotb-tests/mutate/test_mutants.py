@@ -3,6 +3,8 @@
 
 import pytest
 
+from bench.simulation import named
+
 from . import campaign, command, page
 from .mutants import MUTANTS, TESTS
 from .overlay import GATEWARE
@@ -21,9 +23,24 @@ def test_names_are_unique():
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.file}: {mutant.name}")
-def test_mutant_is_one_change(mutant):
-    compile(mutant.apply((GATEWARE / mutant.file).read_text()), mutant.file, "exec")
+def test_each_mutant_is_one_change():
+    wrong = []
+    for mutant in MUTANTS:
+        try:
+            compile(mutant.apply((GATEWARE / mutant.file).read_text()), mutant.file, "exec")
+        except (SyntaxError, ValueError) as error:
+            wrong.append(f"{mutant.file}: {mutant.name}: {error}")
+    assert wrong == []
+
+
+def test_no_killer_is_slow():
+    """Only fast tests judge mutants: each simulation that mutants name has some, and no recorded killer
+    is slow."""
+    names = {name for names in TESTS.values() for name in names if not name.startswith(campaign.PROOF)}
+    slow = {name: [test.name for test in named(name).tests if named(name).is_slow(test)]
+            for name in names}
+    assert [name for name in names if len(slow[name]) == len(named(name).tests)] == []
+    assert [killer for killer in page.guesses().values() if killer[1] in slow.get(killer[0], ())] == []
 
 
 @pytest.mark.parametrize("without", [1, len(MUTANTS)])

@@ -7,6 +7,7 @@ import random
 
 import cocotb
 
+from bench.simulation import TWINS
 from bench.models.frames import inserted, padded, plain, tagged
 from bench.mac import Mac
 from cases.basics import MIN
@@ -28,6 +29,7 @@ CASES = [
     tags.stops_and_starts_with_tags,
     tags.tags_at_the_line_rate,
 ]
+SLOW  = f"{TWINS}|checksums|puts|line_rate|stops_and_starts"
 
 
 def stamps_of(mac):

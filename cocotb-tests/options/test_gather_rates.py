@@ -12,7 +12,8 @@ from cases.line_rate import LATENCY
 from cases.pieces import post
 from cases.segments import hand_over, packet
 
-DUT = "mac_gather_2500"
+DUT  = "mac_gather_2500"
+SLOW = ""
 CLOCK = 125     # MHz
 SLOWEST = 37.5  # that the MAC accepts for a gigabit
 LINE = 0.995    # of its rate: none of the wire's clocks is idle, but for what a word rounds

@@ -11,7 +11,8 @@ from bench.mac import Mac
 from bench.wires.wire import add_fcs
 from cases.basics import MIN, keep_the_line_rate, transmit
 
-DUT = "mac_jumbo"
+DUT  = "mac_jumbo"
+SLOW = "keeps"
 BUFFER = MAX + 18
 
 

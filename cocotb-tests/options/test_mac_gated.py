@@ -5,6 +5,7 @@ the cases of the whole MAC, those in which its parts stop and wake."""
 import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
 
+from bench.simulation import TWINS
 from bench.models.frames import plain
 from bench.mac import Mac
 from bench.wires.wire import add_fcs
@@ -31,6 +32,7 @@ CASES = [
     simulated_phy.registers_are_as_in_the_table,
     simulated_phy.stops_while_the_link_is_down,
 ]
+SLOW  = f"{TWINS}|delays|number=[^1]|stops_and_starts"
 
 
 async def edges(dut, clocks):

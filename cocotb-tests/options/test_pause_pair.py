@@ -12,7 +12,8 @@ from bench.models.driver import END, STATION, Driver
 from bench.models.frames import plain
 from bench.memory.memory import Memory
 
-DUT = "mac_pair"
+DUT  = "mac_pair"
+SLOW = ""
 BOTH = 3  # of PAUSE: obey and ask
 QUANTUM = 52
 

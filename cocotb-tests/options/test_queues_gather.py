@@ -5,6 +5,7 @@ import random
 
 import cocotb
 
+from bench.simulation import TWINS
 from cases import two_queues
 from cases.basics import MIN
 from cases.pieces import LIMIT, cut, post
@@ -25,7 +26,7 @@ CASES = [
     two_queues.the_last_frames_leave,
     two_queues.turns_are_fair,
 ]
-SLOW = r"^(both|senders).*slow=0\.[^0]"  # also in the row sim-queues
+SLOW  = rf"{TWINS}|^(as_many|both|each|one|turns)"  # also in the row sim-queues
 
 
 @cocotb.test()

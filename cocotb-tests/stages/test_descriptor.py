@@ -6,9 +6,11 @@ import random
 import cocotb
 from cocotb.triggers import RisingEdge, with_timeout
 
+from bench.simulation import TWINS
 from bench.models.descriptors import MODULO, Descriptors
 
-DUT = "descriptor_fetcher"
+DUT  = "descriptor_fetcher"
+SLOW = f"{TWINS}|index_wraps"
 
 
 @cocotb.test()
@@ -93,4 +95,3 @@ async def disabling_starts_over(dut):
         await bench.hand_over(3)
         for index in range(3):
             await with_timeout(bench.take(index), 10, "us")
-

@@ -14,7 +14,8 @@ from cocotbext.axi import AxiResp
 from bench.memory.memory import BEAT
 from bench.models.dma_client import CLIENTS, SIZE, Client, start
 
-DUT = "dma"
+DUT  = "dma"
+SLOW = "$^"  # none
 
 
 def burst():

@@ -10,7 +10,8 @@ from cocotbext.axi import AxiResp
 from bench.memory.memory import BEAT, LINE
 from bench.models.dma_client import CLIENTS, SIZE, Client, start
 
-DUT = "dma"
+DUT  = "dma"
+SLOW = "$^"  # none
 ANSWERS = [AxiResp.SLVERR, AxiResp.DECERR]
 BEATS = {"first": 0, "middle": 3, "last": 7}
 

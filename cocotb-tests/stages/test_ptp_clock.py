@@ -7,7 +7,8 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 
-DUT = "ptp_clock"
+DUT  = "ptp_clock"
+SLOW = "ppb=-37000"
 FRACTION = 2**32
 MODULO = 2**64
 SETTINGS = "increment", "value", "output_on", "output_begin", "output_period", "output_width"

@@ -18,7 +18,8 @@ from bench.models.rss_model import ALL, KEY, VECTORS, hashed, toeplitz
 from moderato.gateware.registers.table import RSS_TYPES
 from moderato.sim.lab.run.system import SYMMETRIC_KEY
 
-DUT = "rss"
+DUT  = "rss"
+SLOW = "one_hash|pause=0.6"
 
 
 class Bench:

@@ -18,6 +18,7 @@ from cases.clocks import rejected
 
 DUT   = "mac_1000basex"
 CASES = [basics.drops_runts, basics.receives_minimum_gap_bursts, clocks]
+SLOW  = ""
 
 
 async def linked(mac, us=200):

@@ -3,6 +3,7 @@
 
 import cocotb
 
+from bench.simulation import TWINS
 from bench.mac import Mac
 from bench.models.frames import plain
 from bench.wires.wire import GAP
@@ -11,6 +12,7 @@ from cases.basics import MIN
 
 DUT   = "mac_gmii"
 CASES = [any_wire, basics.starved_bus_drops_frames_whole, basics.transmits_bursts]
+SLOW  = f"{TWINS}|alignment|lengths|starved|disabled=False"
 
 
 @cocotb.test()

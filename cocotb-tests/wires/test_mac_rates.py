@@ -9,6 +9,7 @@ import random
 
 import cocotb
 
+from bench.simulation import TWINS
 from bench.models.frames import plain
 from bench.mac import Mac
 from bench.wires.wire import PREAMBLE, add_fcs
@@ -17,6 +18,7 @@ from cases.basics import MIN
 
 DUT   = "mac_rgmii_rates"
 CASES = [any_wire, rates.keeps_the_rate_of_the_line, rates.follows_the_rate]
+SLOW  = f"{TWINS}|alignment|lengths|survives"
 RATES = (10, 100, 1000)
 
 

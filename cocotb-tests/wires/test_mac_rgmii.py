@@ -17,6 +17,7 @@ from moderato.gateware.mac import min_sys_clk_freq
 
 DUT   = "mac_rgmii"
 CASES = [any_wire, basics.starved_bus_drops_frames_whole, basics.transmits_bursts]
+SLOW  = ""
 
 
 @cocotb.test()

@@ -13,6 +13,7 @@ from cases.basics import MIN, keep_the_line_rate, transmit
 DUT   = "mac_rmii"
 CASES = [basics.drops_runs_of_fragments, basics.drops_runts, basics.drops_wrong_fcs, clocks,
          *some("=100$", rates.keeps_the_rate_of_the_line)]
+SLOW  = ""
 
 
 @cocotb.test()

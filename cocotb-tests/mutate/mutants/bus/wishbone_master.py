@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["wishbone32-master", "wishbone64-master"]
+TESTS = ["wishbone32-master"]
 
 MUTANTS = [
     ("a write's error is lost", "NextValue(failed, failed | bus.err)", "NextValue(failed, 0)",

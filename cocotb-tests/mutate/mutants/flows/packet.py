@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["flows-all", "flows-plain"]
+TESTS = ["flows-all"]
 
 MUTANTS = [
     ("any EtherType",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["pieces-pieces", "pieces-segments", "pieces-whole", "test_gather_options",
+TESTS = ["pieces-pieces", "pieces-segments", "test_gather_options",
          "gated-options", "formal:gather_ring", "flows-options"]
 
 MUTANTS = [
