@@ -6,6 +6,7 @@ make: a simulation of all its cocotb cases, trials, booted guests. Each row of
 cocotb-tests/wires/test_wires.py counts as a file (xdist's loadscope).
 """
 
+import collections
 import contextlib
 import copy
 import ctypes
@@ -22,50 +23,7 @@ from migen.fhdl import tracer
 from moderato.toolchain import progress
 from moderato.toolchain.project import cache_root
 
-# Files, and rows, that take longest, so that they begin first and no core is idle while the last one
-# ends. `./moderato test` prints what the slowest tests took.
-LONGEST = (
-    # Slow ones.
-    "cocotb-tests/wires/test_wires.py::gmii-netlist",
-    "boards/tests/test_bitstream.py",
-    "examples/litex-boards/test_target.py",
-    "cocotb-tests/boards/test_board_linux.py",
-    "cocotb-tests/boards/test_board_colorlight_load.py",
-    "cocotb-tests/boards/test_board_bios.py",
-    "sim/tests/test_sustained.py",
-    "sim/tests/test_drift.py",
-    # Others; the first ones if what they build is not in the cache.
-    "linux-driver/tests/test_kunit.py",
-    "cocotb-tests/synthesis/test_ecp5.py",
-    "cocotb-tests/formal/test_proofs.py",
-    "sim/tests/test_system.py",
-    "sim/tests/test_kept.py",
-    "sim/tests/test_account_captures.py",
-    "sim/tests/test_beyond.py",
-    "linux-driver/tests/test_each_allocation.py",
-    "linux-driver/tests/test_random_settings.py",
-    "linux-driver/tests/test_under_traffic.py",
-    "linux-driver/tests/test_copies.py",
-    "cocotb-tests/boards/test_board_netboot.py",
-    "cocotb-tests/boards/test_board_colorlight.py",
-    "cocotb-tests/options/test_mac_gated.py",
-    "cocotb-tests/wires/test_wires.py::sim-all",
-    "cocotb-tests/wires/test_mac_rgmii.py",
-    "cocotb-tests/wires/test_mac_gmii.py",
-    "cocotb-tests/wires/test_wires.py::mii-wire",
-    "cocotb-tests/boards/test_board.py",
-    "sim/tests/test_liteeth.py",
-    "sim/tests/test_profile.py",
-    "linux-driver/tests/test_failing_dma.py",
-    "linux-driver/tests/test_two_harts.py",
-    "boards/tests/test_gateware.py",
-    "soc/tests/test_cluster.py",
-    "sim/tests/test_rfc2544.py",
-    "sim/tests/test_report.py",
-    "sim/tests/test_published.py",
-)
-
-ROOT = Path(__file__).parent
+SECONDS = "moderato/seconds"  # in pytest's cache: the longest that each file, or row, has taken
 GIBIBYTE = 1 << 30
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -79,11 +37,42 @@ def pytest_xdist_auto_num_workers(config):
     return max(1, min(len(os.sched_getaffinity(0)), fit))
 
 
+def scope(nodeid):
+    """The file, or row, of a test: its tests stay in one process."""
+    return nodeid.rsplit("::", 1)[0]
+
+
+def seconds(config):
+    if hasattr(config, "workerinput"):
+        return config.workerinput["seconds"]
+    return config.cache.get(SECONDS, {}) if hasattr(config, "cache") else {}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    node.workerinput["seconds"] = seconds(node.config)
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
-    """The longest files first; the order is the same in every process, as xdist needs it."""
-    place = {name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.nodeid.rsplit("::", 1)[0], len(place)))
+def pytest_collection_modifyitems(config, items):
+    """New files first, then the longest: no core is idle while the last one runs. xdist needs the same
+    order in every process."""
+    took = seconds(config)
+    items.sort(key=lambda item: -took.get(scope(item.nodeid), float("inf")))
+
+
+TOOK = collections.Counter()
+
+
+def pytest_runtest_logreport(report):
+    TOOK[scope(report.nodeid)] += report.duration
+
+
+def pytest_sessionfinish(session):
+    config, took = session.config, seconds(session.config)
+    if hasattr(config, "cache") and not hasattr(config, "workerinput"):
+        longest = {name: round(max(time, took.get(name, 0)), 1) for name, time in TOOK.items()}
+        config.cache.set(SECONDS, took | longest)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -159,8 +148,6 @@ def listen():
 
 
 def pytest_configure(config):
-    if gone := [name for name in LONGEST if not (ROOT / name.split("::")[0]).is_file()]:
-        raise pytest.UsageError(f"LONGEST in conftest.py names {', '.join(gone)}: no such file")
     if not config.option.pyargs:  # these would be names of packages
         place = config.invocation_params.dir
         if gone := [word for word in config.args if not (place / word.split("::")[0]).exists()]:

@@ -28,9 +28,3 @@ def test_arrows():
     assert found.keys() == set(ORDER)
     assert {(room, other) for room, others in found.items() for other in others
             if ORDER.index(other) >= ORDER.index(room)} == set()
-
-
-def test_the_mac_is_a_table_of_contents():
-    text = (GATEWARE / "mac.py").read_text()
-    assert len(text.splitlines()) <= 250
-    assert "queues > 1" not in text

@@ -9,9 +9,8 @@ from importlib import import_module
 import pytest
 from cocotb._decorators import Test, TestGenerator
 
-from bench.simulation import TABLE, TESTS, named, rows, some
+from bench.simulation import TESTS, named, rows, some
 from formal.test_proofs import PROOFS
-from moderato.toolchain.project import ROOT
 from mutate import mutants
 from mutate.campaign import PROOF
 
@@ -60,12 +59,6 @@ def test_every_case_runs_somewhere():
 def test_mutants_name_what_there_is():
     for name in {name for names in mutants.TESTS.values() for name in names}:
         assert name.removeprefix(PROOF) in PROOFS if name.startswith(PROOF) else named(name)
-
-
-def test_the_longest_are_there():
-    place = f"{TABLE.relative_to(ROOT)}::"
-    longest = re.findall(rf'"{place}(.+)"', (ROOT / "conftest.py").read_text())
-    assert longest and not set(longest) - {row.name for row in rows()}
 
 
 def test_files_import_no_test_file():
