@@ -30,7 +30,7 @@ std::vector<uint8_t> read_file(const std::string& path) {
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     struct stat about;
     if (file.number < 0 || ::fstat(file.number, &about) < 0) throw file_error(path, "cannot be read");
-    // Of others nobody knows how much there is to read.
+    // The size of other kinds of files is unknown.
     if (!S_ISREG(about.st_mode)) throw Error(path + ": is no regular file; copy what comes from there into one");
     std::vector<uint8_t> content(about.st_size);
     for (size_t done = 0; done < content.size();) {

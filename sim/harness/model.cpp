@@ -28,7 +28,7 @@ Model::Model() : top_(std::make_unique<Vtop>(&context_)) {
 
 namespace {
 
-// The model's state before and behind its RAM, which nobody writes without other state changing.
+// The model's state before and after its RAM; RAM never changes without other state changing.
 struct Parts {
     const uint8_t *first, *second;
     size_t first_size, second_size;

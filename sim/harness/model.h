@@ -53,9 +53,9 @@ public:
         return top_->wfi == (1u << kHarts) - 1 && !(top_->awake & kGated) && __builtin_expect(!ungated_, 1);
     }
     void remember();
-    // If only the time differs from what it was so many `cycles` ago: how many more go by before a timer is due. Else 0.
+    // If only the time differs from that of `cycles` ago: how many more pass before a timer is due. Else 0.
     uint64_t still(uint64_t cycles) const;
-    // Pass over so many of them, a multiple of those `cycles`.
+    // Skip that many cycles, a multiple of `cycles`.
     void pass(uint64_t cycles) { top_->rootp->SOC_TIME += cycles; }
 
     // What needs the harness: bit 0 a byte was printed, bit 1 the guest powered off, bit 2 it asked for a reset, bit 3 a

@@ -283,7 +283,7 @@ size_t Simulation::save(const std::string& path) {
 
 void Simulation::restore(const std::string& path) {
     refuse_while_attached(path, ": not restored");
-    if (profiler_.running()) throw Error(path + ": not restored: a profile is under way; stop it first");
+    if (profiler_.running()) throw Error(path + ": not restored: a profile is in progress; stop it first");
     const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
     Loader loader(bytes);
     state(loader);

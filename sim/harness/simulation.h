@@ -31,7 +31,7 @@ public:
     std::function<void(uint64_t)> progress;
     void stop() { stopped_ = true; }
     bool stopped() const { return stopped_; }  // by that, in the latest run
-    // Stops it at the end of the cycle under way.
+    // Stops it at the end of the current cycle.
     void halt() {
         stop();
         limit_ = cycle_;
@@ -60,7 +60,7 @@ public:
     };
     void start_profile(const Profiler::Files& files, bool windowed);
     Costs stop_profile(const std::string& path);
-    // A profile for who looks at it meanwhile; it has no files, and the memory port is not metered.
+    // A profile for the live window; it has no files, and the memory port is not metered.
     void follow(const std::string& symbols) { profiler_.start({symbols, {}, {}, {}}, false, cycle_); }
     void unfollow() { profiler_.stop({}); }
 
@@ -71,10 +71,10 @@ public:
         tester_.attach(traffic_.get(), cycle_);
         return static_cast<Kind&>(*traffic_);
     }
-    const Traffic* traffic() const { return traffic_.get(); }  // what is under way, or null
+    const Traffic* traffic() const { return traffic_.get(); }  // the traffic in progress, or null
     std::unique_ptr<Traffic> end();
 
-    // Counters of the whole device, and what left each port, at moments of the traffic under way.
+    // Counters of the whole device, and what left each port, at moments of the traffic in progress.
     struct Snapshot {
         Counters counters;
         std::array<Egress, kPorts> egress;
@@ -86,7 +86,7 @@ public:
 
     size_t save(const std::string& path);  // returns the file's size
     void restore(const std::string& path);
-    // Of the device and what is around it, but for traffic under way. After loading, restored() has to be called.
+    // The device and what is around it, without traffic in progress. After loading, restored() has to be called.
     template <class Archive> void state(Archive& archive) {
         archive(cycle_, active_, counters_, console_, tester_);
         model_.state(archive);
@@ -112,9 +112,9 @@ private:
     bool found_ = false;  // the expected text was printed
     bool stopped_ = false;  // by stop()
     bool ended_ = false;  // the guest powered off, or asked for a reset:
-    const char* ending_ = nullptr;  // which, until it was told
+    const char* ending_ = nullptr;  // which, until it was reported
     uint64_t look_ = 0;  // cycle from which on it is worth looking whether all sleep
-    bool circling_ = false;  // a look is under way: the state is to be compared, one circle later, with that
+    bool circling_ = false;  // comparing: one circle later, the state is compared with that
     uint64_t circle_ = kNever;  // of this cycle; kNever: something happened meanwhile
     uint64_t still_ = 0;  // up to this cycle only time passes, unless something is driven
     uint64_t slept_ = 0;

@@ -7,6 +7,7 @@ What needs the harness is packed into one word, which is zero in most cycles.
 
 from moderato.gateware.mac import PARTS
 from moderato.gateware.registers.table import EVENTS
+from moderato.sim import limits
 
 from . import meters
 from .cores import Core, core
@@ -188,6 +189,7 @@ constexpr uint64_t kSysClkHz = {soc["sys_clk_hz"]};
 constexpr unsigned kEvents = {len(EVENTS)};
 constexpr const char* kEventNames[] = {{{names}}};
 {meters.constants(soc)}
+{limits.constants()}
 constexpr uint64_t kRamBase = {soc["memory"]["base"]:#x};
 constexpr uint64_t kRomBase = {soc["rom"]["base"]:#x};
 

@@ -29,7 +29,7 @@ def chosen(seed: int, variants) -> Trial:
     size, load = dice.randint(64, 1518), round(100 ** dice.uniform(0, 1), 2)
     seconds = dice.uniform(0.005, 0.03)
     frames = max(3, min(400, round(frame_rate(size, load, 100) * seconds)))
-    traffic = Traffic(flows=dice.choice((1, 1, 5)), one_way=dice.random() < 0.2)
+    traffic = Traffic(streams=dice.choice((1, 1, 5)), one_way=dice.random() < 0.2)
     return Trial(dice.choice(list(variants)), size, load, frames, 100, traffic=traffic)
 
 

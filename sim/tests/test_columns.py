@@ -160,7 +160,7 @@ def lab(machine, monkeypatch, tmp_path):
     "words",
     [
         "forward --frame-size 64 --frames 2000",
-        "forward --frame-size 64,1518 --frames 2000 --flows 16 --variant hw-moderated",
+        "forward --frame-size 64,1518 --frames 2000 --streams 16 --variant hw-moderated",
         "tcp --direction in,through --variant napi-tx-128,hw-moderated --user-buffer 4096",
         "tcp --direction in --variant all --link 10,1000 --profile",
         "receiver",

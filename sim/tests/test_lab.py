@@ -85,11 +85,11 @@ def test_work_is_spread_over_harts():
         assert words.count(f"hkey {SYMMETRIC_KEY}") == 2 * (spread == "queues")
 
 
-def test_traffic_of_several_flows_and_of_one_direction():
+def test_traffic_of_several_streams_and_of_one_direction():
     usual = request(results.Trial("napi", 64, 10, 1000, 100), 1000)["ports"]
-    assert len(usual) == 2 and not any("conversations" in port for port in usual)
+    assert len(usual) == 2 and not any("streams" in port for port in usual)
     (one,) = request(results.Trial("napi", 64, 10, 1000, 100, traffic=Traffic(8, True)), 1000)["ports"]
-    assert one == usual[0] | {"conversations": 8}
+    assert one == usual[0] | {"streams": 8}
 
 
 class Learning:

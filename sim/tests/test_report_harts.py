@@ -26,7 +26,7 @@ def search(conditions: dict, traffic: Traffic = Traffic()) -> list[dict]:
 def found(tmp_path) -> records.Records:
     """One hart's come first and last: what was done on two is no part of their tables."""
     file = tmp_path / "trials.jsonl"
-    many = Traffic(flows=16, one_way=True)
+    many = Traffic(streams=16, one_way=True)
     file.write_text(
         "".join(
             json.dumps(record) + "\n"
@@ -56,7 +56,7 @@ def test_one_hart_s_tables_have_none_of_it(found):
 
 def test_throughput_beside_one_hart(found):
     table = harts.throughput([*found.trials, *found.harts])
-    assert table.head == ["variant", "", "64 octets", "64 octets, 16 flows one way"]
+    assert table.head == ["variant", "", "64 octets", "64 octets, 16 streams one way"]
     assert [row[:2] for row in table.rows] == [
         ["napi-tx-off", way] for way in ("one hart", "ipi", "pinned")
     ]
@@ -168,7 +168,7 @@ def test_one_hart_of_another_machine_is_not_beside_them(found, change):
 
 def test_the_commands_and_the_raw_data_have_them(found):
     commands = reproduce.commands(found)
-    for options in ("--harts 2 --spread ipi", "--harts 2 --spread pinned --flows 16 --one-way"):
+    for options in ("--harts 2 --spread ipi", "--harts 2 --spread pinned --streams 16 --one-way"):
         assert any(options in command for command in commands)
     for command in commands[1:]:
         assert cli.parse(shlex.split(command)[1:])

@@ -22,7 +22,7 @@ public:
 
     // Printing: by the guest. True if this byte completes the expected text.
     bool printed(uint8_t byte);
-    // Looks for `text` in what is already there; if it is not, printed() will tell.
+    // Looks for `text` in what is already there; if it is not, printed() finds it later.
     bool expect(const std::string& text);
     void forget_expected() { expected_.clear(); }
     const std::string& output() const { return output_; }  // not consumed
@@ -47,5 +47,5 @@ private:
     uint64_t due_ = 0;
     std::unique_ptr<std::FILE, Close> log_;
     std::string log_path_;
-    int log_failed_ = 0;  // the errno of what could not be written to it, until that was told
+    int log_failed_ = 0;  // the errno of what could not be written to it, until that was reported
 };

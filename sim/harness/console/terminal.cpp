@@ -18,7 +18,7 @@ using Seconds = std::chrono::duration<double>;
 using Clock = std::chrono::steady_clock;
 
 constexpr char kCtrlA = 1;
-constexpr uint64_t kSlice = 1 << 20;       // cycles between looks at the clock on the wall
+constexpr uint64_t kSlice = 1 << 20;       // cycles between looks at the wall clock
 constexpr uint64_t kSilence = 10000000;    // cycles without output after the end of the input
 constexpr uint64_t kIdle = kSysClkHz;      // cycles at the prompt after which nothing is to be expected,
 constexpr double kIdleShare = 0.05;        // and which share of a core the guest may have then
@@ -38,7 +38,7 @@ bool knows_escapes() {
     return kind && std::string(kind) != "dumb" && !(plain && *plain);
 }
 
-// Whether no escape sequence (ECMA-48) is under way at the end of what was written: something may come between.
+// Whether no escape sequence (ECMA-48) is unfinished at the end of what was written: something may come between.
 bool whole(const std::string& text) {
     const size_t escape = text.rfind('\033');
     if (escape == std::string::npos) return true;

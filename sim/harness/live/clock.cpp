@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kSlice = 1 << 20;         // cycles of a step, of a guest that sleeps: 10 ms; others return earlier
 constexpr Pace::Seconds kMostEarly(0.02);  // that frames, which end a rest, can make the simulated time be early
-constexpr Pace::Seconds kStill(0.02);      // between looks at who can end a pause
-constexpr Pace::Seconds kLongestRun(0.02);  // between looks at who is at the console, with a wire
+constexpr Pace::Seconds kStill(0.02);      // between looks at what can end a pause
+constexpr Pace::Seconds kLongestRun(0.02);  // between looks at the console, with a wire
 using Clock = std::chrono::steady_clock;
 
 bool closed(int pipe) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The clock of a live session: simulated, and on the wall.
+// The clock of a live session: simulated, and wall-clock.
 #pragma once
 
 #include "live.h"
@@ -14,7 +14,7 @@ public:
     }
 
     // Whether the session's last cycle, or the end of its pipe, has come, or it was `asked` to end. A replay that a page
-    // shows stands still at its last cycle until that is closed. With a wire both boxes end in the same cycle, also if a
+    // shows stops at its last cycle until that is closed. With a wire both boxes end in the same cycle, also if a
     // guest powers off: then it says so by an Ended.
     bool over(bool asked = false);
     // Looks at the inputs, and runs for some milliseconds, of real time if the guest is busy.

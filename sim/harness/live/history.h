@@ -13,9 +13,9 @@ class History {
 public:
     // Keeps the present state, the first one.
     History(Simulation& simulation, Live& live);
-    // Keeps the state that was reached, if that takes little beside the time since the one before.
+    // Keeps the state that was reached, if that takes little time compared with the time since the last one.
     void reached();
-    // To the latest state that is not behind a cycle, which is none before the first one.
+    // To the latest state at or before a cycle; there is none before the first one.
     void back(uint64_t cycle);
     uint64_t first() const { return kept_.front().cycle; }
 

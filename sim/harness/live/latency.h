@@ -2,7 +2,7 @@
 // How long the box kept each frame that it forwarded, by RFC 1242: from the end of its last bit going in to the first bit
 // of it coming out.
 //
-// A frame that leaves is taken for the oldest one that came in with the same content behind what a router changes: MAC
+// A frame that leaves is matched to the oldest one that came in with the same content after what a router changes: MAC
 // addresses, TTL and the header's checksum. So frames that the guest answers, merges, cuts or fragments have none.
 #pragma once
 

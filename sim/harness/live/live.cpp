@@ -202,7 +202,7 @@ bool Live::of_load(const Octets& frame) const { return loaded_ && is_test_frame(
 
 void Live::compare(const Record& left) {
     const Record* recorded = left_->next();
-    if (!recorded) return;  // it was cut short, and this is behind its end
+    if (!recorded) return;  // it was cut short, and this is after its end
     if (!(*recorded == left)) differ("the recording has " + at(*recorded) + ", the replay " + at(left));
     if (recorded->kind != Record::kEnd) left_->advance();
 }

@@ -26,7 +26,7 @@ struct LivePlan {
     std::string record, about;  // the recording to write, and what it says about itself; or empty
     std::string capture;  // pcapng, or empty
     double pace = 1;  // simulated seconds in a second, at most
-    int window = kNobody;  // a socket (SOCK_SEQPACKET) to who shows what happens
+    int window = kNobody;  // a socket (SOCK_SEQPACKET) to the process that shows events
     std::string symbols;  // the guest's functions, for the window; or empty
     int until_closed = kNobody;  // a descriptor of a pipe: the session ends with the last writer
     std::optional<uint64_t> until;  // or when this cycle is reached
@@ -35,7 +35,7 @@ struct LivePlan {
     LivePlan() { hosts.fill(kNobody); }
 };
 
-// Who sees what happens in a session, in its cycles.
+// An observer of a session's events, in their cycles.
 class Watcher {
 public:
     virtual ~Watcher() = default;
@@ -52,7 +52,7 @@ public:
 
     Live(LivePlan plan, uint64_t start, const LineRate& rate);
 
-    const char* busy() const override { return "a live session is under way; it has to end first"; }
+    const char* busy() const override { return "a live session is in progress; it has to end first"; }
     bool finished(uint64_t cycle) const override { return plan_.until && cycle >= *plan_.until; }
     Window window() const override { return {plan_.from, std::nullopt}; }
     uint64_t due() const override;
@@ -123,7 +123,7 @@ public:
     const std::string& difference() const { return difference_; }
 
 private:
-    static constexpr uint64_t kLeastInterval = 4096;  // cycles between looks: 4 ms on the wall,
+    static constexpr uint64_t kLeastInterval = 4096;  // cycles between looks: 4 ms of wall-clock time,
     static constexpr uint64_t kMostInterval = 1 << 20;  // or while nothing happens, when they pass quickly
     static constexpr unsigned kMostReads = 512;  // at a look: the rest is the host's to drop
 

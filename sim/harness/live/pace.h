@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps simulated time from passing faster than `ratio` times the time on the wall.
+// Keeps simulated time from passing faster than `ratio` times wall-clock time.
 #pragma once
 
 #include <algorithm>

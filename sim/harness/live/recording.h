@@ -44,7 +44,7 @@ class RecordingReader {
 public:
     // Raises an Error if it is no recording of a session that starts there.
     RecordingReader(const std::string& path, uint64_t cycle, std::initializer_list<Record::Kind> kinds);
-    // The next record; null behind the last whole one.
+    // The next record; null after the last whole one.
     const Record* next() const { return record_ ? &*record_ : nullptr; }
     void advance();
 

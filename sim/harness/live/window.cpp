@@ -163,7 +163,7 @@ void Window::open(bool on) {
     follow(true);
 }
 
-// Whether the page is to see what the harts do. Only one profile can be under way.
+// Whether the page is to see what the harts do. Only one profile can run.
 void Window::follow(bool on) {
     if (!on && stacks_) {
         simulation_.unfollow();
@@ -181,7 +181,7 @@ void Window::pause(bool on) {
     shown_ = {};  // the page is to see it at once
 }
 
-// What was to be told.
+// What was to be reported.
 void Window::forget() {
     moments_.clear();
     printed_.clear();
@@ -257,7 +257,7 @@ void Window::note(Moment moment, Step step) {
     simulation_.halt();
 }
 
-// What it tells ----------------------------------------------------------------------------------------
+// What it reports --------------------------------------------------------------------------------------
 
 void Window::show() {
     const auto now = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A window onto a live session: tells a process what happens, for a page, and does what that asks for. README.md has its
+// A window onto a live session: streams events to a process, for a page, and does what that asks for. README.md has its
 // messages. While no page is open it costs nothing; nothing of it changes a cycle but load and keys, which are recorded.
 #pragma once
 
@@ -21,7 +21,7 @@ class Window final : public Watcher {
 public:
     using Seconds = std::chrono::duration<double>;
 
-    // A replay stands still until the page lets it run.
+    // A replay waits until the page lets it run.
     Window(int socket, Simulation& simulation, Live& live);
     ~Window() override;
     Window(const Window&) = delete;

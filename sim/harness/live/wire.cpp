@@ -132,7 +132,7 @@ bool Wire::receive() {
 }
 
 void Wire::wait() {
-    // Who has a core of its own answers in microseconds; who has none, needs ours.
+    // A box with a core of its own answers in microseconds; one without needs ours.
     for (unsigned look = 0; look < looks_; ++look) {
         if (!receive()) continue;
         looks_ = std::min(2 * looks_, kMostLooks);
@@ -144,7 +144,7 @@ void Wire::wait() {
     receive();
 }
 
-// Of what was heard, how many octets were a whole piece; 0: there is none.
+// How many of the received octets are a whole message; 0: there is none.
 size_t Wire::understand(const std::string& octets) {
     if (!greeted_) {
         if (octets.size() < kGreetingSize) return 0;
@@ -175,12 +175,12 @@ size_t Wire::understand(const std::string& octets) {
 }
 
 void Wire::understand_greeting(const std::string& octets) const {
-    if (octets.compare(0, kMagicSize, kMagic) != 0) throw Error("wire: what is at its other end is no simulator");
+    if (octets.compare(0, kMagicSize, kMagic) != 0) throw Error("wire: its other end is not a simulator");
     size_t at = kMagicSize;
     const uint64_t start = get(octets, at, 8), delay = get(octets, at, 8), mbps = get(octets, at, 4);
     if (start != start_)
         throw Error("wire: this box starts at cycle " + std::to_string(start_) + ", the other one at " +
-                    std::to_string(start) + "; run the one behind up to there");
+                    std::to_string(start) + "; run the earlier one up to there");
     if (delay != plan_.delay || mbps != rate_.mbps())
         throw Error("wire: delay and rate are not the same at both ends; give both the same ones");
 }

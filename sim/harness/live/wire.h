@@ -23,7 +23,7 @@ public:
     // More would not fit into the socket's buffer while the other box does not read: 100 us at 100 MHz.
     static constexpr uint64_t kMostDelay = 10000;
 
-    // `arrived` is told of each frame when its last word is here.
+    // `arrived` gets each frame when its last word is here.
     Wire(const Plan& plan, uint64_t start, const LineRate& rate, std::function<void(const Departure&)> arrived);
 
     unsigned port() const { return plan_.port; }
@@ -51,8 +51,8 @@ public:
     bool asked_to_end() const { return their_end_.has_value(); }
     // The cycle at which both end, if that was agreed on.
     std::optional<uint64_t> agreed() const;
-    // This box has ended: waits until the other one has, too. Who closes a TCP connection without having read all loses what
-    // is under way to the other end, and that may be where it ends.
+    // This box has ended: waits until the other one has, too. Closing a socket with unread data loses what
+    // is still on its way to the other end, and that may be where it ends.
     void close() const;
 
 private:

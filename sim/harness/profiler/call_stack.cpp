@@ -3,16 +3,16 @@
 
 namespace {
 
-enum class Flow { kCall, kReturn, kTrapReturn, kOther };
+enum class Jump { kCall, kReturn, kTrapReturn, kOther };
 
-Flow flow(uint32_t instruction) {
+Jump jump(uint32_t instruction) {
     constexpr uint32_t kJal = 0x6f, kJalr = 0x67, kSret = 0x10200073, kMret = 0x30200073;
     const auto links = [](uint32_t reg) { return reg == 1 || reg == 5; };  // ra, t0
     const uint32_t opcode = instruction & 0x7f, rd = instruction >> 7 & 31, rs1 = instruction >> 15 & 31;
-    if ((opcode == kJal || opcode == kJalr) && links(rd)) return Flow::kCall;
-    if (opcode == kJalr && rd == 0 && links(rs1)) return Flow::kReturn;
-    if (instruction == kSret || instruction == kMret) return Flow::kTrapReturn;
-    return Flow::kOther;
+    if ((opcode == kJal || opcode == kJalr) && links(rd)) return Jump::kCall;
+    if (opcode == kJalr && rd == 0 && links(rs1)) return Jump::kReturn;
+    if (instruction == kSret || instruction == kMret) return Jump::kTrapReturn;
+    return Jump::kOther;
 }
 
 }  // namespace
@@ -38,11 +38,11 @@ void CallStack::retire(const Hart& hart) {
 // The latest instruction led to `pc`.
 void CallStack::arrive(uint32_t pc, Privilege privilege, uint32_t sp) {
     // Programs have no symbols here: all of one is one function.
-    const Flow how = privilege_ == kUser ? Flow::kOther : flow(instruction_);
-    if (how == Flow::kReturn) return_to(pc);
-    if (how == Flow::kTrapReturn) return_from_trap();
+    const Jump how = privilege_ == kUser ? Jump::kOther : jump(instruction_);
+    if (how == Jump::kReturn) return_to(pc);
+    if (how == Jump::kTrapReturn) return_from_trap();
     const Function function = symbols_.at(pc, privilege, frames_.empty() ? kUnknownCode : frames_.back().function);
-    if (how == Flow::kCall) push(function, pc_ + 4, sp, false);
+    if (how == Jump::kCall) push(function, pc_ + 4, sp, false);
     else if (frames_.empty()) push(function, 0, sp, false);
     else if (frames_.back().function != function) enter(function);
 }

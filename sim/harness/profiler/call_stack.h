@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions that a hart is in, innermost last, from the instructions that retire.
 //
-// Calls and returns are told by the hints that the RISC-V manual gives for return-address stacks (volume I, `jalr`):
+// Calls and returns are recognised by the hints that the RISC-V manual gives for return-address stacks (volume I, `jalr`):
 // a jump that links in ra or t0 calls, a jump through one of them that links nowhere returns. Traps push a frame that xRET
 // takes off. Any other way into a function is a tail call: it takes its caller's place.
 //

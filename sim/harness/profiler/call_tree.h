@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cycles by call stack: a node stands for a function with all its callers.
+// Cycles by call stack: a node is a function with all its callers.
 #pragma once
 
 #include <array>

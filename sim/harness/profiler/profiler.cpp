@@ -7,13 +7,13 @@
 #include "file.h"
 
 void Profiler::start(const Files& files, bool windowed, uint64_t cycle) {
-    if (running()) throw Error("profile: one is under way; stop it first");
+    if (running()) throw Error("profile: one is in progress; stop it first");
     run_ = std::make_unique<Run>(files, windowed, cycle);
     if (!windowed) open();
 }
 
 void Profiler::require_running() const {
-    if (!running()) throw Error("profile: none is under way; start one with symbols");
+    if (!running()) throw Error("profile: none is in progress; start one with symbols");
 }
 
 Profiler::Run::Run(const Files& files, bool windowed, uint64_t cycle)

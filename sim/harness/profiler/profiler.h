@@ -47,7 +47,7 @@ public:
         if (hart.cause == Cause::kIdle) own.timeline.idle(cycle);
         if (hart.retired) retire(cycle, own, hart);
     }
-    // So many cycles more, up to `cycle`, were as the latest one: the hart waited.
+    // That many more cycles, up to `cycle`, were like the latest one: the hart waited.
     void rest(uint64_t cycle, unsigned number, const Hart& hart, uint64_t cycles) {
         Charged& own = *run_->harts[number];
         own.pending.cycles[static_cast<unsigned>(hart.cause)] += cycles;

@@ -8,7 +8,7 @@
 
 #include "hart.h"
 
-// Numbers a function; those below kFirstSymbol stand for code without symbols.
+// Numbers a function; those below kFirstSymbol are code without symbols.
 using Function = uint32_t;
 constexpr Function kUserCode = 0, kUnknownCode = 1, kFirstSymbol = 2;
 

@@ -61,12 +61,12 @@ Json pause(const std::optional<std::pair<uint64_t, uint64_t>>& pause) {
     return {{"start_cycle", pause->first}, {"end_cycle", pause->second}};
 }
 
-// Of the flow that entered at a port; `out` is what left where the flow leaves.
-Json flow_report(const Trial& trial, const Trial::Flow& flow, const Egress& out, uint64_t now) {
-    const Checker::Counts& counts = flow.checker.counts();
-    const uint64_t offered = flow.generator.offered();
+// For the frames that entered at a port; `out` is what left where they leave.
+Json direction_report(const Trial& trial, const Trial::Direction& direction, const Egress& out, uint64_t now) {
+    const Checker::Counts& counts = direction.checker.counts();
+    const uint64_t offered = direction.generator.offered();
     const uint64_t begin = trial.window_begin(), end = std::max(begin, std::min(trial.window_end(), now));
-    const auto lost = flow.checker.last_lost();
+    const auto lost = direction.checker.last_lost();
     return {
         {"offered", offered},
         {"forwarded", counts.forwarded},
@@ -83,12 +83,12 @@ Json flow_report(const Trial& trial, const Trial::Flow& flow, const Egress& out,
         {"reordered", counts.reordered},
         {"duplicated", counts.duplicated},
         {"last_lost_cycle", lost ? Json(*lost) : Json(nullptr)},
-        {"longest_pause", pause(flow.checker.longest_pause())},
-        {"latency_cycles", order_statistics(percentiles_if_any(flow.checker.latencies()))},
+        {"longest_pause", pause(direction.checker.longest_pause())},
+        {"latency_cycles", order_statistics(percentiles_if_any(direction.checker.latencies()))},
         {"window",
-         {{"offered", flow.generator.offered_by(end) - flow.generator.offered_by(begin)},
-          {"forwarded", flow.checker.forwarded_within(begin, end)},
-          {"least_outstanding", least_outstanding(trial, flow.checker, now)}}},
+         {{"offered", direction.generator.offered_by(end) - direction.generator.offered_by(begin)},
+          {"forwarded", direction.checker.forwarded_within(begin, end)},
+          {"least_outstanding", least_outstanding(trial, direction.checker, now)}}},
     };
 }
 
@@ -117,11 +117,11 @@ Json cost_report(const CallTree::Cost& cost) {
 Json trial_progress(const Trial& trial) {
     uint64_t offered = 0, forwarded = 0, frames = 0;
     for (unsigned port = 0; port < kPorts; ++port) {
-        const Trial::Flow* flow = trial.flow(port);
-        if (!flow) continue;
-        frames += flow->generator.offer().all_frames();
-        offered += flow->generator.offered();
-        forwarded += flow->checker.counts().forwarded;
+        const Trial::Direction* direction = trial.direction(port);
+        if (!direction) continue;
+        frames += direction->generator.offer().all_frames();
+        offered += direction->generator.offered();
+        forwarded += direction->checker.counts().forwarded;
     }
     return {{"offered", offered}, {"forwarded", forwarded}, {"frames", frames}};
 }
@@ -133,15 +133,16 @@ Json trial_report(const Simulation& simulation, const Trial& trial, bool quiet) 
     const Counters whole = now.counters - simulation.at_start().counters;
     const Counters window = simulation.window();
     Json ports = Json::array();
-    std::vector<uint64_t> latencies, probes;  // of all flows
+    std::vector<uint64_t> latencies, probes;  // of both directions
     for (unsigned port = 0; port < kPorts; ++port) {
-        const Trial::Flow* flow = trial.flow(port);
+        const Trial::Direction* direction = trial.direction(port);
         Json report = Json::object();
-        if (flow) {
-            const unsigned out = flow->generator.out_port();
-            report = flow_report(trial, *flow, now.egress[out] - simulation.at_start().egress[out], simulation.cycle());
-            append(latencies, flow->checker.latencies());
-            append(probes, flow->checker.probe_latencies());
+        if (direction) {
+            const unsigned out = direction->generator.out_port();
+            report = direction_report(trial, *direction, now.egress[out] - simulation.at_start().egress[out],
+                                      simulation.cycle());
+            append(latencies, direction->checker.latencies());
+            append(probes, direction->checker.probe_latencies());
         }
         report["events"] = events_report(whole, port);
         report["window_events"] = events_report(window, port);

@@ -8,11 +8,11 @@
 
 #include "fields.h"
 #include "interrupt.h"
-#include "lives.h"
+#include "live_json.h"
 #include "live/clock.h"
-#include "plans.h"
+#include "trial_json.h"
 #include "report.h"
-#include "talks.h"
+#include "tcp_json.h"
 
 namespace {
 
@@ -99,7 +99,7 @@ void Script::progress(uint64_t cycle) {
     print({{"progress", state}});
 }
 
-// From now on what the guest prints is told as it comes, if the command asks for that.
+// From now on guest output is reported as it comes, if the command asks for that.
 void Script::stream(const Json& command) {
     if (!flag(command, "stream")) return;
     streaming_ = true;
@@ -227,7 +227,7 @@ void Script::do_live(const Json& command, Json& reply) {
 }
 
 void Script::do_collect(const Json&, Json& reply) {
-    if (!simulation_.traffic()) throw Error("no trial is under way, and no connection is open; offer or talk first");
+    if (!simulation_.traffic()) throw Error("no trial is in progress, and no connection is open; offer or talk first");
     of_ = under_way_.limit > simulation_.cycle() ? under_way_.limit - simulation_.cycle() : 0;
     const bool quiet = simulation_.run_until_quiet(under_way_.quiet, under_way_.limit);
     reply.update(under_way_.report(quiet));
@@ -235,7 +235,7 @@ void Script::do_collect(const Json&, Json& reply) {
 }
 
 void Script::do_status(const Json&, Json& reply) {
-    if (!simulation_.traffic()) throw Error("no trial is under way, and no connection is open; offer one first");
+    if (!simulation_.traffic()) throw Error("no trial is in progress, and no connection is open; offer one first");
     reply.update(under_way_.report(false));
 }
 

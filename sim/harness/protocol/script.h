@@ -23,13 +23,13 @@ private:
 
     Simulation& simulation_;
     bool quit_ = false;
-    // Of the command under way, for its progress lines.
+    // For the progress lines of the command in progress.
     std::string name_;
     uint64_t first_cycle_ = 0, of_ = 0;
     std::chrono::steady_clock::time_point shown_;
     bool streaming_ = false;
     std::string printed_;  // by the guest, and not streamed yet
-    // Of the traffic under way: when it is over, and what tells of it.
+    // For the traffic in progress: when it is over, and what reports it.
     struct {
         uint64_t quiet = 0, limit = 0;
         std::function<Json()> progress;

@@ -39,10 +39,10 @@ std::vector<Damage::Passing> Damage::pass(unsigned port, Way way, Octets frame) 
         switch (fault->kind) {
             case SegmentFault::kDrop: out[0].lost = true; return out;
             case SegmentFault::kDuplicate: out.push_back(out[0]); break;
-            case SegmentFault::kDamage: out[0].frame[out[0].frame.size() - kFcs - 1] ^= 1; break;  // the FCS tells
+            case SegmentFault::kDamage: out[0].frame[out[0].frame.size() - kFcs - 1] ^= 1; break;  // the FCS shows it
             case SegmentFault::kScramble: scramble(out[0].frame); break;
             case SegmentFault::kSwap:
-                // Of two in a row, the second one goes as it is, and the first one behind it.
+                // Of two in a row, the second one goes as it is, and the first one after it.
                 if (held_.count({port, way})) break;
                 held_[{port, way}] = std::move(out[0].frame);
                 return {};

@@ -42,7 +42,7 @@ extern uint32_t tcp_window, tcp_window_scale;
 /* The same in each run: lwIP's own counts on from the connections before. */
 #define LWIP_HOOK_TCP_ISN(local_ip, local_port, remote_ip, remote_port) tcp_first_sequence(local_port, remote_port)
 
-#define TCP_MSS 1460 /* of an MTU of 1500: 1448 octets of data beside the time stamps */
+#define TCP_MSS 1460 /* of an MTU of 1500: 1448 octets of data and the time stamps */
 #define LWIP_TCP_TIMESTAMPS 1
 #define LWIP_TCP_SACK_OUT 1
 #define LWIP_WND_SCALE 1
@@ -59,11 +59,11 @@ extern uint32_t tcp_window, tcp_window_scale;
  * The fast one, of delayed acknowledgements, is 50 ms (Linux: 40).
  */
 #define TCP_TMR_INTERVAL 50
-/* Who does not answer is given up after 4.6 s (0.3 + 0.6 + 1.2 + 2.4, and a tick), or 4.1 s while connecting. */
+/* A peer that does not answer is given up after 4.6 s (0.3 + 0.6 + 1.2 + 2.4, and a tick), or 4.1 s while connecting. */
 #define TCP_MAXRTX 4
 #define TCP_SYNMAXRTX 4
 #define TCP_MSL 1000UL
-/* Who only receives notices in the same time that nobody is there any more. */
+/* A peer that only receives notices a lost peer within the same time. */
 #define LWIP_TCP_KEEPALIVE 1
 #define TCP_KEEPIDLE_DEFAULT 3000UL
 #define TCP_KEEPINTVL_DEFAULT 500UL

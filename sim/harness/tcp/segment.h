@@ -12,7 +12,7 @@ struct Segment {
     uint16_t source, destination;  // ports
     uint32_t sequence, acknowledgement;
     uint8_t flags;
-    uint16_t window;                // as it stands there, not scaled
+    uint16_t window;                // as in the header, not scaled
     size_t octets;                  // of payload
     std::optional<unsigned> scale;  // of the sender's windows (RFC 7323), if the segment says so
 

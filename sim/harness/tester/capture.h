@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// pcap files (libpcap's savefile format, version 2.4), little-endian. Captures of others are read, judged and written
-// anew by the lab, so that only the lab can be wrong about them: what is read here is taken as it is.
+// pcap files (libpcap's savefile format, version 2.4), little-endian. The lab reads, checks and rewrites
+// foreign captures, so this reader trusts its input.
 #pragma once
 
 #include <string>

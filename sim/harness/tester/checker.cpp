@@ -23,7 +23,7 @@ bool Checker::check(uint32_t sequence, const Departure& departure) {
         return true;
     }
     seen_[sequence] = true;
-    uint32_t& highest = highest_[generator_.conversation(sequence)][generator_.probe(sequence)];
+    uint32_t& highest = highest_[generator_.stream(sequence)][generator_.probe(sequence)];
     if (sequence < highest) ++counts_.reordered;
     highest = std::max(highest, sequence);
     ++counts_.forwarded;
@@ -31,7 +31,7 @@ bool Checker::check(uint32_t sequence, const Departure& departure) {
     const uint64_t in = generator_.last_bit(sequence);
     latencies_.push_back(departure.start > in ? departure.start - in : 0);
     if (generator_.probe(sequence)) probe_latencies_.push_back(latencies_.back());
-    // The fault `swap` shows a frame after a later one; who counts by ends_ takes them in their order.
+    // The fault `swap` shows a frame after a later one; counting by ends_ needs them in order.
     ends_.push_back(ends_.empty() ? departure.end : std::max(departure.end, ends_.back()));
     return true;
 }

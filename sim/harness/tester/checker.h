@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Judges the frames of one flow where they leave the device: each must be exactly what went in, as a router
-// (or a wire) passes it on. Frames of one conversation and class of service stay in order: a probe may overtake
+// Judges the frames of one direction where they leave the device: each must be exactly what went in, as a router
+// (or a wire) passes it on. Frames of one stream and class of service stay in order: a probe may overtake
 // others.
 #pragma once
 
@@ -20,7 +20,7 @@ class Checker {
 public:
     Checker(const Generator& generator, Device device)
         : generator_(generator), device_(device), seen_(generator.offer().all_frames()),
-          highest_(generator.offer().conversations) {}
+          highest_(generator.offer().streams) {}
 
     // A frame with good FCS that claims to be this one. False: no such frame was offered (yet).
     bool check(uint32_t sequence, const Departure& departure);
@@ -47,7 +47,7 @@ private:
     const Generator& generator_;
     Device device_;
     std::vector<bool> seen_;
-    std::vector<std::array<uint32_t, 2>> highest_;  // of each conversation: of all others, of probes
+    std::vector<std::array<uint32_t, 2>> highest_;  // per stream: of all other frames, of probes
     Counts counts_;
     std::vector<uint64_t> latencies_, ends_;  // of forwarded frames as they left
     std::vector<uint64_t> probe_latencies_;

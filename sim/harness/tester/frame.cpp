@@ -58,8 +58,8 @@ uint16_t ether_type(const Octets& frame) { return frame.size() >= kIp + kFcs ? g
 
 Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, Headers headers) {
     Octets frame(frame_bytes - kFcs, 0);
-    put(frame, kDestination, guest(identity.flow).mac);
-    put(frame, kSource, tester(identity.flow).mac);
+    put(frame, kDestination, guest(identity.port).mac);
+    put(frame, kSource, tester(identity.port).mac);
     put16(&frame[kEtherType], kEtherTypeIp);
 
     frame[kIp] = kPlainIp;
@@ -68,18 +68,18 @@ Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uin
     put16(&frame[kIp + 4], identity.sequence & 0xffff);  // identification
     frame[kTtl] = kFirstTtl;
     frame[kProtocol] = kUdpProtocol;
-    put(frame, kIpSource, tester(identity.flow).ip);
+    put(frame, kIpSource, tester(identity.port).ip);
     put(frame, kIpDestination, tester(out_port).ip);
     finish_ip(frame);
 
-    put16(&frame[kUdp], kSourcePort + headers.conversation * kPorts + identity.flow);
+    put16(&frame[kUdp], kSourcePort + headers.stream * kPorts + identity.port);
     put16(&frame[kUdp + 2], kEchoPort);
     put16(&frame[kUdp + 4], frame.size() - kUdp);  // its checksum stays 0: not used (RFC 768)
 
     put(frame, kPayload, kSignature);
-    put16(&frame[kPayload + 4], identity.flow);
+    put16(&frame[kPayload + 4], identity.port);
     put32(&frame[kPayload + 6], identity.sequence);
-    uint64_t state = seed ^ uint64_t(identity.flow) << 32 ^ identity.sequence, pattern = 0;
+    uint64_t state = seed ^ uint64_t(identity.port) << 32 ^ identity.sequence, pattern = 0;
     for (size_t at = kPayload + 10, used = 0; at < frame.size(); ++at, ++used) {
         if (used % 8 == 0) pattern = splitmix(state);
         frame[at] = pattern >> used % 8 * 8 & 0xff;

@@ -32,15 +32,15 @@ void append_fcs(Octets& frame);
 bool fcs_ok(const Octets& frame);
 uint16_t ether_type(const Octets& frame);  // 0 if the frame is too short to have one
 
-// The tester's frames (RFC 2544 appendix C.2.6.4: UDP/IPv4, port 7). The payload is a signature, flow, sequence
-// number, then octets that depend on seed, flow and number, so that each octet can be checked.
+// The tester's frames (RFC 2544 appendix C.2.6.4: UDP/IPv4, port 7). The payload is a signature, port, sequence
+// number, then octets that depend on seed, port and number, so that each octet can be checked.
 struct TestFrame {
-    uint16_t flow;  // the port where it enters
+    uint16_t port;  // the port where it enters
     uint32_t sequence;
 };
 struct Headers {
     uint8_t ds_field = 0;
-    uint16_t conversation = 0;  // a UDP source port for each
+    uint16_t stream = 0;  // a UDP source port for each
 };
 Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, Headers headers);
 // What a router makes of it at the port where it leaves (RFC 1812): addresses, TTL, checksum.

@@ -9,10 +9,10 @@
 struct Offer {
     uint64_t frame_bytes = 0, frames = 0, phase = 0;
     uint64_t load_ppm = 0;  // of the line rate; 1000000: minimum gaps
-    uint64_t burst_frames = 0, burst_ppm = 0;  // that load on average: so many at a higher one, then a pause
-    uint64_t then_frames = 0, then_ppm = 0;  // and so many more at another load
-    uint64_t probe_every = 0;  // each so-many-th frame is a probe; 0: none
-    uint64_t conversations = 1;  // the frames take turns in them
+    uint64_t burst_frames = 0, burst_ppm = 0;  // that load on average: this many frames at a higher one, then a pause
+    uint64_t then_frames = 0, then_ppm = 0;  // and this many more at another load
+    uint64_t probe_every = 0;  // each n-th frame is a probe; 0: none
+    uint64_t streams = 1;  // the frames take turns in them, each with its UDP source port
     uint64_t all_frames() const { return frames + then_frames; }
 };
 
@@ -31,11 +31,11 @@ public:
     uint64_t offered_by(uint64_t cycle) const;
     const Offer& offer() const { return offer_; }
     bool probe(uint32_t sequence) const { return offer_.probe_every && (sequence + 1) % offer_.probe_every == 0; }
-    uint16_t conversation(uint32_t sequence) const { return sequence % offer_.conversations; }
+    uint16_t stream(uint32_t sequence) const { return sequence % offer_.streams; }
     // The frame as it goes in.
     Octets frame(uint32_t sequence) const {
         return test_frame({static_cast<uint16_t>(port_), sequence}, out_port_, offer_.frame_bytes, seed_,
-                          {probe(sequence) ? kExpedited : uint8_t{0}, conversation(sequence)});
+                          {probe(sequence) ? kExpedited : uint8_t{0}, stream(sequence)});
     }
     unsigned out_port() const { return out_port_; }
 

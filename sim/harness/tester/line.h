@@ -89,7 +89,7 @@ public:
 private:
     PacketSource* source_ = nullptr;
     WordSource* words_ = nullptr;
-    Packet packet_;        // under way; no octets: none
+    Packet packet_;        // in progress; no octets: none
     uint64_t sent_ = 0;    // its octets already given
     bool driven_ = false;  // a word is on the pads
     uint64_t line_end_ = 0, due_ = kNever;

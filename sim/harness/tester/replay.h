@@ -25,7 +25,7 @@ class Replay final : public Traffic {
 public:
     Replay(ReplayPlan plan, uint64_t start, const LineRate& rate);
 
-    const char* busy() const override { return "a replay is under way; collect it first"; }
+    const char* busy() const override { return "a replay is in progress; collect it first"; }
     bool finished(uint64_t cycle) const override;
     PacketSource* source(unsigned port) override;
     std::vector<Departure> sent(Departure departure) override;

@@ -22,7 +22,7 @@ public:
     // Why nothing else may begin, and what to do about it.
     virtual const char* busy() const = 0;
     virtual Window window() const { return {}; }
-    // Whether it sends no more of its own accord, as of a cycle.
+    // Whether it sends no more unsolicited frames, as of a cycle.
     virtual bool finished(uint64_t cycle) const = 0;
     // The last cycle in which it sends, if that is known before; else 0.
     virtual uint64_t last_cycle() const { return 0; }
@@ -33,7 +33,7 @@ public:
     virtual bool advance(uint64_t) { return false; }
 
     virtual PacketSource* source(unsigned port) = 0;  // null: nothing to send there
-    virtual WordSource* words(unsigned) { return nullptr; }  // or words of someone else's, in its place
+    virtual WordSource* words(unsigned) { return nullptr; }  // or words from another simulator instead
     // A word left the device in that cycle,
     virtual void left(unsigned /*port*/, const Word&, uint64_t /*cycle*/) {}
     // and by now a whole frame: the frames that shall be judged (a trial may break one on purpose).
@@ -46,7 +46,7 @@ public:
     virtual bool returns() const { return false; }
     // What it types at the console, after advance().
     virtual std::string keys() { return {}; }
-    // Whether it judges test frames, and if so one. False: it is none of this traffic's.
+    // Whether it judges test frames, and if so one. False: the frame does not belong to this traffic.
     virtual bool judges() const { return false; }
     virtual bool judge(TestFrame, const Departure&) { return false; }
 

@@ -29,15 +29,16 @@ Trial::Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate) : Traf
         window_begin_ = std::max(window_begin_, fifth);
         window_end_ = std::min(window_end_, all);
         offered_cycle_ = std::max(offered_cycle_, all);
-        flows_[port] = std::make_unique<Flow>(generator, plan.device);
+        directions_[port] = std::make_unique<Direction>(generator, plan.device);
     }
-    // Flows that hardly overlap have no common steady state: an empty window says so.
+    // Directions that hardly overlap have no common steady state: an empty window says so.
     window_end_ = std::max(window_end_, window_begin_);
     for (const Fault& fault : plan.faults) faults_.add(fault);
     if (plan.pcap.empty()) return;
     for (unsigned port = 0; port < kPorts; ++port) {
         in_[port], out_[port];
-        if (flows_.count(port)) recorders_[port] = std::make_unique<Recorder>(flows_[port]->generator, in_[port], rate);
+        if (directions_.count(port))
+            recorders_[port] = std::make_unique<Recorder>(directions_[port]->generator, in_[port], rate);
     }
 }
 
@@ -57,13 +58,13 @@ bool Trial::advance(uint64_t cycle) {
 
 PacketSource* Trial::source(unsigned port) {
     if (const auto found = recorders_.find(port); found != recorders_.end()) return found->second.get();
-    const auto found = flows_.find(port);
-    return found == flows_.end() ? nullptr : &found->second->generator;
+    const auto found = directions_.find(port);
+    return found == directions_.end() ? nullptr : &found->second->generator;
 }
 
-const Trial::Flow* Trial::flow(unsigned port) const {
-    const auto found = flows_.find(port);
-    return found == flows_.end() ? nullptr : found->second.get();
+const Trial::Direction* Trial::direction(unsigned port) const {
+    const auto found = directions_.find(port);
+    return found == directions_.end() ? nullptr : found->second.get();
 }
 
 std::vector<Departure> Trial::sent(Departure departure) {
@@ -73,8 +74,8 @@ std::vector<Departure> Trial::sent(Departure departure) {
 }
 
 bool Trial::judge(TestFrame identity, const Departure& departure) {
-    const auto found = flows_.find(identity.flow);
-    return found != flows_.end() && found->second->generator.out_port() == departure.port &&
+    const auto found = directions_.find(identity.port);
+    return found != directions_.end() && found->second->generator.out_port() == departure.port &&
            found->second->checker.check(identity.sequence, departure);
 }
 

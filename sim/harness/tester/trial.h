@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One RFC 2544 trial: offers to some ports, checks of all flows, and the steady-state window.
+// One RFC 2544 trial: offers to some ports, checks of both directions, and the steady-state window.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ public:
     Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate);
     ~Trial() override;
 
-    const char* busy() const override { return "a trial is under way; collect it first"; }
+    const char* busy() const override { return "a trial is in progress; collect it first"; }
     Window window() const override { return {window_begin_, window_end_}; }
     bool finished(uint64_t cycle) const override { return cycle >= offered_cycle_; }
     uint64_t last_cycle() const override { return offered_cycle_; }
@@ -46,18 +46,18 @@ public:
     static constexpr unsigned kParts = 8;
     uint64_t part(unsigned n) const { return window_begin_ + (window_end_ - window_begin_) * n / kParts; }
 
-    struct Flow {
-        Flow(const Generator& offered, Device device) : generator(offered), checker(generator, device) {}
+    struct Direction {
+        Direction(const Generator& offered, Device device) : generator(offered), checker(generator, device) {}
         Generator generator;
         Checker checker;
     };
-    const Flow* flow(unsigned port) const;
+    const Direction* direction(unsigned port) const;
 
 private:
     TrialPlan plan_;
     uint64_t offered_cycle_ = 0, window_begin_ = 0, window_end_ = kNever;
     uint64_t reached_ = 0;  // the latest cycle of advance()
-    std::map<unsigned, std::unique_ptr<Flow>> flows_;
+    std::map<unsigned, std::unique_ptr<Direction>> directions_;
     FaultInjector faults_;
     std::map<unsigned, PcapWriter> in_, out_;
     class Recorder;  // a source that also records what it gives

@@ -10,7 +10,7 @@
 
 class WaitingFrames final : public PacketSource {
 public:
-    // Told when the line takes a frame, and in which cycle its packet starts.
+    // Called when the line takes a frame, and in which cycle its packet starts.
     using Taken = std::function<void(uint64_t start, const Octets& frame)>;
 
     WaitingFrames(const LineRate& rate, Taken taken) : rate_(rate), taken_(std::move(taken)) {}

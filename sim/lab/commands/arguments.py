@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Collection
 
 from moderato.boards import BOARDS
+from moderato.sim.limits import MAX_CONNECTIONS, MAX_STREAMS, MAX_WINDOW, MIN_WINDOW
 
 from ..run.ethtool import OTHERS, SHOWN_BY
 from ..run.system import MAX_CLOCK, MIN_CLOCK
@@ -25,10 +26,7 @@ COMPARED = ("forward", "profile", "tcp")
 OUTPUTS = ("--json", "--pcap", "--folded", "--flame-graph", "--help", "-h")
 RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
 MAX_PHASES = 16
-MAX_FLOWS = 4096  # as moderato-sim has them
 MAX_OCTETS = 1 << 30  # of a transfer, or of a buffer
-MIN_WINDOW, MAX_WINDOW = 2048, 16 << 20  # octets
-MAX_CONNECTIONS = 64
 MAX_SETTING = 400  # characters: the guest's shell takes no line of a thousand
 MIN_PACE, MAX_PACE = 0.0001, 1000
 MAX_BOXES, MAX_DELAY = 2, 20_000  # ns: 4 km of fibre; moderato-sim takes 10 000 cycles
@@ -211,10 +209,10 @@ def phases(word: str) -> int:
     return count
 
 
-def flows(word: str) -> int:
-    count = _integer(word, "a number of flows")
-    if not 1 <= count <= MAX_FLOWS:
-        raise argparse.ArgumentTypeError(f"{count}: a port gets 1 to {MAX_FLOWS} flows")
+def streams(word: str) -> int:
+    count = _integer(word, "a number of streams")
+    if not 1 <= count <= MAX_STREAMS:
+        raise argparse.ArgumentTypeError(f"{count}: a port gets 1 to {MAX_STREAMS} streams")
     return count
 
 

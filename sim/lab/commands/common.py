@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Options that several commands have."""
 
+import argparse
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
@@ -199,11 +200,14 @@ def add_link(parser: ArgumentParser):
 
 def add_traffic(parser: ArgumentParser):
     parser.add_argument(
-        "--flows",
-        type=arguments.flows,
+        "--streams",
+        type=arguments.streams,
         default=1,
         metavar="N",
-        help="of UDP into each port, which take turns (default: 1)",
+        help="UDP streams into each port, which take turns (default: 1)",
+    )
+    parser.add_argument(
+        "--flows", dest="streams", type=arguments.streams, default=1, help=argparse.SUPPRESS
     )
     parser.add_argument(
         "--one-way", action="store_true", help="frames enter at port 0 only, and leave at port 1"
@@ -331,7 +335,7 @@ def require_system(options):
 def system_and_traffic(options) -> tuple[System, Traffic]:
     """What is measured, and what the tester offers to it."""
     chosen = system(options)
-    return chosen, Traffic(options.flows, options.one_way, chosen.in_order)
+    return chosen, Traffic(options.streams, options.one_way, chosen.in_order)
 
 
 def where(options) -> Where:

@@ -91,7 +91,7 @@ def harts() -> Iterator[Step]:
     """Two harts in each way, and one where the other studies do not have the same.
 
     Left out is what teaches nothing: with all frames at one port, `pinned` and `threaded` have one
-    busy hart, as `common` has; and but for `rps` and `ipi`, nothing looks at flows. `queues` is of
+    busy hart, as `common` has; and but for `rps` and `ipi`, nothing looks at streams. `queues` is of
     another NIC.
     """
     udp = f"{RFC2544} --test throughput --variant napi-tx-off"
@@ -108,9 +108,9 @@ def harts() -> Iterator[Step]:
     for spread in PINNED, IPI, COMMON:
         yield Step(2, f"{udp} --frame-size 512,1518{ways[spread]}")
     for way in ("", ways[RPS]):
-        yield Step(1, f"{udp} --frame-size 64 --flows 16{way}")
+        yield Step(1, f"{udp} --frame-size 64 --streams 16{way}")
     for way in ("", ways[RPS], ways[IPI]):
-        yield Step(1, f"{udp} --frame-size 64 --flows 16 --one-way{way}")
+        yield Step(1, f"{udp} --frame-size 64 --streams 16 --one-way{way}")
     for spread in PINNED, COMMON:
         yield Step(1, f"{tcp} --direction in,out{ways[spread]}")
 

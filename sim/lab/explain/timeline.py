@@ -28,7 +28,7 @@ from .terms import term_of
 SHORTEST = 1000  # ns: functions that took less are left out
 TAIL = 100_000  # ns shown after the last frame or event
 PREAMBLE, FCS = 8, 4  # octets (IEEE 802.3)
-PAYLOAD = 42  # octet where a test frame's begins: signature, flow, number
+PAYLOAD = 42  # octet where a test frame's begins: signature, port, number
 SIGNATURE = b"Mode"
 PORTS = (0, 1)
 OTHER = "another frame"  # no test frame
@@ -170,8 +170,8 @@ def run(
 def frame(begin: int, octets: bytes, octet: int) -> Frame:
     """A captured frame, its time being that of the first bit after the SFD; octet times in ns."""
     size = len(octets) + FCS
-    signature, flow, number = struct.unpack_from("!4sHI", octets, PAYLOAD)
-    name = f"{flow}:{number}" if signature == SIGNATURE else OTHER
+    signature, port, number = struct.unpack_from("!4sHI", octets, PAYLOAD)
+    name = f"{port}:{number}" if signature == SIGNATURE else OTHER
     return Frame(begin - PREAMBLE * octet, begin + size * octet, size, name)
 
 

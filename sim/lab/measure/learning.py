@@ -33,7 +33,7 @@ def learn(
     `settings`: as trial.request() has them. Raises LabError if it does not become quiet."""
     line_rate = frame_rate(frame_bytes, 100, link_mbps)
     load = min(100, 100 * RATE / line_rate)
-    frames = max(PER_FLOW * traffic.flows, LEAST)
+    frames = max(PER_FLOW * traffic.streams, LEAST)
     clocks = math.ceil(sys_clk_hz * frames / frame_rate(frame_bytes, load, link_mbps))
     offer = {"frame_bytes": frame_bytes, "load_percent": load, "frames": frames}
     reply = session.call(

@@ -170,7 +170,7 @@ class Result:
             "frame_bytes": self.trial.frame_bytes,
             "load_percent": self.trial.load_percent,
             "link_mbps": self.trial.link_mbps,
-            "flows": self.trial.traffic.flows,
+            "flows": self.trial.traffic.streams,
             "one_way": self.trial.traffic.one_way,
             "sys_clk_hz": self.sys_clk_hz,
             "cycles": self.cycles,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How the tester's frames are spread over ports and flows."""
+"""How the tester's frames are spread over ports and streams."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -32,15 +32,24 @@ def told(progress: Callable[[float], None], sys_clk_hz: int, seconds: float) -> 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Into each port, or `one_way` into port 0 only; `flows`: of UDP, which take turns.
+    """Into each port, or `one_way` into port 0 only; `streams`: UDP source ports, which take turns.
 
-    in_order: a frame that overtakes another one of its flow makes a trial unsound; else such frames
+    in_order: a frame that overtakes another one of its stream makes a trial unsound; else such frames
     are counted.
     """
 
-    flows: int = 1
+    streams: int = 1
     one_way: bool = False
     in_order: bool = True
+
+    @classmethod
+    def of(cls, record: dict) -> "Traffic":
+        """From what as_record() returned."""
+        return cls(record.get("flows", 1), record.get("one_way", False), record.get("in_order", True))
+
+    def as_record(self) -> dict:
+        """Its fields by the names of published results."""
+        return {"flows": self.streams, "one_way": self.one_way, "in_order": self.in_order}
 
     @property
     def ports(self) -> int:
@@ -49,14 +58,14 @@ class Traffic:
 
     def offers(self, offer: dict, clocks: float) -> list[dict]:
         """The `ports` of moderato-sim's trial. The second port's frames start `clocks` later."""
-        if self.flows > 1:
-            offer = offer | {"conversations": self.flows}
+        if self.streams > 1:
+            offer = offer | {"streams": self.streams}
         return [offer | {"phase": round(clocks * port)} for port in range(self.ports)]
 
     @property
     def words(self) -> str:
         """What is not as usual, for people and for names of folders."""
-        return " ".join([f"{self.flows} flows"] * (self.flows > 1) + ["one way"] * self.one_way)
+        return " ".join([f"{self.streams} streams"] * (self.streams > 1) + ["one way"] * self.one_way)
 
 
 def entered(report: dict) -> list[dict]:

@@ -68,11 +68,11 @@ def render_replay(result: Result) -> str:
 def _group(results: Sequence[Result]) -> str:
     trial = results[0].trial
     into = "port 0" if trial.traffic.one_way else "each port"
-    flows = f", {trial.traffic.flows} flows" if trial.traffic.flows > 1 else ""
+    streams = f", {trial.traffic.streams} streams" if trial.traffic.streams > 1 else ""
     title = (
         f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
         f"offered to {into}: {trial.frames} frames per port in {trial.seconds:.3f} s of "
-        f"simulated time{flows}{ethtool.said(results[0].conditions)}"
+        f"simulated time{streams}{ethtool.said(results[0].conditions)}"
     )
     return "\n".join([sentence(title), "", *_frames(results), "", *_costs(results)])
 

@@ -79,7 +79,7 @@ def _row(trial: dict) -> list[str]:
 def where(trial: dict) -> str:
     """What is the same for all trials of a table."""
     made = trial.get("conditions") or {}
-    harts, flows = trial.get("harts", 1), trial.get("flows", 1)
+    harts, streams = trial.get("harts", 1), trial.get("flows", 1)
     return ", ".join(
         filter(
             None,
@@ -92,7 +92,7 @@ def where(trial: dict) -> str:
                 *(f"ethtool {setting}" for setting in made.get("ethtool", [])),
                 f"version {made.get('version', 'unknown')}",
                 f"{harts} harts ({trial.get('spread')})" * (harts > 1),
-                f"{flows} flows" * (flows > 1),
+                f"{streams} streams" * (streams > 1),
                 "one way" * bool(trial.get("one_way")),
             ),
         )

@@ -161,8 +161,8 @@ def _place(way: str) -> int:
 
 
 def _traffic(trial: dict) -> str:
-    """Whether frames of a flow may be reordered is not the traffic's, but the way's."""
-    return Traffic(**trial["task"].get("traffic", {})).words
+    """Whether frames of a stream may be reordered is not the traffic's, but the way's."""
+    return Traffic.of(trial["task"].get("traffic", {})).words
 
 
 def _transfer(record: dict) -> tuple:

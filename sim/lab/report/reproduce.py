@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from moderato.toolchain.project import DIRTY
 
+from ..measure.traffic import Traffic
 from ..receiver import study
 from ..run.system import IDEAL, NOMINAL_MHZ
 from ..run.variants import LITEETH, MODERATO
@@ -42,11 +43,11 @@ def commands(records: Records) -> list[str]:
     ]
     machines = defaultdict(list)  # options → trials
     for trial in trials:
-        traffic = trial["task"].get("traffic", {})
-        many, one_way = traffic.get("flows", 1), traffic.get("one_way", False)
-        machines[
-            " ".join([*_machine(trial), *([f"--flows {many}"] * (many > 1)), *(["--one-way"] * one_way)])
-        ].append(trial)
+        traffic = Traffic.of(trial["task"].get("traffic", {}))
+        streams = [f"--streams {traffic.streams}"] * (traffic.streams > 1)
+        machines[" ".join([*_machine(trial), *streams, *(["--one-way"] * traffic.one_way)])].append(
+            trial
+        )
     for machine, of in machines.items():
         tests = defaultdict(list)  # options → tests
         for kind in _each(trial["task"]["kind"] for trial in of):

@@ -74,7 +74,7 @@ class Task:
 
     def as_record(self) -> dict:
         """Its fields; of the usual traffic nothing, for records were made before there was another."""
-        fields = asdict(self)
+        fields = asdict(self) | {"traffic": self.traffic.as_record()}
         if self.traffic == Traffic():
             del fields["traffic"]
         return fields
@@ -176,7 +176,7 @@ def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
         reply = session.call("status")
         cycle = reply["cycle"]
         least = [port["window"]["least_outstanding"] for port in entered(reply)]
-        grown = max(flow[-1] - flow[0] for flow in least)
+        grown = max(port[-1] - port[0] for port in least)
         if grown > HOPELESS and task.kind == "steady":
             return reply, f"{grown} frames more inside, or lost, after {part} parts of the window"
     grown = max(map(growth, least))

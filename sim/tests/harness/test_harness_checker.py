@@ -5,8 +5,8 @@ import pytest
 from harness_commands import offer, trial
 
 
-def faulty(sim, size=128, probe_every=0, conversations=1, **fault):
-    offered = offer(size, frames=50, probe_every=probe_every, conversations=conversations)
+def faulty(sim, size=128, probe_every=0, streams=1, **fault):
+    offered = offer(size, frames=50, probe_every=probe_every, streams=streams)
     (reply,) = sim(trial(offered, None, faults=[{"port": 1, "frame": 7, **fault}]))
     return reply["ports"][0], reply["ports"][1]["left"]
 
@@ -75,9 +75,9 @@ def test_a_probe_may_overtake_others_but_no_probe(sim, probe_every, reordered):
     assert (flow["forwarded"], flow["reordered"]) == (50, reordered)
 
 
-@pytest.mark.parametrize("conversations, reordered", [(1, 1), (2, 0), (50, 0)])
-def test_a_frame_may_overtake_those_of_other_conversations(sim, conversations, reordered):
-    flow = faulty(sim, kind="swap", conversations=conversations)[0]
+@pytest.mark.parametrize("streams, reordered", [(1, 1), (2, 0), (50, 0)])
+def test_a_frame_may_overtake_those_of_other_streams(sim, streams, reordered):
+    flow = faulty(sim, kind="swap", streams=streams)[0]
     assert (flow["forwarded"], flow["reordered"]) == (50, reordered)
 
 

@@ -322,8 +322,8 @@ def test_one_profile_at_a_time(sim, tmp_path):
         {"do": "profile", "stop": "out"},
         {"do": "restore", "file": "state"},
     )
-    assert second["error"] == "profile: one is under way; stop it first"
-    assert restored["error"] == "state: not restored: a profile is under way; stop it first"
+    assert second["error"] == "profile: one is in progress; stop it first"
+    assert restored["error"] == "state: not restored: a profile is in progress; stop it first"
     assert restored["cycle"] == 57 and stopped["harts"][0]["cycles"] == 12
     assert again["ok"] and again["cycle"] == 50
 

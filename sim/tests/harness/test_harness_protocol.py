@@ -36,7 +36,7 @@ from harness_commands import offer, trial
         ({}, "do"),
         ({"do": "profile"}, "symbols"),
         ({"do": "profile", "symbols": "rom", "window": 1}, "window"),
-        ({"do": "profile", "stop": "x"}, "none is under way"),
+        ({"do": "profile", "stop": "x"}, "none is in progress"),
         ({"do": "restore", "file": "."}, ".: is no regular file"),
     ],
 )

@@ -99,7 +99,7 @@ def test_a_replay_goes_on_when_the_guest_powered_off(sim, tmp_path):
     )
     assert not ended["ok"] and ended["error"] == "the guest powered off"
     for reply in refused, other:
-        assert not reply["ok"] and "a replay is under way; collect it first" in reply["error"]
+        assert not reply["ok"] and "a replay is in progress; collect it first" in reply["error"]
     assert status["ok"] and status["ports"][0]["offered"] < 3
     assert collected["ok"] and collected["quiet"] and collected["ports"][0]["offered"] == 3
     assert len(pcap.frames(tmp_path / "out")) == 3 and saved["ok"]

@@ -173,7 +173,7 @@ def test_the_link_is_the_one_that_a_trial_began_with(sim):
         {"do": "collect"},
         {"do": "link", "mbps": 1000},
     )
-    assert not refused["ok"] and "a trial is under way; collect it first" in refused["error"]
+    assert not refused["ok"] and "a trial is in progress; collect it first" in refused["error"]
     assert start["ok"] and after["ok"] and end["ports"][0]["forwarded"] == 1000
     assert end["offered_cycle"] - end["start_cycle"] == (999 * 84 + 72) * 8
 
@@ -212,18 +212,18 @@ def test_probes(sim, tmp_path):
     assert reply["probe_latency_cycles"] is None
 
 
-def test_conversations(sim, tmp_path):
+def test_streams(sim, tmp_path):
     """Frames take turns in them, each with a UDP port of its own."""
-    (reply,) = sim(trial(None, offer(64, 10, 7, conversations=3), pcap=str(tmp_path)))
+    (reply,) = sim(trial(None, offer(64, 10, 7, streams=3), pcap=str(tmp_path)))
     frames = PcapReader(str(tmp_path / "port1-in.pcap"))
     assert [frame[UDP].sport - 49153 for frame in frames] == [0, 2, 4, 0, 2, 4, 0]
     assert reply["ports"][1]["forwarded"] == 7 and "offered" not in reply["ports"][0]
 
 
-@pytest.mark.parametrize("conversations", [0, 4097])
-def test_impossible_conversations(sim, conversations):
-    (reply,) = sim(trial(offer(conversations=conversations)))
-    assert not reply["ok"] and "conversations" in reply["error"]
+@pytest.mark.parametrize("streams", [0, 4097])
+def test_impossible_streams(sim, streams):
+    (reply,) = sim(trial(offer(streams=streams)))
+    assert not reply["ok"] and "streams" in reply["error"]
 
 
 def test_status_needs_a_trial(sim):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "plans.h"
+#include "trial_json.h"
 
 #include <sys/stat.h>
 
@@ -35,9 +35,6 @@ uint64_t parse_frames(const Json& json) {
     return frames;
 }
 
-// Each has a UDP source port of its own for each port of the device, beyond kSourcePort.
-constexpr uint64_t kMostConversations = 4096;
-
 Offer parse_offer(const Json& json) {
     Offer offer;
     offer.frame_bytes = natural(json, "frame_bytes");
@@ -52,8 +49,8 @@ Offer parse_offer(const Json& json) {
         require(offer.burst_ppm >= offer.load_ppm, "burst: its load_percent is below the average");
     }
     offer.probe_every = natural(json, "probe_every", 0);
-    offer.conversations = natural(json, "conversations", 1, kMostConversations);
-    require(offer.conversations >= 1, "conversations: must be at least 1");
+    offer.streams = natural(json, "streams", 1, kMostStreams);
+    require(offer.streams >= 1, "streams: must be at least 1");
     if (json.contains("then")) {
         offer.then_ppm = parse_load(json["then"]);
         offer.then_frames = parse_frames(json["then"]);

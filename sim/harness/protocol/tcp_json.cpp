@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "talks.h"
+#include "tcp_json.h"
 
 #include "fields.h"
-#include "plans.h"
+#include "trial_json.h"
 #include "report.h"
 
 namespace {
@@ -152,10 +152,10 @@ TalkPlan parse_talk(const Json& command) {
         command, "", "direction", {},
         {{"in", TalkPlan::kTowards}, {"out", TalkPlan::kFrom}, {"through", TalkPlan::kThrough}});
     const bool from = plan.direction == TalkPlan::kFrom;
-    plan.connections = within(command, "connections", 1, 1, 64);
+    plan.connections = within(command, "connections", 1, 1, kMostConnections);
     plan.port = natural(command, "port", 0, kPorts - 1);
     plan.tcp_port = within(command, "tcp_port", 5001, 1, 49151);
-    plan.window = within(command, "window", 1 << 20, 2048, 16 << 20);
+    plan.window = within(command, "window", 1 << 20, kLeastWindow, kMostWindow);
     plan.seed = natural(command, "seed", 1, UINT32_MAX);
     plan.check = !command.contains("check") || flag(command, "check");
     // Only of what is not compared is it the guest's affair how much it is.

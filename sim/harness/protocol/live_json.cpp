@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "lives.h"
+#include "live_json.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 LivePlan parse_live(const nlohmann::ordered_json& command);
 nlohmann::ordered_json live_progress(const Live& live);
 nlohmann::ordered_json live_report(const Simulation& simulation, const Live& live, bool quiet);
-// What a reader wants to know at the end, in a line.
+// A one-line summary for the end of a session.
 std::string live_summary(const Simulation& simulation, const Live& live);
-// Ends the session under way: its report, and what is no part of it.
+// Ends the session in progress: its report, and what is not part of it.
 nlohmann::ordered_json end_live(Simulation& simulation, Live& live);
