@@ -23,7 +23,7 @@ def offer(
         "load_percent": load,
         "frames": frames,
         "probe_every": probe_every,
-        "conversations": flows,
+        "streams": flows,
     }
     guest.call("offer", ports=[port, {**port, "phase": 1000}])
 

@@ -35,7 +35,7 @@ def test_all_that_leaves_is_counted(name):
         guest.check(forward)
         before, total = work(guest), 0
         for load, frames in ((20, 3000), (100, 2000)):
-            port = {"frame_bytes": 64, "load_percent": load, "frames": frames, "conversations": 16}
+            port = {"frame_bytes": 64, "load_percent": load, "frames": frames, "streams": 16}
             guest.call("offer", ports=[port] * (2 if system.spread == PINNED else 1))
             first = guest.call("collect")["ports"][0]
             assert (first["corrupted"], first["reordered"], first["duplicated"]) == (0, 0, 0)
