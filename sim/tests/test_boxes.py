@@ -2,23 +2,19 @@
 """`moderato live --boxes 2`: two simulators that pretend, their files, and one terminal for both."""
 
 import contextlib
-import functools
 import json
 import os
 import pty
-import signal
 import subprocess
 import threading
 import time
 import tty
 
-import distributed
 import namespaces
 import pytest
-from signals import meanwhile
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.live import boxes, consoles, far, live
+from moderato.sim.lab.live import boxes, consoles, live
 from moderato.sim.lab.run import console
 from moderato.sim.lab.show.errors import LabError
 
@@ -246,80 +242,6 @@ def test_a_box_that_refuses_ends_the_other_one(number):
     sessions[number] = Refusing()
     with pytest.raises(LabError, match="the disk is full"):
         boxes.Running([boxes.Box(None, {})] * 2, sessions, Output()).result()
-
-
-# On workers ---------------------------------------------------------------------------------------
-
-
-def test_workers_give_the_same(lab, cluster, tmp_path, capfd):
-    """As boxes here: report, status, recordings, what the guests print."""
-    words = ("--variant", "napi", "--type0", "true", "-c", "exit 7")
-    assert two(lab, *words, "--record", "here", "--json", "here.json") == 7
-    local = capfd.readouterr().err
-    assert two(lab, *words, "--record", "far", "--json", "far.json", "--scheduler", cluster) == 7
-    assert said(capfd.readouterr().err.replace("far", "here")) == said(local)
-    first, second = (json.loads((tmp_path / name).read_text()) for name in ("here.json", "far.json"))
-    assert first.pop("simulation") and second.pop("simulation") and first == second
-    for end in ("", ".1"):
-        assert (tmp_path / f"far{end}").read_bytes() == (tmp_path / f"here{end}").read_bytes()
-    assert lab("--replay", "far") == 0
-
-
-def said(errors: str) -> list[str]:
-    """But for what was built, and where boxes ran."""
-    return sorted(
-        line
-        for line in errors.splitlines()
-        if "moderato: making" not in line and " runs on tcp://" not in line
-    )
-
-
-def test_a_far_session_that_fails(lab, cluster, monkeypatch, capfd):
-    """Another commit; too few workers; no scheduler. None of these leaves a task behind."""
-    words = ("--boxes", "2", "-c", "sleep 98765.25", "--scheduler")
-    monkeypatch.setattr(far.farm, "PATIENCE", 1)
-    assert lab(*words, "127.0.0.1:9") == 1
-    assert "no dask scheduler answers at 127.0.0.1:9" in capfd.readouterr().err
-    with monkeypatch.context() as patch:
-        patch.setattr(far.farm, "version", lambda: "another")
-        assert lab(*words, cluster) == 1
-    assert "a worker runs another commit of Moderato" in capfd.readouterr().err
-    with monkeypatch.context() as patch:
-        patch.setattr(far, "_places", functools.partial(few, far._places))
-        assert lab(*words, cluster) == 1
-    assert "each box needs a worker of its own" in capfd.readouterr().err
-    assert lab("--boxes", "2", "-c", "true", "--scheduler", cluster) == 0
-
-
-def few(places, client, scheduler, count):
-    return places(client, scheduler, count + 1)
-
-
-def test_a_far_session_that_is_stopped(lab, cluster, tmp_path):
-    """By Ctrl-C: the workers are free again, and have no files of it."""
-    words = ("--scheduler", cluster, "--record", "session", "-c")
-    with meanwhile(os.getpid(), signal.SIGINT) as begun:
-        assert two(lab, *words, f"{begun}; sleep 98765.125") == 130
-    assert two(lab, *words, "true") == 0
-    assert not list(tmp_path.glob("scratch*/*/worker-*/tmp*"))
-
-
-def test_a_worker_that_dies(lab, cluster, capfd):
-    """Its box is named. The only copy of its checkpoint went with it: dask soon drops the others."""
-    words = ("--scheduler", cluster, "-c")
-    with distributed.Client(cluster, set_as_default=False) as client:
-        place, process = max(client.run(os.getpid).items())
-        with meanwhile(process, signal.SIGKILL, functools.partial(drop, client)) as begun:
-            assert two(lab, *words, f"{begun}; sleep 98765.375") == 1
-    assert f"box 1's worker, {place}, is gone" in capfd.readouterr().err
-    assert two(lab, *words, "true") == 1
-    assert f"the scheduler at {cluster} has 1; start more" in capfd.readouterr().err
-
-
-def drop(client):
-    """All copies of files but one."""
-    client.amm.run_once()
-    time.sleep(1)
 
 
 # One terminal for two -----------------------------------------------------------------------------

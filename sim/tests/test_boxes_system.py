@@ -27,13 +27,6 @@ while octets := connection.recv(1 << 16):
     page += octets
 print(page.decode())
 """
-PING = """\
-from scapy.layers.inet import ICMP, IP
-from scapy.sendrecv import sr1
-for number in range(2):
-    reply = sr1(IP(dst="198.19.0.2") / ICMP(seq=number), timeout=300, verbose=False)
-    print(reply.src, reply[ICMP].type, reply[ICMP].seq, reply.ttl)
-"""
 FETCH = "wget -q -O - http://198.18.1.2/cgi-bin/counters | nc 198.18.0.2 5000"
 
 
@@ -85,36 +78,6 @@ def test_ping_and_tcp_through_two_boxes(run, tmp_path, capfd):
     assert [(time + DELAY, octets) for time, octets in there[: len(here)]] == here
     assert len(there) - len(here) <= 1 and len(here) > 10  # one may have been under way
 
-    assert_replayed(run, tmp_path, capfd)
-
-
-def test_boxes_on_workers(run, cluster, tmp_path, capfd):
-    """Two processes that share nothing but TCP. The replay, here, is the same to the cycle."""
-    (tmp_path / "ping.py").write_text(PING)
-    assert (
-        run(
-            "--boxes",
-            "2",
-            "--delay",
-            str(DELAY),
-            "--variant",
-            "napi",
-            "--scheduler",
-            cluster,
-            "--record",
-            "session",
-            "--capture",
-            "frames",
-            "--json",
-            "session.json",
-            "-c",
-            f"{sys.executable} ping.py",
-        )
-        == 0
-    )
-    assert capfd.readouterr().out.splitlines() == ["198.19.0.2 0 0 62", "198.19.0.2 0 1 62"]
-    there, here = frames(tmp_path / "frames", "eth1", 2), frames(tmp_path / "frames.1", "eth0", 1)
-    assert [(time + DELAY, octets) for time, octets in there] == here
     assert_replayed(run, tmp_path, capfd)
 
 

@@ -16,7 +16,6 @@ EXAMPLES = (
     "--variant napi -c 'curl -s http://198.18.0.1/cgi-bin/counters' --capture page.pcapng",
     "--replay session",
     "--boxes 2 -c 'ping -c 3 198.19.0.2' --record session",
-    "--boxes 2 --scheduler HOST:8786 -c 'ping -c 3 198.19.0.2' --record session",
     "--boxes 2 --type0 'wget -O /dev/null http://198.18.1.2/' -c 'sleep 60'",
     "--replay session --from 95000000 --until 97000000 --folded stacks",
 )
@@ -47,12 +46,6 @@ def options(parser):
         type=arguments.delay,
         metavar="NS",
         help=f"of the wire between two boxes, 0 to {arguments.MAX_DELAY} (default: 1000)",
-    )
-    add(
-        "--scheduler",
-        type=arguments.scheduler,
-        metavar="ADDRESS",
-        help="of a dask scheduler, two of whose workers run the two boxes; with -c",
     )
     for number in range(2):
         add(
@@ -128,7 +121,6 @@ def check(options):
         except argparse.ArgumentTypeError as error:
             raise UsageError(f"{name}: {error}") from None
     require_together(options)
-    require_far(options)
     require_of_two(options)
     common.require_system(options)
 
@@ -167,7 +159,6 @@ def run(options) -> int:
         options.boxes,
         DELAY_NS if options.delay is None else options.delay,
         (options.type0, options.type1),
-        options.scheduler,
     )
     return live.replay(options.replay, request) if options.replay else live.live(request)
 
@@ -198,25 +189,6 @@ def require_together(options):
         raise UsageError(
             "--json is of a session with -c, or of a --replay; --record one at the "
             "console, and replay it"
-        )
-
-
-def require_far(options):
-    """Refuse with --scheduler what is of boxes on this machine."""
-    if options.scheduler is None:
-        return
-    if options.replay:
-        raise UsageError("--scheduler is of a session; its replay is the same here, so leave it out")
-    if options.boxes == 1:
-        raise UsageError("--scheduler is of two boxes; add --boxes 2")
-    if options.command is None:
-        raise UsageError(
-            "--scheduler has no consoles here; give a command with -c, and type with --type0 and --type1"
-        )
-    if options.watch:
-        raise UsageError(
-            "--watch is of a box on this machine; leave it or --scheduler out, or record, "
-            "and watch the replay"
         )
 
 

@@ -16,7 +16,7 @@ from moderato.soc.linux.kernel import KERNELS, TICKS, Choice
 from moderato.toolchain.project import DIRTY
 
 from ..explain import stacks, symbols
-from ..run import farm, state
+from ..run import state
 from ..run.console import package
 from ..run.machine import machine
 from ..run.session import Session
@@ -25,7 +25,7 @@ from ..run.variants import KNOWN, LITEETH, NICS
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.guest_output import GuestOutput
-from . import boxes, busy, consoles, far, hosts, recording, window
+from . import boxes, busy, consoles, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
@@ -60,12 +60,10 @@ class Request:
     boxes: int = 1
     delay: float = DELAY_NS  # of the wire between two boxes
     typed: tuple[str | None, ...] = (None, None)  # at the console of each, at the beginning
-    scheduler: str | None = None  # of dask, whose workers run the boxes
 
 
 def live(request: Request) -> int:
     """Returns the exit status: the command's, or the console's."""
-    farm.require_scheduler(request.scheduler)
     # Before anything is built.
     with hosts.made() as beside, outputs.read_pipes(request.record, request.capture) as pipes:
         ready = _ready(request.system, request.variant, request.boxes)
@@ -108,9 +106,7 @@ def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts, pipes: Seq
         return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
     # A result on standard output stands alone there (cli.tables_beside).
     alone = request.json and outputs.descriptor(request.json) == STDOUT
-    status, replies, stopped = run(
-        made, beside, request.command, request.scheduler, STDERR if alone else None
-    )
+    status, replies, stopped = run(made, beside, request.command, STDERR if alone else None)
     _tell(request, [box.ready for box in made], replies)
     _name(request, replies)
     if stopped:
@@ -188,21 +184,19 @@ def run(
     made: Sequence[Box],
     beside: hosts.Hosts,
     command: str,
-    scheduler: str | None = None,
     stdout: int | None = None,
 ) -> tuple[int | None, list[dict], bool]:
     """The status of a command beyond port 0, what moderato-sim says of the session, of each box, and
     whether Ctrl-C ended it.
 
-    scheduler: of dask, whose workers run the boxes. stdout: as Hosts.start() has it. The status is
-    None if the session ended first, or Ctrl-C came; the command was killed then.
+    stdout: as Hosts.start() has it. The status is None if the session ended first, or Ctrl-C came;
+    the command was killed then.
     """
     asked = {each: signal.getsignal(each) for each in STOPS}
     read, write = os.pipe()  # closed when the command has ended, or when we have
     made = [box.with_fields([read], until_closed=read) for box in made]
     stopped = False
-    opened = far.opened(made, scheduler) if scheduler else boxes.opened(made)
-    with opened as sessions, _closing(write) as ends:
+    with boxes.opened(made) as sessions, _closing(write) as ends:
         os.close(read)
         with (
             contextlib.redirect_stdout(sys.stderr),
@@ -215,8 +209,6 @@ def run(
                 running.when_ended(process.kill)
                 process.wait()
             except KeyboardInterrupt:
-                if scheduler:  # far boxes have nothing of ours to write
-                    raise
                 stopped = True  # the session ends as it does with its command: nothing is cut short
             finally:
                 ended = running.ended()
