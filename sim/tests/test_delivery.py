@@ -203,7 +203,7 @@ def test_a_stop_of_profiles_keeps_those_that_are_done(monkeypatch, capsys, tmp_p
     monkeypatch.setattr(profile, "fold", lambda profiles: f"{profiles}")
     monkeypatch.setattr(profile.flame_graph, "render", lambda profiles: f"{profiles}")
     monkeypatch.setattr(profile.forward, "report_problems", lambda results: 0)
-    monkeypatch.setattr(profile.pool, "run_all", stopped)
+    monkeypatch.setattr(profile.runner, "run_all", stopped)
     files = {name: tmp_path / name for name in ("--folded", "--flame-graph", "--json")}
     words = [word for name, file in files.items() for word in (name, str(file))]
     assert cli.main(["profile", "--variant", "original,napi", *words]) == 130

@@ -569,33 +569,6 @@ def text_of(path: Path) -> str:
         return ""
 
 
-SUSPENDED = """
-import dask, os, time
-dask.config.set({"distributed.scheduler.worker-ttl": "1s"})
-from moderato.sim.lab.run.farm import farm
-with farm() as here:
-    future = here.client.submit(time.sleep, 12)
-    print("begun", flush=True)
-    future.result()
-print("done", flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_a_farm_outlives_a_suspended_machine():
-    """Ctrl-Z, or a laptop's lid: what was under way goes on. dask gives its workers up after a time
-    without a sign of life, here a second, in which nobody could give one."""
-    lab = subprocess.Popen([sys.executable, "-c", SUSPENDED], stdout=subprocess.PIPE, text=True)
-    try:
-        assert lab.stdout.readline() == "begun\n"
-        lab.send_signal(signal.SIGSTOP)
-        time.sleep(8)
-        lab.send_signal(signal.SIGCONT)
-        assert lab.communicate(timeout=60)[0] == "done\n"
-    finally:
-        lab.kill()
-
-
 # Settings of one's own ----------------------------------------------------------------------------
 
 

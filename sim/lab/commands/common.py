@@ -236,7 +236,7 @@ def add_json(parser: ArgumentParser):
     )
 
 
-def add_farm(parser: ArgumentParser):
+def add_runner(parser: ArgumentParser):
     """Where trials run that are kept, and where."""
     parser.add_argument(
         "--scheduler",

@@ -22,7 +22,7 @@ def options(parser):
         help=f"octets of each recv(MSG_WAITALL) (default: {','.join(map(str, BUFFERS))})",
     )
     common.add_json(parser)
-    common.add_farm(parser)
+    common.add_runner(parser)
     common.add_yes(parser)
 
 

@@ -45,7 +45,7 @@ def options(parser):
     )
     common.add_link(parser)
     common.add_traffic(parser)
-    common.add_farm(parser)
+    common.add_runner(parser)
     common.add_yes(parser)
 
 

@@ -28,7 +28,7 @@ def options(parser):
     )
     common.add_frame_size(parser)
     common.add_json(parser)
-    common.add_farm(parser)
+    common.add_runner(parser)
 
 
 def check(options):

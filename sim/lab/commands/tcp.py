@@ -121,7 +121,7 @@ def options(parser):
         help="also write every frame of each transfer here, in a folder for each; made anew even "
         "if it is kept",
     )
-    common.add_farm(parser)
+    common.add_runner(parser)
     common.add_yes(parser)
 
 

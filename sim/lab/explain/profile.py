@@ -16,7 +16,7 @@ from pathlib import Path
 from ..measure import estimate, forward, trial
 from ..measure.results import Trial, frames_for
 from ..measure.traffic import Traffic, told
-from ..run import pool, state
+from ..run import runner, state
 from ..run.machine import machine
 from ..run.system import System
 from ..show import delivery, outputs
@@ -67,7 +67,7 @@ def profile(wanted: Request) -> int:
     def work(found: dict[int, Profile]):
         states = state.prepare(machine(wanted.link_mbps, wanted.system), wanted.variants)
         functions = symbols.of_guest(states[wanted.variants[0]])
-        pool.run_all(
+        runner.run_all(
             [
                 (each.name, functools.partial(run, each, states[each.variant], functions))
                 for each in trials

@@ -16,7 +16,7 @@ from pathlib import Path
 from ..measure import estimate, forward, pcap, trial
 from ..measure.results import Result, Trial
 from ..measure.traffic import Traffic
-from ..run import pool, state
+from ..run import runner, state
 from ..run.machine import machine
 from ..run.system import System
 from ..show import outputs
@@ -114,7 +114,7 @@ def timeline(wanted: Request) -> int:
     of = machine(wanted.link_mbps, wanted.system)
     ready = state.prepare(of, [wanted.variant])[wanted.variant]
     job = functools.partial(run, one, ready, symbols.of_guest(ready))
-    (burst,) = pool.run_all([(one.name, job)])
+    (burst,) = runner.run_all([(one.name, job)])
     with outputs.replacing(wanted.output) as file:
         file.write_bytes(trace(burst))
     offered, forwarded = burst.result.total("offered"), burst.result.total("forwarded")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..run import pool, state
+from ..run import runner, state
 from ..run.machine import Machine, machine
 from ..run.system import System
 from ..show import delivery, outputs
@@ -78,9 +78,9 @@ def objects(results: Sequence[Result], of: Machine) -> list[dict]:
 
 
 def run(of: Machine, trials: Sequence[Trial], found: dict[int, Result] | None = None) -> list[Result]:
-    """The results of trials, in their order. found: as for pool.run_all()."""
+    """The results of trials, in their order. found: as for runner.run_all()."""
     states = state.prepare(of, list(dict.fromkeys(each.variant for each in trials)))
-    return pool.run_all(
+    return runner.run_all(
         [(each.name, functools.partial(trial.run, each, states[each.variant])) for each in trials],
         "trials",
         found,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..run import guest, pool, state
+from ..run import guest, runner, state
 from ..run.machine import Machine, machine
 from ..run.stations import ROUTER, TESTER
 from ..run.system import System
@@ -71,7 +71,7 @@ def replay(wanted: Request) -> int:
     of = machine(LINK_MBPS, wanted.system)
     state.ready(of, wanted.variant, static=False)
     job = functools.partial(run, of, wanted, entered)
-    results = pool.run_all([(f"replay {wanted.variant}", job)], "replays")
+    results = runner.run_all([(f"replay {wanted.variant}", job)], "replays")
     outputs.name(*wanted.captures)
     delivery.deliver(
         lambda: trial_tables.render_replay(results[0]),

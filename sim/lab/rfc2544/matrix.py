@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..measure import estimate
 from ..measure.results import frame_rate
 from ..measure.traffic import Traffic
-from ..run import farm, state, store
+from ..run import runner, state, store
 from ..run.machine import machine
 from ..run.system import System
 from ..show import delivery
@@ -60,7 +60,7 @@ def rfc2544(wanted: Request) -> int:
     if "loss" in names:
         estimate.require_short(longest(wanted), wanted.patient, wanted.system)
     kept = store.Store(wanted.where.results or store.default())
-    farm.require_scheduler(wanted.where.scheduler)
+    runner.require_scheduler(wanted.where.scheduler)
     if wanted.where.scheduler is None:  # else nobody knows how many work on it
         estimate.announce_searches(expected(wanted), wanted.patient, wanted.system)
     shares = phase_shares(wanted.phases)
@@ -69,7 +69,7 @@ def rfc2544(wanted: Request) -> int:
         states = state.prepare(machine(wanted.link_mbps, wanted.system), wanted.variants)
         for each in states.values():
             each.open().end()  # a damaged checkpoint is made again now, not found by a worker
-        with farm.farm(wanted.where.scheduler) as workers:
+        with runner.runner(wanted.where.scheduler) as workers:
 
             def run(jobs: dict):
                 workers.run(jobs, trials.run, lambda task: states[task.variant], kept, found=found)

@@ -106,10 +106,8 @@ class Session:
         )
         with _lock:
             _live.add(self)
-            refused = _refusing
         try:
-            if refused:
-                raise LabError("no simulation is wanted any more")
+            require_wanted()
             self.call("counters")  # a checkpoint that can't be used shows now
         except BaseException:
             self.end()
@@ -244,6 +242,12 @@ class Session:
                 f"in the guest, `{command}` ended with status {status}: " + " ".join(output.split())
             )
         return output
+
+
+def require_wanted():
+    """Raises LabError in another thread's none_left()."""
+    if _refusing:
+        raise LabError("no simulation is wanted any more")
 
 
 @contextlib.contextmanager

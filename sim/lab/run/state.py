@@ -21,7 +21,7 @@ from pathlib import Path
 
 from moderato.toolchain.cache import artifact
 
-from . import ethtool, guest, pool
+from . import ethtool, guest, runner
 from .machine import KERNELS, Machine
 from .session import FUNCTION, PATIENCE, PROMPT, CheckpointError, Session
 from .stations import BEYOND, ROUTER, TESTER, WIRE
@@ -270,7 +270,7 @@ def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:
     loaded(machine, static=True)  # what all of them need
 
     jobs = [(variant, functools.partial(_ready, machine, variant)) for variant in variants]
-    return dict(zip(variants, pool.run_all(jobs, "variants ready")))
+    return dict(zip(variants, runner.run_all(jobs, "variants ready")))
 
 
 def _ready(machine: Machine, variant: str, _) -> State:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..rfc2544 import metrics, tests
 from ..rfc2544 import trials as rfc2544_trials
-from ..run import farm, pool, state, store
+from ..run import runner, state, store
 from ..run.machine import Machine, machine
 from ..run.state import State
 from ..run.system import System
@@ -52,14 +52,14 @@ def strategies(wanted: Request) -> int:
         )
     settings = [setting for setting in wanted.settings if any(setting is each for each, _ in pairs)]
     kept = store.Store(wanted.where.results or store.default("strategies"))
-    farm.require_scheduler(wanted.where.scheduler)
+    runner.require_scheduler(wanted.where.scheduler)
     needs_throughput = any(each.share for each in wanted.situations)
     throughput = 0.0
 
     def work(found: dict[tuple[str, str], dict]):
         nonlocal throughput
         states = prepare([*settings, *([REFERENCE] if needs_throughput else [])])
-        with farm.farm(wanted.where.scheduler) as workers:
+        with runner.runner(wanted.where.scheduler) as workers:
             if needs_throughput:
                 throughput = search(workers, states[REFERENCE], wanted.frame_bytes, kept)
             jobs = {
@@ -88,7 +88,7 @@ def prepare(settings: Sequence[Setting]) -> dict[Setting, State]:
     settings = list(dict.fromkeys(settings))
     machines = {each.kernel: machine(LINK_MBPS, System(kernel=each.kernel)) for each in settings}
     jobs = [(each.name, functools.partial(_ready, each, machines[each.kernel])) for each in settings]
-    states = dict(zip(settings, pool.run_all(jobs, "settings ready")))
+    states = dict(zip(settings, runner.run_all(jobs, "settings ready")))
     for each in states.values():
         each.open().end()  # a damaged checkpoint is made again now, not found by a worker
     return states
@@ -98,7 +98,7 @@ def _ready(setting: Setting, of: Machine, _) -> State:
     return state.chosen(of, setting.name.replace(" ", "-"), setting.commands())
 
 
-def search(workers: farm.Farm, reference: State, frame_bytes: int, kept: store.Store) -> float:
+def search(workers: runner.Runner, reference: State, frame_bytes: int, kept: store.Store) -> float:
     """Frames/s of both ports that the reference sustains without loss."""
     cell = tests.Cell(REFERENCE.name, frame_bytes, LINK_MBPS, RESOLUTION)
     found = workers.run(
@@ -112,7 +112,7 @@ def search(workers: farm.Farm, reference: State, frame_bytes: int, kept: store.S
 
 def job(
     setting: Setting, situation: Situation, frame_bytes: int, throughput: float, ready: State
-) -> farm.Job:
+) -> runner.Series:
     """One trial, or round trips."""
     if situation.name == PING:
         return (yield ping.Task(setting.name))

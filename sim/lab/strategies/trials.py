@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tasks of the farm: a trial of one setting in one situation."""
+"""Tasks of the runner: a trial of one setting in one situation."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ class Task:
             time.monotonic() - begun,
         )
         figures = result.as_json()
-        del figures["conditions"]  # the farm knows them
+        del figures["conditions"]  # the runner knows them
         return {
             "name": self.name,
             "kind": KIND,
@@ -63,5 +63,5 @@ class Task:
 
 
 def run(task, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
-    """For the farm: a task's own."""
+    """For the runner: a task's own."""
     return task.run(session, sys_clk_hz, progress)

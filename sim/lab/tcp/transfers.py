@@ -10,7 +10,7 @@ from pathlib import Path
 from ..explain import symbols
 from ..measure import estimate
 from ..measure.trial import CAPTURES
-from ..run import farm, state, store
+from ..run import runner, state, store
 from ..run.machine import Machine, machine
 from ..run.state import State
 from ..run.store import Store, Where
@@ -75,7 +75,7 @@ def run(wanted: Request, found: dict[tuple, dict]):
     kept = Store(
         wanted.where.results or store.default("tcp"), anew=any(each.pcap for each in wanted.transfers)
     )
-    farm.require_scheduler(wanted.where.scheduler)
+    runner.require_scheduler(wanted.where.scheduler)
     links = dict.fromkeys(each.link_mbps for each in wanted.transfers)
     machines = {link: machine(link, wanted.system) for link in links}
     states = {each: ready(machines[each.link_mbps], each) for each in wanted.transfers}
@@ -88,7 +88,7 @@ def run(wanted: Request, found: dict[tuple, dict]):
     states = {
         replace(each, before=tuple(state.counters().per_hart)): state for each, state in states.items()
     }
-    with farm.farm(wanted.where.scheduler) as workers:
+    with runner.runner(wanted.where.scheduler) as workers:
         workers.run(
             {(each,): job(each) for each in states}, exchange.run, states.get, kept, "transfers", found
         )
@@ -104,7 +104,7 @@ def in_order(wanted: Sequence[Transfer], records: Iterable[dict]) -> list[dict]:
     ]
 
 
-def job(wanted: Transfer) -> farm.Job:
+def job(wanted: Transfer) -> runner.Series:
     return (yield wanted)
 
 

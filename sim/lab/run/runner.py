@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs jobs side by side, one on each core, with a line of progress; Ctrl-C ends them all.
+
+A dask scheduler's workers can run the trials instead. They need a clone of the same commit, and nothing
+built: simulator and checkpoints travel to them by the hash of their content.
+"""
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import socket
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+from moderato.toolchain.cache import artifact, key
+
+from ..show.errors import LabError, reason
+from ..show.progress import Progress
+from . import session
+from .session import Session
+from .store import Store
+
+if TYPE_CHECKING:
+    from .state import State  # which runs jobs, too
+
+REACHED = 5  # seconds in which a scheduler's machine takes a connection,
+PATIENCE = 20  # and in which it has to answer
+STEP = 2  # seconds between looks whether a worker is left
+RETRIES = 2  # of a trial whose worker went away
+
+# A job gets a function to report its share done, from 0 to 1.
+Job = Callable[[Callable[[float], None]], object]
+
+
+def run_all(
+    jobs: Sequence[tuple[str, Job]],
+    what: str = "trials",
+    found: dict[int, object] | None = None,
+    known: Sequence[str] = (),
+    cores: int | None = None,
+) -> list:
+    """The results of named jobs, in their order. The first failure ends the others and is raised.
+
+    found: gets each result when its job ends, by the job's number: after a failure or a stop it has
+    those that there are. known: names of jobs whose results were there before. cores: this machine's
+    if None.
+
+    A job spends its time in a simulator process, so threads are enough to keep every core busy.
+    """
+    executor = ThreadPoolExecutor(cores or len(os.sched_getaffinity(0)))
+    progress = Progress(what, len(known) + len(jobs))
+    for name in known:
+        progress.done(name, known=True)
+    results = {} if found is None else found
+
+    def run(number: int, name: str, job: Job):
+        progress.share(name, 0)
+        results[number] = job(lambda done: progress.share(name, done))
+        progress.done(name)
+
+    try:
+        pending = {executor.submit(run, number, *job) for number, job in enumerate(jobs)}
+        while pending:
+            done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()  # raises what the job raised
+            progress.show()
+        return [results[number] for number in range(len(jobs))]
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+        with session.none_left():
+            executor.shutdown()
+        progress.end()
+
+
+# Trials that are kept -----------------------------------------------------------------------------
+
+
+class Task(Protocol):
+    """A trial: what it is called, and what its record depends on."""
+
+    name: str
+
+    def key(self, ready: "State") -> str: ...
+
+
+# Yields tasks and takes their records; what it returns is the series' result.
+Series = Generator[Task, dict, object]
+# Makes a task's record in a session; gets sys_clk in Hz, and a function for the share done.
+Work = Callable[[Task, Session, int, Callable[[float], None]], dict]
+
+
+class Runner:
+    """Runs trials on this machine's cores."""
+
+    cores: int | None = None
+
+    def run(
+        self,
+        series: Mapping[tuple, Series],
+        work: Work,
+        ready: Callable[[Task], "State"],
+        store: Store,
+        what: str = "searches",
+        found: dict | None = None,
+    ) -> dict:
+        """The results of series of trials, by their keys. Earlier ones begin first.
+
+        ready: the state in which a task starts. what: the name of a series in the progress. found: gets
+        each result when its series ends. A record that the store has is not made again; a new one is
+        stored when its trial ends.
+        """
+        results = {} if found is None else found
+        known, jobs = [], []
+
+        def advance(each: tuple, record: dict | None = None) -> "tuple[Task, State] | None":
+            """Go on with a series as far as records are known; its next trial."""
+            while True:
+                try:
+                    task = series[each].send(record)
+                except StopIteration as end:
+                    results[each] = end.value
+                    return None
+                state = ready(task)
+                record = store.get(task.key(state))
+                if record is None:
+                    return task, state
+
+        def finish(each: tuple, trial: "tuple[Task, State] | None", share: Callable[[float], None]):
+            while trial:
+                task, state = trial
+                made = self.trial(work, task, state, share)
+                record = {"key": task.key(state), "conditions": state.conditions} | made
+                store.add(record)
+                trial = advance(each, record)
+
+        for each in series:
+            trial = advance(each)
+            if trial:
+                jobs.append((_title(each), functools.partial(finish, each, trial)))
+            else:
+                known.append(_title(each))
+        if series:
+            run_all(jobs, what, known=known, cores=self.cores)
+        return {each: results[each] for each in series}
+
+    def trial(self, work: Work, task: Task, state: "State", share: Callable[[float], None]) -> dict:
+        """A task's record."""
+        return _record(
+            work, task, state.machine.simulator, state.checkpoint, state.machine.sys_clk_hz, share
+        )
+
+
+def _title(series: tuple) -> str:
+    return " ".join(str(getattr(part, "name", part)) for part in series)
+
+
+def _record(
+    work: Work,
+    task: Task,
+    simulator: Path,
+    checkpoint: Path,
+    sys_clk_hz: int,
+    share: Callable[[float], None],
+) -> dict:
+    # What a trial offers is judged, not returned.
+    with Session(simulator, restore=checkpoint, udp_echo=True) as running:
+        return work(task, running, sys_clk_hz, share)
+
+
+@contextlib.contextmanager
+def runner(scheduler: str | None = None) -> Iterator[Runner]:
+    """Runs trials in the `with` block: on this machine's cores, or a dask scheduler's workers."""
+    if scheduler is None:
+        yield Runner()
+        return
+    require_scheduler(scheduler)
+    import distributed  # takes a second
+
+    for name in ("distributed", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, MemoryError) as error:  # the last one is that of other protocols
+        raise _none_answers(scheduler, error) from None
+    with client:
+        yield Workers(client)
+
+
+# Workers of a scheduler ---------------------------------------------------------------------------
+
+
+def require_scheduler(address: str | None):
+    """Raises LabError if no scheduler is at an address: before anything is built for it."""
+    if address is None or address.startswith("ucx:"):  # that need not be TCP
+        return
+    try:
+        place = urlsplit(address if "://" in address else f"tcp://{address}")
+        with socket.create_connection((place.hostname, place.port), REACHED) as stream:
+            if place.scheme == "tcp":  # the scheduler speaks first, and dask would wait for ever
+                stream.settimeout(PATIENCE)
+                if not stream.recv(1):
+                    raise ConnectionError("it hung up")
+    except (OSError, ValueError) as error:
+        raise _none_answers(address, error) from None
+
+
+def _none_answers(scheduler: str, error: Exception) -> LabError:
+    return LabError(
+        f"no dask scheduler answers at {scheduler} ({reason(error)}); start one with `dask "
+        "scheduler`, or leave out --scheduler"
+    )
+
+
+class Workers(Runner):
+    """Runs trials on a dask scheduler's workers."""
+
+    def __init__(self, client):
+        self.client, self.files, self.lock = client, {}, threading.Lock()
+        self._require_workers()
+        self.cores = sum(client.nthreads().values())
+
+    def trial(self, work: Work, task: Task, state: "State", share: Callable[[float], None]) -> dict:
+        from distributed import KilledWorker
+
+        for attempt in range(RETRIES + 1):  # dask forgets late a key that it cancelled
+            try:
+                return self._result(
+                    _remote,
+                    work,
+                    task,
+                    self._file(state.machine.simulator),
+                    self._file(state.checkpoint),
+                    state.machine.sys_clk_hz,
+                    version(),
+                    key=f"{task.name} {task.key(state)} {attempt}",
+                )
+            except KilledWorker:
+                raise LabError(f"each worker that had {task.name} ended; look there why") from None
+            except (CancelledError, OSError):  # its worker is gone, or the only one with its files
+                self._require_workers()
+        raise LabError(f"dask cancelled {task.name}; look at its scheduler why")
+
+    def _result(self, *call, key: str) -> dict:
+        future = self.client.submit(*call, key=key, pure=False, retries=RETRIES)
+        while True:
+            try:
+                return future.result(STEP)
+            except TimeoutError:  # without a worker, a task would wait for ever
+                session.require_wanted()
+                self._require_workers()
+
+    def _file(self, path: Path):
+        """A file's content as an argument. dask may lose it with a worker."""
+        with self.lock:
+            if path not in self.files or self.files[path].cancelled():
+                content = path.read_bytes()
+                blob = Blob(path.name, hashlib.sha256(content).hexdigest(), content)
+                self.files[path] = self.client.scatter(blob, broadcast=True)
+            return self.files[path]
+
+    def _require_workers(self):
+        with contextlib.suppress(Exception):  # dask has many
+            # Its status, or dask gives the workers that it knew before.
+            if self.client.scheduler_info()["workers"] and self.client.status == "running":
+                return
+        raise LabError(
+            "the dask scheduler or its last worker is gone; look there why. What was found is "
+            "kept, and the same command goes on with it"
+        )
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A file on its way to a worker."""
+
+    name: str
+    digest: str
+    content: bytes
+
+    def file(self) -> Path:
+        """Where the worker's cache keeps it."""
+
+        def build(folder: Path):
+            (folder / self.name).write_bytes(self.content)
+            (folder / self.name).chmod(0o755)
+
+        return artifact("blob", [self.name, self.digest], build) / self.name
+
+
+@functools.cache
+def version() -> str:
+    """Of the code that a worker runs."""
+    return key("lab", [Path(__file__).parents[1]])
+
+
+def _remote(
+    work: Work, task: Task, simulator: Blob, checkpoint: Blob, sys_clk_hz: int, of_client: str
+) -> dict:
+    """A task's record; runs on a worker."""
+    import distributed
+
+    if version() != of_client:
+        raise LabError("a worker runs another commit of Moderato; update its clone and restart it")
+    worker = distributed.get_worker()
+    name = worker.get_current_task()
+
+    def share(_: float):
+        state = worker.state.tasks.get(name)
+        if state is None or state.state in ("cancelled", "released"):
+            raise LabError("the task is not wanted any more")
+
+    return _record(work, task, simulator.file(), checkpoint.file(), sys_clk_hz, share)
