@@ -38,7 +38,7 @@ FILES = [
     "integrate/baremetal/moderato.h",
     "integrate/baremetal/linux/bits.h",
     "linux_driver/moderato_regs.h",
-    "linux_driver/moderato_main.c",
+    "linux_driver/core/moderato_main.c",
     "linux_driver/moderato,mac.yaml",
     "linux_driver/dkms.conf",
     "docs/registers.md",

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver's files, and how the tests copy them to where a build may write."""
+"""The driver's files, for tests."""
 
-import shutil
 from pathlib import Path
 
-DRIVER = Path(__file__).resolve().parents[1]
-BINDING = DRIVER / "moderato,mac.yaml"
-MDIO_BINDING = DRIVER / "litex,liteeth-mdio.yaml"
-KBUILD = DRIVER / "Kbuild"
-SOURCES = sorted([*DRIVER.glob("*.c"), *DRIVER.glob("*.h")])
-GENERATED = DRIVER / "moderato_regs.h"
-COMPAT = DRIVER / "compat.h"  # about other kernels, which is what no kernel's own source may be
+from moderato.soc.linux.driver import FOLDER, sources
+
+BINDING = FOLDER / "moderato,mac.yaml"
+MDIO_BINDING = FOLDER / "litex,liteeth-mdio.yaml"
+SOURCES = [path for path in sources() if path.name != "Kbuild"]
+GENERATED = FOLDER / "moderato_regs.h"
+COMPAT = FOLDER / "compat.h"  # the only file that may ask which kernel it is built for
 
 
-def copy(directory: Path) -> Path:
-    """The sources and Kbuild in `directory`, without what a build in the clone left behind."""
-    for path in [*SOURCES, KBUILD]:
-        if not path.name.endswith(".mod.c"):
-            shutil.copy(path, directory)
-    return directory
+def find(name: str, folder: Path) -> Path:
+    """The only file of this name in the driver, or in a copy of it."""
+    (path,) = folder.rglob(name)
+    return path

@@ -8,12 +8,13 @@ driver reads it; the rest of the driver is the one that is published.
 import contextlib
 from pathlib import Path
 
-from driver_sources import copy
+from driver_sources import find
 
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.soc.linux import kernel
+from moderato.soc.linux.driver import copy
 from moderato.toolchain.cache import run
 
 
@@ -33,9 +34,10 @@ def guest(tmp_path: Path, *changes: tuple[str, str, str], system: System = Syste
 def change(work: Path, *changes: tuple[str, str, str]):
     """Make `changes`, as guest() describes them, to the sources in `work`."""
     for file, good, bad in changes:
-        source = (work / file).read_text()
+        path = find(file, work)
+        source = path.read_text()
         assert source.count(good) == 1, f"{file} has no single {good!r}"
-        (work / file).write_text(source.replace(good, bad))
+        path.write_text(source.replace(good, bad))
 
 
 @contextlib.contextmanager

@@ -6,13 +6,13 @@ import shutil
 import subprocess
 
 import pytest
-from driver_sources import DRIVER, copy
 from test_static import complaints
 
 from moderato.soc.linux import kernels
+from moderato.soc.linux.driver import FOLDER, copy
 from moderato.toolchain.project import pyproject
 
-DKMS = DRIVER / "dkms.conf"
+DKMS = FOLDER / "dkms.conf"
 # No kernel was linked in these trees, so that modpost knows of no function; `missing` looks at them.
 UNLINKED = {"KBUILD_MODPOST_WARN": "1"}
 # Files that Kbuild takes for what these kernels are configured without; they call nothing of it.

@@ -10,9 +10,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from driver_sources import copy
+from driver_sources import find
 
 from moderato.soc.linux import kernel
+from moderato.soc.linux.driver import copy
 from moderato.toolchain import debian
 from moderato.toolchain.cache import artifact, run
 
@@ -78,20 +79,16 @@ def user_mode_linux() -> Path:
 def run_module(tmp_path: Path) -> str:
     """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
     uml = user_mode_linux()
-    (tmp_path / "Kbuild").write_text(
-        "obj-m := moderato_kunit.o\n"
-        "moderato_kunit-y := kunit_arithmetic.o kunit_cut.o kunit_rule.o "
-        "kunit_xdp.o\n"
-    )
+    place = tmp_path / "kunit"
     subprocess.run(
-        [str(word) for word in make(uml, f"M={tmp_path}", "modules")],
+        [str(word) for word in make(uml, f"M={place}", "CONFIG_MODERATO_KUNIT_TEST=m", "modules")],
         check=True,
         stdout=subprocess.DEVNULL,
     )
     root = tmp_path / "root"
     (root / "dev").mkdir(parents=True)
     shutil.copy(uml / "kunit-init", root / "init")
-    shutil.copy(tmp_path / "moderato_kunit.ko", root)
+    shutil.copy(place / "moderato_kunit.ko", root)
     names = "".join(f"{path.relative_to(root)}\n" for path in sorted(root.rglob("*")))
     with open(tmp_path / "initrd", "wb") as initrd:
         subprocess.run(
@@ -213,7 +210,7 @@ BROKEN = [
     [pytest.param(*each, marks=[] if each[-1] in FAST else pytest.mark.slow) for each in BROKEN],
 )
 def test_broken_arithmetic_is_noticed(tmp_path, file, good, bad, test):
-    target = copy(tmp_path) / file
+    target = find(file, copy(tmp_path))
     assert good in target.read_text()
     target.write_text(target.read_text().replace(good, bad))
     assert results(run_module(tmp_path))[test] is False

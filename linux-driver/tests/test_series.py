@@ -194,11 +194,11 @@ def test_mails_are_not_mixed(mails, tmp_path):
         (
             series.NET_NEXT,
             [
-                "linux-driver/moderato_rx.c",
+                "linux-driver/core/moderato_rx.c",
                 "linux-driver/upstream/core.txt",
                 "linux-driver/moderato,mac.yaml",
             ],
-            ["linux-driver/moderato_new.c", "linux-driver/rx_timer.c"],
+            ["linux-driver/core/moderato_new.c", "linux-driver/strategies/rx_timer.c"],
         ),
         (series.RISCV, [str(kernel.PATCHES[0].relative_to(ROOT))], []),
     ],

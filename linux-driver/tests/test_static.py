@@ -6,9 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from driver_sources import COMPAT, GENERATED, KBUILD, SOURCES, copy
+from driver_sources import COMPAT, GENERATED, SOURCES
 
 from moderato.soc.linux import kernel
+from moderato.soc.linux.driver import copy, sources
 from moderato.toolchain import debian
 from moderato.toolchain.cache import artifact
 
@@ -46,19 +47,19 @@ def test_compiles_without_a_warning(harts, name):
 
     artifact(
         "driver-warnings",
-        [*SOURCES, KBUILD, SPARSE, debian.version("sparse"), built.build.name],
+        [*sources(), SPARSE, debian.version("sparse"), built.build.name],
         compile_all,
     )
 
 
 def test_a_warning_would_be_seen(tmp_path):
     """gcc's and sparse's complaints get through: else the test above could not fail."""
-    target = copy(tmp_path) / "moderato_hw.c"
+    target = copy(tmp_path) / "core/moderato_hw.c"
     target.write_text(
         target.read_text() + "static int moderato_unused(void) { return 0; }\n"
         "void moderato_wrong(__le32 *to, u32 from) { *to = from; }\n"
     )
-    found = "\n".join(complaints(make(tmp_path, kernel.kernel(), "moderato_hw.o")))
+    found = "\n".join(complaints(make(tmp_path, kernel.kernel(), "core/moderato_hw.o")))
     assert "defined but not used" in found
     assert "different base types" in found
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import modified
-from driver_sources import copy
 from guests import complaints
 
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System
 from moderato.soc.linux import userspace
+from moderato.soc.linux.driver import copy
 
 HERE = Path(__file__).parent
 PARAMETERS = "/sys/module/moderato/parameters"
@@ -30,7 +30,7 @@ def sources(work: Path) -> Path:
     for name in ("watched.h", "watched.c"):
         shutil.copy(HERE / "watched" / name, work)
     modified.change(work, ("moderato.h", END_OF_HEADER, f'#include "watched.h"\n{END_OF_HEADER}'))
-    with (work / "moderato_main.c").open("a") as main:
+    with (work / "core/moderato_main.c").open("a") as main:
         main.write('\n#include "watched.c"\n')
     return work
 

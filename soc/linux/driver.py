@@ -10,32 +10,47 @@ from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT
 
 FOLDER = ROOT / "linux-driver"
+FOLDERS = ("core", "strategies", "offload", "xdp", "kunit")
+
+
+def sources() -> list[Path]:
+    """C files, headers and Kbuild files of the driver, without what a build in the clone left."""
+    files = [
+        file for folder in (FOLDER, *map(FOLDER.joinpath, FOLDERS)) for file in sorted(folder.iterdir())
+    ]
+    return [
+        file
+        for file in files
+        if file.name == "Kbuild" or file.suffix in (".c", ".h") and not file.name.endswith(".mod.c")
+    ]
+
+
+def copy(directory: Path) -> Path:
+    """Copy `sources()` to `directory`, each into its folder."""
+    for file in sources():
+        target = directory / file.relative_to(FOLDER)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(file, target)
+    return directory
 
 
 def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     """Build moderato.ko from linux-driver/ for the chosen kernel that runs on `harts` harts."""
     built = kernel.kernel(harts, choice)
-    sources = sorted(
-        path
-        for path in FOLDER.iterdir()
-        if path.suffix in (".c", ".h")
-        and not path.name.endswith(".mod.c")
-        or path.name in ("Kbuild", "Makefile")
-    )
 
     def build(directory: Path):
         work = directory / "work"
         work.mkdir()
-        for path in sources:
-            shutil.copy(path, work)
-        # The map keeps this folder's name out of WARN's text: the module is the same everywhere.
+        copy(work)
+        # The maps keep folders' names out of WARN's text: the module is the same everywhere.
+        maps = [f"-fmacro-prefix-map={folder}/=" for folder in (work, *map(work.joinpath, FOLDERS))]
         run(
             kernel.make(
                 built.source,
                 built.build,
                 f"M={work}",
                 f"-j{os.cpu_count()}",
-                f"KCFLAGS=-fmacro-prefix-map={work}/=",
+                f"KCFLAGS={' '.join(maps)}",
                 "modules",
             ),
             env=kernel.REPRODUCIBLE,
@@ -44,7 +59,7 @@ def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
             shutil.move(module, directory)
         shutil.rmtree(work)
 
-    return artifact("driver", [built.build.name, *sources], build, "a few seconds") / "moderato.ko"
+    return artifact("driver", [built.build.name, *sources()], build, "a few seconds") / "moderato.ko"
 
 
 def mdio(harts: int = 1) -> Path:

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.linux import kernel
-from moderato.soc.linux.driver import FOLDER
+from moderato.soc.linux.driver import FOLDER, sources
 from moderato.toolchain import project
 from moderato.toolchain.cache import BuildError, run
 from moderato.toolchain.project import ROOT
 
+SOURCES = {path.name: path for path in sources()}
 TEXTS = FOLDER / "upstream"  # Kconfig, messages
 PLACE = Path("drivers/net/ethernet/moderato")
 BINDINGS = Path("Documentation/devicetree/bindings")
@@ -117,15 +118,13 @@ def name_upstream(name: str) -> str:
 
 def feature(name: str) -> str | None:
     """The name by which the rest of the driver knows of a file, if it does by no more than that."""
-    found = re.search(
-        r"^const struct moderato_feature (\w+) =", (FOLDER / name).read_text(), re.MULTILINE
-    )
+    found = re.search(r"^const struct moderato_feature (\w+) =", SOURCES[name].read_text(), re.MULTILINE)
     return found and found[1]
 
 
 def as_it_is(path: Path, names: list[str]) -> str:
     """A source of the driver when only these files are there."""
-    absent = sorted(file.name for file in FOLDER.glob("*.c") if file.name not in (*names, "compat.c"))
+    absent = sorted(set(SOURCES) - {*names, "compat.c", "Kbuild"})
     words = [rf"/\* {re.escape(name)} \*/" for name in absent]
     words += [rf"\b{known}\b" for known in map(feature, absent) if known]
     text = "".join(
@@ -145,7 +144,7 @@ def write_sources(tree: Path, parts: tuple[Part, ...] = PARTS):
     folder.mkdir(parents=True, exist_ok=True)
     names = [name for part in parts for name in part.files]
     for name in names:
-        (folder / name_upstream(name)).write_text(as_it_is(FOLDER / name, names))
+        (folder / name_upstream(name)).write_text(as_it_is(SOURCES[name], names))
     shutil.copy(TEXTS / "Kconfig", folder)
     (folder / "Makefile").write_text(makefile(names))
 
@@ -267,7 +266,7 @@ def uncommitted(tree: str) -> tuple[list[str], list[str]]:
         NET_NEXT: (
             FOLDER,
             [
-                *(FOLDER / name for part in PARTS for name in part.files),
+                *(SOURCES[name] for part in PARTS for name in part.files),
                 FOLDER / "mdio_litex.c",
                 *TEXTS.iterdir(),
                 *(FOLDER / place.name for place in (BINDING, MDIO_BINDING)),
