@@ -22,6 +22,7 @@ from moderato.sim.lab.run import ethtool, guest, state
 from moderato.sim.lab.run.machine import KERNELS
 from moderato.sim.lab.run.session import Session, none_left
 from moderato.sim.lab.run.system import SPREADS, SYMMETRIC_KEY, System
+from moderato.sim.lab.show import delivery
 from moderato.sim.lab.show.errors import LabError
 from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
 
@@ -669,3 +670,25 @@ def test_a_setting_that_is_ignored(lab, machine, monkeypatch, capsys):
         "guest shows rx-usecs 0"
     )
     assert forward_once(lab, "--ethtool", "-C rx-usecs 0") == 0  # it was so before
+
+
+# What made a figure -------------------------------------------------------------------------------
+
+
+def test_a_table_names_what_made_it(capsys):
+    made = {"version": "1a2b3c4", "kernel_source": "linux-source-6.12 6.12.1-1", "compiler": "gcc 12"}
+    delivery.deliver(lambda: "table\n", conditions=made)
+    assert capsys.readouterr().out == "table\n\nMade by 1a2b3c4; linux-source-6.12 6.12.1-1; gcc 12.\n"
+
+
+def test_other_tools_than_the_published_ones_are_named(monkeypatch, tmp_path):
+    published = tmp_path / "lab.json"
+    monkeypatch.setattr(forward, "PUBLISHED", published)
+    here = {"kernel_source": "6.12.1-1", "compiler": "gcc 14"}
+    published.write_text(
+        json.dumps([{"conditions": {"kernel_source": "6.12.1-1", "compiler": "gcc 12"}}])
+    )
+    [line] = forward.other_tools(here)
+    assert "gcc 12" in line and "gcc 14" in line
+    published.write_text(json.dumps([{"conditions": here}]))
+    assert forward.other_tools(here) == []

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.toolchain import debian, sources
-from moderato.toolchain.cache import BuildError, artifact, run
+from moderato.toolchain.cache import BuildError, artifact, key, run
 from moderato.toolchain.packages import how_to_install
 
 HERE = Path(__file__).parent
@@ -165,6 +165,12 @@ def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
         patched if patches else unpacked,
         "half a minute",
     )
+
+
+def source_version(package: str = PACKAGE) -> str:
+    """The package's name and version, or the file's and its sum if the source is the user's own."""
+    own = sources.local(f"{package}.tar.xz")
+    return f"{own.name} {key('source', [own])[:12]}" if own else debian.version(package)
 
 
 def diff(patch: Path) -> str:

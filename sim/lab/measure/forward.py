@@ -3,10 +3,13 @@
 
 import functools
 import itertools
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from moderato.toolchain.project import ROOT
 
 from ..run import runner, state
 from ..run.machine import Machine, machine
@@ -18,6 +21,7 @@ from .traffic import Traffic
 
 # Of simulated time in which a trial's frames are offered: NAPI forwards four rings of them.
 DEFAULT_SECONDS = 0.2
+PUBLISHED = ROOT / "docs/data/forward/lab.json"
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ def forward(wanted: Request) -> int:
     )
 
     of = machine(wanted.link_mbps, wanted.system)
+    for line in other_tools(of.conditions):
+        print(f"moderato: {line}", file=sys.stderr)
 
     def show(found: dict[int, Result], part: delivery.Part) -> int:
         results = [found[number] for number in sorted(found)]
@@ -64,11 +70,22 @@ def forward(wanted: Request) -> int:
             lambda: trial_tables.render(results) + part.note,
             (wanted.json, lambda path: outputs.write_json(path, part.mark(objects(results, of)))),
             made=wanted.pcap,
+            conditions=of.conditions,
         )
         return report_problems(results)
 
     with outputs.not_left_empty(wanted.pcap):
         return delivery.keep(lambda found: run(of, trials, found), len(trials), show)
+
+
+def other_tools(here: dict) -> list[str]:
+    """Sentences about tools that shape figures, if the published table was made with other ones."""
+    published = json.loads(PUBLISHED.read_text())[0]["conditions"]
+    return [
+        f"published figures were made with {published[name]}, these with {here[name]}: they can differ"
+        for name in ("kernel_source", "compiler")
+        if published.get(name, here[name]) != here[name]
+    ]
 
 
 def objects(results: Sequence[Result], of: Machine) -> list[dict]:

@@ -76,6 +76,7 @@ def replay(wanted: Request) -> int:
     delivery.deliver(
         lambda: trial_tables.render_replay(results[0]),
         (wanted.json, lambda path: outputs.write_json(path, [result.as_json() for result in results])),
+        conditions=of.conditions,
     )
     say_filtered(results[0])
     return report_problems(results)

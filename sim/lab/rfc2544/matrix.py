@@ -112,7 +112,10 @@ def rfc2544(wanted: Request) -> int:
         return search_tables.RENDER[name](there) + "\n" if there else ""
 
     def show(found: dict, part: delivery.Part) -> int:
-        delivery.deliver(lambda: "".join(render(found, name) for name in names) + part.note)
+        delivery.deliver(
+            lambda: "".join(render(found, name) for name in names) + part.note,
+            conditions=kept.used[0]["conditions"] if kept.used else None,
+        )
         unsound = {
             f"{record['name']} is unsound: {problem}"
             for record in kept.used

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moderato.soc.cpu import CpuConfig
-from moderato.soc.linux.kernel import NORMAL, Choice
-from moderato.toolchain import cache, project
+from moderato.soc.linux.kernel import COMPILER, NORMAL, Choice, source_version
+from moderato.toolchain import about, cache, project
 
 from .system import DRAM, DRAM_BOARD, System
 from .variants import FLOWS, LITEETH, MODERATO, OFFLOAD
@@ -78,6 +78,8 @@ class Machine:
             "version": project.version(),
             "nic": self.system.nic,
             "kernel": self._release(),
+            "kernel_source": source_version(),
+            "compiler": about.program(f"{COMPILER.removeprefix('gcc-')}-gcc"),
             "cpu": self.soc.get("cpu"),
             "memory_bytes": self.soc.get("memory", {}).get("size"),
             **({"spread": self.system.spread} if self.system.harts > 1 else {}),

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import outputs
+from .columns import sentence
 from .errors import LabError
+
+ORIGIN = "Made by "  # begins the line below a table that says what made the figures
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,12 @@ def deliver(
     table: Callable[[], str],
     *files: tuple[Path | None, Callable[[Path], object]],
     made: Path | None = None,
+    conditions: dict | None = None,
 ):
     """Write files, each by its function, print a table, and name what was written.
 
     Whichever fails, the others are done; then it is raised. made: a folder that there is by now.
+    conditions: of a result in the table, whose last line then names what made the figures.
     """
     written = []
 
@@ -77,7 +82,15 @@ def deliver(
 
     with contextlib.ExitStack() as steps:  # from the last one to the first
         steps.callback(lambda: outputs.name(*written, made))
-        steps.callback(lambda: print(table(), end="", flush=True))
+        steps.callback(lambda: print(table() + origin(conditions), end="", flush=True))
         for path, how in reversed(files):
             if path:
                 steps.callback(write, path, how)
+
+
+def origin(conditions: dict | None) -> str:
+    """The line below a table that names commit, kernel and compiler."""
+    if not conditions or "compiler" not in conditions:
+        return ""
+    made = f"{conditions['version']}; {conditions['kernel_source']}; {conditions['compiler']}"
+    return f"\n{sentence(f'{ORIGIN}{made}.')}\n"

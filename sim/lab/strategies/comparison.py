@@ -76,6 +76,7 @@ def strategies(wanted: Request) -> int:
         delivery.deliver(
             lambda: strategy_tables.render(records, throughput) + part.note,
             (wanted.json, lambda path: outputs.write_json(path, part.mark(records))),
+            conditions=records[0]["conditions"] if records else None,
         )
         kept.name()
         return report_problems(records)

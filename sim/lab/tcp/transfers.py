@@ -62,6 +62,7 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
             lambda: render(records) + part.note,
             (wanted.json, lambda path: outputs.write_json(path, part.mark(records))),
             made=transfers[0].pcap,
+            conditions=records[0]["conditions"],
         )
         return report_problems(records)
 
