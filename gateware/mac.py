@@ -199,14 +199,14 @@ class ModeratoMAC(LiteXModule):
             "rx_drop_ring":   self._any(queue.rx_ring.drop_ring | queue.rx_ring.drop_buffer for queue in queues),
             "rx_drop_fifo":   receive.fifo_full,
             "rx_drop_error":  receive.fcs_error | receive.undersize | receive.oversize,
-            "rx_drop_filter": receive.filtered | receive.foreign if options.vlan else receive.filtered,
+            "rx_drop_filter": receive.filtered | receive.tag.foreign if options.vlan else receive.filtered,
         }
         self.comb += self.events.eq(Cat(*[events[name] for name in registers.EVENTS]))
 
         # What may happen at the coming edge.
         # -----------------------------------
-        awake = [part.awake for part in (regs, core, self.rx_fifo, receive, self.tx_fifo, transmit, self.reader, self.writer, statistics,
-            self.rx_interrupts, self.tx_interrupts)]
+        awake = [part.awake for part in (regs, core, self.rx_fifo, receive, self.tx_fifo, transmit, self.reader,
+            self.writer, statistics, self.rx_interrupts, self.tx_interrupts)]
         awake += [queue.datapath_awake for queue in queues]
         if options.pause:
             awake.append(self.pause_source.awake)

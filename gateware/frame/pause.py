@@ -5,6 +5,8 @@ from migen import *
 
 from litex.gen import *
 
+from moderato.gateware.frame.observer import Observer
+
 # Octets of a MAC control frame as they lie in words of 32 bits, the first octet in bits 7:0.
 GROUP   = bytes.fromhex("0180c2000001") # The address that bridges do not forward.
 CONTROL = bytes.fromhex("8808")         # Its type,
@@ -17,14 +19,11 @@ def little(octets):
 
 # Control Frame ------------------------------------------------------------------------------------
 
-class ControlFrame(LiteXModule):
-    """Follows a stream of frames as Urgent does: each clock with `take`, the word `data` passes, with
-    `first` that of a new frame. From the fifth word's clock on: whether it is a frame of MAC control
-    by its type (`control`), to its group address (`group`), that pauses (`pause`), for `quanta`."""
+class ControlFrame(Observer):
+    """From the clock after a frame's fifth word on: whether the frame has the type of MAC control (`control`)
+    and its group address (`group`), and whether it pauses (`pause`), for `quanta`."""
     def __init__(self):
-        self.take    = Signal()
-        self.first   = Signal()
-        self.data    = Signal(32)
+        super().__init__()
         self.group   = Signal()
         self.control = Signal()
         self.pause   = Signal()

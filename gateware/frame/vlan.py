@@ -9,6 +9,8 @@ from migen import *
 
 from litex.gen import *
 
+from moderato.gateware.frame.observer import Observer
+
 CTAG       = bytes.fromhex("8100") # Its type.
 PLACE      = 3  # The word that is the tag,
 TAG_OCTETS = 4  # and its octets.
@@ -28,21 +30,18 @@ def tag(tci):
 
 # Tag ----------------------------------------------------------------------------------------------
 
-class Tag(LiteXModule):
-    """Follows a stream of frames as Urgent does: each clock with `take`, the word `data` passes, with
-    `first` that of a new frame.
+class Tag(Observer):
+    """The VLAN tag of a frame.
 
-    strip   tags are to be taken out;
-    out     the word that passes is one, and is.
+    strip   tags are to be taken out,
+    out     the word that passes is a tag that is taken out.
 
-    From the clock after it on, until the next frame: `tagged` with `tci`, and `stripped`; so many
-    `octets` were taken out.
+    From the clock after the tag until the next frame: whether the frame is `tagged`, with `tci`, and
+    `stripped`, and how many `octets` were taken out.
     """
     def __init__(self):
+        super().__init__()
         self.strip    = Signal()
-        self.take     = Signal()
-        self.first    = Signal()
-        self.data     = Signal(32)
         self.out      = Signal()
         self.tagged   = Signal()
         self.tci      = Signal(TCI_BITS)

@@ -11,6 +11,7 @@ from migen import *
 
 from litex.gen import *
 
+from moderato.gateware.frame.observer import Observer
 from moderato.gateware.receive.rss import TCP, ethertype
 
 # Words of a header, numbered from the one that ends with octet 1: IP's begins with number 4.
@@ -27,11 +28,9 @@ def big_endian(octets):
 
 # Continuation -------------------------------------------------------------------------------------
 
-class Continuation(LiteXModule):
+class Continuation(Observer):
     """Whether a frame continues the one before it; that is kept, is IP and TCP, and so is this one.
 
-    take, first, data
-             a word of the frame passes, the first one of it: its octet 0 in bits 7:0 and so on.
     octets   of the frame, FCS included; in the clock after its last word.
     queue    that the frame is for, with `decided`: one continues only what is for the same queue.
     decided, kept
@@ -45,9 +44,7 @@ class Continuation(LiteXModule):
              continued none, or less: then none continues this one.
     """
     def __init__(self):
-        self.take      = Signal()
-        self.first     = Signal()
-        self.data      = Signal(32)
+        super().__init__()
         self.octets    = Signal(15)
         self.queue     = Signal()
         self.decided   = Signal()
@@ -226,3 +223,15 @@ class Continuation(LiteXModule):
             queue.eq(self.queue),
             If(~self.continues, size.eq(payload)),
         )
+
+    def join(self, receive):
+        fifo = receive.fifo
+        self.observe(receive.sink, ~receive.started)
+        self.comb += [
+            self.octets.eq(receive.frame_octets),
+            self.decided.eq(fifo.commit | fifo.abort),
+            self.kept.eq(fifo.accepted),
+            fifo.param.continues.eq(self.continues),
+        ]
+        if receive.rss:
+            self.comb += self.queue.eq(receive.rss.queue)

@@ -13,6 +13,7 @@ from migen import *
 
 from litex.gen import *
 
+from moderato.gateware.frame.observer import Observer
 from moderato.gateware.registers.table import RSS_KEY_WORDS, RSS_TABLE_BITS, RSS_TYPES
 
 ETHERTYPES = {"tags": (0x8100, 0x88A8), "ipv4": (0x0800,), "ipv6": (0x86DD,)}
@@ -192,9 +193,9 @@ class HashedWords(LiteXModule):
 
 # Receive-Side Scaling -----------------------------------------------------------------------------
 
-class RSS(LiteXModule):
-    """Follows the words of frames, as HashedWords does; two clocks after a frame's last one, `queue`
-    says which one is the frame's, until the next one begins.
+class RSS(Observer):
+    """Chooses a frame's queue. `queue` holds from two clocks after the frame's last word until the next
+    frame begins.
 
     types   what is hashed.
     indirection
@@ -204,9 +205,7 @@ class RSS(LiteXModule):
             as of Toeplitz.
     """
     def __init__(self):
-        self.take  = Signal()
-        self.first = Signal()
-        self.data  = Signal(32)
+        super().__init__()
         self.types = Signal(len(RSS_TYPES))
         self.indirection = Signal(2**RSS_TABLE_BITS)
         self.on    = Signal(2)
@@ -234,6 +233,10 @@ class RSS(LiteXModule):
             hash.key_word.eq(self.key_word),
             hash.key_data.eq(self.key_data),
         ]
+
+    def join(self, receive):
+        self.observe(receive.sink, ~receive.started)
+        self.comb += receive.fifo.param.queue.eq(self.queue)
 
     def connect_registers(self, regs):
         value = regs.value

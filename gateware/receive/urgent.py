@@ -8,6 +8,8 @@ from migen import *
 
 from litex.gen import *
 
+from moderato.gateware.frame.observer import Observer
+
 WORDS = 16 # That can be compared: 64 octets.
 
 # Urgent -------------------------------------------------------------------------------------------
@@ -22,17 +24,14 @@ class Comparison:
         self.mask  = Signal(32)
 
 
-class Urgent(LiteXModule):
-    """Follows a stream of frames: each clock with `take`, the word `data` passes, with `first` that of
-    a new frame. From the clock after it on, `urgent` says what `comparisons` make of the words so far:
-    that one of those that are on holds, or with `together` each of them. (Of a frame of fewer words it
-    says what it said of the one before.)"""
+class Urgent(Observer):
+    """From the clock after a word on, `urgent` is the result of `comparisons` with the frame's words so far:
+    at least one of those that are on holds, or with `together` all of them do. (A comparison with a word
+    that the frame does not have keeps the result of the frame before.)"""
     def __init__(self, comparisons):
+        super().__init__()
         self.comparisons = [Comparison() for _ in range(comparisons)]
         self.together    = Signal()
-        self.take        = Signal()
-        self.first       = Signal()
-        self.data        = Signal(32)
         self.urgent      = Signal()
 
         # # #

@@ -160,7 +160,7 @@ class PauseSource(LiteXModule):
             # Those of the other end.
             other.enable.eq(regs.field("PAUSE", "RX")),
             other.quantum.eq(regs.value["PAUSE_QUANTUM"]),
-            other.start.eq(receive.pauses),
+            other.start.eq(receive.control.pauses),
             other.quanta.eq(receive.control.quanta),
             self.hold.eq(other.running),
 

@@ -306,8 +306,7 @@ def receive():
         param=Record(flow_frame(options)))
     device.submodules.fifo    = fifo = FrameFIFO(11, rx_frame(options), 4)
     device.submodules.receive = top = Receive(fifo, options, flows=flows)
-    results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full",
-        "paused", "unknown", "pauses"]
+    results = ["good", "octets", "fcs_error", "undersize", "oversize", "filtered", "fifo_full"]
     sink    = {name: getattr(top.sink, name)
         for name in ("valid", "ready", "last", "last_be", "data", "error")}
     device.comb += top.filter.promiscuous.eq(1)
@@ -316,7 +315,8 @@ def receive():
         ports |= named(f"compare{n}_", **vars(comparison))
     return device, ports | named(
         together=top.urgent.together, enable=top.enable, max_frame=top.max_frame,
-        obey=top.obey, quanta=top.control.quanta, station=top.filter.station, strip=top.tag.strip,
+        station=top.filter.station, strip=top.tag.strip,
+        **{name: getattr(top.control, name) for name in "obey quanta paused unknown pauses".split()},
         available=fifo.available, free=fifo.release, head=fifo.head, word=fifo.word, next=fifo.next,
         lookup_busy=flows.busy, **{name: getattr(top, name) for name in results})
 

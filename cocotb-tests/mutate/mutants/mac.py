@@ -4,7 +4,7 @@ TESTS = ["test_rmon", "gmii-pause", "sim-all", "sim-rings", "sim-faults", "test_
 
 MUTANTS = [
     ("frames of other VLANs are no event",
-     "receive.filtered | receive.foreign if options",
+     "receive.filtered | receive.tag.foreign if options",
      "receive.filtered if options",
      "whoever counts outside misses frames"),
     ("an event of queue 1 is none",

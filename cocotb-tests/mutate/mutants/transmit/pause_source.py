@@ -62,7 +62,7 @@ MUTANTS = [
      "[enough for take",
      "a pause does not end"),
     ("others' pauses do not count",
-     "other.start.eq(receive.pauses)",
+     "other.start.eq(receive.control.pauses)",
      "other.start.eq(0)",
      "the transmitter never pauses"),
     ("a pause ends with the next frame",
