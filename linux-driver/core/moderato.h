@@ -720,10 +720,10 @@ struct moderato_priv {
 	struct net_device_ops netdev_ops;
 	struct ethtool_ops ethtool_ops;
 	struct moderato_ptp *ptp;	/* moderato_ptp.c */
-	struct moderato_rss *rss;	/* moderato_queues.c */
+	struct moderato_rss *rss;	/* moderato_channels.c */
 
 	u16 vlans[VLAN_N_VID / MODERATO_VLAN_ROW];
-	struct moderato_flows *flows;	/* moderato_flow.c */
+	struct moderato_rules *rules;	/* moderato_rxnfc.c */
 	struct moderato_variants *variants;	/* moderato_variants.c */
 
 	struct delayed_work reset_task;
@@ -810,7 +810,7 @@ struct moderato_feature {
 };
 
 extern const struct moderato_feature moderato_ethtool_feature;
-extern const struct moderato_feature moderato_flow_feature;
+extern const struct moderato_feature moderato_rxnfc_feature;
 extern const struct moderato_feature moderato_gather_feature;
 extern const struct moderato_feature moderato_hwtstamp_feature;
 extern const struct moderato_feature moderato_merge_feature;
@@ -818,7 +818,7 @@ extern const struct moderato_feature moderato_none_feature;
 extern const struct moderato_feature moderato_offload_feature;
 extern const struct moderato_feature moderato_ptp_feature;
 extern const struct moderato_feature moderato_queue_stats_feature;
-extern const struct moderato_feature moderato_queues_feature;
+extern const struct moderato_feature moderato_channels_feature;
 extern const struct moderato_feature moderato_rss_feature;
 extern const struct moderato_feature moderato_shared_feature;
 extern const struct moderato_feature moderato_timer_feature;

@@ -11,7 +11,7 @@
  */
 static inline u32 moderato_budget(const struct moderato_coalesce *c, u8 order)
 {
-	return c->frames && !c->usecs_high ? c->frames : moderato_size(order);
+	return c->frames && !c->gap_usecs ? c->frames : moderato_size(order);
 }
 
 #endif /* MODERATO_BUDGET_H */

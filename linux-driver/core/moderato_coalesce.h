@@ -19,29 +19,30 @@
 /* The longest delay that the hardware may choose if the user names none */
 #define MODERATO_PACING_USECS	250
 
-/* One direction. Names are those of struct ethtool_coalesce.
- * @frames: FRAMES, raise when this many completions are unreported
- * @usecs: ABSOLUTE_TIMER, raise this long after the first of them
- * @usecs_low: PACKET_TIMER, raise when nothing completed for so long: what
- *	       decides while packets are rare
- * @usecs_high: GAP, shortest time between two interrupts: what decides while
- *		packets are frequent
+/**
+ * struct moderato_coalesce - conditions for an interrupt of one direction
+ * @frames: FRAMES: number of unreported completions; 0: any number
+ * @usecs: ABSOLUTE_TIMER: time since the first of them; 0: off
+ * @packet_usecs: PACKET_TIMER: time since the last of them; 0: off. Decides at
+ *		  low packet rates.
+ * @gap_usecs: GAP: shortest time between two interrupts; 0: none. Decides at
+ *	       high packet rates.
  */
 struct moderato_coalesce {
 	u32 frames;
 	u32 usecs;
-	u32 usecs_low;
-	u32 usecs_high;
+	u32 packet_usecs;
+	u32 gap_usecs;
 };
 
-/* The kernel's name for a timer that restarts with each completion is CQE mode:
- * usecs is such a one then, and usecs-low the other
+/* In CQE mode, ethtool's usecs restart with each completion: the packet timer
+ * and the absolute timer swap.
  */
 static inline struct moderato_coalesce
 moderato_timers_by_mode(struct moderato_coalesce c, bool cqe)
 {
 	if (cqe)
-		swap(c.usecs, c.usecs_low);
+		swap(c.usecs, c.packet_usecs);
 	return c;
 }
 
@@ -74,11 +75,11 @@ static inline enum moderato_coalesce_verdict
 moderato_coalesce_check(const struct moderato_coalesce *c, u8 order,
 			u32 usecs_max)
 {
-	if (max3(c->usecs, c->usecs_low, c->usecs_high) > usecs_max)
+	if (max3(c->usecs, c->packet_usecs, c->gap_usecs) > usecs_max)
 		return MODERATO_COALESCE_TIMER;
-	if (!c->frames && !c->usecs && !c->usecs_low)
+	if (!c->frames && !c->usecs && !c->packet_usecs)
 		return MODERATO_COALESCE_NEVER;
-	if (c->frames != 1 && !c->usecs && !c->usecs_low)
+	if (c->frames != 1 && !c->usecs && !c->packet_usecs)
 		return MODERATO_COALESCE_UNBOUNDED;
 	/* Half the ring, so that the other half takes what arrives until the
 	 * interrupt is served.
@@ -96,8 +97,8 @@ static inline void moderato_coalesce_fit(struct moderato_coalesce *c, u8 order,
 {
 	c->frames = min(c->frames, moderato_size(order) / 2);
 	c->usecs = min(c->usecs, usecs_max);
-	c->usecs_low = min(c->usecs_low, usecs_max);
-	c->usecs_high = min(c->usecs_high, usecs_max);
+	c->packet_usecs = min(c->packet_usecs, usecs_max);
+	c->gap_usecs = min(c->gap_usecs, usecs_max);
 	if (moderato_coalesce_check(c, order, usecs_max))
 		c->frames = 1;
 }
@@ -107,11 +108,11 @@ static inline void moderato_coalesce_fit(struct moderato_coalesce *c, u8 order,
  */
 static inline bool moderato_tx_prompt(const struct moderato_coalesce *c)
 {
-	u32 wait = min_not_zero(c->usecs, c->usecs_low);
+	u32 wait = min_not_zero(c->usecs, c->packet_usecs);
 
 	if (c->frames == 1)
 		wait = 0;
-	return max(wait, c->usecs_high) <= MODERATO_PROMPT_USECS;
+	return max(wait, c->gap_usecs) <= MODERATO_PROMPT_USECS;
 }
 
 #endif /* MODERATO_COALESCE_H */

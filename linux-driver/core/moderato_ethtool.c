@@ -133,7 +133,7 @@ static int moderato_check_coalesce(const struct moderato_queue *q,
 static void moderato_round_coalesce(struct moderato_priv *priv,
 				    struct moderato_coalesce *c)
 {
-	u32 *usecs[] = { &c->usecs, &c->usecs_low, &c->usecs_high };
+	u32 *usecs[] = { &c->usecs, &c->packet_usecs, &c->gap_usecs };
 	u32 hz = priv->clock_hz;
 
 	for (int i = 0; i < ARRAY_SIZE(usecs); i++)

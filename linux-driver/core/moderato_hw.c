@@ -261,11 +261,11 @@ void moderato_hw_moderate(struct moderato_priv *priv,
 	void __iomem *regs = priv->regs + dir->base;
 	u32 hz = priv->clock_hz;
 
-	writel(moderato_usecs_to_clocks(c->usecs_low, hz),
+	writel(moderato_usecs_to_clocks(c->packet_usecs, hz),
 	       regs + MODERATO_DIR_PACKET_TIMER);
 	writel(moderato_usecs_to_clocks(c->usecs, hz),
 	       regs + MODERATO_DIR_ABSOLUTE_TIMER);
-	writel(moderato_usecs_to_clocks(c->usecs_high, hz),
+	writel(moderato_usecs_to_clocks(c->gap_usecs, hz),
 	       regs + MODERATO_DIR_GAP);
 	writel(c->frames, regs + MODERATO_DIR_FRAMES);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit tests of the arithmetic that needs no hardware: moderato_ring.h,
- * moderato_coalesce.h and moderato_flow.h
+ * moderato_coalesce.h and moderato_rxnfc.h
  */
 
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 
 #include "moderato_budget.h"
 #include "moderato_coalesce.h"
-#include "moderato_flow.h"
+#include "moderato_rxnfc.h"
 #include "moderato_ring.h"
 
 #define HZ_SIM		100000000	/* 1 us is 100 clocks */
@@ -225,19 +225,19 @@ static void coalesce_check(struct kunit *test)
 	} cases[] = {
 		{ { .frames = 1 }, MODERATO_COALESCE_OK },
 		{ { .frames = 128, .usecs = 1000 }, MODERATO_COALESCE_OK },
-		{ { .frames = 128, .usecs_low = 10 }, MODERATO_COALESCE_OK },
+		{ { .frames = 128, .packet_usecs = 10 }, MODERATO_COALESCE_OK },
 		{ { .usecs = 50 }, MODERATO_COALESCE_OK },
-		{ { .usecs = 1000, .usecs_high = 1000 }, MODERATO_COALESCE_OK },
+		{ { .usecs = 1000, .gap_usecs = 1000 }, MODERATO_COALESCE_OK },
 		{ { }, MODERATO_COALESCE_NEVER },
-		{ { .usecs_high = 50 }, MODERATO_COALESCE_NEVER },
+		{ { .gap_usecs = 50 }, MODERATO_COALESCE_NEVER },
 		{ { .frames = 2 }, MODERATO_COALESCE_UNBOUNDED },
-		{ { .frames = 128, .usecs_high = 9 },
+		{ { .frames = 128, .gap_usecs = 9 },
 		  MODERATO_COALESCE_UNBOUNDED },
 		{ { .frames = 129, .usecs = 50 }, MODERATO_COALESCE_RING },
 		{ { .frames = ~0, .usecs = 50 }, MODERATO_COALESCE_RING },
 		{ { .usecs = 1001 }, MODERATO_COALESCE_TIMER },
-		{ { .frames = 1, .usecs_low = 1001 }, MODERATO_COALESCE_TIMER },
-		{ { .frames = 1, .usecs_high = ~0 }, MODERATO_COALESCE_TIMER },
+		{ { .frames = 1, .packet_usecs = 1001 }, MODERATO_COALESCE_TIMER },
+		{ { .frames = 1, .gap_usecs = ~0 }, MODERATO_COALESCE_TIMER },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(cases); i++)
@@ -256,8 +256,8 @@ static void coalesce_fit(struct kunit *test)
 	static const struct moderato_coalesce wanted[] = {
 		{ .frames = 16, .usecs = 50 },
 		{ .frames = 32, .usecs = 1000 },
-		{ .frames = 0, .usecs = 1000, .usecs_high = 500 },
-		{ .frames = 128, .usecs_low = 10000 },
+		{ .frames = 0, .usecs = 1000, .gap_usecs = 500 },
+		{ .frames = 128, .packet_usecs = 10000 },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(wanted); i++) {
@@ -314,9 +314,9 @@ static void coalesce_budget(struct kunit *test)
 	}
 
 	/* Where interrupts are kept apart, or only timers count: all */
-	c.usecs_high = 1;
+	c.gap_usecs = 1;
 	KUNIT_EXPECT_EQ(test, moderato_budget(&c, 8), 256);
-	c.usecs_high = 0;
+	c.gap_usecs = 0;
 	c.frames = 0;
 	KUNIT_EXPECT_EQ(test, moderato_budget(&c, 8), 256);
 }
@@ -328,14 +328,14 @@ static void coalesce_tx_prompt(struct kunit *test)
 		bool prompt;
 	} cases[] = {
 		{ { .frames = 32, .usecs = 1000 }, true },
-		{ { .frames = 32, .usecs_low = 1000 }, true },
+		{ { .frames = 32, .packet_usecs = 1000 }, true },
 		{ { .frames = 32, .usecs = 1001 }, false },
 		{ { .frames = 128, .usecs = 100000 }, false },
 		/* The last frame waits for the shorter of the two timers */
-		{ { .frames = 128, .usecs = 9000, .usecs_low = 20 }, true },
-		{ { .frames = 128, .usecs = 20, .usecs_low = 9000 }, true },
-		{ { .frames = 1, .usecs = 9000, .usecs_high = 500 }, true },
-		{ { .frames = 1, .usecs_high = 5000 }, false },
+		{ { .frames = 128, .usecs = 9000, .packet_usecs = 20 }, true },
+		{ { .frames = 128, .usecs = 20, .packet_usecs = 9000 }, true },
+		{ { .frames = 1, .usecs = 9000, .gap_usecs = 500 }, true },
+		{ { .frames = 1, .gap_usecs = 5000 }, false },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(cases); i++)
@@ -347,7 +347,7 @@ static void coalesce_tx_prompt(struct kunit *test)
 /* Flows -------------------------------------------------------------------- */
 
 /* UDP from 198.18.0.2, port 9, to 198.19.0.2, port 7, expedited */
-static const u8 flow_frame[MODERATO_MATCH_OCTETS] = {
+static const u8 rxnfc_frame[MODERATO_MATCH_OCTETS] = {
 	0x02, 0x4d, 0x4f, 0x44, 0x00, 0x00, 0x02, 0x54, 0x73, 0x74, 0x00, 0x00,
 	0x08, 0x00, 0x45, 0xb8, 0x00, 0x2e, 0x12, 0x34, 0x00, 0x00, 0x40, 0x11,
 	0x00, 0x00, 198, 18, 0, 2, 198, 19, 0, 2, 0, 9, 0, 7,
@@ -356,12 +356,12 @@ static const u8 flow_frame[MODERATO_MATCH_OCTETS] = {
 /* As the hardware does it, for a frame with one octet changed; or none, if
  * @change is 0
  */
-static bool flow_holds(const struct moderato_word *words, int count,
-		       unsigned int octet, u8 change)
+static bool rxnfc_holds(const struct moderato_word *words, int count,
+			unsigned int octet, u8 change)
 {
 	u8 frame[MODERATO_MATCH_OCTETS];
 
-	memcpy(frame, flow_frame, sizeof(frame));
+	memcpy(frame, rxnfc_frame, sizeof(frame));
 	frame[octet] ^= change;
 	for (int i = 0; i < count; i++) {
 		u32 word = get_unaligned_le32(frame + 4 * words[i].word);
@@ -375,76 +375,76 @@ static bool flow_holds(const struct moderato_word *words, int count,
 /* The words of @fs hold for the frame, and need these octets to be so: a list
  * that ends with 0
  */
-static void flow_expect(struct kunit *test, struct ethtool_rx_flow_spec *fs,
-			int most, const u8 *octets)
+static void rxnfc_expect(struct kunit *test, struct ethtool_rx_flow_spec *fs,
+			 int most, const u8 *octets)
 {
 	struct moderato_word words[2];
-	int count = moderato_flow_words(fs, words, most);
+	int count = moderato_rule_words(fs, words, most);
 
 	KUNIT_ASSERT_GT(test, count, 0);
 	KUNIT_ASSERT_LE(test, count, most);
-	KUNIT_EXPECT_TRUE(test, flow_holds(words, count, 0, 0));
-	for (unsigned int i = 0; i < sizeof(flow_frame); i++) {
+	KUNIT_EXPECT_TRUE(test, rxnfc_holds(words, count, 0, 0));
+	for (unsigned int i = 0; i < sizeof(rxnfc_frame); i++) {
 		bool needed = *octets && i == *octets;
 
-		KUNIT_EXPECT_EQ_MSG(test, flow_holds(words, count, i, 0x10),
+		KUNIT_EXPECT_EQ_MSG(test, rxnfc_holds(words, count, i, 0x10),
 				    !needed, "octet %u", i);
 		octets += needed;
 	}
 }
 
-static void flow_tos(struct kunit *test)
+static void rxnfc_tos(struct kunit *test)
 {
 	struct ethtool_rx_flow_spec fs = { .flow_type = IP_USER_FLOW };
 
 	fs.h_u.usr_ip4_spec.tos = 0xb8;
 	fs.m_u.usr_ip4_spec.tos = 0xfc;
 	/* The type and the header's length are in the same word */
-	flow_expect(test, &fs, 1, (u8[]) { 12, 13, 14, 15, 0 });
-	flow_expect(test, &fs, 2, (u8[]) { 12, 13, 14, 15, 0 });
+	rxnfc_expect(test, &fs, 1, (u8[]) { 12, 13, 14, 15, 0 });
+	rxnfc_expect(test, &fs, 2, (u8[]) { 12, 13, 14, 15, 0 });
 }
 
-static void flow_port(struct kunit *test)
+static void rxnfc_port(struct kunit *test)
 {
 	struct ethtool_rx_flow_spec fs = { .flow_type = UDP_V4_FLOW };
 
 	fs.h_u.udp_ip4_spec.pdst = htons(7);
 	fs.m_u.udp_ip4_spec.pdst = htons(0xffff);
-	flow_expect(test, &fs, 2, (u8[]) { 23, 36, 37, 0 });
-	flow_expect(test, &fs, 1, (u8[]) { 36, 37, 0 });
+	rxnfc_expect(test, &fs, 2, (u8[]) { 23, 36, 37, 0 });
+	rxnfc_expect(test, &fs, 1, (u8[]) { 36, 37, 0 });
 }
 
-static void flow_address(struct kunit *test)
+static void rxnfc_address(struct kunit *test)
 {
 	struct ethtool_rx_flow_spec fs = { .flow_type = UDP_V4_FLOW };
 
 	fs.h_u.udp_ip4_spec.ip4dst = htonl(0xc6130002);
 	fs.m_u.udp_ip4_spec.ip4dst = htonl(0xffffff00);
-	flow_expect(test, &fs, 2, (u8[]) { 30, 31, 32, 0 });
+	rxnfc_expect(test, &fs, 2, (u8[]) { 30, 31, 32, 0 });
 }
 
-static void flow_ether(struct kunit *test)
+static void rxnfc_ether(struct kunit *test)
 {
 	struct ethtool_rx_flow_spec fs = { .flow_type = ETHER_FLOW };
 
 	fs.h_u.ether_spec.h_proto = htons(ETH_P_IP);
 	fs.m_u.ether_spec.h_proto = htons(0xffff);
-	flow_expect(test, &fs, 1, (u8[]) { 12, 13, 0 });
-	memcpy(fs.h_u.ether_spec.h_source, flow_frame + ETH_ALEN, ETH_ALEN);
+	rxnfc_expect(test, &fs, 1, (u8[]) { 12, 13, 0 });
+	memcpy(fs.h_u.ether_spec.h_source, rxnfc_frame + ETH_ALEN, ETH_ALEN);
 	eth_broadcast_addr(fs.m_u.ether_spec.h_source);
 	memset(&fs.m_u.ether_spec.h_proto, 0, 2);
-	flow_expect(test, &fs, 2, (u8[]) { 6, 7, 8, 9, 10, 11, 0 });
+	rxnfc_expect(test, &fs, 2, (u8[]) { 6, 7, 8, 9, 10, 11, 0 });
 }
 
 /* Tags of priority 5 */
-static void flow_vlan(struct kunit *test)
+static void rxnfc_vlan(struct kunit *test)
 {
 	struct ethtool_rx_flow_spec fs = { .flow_type = ETHER_FLOW | FLOW_EXT };
 	struct moderato_word word;
 
 	fs.h_ext.vlan_tci = htons(0xa000);
 	fs.m_ext.vlan_tci = htons(0xe000);
-	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, &word, 1), 1);
+	KUNIT_EXPECT_EQ(test, moderato_rule_words(&fs, &word, 1), 1);
 	KUNIT_EXPECT_EQ(test, word.word, 3);
 	KUNIT_EXPECT_EQ(test, word.value, 0x00a00081);
 	KUNIT_EXPECT_EQ(test, word.mask, 0x00e0ffff);
@@ -452,12 +452,12 @@ static void flow_vlan(struct kunit *test)
 	/* Of another type: what is said, not what is implied */
 	fs.h_ext.vlan_etype = htons(ETH_P_8021AD);
 	fs.m_ext.vlan_etype = htons(0xffff);
-	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, &word, 1), 1);
+	KUNIT_EXPECT_EQ(test, moderato_rule_words(&fs, &word, 1), 1);
 	KUNIT_EXPECT_EQ(test, word.value, 0x00a0a888);
 	KUNIT_EXPECT_EQ(test, word.mask, 0x00e0ffff);
 }
 
-static void flow_refused(struct kunit *test)
+static void rxnfc_refused(struct kunit *test)
 {
 	struct ethtool_rx_flow_spec fs = { .flow_type = TCP_V4_FLOW };
 	struct moderato_word words[2];
@@ -465,17 +465,17 @@ static void flow_refused(struct kunit *test)
 	/* Four words */
 	fs.m_u.tcp_ip4_spec.ip4src = htonl(0xffffffff);
 	fs.m_u.tcp_ip4_spec.ip4dst = htonl(0xffffffff);
-	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, words, 2), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, moderato_rule_words(&fs, words, 2), -EOPNOTSUPP);
 	fs.flow_type = TCP_V6_FLOW;
-	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, words, 2), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, moderato_rule_words(&fs, words, 2), -EOPNOTSUPP);
 	/* Nothing */
 	memset(&fs, 0, sizeof(fs));
 	fs.flow_type = ETHER_FLOW;
-	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, words, 2), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, moderato_rule_words(&fs, words, 2), -EOPNOTSUPP);
 	/* A tag before IPv4 moves all of it */
 	fs.flow_type = UDP_V4_FLOW | FLOW_EXT;
 	fs.m_ext.vlan_tci = htons(0xe000);
-	KUNIT_EXPECT_EQ(test, moderato_flow_words(&fs, words, 2), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, moderato_rule_words(&fs, words, 2), -EOPNOTSUPP);
 }
 
 static struct kunit_case moderato_ring_cases[] = {
@@ -501,13 +501,13 @@ static struct kunit_case moderato_coalesce_cases[] = {
 	{}
 };
 
-static struct kunit_case moderato_flow_cases[] = {
-	KUNIT_CASE(flow_tos),
-	KUNIT_CASE(flow_port),
-	KUNIT_CASE(flow_address),
-	KUNIT_CASE(flow_ether),
-	KUNIT_CASE(flow_vlan),
-	KUNIT_CASE(flow_refused),
+static struct kunit_case moderato_rxnfc_cases[] = {
+	KUNIT_CASE(rxnfc_tos),
+	KUNIT_CASE(rxnfc_port),
+	KUNIT_CASE(rxnfc_address),
+	KUNIT_CASE(rxnfc_ether),
+	KUNIT_CASE(rxnfc_vlan),
+	KUNIT_CASE(rxnfc_refused),
 	{}
 };
 
@@ -521,13 +521,13 @@ static struct kunit_suite moderato_coalesce_suite = {
 	.test_cases = moderato_coalesce_cases,
 };
 
-static struct kunit_suite moderato_flow_suite = {
-	.name = "moderato_flow",
-	.test_cases = moderato_flow_cases,
+static struct kunit_suite moderato_rxnfc_suite = {
+	.name = "moderato_rxnfc",
+	.test_cases = moderato_rxnfc_cases,
 };
 
 kunit_test_suites(&moderato_ring_suite, &moderato_coalesce_suite,
-		  &moderato_flow_suite);
+		  &moderato_rxnfc_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the Moderato Ethernet MAC driver");
 MODULE_LICENSE("GPL");

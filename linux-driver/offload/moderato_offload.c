@@ -54,7 +54,7 @@ static void moderato_offload_drop_table(struct moderato_offload *o,
  */
 static int moderato_offload_enter(struct moderato_offload *o,
 				  unsigned long cookie,
-				  const struct moderato_rule *r,
+				  const struct moderato_flow_spec *spec,
 				  struct moderato_flow **new,
 				  struct moderato_hop **spare,
 				  struct netlink_ext_ack *extack)
@@ -64,20 +64,20 @@ static int moderato_offload_enter(struct moderato_offload *o,
 	struct neighbour *neigh;
 	int err;
 
-	neigh = moderato_watch_route(o, r, extack);
+	neigh = moderato_watch_route(o, spec, extack);
 	if (IS_ERR(neigh)) {
 		moderato_table_remove(o, flow);
 		return PTR_ERR(neigh);
 	}
 
-	moderato_rule_entry(r, &entry);
+	moderato_flow_entry(spec, &entry);
 	if (flow->place >= 0 && !memcmp(&flow->entry, &entry, sizeof(entry))) {
 		neigh_release(neigh);
 		return 0;
 	}
 	moderato_table_remove(o, flow);
 	flow->entry = entry;
-	err = moderato_table_insert(o, flow, neigh, r->after.mac, spare);
+	err = moderato_table_insert(o, flow, neigh, spec->after.mac, spare);
 	neigh_release(neigh);
 	if (err) {
 		NL_SET_ERR_MSG_MOD(extack, "no room in the hardware");
@@ -95,15 +95,15 @@ static int moderato_offload_replace(const struct moderato_flowtable *table,
 	struct netlink_ext_ack *extack = cls->common.extack;
 	struct moderato_flow *flow;
 	struct moderato_hop *hop;
-	struct moderato_rule r;
+	struct moderato_flow_spec spec;
 	int err;
 
-	err = moderato_rule_parse(flow_cls_offload_flow_rule(cls),
-				  o->priv->features, &r, extack);
+	err = moderato_flow_parse(flow_cls_offload_flow_rule(cls),
+				  o->priv->features, &spec, extack);
 	if (err)
 		return err;
 	/* Offered to both MACs; in the hardware it is the receiving one's */
-	if (r.in != o->priv->ndev->ifindex)
+	if (spec.in != o->priv->ndev->ifindex)
 		return -EOPNOTSUPP;
 
 	flow = kzalloc(sizeof(*flow), GFP_KERNEL);
@@ -114,7 +114,7 @@ static int moderato_offload_replace(const struct moderato_flowtable *table,
 		flow->table = table;
 		flow->place = -1;
 		spin_lock_bh(&moderato_offload_lock);
-		err = moderato_offload_enter(o, cls->cookie, &r, &flow, &hop,
+		err = moderato_offload_enter(o, cls->cookie, &spec, &flow, &hop,
 					     extack);
 		spin_unlock_bh(&moderato_offload_lock);
 	}

@@ -8,7 +8,7 @@
 #include <net/neighbour.h>
 
 #include "moderato.h"
-#include "moderato_rule.h"
+#include "moderato_flow.h"
 
 #define MODERATO_OFFLOAD_HASH_BITS	8
 
@@ -140,7 +140,7 @@ void moderato_table_look(struct moderato_offload *o, unsigned int place);
 
 /* offload_watch.c */
 struct neighbour *moderato_watch_route(const struct moderato_offload *o,
-				       const struct moderato_rule *r,
+				       const struct moderato_flow_spec *spec,
 				       struct netlink_ext_ack *extack);
 void moderato_watch_upset(struct moderato_offload *o);
 void moderato_watch_begin(struct moderato_offload *o);

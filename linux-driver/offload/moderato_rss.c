@@ -3,7 +3,7 @@
 
 #include <linux/ethtool.h>
 
-#include "moderato_queues.h"
+#include "moderato_channels.h"
 
 static u32 moderato_get_rxfh_indir_size(struct net_device *ndev)
 {
@@ -46,8 +46,8 @@ static int moderato_set_rxfh(struct net_device *ndev,
 	if (rxfh->key)
 		memcpy(priv->rss->key, rxfh->key, sizeof(priv->rss->key));
 	for (int i = 0; rxfh->indir && i < MODERATO_RSS_TABLE; i++)
-		moderato_queues_set_entry(priv, i, rxfh->indir[i]);
-	moderato_queues_apply(priv);
+		moderato_channels_set_entry(priv, i, rxfh->indir[i]);
+	moderato_channels_apply(priv);
 	return 0;
 }
 

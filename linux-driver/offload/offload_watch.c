@@ -28,21 +28,21 @@ static bool moderato_watch_is_vlan(const struct net_device *dev,
 	return is_vlan_dev(dev) && vlan_dev_real_dev(dev) == of;
 }
 
-/* Whether frames that leave by @dev leave as @r says */
+/* Whether frames that leave by @dev leave as @spec says */
 static bool moderato_watch_is_way(const struct moderato_offload *o,
 				  const struct net_device *dev,
-				  const struct moderato_rule *r)
+				  const struct moderato_flow_spec *spec)
 {
 	const struct net_device *peer = o->peer->priv->ndev;
 
-	if (!ether_addr_equal(dev->dev_addr, r->after.mac + ETH_ALEN) ||
+	if (!ether_addr_equal(dev->dev_addr, spec->after.mac + ETH_ALEN) ||
 	    dev->mtu < peer->mtu)
 		return false;
-	if (!r->tag)
+	if (!spec->tag)
 		return dev == peer;
 	return moderato_watch_is_vlan(dev, peer) &&
 	       vlan_dev_vlan_proto(dev) == htons(ETH_P_8021Q) &&
-	       vlan_dev_vlan_id(dev) == (r->tag & VLAN_VID_MASK);
+	       vlan_dev_vlan_id(dev) == (spec->tag & VLAN_VID_MASK);
 }
 
 static bool moderato_watch_has_address(struct neighbour *neigh,
@@ -57,43 +57,43 @@ static bool moderato_watch_has_address(struct neighbour *neigh,
 	return has;
 }
 
-/* The neighbour that one way of a route leads to, if it is that of @r */
+/* The neighbour that one way of a route leads to, if it is that of @spec */
 static struct neighbour *
 moderato_watch_next(const struct moderato_offload *o,
 		    const struct fib_nh_common *nhc,
-		    const struct moderato_rule *r)
+		    const struct moderato_flow_spec *spec)
 {
-	__be32 next = r->after.destination;
+	__be32 next = spec->after.destination;
 	struct neighbour *neigh;
 
 	if (nhc->nhc_flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN) ||
 	    nhc->nhc_gw_family == AF_INET6 || !nhc->nhc_dev ||
-	    !moderato_watch_is_way(o, nhc->nhc_dev, r))
+	    !moderato_watch_is_way(o, nhc->nhc_dev, spec))
 		return NULL;
 
 	if (nhc->nhc_gw_family)
 		next = nhc->nhc_gw.ipv4;
 	neigh = __ipv4_neigh_lookup(nhc->nhc_dev, (__force u32)next);
-	if (!neigh || moderato_watch_has_address(neigh, r->after.mac))
+	if (!neigh || moderato_watch_has_address(neigh, spec->after.mac))
 		return neigh;
 	neigh_release(neigh);
 	return NULL;
 }
 
-/* The interface of the kernel's that frames of @r come by; NULL if there is none that
+/* The interface of the kernel's that frames of @spec come by; NULL if there is none that
  * is up and forwards them. A port of a bridge forwards none: VLANs of the bridge do.
  */
 static const struct net_device *
 moderato_watch_in(const struct moderato_offload *o,
-		  const struct moderato_rule *r)
+		  const struct moderato_flow_spec *spec)
 {
 	struct net_device *in = o->priv->ndev;
 	struct net_device *master;
 	struct in_device *in_dev;
 
-	if (r->tagged) {
+	if (spec->tagged) {
 		/* Finds VLANs of the master, too */
-		in = __vlan_find_dev_deep_rcu(in, htons(ETH_P_8021Q), r->vid);
+		in = __vlan_find_dev_deep_rcu(in, htons(ETH_P_8021Q), spec->vid);
 		if (!in || !moderato_watch_is_vlan(in, o->priv->ndev))
 			return NULL;
 	}
@@ -106,22 +106,22 @@ moderato_watch_in(const struct moderato_offload *o,
 	return master && !netif_is_l3_master(master) ? NULL : in;
 }
 
-/* The neighbour to which packets of @r go by the routes of now, if that is what
- * @r says
+/* The neighbour to which packets of @spec go by the routes of now, if that is what
+ * @spec says
  *
  * Return: the neighbour, held, or NULL
  */
 static struct neighbour *moderato_watch_find(const struct moderato_offload *o,
-					     const struct moderato_rule *r)
+					     const struct moderato_flow_spec *spec)
 {
 	struct flowi4 packet = {
-		.saddr = r->before.source,
-		.daddr = r->after.destination,
-		.flowi4_proto = r->protocol,
-		.fl4_sport = r->before.ports[0],
-		.fl4_dport = r->after.ports[1],
+		.saddr = spec->before.source,
+		.daddr = spec->after.destination,
+		.flowi4_proto = spec->protocol,
+		.fl4_sport = spec->before.ports[0],
+		.fl4_dport = spec->after.ports[1],
 	};
-	const struct net_device *in = moderato_watch_in(o, r);
+	const struct net_device *in = moderato_watch_in(o, spec);
 	struct neighbour *neigh = NULL;
 	struct fib_result found;
 
@@ -139,7 +139,7 @@ static struct neighbour *moderato_watch_find(const struct moderato_offload *o,
 		return NULL;
 
 	for (int i = 0; !neigh && i < fib_info_num_path(found.fi); i++)
-		neigh = moderato_watch_next(o, fib_info_nhc(found.fi, i), r);
+		neigh = moderato_watch_next(o, fib_info_nhc(found.fi, i), spec);
 	return neigh;
 }
 
@@ -157,18 +157,18 @@ static bool moderato_watch_is_up(const struct moderato_offload *o)
  *	   explains
  */
 struct neighbour *moderato_watch_route(const struct moderato_offload *o,
-				       const struct moderato_rule *r,
+				       const struct moderato_flow_spec *spec,
 				       struct netlink_ext_ack *extack)
 {
 	struct neighbour *neigh;
 
 	lockdep_assert_held(&moderato_offload_lock);
-	if (!o->peer || r->in != o->priv->ndev->ifindex ||
-	    r->out != o->peer->priv->ndev) {
+	if (!o->peer || spec->in != o->priv->ndev->ifindex ||
+	    spec->out != o->peer->priv->ndev) {
 		NL_SET_ERR_MSG_MOD(extack, "not from this MAC to its peer");
 		return ERR_PTR(-EOPNOTSUPP);
 	}
-	if (r->tag && !(o->peer->priv->features & MODERATO_FEATURES_VLAN)) {
+	if (spec->tag && !(o->peer->priv->features & MODERATO_FEATURES_VLAN)) {
 		NL_SET_ERR_MSG_MOD(extack, "the peer sends no tags");
 		return ERR_PTR(-EOPNOTSUPP);
 	}
@@ -183,7 +183,7 @@ struct neighbour *moderato_watch_route(const struct moderato_offload *o,
 	}
 
 	rcu_read_lock();
-	neigh = moderato_watch_find(o, r);
+	neigh = moderato_watch_find(o, spec);
 	rcu_read_unlock();
 	if (neigh)
 		return neigh;

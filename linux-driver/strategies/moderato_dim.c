@@ -120,11 +120,11 @@ static void moderato_pacing_start(struct moderato_queue *q)
 	const struct moderato_coalesce *rx = &q->config.rx;
 	struct moderato_coalesce least = {
 		.frames = moderato_size(q->config.rx_order) / 2,
-		.usecs = max(rx->usecs_low, 1U),
+		.usecs = max(rx->packet_usecs, 1U),
 	};
 
 	moderato_hw_moderate(q->priv, moderato_rx_dir(q), &least);
-	moderato_hw_pace(q, rx->usecs_high ?: MODERATO_PACING_USECS);
+	moderato_hw_pace(q, rx->gap_usecs ?: MODERATO_PACING_USECS);
 }
 
 /* Settings ---------------------------------------------------------------- */

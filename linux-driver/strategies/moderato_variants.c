@@ -112,7 +112,7 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 void moderato_rx_choose_poll(struct moderato_queue *q)
 {
 	const struct moderato_rx_ops *ops = q->config.rx_ops;
-	bool urgent = moderato_flows_urgent(q->priv);
+	bool urgent = moderato_rules_urgent(q->priv);
 	int weight = ops == &moderato_rx_timer_ops ? MODERATO_RX_TIMER_WEIGHT :
 						     MODERATO_NAPI_WEIGHT;
 
@@ -173,6 +173,9 @@ static void moderato_get_drvinfo(struct net_device *ndev,
 		 FIELD_GET(MODERATO_VERSION_MINOR, version));
 }
 
+/* usecs-low is the packet timer and usecs-high the gap. ethtool has no names for
+ * them: by its own definition, the two are usecs at a low and a high packet rate.
+ */
 static void moderato_variants_get_coalesce(const struct moderato_queue *q,
 					   struct ethtool_coalesce *ec)
 {
@@ -182,11 +185,11 @@ static void moderato_variants_get_coalesce(const struct moderato_queue *q,
 	struct moderato_coalesce tx =
 		moderato_timers_by_mode(config->tx, config->tx_cqe);
 
-	ec->rx_coalesce_usecs_low = rx.usecs_low;
-	ec->rx_coalesce_usecs_high = rx.usecs_high;
+	ec->rx_coalesce_usecs_low = rx.packet_usecs;
+	ec->rx_coalesce_usecs_high = rx.gap_usecs;
 	ec->rx_coalesce_usecs_irq = config->poll_usecs;
-	ec->tx_coalesce_usecs_low = tx.usecs_low;
-	ec->tx_coalesce_usecs_high = tx.usecs_high;
+	ec->tx_coalesce_usecs_low = tx.packet_usecs;
+	ec->tx_coalesce_usecs_high = tx.gap_usecs;
 }
 
 static int moderato_variants_set_coalesce(struct moderato_config *config,
@@ -199,11 +202,11 @@ static int moderato_variants_set_coalesce(struct moderato_config *config,
 				       MODERATO_POLL_USECS_MAX);
 		return -ERANGE;
 	}
-	config->rx.usecs_low = ec->rx_coalesce_usecs_low;
-	config->rx.usecs_high = ec->rx_coalesce_usecs_high;
+	config->rx.packet_usecs = ec->rx_coalesce_usecs_low;
+	config->rx.gap_usecs = ec->rx_coalesce_usecs_high;
 	config->poll_usecs = ec->rx_coalesce_usecs_irq;
-	config->tx.usecs_low = ec->tx_coalesce_usecs_low;
-	config->tx.usecs_high = ec->tx_coalesce_usecs_high;
+	config->tx.packet_usecs = ec->tx_coalesce_usecs_low;
+	config->tx.gap_usecs = ec->tx_coalesce_usecs_high;
 	return 0;
 }
 

@@ -30,7 +30,7 @@ int moderato_shared_poll(struct napi_struct *napi, int budget);
 int moderato_urgent_poll(struct napi_struct *napi, int budget);
 bool moderato_rx_urgent(struct moderato_rx *rx, int budget);
 void moderato_rx_choose_poll(struct moderato_queue *q);
-bool moderato_flows_urgent(const struct moderato_priv *priv);
+bool moderato_rules_urgent(const struct moderato_priv *priv);
 
 void moderato_poll_controller(struct net_device *ndev);
 

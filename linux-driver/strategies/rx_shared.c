@@ -106,7 +106,7 @@ int moderato_shared_poll(struct napi_struct *napi, int budget)
 	unsigned int freed;
 	int work;
 
-	if (moderato_flows_urgent(q->priv) && budget) {
+	if (moderato_rules_urgent(q->priv) && budget) {
 		bool any;
 
 		spin_lock(&helper->lock);

@@ -21,9 +21,9 @@ HERE = Path(__file__).parent
 SUITES = {
     "moderato_ring",
     "moderato_coalesce",
-    "moderato_flow",
+    "moderato_rxnfc",
     "moderato_cut",
-    "moderato_rule",
+    "moderato_flow",
     "moderato_xdp",
 }
 
@@ -130,11 +130,11 @@ def test_arithmetic(tmp_path):
 
 
 # One of each kind of arithmetic; the others in the slow set.
-FAST = {"ring_phase", "flow_vlan", "coalesce_budget", "cut_gso_boundary", "rule_nat", "xdp_left"}
+FAST = {"ring_phase", "rxnfc_vlan", "coalesce_budget", "cut_gso_boundary", "flow_nat", "xdp_left"}
 BROKEN = [
     ("moderato_ring.h", "!((index >> order) & 1)", "!((index >> 8) & 1)", "ring_phase"),
     ("moderato_ring.h", "(u16)(producer - consumer)", "(producer - consumer)", "ring_space"),
-    ("moderato_flow.h", "also.mask &= ~word.mask", "(void)0", "flow_vlan"),
+    ("moderato_rxnfc.h", "also.mask &= ~word.mask", "(void)0", "rxnfc_vlan"),
     (
         "moderato_ring.h",
         "moderato_size(order) / 4, reserve)",
@@ -171,17 +171,22 @@ BROKEN = [
         "cut_whole",
     ),
     ("moderato_cut.h", " ?: CSUM_MANGLED_0", "", "cut_udp_zero"),
-    ("moderato_rule.h", "transport = addresses;", "transport = 0;", "rule_nat"),
-    ("moderato_rule.h", "htons(0x0100)", "htons(0x0001)", "rule_plain"),
-    ("moderato_rule.h", "popped != r->tagged", "0", "rule_refused_vlans"),
-    ("moderato_rule.h", "|| r->tag ||", "||", "rule_vlan_out"),
-    ("moderato_rule.h", "used & ~known", "0", "rule_refused_matches"),
-    ("moderato_rule.h", "tcp.mask->flags & ~seen", "0", "rule_refused_matches"),
-    ("moderato_rule.h", "if (offset || r->protocol != IPPROTO_TCP)", "if (0)", "rule_refused_actions"),
-    ("moderato_rule.h", "hash >> way * bits", "hash >> way * 8", "rule_where"),
-    ("moderato_rule.h", "one->ports == other->ports", "1", "rule_same"),
-    ("moderato_rule.h", "min_t(u64, age, now - looked)", "age", "rule_age"),
-    ("moderato_rule.h", "u16 ticks = time - last;", "u32 ticks = time - last;", "rule_age"),
+    ("moderato_flow.h", "transport = addresses;", "transport = 0;", "flow_nat"),
+    ("moderato_flow.h", "htons(0x0100)", "htons(0x0001)", "flow_plain"),
+    ("moderato_flow.h", "popped != spec->tagged", "0", "flow_refused_vlans"),
+    ("moderato_flow.h", "|| spec->tag ||", "||", "flow_vlan_out"),
+    ("moderato_flow.h", "used & ~known", "0", "flow_refused_matches"),
+    ("moderato_flow.h", "tcp.mask->flags & ~seen", "0", "flow_refused_matches"),
+    (
+        "moderato_flow.h",
+        "if (offset || spec->protocol != IPPROTO_TCP)",
+        "if (0)",
+        "flow_refused_actions",
+    ),
+    ("moderato_flow.h", "hash >> way * bits", "hash >> way * 8", "flow_where"),
+    ("moderato_flow.h", "one->ports == other->ports", "1", "flow_same"),
+    ("moderato_flow.h", "min_t(u64, age, now - looked)", "age", "flow_age"),
+    ("moderato_flow.h", "u16 ticks = time - last;", "u32 ticks = time - last;", "flow_age"),
     ("moderato_verdict.h", "config->rx_ops->shared", "0", "xdp_refused"),
     ("moderato_verdict.h", "&& !config->tx_ops->quiet", "", "xdp_refused"),
     ("moderato_verdict.h", "mtu > MODERATO_XDP_MTU", "mtu >= MODERATO_XDP_MTU", "xdp_refused"),

@@ -42,7 +42,7 @@ def test_hardware_that_can_less(tmp_path):
 def test_interrupts_that_are_not_there_yet(tmp_path):
     """Their controller comes after the MAC: that is asked again, and has both queues then."""
     change = (
-        "moderato_queues.c",
+        "moderato_channels.c",
         "	irqs = platform_irq_count(pdev);",
         "	static int asked;\n\n	irqs = asked++ ? platform_irq_count(pdev) : -EPROBE_DEFER;",
     )

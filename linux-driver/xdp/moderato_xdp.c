@@ -164,7 +164,7 @@ static int moderato_xdp_check(const struct moderato_priv *priv,
 {
 	const char *why = moderato_xdp_unfit(priv, &priv->queue[0].config,
 					     priv->ndev->mtu);
-	bool urgent = moderato_flows_urgent(priv);
+	bool urgent = moderato_rules_urgent(priv);
 
 	return moderato_xdp_refuse(why ?:
 		moderato_xdp_unsuited_too(priv->ndev->features, urgent), extack);

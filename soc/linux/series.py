@@ -73,7 +73,7 @@ PARTS = (
     Part("ethtool.txt", ("moderato_ethtool.c",)),
     Part("vlan.txt", ("moderato_vlan.c",)),
     Part("gather.txt", ("tx_gather.c",)),
-    Part("queues.txt", ("moderato_queues.c", "moderato_queues.h", "moderato_rss.c")),
+    Part("queues.txt", ("moderato_channels.c", "moderato_channels.h", "moderato_rss.c")),
     Part("timestamps.txt", ("moderato_hwtstamp.c", "moderato_ptp.c", "moderato_ptp.h")),
     Part("merging.txt", ("rx_merge.c",)),
 )

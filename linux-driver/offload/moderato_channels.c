@@ -7,14 +7,14 @@
 #include <linux/ethtool.h>
 #include <linux/platform_device.h>
 
-#include "moderato_queues.h"
+#include "moderato_channels.h"
 
 static_assert(MODERATO_RSS_TABLE_1 - MODERATO_RSS_TABLE_0 == 4);
 static_assert(MODERATO_RSS_KEY_1 - MODERATO_RSS_KEY_0 == 4);
 
 /* Spreading ----------------------------------------------------------------- */
 
-static void moderato_queues_apply_table(struct moderato_priv *priv)
+static void moderato_channels_apply_table(struct moderato_priv *priv)
 {
 	for (int i = 0; i < MODERATO_RSS_TABLE_WORDS; i++)
 		writel(priv->rss->table[i],
@@ -22,7 +22,7 @@ static void moderato_queues_apply_table(struct moderato_priv *priv)
 }
 
 /* What the hardware has forgotten after a reset, or never knew */
-void moderato_queues_apply(struct moderato_priv *priv)
+void moderato_channels_apply(struct moderato_priv *priv)
 {
 	if (!priv->rss)
 		return;
@@ -30,12 +30,12 @@ void moderato_queues_apply(struct moderato_priv *priv)
 	for (int i = 0; i < MODERATO_RSS_KEY_WORDS; i++)
 		writel(get_unaligned_le32(priv->rss->key + 4 * i),
 		       priv->regs + MODERATO_RSS_KEY_0 + 4 * i);
-	moderato_queues_apply_table(priv);
+	moderato_channels_apply_table(priv);
 	writel(priv->rss->types, priv->regs + MODERATO_RSS_TYPES);
 }
 
-void moderato_queues_set_entry(struct moderato_priv *priv, unsigned int entry,
-			       u32 queue)
+void moderato_channels_set_entry(struct moderato_priv *priv, unsigned int entry,
+				 u32 queue)
 {
 	u32 *word = &priv->rss->table[entry / 32];
 	u32 bit = BIT(entry % 32);
@@ -43,11 +43,11 @@ void moderato_queues_set_entry(struct moderato_priv *priv, unsigned int entry,
 	*word = queue ? *word | bit : *word & ~bit;
 }
 
-static void moderato_queues_default_table(struct moderato_priv *priv)
+static void moderato_channels_default_table(struct moderato_priv *priv)
 {
 	for (int i = 0; i < MODERATO_RSS_TABLE; i++)
-		moderato_queues_set_entry(priv, i,
-					  ethtool_rxfh_indir_default(i, priv->used));
+		moderato_channels_set_entry(priv, i,
+					    ethtool_rxfh_indir_default(i, priv->used));
 }
 
 /* Where several queues are used, each is best at a CPU of its own */
@@ -57,7 +57,7 @@ static const struct cpumask *moderato_queue_cpu(const struct moderato_queue *q)
 }
 
 /* While the interrupts are requested, who spreads them is told where to */
-static void moderato_queues_hint(struct moderato_queue *q, bool on)
+static void moderato_channels_hint(struct moderato_queue *q, bool on)
 {
 	const struct cpumask *mask = NULL;
 
@@ -70,7 +70,7 @@ static void moderato_queues_hint(struct moderato_queue *q, bool on)
 /* Each queue's interrupts, and what a CPU sends, at its CPU. That is where they
  * begin when their number changes; what the user says then stays.
  */
-static void moderato_queues_spread(struct moderato_priv *priv)
+static void moderato_channels_spread(struct moderato_priv *priv)
 {
 	struct moderato_queue *q;
 
@@ -93,8 +93,8 @@ static void moderato_queues_spread(struct moderato_priv *priv)
  * no rings (pktgen, packet sockets). While the port runs, such a queue is not stopped
  * (moderato_start_unused()). -L waits for senders that found it used.
  */
-static netdev_tx_t moderato_queues_start_xmit(struct sk_buff *skb,
-					      struct net_device *ndev)
+static netdev_tx_t moderato_channels_start_xmit(struct sk_buff *skb,
+						struct net_device *ndev)
 {
 	const struct moderato_priv *priv = netdev_priv(ndev);
 
@@ -117,17 +117,17 @@ static void moderato_get_channels(struct net_device *ndev,
 }
 
 /* Frames go to the used ones, if the user has not said where they go */
-static void moderato_queues_use(struct moderato_priv *priv, unsigned int number)
+static void moderato_channels_use(struct moderato_priv *priv, unsigned int number)
 {
 	WRITE_ONCE(priv->used, number);
 	if (!netif_is_rxfh_configured(priv->ndev))
-		moderato_queues_default_table(priv);
-	moderato_queues_apply_table(priv);
+		moderato_channels_default_table(priv);
+	moderato_channels_apply_table(priv);
 }
 
 /* Ends those from @from on of a running port; a DMA that does not stop ends all */
-static int moderato_queues_remove(struct moderato_queue *from,
-				  struct moderato_queue *end)
+static int moderato_channels_remove(struct moderato_queue *from,
+				    struct moderato_queue *end)
 {
 	struct moderato_queue *q;
 	int err = 0;
@@ -145,7 +145,7 @@ static int moderato_queues_remove(struct moderato_queue *from,
 /* They run before anybody knows of them. Return: 0, or an error, and all is as
  * it was
  */
-static int moderato_queues_more(struct moderato_priv *priv, unsigned int number)
+static int moderato_channels_more(struct moderato_priv *priv, unsigned int number)
 {
 	struct moderato_queue *from = moderato_used_end(priv);
 	struct moderato_queue *end = from;
@@ -160,31 +160,31 @@ static int moderato_queues_more(struct moderato_priv *priv, unsigned int number)
 	if (!err)
 		err = netif_set_real_num_queues(priv->ndev, number, number);
 	if (err) {
-		moderato_queues_remove(from, end);
+		moderato_channels_remove(from, end);
 		return err;
 	}
 
 	/* Whoever sees their number sees their rings: netpoll, in any context */
 	synchronize_net();
-	moderato_queues_use(priv, number);
-	moderato_queues_spread(priv);
+	moderato_channels_use(priv, number);
+	moderato_channels_spread(priv);
 	return 0;
 }
 
 /* Nobody knows of them any more before they end. Return: 0, or an error if some
  * DMA does not stop
  */
-static int moderato_queues_fewer(struct moderato_priv *priv,
-				 unsigned int number)
+static int moderato_channels_fewer(struct moderato_priv *priv,
+				   unsigned int number)
 {
 	struct moderato_queue *end = moderato_used_end(priv);
 
-	moderato_queues_use(priv, number);
+	moderato_channels_use(priv, number);
 	/* Never fails with fewer, and waits for those that transmit or poll */
 	netif_set_real_num_queues(priv->ndev, number, number);
 	if (!netif_running(priv->ndev))
 		return 0;
-	return moderato_queues_remove(priv->queue + number, end);
+	return moderato_channels_remove(priv->queue + number, end);
 }
 
 /* The first queue runs on all the while */
@@ -197,9 +197,9 @@ static int moderato_set_channels(struct net_device *ndev,
 	if (number > 1 && moderato_features_one_queue(priv))
 		return -EBUSY;
 	if (number > priv->used)
-		return moderato_queues_more(priv, number);
+		return moderato_channels_more(priv, number);
 	if (number < priv->used)
-		return moderato_queues_fewer(priv, number);
+		return moderato_channels_fewer(priv, number);
 	return 0;
 }
 
@@ -229,8 +229,8 @@ static int moderato_get_rxfh_fields(struct ethtool_rxnfc *cmd)
 	}
 }
 
-static int moderato_queues_get_rxnfc(struct net_device *ndev,
-				     struct ethtool_rxnfc *cmd, u32 *locations)
+static int moderato_channels_get_rxnfc(struct net_device *ndev,
+				       struct ethtool_rxnfc *cmd, u32 *locations)
 {
 	if (cmd->cmd == ETHTOOL_GRXFH)
 		return moderato_get_rxfh_fields(cmd);
@@ -240,7 +240,7 @@ static int moderato_queues_get_rxnfc(struct net_device *ndev,
 /* Life ---------------------------------------------------------------------- */
 
 /* With the first one's hardware and configuration known */
-static int moderato_queues_init(struct moderato_priv *priv)
+static int moderato_channels_init(struct moderato_priv *priv)
 {
 	struct platform_device *pdev = to_platform_device(priv->dev);
 	struct moderato_queue *q = priv->queue + 1;
@@ -248,7 +248,7 @@ static int moderato_queues_init(struct moderato_priv *priv)
 
 	if (!FIELD_GET(MODERATO_FEATURES_QUEUES, priv->features))
 		return 0;
-	priv->netdev_ops.ndo_start_xmit = moderato_queues_start_xmit;
+	priv->netdev_ops.ndo_start_xmit = moderato_channels_start_xmit;
 	/* Their controller may not be there yet */
 	irqs = platform_irq_count(pdev);
 	if (irqs < 0)
@@ -276,26 +276,26 @@ static int moderato_queues_init(struct moderato_priv *priv)
 			   MODERATO_RSS_TYPES_UDP_IPV4 |
 			   MODERATO_RSS_TYPES_UDP_IPV6;
 	netdev_rss_key_fill(priv->rss->key, sizeof(priv->rss->key));
-	moderato_queues_default_table(priv);
-	moderato_queues_apply(priv);
+	moderato_channels_default_table(priv);
+	moderato_channels_apply(priv);
 
 	priv->ethtool_ops.get_channels = moderato_get_channels;
 	priv->ethtool_ops.set_channels = moderato_set_channels;
-	priv->ethtool_ops.get_rxnfc = moderato_queues_get_rxnfc;
+	priv->ethtool_ops.get_rxnfc = moderato_channels_get_rxnfc;
 	return 0;
 }
 
 /* A frame says which one it came by */
-static int moderato_queues_rx_create(struct moderato_rx *rx)
+static int moderato_channels_rx_create(struct moderato_rx *rx)
 {
 	rx->more |= rx->queue->priv->count > 1;
 	return 0;
 }
 
-const struct moderato_feature moderato_queues_feature = {
-	.init = moderato_queues_init,
-	.rx_create = moderato_queues_rx_create,
-	.registered = moderato_queues_spread,
-	.restore = moderato_queues_apply,
-	.irqs = moderato_queues_hint,
+const struct moderato_feature moderato_channels_feature = {
+	.init = moderato_channels_init,
+	.rx_create = moderato_channels_rx_create,
+	.registered = moderato_channels_spread,
+	.restore = moderato_channels_apply,
+	.irqs = moderato_channels_hint,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef MODERATO_QUEUES_H
-#define MODERATO_QUEUES_H
+#ifndef MODERATO_CHANNELS_H
+#define MODERATO_CHANNELS_H
 
 #include "moderato.h"
 
@@ -14,8 +14,8 @@ struct moderato_rss {
 	u8 key[4 * MODERATO_RSS_KEY_WORDS];
 };
 
-void moderato_queues_apply(struct moderato_priv *priv);
-void moderato_queues_set_entry(struct moderato_priv *priv, unsigned int entry,
-			       u32 queue);
+void moderato_channels_apply(struct moderato_priv *priv);
+void moderato_channels_set_entry(struct moderato_priv *priv, unsigned int entry,
+				 u32 queue);
 
-#endif /* MODERATO_QUEUES_H */
+#endif /* MODERATO_CHANNELS_H */
