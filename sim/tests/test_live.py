@@ -87,8 +87,8 @@ def test_a_recording_that_was_cut(read, cut, end, inputs):
         LabError,
         match=f"was cut short behind {inputs} inputs, at cycle {end}; --until {end} plays what is there",
     ):
-        live._until(found, live.Request(None, None))
-    assert live._until(found, live.Request(None, None, until=end)) == end
+        live._until(found, live.Request())
+    assert live._until(found, live.Request(until=end)) == end
 
 
 def test_a_recording_without_a_cycle(read):
@@ -96,7 +96,7 @@ def test_a_recording_without_a_cycle(read):
     found = read(made_up((6, 4, b'{"end_cycle": 6}')))
     assert (found.start, found.end) == (7, 6)
     for until in (None, 6):
-        assert live._until(found, live.Request(None, None, until=until)) == 6
+        assert live._until(found, live.Request(until=until)) == 6
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ def test_what_is_no_recording(read, octets, says):
 @pytest.mark.parametrize(
     "request_, says",
     [
-        (live.Request(None, None, until=21), "ends at cycle 20"),
-        (live.Request(None, None, until=15, begin=15), "--from 15 is behind the end, cycle 15"),
-        (live.Request(None, None, until=6), "--until 6 lies before the beginning: .* begins at cycle 7"),
-        (live.Request(None, None, until=6, begin=5), "--until 6 lies before the beginning"),
+        (live.Request(until=21), "ends at cycle 20"),
+        (live.Request(until=15, begin=15), "--from 15 is behind the end, cycle 15"),
+        (live.Request(until=6), "--until 6 lies before the beginning: .* begins at cycle 7"),
+        (live.Request(until=6, begin=5), "--until 6 lies before the beginning"),
     ],
 )
 def test_cycles_that_a_recording_has_not(read, request_, says):
@@ -172,7 +172,7 @@ def refusal(tmp_path, monkeypatch):
     def replay(octets: bytes) -> str:
         (tmp_path / "session").write_bytes(octets)
         with pytest.raises(LabError) as raised:  # never another one
-            live.replay(tmp_path / "session", live.Request(None, None))
+            live.replay(tmp_path / "session", live.Request())
         return str(raised.value)
 
     return replay

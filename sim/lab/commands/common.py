@@ -2,6 +2,7 @@
 """Options that several commands have."""
 
 import argparse
+import dataclasses
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
@@ -139,6 +140,7 @@ def add_machine(
 def add_frame_size(parser: ArgumentParser):
     parser.add_argument(
         "--frame-size",
+        dest="frame_bytes",
         type=arguments.frame_size,
         default=64,
         metavar="N",
@@ -149,6 +151,7 @@ def add_frame_size(parser: ArgumentParser):
 def add_frame_sizes(parser: ArgumentParser, *sizes: int):
     parser.add_argument(
         "--frame-size",
+        dest="frame_sizes",
         type=arguments.frame_sizes,
         default=list(sizes),
         metavar="N[,N...]",
@@ -159,6 +162,7 @@ def add_frame_sizes(parser: ArgumentParser, *sizes: int):
 def add_load(parser: ArgumentParser):
     parser.add_argument(
         "--load",
+        dest="load_percent",
         type=arguments.load,
         default=100,
         metavar="PERCENT",
@@ -169,6 +173,7 @@ def add_load(parser: ArgumentParser):
 def add_loads(parser: ArgumentParser):
     parser.add_argument(
         "--load",
+        dest="loads",
         type=arguments.loads,
         default=[100],
         metavar="PERCENT[,...]",
@@ -177,7 +182,7 @@ def add_loads(parser: ArgumentParser):
 
 
 def add_yes(parser: ArgumentParser):
-    parser.add_argument("--yes", action="store_true", help="begin also what takes hours")
+    parser.add_argument("--yes", dest="patient", action="store_true", help="begin also what takes hours")
 
 
 def add_udp_echo(parser: ArgumentParser):
@@ -191,6 +196,7 @@ def add_udp_echo(parser: ArgumentParser):
 def add_link(parser: ArgumentParser):
     parser.add_argument(
         "--link",
+        dest="link_mbps",
         type=arguments.link,
         default=100,
         metavar="MBPS",
@@ -332,10 +338,23 @@ def require_system(options):
     system(options)
 
 
-def system_and_traffic(options) -> tuple[System, Traffic]:
-    """What is measured, and what the tester offers to it."""
-    chosen = system(options)
-    return chosen, Traffic(options.streams, options.one_way, chosen.in_order)
+def request(study: type, options, **more):
+    """A study's request, a dataclass. Options fill the fields of their names; `more` comes first.
+
+    An option that was not given leaves its field's default.
+    """
+    given = vars(options) | {"system": system, "variants": variants, "traffic": traffic, "where": where}
+    made = {}
+    for name in (field.name for field in dataclasses.fields(study) if field.name not in more):
+        value = given.get(name)
+        value = value(options) if callable(value) else value
+        if value is not None:
+            made[name] = value
+    return study(**made, **more)
+
+
+def traffic(options) -> Traffic:
+    return Traffic(options.streams, options.one_way, system(options).in_order)
 
 
 def where(options) -> Where:

@@ -42,19 +42,4 @@ def check(options):
 def run(options) -> int:
     from ..measure.forward import Request, forward
 
-    variants = common.variants(options)
-    system, traffic = common.system_and_traffic(options)
-    return forward(
-        Request(
-            variants,
-            options.frame_size,
-            options.load,
-            options.frames,
-            options.link,
-            options.json,
-            options.pcap,
-            system,
-            traffic,
-            patient=options.yes,
-        )
-    )
+    return forward(common.request(Request, options))

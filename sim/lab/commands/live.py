@@ -142,24 +142,8 @@ def second_files(options) -> list[common.Named]:
 
 def run(options) -> int:
     from ..live import live
-    from ..live.boxes import DELAY_NS
 
-    request = live.Request(
-        options.variant,
-        options.command,
-        common.system(options),
-        options.record,
-        options.capture,
-        options.json,
-        options.until,
-        options.pace or 1.0,
-        options.begin,
-        options.folded,
-        options.watch,
-        options.boxes,
-        DELAY_NS if options.delay is None else options.delay,
-        (options.type0, options.type1),
-    )
+    request = common.request(live.Request, options, typed=(options.type0, options.type1))
     return live.replay(options.replay, request) if options.replay else live.live(request)
 
 

@@ -44,17 +44,4 @@ def check(options):
 def run(options) -> int:
     from ..explain.profile import Request, profile
 
-    return profile(
-        Request(
-            common.variants(options),
-            options.frame_size,
-            options.load,
-            options.seconds,
-            options.link,
-            options.folded,
-            options.flame_graph,
-            options.json,
-            common.system(options),
-            patient=options.yes,
-        )
-    )
+    return profile(common.request(Request, options))

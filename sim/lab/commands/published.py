@@ -207,7 +207,7 @@ def run(step: Step, trials: Path, folder: Path):
             for word in step.command.split()
         ]
     )
-    options.yes = True  # who publishes has been told how long each step takes
+    options.patient = True  # who publishes has been told how long each step takes
     with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):
         print(f"$ moderato {step.command}\n")
         status = options.run(options)

@@ -16,6 +16,7 @@ def options(parser):
     common.add_machine(parser, without="default: original")
     parser.add_argument(
         "--user-buffer",
+        dest="buffers",
         type=arguments.octets_list,
         default=list(BUFFERS),
         metavar="N[,N...]",
@@ -35,13 +36,4 @@ def run(options) -> int:
     from ..receiver.study import Request, receiver
 
     chosen, *_ = common.variants(options)  # the first one is as the paper's driver
-    return receiver(
-        Request(
-            chosen,
-            options.user_buffer,
-            common.system(options),
-            options.json,
-            common.where(options),
-            patient=options.yes,
-        )
-    )
+    return receiver(common.request(Request, options, variant=chosen))

@@ -24,6 +24,7 @@ def options(parser):
     add("--out1", type=files.output_file, required=True, metavar="PCAP", help="what left port 1")
     add(
         "--rewrite",
+        dest="rewritten",
         action="store_true",
         help="the two stations that send each other most become the bench's two testers: their "
         "MAC and IPv4 addresses are exchanged for the bench's, and each enters at its own port",
@@ -46,14 +47,11 @@ def run(options) -> int:
     from ..measure.replay import Request, replay
 
     return replay(
-        Request(
-            common.variant(options),
-            [options.in0, options.in1],
-            [options.out0, options.out1],
-            options.json,
-            common.system(options),
-            options.udp_echo,
-            options.rewrite,
-            patient=options.yes,
+        common.request(
+            Request,
+            options,
+            variant=common.variant(options),
+            inputs=[options.in0, options.in1],
+            captures=[options.out0, options.out1],
         )
     )

@@ -25,7 +25,7 @@ def options(parser):
 
 def check(options):
     seconds = 60 * sum(MINUTES[study] for study in options.study)
-    if seconds >= LONG and not options.yes:
+    if seconds >= LONG and not options.patient:
         raise UsageError(f"this takes about {duration(seconds)}; name fewer with --study, or add --yes")
 
 

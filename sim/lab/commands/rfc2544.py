@@ -18,6 +18,7 @@ def options(parser):
     add = parser.add_argument
     add(
         "--test",
+        dest="tests",
         type=arguments.rfc2544_tests,
         default=["throughput", "latency"],
         metavar="T[,T...]",
@@ -27,6 +28,7 @@ def options(parser):
     common.add_frame_sizes(parser, 64, 128, 256, 512, 896, 1024, 1280, 1518)
     add(
         "--load",
+        dest="loads",
         type=arguments.loads,
         metavar="PERCENT[,...]",
         help="of the line rate, for `loss` (default: 100,90,...,10)",
@@ -57,30 +59,18 @@ def check(options):
 def run(options) -> int:
     from ..rfc2544.matrix import Request, rfc2544
 
-    variants = common.variants(options)
-    system, traffic = common.system_and_traffic(options)
-    return rfc2544(
-        Request(
-            options.test,
-            variants,
-            options.frame_size,
-            options.load or LOADS,
-            options.phases or 1,
-            options.resolution or 1.0,
-            options.link,
-            system,
-            traffic,
-            common.where(options),
-            patient=options.yes,
-        )
-    )
+    return rfc2544(common.request(Request, options, loads=options.loads or LOADS))
 
 
 def require_used(options):
     """Refuse an option that none of the tests heeds: its user expects something of it."""
-    for name, tests in (("load", {"loss"}), ("phases", SEARCHES), ("resolution", SEARCHES)):
-        if getattr(options, name) is not None and not tests & set(options.test):
+    for name, value, tests in (
+        ("load", options.loads, {"loss"}),
+        ("phases", options.phases, SEARCHES),
+        ("resolution", options.resolution, SEARCHES),
+    ):
+        if value is not None and not tests & set(options.tests):
             raise UsageError(
-                f"--{name} is of no use to --test {','.join(options.test)}; leave it "
+                f"--{name} is of no use to --test {','.join(options.tests)}; leave it "
                 f"out, or add --test {', '.join(sorted(tests))}"
             )

@@ -41,11 +41,10 @@ def run(options) -> int:
     from ..strategies.situations import SITUATIONS
 
     return strategies(
-        Request(
-            settings.of(tuple(options.strategy)),
-            [SITUATIONS[name] for name in options.situation],
-            options.frame_size,
-            options.json,
-            common.where(options),
+        common.request(
+            Request,
+            options,
+            settings=settings.of(tuple(options.strategy)),
+            situations=[SITUATIONS[name] for name in options.situation],
         )
     )

@@ -35,6 +35,7 @@ def options(parser):
     )
     add(
         "--link",
+        dest="links",
         type=arguments.links,
         default=[100],
         metavar="MBPS[,...]",
@@ -42,6 +43,7 @@ def options(parser):
     )
     add(
         "--bytes",
+        dest="octets",
         type=arguments.octets,
         default=Transfer.octets,
         metavar="N",
@@ -166,36 +168,18 @@ def run(options) -> int:
     from ..tcp.transfer import Transfer, usual_gro
     from ..tcp.transfers import Request, each_way, tcp
 
-    like = Transfer(
-        options.direction[0],
-        "",
-        octets=options.bytes,
-        connections=options.connections,
-        user_buffer=options.user_buffer,
-        socket=options.socket,
-        window=options.window,
-        check=options.check,
+    like = common.request(
+        Transfer,
+        options,
+        direction=options.direction[0],
+        variant="",
         off=tuple(options.off),
-        zerocopy=options.zerocopy,
-        program=options.program,
-        kernel=options.kernel,
-        harts=options.harts,
-        spread=options.spread or Transfer.spread,
         faults=tuple(options.faults),
-        peer=options.peer,
-        profile=options.profile,
-        pcap=options.pcap,
+        gro=False,  # each_way() knows
     )
     gro = {
         direction: options.gro == "on" if options.gro else usual_gro(direction)
         for direction in options.direction
     }
-    return tcp(
-        Request(
-            each_way(like, gro, common.variants(options), options.link),
-            common.system(options),
-            options.json,
-            common.where(options),
-            patient=options.yes,
-        )
-    )
+    transfers = each_way(like, gro, common.variants(options), options.links)
+    return tcp(common.request(Request, options, transfers=transfers))

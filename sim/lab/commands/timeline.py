@@ -36,14 +36,4 @@ def check(options):
 def run(options) -> int:
     from ..explain.timeline import Request, timeline
 
-    return timeline(
-        Request(
-            common.variant(options),
-            options.frame_size,
-            options.frames,
-            options.link,
-            options.output,
-            common.system(options),
-            patient=options.yes,
-        )
-    )
+    return timeline(common.request(Request, options, variant=common.variant(options)))

@@ -46,8 +46,8 @@ moderato:   198.19.0.2: {}
 class Request:
     """command: for a host; None: the guest's console. until: a cycle. pace: simulated seconds in one."""
 
-    variant: str | None
-    command: str | None
+    variant: str | None = None
+    command: str | None = None
     system: System = System()
     record: Path | None = None
     capture: Path | None = None
