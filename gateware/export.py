@@ -147,13 +147,11 @@ def options():
         "",
         "Made from `gateware/options.py` by `moderato.gateware.export`: edit the table, not this page.",
         "",
-        "`ModeratoMAC`, `add_moderato` and the stand-alone generator take them by these names. All are off by default, and "
-        "cost nothing then: [their areas](fpga-mac.md#area-and-clocks). What is told in FEATURES or CAPABILITY, the driver "
-        "finds out ([registers](registers.md)). More about them is in [offloads](offloads.md), [checksums](checksums.md), "
-        "[frames in pieces and segments](segmentation.md), [merging](merging.md), [two queues](queues.md) and [time "
-        "stamps](timestamps.md).",
+        "`ModeratoMAC`, `add_moderato` and the stand-alone generator take options by these names. All are off by default, and "
+        "then cost nothing ([areas](fpga-mac.md#area-and-clocks)). The driver reads them from FEATURES and CAPABILITY "
+        "([registers](registers.md)). [Offloads](offloads.md) describes each.",
         "",
-        "| option | default | range | the MAC has | needs | told in |",
+        "| option | default | range | the MAC has | needs | reported in |",
         "|---|---|---|---|---|---|",
     ]
     for option in OPTIONS.values():

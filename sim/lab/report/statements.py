@@ -244,7 +244,7 @@ PLACES = (
     Place("README.md", "the driver forwarded {} of the smallest frames", ["smp"]),
     *(
         Place(
-            "docs/linux-patch.md",
+            "docs/soc.md",
             f"| `{variant}` | {{}} | {{}} |",
             [f"{variant} stock fps", f"{variant} fps"],
             spaced=True,
@@ -254,7 +254,7 @@ PLACES = (
     Place("linux-driver/upstream/cover.txt", "NAPI, an interrupt per sent frame {}", ["napi fps"]),
     Place("linux-driver/upstream/cover.txt", "NAPI, no Tx interrupt at all {}", ["napi-tx-off fps"]),
     Place("docs/fast-path.md", "| `napi-tx-off` | normal | {} |", ["napi-tx-off fps"], spaced=True),
-    Place("docs/linux-patch.md", "| boot | {} | {} |", ["stock boot", "lab boot"]),
+    Place("docs/soc.md", "| boot | {} | {} |", ["stock boot", "lab boot"]),
     Place("docs/boards.md", "| boot to the shell, M cycles | {} | {} |", ["lab boot", "versa boot"]),
     *map(of_results, VARIANTS),
     Place(
@@ -276,7 +276,7 @@ PLACES = (
         spaced=True,
     ),
     Place(
-        "docs/queues.md",
+        "docs/offloads.md",
         "one hart forwards {} frames per second, and `pinned` {}.",
         ["napi-tx-off fps", "pinned"],
         spaced=True,
