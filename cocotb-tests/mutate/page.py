@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs/mutation.md: what became of every mutant, made from a whole run."""
+"""The result of a mutation run: a page for people, and the killers, which the next run tries first."""
 
-import re
+from pathlib import Path
 
 from moderato.toolchain.project import ROOT
 
-PAGE = ROOT / "docs" / "mutation.md"
+PAGE = ROOT / "build" / "mutation.md"
+KILLERS = Path(__file__).with_name("killers.txt")  # file, mutant, simulation, case or nothing; by tabs
 
 HEAD = """\
 # Mutation testing
 
-<!-- Made by `./moderato mutate --page` from cocotb-tests/mutate/mutants/ and what it found out. -->
-
-Each line is a single change of the gateware ([mutants](../cocotb-tests/mutate/mutants/)) that
-the fast tests were run against: *killed by* names the first test that failed. How to run it:
-[cocotb-tests](../cocotb-tests/README.md#mutation-testing).
+Each row is a single change of the gateware. *Killed by* names the first test that failed.
 
 """
 KINDS = {"elaboration": "it makes no hardware", "build": "Verilator refuses it",
@@ -61,16 +58,17 @@ def write(mutants, verdicts):
                 cell = " ".join(["*not run yet*", *(f"`{part}`" for part in first if part)])
             lines.append(f"| {mutant.name} | {mutant.breaks} | {cell} |")
         lines.append("")
+    PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(HEAD + "\n".join(lines))
+    for mutant, verdict in verdicts.items():
+        if verdict.killed:
+            expected[mutant.file, mutant.name] = verdict.name, verdict.outcome.case
+    KILLERS.write_text("".join(
+        "\t".join([*each, *(part or "" for part in expected[each])]) + "\n"
+        for mutant in mutants if (each := (mutant.file, mutant.name)) in expected))
 
 
-def guesses() -> dict[tuple[str, str], tuple[str, str]]:
-    """(file, mutant) -> (simulation, case) that killed it when the page was made, or may."""
-    found, file = {}, None
-    for line in PAGE.read_text().splitlines() if PAGE.exists() else ():
-        if heading := re.match(r"## (\S+)$", line):
-            file = heading[1]
-        elif row := re.match(r"\| ([^|]+) \| .* \| (?:\*not run yet\* )?`([^`]+)`(?: `([^`]+)`)?"
-                             r"[^|]*\|$", line):
-            found[file, row[1]] = row[2], row[3]
-    return found
+def guesses() -> dict[tuple[str, str], tuple[str, str | None]]:
+    """(file, mutant) -> (simulation, case) that killed it in the last whole run."""
+    rows = [line.split("\t") for line in KILLERS.read_text().splitlines()] if KILLERS.exists() else []
+    return {(file, mutant): (simulation, case or None) for file, mutant, simulation, case in rows}

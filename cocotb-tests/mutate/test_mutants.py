@@ -52,6 +52,7 @@ def test_a_page_is_not_made_of_what_is_not_known(without, asked, tmp_path, monke
     monkeypatch.setattr(campaign, "known_verdict", lambda mutant, tests: (
         None if mutant in unknown else campaign.Verdict(mutant, tests[0], passed, 1.0)))
     monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(page, "KILLERS", tmp_path / "killers.txt")
     page.PAGE.write_text("as it was")
     with pytest.raises(command.Unknown, match=f"known of {without} of {len(MUTANTS)} mutants"):
         command.mutate(MUTANTS[:asked], 1, write_page=True, only_known=True)
