@@ -41,7 +41,7 @@ from moderato.gateware.wire.mac_core           import MACCore
 # Of the system clock, for each octet time of the wire. receive.py takes one for each word of a frame, and
 # two more: less than a quarter an octet. transmit.py makes up to four without a word shortly before a
 # frame's end: that many octets must wait in mac_core.py's FIFO by then, or the frame would break off.
-# Many pieces of a short frame, and short segments, take more (docs/segmentation.md): they leave later.
+# Many pieces of a short frame, and short segments, take more (docs/offloads.md): they leave later.
 CLOCKS_PER_OCTET = 0.3
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which clock frames in pieces, and segments, want at a gigabit: docs/segmentation.md has the table.
+"""Which clock frames in pieces, and segments, want at a gigabit: docs/offloads.md has the table.
 
 The clock is one of 125 MHz, and the wire so much faster than a gigabit as the clock would be slower.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver on the debug kernel, in rounds: see docs/debug-kernel.md, which shows their log.
+"""The driver on the debug kernel, in rounds: see docs/debugging.md.
 
 ./moderato test linux-driver/tests/test_debug_kernel.py -m slow -s
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rule that decides short trials (docs/rfc2544.md), against trials twenty times as long."""
+"""The rule that decides short trials (docs/results.md), against trials twenty times as long."""
 
 from dataclasses import replace
 

@@ -11,7 +11,7 @@ LINE_BYTES = 64
 class CpuConfig:
     """Sizes in bytes and entries. A way is at most a page (4096 bytes): caches are indexed by
     virtual addresses. Without TLBs (both 0) there is neither MMU nor supervisor mode: not for Linux.
-    The defaults come out of an experiment (docs/cpu.md)."""
+    The defaults come out of an experiment (docs/soc.md)."""
 
     harts: int = 1
     icache: int = 16384

@@ -4,7 +4,7 @@
 `KERNELS` are the lab's configurations by name, and what each adds to kernel.config; `FRAGMENTS` has
 that of boards whose PHYs are asked, and those of tests, too. `TICKS` are the rates of the tick, in Hz,
 that each can have. `STOCK` is Debian's source as it is, `PATCHES` what all others get
-(docs/linux-patch.md).
+(docs/soc.md).
 """
 
 import os

@@ -23,7 +23,7 @@ from ..run.session import Session
 from ..run.state import State
 from ..run.variants import INTERFACES
 
-FRAMES = 500  # offered to each port in a steady trial, at least: see docs/rfc2544.md
+FRAMES = 500  # offered to each port in a steady trial, at least: see docs/results.md
 # Of simulated time, at least: 14 ticks of the kernel, and no part of the window is shorter than the
 # time in which the fastest strategy frees its 128 skbs once.
 SECONDS = 0.14

@@ -67,7 +67,7 @@ object Hart {
       prediction = prediction,
       coherency = true, iBusRelax = true, withMmu = config.withMmu,
       // Only what was predicted wrongly waits for the decision, if targets are predicted. So it has
-      // a register before it goes to the fetch, which would be the longest path (docs/cpu.md).
+      // a register before it goes to the fetch, which would be the longest path (docs/soc.md).
       earlyBranch = prediction != DYNAMIC_TARGET,
       withFloat = false, withDouble = false, externalFpu = false)
 
