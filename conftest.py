@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How the tests share the machine: a process per core (pytest-xdist), each file of tests in one.
+"""How the tests share the machine: one process for each core (pytest-xdist).
 
-The options are in pyproject.toml. A file's tests stay together because they share what is slow to
-make: a simulation of all its cocotb cases, trials, booted guests. Each row of
+The options are in pyproject.toml. All tests of a file run in one process, because they share slow
+fixtures: a simulation of all its cocotb cases, trials, booted guests. Each row of
 cocotb-tests/wires/test_wires.py counts as a file (xdist's loadscope).
 """
 
@@ -30,7 +30,8 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def pytest_xdist_auto_num_workers(config):
-    """One for each core that has 4 GiB. None for a single file: -s and --pdb work as ever."""
+    """One process for each core that has 4 GiB. A single file runs in pytest's own process, so that -s
+    and --pdb work."""
     files = {name.split("::")[0] for name in config.args}
     if len(files) == 1 and Path(*files).is_file():
         return 0
@@ -39,12 +40,12 @@ def pytest_xdist_auto_num_workers(config):
 
 
 def scope(nodeid):
-    """The file, or row, of a test: its tests stay in one process."""
+    """The file, or row, of a test."""
     return nodeid.rsplit("::", 1)[0]
 
 
 def seconds(config) -> dict[str, float]:
-    """The longest that each file has taken. Every clone on this machine writes into the same record."""
+    """The longest duration of each file. All clones on this machine write the same record."""
     if hasattr(config, "workerinput"):
         return config.workerinput["seconds"]
     try:
@@ -60,8 +61,8 @@ def pytest_configure_node(node):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """New files first, then the longest: no core is idle while the last one runs. xdist needs the same
-    order in every process."""
+    """New files run first, then the longest, so that no core is idle while the last file runs. xdist
+    needs the same order in every process."""
     took = seconds(config)
     items.sort(key=lambda item: -took.get(scope(item.nodeid), float("inf")))
 
@@ -83,8 +84,8 @@ def pytest_sessionfinish(session):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """What is built for minutes and kept is told at once: a test that builds a kernel is not stuck.
-    Tests that look at what is printed, or build in a cache of their own, get it."""
+    """Print progress of slow builds at once: otherwise a test that builds a kernel seems stuck. A test
+    that captures output, or has its own cache, gets these lines itself."""
     capture, kept = item.config.pluginmanager.getplugin("capturemanager"), cache_root()
     looks = {"capsys", "capfd", "capsysbinary", "capfdbinary"} & set(getattr(item, "fixturenames", ()))
 
@@ -93,23 +94,23 @@ def pytest_runtest_protocol(item):
             return contextlib.nullcontext()
         return capture.global_and_fixture_disabled()
 
-    progress.beside = lifted
+    progress.uncaptured = lifted
     try:
         return (yield)
     finally:
-        progress.beside = contextlib.nullcontext
+        progress.uncaptured = contextlib.nullcontext
         restore()
         listen()
 
 
-# LiteX keeps in its classes what one SoC was asked for, and the process' next SoC finds it there:
-# interrupts of a CPU are those of all others, a cluster without ports for RAM stays one.
+# LiteX stores settings of one SoC in its classes, where the next SoC of the process finds them: for
+# example a CPU's interrupts, or a cluster without RAM ports.
 SHARED = {CPU, SoCCore, *CPUS.values()}
 PLAIN = bool, int, str, list, dict, type(None)
 
 
 def imported():
-    """The plain values of these classes, with lists and tables of their own."""
+    """The plain values of these classes; lists and dicts are copies."""
     return {
         kind: {
             name: copy.copy(value)
@@ -132,36 +133,36 @@ def restore():
 
 
 def pytest_runtest_teardown():
-    """Migen keeps every object that made a signal, and looks through all of them at each signal: after
-    a few hundred devices most of the time goes there. A device needs to know of no others."""
+    """Migen keeps every object that made a signal, and searches all of them for each new signal. After a
+    few hundred devices, this search takes most of the time. No device needs another one's objects."""
     tracer.classname_to_objs.clear()
 
 
-# Whatever ends the tests, every process that they started ends with them --------------------------
+# When the tests end, every process that they started ends -----------------------------------------
 
 STOPS = {
     signal.SIGINT: signal.default_int_handler,
     signal.SIGTERM: signal.SIG_DFL,
     signal.SIGHUP: signal.getsignal(signal.SIGHUP),
-}  # nohup's stays
+}  # SIGHUP: keep nohup's
 
 
 def listen():
-    """What the tests start ends when it is asked to. A script's background command ignores Ctrl-C,
-    and so does a process in which a command of the lab was stopped: both would pass it on."""
+    """Let child processes react to signals. A script's background command ignores Ctrl-C, as does a
+    process after a stopped command of the lab, and children would inherit that."""
     for number, handler in STOPS.items():
         signal.signal(number, handler)
 
 
 def pytest_configure(config):
-    if not config.option.pyargs:  # these would be names of packages
+    if not config.option.pyargs:  # with it, arguments are names of packages
         place = config.invocation_params.dir
         if gone := [word for word in config.args if not (place / word.split("::")[0]).exists()]:
             raise pytest.UsageError(f"{', '.join(gone)}: no such file or folder of tests")
-    os.environ.pop("COLUMNS", None)  # which xdist sets; the lab's tables would heed it
+    os.environ.pop("COLUMNS", None)  # xdist sets it, and it would change the lab's tables
     if not hasattr(config, "workerinput"):
         STOPS[signal.SIGTERM] = signal.default_int_handler  # as after Ctrl-C
-        # What a killed worker leaves behind becomes a child of this process.
+        # Processes of a killed worker become children of this process.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         config.add_cleanup(end_children)
     listen()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a report of a fault has to say about where it happened: versions, machine, build cache.
+"""The environment of a fault report: versions, machine, build cache.
 
-Of Python's standard library only: it also runs where nothing could be installed. Nothing is built, and
-nothing is asked of the network.
+This module uses Python's standard library only, so it also runs where set-up failed. It builds nothing
+and does not use the network.
 """
 
 import importlib.metadata
@@ -29,7 +29,7 @@ PACKAGES = (
     "dask",
     "matplotlib",
 )
-# What builds, by the names that the builds call it by; beside the simulator's compiler.
+# The programs that builds call, except the simulator's compiler.
 PROGRAMS = (
     "g++",
     "gcc",
@@ -44,7 +44,7 @@ PROGRAMS = (
 
 
 def about() -> dict:
-    """All of it, as `about --json` writes it. None stands for what is not here; sizes are in octets."""
+    """The report that `about --json` writes. None marks a missing item; sizes are in octets."""
     return {
         "release": release(),
         "commit": commit(),
@@ -57,32 +57,32 @@ def about() -> dict:
 
 
 def package(name: str) -> str | None:
-    """The version of a Python package: in .venv, else beside this program."""
+    """The version of a Python package: in .venv, or else in this program's own environment."""
     places = [str(place) for place in VENV.glob("lib/python*/site-packages")]
     found = importlib.metadata.distributions(name=name, path=places or sys.path)
     return next((each.version for each in found), None)
 
 
 def compiler() -> list[str]:
-    """The simulator's, which a clone needs and a package does not."""
+    """The simulator's compiler, which a clone needs and a package does not."""
     wanted = settings()["debian"]["simulation"] if IS_CLONE else []
     return [name for name in wanted if name.startswith("clang-")][:1]
 
 
 def program(name: str) -> str | None:
-    """The first line that a program says of its version."""
+    """The first line that `NAME --version` prints."""
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             [name, "--version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    lines = re.sub(r"\x1b\[[\d;]*m", "", said).strip().splitlines()
-    return lines[0] if lines else "says no version"
+    lines = re.sub(r"\x1b\[[\d;]*m", "", output).strip().splitlines()
+    return lines[0] if lines else "prints no version"
 
 
 def machine() -> dict:
-    """This one, without its name."""
+    """This machine, without its name."""
     return {
         "system": _after("PRETTY_NAME=", "/etc/os-release") or platform.system(),
         "kernel": platform.release(),
@@ -94,7 +94,7 @@ def machine() -> dict:
 
 
 def _after(word: str, file: str) -> str | None:
-    """What a line of a file says after a word."""
+    """The rest of the file's first line that starts with `word`."""
     try:
         text = Path(file).read_text()
     except OSError:
@@ -104,11 +104,11 @@ def _after(word: str, file: str) -> str | None:
 
 
 def cache(place: Path) -> dict:
-    """Where the build cache is, its size, and of each kind of artifact how many are there and how many
-    of these have lost a file."""
+    """Place and size of the build cache; for each kind of artifact, how many there are and how many of
+    them are damaged."""
     kinds = {}
     for kind in sorted(path for path in _in(place) if path.is_dir()):
-        # Hidden: locks, lengths, and what is being made.
+        # Hidden entries are locks, sizes and unfinished artifacts.
         made = [path for path in _in(kind) if path.is_dir() and path.name[0] != "."]
         kinds[kind.name] = {
             "artifacts": len(made),
@@ -133,7 +133,7 @@ def _in(folder: Path) -> list[Path]:
 
 
 def octets(folder: Path) -> int:
-    """All files' below a folder; others may remove some meanwhile."""
+    """The size of all files below a folder. Other processes may remove files meanwhile."""
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
@@ -145,6 +145,6 @@ def octets(folder: Path) -> int:
 
 
 def shortened(path: Path) -> str:
-    """Without the user's name, where it is in the user's own folder."""
+    """The path with `~` for the home folder, whose path contains the user's name."""
     home = Path.home()
     return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)

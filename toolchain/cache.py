@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Everything that is built, kept by the content of what it was built from.
+"""The build cache: artifacts, found by the content of their inputs.
 
     directory = artifact("kernel", [config, version], build, note="5 minutes")
 
 The directory is $MODERATO_CACHE/<name>/<key>. It appears complete or not at all: `build` fills a
-temporary directory, which is renamed when it succeeded and removed when it did not.
+temporary directory, which the cache renames after success and removes after failure.
 """
 
 import ast
@@ -34,19 +34,19 @@ from .suspension import follow
 LOG = "build.log"
 TAIL = 12  # lines of a failed command's output that the error shows
 
-_whole: set[Path] = set()  # artifacts that were looked at
+_whole: set[Path] = set()  # artifacts already checked
 _log: contextvars.ContextVar[Path | None] = contextvars.ContextVar("log", default=None)
 
 
 class BuildError(Exception):
-    """A build failed: the first line says what and how to mend it, the rest is the log's tail."""
+    """A build failed. The first line names cause and remedy; the others are the log's tail."""
 
 
 # Keys ---------------------------------------------------------------------------------------------
 
 
 def key(name: str, inputs: Iterable[Path | str | bytes]) -> str:
-    """sha256 over the content of `inputs`: strings, files, and directories with all they hold."""
+    """sha256 over the content of `inputs`: strings, files, and directories with all their files."""
     total = hashlib.sha256(name.encode())
     for item in inputs:
         match item:
@@ -79,8 +79,8 @@ def _parts(path: Path):
 
 
 def recipe(build: Callable, named: Sequence) -> list[bytes]:
-    """What `build` does is an input of each artifact, too: the file that it stands in, less comments
-    and layout, if it is not `named`."""
+    """The code of `build` is an input of each artifact, too: its source file, without comments and
+    layout, unless `named` contains that file."""
     file = inspect.getsourcefile(build)
     return [_code(file)] if file and os.path.isfile(file) and Path(file) not in named else []
 
@@ -96,12 +96,12 @@ def _code(file: str) -> bytes:
 def artifact(
     name: str, inputs: Iterable[Path | str | bytes], build: Callable[[Path], None], note: str = ""
 ) -> Path:
-    """The directory that `build` makes from `inputs`; made now if the cache does not hold it, or
-    holds one of another recipe.
+    """The directory that `build` makes from `inputs`. The cache runs `build` if it has no artifact
+    with this key.
 
-    `build` gets an empty directory to fill, and starts its programs with `run`, which logs to
-    build.log in there. `note` tells the user how long it usually takes; without one nothing is
-    said, which suits what takes a second. Raises BuildError.
+    `build` fills an empty directory, and starts programs with `run`, which logs to build.log there.
+    `note` is the usual duration for the message to the user. A build of a second needs no note, and
+    prints nothing. Raises BuildError.
     """
     home = cache_root() / name
     inputs = [*inputs]
@@ -125,7 +125,7 @@ def artifact(
 
 
 def whole(directory: Path) -> bool:
-    """Whether every file of an artifact is there, as long as it was when it was made."""
+    """Whether every file of an artifact still has the size that `build` gave it."""
     if directory in _whole:
         return True
     try:
@@ -145,14 +145,14 @@ def whole(directory: Path) -> bool:
 
 
 def _sizes(directory: Path) -> Path:
-    """The file that says how long the files of an artifact are, in bytes; beside it, because what
-    is in it is an input of others."""
+    """The file with the sizes of an artifact's files, in bytes. It is next to the artifact's directory,
+    because the content of that directory is an input of other artifacts."""
     return directory.with_name(f".{directory.name}.sizes.json")
 
 
 def _build(name: str, final: Path, build: Callable[[Path], None], note: str):
     prefix = f".{final.name}.tmp-"
-    for left in final.parent.glob(prefix + "*"):  # of a process that was killed; we hold the lock
+    for left in final.parent.glob(prefix + "*"):  # from a killed process; we hold the lock
         shutil.rmtree(left, ignore_errors=True)
     temporary = Path(tempfile.mkdtemp(prefix=prefix, dir=final.parent))
     token = _log.set(temporary / LOG)
@@ -177,7 +177,7 @@ def _build(name: str, final: Path, build: Callable[[Path], None], note: str):
 
 @contextlib.contextmanager
 def locked(path: Path, holder: str):
-    """Alone with a lock file; says so while it waits for the `holder`."""
+    """Hold a lock file. If `holder` has it, print a message and wait."""
     with open(path, "w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -204,7 +204,7 @@ def _explain(name: str, error: OSError) -> str:
 
 # Commands -----------------------------------------------------------------------------------------
 
-# What a user has for other builds: ours would heed it, and no key knows of it.
+# Variables that users set for other builds. They would change ours, and no key contains them.
 FOREIGN = {
     "CFLAGS",
     "CXXFLAGS",
@@ -246,7 +246,7 @@ def _own_environment() -> dict[str, str]:
 def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Path | None = None):
     """Run a program of a build. Its output goes to `log`, by default the artifact's build.log.
 
-    `env` is added to the environment, less FOREIGN. Raises BuildError with the end of the output.
+    `env` is added to the environment without FOREIGN. Raises BuildError with the end of the output.
     """
     command = [str(word) for word in command]
     log = log or _log.get() or Path(os.devnull)
@@ -275,8 +275,8 @@ def run(command: list, cwd: Path | None = None, env: dict | None = None, log: Pa
 
 
 def _status(process: subprocess.Popen) -> int:
-    """Of a program when it has ended. When we are stopped, it ends now, with all that it started:
-    compilers would go on in a folder that is being removed."""
+    """Wait for a program and return its exit status. If this process is stopped, kill the program and
+    its children: compilers would continue in a folder that is being removed."""
     try:
         return process.wait()
     except BaseException:
@@ -290,11 +290,11 @@ def _failure(command: list, status: int, log: Path, begin: int) -> str:
         file.seek(begin if log.is_file() else 0)
         output = file.read().decode(errors="replace")
     kept = ""
-    if log == _log.get():  # goes away with the temporary directory
+    if log == _log.get():  # in the temporary directory
         copy = cache_root() / "failed.log"
         shutil.copyfile(log, copy)
         kept = f" (whole log: {copy})"
-    mend = f"{'run `./moderato setup`' if are_installed_here() else 'mend that'} and try again"
+    mend = f"{'run `./moderato setup`' if are_installed_here() else 'correct the cause'} and try again"
     if "No space left on device" in output:
         mend = "free some space, or point MODERATO_CACHE at a larger disk"
     words = shlex.join(command)

@@ -12,8 +12,8 @@ from .packages import are_installed_here, how_to_install
 def version(package: str) -> str:
     """`name version` of an installed Debian package. Raises BuildError if it is not installed.
 
-    Where packages are the user's task, what is like it need be none: it has no version that we know,
-    and a build of before is kept after an upgrade.
+    Where users install packages themselves, the version is unknown: keys contain the name only, and an
+    upgrade changes no key.
     """
     try:
         answer = subprocess.run(

@@ -6,13 +6,13 @@ import sys
 
 
 def open_standard():
-    """Open those that are closed, as /dev/null: the next file or socket would get such a number, and a
-    program that inherits it would read from that or print into it."""
+    """Open closed standard descriptors as /dev/null. Otherwise the next file or socket would get such a
+    number, and a child process would read from it or print into it."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)
         except OSError:
-            opened = os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            opened = os.open(os.devnull, os.O_RDWR)  # the lowest free number
             os.dup2(opened, number)
             if opened != number:
                 os.close(opened)

@@ -8,7 +8,7 @@ library only:  python3 -m toolchain.install SUBCOMMAND
 import signal
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-    # Until main() runs: Ctrl-C while all else is imported is no traceback.
+    # Ctrl-C during the imports below prints no traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import hashlib
@@ -24,19 +24,19 @@ from .cache import locked
 from .progress import step
 from .project import ROOT, SKIP, VENV, cache_root, pyproject, settings, skips_packages
 
-STAMP = VENV / "moderato.stamp"  # what the environment was made from
-PLACE = VENV / "moderato.place"  # where the clone stood when it was made
+STAMP = VENV / "moderato.stamp"  # keys of the environment
+PLACE = VENV / "moderato.place"  # the clone's path when the environment was made
 
 
 class InstallError(Exception):
-    """Set-up is impossible; the message is one line that says why and how to mend it."""
+    """Set-up failed; the message is one line with cause and remedy."""
 
 
 # Debian packages ----------------------------------------------------------------------------------
 
 
 def missing_packages(wanted: list[str]) -> list[str]:
-    """Those of `wanted` that are not installed. Asks dpkg only: no network, no root, 10 ms."""
+    """The packages of `wanted` that are not installed. Asks dpkg only: no network, no root, 10 ms."""
     if not shutil.which("dpkg-query"):
         return wanted
     status = subprocess.run(
@@ -55,8 +55,8 @@ def install_packages(wanted: list[str], log: Path):
     root = [] if os.geteuid() == 0 else ["sudo"]
     if root and not shutil.which("sudo"):
         raise InstallError(
-            "Debian packages are missing and this is neither root nor is sudo "
-            f"here; as root, run: apt-get install --no-install-recommends {names}"
+            "Debian packages are missing, this user is not root, and there is no sudo; "
+            f"as root, run: apt-get install --no-install-recommends {names}"
         )
     apt = [
         *root,
@@ -69,7 +69,7 @@ def install_packages(wanted: list[str], log: Path):
         "DPkg::Lock::Timeout=600",
     ]
     with step(f"installing {len(wanted)} Debian packages", "up to 3 minutes"):
-        # A third-party archive that does not answer is no reason to stop: install decides.
+        # update also fails if a third-party archive does not answer. Only install's result counts.
         call([*apt, "update"], log)
         if call([*apt, "install", "--no-install-recommends", *wanted], log):
             raise InstallError(f"apt-get could not install the Debian packages: {reason(log)}")
@@ -86,7 +86,7 @@ def missing_programs(needs: list[str]) -> list[str]:
 
 
 def environment_key(extras: list[str]) -> str:
-    """What .venv is made from: the Python part of pyproject.toml, the clone's path, `extras`."""
+    """A hash of what .venv is made from: pyproject.toml's Python part, the clone's path, `extras`."""
     content = pyproject()
     made_from = [
         content["build-system"],
@@ -108,7 +108,8 @@ def make_environment(extras: list[str], log: Path):
     with step("installing Python packages into .venv", "about 1 minute"):
         if not usable(python):
             call([sys.executable, "-P", "-m", "venv", "--clear", VENV], log, "cannot make .venv")
-        # What pip leaves half installed it takes for whole the next time: then all is made anew.
+        # pip mistakes a half-installed package for a whole one. Without these marks, the next run
+        # makes .venv again.
         for mark in (STAMP, PLACE):
             mark.unlink(missing_ok=True)
         target = f"{ROOT}[{','.join(['lab', *extras])}]"
@@ -122,7 +123,8 @@ def make_environment(extras: list[str], log: Path):
 
 
 def usable(python: Path) -> bool:
-    """Not after the clone was moved (scripts hold its path), nor after Python's version changed."""
+    """Whether .venv still works: the clone was not moved (scripts hold its path), and Python's version
+    is the same."""
     if not PLACE.is_file() or PLACE.read_text() != str(ROOT) or not python.exists():
         return False
     return subprocess.run([python, "-P", "-m", "pip", "--version"], capture_output=True).returncode == 0
@@ -132,7 +134,7 @@ def usable(python: Path) -> bool:
 
 
 def call(command: list, log: Path, failure: str = "") -> int:
-    """Run with output to `log`; a failure is an InstallError if `failure` says what it means."""
+    """Run a command with output to `log`. Raises InstallError if it fails and `failure` has a text."""
     with open(log, "a") as output:
         status = subprocess.run(
             list(map(str, command)), stdin=subprocess.DEVNULL, stdout=output, stderr=output
@@ -165,7 +167,7 @@ def reason(log: Path) -> str:
     if "No space left on device" in tail:
         return f"the disk is full; free some space and try again ({log})"
     if "sudo:" in tail:
-        return f"sudo refused; run as root, or let this user use sudo ({log})"
+        return f"sudo failed; run as root, or let this user use sudo ({log})"
     lines = [line.strip() for line in tail.splitlines() if line.startswith(("E:", "ERROR"))]
     first = lines[0] if lines else "see the log"
     if "Unable to locate package" in first:  # Debian 12 has Linux 6.12 among its security updates
@@ -174,7 +176,7 @@ def reason(log: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Set up what the subcommand in `arguments` needs; quick and offline if it is there."""
+    """Set up what the subcommand in `arguments` needs; quick and offline if all is installed."""
     needs = ["python", *settings()["needs"].get(arguments[0] if arguments else "", [])]
     extras = ["boards"] if "boards" in needs else []
     wanted = packages.names(needs)
@@ -187,7 +189,7 @@ def main(arguments: list[str]) -> int:
             return 0
         log = cache_root() / "setup.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        with locked(log.with_suffix(".lock"), "another set-up"):  # then there is less to do
+        with locked(log.with_suffix(".lock"), "another set-up"):
             log.write_text("")
             if lacking := missing():
                 install_packages(lacking, log)
@@ -198,7 +200,7 @@ def main(arguments: list[str]) -> int:
             ):
                 raise InstallError(
                     f"set-up installs packages on {packages.known()} only; install these programs (in "
-                    "brackets: Fedora's and Arch's packages), or go on without them with "
+                    "brackets: Fedora's and Arch's packages), or continue without them with "
                     f"{SKIP}=1: {', '.join(lacking)}"
                 )
             if not environment_is_made(extras):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which packages this machine needs: by its release, from the tables in pyproject.toml.
+"""The packages that this machine needs: by its release, from the tables in pyproject.toml.
 
 Imported before anything is installed: standard library only.
 """
@@ -33,7 +33,7 @@ def known() -> str:
 
 
 def are_installed_here() -> bool:
-    """Whether set-up installs packages: on a release that it knows, unless the user does it."""
+    """Whether set-up installs packages: on a release that it knows, unless SKIP is set."""
     return release() is not None and not skips_packages()
 
 
@@ -45,7 +45,7 @@ def names(needs: list[str]) -> list[str]:
 
 
 def how_to_install(package: str = "") -> str:
-    """What to do about something of a package that is missing."""
+    """How a user gets a missing file of a package."""
     if skips_packages():
         return f"install it by hand: {SKIP} is set, so `./moderato setup` does not"
     if release() is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Progress of slow steps, on standard error: what is done, how long it takes, how long it took."""
+"""Progress of slow steps on standard error: name, usual duration, time taken."""
 
 import contextlib
 import os
@@ -8,12 +8,12 @@ import threading
 import time
 from typing import TextIO
 
-beside = contextlib.nullcontext  # around what is said: tests lift their capture of the output
+uncaptured = contextlib.nullcontext  # around each print: pytest suspends its capture here
 
 
 def redraws(stream: TextIO) -> bool:
-    """Whether a line can be drawn again: on a terminal that knows escape sequences, unless its user
-    wants none (https://no-color.org)."""
+    """Whether the stream is a terminal with escape sequences, and its user allows them
+    (https://no-color.org)."""
     return (
         stream.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("NO_COLOR")
     )
@@ -21,9 +21,9 @@ def redraws(stream: TextIO) -> bool:
 
 @contextlib.contextmanager
 def step(what: str, note: str = ""):
-    """Announce `what` (with `note`, usually its duration), and say how long it took.
+    """Print `what` (with `note`, usually its duration) at the start, and the time taken at the end.
 
-    A terminal shows the seconds passing; a file or pipe gets one line at each end.
+    A terminal counts the seconds; a file or pipe gets one line at the start and one at the end.
     """
     start = time.monotonic()
     line = f"moderato: {what}" + (f" ({note})" if note else "")
@@ -31,7 +31,7 @@ def step(what: str, note: str = ""):
     live = redraws(sys.stderr)
 
     def say(text: str, end: str = "\n"):
-        with beside():
+        with uncaptured():
             print(text, end=end, file=sys.stderr, flush=True)
 
     def tick():

@@ -14,8 +14,8 @@ from pathlib import Path
 from .cache import BuildError, artifact, run
 from .project import settings
 
-FOLDER = "MODERATO_SOURCES"  # set: sources come from there, and not from a Debian archive
-APT_HELPER = "/usr/lib/apt/apt-helper"  # downloads as apt does, checks the sum
+FOLDER = "MODERATO_SOURCES"  # set: a folder with the sources, used instead of a Debian archive
+APT_HELPER = "/usr/lib/apt/apt-helper"  # downloads as apt does, and checks the sum
 
 
 def local(file: str) -> Path | None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ctrl-Z: programs that we have started stop and continue with us. The terminal does not reach those
-that have a process group of their own."""
+"""Ctrl-Z also stops the programs that this process started. The terminal does not signal them, because
+they have process groups of their own."""
 
 import os
 import signal
@@ -11,13 +11,13 @@ _following: "weakref.WeakKeyDictionary[subprocess.Popen, int]" = weakref.WeakKey
 
 
 def follow(process: subprocess.Popen, how: int = signal.SIGSTOP) -> subprocess.Popen:
-    """Stop the program's process group, whose number is its own, by the signal `how` when we stop."""
+    """When this process stops, send `how` to the process group that `process` leads."""
     _following[process] = how
     return process
 
 
 def suspend(*_):
-    """Handler of SIGTSTP: returns when SIGCONT has come."""
+    """Handler of SIGTSTP; returns after SIGCONT."""
     running = [(process, how) for process, how in _following.items() if process.poll() is None]
     for process, how in running:
         os.killpg(process.pid, how)

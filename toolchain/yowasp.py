@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Yosys and nextpnr of the Python wheels.
+"""Yosys and nextpnr from the Python wheels.
 
-They run in a sandbox that does not see the machine's /tmp: give them files elsewhere. The first
-call of each on a machine compiles it, which takes Yosys a minute.
+They run in a sandbox that hides the machine's /tmp, so their files must be elsewhere. The first call of
+each on a machine compiles it, which takes Yosys a minute.
 """
 
 import sys
@@ -17,7 +17,7 @@ def command(tool: str) -> Path:
 
 
 def version(tool: str) -> str:
-    """Of the wheel. Belongs into cache keys."""
+    """The wheel's version, for cache keys."""
     return _version(f"yowasp-{tool}")
 
 
