@@ -72,7 +72,7 @@ def header():
         _define("MODERATO_RX1_BASE", f"0x{r.RX1_BASE:03x}"),
         _define("MODERATO_TX1_BASE", f"0x{r.TX1_BASE:03x}")])
     block("At each base", r.DIRECTION, "MODERATO_DIR_")
-    block("Of reception only", r.RX_ONLY, "MODERATO_")
+    block("Only for reception", r.RX_ONLY, "MODERATO_")
     block("Statistics, each a 32-bit counter that wraps", r.STATISTICS, "MODERATO_STAT_")
     out.extend(["", "/* Descriptor words */"])
     for word in r.DESCRIPTOR:
@@ -85,7 +85,7 @@ def header():
 # Verilog ------------------------------------------------------------------------------------------
 
 def constants():
-    """The same for Verilog's `include: an offset or a mask for each name."""
+    """The text of a file that Verilog can include: an offset or a mask for each name."""
     out = ["// Made from gateware/registers/table.py by moderato.gateware.export: do not edit."]
 
     def item(name, offset, fields):
@@ -111,7 +111,7 @@ def docs():
         "Made from `gateware/registers/table.py` by `moderato.gateware.export`: edit the table, not this page.",
         "",
         f"Version {r.MAJOR}.{r.MINOR}. All registers are 32 bits wide, little endian, and take 32-bit "
-        "accesses: a write of fewer bytes changes nothing and is answered with a bus error. Unlisted offsets "
+        "accesses: a write of fewer bytes changes nothing and returns a bus error. Unlisted offsets "
         "read 0 and ignore writes.",
         "",
         "| offset | register | access | reset | meaning |",
@@ -169,12 +169,12 @@ FILES = {
 
 
 def stale():
-    """Those that differ from what their table makes, by their names in this checkout."""
+    """The files that differ from their table, by their names in this checkout."""
     return [str(path.relative_to(ROOT)) for path, make in FILES.items()
         if not path.exists() or path.read_text() != make()]
 
 
 def write():
-    """Makes them anew."""
+    """Writes all files."""
     for path, make in FILES.items():
         path.write_text(make())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The one table of what a MAC can be built with.
 
-Whoever offers these options (ModeratoMAC, add_moderato, the stand-alone generator), lists them (the
-pages, the synthesis table) or tells software of them (FEATURES, CAPABILITY) takes them from here. It
-imports Python's own library only: `moderato verilog --help` lists them before LiteX is installed.
+ModeratoMAC, add_moderato and the stand-alone generator offer these options; pages and the synthesis table
+list them; FEATURES and CAPABILITY report them to software. All of them read this table. It imports
+Python's standard library only, so `moderato verilog --help` lists the options before LiteX is installed.
 """
 
 from dataclasses import dataclass, field, fields
@@ -12,27 +12,28 @@ from difflib     import get_close_matches
 from moderato.gateware.registers import table as registers
 from moderato.gateware.rings     import IN_FLIGHT
 
-# Of the FIFOs with room for a jumbo frame, and for what comes or leaves until it has moved on.
+# FIFOs of 2**n octets have room for a jumbo frame and for the octets that move meanwhile.
 JUMBO_ORDER = 14
 
-# Of a pause: its frame, and what the other end sends until it obeys, in octets, beside one frame each way.
+# What still arrives after a request for a pause, besides one frame each way: the pause frame's own time, and
+# the delay until the other end obeys.
 PAUSE_OCTETS = 512
 
-# Of a flow table whose ways have two entries each.
+# The smallest flow table: each way has two entries.
 LEAST_FLOW_ORDER = 3
 
 # Option -------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Option:
-    """What there is to know of one.
+    """One option.
 
-    meaning  in words, as behind "with ".
+    meaning  in words that can follow "with".
     least, most
-             its range; of a switch 0 and 1.
-    needs    options that must be on, too.
-    tells    fields of registers, REGISTER.FIELD, that tell software its number,
-    without  less that of what every MAC has.
+             the range; 0 and 1 for a switch.
+    needs    options that it depends on.
+    tells    fields of registers, REGISTER.FIELD, that report its value to software,
+    without  less this number, which every MAC has.
     """
     name:    str
     default: int
@@ -68,17 +69,17 @@ class MACOptions:
         least=11, most=14)
     tx_fifo_order: int = option(12, "a Tx FIFO of 2^N octets: a frame must fit",
         least=11, most=14)
-    max_frames: int = option(64, "so many frames in each FIFO, more than may be under way of each queue",
+    max_frames: int = option(64, "the number of frames in each FIFO: more than can be in progress in all queues",
         least=IN_FLIGHT + 1, most=4096)
     urgent: bool = option(False, "urgent frames, which raise their interrupt at once",
         tells=("CAPABILITY.URGENT",))
-    pacing: bool = option(False, "Rx moderation that adapts itself",
+    pacing: bool = option(False, "adaptive Rx moderation",
         tells=("CAPABILITY.PACING",))
     rx_checksum: bool = option(False, "sums of received frames",
         tells=("FEATURES.RX_CHECKSUM",))
     tx_checksum: bool = option(False, "checksums of sent frames",
         tells=("FEATURES.TX_CHECKSUM",))
-    unicast: int = option(0, "so many further addresses",
+    unicast: int = option(0, "further unicast addresses",
         most=registers.MAX_UNICAST, tells=("FEATURES.UNICAST",))
     pause: bool = option(False, "pause frames, obeyed and sent",
         tells=("FEATURES.PAUSE",))
@@ -86,22 +87,22 @@ class MACOptions:
         tells=("FEATURES.JUMBO",))
     rmon: bool = option(False, "counters by length and destination",
         tells=("FEATURES.RMON",))
-    vlan: bool = option(False, "VLAN tags taken out, put in, and filtered by",
+    vlan: bool = option(False, "removal, insertion and filtering of VLAN tags",
         tells=("FEATURES.VLAN", "FEATURES.VLAN_FILTER"))
-    timestamp: bool = option(False, "a clock, and frames stamped with it",
+    timestamp: bool = option(False, "a clock, and time stamps of frames",
         tells=("FEATURES.TIMESTAMP",))
-    queues: int = option(1, "so many queues in each direction, each with a ring, moderation and interrupts",
+    queues: int = option(1, "queues in each direction, each with a ring, moderation and interrupts",
         least=1, most=registers.MAX_QUEUES, tells=("FEATURES.QUEUES",), without=1)
     gather: bool = option(False, "sent frames in pieces",
         tells=("FEATURES.GATHER",))
-    segment: bool = option(False, "TCP packets cut into segments",
+    segment: bool = option(False, "segmentation of TCP packets",
         needs=("gather", "tx_checksum"), tells=("FEATURES.SEGMENT",))
     merge: bool = option(False, "marks on received TCP segments that continue the frame before",
         needs=("rx_checksum",), tells=("FEATURES.MERGE",))
-    flows: int = option(0, "a table of 2^N flows that it forwards to the other MAC of a pair, and a FIFO for their frames (0: "
-        "none)",
+    flows: int = option(0, "a table of 2^N flows, which the MAC forwards to the other one of a pair, and a FIFO for their "
+        "frames (0: none)",
         most=registers.MAX_FLOW_ORDER, tells=("FEATURES.FLOW_ORDER",))
-    flow_nat: bool = option(False, "flows whose addresses and ports it changes",
+    flow_nat: bool = option(False, "flows with changed addresses and ports (NAT)",
         needs=("flows",), tells=("FEATURES.FLOW_NAT",))
 
     def __post_init__(self):
@@ -113,14 +114,14 @@ class MACOptions:
                 raise ValueError(f"{known.name} needs {' and '.join(known.needs)}.")
         if 0 < self.flows < LEAST_FLOW_ORDER:
             raise ValueError(f"flows must be {LEAST_FLOW_ORDER} at least, not {self.flows}: each of the "
-                f"{registers.FLOW_WAYS} ways has entries of its own.")
+                f"{registers.FLOW_WAYS} ways has at least 2 entries.")
         if self.max_frames <= self.queues*IN_FLIGHT:
-            raise ValueError(f"max_frames must be more than the {self.queues*IN_FLIGHT} frames that may be under "
-                f"way, not {self.max_frames}: nothing would ever be sent.")
+            raise ValueError(f"max_frames must be more than the {self.queues*IN_FLIGHT} frames that can be in "
+                f"progress, not {self.max_frames}: the MAC would never send a frame.")
 
     @classmethod
     def of(cls, **options):
-        """With a ValueError for a name that is none, too."""
+        """Also raises ValueError for an unknown name."""
         for name in options.keys() - OPTIONS.keys():
             close = "".join(f"; did you mean {known}?" for known in get_close_matches(name, OPTIONS, n=1))
             raise ValueError(f"the MAC has no option {name}{close} (known: {', '.join(OPTIONS)})")
@@ -128,35 +129,35 @@ class MACOptions:
 
     @property
     def rx_order(self):
-        """That of the Rx FIFO, in octets as a power of two;"""
+        """The Rx FIFO has 2**n octets."""
         return max(self.rx_fifo_order, JUMBO_ORDER*self.jumbo)
 
     @property
     def tx_order(self):
-        """of the Tx FIFO."""
+        """The Tx FIFO has 2**n octets."""
         return max(self.tx_fifo_order, JUMBO_ORDER*self.jumbo)
 
     @property
     def flow_room(self):
-        """Octets that may still arrive when a pause is asked for: the frames in progress, one each way, of the longest
-        that the driver allows without and with `jumbo`;"""
+        """Octets that may still arrive after the MAC requests a pause: one frame in progress each way, of the longest
+        that the driver allows with or without `jumbo`, and PAUSE_OCTETS."""
         longest = 9022 if self.jumbo else max(2048, 2**min(self.rx_order, self.tx_order, 13)//2)
         return 2*longest + PAUSE_OCTETS
 
     @property
     def flow_fifo_order(self):
-        """of the flow FIFO: these, another long frame, and each one that fits the Rx FIFO."""
+        """The flow FIFO has 2**n octets: flow_room, another long frame, and any frame that fits the Rx FIFO."""
         return max(self.rx_order, (3*self.flow_room//2).bit_length())
 
     def told(self, register):
-        """What the fields of FEATURES or of CAPABILITY that tell of options hold, by their name."""
+        """Values of the fields of FEATURES or CAPABILITY that report options, by name."""
         places = [(known, *place.split(".")) for known in OPTIONS.values() for place in known.tells]
         return {name: int(getattr(self, known.name)) - known.without
             for known, where, name in places if where == register}
 
     @property
     def register_options(self):
-        """Which registers there are: names as in the register table's `option`."""
+        """The names that `option` of a register can have in this instance."""
         return {
             *[name for name, known in OPTIONS.items() if known.is_switch and getattr(self, name)],
             *[f"unicast_{n}" for n in range(self.unicast)],

@@ -2,7 +2,7 @@
 """The one table of registers, descriptor fields and event bits.
 
 The Migen register file (register_file.py), the driver's header, the cocotb model of the driver and
-docs/registers.md are all made from what stands here; nothing else defines an offset or a bit.
+docs/registers.md are made from this table. Nothing else defines an offset or a bit.
 
     ./moderato export      # rewrites linux-driver/moderato_regs.h and docs/registers.md
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
 MINOR = 5
-PLAIN_MINOR = 2  # Of an instance that has none of FEATURES: it is the hardware of 1.2, to the gate.
+PLAIN_MINOR = 2  # Of an instance without FEATURES: the netlist is that of 1.2.
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
 # is the index modulo the ring's size.
@@ -26,17 +26,17 @@ TIMER_BITS     = 24  # 167 ms at 100 MHz.
 FRAMES_BITS    = 16
 URGENT_COMPARISONS = 2
 MAX_UNICAST    = 8   # Further exact addresses.
-STAMP_BITS     = 32  # Of a sent frame's time, what goes into its descriptor,
-STAMP_OCTETS   = 8   # and of a received frame's what comes ahead of it.
+STAMP_BITS     = 32  # Of a sent frame's time in its descriptor.
+STAMP_OCTETS   = 8   # Of a received frame's time, ahead of the frame.
 MAX_QUEUES     = 2   # In each direction.
 RSS_KEY_WORDS  = 10  # 40 octets: as many as IPv6 addresses and ports need.
-RSS_TABLE_BITS = 7   # Of the hash, that choose one of 128 entries.
-HEADER_BYTES   = 256 # Of the headers of packets that are cut into segments.
-FLOW_WAYS      = 4   # Places in the flow table where an entry may be,
-MAX_FLOW_ORDER = 10  # and how many entries it has at most: each way has its own bits of the hash.
+RSS_TABLE_BITS = 7   # Bits of the hash that choose one of 128 entries.
+HEADER_BYTES   = 256 # The longest headers of a packet that is cut into segments.
+FLOW_WAYS      = 4   # Places in the flow table where an entry may be.
+MAX_FLOW_ORDER = 10  # The flow table has at most 2**n entries: each way has its own bits of the hash.
 FLOW_TICK      = 20  # FLOW_LAST and FLOW_STATUS.TIME count 2**n clocks.
 
-# Octets of a frame that RFC 2819 counts together, first and last; 0: up to MAX_FRAME.
+# Ranges of lengths that RFC 2819 counts, in octets: first and last, where 0 means MAX_FRAME.
 RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
 
 # Received frames start this many bytes into their buffer, so that the IP header is 4-byte aligned
@@ -48,7 +48,7 @@ RX_BUFFER_ALIGN = 8
 
 @dataclass(frozen=True)
 class Field:
-    """Bits [lsb, lsb + width) of a register or of a descriptor word. `option`: as of a register."""
+    """Bits [lsb, lsb + width) of a register or of a descriptor word. `option`: see Register."""
     name:        str
     lsb:         int
     width:       int
@@ -64,9 +64,11 @@ class Field:
 class Register:
     """A 32-bit register.
 
-    access: "ro" a value of the hardware; "rw" stored, read back as written; "wo" the write itself is
-    the event, reads give 0. `counter`: "ro", and kept by statistics.py. `option`: only instances that
-    were built with it have the register. `width`: without what fields with an option have beyond it.
+    access   "ro": a value of the hardware. "rw": stored, reads return what was written. "wo": the write
+             itself is the event, reads return 0.
+    counter  "ro", and kept by statistics.py.
+    option   only instances built with this option have the register.
+    width    of an instance without the options of its fields.
     """
     name:        str
     offset:      int
@@ -79,7 +81,7 @@ class Register:
     option:      str   = ""
 
     def bits(self, options):
-        """Its width in an instance with these options."""
+        """The width in an instance with these options."""
         return max([self.width, *(f.lsb + f.width for f in self.fields if f.option in options)])
 
 
@@ -91,17 +93,17 @@ def _urgent():
     """Up to two comparisons, each of four octets."""
     numbers = range(URGENT_COMPARISONS)
     yield Register("URGENT", 0x040, "rw", "Which received frames raise an interrupt at once (subject to GAP), as if "
-        "their descriptor had the INTERRUPT flag: those for which a comparison that is on holds. Numbers count octets "
-        "from the destination address. (Since 1.2, if CAPABILITY has URGENT.)", (
+        "their descriptor had the INTERRUPT flag: those for which an enabled comparison holds. Octet 0 is the first "
+        "one of the destination address. (Since 1.2, if CAPABILITY has URGENT.)", (
         *(field for n in numbers for field in (
-            Field(f"ON_{n}",   8*n,     1, f"Comparison {n} is on."),
-            Field(f"WORD_{n}", 8*n + 4, 4, f"The word that it compares: octets 4*WORD_{n} to 4*WORD_{n} + 3."))),
-        Field("TOGETHER", 31, 1, "Each comparison that is on must hold."),
+            Field(f"ON_{n}",   8*n,     1, f"Comparison {n} is enabled."),
+            Field(f"WORD_{n}", 8*n + 4, 4, f"The word that it compares is octets 4*WORD_{n} to 4*WORD_{n} + 3."))),
+        Field("TOGETHER", 31, 1, "All enabled comparisons must hold."),
     ), option="urgent")
     for n in numbers:
-        yield Register(f"URGENT_VALUE_{n}", 0x044 + 8*n, "rw", f"What comparison {n} expects, the first octet in bits "
-            "7:0.", option="urgent")
-        yield Register(f"URGENT_MASK_{n}", 0x048 + 8*n, "rw", "Bits that count of it.", option="urgent")
+        yield Register(f"URGENT_VALUE_{n}", 0x044 + 8*n, "rw", f"The value that comparison {n} expects, with the first octet in "
+            "bits 7:0.", option="urgent")
+        yield Register(f"URGENT_MASK_{n}", 0x048 + 8*n, "rw", f"The bits of URGENT_VALUE_{n} that are compared.", option="urgent")
 
 
 def _unicast():
@@ -109,9 +111,9 @@ def _unicast():
     for n in range(MAX_UNICAST):
         yield Register(f"UNICAST_LOW_{n}", 0x060 + 8*n, "rw", f"Further address {n}: octets 0 (bits 7:0) to 3 (bits "
             f"31:24). (Since 1.3, like the next one, if FEATURES has UNICAST of more than {n}.)", option=f"unicast_{n}")
-        yield Register(f"UNICAST_HIGH_{n}", 0x064 + 8*n, "rw", "The rest of it, and whether it counts.", (
+        yield Register(f"UNICAST_HIGH_{n}", 0x064 + 8*n, "rw", f"The rest of further address {n}, and its enable.", (
             Field("OCTETS", 0, 16, "Octets 4 (bits 7:0) and 5."),
-            Field("ON",    16,  1, "Frames to it are accepted, as those to the station address are."),
+            Field("ON",    16,  1, "Frames to this address are accepted like those to the station address."),
         ), width=17, option=f"unicast_{n}")
 
 
@@ -119,25 +121,25 @@ def _pause():
     """Pause frames of IEEE 802.3 annex 31B."""
     yield from (replace(register, option="pause") for register in (
         Register("PAUSE", 0x0A0, "rw", "Pause frames. (Since 1.3, like the next four, if FEATURES has PAUSE.)", (
-            Field("RX", 0, 1, "Obey them: no frame begins while a pause lasts. They, and other MAC control frames to "
-                "this station or to their group address, are not delivered then. Cleared, a pause ends. Reception need not "
-                "be enabled."),
-            Field("TX", 1, 1, "Send them, as PAUSE_FIFO and PAUSE_RING say, while reception is enabled and its ring is "
-                "not halted. Cleared, a pause of the other end is ended."),
+            Field("RX", 0, 1, "Obey pause frames: no frame starts during a pause. Pause frames and other MAC control "
+                "frames to this station or to their group address are then not delivered. Clearing it ends a pause. "
+                "It works with reception disabled, too."),
+            Field("TX", 1, 1, "Send pause frames according to PAUSE_FIFO and PAUSE_RING, while reception is enabled "
+                "and its ring is not halted. Clearing it ends the pause of the other end."),
         ), width=2),
-        Register("PAUSE_QUANTUM", 0x0A4, "rw", "512 bit times of the link, in clocks, rounded up: the unit of a pause.",
+        Register("PAUSE_QUANTUM", 0x0A4, "rw", "The unit of a pause: 512 bit times of the link, in clocks, rounded up.",
             reset=52, width=16),
-        Register("PAUSE_QUANTA", 0x0A8, "rw", "How long the other end is told to pause, from 16 on. It is told again "
-            "when half of that is over, up to 255 times in a row: then nobody seems to make room.", reset=0xFFFF,
+        Register("PAUSE_QUANTA", 0x0A8, "rw", "The length of a requested pause in units, at least 16. The MAC repeats the "
+            "request when half of it is over, up to 255 times in a row: after that, software seems to be stuck.", reset=0xFFFF,
             width=16),
-        Register("PAUSE_FIFO", 0x0AC, "rw", "When the Rx FIFO, of 2**RX_FIFO_ORDER octets, makes the other end pause. "
-            "It also does when it holds a third of the frames that it has records for, until it holds a sixth.", (
-            Field("STOP", 0, 16, "Fewer octets than this are free; counted in units of 8. 0: never."),
-            Field("GO",  16, 16, "It may go on when so many are free."),
+        Register("PAUSE_FIFO", 0x0AC, "rw", "When the Rx FIFO of 2**RX_FIFO_ORDER octets requests a pause. It also "
+            "requests one when a third of its frame records is in use, until only a sixth is.", (
+            Field("STOP", 0, 16, "Request a pause when fewer octets than this are free, in steps of 8. 0: never."),
+            Field("GO",  16, 16, "End the pause when this many are free."),
         )),
-        Register("PAUSE_RING", 0x0B0, "rw", "When the Rx ring makes the other end pause.", (
-            Field("STOP", 0, 16, "Fewer descriptors than this are left to be fetched. 0: never."),
-            Field("GO",  16, 16, "It may go on when so many are left."),
+        Register("PAUSE_RING", 0x0B0, "rw", "When the Rx ring requests a pause.", (
+            Field("STOP", 0, 16, "Request a pause when fewer descriptors than this are left to be fetched. 0: never."),
+            Field("GO",  16, 16, "End the pause when this many are left."),
         )),
     ))
 
@@ -145,17 +147,17 @@ def _pause():
 def _vlan():
     """VLAN tags of IEEE 802.1Q."""
     yield from (replace(register, option="vlan") for register in (
-        Register("VLAN", 0x0B4, "rw", "VLAN tags: of type 0x8100, behind the addresses. (Since 1.4, like the next one, "
+        Register("VLAN", 0x0B4, "rw", "VLAN tags of type 0x8100, after the addresses. (Since 1.4, like the next one, "
             "if FEATURES has VLAN.)", (
-            Field("STRIP",  0, 1, "Received: a frame is delivered without its tag, and its descriptor tells it "
-                "(TAGGED, TCI). MAX_FRAME is for what is left. Of two tags, the first one is taken out."),
-            Field("FILTER", 1, 1, "Received: tagged frames are accepted if their VLAN is in the table, or 0, or if "
-                "CTRL has PROMISCUOUS."),
-            Field("INSERT", 2, 1, "Sent: descriptors ask for tags (TX_TAG)."),
+            Field("STRIP",  0, 1, "Rx: the MAC removes the tag of a frame and writes it to the descriptor (TAGGED, TCI). "
+                "MAX_FRAME limits the frame without it. If there are two tags, the first one is removed."),
+            Field("FILTER", 1, 1, "Rx: tagged frames are accepted only if their VLAN is in the table or 0, or if CTRL "
+                "has PROMISCUOUS."),
+            Field("INSERT", 2, 1, "Tx: descriptors may request a tag (TX_TAG)."),
         ), width=3),
-        Register("VLAN_TABLE", 0x0B8, "wo", "Writes which of 16 VLANs are accepted. Before FILTER is set for the first "
-            "time, all 256 rows are to be written.", (
-            Field("MEMBERS", 0, 16, "Bit n is that of VLAN 16*ROW + n."),
+        Register("VLAN_TABLE", 0x0B8, "wo", "Writes a row of the VLAN table: which of 16 VLANs are accepted. Write all "
+            "256 rows before setting FILTER for the first time.", (
+            Field("MEMBERS", 0, 16, "Bit n: VLAN 16*ROW + n is accepted."),
             Field("ROW",    16,  8, "Bits 11:4 of these VLANs."),
         )),
     ))
@@ -166,120 +168,120 @@ def _time():
     yield from (replace(register, option="timestamp") for register in (
         Register("TIME_CTRL", 0x400, "rw", "Time stamps. (Since 1.4, like all TIME registers, if FEATURES has "
             "TIMESTAMP.)", (
-            Field("RX",     0, 1, f"Of each received frame, {STAMP_OCTETS} octets come first in the buffer: the time at which the "
-                f"octet after its start-of-frame delimiter came, in ns, little endian. The frame follows {RX_OFFSET} "
-                "bytes behind them. STATUS of its descriptor has STAMPED."),
-            Field("OUTPUT", 1, 1, "The periodic output is on. Off, it is low."),
+            Field("RX",     0, 1, f"The buffer of each received frame begins with {STAMP_OCTETS} octets: the time in ns, little "
+                "endian, at which the octet after the start-of-frame delimiter arrived. The frame starts "
+                f"{RX_OFFSET} bytes after them. STATUS of its descriptor has STAMPED."),
+            Field("OUTPUT", 1, 1, "Enables the periodic output, which is low otherwise."),
         ), width=2),
-        Register("TIME_COMMAND", 0x404, "wo", "Each bit does something at once, in the same clock for both words of "
-            "the time. One of them at a time.", (
-            Field("SET",   0, 1, "The time becomes TIME_HIGH, TIME_LOW."),
-            Field("STEP",  1, 1, "TIME_HIGH, TIME_LOW is added to the time, a signed number of ns."),
-            Field("READ",  2, 1, "The time goes to TIME_NOW_HIGH, TIME_NOW_LOW."),
-            Field("START", 3, 1, "The periodic output is to rise at TIME_HIGH, TIME_LOW; after it was off, and after "
-                "SET or STEP."),
+        Register("TIME_COMMAND", 0x404, "wo", "Each bit is a command, which takes effect in one clock for both words of "
+            "the time. Write one bit at a time.", (
+            Field("SET",   0, 1, "Set the time to TIME_HIGH, TIME_LOW."),
+            Field("STEP",  1, 1, "Add TIME_HIGH, TIME_LOW to the time: a signed number of ns."),
+            Field("READ",  2, 1, "Copy the time to TIME_NOW_HIGH, TIME_NOW_LOW."),
+            Field("START", 3, 1, "The periodic output next rises at TIME_HIGH, TIME_LOW. Required after enabling it, and "
+                "after SET or STEP."),
         )),
-        Register("TIME_LOW",  0x408, "rw", "For TIME_COMMAND: ns, bits 31:0."),
-        Register("TIME_HIGH", 0x40C, "rw", "Bits 63:32."),
-        Register("TIME_NOW_LOW",  0x410, "ro", "The time that READ found: ns, bits 31:0."),
-        Register("TIME_NOW_HIGH", 0x414, "ro", "Bits 63:32."),
-        Register("TIME_INCREMENT_NS", 0x418, "rw", "By how much the time grows in each clock: whole ns. Taken with "
-            "TIME_INCREMENT.", width=8),
-        Register("TIME_INCREMENT", 0x41C, "rw", "The rest of it, in units of 2**-32 ns; a write takes both. Until "
-            "then the clock stands still."),
-        Register("TIME_PERIOD", 0x420, "rw", "Of the periodic output, in ns."),
-        Register("TIME_WIDTH",  0x424, "rw", "So much of each period it is high, in ns; less than TIME_PERIOD."),
+        Register("TIME_LOW",  0x408, "rw", "Operand of TIME_COMMAND in ns, bits 31:0."),
+        Register("TIME_HIGH", 0x40C, "rw", "Operand of TIME_COMMAND, bits 63:32."),
+        Register("TIME_NOW_LOW",  0x410, "ro", "The time in ns that READ copied, bits 31:0."),
+        Register("TIME_NOW_HIGH", 0x414, "ro", "The time that READ copied, bits 63:32."),
+        Register("TIME_INCREMENT_NS", 0x418, "rw", "Whole ns that each clock adds to the time. Takes effect with the next "
+            "write of TIME_INCREMENT.", width=8),
+        Register("TIME_INCREMENT", 0x41C, "rw", "Fraction of the increment, in units of 2**-32 ns. A write sets both parts. "
+            "The clock stands still until the first one."),
+        Register("TIME_PERIOD", 0x420, "rw", "Period of the periodic output, in ns."),
+        Register("TIME_WIDTH",  0x424, "rw", "High time of each period in ns, less than TIME_PERIOD."),
     ))
 
 # Flows that the hardware forwards ------------------------------------------------------------------
 
 def _flows():
-    """The flow table (gateware/flows/): of frames that this MAC receives and the other one of its pair sends."""
+    """The flow table (gateware/flows/), for frames that this MAC receives and its pair's other MAC sends."""
     yield from (replace(register, option="flows") for register in (
-        Register("FLOW_CTRL", 0x800, "rw", "Forwarding without software: an IPv4 packet of TCP or UDP whose entry is in "
-            "the flow table leaves at the other MAC of the pair, if that has TX_ENABLE. To software goes what it always "
-            "did: frames that are not for the station's own address, fragments, IP options, a TTL of 0 or 1, TCP with "
-            "SYN, FIN or RST, a wrong length or header checksum. (Since 1.5, like all FLOW registers, if FEATURES has "
+        Register("FLOW_CTRL", 0x800, "rw", "Forwarding in hardware: the other MAC of the pair sends an IPv4 packet of TCP "
+            "or UDP whose flow is in the flow table, if that MAC has TX_ENABLE. Software still receives all other frames: "
+            "those that are not for the station's own address, fragments, IP options, a TTL of 0 or 1, TCP with SYN, "
+            "FIN or RST, a wrong length or header checksum. (Since 1.5, like all FLOW registers, if FEATURES has "
             "FLOW_ORDER.)", (
-            Field("ENABLE", 0, 1, "Frames are looked up. Cleared, those that arrive from then on go to software."),
-            Field("MTU",   16, 14, "Octets of the longest packet that is forwarded: what the other MAC's link takes."),
+            Field("ENABLE", 0, 1, "Look frames up. When it is cleared, frames that arrive later go to software."),
+            Field("MTU",   16, 14, "Octets of the longest forwarded packet: the MTU of the other MAC's link."),
         ), width=30),
-        Register("FLOW_COMMAND", 0x804, "wo", "Does something with one entry of the table. One bit at a time, and not "
-            "while FLOW_STATUS has BUSY: then nothing happens. Entry e is in way e >> (FLOW_ORDER - 2); in way w, "
-            "(hash >> w*(FLOW_ORDER - 2)) modulo 2**(FLOW_ORDER - 2) is where a flow's entry has to be. The hash is the "
-            "CRC-32 of FLOW_KIND, FLOW_SOURCE, FLOW_DESTINATION and FLOW_PORTS, bits 7:0 of each first: crc32_le(~0, ...) "
-            "in Linux. An entry must not be in two ways.", (
-            Field("ENTRY",   0, 10, "Which one."),
-            Field("WRITE",  16, 1, "It becomes what the registers below hold, whatever it was, with counters of 0."),
-            Field("REMOVE", 17, 1, "It ends."),
-            Field("READ",   18, 1, "FLOW_FRAMES, FLOW_OCTETS and FLOW_LAST become its counters, which it keeps after its "
-                "end until it is written again."),
-            Field("CLEAR",  19, 1, "All end, as after a reset."),
+        Register("FLOW_COMMAND", 0x804, "wo", "A command on one entry of the table. Write one bit at a time; while "
+            "FLOW_STATUS has BUSY, commands are ignored. Entry e is in way e >> (FLOW_ORDER - 2). In way w, a flow's "
+            "entry has to be at (hash >> w*(FLOW_ORDER - 2)) modulo 2**(FLOW_ORDER - 2). The hash is the CRC-32 of "
+            "FLOW_KIND, FLOW_SOURCE, FLOW_DESTINATION and FLOW_PORTS, bits 7:0 of each first: crc32_le(~0, ...) in "
+            "Linux. A flow must not have entries in two ways.", (
+            Field("ENTRY",   0, 10, "The number of the entry."),
+            Field("WRITE",  16, 1, "Replace the entry with the contents of the registers below, and clear its counters."),
+            Field("REMOVE", 17, 1, "Remove the entry."),
+            Field("READ",   18, 1, "Copy the entry's counters to FLOW_FRAMES, FLOW_OCTETS and FLOW_LAST. An entry keeps its "
+                "counters after REMOVE, until the next WRITE."),
+            Field("CLEAR",  19, 1, "Remove all entries, as a reset does."),
         )),
         Register("FLOW_STATUS", 0x808, "ro", "State of the flow table.", (
-            Field("BUSY",  0, 1, "A command is in progress. When it is over after WRITE, REMOVE or CLEAR, no frame leaves for "
-                "the other MAC any more by an entry as it was: frames that still wait to do so will be dropped."),
+            Field("BUSY",  0, 1, "A command is in progress. When WRITE, REMOVE or CLEAR is over, no more frames leave by the "
+                "old entry: the hardware drops those that still wait."),
             Field("PEER",  1, 1, "The other MAC has TX_ENABLE."),
-            Field("TIME", 16, 16, f"Counts 2**{FLOW_TICK} clocks: for FLOW_LAST."),
+            Field("TIME", 16, 16, f"Time for FLOW_LAST, in units of 2**{FLOW_TICK} clocks."),
         )),
-        Register("FLOW_SOURCE", 0x80C, "wo", "Of the packets: IPv4 source address, its first octet in bits 7:0."),
-        Register("FLOW_DESTINATION", 0x810, "wo", "Their destination address, likewise."),
-        Register("FLOW_PORTS", 0x814, "wo", "Their ports, as in the packet: the source port's first octet in bits 7:0."),
-        Register("FLOW_KIND", 0x818, "wo", "What else they are.", (
+        Register("FLOW_SOURCE", 0x80C, "wo", "IPv4 source address of the packets, with the first octet in bits 7:0."),
+        Register("FLOW_DESTINATION", 0x810, "wo", "IPv4 destination address, likewise."),
+        Register("FLOW_PORTS", 0x814, "wo", "Ports as in the packet: the source port's first octet in bits 7:0."),
+        Register("FLOW_KIND", 0x818, "wo", "Protocol and VLAN of the packets.", (
             Field("TCP",    0, 1, "TCP; else UDP."),
-            Field("TAGGED", 1, 1, "They came with a VLAN tag, which was taken out (STRIP of VLAN). 0 if FEATURES lacks "
+            Field("TAGGED", 1, 1, "They arrived with a VLAN tag, which was removed (STRIP of VLAN). 0 if FEATURES lacks "
                 "VLAN."),
-            Field("VID",    4, 12, "The VLAN of that tag, else 0."),
+            Field("VID",    4, 12, "The VLAN of that tag, or 0."),
         ), width=16),
-        *(Register(f"FLOW_MAC_{n}", 0x820 + 4*n, "wo", f"Octets {4*n} (bits 7:0) to {4*n + 3} with which they leave: of "
-            "the addresses of the next station and of the other MAC.") for n in range(3)),
-        Register("FLOW_FRAMES", 0x840, "ro", "Frames that were forwarded by the entry that READ named; wraps at 2**32."),
+        *(Register(f"FLOW_MAC_{n}", 0x820 + 4*n, "wo", f"Octets {4*n} (bits 7:0) to {4*n + 3} of the sent "
+            "packets: the addresses of the next hop and of the other MAC.") for n in range(3)),
+        Register("FLOW_FRAMES", 0x840, "ro", "Frames forwarded by the entry of the last READ; wraps at 2**32."),
         Register("FLOW_OCTETS", 0x844, "ro", "Octets of their packets, from the IP header on; wraps at 2**32."),
-        Register("FLOW_LAST", 0x848, "ro", "FLOW_STATUS.TIME of the last one, or of WRITE.", width=16),
+        Register("FLOW_LAST", 0x848, "ro", "FLOW_STATUS.TIME of the last frame, or of WRITE if there was none.", width=16),
     ))
-    yield Register("FLOW_TAG", 0x81C, "wo", "The VLAN tag with which they leave. (If FEATURES has VLAN, too.)", (
-        Field("TCI",     0, 16, "Its tag control information."),
-        Field("INSERT", 16,  1, "They have one."),
+    yield Register("FLOW_TAG", 0x81C, "wo", "The VLAN tag of the sent packets. (If FEATURES has VLAN, too.)", (
+        Field("TCI",     0, 16, "Tag control information."),
+        Field("INSERT", 16,  1, "Insert the tag."),
     ), width=17, option="flow_tags")
     yield from (replace(register, option="flow_nat") for register in (
-        Register("FLOW_NEW_SOURCE", 0x82C, "wo", "The source address with which they leave. (If FEATURES has FLOW_NAT, "
+        Register("FLOW_NEW_SOURCE", 0x82C, "wo", "Source address of the sent packets. (If FEATURES has FLOW_NAT, "
             "like the next three.)"),
-        Register("FLOW_NEW_DESTINATION", 0x830, "wo", "Their destination address then,"),
-        Register("FLOW_NEW_PORTS", 0x834, "wo", "and their ports."),
-        Register("FLOW_SUMS", 0x838, "wo", "What is added to the one's complement sum that a checksum is the inverse of: "
-            "for each 16 bits that change, the inverse of the old ones, and the new ones; octets as in a packet, the "
-            "first one in bits 7:0.", (
-            Field("NETWORK",   0, 16, "To that of the IP header: addresses, and TTL."),
-            Field("TRANSPORT", 16, 16, "To that of TCP or UDP: addresses, and ports. A UDP checksum of 0 stays."),
+        Register("FLOW_NEW_DESTINATION", 0x830, "wo", "Destination address of the sent packets."),
+        Register("FLOW_NEW_PORTS", 0x834, "wo", "Ports of the sent packets."),
+        Register("FLOW_SUMS", 0x838, "wo", "Corrections of the checksums, added to the one's complement sum whose inverse is "
+            "the checksum. For each 16-bit word that changes, add the inverse of the old value and the new value. Octets "
+            "are in the order of the packet, the first one in bits 7:0.", (
+            Field("NETWORK",   0, 16, "For the IP header: addresses and TTL."),
+            Field("TRANSPORT", 16, 16, "For TCP or UDP: addresses and ports. A UDP checksum of 0 stays 0."),
         )),
     ))
 
 # Queues: those of one direction, and how frames are spread over them ---------------------------------
 
-# What of a packet is hashed, in the order of the bits of RSS_TYPES; the first that fits and is on counts.
+# What is hashed, in the order of the bits of RSS_TYPES: the first one that is enabled and matches counts.
 RSS_TYPES = {
     "IPV4":     "IPv4 packets: both addresses.",
-    "TCP_IPV4": "TCP over IPv4, and no fragment: addresses and ports.",
+    "TCP_IPV4": "TCP over IPv4, without fragments: addresses and ports.",
     "UDP_IPV4": "UDP over IPv4, likewise.",
     "IPV6":     "IPv6 packets: both addresses.",
-    "TCP_IPV6": "TCP right behind an IPv6 header: addresses and ports.",
+    "TCP_IPV6": "TCP directly after an IPv6 header: addresses and ports.",
     "UDP_IPV6": "UDP, likewise.",
 }
 
 
 def _rss():
     """Receive-side scaling: which queue a received frame goes to."""
-    yield Register("RSS_TYPES", 0x700, "rw", "What of a received packet is hashed, behind any number of VLAN tags. "
-        "Ports are only hashed where their bit is set, addresses also where only that is. What is not hashed has the "
-        "hash 0. (Since 1.4, like all that follow up to RSS_TABLE, if FEATURES has QUEUES.)",
+    yield Register("RSS_TYPES", 0x700, "rw", "Which fields of a received packet are hashed, after any number of VLAN "
+        "tags. If only the bit of the addresses is set, ports are not hashed. A frame that matches no bit has the hash 0. "
+        "(Since 1.4, like all that follow up to RSS_TABLE, if FEATURES has QUEUES.)",
         tuple(Field(name, bit, 1, description) for bit, (name, description) in enumerate(RSS_TYPES.items())),
         width=len(RSS_TYPES), option="queues")
     for n in range(2**RSS_TABLE_BITS//32):
-        yield Register(f"RSS_TABLE_{n}", 0x710 + 4*n, "rw", f"The queues of frames whose hash has {32*n} (bit 0) to "
-            f"{32*n + 31} as its lowest {RSS_TABLE_BITS} bits.", option="queues")
+        yield Register(f"RSS_TABLE_{n}", 0x710 + 4*n, "rw", f"The queues of the hash values {32*n} (bit 0) to {32*n + 31}, "
+            f"taken from the lowest {RSS_TABLE_BITS} bits of the hash.", option="queues")
     for n in range(RSS_KEY_WORDS):
         yield Register(f"RSS_KEY_{n}", 0x720 + 4*n, "wo", f"Octets {4*n} (bits 7:0) to {4*n + 3} of the key of the "
-            "Toeplitz hash; 0 after reset of the FPGA only.", option="queues")
+            "Toeplitz hash. Only the FPGA's configuration sets it to 0; a reset does not.", option="queues")
 
 
 # Global registers ---------------------------------------------------------------------------------
@@ -288,7 +290,7 @@ GLOBAL = (
     Register("ID", 0x000, "ro", "Identifies the block: reads 0x%08x." % ID),
     Register("VERSION", 0x004, "ro", "Version of this register map.", (
         Field("MAJOR", 16, 16, "Incompatible changes."),
-        Field("MINOR",  0, 16, f"Additions; {PLAIN_MINOR} in an instance without FEATURES."),
+        Field("MINOR",  0, 16, f"Compatible additions; {PLAIN_MINOR} in an instance without FEATURES."),
     )),
     Register("CLOCK_HZ", 0x008, "ro", "Frequency of the clock that moderation timers count, in Hz."),
     Register("CAPABILITY", 0x00C, "ro", "What this instance was built with.", (
@@ -297,31 +299,30 @@ GLOBAL = (
         Field("RX_FIFO_ORDER",  16,  4, "The Rx frame FIFO holds 2**n bytes."),
         Field("TX_FIFO_ORDER",  20,  4, "The Tx frame FIFO holds 2**n bytes."),
         Field("URGENT",         24,  1, "Frames can be urgent: the URGENT registers exist. (Since 1.2.)"),
-        Field("PACING",         25,  1, "Rx moderation can adapt itself: the RX_PACING registers exist. (Since 1.2.)"),
+        Field("PACING",         25,  1, "Rx moderation can be adaptive: the RX_PACING registers exist. (Since 1.2.)"),
         Field("RATES",          26,  1, "On RGMII, the PHY interface works at 10 and 100 Mb/s, too. (Since 1.2.)"),
     )),
     Register("CTRL", 0x010, "rw", "Enables. Clearing an enable stops that direction at a frame boundary, and "
-        "resets its ring indices once STATUS shows it idle; enable it again only then. Rx: what the FIFO holds is "
-        "dropped. Tx: no further frame is read from memory; those whose descriptors completed are still sent, "
-        "whenever the wire takes them.", (
+        "resets its ring indices once STATUS shows it idle; enable it again only then. Rx: the MAC drops the frames in "
+        "the FIFO. Tx: it reads no further frame from memory, but still sends the frames whose descriptors completed.", (
         Field("RX_ENABLE",   0, 1, "Receive."),
         Field("TX_ENABLE",   1, 1, "Transmit."),
         Field("PROMISCUOUS", 2, 1, "Accept every destination."),
         Field("ALLMULTI",    3, 1, "Accept every multicast destination."),
         Field("HALT_INTERRUPT", 4, 1, "A direction that is armed raises its interrupt while its ring is halted. "
             "(Since 1.1.)"),
-        Field("RX1_ENABLE",  5, 1, "Receive to queue 1, as RX_ENABLE does to queue 0: a frame for a queue that is "
-            "disabled is dropped. (Since 1.4, like the next one, if FEATURES has QUEUES.)", option="queues"),
+        Field("RX1_ENABLE",  5, 1, "Receive to queue 1, as RX_ENABLE does to queue 0: a frame for a disabled queue is "
+            "dropped. (Since 1.4, like the next one, if FEATURES has QUEUES.)", option="queues"),
         Field("TX1_ENABLE",  6, 1, "Transmit from queue 1, as TX_ENABLE does from queue 0.", option="queues"),
     ), width=5),
     Register("STATUS", 0x014, "ro", "State of the block.", (
-        Field("RX_IDLE", 0, 1, "The Rx ring is stopped, no DMA of it is under way, and its FIFO is empty."),
-        Field("TX_IDLE", 1, 1, "The Tx ring is stopped and no DMA of it is under way."),
-        Field("RX_HALTED", 2, 1, "Memory refused to give descriptors or to take a status: the Rx ring takes no "
-            "further descriptor, and drops what it receives, until it is disabled. (Since 1.1.)"),
-        Field("TX_HALTED", 3, 1, "Likewise, the Tx ring: it sends nothing more until it is disabled. (Since 1.1.)"),
-        Field("TX_PAUSED", 4, 1, "A pause frame of the other end is obeyed. (Since 1.3.)"),
-        Field("RX_PAUSED", 5, 1, "The other end was told to pause. (Since 1.3.)"),
+        Field("RX_IDLE", 0, 1, "The Rx ring is stopped, has no DMA in progress, and its FIFO is empty."),
+        Field("TX_IDLE", 1, 1, "The Tx ring is stopped and has no DMA in progress."),
+        Field("RX_HALTED", 2, 1, "The bus returned an error for a descriptor read or a status write: the Rx ring "
+            "takes no further descriptor and drops received frames until it is disabled. (Since 1.1.)"),
+        Field("TX_HALTED", 3, 1, "Likewise for the Tx ring, which sends nothing more until it is disabled. (Since 1.1.)"),
+        Field("TX_PAUSED", 4, 1, "The MAC is paused by the other end. (Since 1.3.)"),
+        Field("RX_PAUSED", 5, 1, "The MAC has requested a pause of the other end. (Since 1.3.)"),
         Field("RX1_IDLE",   6, 1, "As RX_IDLE, of queue 1: its ring is stopped, and the FIFO holds no frame for it. "
             "(Since 1.4, like the next three, if FEATURES has QUEUES.)"),
         Field("TX1_IDLE",   7, 1, "As TX_IDLE, of queue 1."),
@@ -342,20 +343,20 @@ GLOBAL = (
         Field("PAUSE",       2, 1, "Pause frames can be obeyed and sent: the PAUSE registers exist."),
         Field("JUMBO",       3, 1, "Both FIFOs keep up with frames of up to 9022 octets."),
         Field("RMON",        4, 1, "The counters from 0x38C on exist."),
-        Field("VLAN",        5, 1, "VLAN tags can be taken out and put in: the VLAN registers exist. (Since 1.4.)"),
+        Field("VLAN",        5, 1, "VLAN tags can be removed and inserted: the VLAN registers exist. (Since 1.4.)"),
         Field("VLAN_FILTER", 6, 1, "Tagged frames can be filtered by their VLAN. (Since 1.4.)"),
         Field("MERGE",       7, 1, "TCP segments that continue the frame before them are marked: CONTINUES of their "
             "descriptors. (Since 1.4.)"),
-        Field("UNICAST",     8, 4, "So many further exact addresses: the UNICAST registers exist."),
-        Field("TIMESTAMP",  14, 1, "There is a clock, and frames can be stamped with it: the TIME registers exist. "
+        Field("UNICAST",     8, 4, "Number of further exact addresses: the UNICAST registers exist."),
+        Field("TIMESTAMP",  14, 1, "There is a clock, and frames can be time-stamped: the TIME registers exist. "
             "(Since 1.4.)"),
-        Field("QUEUES",     16, 2, "So many further queues in each direction: the RX1, TX1 and RSS registers exist. "
+        Field("QUEUES",     16, 2, "Number of further queues in each direction: the RX1, TX1 and RSS registers exist. "
             "(Since 1.4.)"),
         Field("FLOW_ORDER", 20, 4, "If not 0, there is a flow table of 2**n entries: the FLOW registers exist. (Since "
             "1.5.)"),
-        Field("FLOW_NAT",   24, 1, "It also changes addresses and ports. (Since 1.5.)"),
-        Field("GATHER",     12, 1, "A sent frame may be in several pieces: MORE of their descriptors. (Since 1.4.)"),
-        Field("SEGMENT",    13, 1, "TCP packets are cut into segments: SEGMENT of their descriptors. (Since 1.4.)"),
+        Field("FLOW_NAT",   24, 1, "Flows can change addresses and ports: the FLOW_NEW registers exist. (Since 1.5.)"),
+        Field("GATHER",     12, 1, "A sent frame may have several pieces: MORE of descriptors. (Since 1.4.)"),
+        Field("SEGMENT",    13, 1, "TCP packets can be cut into segments: SEGMENT of descriptors. (Since 1.4.)"),
     ), option="features"),
     *_urgent(),
     *_unicast(),
@@ -374,19 +375,20 @@ DIRECTION = (
     Register("DOORBELL", 0x08, "wo", "Producer index: descriptors before it belong to the hardware.", (
         Field("INDEX", 0, INDEX_BITS, "Free-running index."),
     )),
-    Register("COMPLETED", 0x0C, "ro", "Index of the first descriptor that is not completed. Linux' "
-        "driver learns completions from memory."),
+    Register("COMPLETED", 0x0C, "ro", "Index of the first descriptor that is not completed. Linux' driver "
+        "reads completions from memory instead."),
     Register("FRAMES", 0x10, "rw", "Raise when this many completions are unreported; 0 = never for "
         "this reason.", width=FRAMES_BITS),
-    Register("PACKET_TIMER", 0x14, "rw", "Raise when completions are unreported and nothing completed for this "
-        "many clocks since the latest; 0 = never for this reason. Like the other two, the timer stops there: "
-        "when a setting grows, time beyond the old one is not remembered.", width=TIMER_BITS),
-    Register("ABSOLUTE_TIMER", 0x18, "rw", "Raise this many clocks after the first unreported completion, whatever "
-        "follows; 0 = never for this reason.", width=TIMER_BITS),
+    Register("PACKET_TIMER", 0x14, "rw", "Raise when there are unreported completions and no further one for this "
+        "many clocks after the latest; 0 = never for this reason. All three timers stop when they reach their setting: "
+        "if a setting grows later, the time since then does not count.", width=TIMER_BITS),
+    Register("ABSOLUTE_TIMER", 0x18, "rw", "Raise this many clocks after the first unreported completion; 0 = never "
+        "for this reason.", width=TIMER_BITS),
     Register("GAP", 0x1C, "rw", "Shortest time in clocks between two interrupts.", width=TIMER_BITS),
-    Register("REARM", 0x20, "wo", "Drops the line and arms the next interrupt. Completions at or beyond the index "
-        "count as unreported at once. The index may be up to 15 ahead of the count, as memory shows completions first.", (
-        Field("INDEX", 0, INDEX_BITS, "Free-running consumer index: everything before it was seen."),
+    Register("REARM", 0x20, "wo", "Drops the line and arms the next interrupt. Completions at or after the index "
+        "count as unreported at once. The index may be up to 15 ahead of COMPLETED, because memory shows completions "
+        "first.", (
+        Field("INDEX", 0, INDEX_BITS, "Free-running consumer index: the driver has seen all completions before it."),
     )),
     Register("DISARM", 0x24, "wo", "Any write drops the line and raises nothing until REARM."),
     Register("MODERATION", 0x28, "ro", "State of the interrupt moderation.", (
@@ -406,16 +408,15 @@ TX_BASE  = 0x200
 RX1_BASE = 0x500
 TX1_BASE = 0x600
 
-# What only reception has ---------------------------------------------------------------------------
+# Only for reception --------------------------------------------------------------------------------
 
 def _pacing(prefix, base, option):
-    yield Register(f"{prefix}_PACING_LONGEST", base + 0x48, "rw", "If not 0, the hardware chooses how many clocks the "
-        f"first unreported completion waits: {prefix}_ABSOLUTE_TIMER, which must not be 0, while the time from "
-        "interrupts to re-arms is less than half of all; an eighth of this, a quarter, a half for each eighth more; "
-        "and all of this from seven eighths on. It decides every 32768 clocks. (Since 1.2, like the next one, if "
-        "CAPABILITY has PACING.)", width=TIMER_BITS, option=option)
-    yield Register(f"{prefix}_PACING", base + 0x4C, "ro", f"What it has chosen: 0 for {prefix}_ABSOLUTE_TIMER, 1 to 4 "
-        f"for the parts of {prefix}_PACING_LONGEST.", width=3, option=option)
+    yield Register(f"{prefix}_PACING_LONGEST", base + 0x48, "rw", "If not 0, the hardware chooses the absolute timer every "
+        "32768 clocks, by the share of the time between an interrupt and its re-arm. Below 4/8 it is "
+        f"{prefix}_ABSOLUTE_TIMER, which must not be 0; from 4/8, 5/8, 6/8 and 7/8 on it is an eighth, a quarter, a half "
+        "and all of this register. (Since 1.2, like the next one, if CAPABILITY has PACING.)", width=TIMER_BITS, option=option)
+    yield Register(f"{prefix}_PACING", base + 0x4C, "ro", f"The current choice: 0 for {prefix}_ABSOLUTE_TIMER, 1 to "
+        f"4 for an eighth, a quarter, a half and all of {prefix}_PACING_LONGEST.", width=3, option=option)
 
 
 RX_ONLY = (
@@ -432,17 +433,17 @@ STATISTICS = (
     _counter("RX_UNDERSIZE", 0x30C, "frames shorter than 64 octets."),
     _counter("RX_OVERSIZE", 0x310, "frames longer than MAX_FRAME."),
     _counter("RX_FILTERED", 0x314, "good frames for other stations."),
-    _counter("RX_DROP_FIFO", 0x318, "frames dropped because the Rx FIFO was full (the bus starved)."),
+    _counter("RX_DROP_FIFO", 0x318, "frames dropped because the Rx FIFO was full (the bus was too slow)."),
     _counter("RX_DROP_RING", 0x31C, "good frames dropped because the ring held no descriptor, or was halted."),
-    _counter("RX_DROP_BUFFER", 0x320, "good frames dropped because they do not fit the descriptor's buffer."),
+    _counter("RX_DROP_BUFFER", 0x320, "good frames dropped because they did not fit the descriptor's buffer."),
     _counter("TX_GOOD_FRAMES", 0x340, "frames handed to the wire."),
     _counter("TX_GOOD_OCTETS", 0x344, "their octets, destination address to FCS."),
-    _counter("TX_DROP_LENGTH", 0x348, "descriptors whose length was 0 or beyond the FIFO; completed with ERROR."),
-    _counter("DMA_ERRORS", 0x360, "bus errors answered to the DMA."),
-    _counter("RX_PAUSE_FRAMES", 0x380, "pause frames that were obeyed. (Since 1.3, like the next two, if FEATURES has "
+    _counter("TX_DROP_LENGTH", 0x348, "descriptors whose length was 0 or exceeded the FIFO; completed with ERROR."),
+    _counter("DMA_ERRORS", 0x360, "bus errors of the DMA."),
+    _counter("RX_PAUSE_FRAMES", 0x380, "pause frames that the MAC obeyed. (Since 1.3, like the next two, if FEATURES has "
         "PAUSE.)", option="pause"),
     _counter("RX_CONTROL_UNKNOWN", 0x384, "MAC control frames with another opcode, dropped.", option="pause"),
-    _counter("TX_PAUSE_FRAMES", 0x388, "pause frames handed to the wire; they count in TX_GOOD_FRAMES, too.",
+    _counter("TX_PAUSE_FRAMES", 0x388, "pause frames handed to the wire; TX_GOOD_FRAMES counts them, too.",
         option="pause"),
 )
 
@@ -459,7 +460,7 @@ def _rmon():
         "TX_MULTICAST": "of TX_GOOD_FRAMES, those to a group, without broadcasts.",
         "TX_BROADCAST": "of TX_GOOD_FRAMES, broadcasts.",
     }
-    for direction, which in (("RX", "frames received, whatever became of them,"), ("TX", "frames handed to the wire")):
+    for direction, which in (("RX", "frames received, delivered or not,"), ("TX", "frames handed to the wire")):
         for first, last in RMON_RANGES:
             counted[f"{direction}_OCTETS_{first}"] = f"{which} of {rmon_range(first, last)}."
     for n, (name, description) in enumerate(counted.items()):
@@ -467,28 +468,28 @@ def _rmon():
 
 
 def _queues():
-    """What the rings of queue 1 drop; those of queue 0 have counters without its number."""
+    """Drops of the rings of queue 1. The counters of queue 0 have no number."""
     for n, name in enumerate(("RX_DROP_RING", "RX_DROP_BUFFER", "TX_DROP_LENGTH")):
         direction, rest = name.split("_", 1)
-        yield _counter(f"{direction}1_{rest}", 0x3F4 + 4*n, f"as {name}, of queue 1." +
+        yield _counter(f"{direction}1_{rest}", 0x3F4 + 4*n, f"like {name}, for queue 1." +
             " (Since 1.4, like the next two, if FEATURES has QUEUES.)"*(n == 0), option="queues")
 
 
 def rmon_range(first, last):
-    """In words."""
+    """The range in words."""
     if not last:
         return f"{first} octets up to MAX_FRAME"
     return f"{first} octets" if first == last else f"{first} to {last} octets"
 
 
 STATISTICS += (*_rmon(),
-    _counter("RX_VLAN_FILTERED", 0x3DC, "good frames for this station, but of other VLANs. (Since 1.4, if FEATURES has "
+    _counter("RX_VLAN_FILTERED", 0x3DC, "good frames for this station in other VLANs. (Since 1.4, if FEATURES has "
         "VLAN.)", option="vlan"),
     *_queues(),
-    _counter("RX_FLOW_FRAMES", 0x3E0, "of RX_GOOD_FRAMES, those that left for the other MAC by the flow table. (Since 1.5, "
+    _counter("RX_FLOW_FRAMES", 0x3E0, "of RX_GOOD_FRAMES, those that the flow table sent to the other MAC. (Since 1.5, "
         "like the next one, if FEATURES has FLOW_ORDER.)", option="flows"),
-    _counter("RX_FLOW_DROPS", 0x3E4, "of RX_GOOD_FRAMES, those that should have left so, but the flow FIFO was full, they "
-        "were longer than the other MAC's Tx FIFO, or their entry ended while they waited.", option="flows"),
+    _counter("RX_FLOW_DROPS", 0x3E4, "of RX_GOOD_FRAMES, those of a known flow that were dropped: the flow FIFO was full, "
+        "the frame was longer than the other MAC's Tx FIFO, or its entry ended while it waited.", option="flows"),
 )
 
 # Descriptors --------------------------------------------------------------------------------------
@@ -506,76 +507,78 @@ class Word:
 
 
 DESCRIPTOR = (
-    Word("ADDRESS", 0x0, f"Physical address of the buffer (driver). Rx: a multiple of {RX_BUFFER_ALIGN}; "
+    Word("ADDRESS", 0x0, f"Physical address of the buffer. Rx: a multiple of {RX_BUFFER_ALIGN}; "
         f"the frame starts {RX_OFFSET} bytes into the buffer."),
-    Word("CONTROL", 0x4, "What the driver asks for.", (
-        Field("LENGTH",        0, 16, "Tx: octets of the frame without FCS. Rx: size of the buffer; what is beyond "
-            f"a multiple of {RX_BUFFER_ALIGN} is not used."),
+    Word("CONTROL", 0x4, "Requests of the driver.", (
+        Field("LENGTH",        0, 16, "Tx: octets of the frame without FCS. Rx: size of the buffer, rounded down to "
+            f"a multiple of {RX_BUFFER_ALIGN}."),
         Field("INTERRUPT",    16,  1, "Raise at once when this descriptor completes (subject to GAP)."),
-        Field("NO_INTERRUPT", 17,  1, "This completion counts for no interrupt condition."),
-        Field("MORE",         18,  1, "Tx, if FEATURES has GATHER: the frame goes on in the next descriptor, and is sent "
-            "when the last one of it was handed over. LENGTH is this piece's, at least 1, and no more than the FIFO holds "
-            "for the frame. TX_CHECKSUM and TX_TAG count in the frame's first one. (Since 1.4.)"),
-        Field("TIMESTAMP",    19,  1, "Tx: complete when the frame's start was sent, with TX_STAMP, if FEATURES has "
-            "TIMESTAMP. Of a frame in pieces, in the last one; that of segments is the last segment's. (Since 1.4.)"),
-        Field("SEGMENT",      20,  1, "Tx, in a frame's first descriptor, with MORE, if FEATURES has SEGMENT: it names the "
-            "headers, and what follows is payload of any length, which is cut. LENGTH is that of the headers up to the "
-            f"end of TCP's, even, and up to {HEADER_BYTES}. The word TX_SEGMENT is in TX_CHECKSUM's place. (Since 1.4.)"),
-        Field("NETWORK",      21,  7, "Where the IP header starts, in units of 2 octets, in a descriptor with SEGMENT: an "
+        Field("NO_INTERRUPT", 17,  1, "This completion does not count for any interrupt condition."),
+        Field("MORE",         18,  1, "Tx, if FEATURES has GATHER: the frame continues in the next descriptor, and is sent "
+            "when its last descriptor was handed over. LENGTH is that of this piece, at least 1; the whole frame must fit "
+            "the FIFO. TX_CHECKSUM and TX_TAG count in the first descriptor of a frame. (Since 1.4.)"),
+        Field("TIMESTAMP",    19,  1, "Tx, if FEATURES has TIMESTAMP: complete when the start of the frame was sent, with "
+            "TX_STAMP. A frame in pieces requests it in its last descriptor. Segments get the stamp of the last one. (Since "
+            "1.4.)"),
+        Field("SEGMENT",      20,  1, "Tx, in a frame's first descriptor, with MORE, if FEATURES has SEGMENT: this "
+            "descriptor has the headers, and the next ones have payload of any length, which the hardware cuts into "
+            f"segments. LENGTH is that of all headers including TCP's, even, and up to {HEADER_BYTES}. TX_SEGMENT is in the "
+            "place of TX_CHECKSUM. (Since 1.4.)"),
+        Field("NETWORK",      21,  7, "In a descriptor with SEGMENT: offset of the IP header in units of 2 octets. It is an "
             "IPv6 header if its version is 6, else an IPv4 header. (Since 1.4.)"),
     )),
-    Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0, but for", (
-        Field("SUM", 0, 16, "The one's complement sum of the frame from octet 14 to its end, without FCS, if FEATURES "
-            "has RX_CHECKSUM. The first octet of each pair counts as bits 7:0, so that in memory the octets of SUM are "
-            "in the order of the frame's. 0 with ERROR. (Since 1.3.)"),
-        Field("TCI", 16, 16, "Tag control information of the tag that was taken out, if STATUS has TAGGED. (Since "
-            "1.4.)"),
+    Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0 except for these fields.", (
+        Field("SUM", 0, 16, "If FEATURES has RX_CHECKSUM: one's complement sum of the frame from octet 14 to its end "
+            "without FCS. The first octet of each pair counts as bits 7:0, so the octets of SUM are in the order of the "
+            "frame in memory. 0 with ERROR. (Since 1.3.)"),
+        Field("TCI", 16, 16, "Tag control information of the removed tag, if STATUS has TAGGED. (Since 1.4.)"),
     )),
-    Word("TX_CHECKSUM", 0x8, "Tx, what the driver asks for if FEATURES has TX_CHECKSUM; written back as 0. Whatever is "
-        "asked for, the frame's other octets are not changed.", (
-        Field("START",   0, 14, "Octet from which to sum, to the frame's end; bit 0 counts as 0. The sum is 0 if that "
-            "is beyond the end. (Since 1.3, like the next two.)"),
-        Field("PLACE",  16, 14, "First of the two octets in whose place the result is sent; bit 0 counts as 0. What "
-            "memory holds there counts in the sum. What is beyond the frame's end is not sent."),
+    Word("TX_CHECKSUM", 0x8, "Tx, request of the driver if FEATURES has TX_CHECKSUM; written back as 0. The hardware "
+        "never changes other octets of the frame.", (
+        Field("START",   0, 14, "First octet to sum; the sum goes to the end of the frame. Bit 0 counts as 0. If it is "
+            "after the end, the sum is 0. (Since 1.3, like the next two.)"),
+        Field("PLACE",  16, 14, "First of the two octets that the result replaces; bit 0 counts as 0. The sum includes "
+            "their contents in memory. Octets after the end of the frame are not sent."),
         Field("INSERT", 31,  1, "Insert the inverted sum, or 0xffff if that is 0."),
     )),
-    Word("TX_TAG", 0xC, "Tx, what the driver asks for if FEATURES has VLAN and the register VLAN has INSERT; PHASE of "
-        "STATUS, bit 31, must stay as it is.", (
+    Word("TX_TAG", 0xC, "Tx, request of the driver if FEATURES has VLAN and the register VLAN has INSERT. It must not "
+        "change bit 31, PHASE of STATUS.", (
         Field("TAG",     0, 16, "Tag control information: PCP, DEI, VID."),
-        Field("TAGGED", 30,  1, "A VLAN tag with it is sent behind the frame's addresses. LENGTH, START and PLACE are "
-            "those of the frame in memory, without it. (Since 1.4.)"),
+        Field("TAGGED", 30,  1, "Send a VLAN tag with TAG after the addresses. LENGTH, START and PLACE are those of the "
+            "frame in memory, without the tag. (Since 1.4.)"),
     )),
     Word("TX_STAMP", 0x8, "Tx, written back if STATUS has STAMPED: bits 31:0 of the time in ns at which the octet after "
         "the frame's start-of-frame delimiter left. (Since 1.4.)"),
     Word("TX_SEGMENT", 0x8, "Tx, in a descriptor with SEGMENT; written back as 0.", (
-        Field("START",    0, 14, "Where the TCP header starts: from there on, each segment's checksum is summed. In its "
-            "place, octet 16 of the TCP header, is the sum of the pseudo-header without a length. (Since 1.4.)"),
-        Field("PAYLOAD", 16, 16, "Octets of payload in all descriptors that follow. If those have more or less, or if one "
-            "of them is wrong, what is not a whole segment by then is not sent."),
+        Field("START",    0, 14, "Offset of the TCP header, from which the checksum of each segment is summed. Octets 16 "
+            "and 17 of the TCP header must hold the sum of the pseudo-header without a length. (Since 1.4.)"),
+        Field("PAYLOAD", 16, 16, "Octets of payload in all descriptors that follow. If they have another sum, or if one of "
+            "them is invalid, the hardware does not send the segment that is incomplete then."),
     )),
     Word("TX_MSS", 0xC, "Tx, in a descriptor with SEGMENT; written back as STATUS.", (
-        Field("MSS", 16, 14, "Octets of payload in each segment but the last. Bit 31 has to stay as it is. (Since 1.4.)"),
+        Field("MSS", 16, 14, "Octets of payload in each segment but the last. The driver must not change bit 31. (Since "
+            "1.4.)"),
     )),
     Word("STATUS", 0xC, "Written back by the hardware when the descriptor completes.", (
         Field("LENGTH",     0, 16, "Rx: octets of the frame without FCS."),
         Field("MULTICAST", 16,  1, "Rx: the destination is a group address."),
         Field("BROADCAST", 17,  1, "Rx: the destination is the broadcast address."),
         Field("URGENT",    18,  1, "Rx: a comparison of the URGENT registers held. (Since 1.2.)"),
-        Field("TAGGED",    19,  1, "Rx: a VLAN tag was taken out of the frame; TCI tells which. (Since 1.4.)"),
-        Field("STAMPED",   20,  1, f"Rx: {STAMP_OCTETS} octets of time come ahead of the frame (TIME_CTRL). Tx: there is TX_STAMP, "
-            "which was asked for; not if the ring was disabled before. (Since 1.4.)"),
-        Field("CONTINUES", 21,  1, "Rx: a TCP segment that continues the frame of the descriptor before this one, if FEATURES "
-            "has MERGE. Their headers agree, and its payload, of the same length or less, comes next; "
-            "checksums were not looked at. (Since 1.4.)"),
-        Field("ERROR",     30,  1, "The frame is lost: it did not fit the buffer, or memory refused some of it (Rx); "
-            "the length was invalid, or memory refused to give some of it (Tx). LENGTH is 0. Of a frame in pieces, "
-            "pieces before the one that went wrong may lack it, and all that follow have it."),
+        Field("TAGGED",    19,  1, "Rx: the VLAN tag TCI was removed from the frame. (Since 1.4.)"),
+        Field("STAMPED",   20,  1, f"Rx: {STAMP_OCTETS} octets of time precede the frame (TIME_CTRL). Tx: TX_STAMP has the requested "
+            "time. Not set if the ring was disabled before. (Since 1.4.)"),
+        Field("CONTINUES", 21,  1, "Rx, if FEATURES has MERGE: a TCP segment that continues the frame of the previous "
+            "descriptor. Their headers agree, and its payload, of the same length or less, comes next. The hardware does "
+            "not check checksums. (Since 1.4.)"),
+        Field("ERROR",     30,  1, "The frame is lost and LENGTH is 0. Rx: it did not fit the buffer, or a write failed. "
+            "Tx: the length was invalid, or a read failed. Of a frame in pieces, those before the failed piece may lack "
+            "ERROR, and all later ones have it."),
         Field("PHASE",     31,  1, "Completed in this pass: the inverse of bit RING_ORDER of the free-running "
             "index, so 1 in the first pass over a zeroed ring."),
     )),
 )
 
-# Event pulses of the MAC, for counting outside (simulator, logic analyser) -------------------------
+# Event pulses of the MAC, for a simulator or a logic analyser ----------------------------------------
 
 EVENTS = (
     "rx_interrupt", "tx_interrupt", "rx_completed", "tx_completed",
@@ -595,23 +598,23 @@ def registers():
 
 
 def bits(register, field):
-    """The entry of a register's field."""
+    """A field of a register."""
     [reg] = [r for r in registers() if r.name == register]
     [entry] = [f for f in reg.fields if f.name == field]
     return entry
 
 
 def value(register, numbers):
-    """A register's, of its fields' by name."""
+    """The value of a register, from the values of its fields by name."""
     return sum(number << bits(register, field).lsb for field, number in numbers.items())
 
 
 def options():
-    """What the `option` of registers can be, all of it."""
+    """All options that registers name."""
     return sorted({register.option for register in registers() if register.option})
 
 
 def counters(options=()):
-    """Names of the counters that there are with these options, in address order."""
+    """Names of the counters of an instance with these options, in address order."""
     return [register.name for register in registers()
         if register.counter and (not register.option or register.option in options)]
