@@ -38,15 +38,15 @@ from moderato.gateware.wire.mac_core           import MACCore
 
 # Moderato MAC -------------------------------------------------------------------------------------
 
-# Of the system clock, for each octet time of the wire. receive.py takes one for each word of a frame, and
-# two more: less than a quarter an octet. transmit.py makes up to four without a word shortly before a
-# frame's end: that many octets must wait in mac_core.py's FIFO by then, or the frame would break off.
-# Many pieces of a short frame, and short segments, take more (docs/offloads.md): they leave later.
+# System clocks that the MAC needs for each octet time of the wire. receive.py needs one for each word of a
+# frame and two more: less than 0.25 for each octet. transmit.py sends no word in up to four clocks shortly
+# before the end of a frame: mac_core.py's FIFO must hold that many octets by then, or the frame would break
+# off. Short frames of many pieces, and short segments, need more (docs/offloads.md): they leave later.
 CLOCKS_PER_OCTET = 0.3
 
 
 def min_sys_clk_freq(phy):
-    """The slowest system clock, in Hz, that keeps up with the PHY; 0 if the PHY tells no rate."""
+    """The slowest system clock, in Hz, that keeps up with the PHY; 0 if the PHY does not state its rate."""
     return phy.dw/8*getattr(phy, "rx_clk_freq", 0)*CLOCKS_PER_OCTET
 
 
@@ -57,23 +57,22 @@ class ModeratoMAC(LiteXModule):
     """The MAC.
 
     phy            a LiteEth PHY, 8, 16 or 32 bits wide.
-    sys_clk_freq   Hz, told to the driver for its timers. Must carry the PHY's rate (min_sys_clk_freq).
+    sys_clk_freq   Hz, which the driver reads for its timers. At least min_sys_clk_freq(phy).
     phy_cd         prefix of the PHY's clock domains (phy_cd_rx, phy_cd_tx); "sys" puts all in sys.
     datapath_cd, moderation_cd
-                   clock domains of the two parts: "sys", or one with the same clock whose edges may
-                   be left out where `datapath_awake` or `moderation_awake` is 0, for nothing would
-                   come of them.
-    options        of MACOptions: what it has beyond one ring each way with moderation.
+                   clock domains of the two parts: "sys", or a gated copy of its clock. The gate may be
+                   closed while `datapath_awake` or `moderation_awake` is 0.
+    options        those of MACOptions.
 
     bus            registers, 32-bit Wishbone, 4 KiB.
     dma            AXI4 master, 64-bit, INCR bursts that stay in a 64-byte line, one ID.
-    irqs           level interrupts, by name: those of queue 0 as rx and tx, of queue 1 as rx1 and tx1.
+    irqs           level interrupts by name: rx and tx of queue 0, rx1 and tx1 of queue 1.
     events         one-clock pulses in the order of registers.EVENTS.
     time_output    the periodic output of the clock.
-    flows          (with a flow table; else None) what a FlowPair joins to another MAC; frames may come from that
-                   one while `forwarding`.
+    flows          (with a flow table; else None) what a FlowPair joins to another MAC, which sends frames here
+                   only while `forwarding`.
     datapath_awake, moderation_awake
-                   what such a gate goes by. A PHY with clocks of its own keeps the datapath awake.
+                   the enables of such gates. A PHY with clocks of its own keeps the datapath awake.
     """
     def __init__(self, phy, sys_clk_freq, phy_cd="eth", datapath_cd="sys", moderation_cd="sys", **options):
         options = MACOptions.of(**options)
@@ -99,8 +98,8 @@ class ModeratoMAC(LiteXModule):
         self.bus       = regs.bus
         self._describe(options, phy, sys_clk_freq)
 
-        # Time: a clock that goes on while the datapath's stands still, and what stamps frames with it.
-        # ---------------------------------------------------------------------------------------------
+        # Time: a clock that runs while the datapath's clock is gated, and the time stamps of frames.
+        # --------------------------------------------------------------------------------------------
         rx_stamp, tx_stamps, ring_stamps = None, None, [None]*options.queues
         if options.timestamp:
             self.clock  = PTPClock()
@@ -168,8 +167,8 @@ class ModeratoMAC(LiteXModule):
         self.reader = datapath(DMAReader(bus, sum([queue.reads  for queue in queues], [])))
         self.writer = datapath(DMAWriter(bus, sum([queue.writes for queue in queues], [])))
 
-        # Statistics: what can't wait stands first.
-        # -----------------------------------------
+        # Statistics: events that can't wait come first.
+        # ----------------------------------------------
         counters = receive.counters | transmit.counters
         if options.pause:
             counters |= self.pause_source.counters(transmit)
@@ -186,8 +185,8 @@ class ModeratoMAC(LiteXModule):
         self.statistics = statistics = datapath(Statistics(regs, counters | drops, bursts=drops,
             either=[set(receive.counters) - {"RX_GOOD_OCTETS"}, *sum([queue.causes for queue in queues], [])]))
 
-        # Events. Of several queues in one: but for interrupts, only one comes in a clock, with a frame from the
-        # FIFO or an answer of the bus.
+        # Events: all queues share them. Except for interrupts, only one queue has an event in a clock, because
+        # each event comes with a frame from the FIFO or a response of the bus.
         # ------------------------------------------------------------------------------------------------------
         self.rx_interrupts = datapath(OneByOne(*[queue.rx_moderation.raised for queue in queues]))
         self.tx_interrupts = datapath(OneByOne(*[queue.tx_moderation.raised for queue in queues]))
@@ -203,8 +202,8 @@ class ModeratoMAC(LiteXModule):
         }
         self.comb += self.events.eq(Cat(*[events[name] for name in registers.EVENTS]))
 
-        # What may happen at the coming edge.
-        # -----------------------------------
+        # Whether something may change at the coming edge.
+        # ------------------------------------------------
         awake = [part.awake for part in (regs, core, self.rx_fifo, receive, self.tx_fifo, transmit, self.reader,
             self.writer, statistics, self.rx_interrupts, self.tx_interrupts)]
         awake += [queue.datapath_awake for queue in queues]
@@ -227,7 +226,7 @@ class ModeratoMAC(LiteXModule):
         return reduce(or_, signals)
 
     def _describe(self, options, phy, sys_clk_freq):
-        """What software reads of how it was built."""
+        """Connects the registers that describe the instance to software."""
         value, features = self.registers.value, registers.value("FEATURES", options.told("FEATURES"))
         self.comb += [
             value["ID"].eq(registers.ID),

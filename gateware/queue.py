@@ -14,22 +14,23 @@ from moderato.gateware.rings.tx_ring         import TxRing
 # Queue --------------------------------------------------------------------------------------------
 
 class Queue(LiteXModule):
-    """Number `number` of a MAC with `options`, of which registers begin with RX and TX, of further ones with
-    RX1, TX1.
+    """Queue `number` of a MAC with `options`. The names of its registers begin with RX and TX, or with RX1 and
+    TX1 for queue 1.
 
     regs      the RegisterFile.
-    received  what the RxRing sees of the Rx FIFO (queues.py).
-    to_send   what the TxRing sees of the Tx FIFO and
+    received  the RxRing's view of the Rx FIFO (queues.py).
+    to_send   the TxRing's view of the Tx FIFO and
     checksum  of the TxChecksum, if there is one.
-    stamps    its RingStamps, if there are any.
+    stamps    the queue's RingStamps, if there are any.
     datapath, moderation
-              put a module into the clock domain of these parts (see ModeratoMAC).
+              put a module into the clock domain of that part (see ModeratoMAC).
 
-    lines     interrupts by their name: rx, tx; rx1, tx1.
+    lines     interrupts by name: rx, tx; rx1, tx1.
     reads, writes
               ports for the DMA: descriptors before data, so that a ring never waits for its next frame.
-    counters  names and pulses; drops: those of them that may come in every clock; causes: of interrupts, of which
-              one comes at a time, in each direction.
+    counters  pulses by the name of their counter.
+    drops     likewise, pulses that may come in every clock.
+    causes    counters of interrupt causes: one list for each direction, in which one pulses at a time.
     """
     def __init__(self, number, options, regs, received, to_send, checksum, stamps, datapath, moderation):
         suffix = str(number) if number else ""
@@ -72,8 +73,8 @@ class Queue(LiteXModule):
         ]
         self.lines = {f"rx{suffix}": rx_moderation.line, f"tx{suffix}": tx_moderation.line}
 
-        # What it counts.
-        # ---------------
+        # Counters.
+        # ---------
         self.counters = rx_moderation.counters(rx) | tx_moderation.counters(tx)
         self.causes   = [rx_moderation.causes(rx), tx_moderation.causes(tx)]
         self.drops    = {
@@ -82,8 +83,8 @@ class Queue(LiteXModule):
             f"{rx}_DROP_RING":   rx_ring.drop_ring,
         }
 
-        # What may happen at the coming edge.
-        # -----------------------------------
+        # Whether something may change at the coming edge.
+        # ------------------------------------------------
         self.comb += [
             self.datapath_awake.eq(rx_ring.awake | tx_ring.awake | rx_moderation.raised | tx_moderation.raised),
             self.moderation_awake.eq(rx_moderation.awake | tx_moderation.awake | pacing_awake),

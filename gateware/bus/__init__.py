@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""DMA ports, and what stands between them, or the registers, and the SoC's bus."""
+"""DMA ports, and bridges from the DMA and the registers to the SoC's bus."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The MAC's registers on AXI4-Lite.
 
-LiteX's own bridge to Wishbone waits for ever where a register refuses an access, as the MAC's refuse
-those of less than a word; and its converter from 64 bits to 32 takes an access of a word's upper half
-for one of the next word.
+LiteX's own bridge to Wishbone hangs when a register returns an error, as the MAC's registers do for
+accesses of less than a word. Its converter from 64 to 32 bits mistakes an access to a word's upper half
+for an access to the next word.
 """
 
 from migen import *
@@ -17,12 +17,12 @@ from moderato.gateware.bus.wishbone_slave import WishboneSlave
 # AXI-Lite Slave -----------------------------------------------------------------------------------
 
 class AXILiteSlave(LiteXModule):
-    """Serves `bus`, which is made, with the registers on the Wishbone bus `registers`, 32 bits wide.
+    """Makes `bus`, which accesses the registers on the 32-bit Wishbone bus `registers`.
 
-    address_width, data_width
-             of `bus`, in bits of bytes; those beyond the registers' are not looked at; and 32 or more.
+    address_width   of `bus`: addresses count bytes, and their bits above the registers' are ignored.
+    data_width      of `bus`: 32 or more.
 
-    What the registers refuse is answered with SLVERR. Reads and writes take turns.
+    An error of the registers becomes SLVERR. Reads and writes take turns.
     """
     def __init__(self, registers, address_width=12, data_width=32):
         self.bus = bus = axi.AXILiteInterface(data_width=data_width, address_width=address_width)

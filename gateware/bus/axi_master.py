@@ -14,9 +14,9 @@ from moderato.gateware.bus.dma import DATA_BYTES
 
 WIDTHS = (32, 64)
 
-# AxCACHE: modifiable, neither cached nor bufferable: a write is answered by memory itself, and a status
-# that follows the answer cannot overtake the data (AMBA AXI, A4.4). Bufferable, 0b0011, lets what is on
-# the way answer early. A port that keeps caches coherent wants 0b1111 (write-back, allocate).
+# AxCACHE: modifiable, neither cached nor bufferable. Memory itself responds to a write, so a status that
+# follows the response cannot overtake the data (AMBA AXI, A4.4). With bufferable, 0b0011, an interconnect may
+# respond early. A cache-coherent port needs 0b1111 (write-back, allocate).
 NON_CACHEABLE = 0b0010
 
 # AXI Master ---------------------------------------------------------------------------------------
@@ -24,13 +24,13 @@ NON_CACHEABLE = 0b0010
 class AXIMaster(LiteXModule):
     """Connects ModeratoMAC.dma to `bus`.
 
-    dma            that bus.
-    bus            an axi.AXIInterface of 32 or 64 bits; by default one is made, `data_width` and
-                   `address_width` wide.
-    address_high   what bits 32 and above of each address are: the MAC's have 32.
+    dma            ModeratoMAC.dma.
+    bus            an axi.AXIInterface of 32 or 64 bits; by default a new one with `data_width` and
+                   `address_width`.
+    address_high   bits 32 and above of each address, because the MAC's addresses have 32 bits.
     cache, prot    AxCACHE and AxPROT of all bursts (AMBA AXI, A4.4 and A4.7).
 
-    On 32 bits a beat is two, and its answer the worse one of both.
+    On 32 bits, each beat becomes two, and its response is the worse one of both.
     """
     def __init__(self, dma, bus=None, data_width=64, address_width=32, address_high=0,
         cache=NON_CACHEABLE, prot=0):

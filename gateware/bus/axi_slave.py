@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The MAC's registers on AXI4.
 
-LiteX's way from AXI to AXI-Lite answers OKAY to whatever was refused, and its converter from 64 bits to
-32 takes an access of a beat's upper half for one of the next beat.
+LiteX's bridge from AXI to AXI-Lite responds OKAY to failed accesses. Its converter from 64 to 32 bits
+mistakes an access to a beat's upper half for an access to the next beat.
 """
 
 from migen import *
@@ -16,13 +16,13 @@ from moderato.gateware.bus.wishbone_slave import WishboneSlave
 # AXI Slave ----------------------------------------------------------------------------------------
 
 class AXISlave(LiteXModule):
-    """Serves `bus`, which is made, with the registers on the Wishbone bus `registers`, 32 bits wide.
+    """Makes `bus`, which accesses the registers on the 32-bit Wishbone bus `registers`.
 
-    data_width, address_width
-             of `bus`: 32 or more, and in bits of bytes; those beyond the registers' are not looked at.
+    data_width      of `bus`: 32 or more.
+    address_width   of `bus`: addresses count bytes, and their bits above the registers' are ignored.
 
-    One burst after the other, reads and writes in turns: INCR or FIXED, of any size. What the registers
-    refuse is answered with SLVERR, and so is WRAP, which only caches ask for: nothing is done then.
+    It takes one burst at a time, INCR or FIXED, of any size; reads and writes take turns. An error of the
+    registers becomes SLVERR. WRAP, which only caches use, has no effect but SLVERR.
     """
     def __init__(self, registers, data_width=32, address_width=32):
         self.bus = bus = axi.AXIInterface(data_width=data_width, address_width=address_width, id_width=1)
@@ -34,14 +34,14 @@ class AXISlave(LiteXModule):
 
         address  = Signal(12)
         step     = Signal(12) # In bytes, from beat to beat.
-        left     = Signal(8)  # Beats behind this one.
+        left     = Signal(8)  # Beats after this one.
         wraps    = Signal()
         id_      = Signal.like(bus.ar.id)
-        read     = Signal()   # The registers are asked,
+        read     = Signal()   # An access to the registers is in progress.
         write    = Signal()
-        answered = Signal()   # or none of them is, and have answered.
+        answered = Signal()   # The registers have responded, or are not accessed.
         refused  = Signal()
-        failed   = Signal()   # An earlier beat of the burst was.
+        failed   = Signal()   # An earlier beat of the burst had an error.
         write_next, data, resp = Signal(), Signal(data_width), Signal(2)
         self.comb += [
             registers.cyc.eq((read | write) & ~wraps),

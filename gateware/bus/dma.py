@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The AXI4 master: bursts of up to one 64-byte line, several clients in each direction.
 
-Requests are answered in order (one AXI ID). Nothing is assumed of the order in which writes to several
-addresses are seen: a client that needs one waits for `done`. No burst crosses a 64-byte line, hence none crosses AXI's 4 KiB boundary.
+Responses come in the order of requests (one AXI ID). Writes to several addresses may become visible in any
+order: a client that depends on it waits for `done`. No burst crosses a 64-byte line, so none crosses AXI's
+4 KiB boundary.
 
-A skid buffer takes what the bus is not ready for. So `ready` of the bus ends in registers here: far
-from the rings in timing, and nothing for a simulator to follow through them in every clock.
+A skid buffer takes a beat for which the bus is not ready. So `ready` of the bus ends in registers here, which
+keeps it off the rings' critical paths and saves a simulator work in every clock.
 """
 
 from migen import *
@@ -19,12 +20,12 @@ DATA_BYTES  = 8
 LINE_BYTES  = 64
 BURST_BEATS = LINE_BYTES//DATA_BYTES
 
-# What a client asks for: `address` in units of 8 bytes, `beats` - 1 in the same line.
+# A client's request: `address` in units of 8 bytes, `beats` - 1 in the same line.
 request_layout = [("address", 29), ("last_beat", 3)]
 
 
 def skid(channel):
-    """(module, endpoint): what is sent to the endpoint goes to the bus channel in the same clock."""
+    """(module, endpoint): a beat at the endpoint reaches the bus channel in the same clock."""
     buffer = stream.PipeReady(channel.description)
     buffer.comb += buffer.source.connect(channel)
     return buffer, buffer.sink
@@ -44,7 +45,7 @@ class ReadPort(LiteXModule):
 class DMAReader(LiteXModule):
     """Shares the AR and R channels between `ports`, round-robin by burst.
 
-    outstanding: bursts under way at most.
+    outstanding  the most bursts in progress.
     """
     def __init__(self, bus, ports, outstanding=4):
         self.ports = ports
@@ -53,8 +54,8 @@ class DMAReader(LiteXModule):
 
         # # #
 
-        # Who waits for which answer.
-        # ---------------------------
+        # The client of each outstanding burst.
+        # -------------------------------------
         self.owners = owners = stream.SyncFIFO([("port", max(1, bits_for(len(ports) - 1)))], outstanding)
 
         # Requests.
@@ -97,9 +98,9 @@ class DMAReader(LiteXModule):
 class WritePort(LiteXModule):
     """A client of the writer.
 
-    request  the burst; `note` comes back in `done_note` with `done` when memory has taken it all, or
-             with `refused`, not all.
-    data     its beats, valid and ready; they flow once the request is taken.
+    request  the burst. Its `note` returns in `done_note` with `done`, when memory has acknowledged the
+             burst; with `refused`, it returned an error.
+    data     its beats, with valid and ready, once the request is taken.
     """
     def __init__(self, note_width=1):
         self.request   = stream.Endpoint(request_layout + [("note", note_width)])
@@ -165,8 +166,8 @@ class DMAWriter(LiteXModule):
                 NextState("DATA"),
             ),
         )
-        # Outside of the FSM, whose statements become one process: a simulator would see valid depend on
-        # ready there, and evaluate this and all around it twice.
+        # Outside of the FSM, whose statements become one process: there, a simulator would see valid depend
+        # on ready, and evaluate all of this twice.
         self.comb += [
             w.strb.eq(2**DATA_BYTES - 1),
             w.last.eq(beat == last_beat),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The MAC's DMA on Wishbone, 32 or 64 bits wide.
 
-LiteX's own bridges from AXI answer OKAY to whatever Wishbone says, and take each beat alone. Here a
-line is one cycle of registered-feedback bursts (Wishbone B4, 4.3), and ERR becomes SLVERR of its beat.
+LiteX's own bridges from AXI ignore Wishbone's ERR and transfer each beat alone. Here, a line is one cycle
+with registered-feedback bursts (Wishbone B4, 4.3), and ERR becomes SLVERR of its beat.
 """
 
 from migen import *
@@ -18,15 +18,15 @@ WIDTHS = (32, 64)
 # Wishbone Master ----------------------------------------------------------------------------------
 
 class WishboneMaster(LiteXModule):
-    """Serves an AXI4 bus as ModeratoMAC.dma is: 64 bits, INCR bursts of up to 8 whole beats.
+    """Connects ModeratoMAC.dma, an AXI4 bus of 64 bits with INCR bursts of up to 8 whole beats, to `bus`.
 
-    dma         that bus.
-    bus         a wishbone.Interface of 32 or 64 bits, in words or bytes; by default one is made, in
-                words, `data_width` wide, with `address_width` bits of address in bytes.
-    bursting    whether CTI tells of bursts; without, each beat is a classic one of the same cycle.
+    dma         ModeratoMAC.dma.
+    bus         a wishbone.Interface of 32 or 64 bits, addressed by words or bytes; by default a new one
+                addressed by words, with `data_width`, and with `address_width` bits for an address in bytes.
+    bursting    CTI signals bursts; otherwise all beats are classic accesses of the same cycle.
 
-    Reads and writes take turns. After an ERR the cycle ends for a clock, so that a slave that counts
-    addresses by itself begins anew, and the burst goes on with the next beat: AXI wants an answer for
+    Reads and writes take turns. After an ERR the cycle ends for one clock, so that a slave with its own
+    address counter restarts. Then the burst continues with the next beat, because AXI requires a response to
     each.
     """
     def __init__(self, dma, bus=None, data_width=32, address_width=32, bursting=True):
@@ -39,7 +39,7 @@ class WishboneMaster(LiteXModule):
 
         # # #
 
-        parts   = 8*DATA_BYTES//bus.data_width # Accesses of Wishbone for a beat of AXI.
+        parts   = 8*DATA_BYTES//bus.data_width # Wishbone accesses for each AXI beat.
         bytes_  = bus.data_width//8
         part    = Signal(max=max(2, parts))
         address = Signal(32 - log2_int(bytes_))
@@ -56,8 +56,8 @@ class WishboneMaster(LiteXModule):
             last_beat.eq(last_part & (beat == last)),
         ]
 
-        # What AXI gets passes a register, which is free as long as an access of Wishbone is under way.
-        # ---------------------------------------------------------------------------------------------
+        # AXI's responses pass a register, which is free while a Wishbone access is in progress.
+        # --------------------------------------------------------------------------------------
         self.r = r = stream.Buffer(dma.r.description)
         self.b = b = stream.Buffer(dma.b.description)
         self.comb += [r.source.connect(dma.r), b.source.connect(dma.b)]

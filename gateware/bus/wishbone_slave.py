@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC's registers on a Wishbone bus that is wider than they are.
+"""The MAC's registers on a wider Wishbone bus.
 
-LiteX's own converter knows no ERR: it waits for ever where a register refuses an access, as the MAC's
-refuse writes of less than a word.
+LiteX's own converter ignores ERR: it hangs when a register returns an error, as the MAC's registers do
+for writes of less than a word.
 """
 
 from migen import *
@@ -14,12 +14,13 @@ from litex.soc.interconnect import wishbone
 # Wishbone Slave -----------------------------------------------------------------------------------
 
 class WishboneSlave(LiteXModule):
-    """Serves `bus`, which is made, with the registers on the Wishbone bus `registers`, 32 bits wide.
+    """Makes `bus`, which accesses the registers on the 32-bit Wishbone bus `registers`.
 
-    data_width, address_width   of `bus`: a power of two times 32, and in bits of bytes.
+    data_width      of `bus`: 32 times a power of two.
+    address_width   of `bus`: addresses count bytes.
 
-    An access is one of the registers for each word that it selects a byte of, the lowest first. What
-    they refuse of it is answered with ERR at its end.
+    An access to `bus` becomes one for each 32-bit word with a selected byte, the lowest word first. It ends
+    with ERR if one of them had an error.
     """
     def __init__(self, registers, data_width=64, address_width=32):
         self.bus = bus = wishbone.Interface(data_width=data_width, address_width=address_width,
@@ -28,8 +29,8 @@ class WishboneSlave(LiteXModule):
         # # #
 
         words    = data_width//32
-        word     = Signal(max=max(2, words)) # The one under way,
-        sel      = Signal(4)                 # and what is selected of it.
+        word     = Signal(max=max(2, words)) # The current one.
+        sel      = Signal(4)                 # Its selected bytes.
         asked    = Signal()
         answered = Signal()
         refused  = Signal() # This word, or one before it.

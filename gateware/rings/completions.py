@@ -17,32 +17,31 @@ from moderato.gateware.rings.descriptor import status_address, status_beat
 class Completions(LiteXModule):
     """The descriptors that a ring has taken, in order, until memory holds their status.
 
-    A status is written when all data of its descriptor were transferred, and acknowledged if they
-    were written: no memory that orders nothing can show the one without the others, and a refusal is
-    told in the status. A status that memory refuses is no completion, and nothing completes after
-    it, for the driver waits for that one: `failed`, until `restart`.
+    A status is written when all data of its descriptor were read, or when memory acknowledged all writes.
+    So even a memory without ordering shows data before their status, and the status reports errors. If the
+    write of a status fails, the descriptor does not complete, and neither does any after it, because the driver
+    waits for this one: `failed`, until `restart`.
 
-    layout  of a job, what is known of a descriptor while its data are under way: "error", "request",
-            "silent" and others.
-    fields  those of them that go into STATUS, beside "error"; "continues" only if the job before had none.
-    stamped one more of them, "stamp": such a job completes with a time stamp (timestamp.py), and waits
-            for that after its data.
+    layout  of a job, the record of a descriptor in progress: "error", "request", "silent" and others.
+    fields  fields of a job that go into STATUS besides "error"; "continues" only if the job before had no error.
+    stamped jobs have another field, "stamp": such a job waits for its time stamp (timestamp.py) after its data,
+            and completes with it.
 
-    job     a descriptor that was taken; only while `room`. One without data comes with `error`, when no
-            other one waits for data (`waiting`), or else that one's data would be taken for its.
-    oldest  the job that waits for data, if `waiting`;
-    finish  the last of them were transferred; with `refused`, memory refused some.
-    stamps  those that are waited for.
+    job     a descriptor that was taken; only while `room`. One without data comes with `error`, and only while
+            no job is `waiting` for data, because the data of that job would be mistaken for its own.
+    oldest  the job that waits for data, if `waiting`.
+    finish  the last data of `oldest` were transferred; with `refused`, some of them failed.
+    stamps  the stamps of jobs with "stamp".
     """
     def __init__(self, layout, fields=(), stamped=False):
         # Settings.
         self.base    = Signal(32)
         self.order   = Signal(4)
-        self.restart = Signal() # Begin with index 0; only while `idle`.
+        self.restart = Signal() # Start with index 0; only while `idle`.
 
         # Jobs.
         self.room    = Signal()
-        self.idle    = Signal() # None is under way.
+        self.idle    = Signal() # None is in progress.
         self.waiting = Signal()
         self.finish  = Signal()
         self.refused = Signal()
@@ -82,7 +81,7 @@ class Completions(LiteXModule):
             statuses.sink.error.eq(jobs.source.error | self.refused),
         ]
         if "continues" in fields:
-            # That memory refused the frame before is known no earlier than here.
+            # An error of the frame before is known no earlier than here.
             lost = Signal()
             self.sync += [
                 If(statuses.sink.valid, lost.eq(statuses.sink.error)),
@@ -98,7 +97,7 @@ class Completions(LiteXModule):
         if stamped:
             self.stamps = stamps = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
             stamp, found = Signal(STAMP_BITS), Signal()
-            # One that is lost is not sent.
+            # A frame with an error is not sent.
             self.comb += statuses.sink.stamp.eq(jobs.source.stamp & ~statuses.sink.error)
             ready, values = ready & (~statuses.source.stamp | stamps.valid), {"sum": stamp, "stamped": found}
         fsm.act("REQUEST",

@@ -19,8 +19,8 @@ words       = {word.name: word for word in DESCRIPTOR}
 rx_checksum = {field.name: field for field in words["RX_CHECKSUM"].fields}
 status      = {field.name: field for field in words["STATUS"].fields}
 
-# Where a descriptor has what the rings are told of it (records.py). Of a field that is wider than there,
-# the lowest bits do not count: START and PLACE are in units of two octets.
+# Where a descriptor has the fields of its record (records.py). If the record's field is narrower, it has the
+# upper bits: START and PLACE are in units of two octets.
 FIELDS = {
     "address": ("ADDRESS",     None),
     "length":  ("CONTROL",     "LENGTH"),
@@ -45,7 +45,7 @@ def is_in_first_beat(name):
 
 
 def bits_of(name, width, beat):
-    """Those of a field, in the `beat` of its descriptor that has it."""
+    """The bits of a field, in the `beat` of its descriptor that has it."""
     word, field = FIELDS[name]
     lsb = 8*(words[word].offset % DATA_BYTES)
     msb = lsb + 32
@@ -66,7 +66,7 @@ def descriptor_address(base, order, index, half=0):
 
 
 def status_address(base, order, index):
-    """Of the half that is written back: RX_CHECKSUM or TX_CHECKSUM, then STATUS."""
+    """Address of the half that is written back: RX_CHECKSUM or TX_CHECKSUM, then STATUS."""
     return descriptor_address(base, order, index, half=words["RX_CHECKSUM"].offset//DATA_BYTES)
 
 
@@ -84,11 +84,11 @@ def status_beat(index, order, sum=None, tci=None, **fields):
 class DescriptorFetcher(LiteXModule):
     """Keeps up to two lines of descriptors ready on `source`.
 
-    Owns the indices in [completed, producer): reads none at or beyond `producer`. `available`: so
-    many are still to be read. `starved`: every descriptor handed over was delivered. A bus error
-    while fetching stops it (what was read can't be trusted) until the ring is disabled: `failed`.
+    It reads no descriptor at or after `producer`; `available` is the number still to be read. `starved`: it
+    has delivered every descriptor that was handed over. After a bus error it can't trust what it read, and
+    stops until the ring is disabled: `failed`.
 
-    layout  of what it delivers (records.py).
+    layout  of the records that it delivers (records.py).
     """
     def __init__(self, layout):
         first_layout = [(name, width) for name, width in layout if is_in_first_beat(name)]
@@ -108,7 +108,7 @@ class DescriptorFetcher(LiteXModule):
         self.source  = source = stream.Endpoint(layout)
         self.starved = Signal()
         self.failed  = Signal()
-        self.idle    = Signal() # No fetch under way.
+        self.idle    = Signal() # No fetch in progress.
         self.awake   = Signal()
         self.available = available = Signal(INDEX_BITS)
 
@@ -127,8 +127,8 @@ class DescriptorFetcher(LiteXModule):
             self.starved.eq(~busy & ~fifo.source.valid & (fetched == producer)),
         ]
 
-        # Requests: up to the end of the line or to the producer, whichever comes first. Buffered,
-        # because neither a doorbell nor the end of `enable` may change what AXI was offered.
+        # Requests: up to the end of the line or to the producer, whichever comes first. Buffered, because a
+        # doorbell or the end of `enable` must not change a request that AXI has seen.
         # ----------------------------------------------------------------------------------------
         self.request = request = stream.Buffer(request_layout)
         self.comb += request.source.connect(port.request)
@@ -160,7 +160,7 @@ class DescriptorFetcher(LiteXModule):
             ),
         ]
 
-        # Answers: the first beat of a descriptor holds all that the rings need, but for what is inserted.
+        # Answers: the first beat of a descriptor holds all fields but those of checksums, tags and segments.
         # ------------------------------------------------------------------------------------------------
         even = Signal(reset=1)
         self.sync += If(port.valid, even.eq(port.last | ~even))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tx ring of frames in pieces: each descriptor names one, and CONTROL.MORE says that another follows.
+"""Tx ring of frames in pieces: each descriptor has a piece, and CONTROL.MORE announces another one.
 
     descriptors ─ requests ─ memory ─ buffer ─ Assembly ─ FIFO
                      └── Completions' jobs ───────┘
@@ -18,32 +18,32 @@ from moderato.gateware.rings.ring         import Ring
 from moderato.gateware.transmit.assembly  import Assembly
 from moderato.gateware.transmit.segmenter import IP_PAIRS, TCP_PAIRS, Segmenter
 
-# Words that memory may owe, or that wait for being packed: enough to hide its latency.
+# Words that were requested, or wait to be packed: enough to hide the memory's latency.
 BUFFER_WORDS = 4*BURST_BEATS
 
 # Gather Ring --------------------------------------------------------------------------------------
 
 class GatherRing(Ring):
-    """In TxRing's place: packs the pieces of each frame into `fifo`, from its first octet on.
+    """Replaces TxRing: packs the pieces of each frame into `fifo`, starting with the first octet of a word.
 
-    A piece's descriptor completes when its octets were taken, that of a frame's last piece when the frame
-    is whole in the FIFO. What spoils a frame: a piece of length 0, or one that makes it longer than the
-    FIFO (`drop_length`), or one that memory refuses to give all of, or the end of `enable` while the FIFO
-    is full. Nothing of it is sent; that piece's descriptor and all that follow complete with ERROR. A frame
-    whose last piece was not handed over waits for it, unless the ring is halted: then it is forgotten.
+    The descriptor of a piece completes when its octets were taken, that of a frame's last piece when the whole
+    frame is in the FIFO. These abort a frame: a piece of length 0, or one that makes the frame longer than
+    the FIFO (`drop_length`); a read error; or the end of `enable` while the FIFO is full. The ring then sends
+    nothing of the frame, and the descriptors of that piece and of all later ones complete with ERROR. A frame
+    whose last piece was not handed over waits for it; a halted ring discards it.
 
-    Checksums and VLAN tags are as of TxRing: as a frame's first piece asks for them; stamps, as its last one
-    does.
+    Checksums and VLAN tags work as in TxRing: the first piece of a frame requests them. The last piece
+    requests a stamp.
 
-    With segments, the first piece of a frame may ask for segments (CONTROL.SEGMENT): it is the headers, and what
-    follows, of any length, is cut. Each segment is a frame in the FIFO, and leaves when it is whole there:
-    what spoils the rest does not take it back. Headers that make no sense are a length that is invalid.
-    The last segment is the one that is stamped.
+    With segments, the first piece of a frame may request segmentation (CONTROL.SEGMENT). It has the headers,
+    and the ring cuts the payload of any length that follows. Each segment is a frame in the FIFO and leaves
+    when it is whole there, even if the rest is aborted. Invalid headers count as an invalid length. The last
+    segment is stamped.
 
-    Nothing of the FIFO is promised to a frame (`reserved`): it has what is written.
+    The ring reserves no room in the FIFO (`reserved` is 0): a frame takes the room of what is written.
 
-    Words wait in a buffer, so that memory need not be asked for more than the FIFO takes, nor does
-    anything have to be known of a frame before its first piece is read.
+    Words wait in a buffer. So the ring requests no more than the FIFO can take, and needs to know nothing about
+    a frame before it reads the first piece.
     """
     def __init__(self, fifo, options, checksum=None, stamps=None):
         descriptor = tx_descriptor(options)
@@ -60,15 +60,15 @@ class GatherRing(Ring):
 
         fetcher, completions, fsm = self.fetcher, self.completions, self.fsm
 
-        # Requests: one piece after the other, burst by burst, as the buffer has room for them.
+        # Requests: one piece after the other, burst by burst, while the buffer has room for them.
         # -------------------------------------------------------------------------------------
         address   = Signal(29)
         length    = Signal(16)
         total       = Signal(17) # Octets of the frame, up to this piece.
-        before    = Signal(14) # And without it.
-        spoils    = Signal()   # An earlier piece did.
-        end       = Signal(17) # Of the piece, from its first word's beginning to its last one's end.
-        remaining = Signal(14) # Words to be asked for.
+        before    = Signal(14) # Octets without this piece.
+        spoils    = Signal()   # An earlier piece aborted the frame.
+        end       = Signal(17) # Octets from the start of the piece's first word to the end of its last one.
+        remaining = Signal(14) # Words still to be requested.
         in_line   = Signal(max=BURST_BEATS + 1)
         beats     = Signal(max=BURST_BEATS + 1)
         owed      = Signal(max=BUFFER_WORDS + 1)
@@ -140,13 +140,13 @@ class GatherRing(Ring):
         self.sync += owed.eq(owed + Mux(data.request.valid & data.request.ready, beats, 0)
             - (buffer.source.valid & buffer.source.ready))
 
-        # Segments: headers that make sense, and payload of any length behind them.
+        # Segments: valid headers, and payload of any length after them.
         # -------------------------------------------------------------------------
         segmenter = None
         if options.segment:
             self.segmenter = segmenter = Segmenter()
-            inside  = Signal() # Of a frame,
-            carries = Signal() # that is to be cut.
+            inside  = Signal() # A frame has begun,
+            carries = Signal() # and it is to be cut.
             senses  = Signal(6)
             nonsense, heads = Signal(), Signal()
             self.comb += [
@@ -191,6 +191,6 @@ class GatherRing(Ring):
         self.comb += self.awake.eq(awake)
 
     def wants(self):
-        """From when a frame's first piece is there until the frame is over: then words of no other one may
-        get into the FIFO. Beside flows, whose frames cannot wait for 64 KiB, until a segment is."""
+        """From the first piece of a frame to the end of the frame: meanwhile, no words of other frames may enter
+        the FIFO. With flows, whose frames cannot wait for 64 KiB, only to the end of a segment."""
         return self.assembly.wants & ~self.assembly.closed if self.between else self.assembly.wants

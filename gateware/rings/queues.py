@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Queues in each direction, each with rings of its own, at one Rx FIFO and one Tx FIFO.
+"""Queues in each direction, each with its own rings, share one Rx FIFO and one Tx FIFO.
 
-No ring waits for the other one. In front of the Rx rings the oldest frame either has a descriptor,
-or is dropped, as with one ring. The Tx rings take turns frame by frame, and who has the turn either
-finds room as soon as the wire has taken some of what is there, or gives it up.
+No ring blocks another one. The oldest received frame either gets a descriptor or is dropped, as with one
+ring. The Tx rings take turns frame by frame. The ring whose turn it is either finds room as soon as the wire
+has taken enough of the FIFO, or gives up its turn.
 
-Of one queue, all of this is nothing.
+With one queue, all of this generates no logic.
 """
 
 from functools import reduce
@@ -20,14 +20,14 @@ from moderato.gateware.rings.completions import IN_FLIGHT
 # Receive ------------------------------------------------------------------------------------------
 
 class RxQueue:
-    """The read side of the FIFO as a ring sees it: its own frames only, `head` without the queue."""
+    """A ring's view of the FIFO's read side: only the ring's own frames, and `head` without the queue."""
     def __init__(self, fifo, param):
         self.available = Signal()
         self.head      = Record(param)
         self.word      = fifo.word
         self.next      = Signal()
         self.release   = Signal()
-        self.frames    = Signal.like(fifo.frames) # Of it in the FIFO, not only the oldest.
+        self.frames    = Signal.like(fifo.frames) # The ring's frames in the FIFO, not only the oldest one.
         self.held      = Signal()
 
 
@@ -59,11 +59,12 @@ class RxQueues(LiteXModule):
 # Transmit -----------------------------------------------------------------------------------------
 
 class Turns(LiteXModule):
-    """Whose `turn` it is of some. Who has it keeps it while it `wants` it; then the next one gets it that wants
-    it.
+    """A round-robin arbiter: the client whose `turn` it is keeps it while it `wants` it; then the next client that
+    wants it gets it.
 
-    That includes the wait for room: each waits for one frame of each other one at most, at any rate of the wire. If
-    the turn were passed on for lack of room, short frames would take all room that comes, and long ones starve."""
+    A client keeps its turn while it waits for room. So each client waits for at most one frame of each other
+    one, at any rate of the wire. If clients passed the turn on for lack of room, short frames would take all
+    room, and long ones would starve."""
     def __init__(self, count=2):
         self.wants = Signal(count)
         self.turn  = Signal(max=count)
@@ -82,7 +83,7 @@ class Turns(LiteXModule):
 
 
 class TxQueue:
-    """The write side of the FIFO as a ring sees it, and the TxChecksum's, if there is one."""
+    """A ring's view of the FIFO's write side, and of the TxChecksum's, if there is one."""
     def __init__(self, fifo, checksum, count=2):
         self.write    = Signal()
         self.data     = Signal(64)
@@ -92,15 +93,15 @@ class TxQueue:
         self.space    = Signal.like(fifo.space)
         self.frames   = Signal.like(fifo.frames)
         self.longest  = fifo.longest
-        # One's frames under way leave the other one's records to it.
+        # The frames that one ring has in progress must not use the records of the other one.
         self.max_frames = fifo.max_frames - IN_FLIGHT*(count - 1)
         self.checksum = checksum and TxQueueChecksum(checksum)
 
 
 class ForwardPort:
-    """The write side for what writes a frame at once: with `wants` it is `granted` its turn, when there is room
-    for a frame of that many `words`, and keeps it until the clock in which it commits the frame. `fits` says whether
-    the FIFO can ever have that room."""
+    """The FIFO's write side for a client that has a whole frame. When it `wants` to write, and there is room for a
+    frame of `words`, it is `granted` its turn until the clock in which it commits the frame. `fits`: the FIFO is
+    large enough for that frame."""
     def __init__(self, fifo, checksum):
         self.wants    = Signal()
         self.words    = Signal(12)
@@ -114,7 +115,7 @@ class ForwardPort:
 
 
 class TxQueueChecksum:
-    """What a ring tells the TxChecksum of the word that it writes."""
+    """What a ring passes to the TxChecksum with each word that it writes."""
     FIELDS = ("data", "number", "last", "start", "end", "odd")
 
     def __init__(self, checksum):
@@ -125,14 +126,14 @@ class TxQueueChecksum:
 
 
 class TxQueues(LiteXModule):
-    """What the rings see of `fifo` (tx_frame) and of `checksum`, which they share: for each, one of `queues`
-    and of `checksums`. Then join() tells which rings they are.
+    """Shares `fifo` (tx_frame) and `checksum` between rings: each gets one of `queues` and of `checksums`. join()
+    then takes the rings.
 
-    A ring finds room only while it has the turn: then no words of other frames come between those of one,
-    for the bus answers in order. Frames that the TxRings have asked for may be of both of them. A frame of
-    a GatherRing whose last piece was not handed over keeps the turn, until the ring halts or stops.
+    A ring finds room only while it has the turn. Because the bus responds in order, the words of a frame stay
+    together, even if both TxRings have requested frames. A GatherRing's frame whose last piece was not handed
+    over keeps the turn until the ring halts or stops.
 
-    With `flows` there is a ForwardPort, `forwarded`, too.
+    With `flows` there is also a ForwardPort, `forwarded`.
     """
     def __init__(self, fifo, checksum, count, flows=False):
         self.fifo, self.checksum = fifo, checksum
@@ -142,7 +143,7 @@ class TxQueues(LiteXModule):
         self.forwarded = ForwardPort(fifo, checksum) if flows else None
 
     def join(self, rings):
-        """One for each of the queues, TxRings or GatherRings."""
+        """rings: a TxRing or GatherRing for each queue."""
         fifo, queues = self.fifo, self.queues
         if queues[0] is fifo:
             return
@@ -155,14 +156,14 @@ class TxQueues(LiteXModule):
                 queues[n].frames.eq(queues[n].max_frames),
                 If(turns.turn == n,
                     queues[n].space.eq(reduce(sub, others, fifo.space)),
-                    # A ForwardPort fills what a ring leaves to the other one's: full is full.
+                    # A ForwardPort also uses the records that a ring leaves to the other one.
                     queues[n].frames.eq(fifo.frames if not self.forwarded else
                         Mux(fifo.frames < queues[n].max_frames, fifo.frames, queues[n].max_frames)),
                     If(queues[n].abort, fifo.abort.eq(1)),
                 ),
             ]
         if self.forwarded:
-            # It has all words at once: whoever still waits for some of his comes first.
+            # The forwarded frame is complete: a ring that still waits for words of its frame comes first.
             turn  = turns.turn == len(rings)
             alone = reduce(and_, [ring.reserved == 0 for ring in rings])
             self.comb += [
@@ -172,10 +173,10 @@ class TxQueues(LiteXModule):
                     (fifo.frames != fifo.max_frames)),
             ]
 
-        # What they write: in a clock only one of them does, and in the clock behind it tells of a frame.
+        # Writes: only one ring writes in a clock, and reports the end of a frame in the next one.
         # -----------------------------------------------------------------------------------------------
         def whose(pulse, parts, value):
-            """The value of the latest one of some parts that has the pulse, else of the first one."""
+            """The value of the last part whose pulse is set, or of the first part."""
             first, *others = parts
             return reduce(lambda before, part: Mux(getattr(part, pulse), value(part), before), others, value(first))
 
@@ -203,7 +204,8 @@ class TxQueues(LiteXModule):
 # Pulses -------------------------------------------------------------------------------------------
 
 class OneByOne(LiteXModule):
-    """`pulse` for each of one or two pulses, one of which never comes again within a clock."""
+    """Merges one or two pulses into `pulse`, which comes once for each. None of them comes in two clocks in a
+    row."""
     def __init__(self, one, other=None):
         self.pulse = Signal()
         self.awake = Signal()

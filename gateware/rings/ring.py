@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a ring of descriptors is, whatever it moves: it takes them in order, and ends each one.
+"""A ring of descriptors, for either direction: it takes descriptors in order and completes each one.
 
     descriptors ─ DescriptorFetcher ─ the ring's own part ─ Completions ─ status
 """
@@ -15,16 +15,16 @@ from moderato.gateware.rings.descriptor  import DescriptorFetcher
 # Ring ---------------------------------------------------------------------------------------------
 
 class Ring(LiteXModule):
-    """The states of its `fsm` that every ring has are STOPPED, where indices are 0; WAIT, for the next
-    descriptor; and DRAIN, after the end of `enable`, until nothing is under way. The others, and when it
-    leaves STOPPED and WAIT, are the ring's own.
+    """Every ring's `fsm` has the states STOPPED, where indices are 0; WAIT, for the next descriptor; and DRAIN,
+    after the end of `enable`, until nothing is in progress. A subclass adds its own states, and decides when to
+    leave STOPPED and WAIT.
 
-    Memory that refuses descriptors, or their status, leaves the ring `halted`: it takes no further one
-    until it is disabled.
+    If a descriptor read or a status write fails, the ring is `halted`: it takes no further descriptor until it is
+    disabled.
 
     descriptor  layout of a descriptor (records.py).
-    job         of what is known of it while its data are under way; fields and
-    stamps      as of Completions: the RingStamps of frames that ask for one, or None.
+    job         layout of the record of a descriptor in progress; job and fields as in Completions.
+    stamps      the RingStamps of frames that request one, or None.
     """
     def __init__(self, descriptor, job, fields=(), stamps=None):
         # Settings.
@@ -61,12 +61,12 @@ class Ring(LiteXModule):
             ]
 
     def busy(self):
-        """Whether it does anything but wait."""
+        """Whether the ring does anything but wait."""
         return self.fetcher.awake | ~self.completions.idle | \
             ~Mux(self.enable, self.fsm.ongoing("WAIT"), self.fsm.ongoing("STOPPED"))
 
     def connect_registers(self, regs, prefix):
-        """Those of a direction, named `prefix`_..."""
+        """Connects the registers of a direction, named `prefix`_..."""
         value = regs.value
         self.comb += [
             self.enable.eq(regs.field("CTRL", f"{prefix}_ENABLE")),

@@ -15,21 +15,21 @@ from moderato.gateware.rings.ring      import Ring
 class RxRing(Ring):
     """Moves the oldest frame of `fifo` (rx_frame) to the next descriptor's buffer.
 
-    A frame that finds no descriptor is dropped whole (`drop_ring`), one that does not fit its buffer
-    too (`drop_buffer`; its descriptor completes with ERROR). An urgent one asks for an interrupt at
-    once, as its descriptor may, and is marked in its status. Of a buffer only whole words are used.
-    Memory that refuses data costs that frame (ERROR); one that refuses descriptors or their status
-    leaves the ring `halted`: it drops what comes until it is disabled. What continues a frame
-    that the ring did not deliver continues nothing.
+    The ring drops a frame for which there is no descriptor (`drop_ring`) or which does not fit its buffer
+    (`drop_buffer`; its descriptor completes with ERROR). An urgent frame requests an interrupt at once, as a
+    descriptor can, and its status says so. The ring uses only whole words of a buffer. A failed data write
+    costs that frame (ERROR). A failed read of a descriptor or write of a status leaves the ring `halted`: it
+    drops all frames until it is disabled. A segment does not count as the continuation of a frame that the
+    ring did not deliver.
     """
     def __init__(self, fifo):
-        known = [name for name, _ in fifo.head.layout] # What goes into the status.
+        known = [name for name, _ in fifo.head.layout] # Fields of the status.
         super().__init__(rx_descriptor(), fifo.head.layout + [("error", 1), ("request", 1), ("silent", 1)], known)
         self.drop_ring   = Signal()
         self.drop_buffer = Signal()
 
         # DMA.
-        self.data = data = WritePort(note_width=1) # Noted: a frame's last burst.
+        self.data = data = WritePort(note_width=1) # The note marks a frame's last burst.
 
         # # #
 
@@ -38,7 +38,7 @@ class RxRing(Ring):
         # Frames.
         # -------
         address   = Signal(29)
-        octets    = Signal(15) # Up to the last word's end: a bit more than a length has.
+        octets    = Signal(15) # Up to the end of the last word: one bit more than a length has.
         words     = Signal(12)
         remaining = Signal(12) # Words of the frame still to be written.
         in_line   = Signal(max=BURST_BEATS + 1)
@@ -56,7 +56,7 @@ class RxRing(Ring):
         ]
 
         fsm.act("STOPPED",
-            # What was received before is no frame of the next ring.
+            # Frames received before do not belong to the next ring.
             fifo.release.eq(fifo.available),
             self.idle.eq(~self.enable & ~fifo.available),
             If(self.enable & ~fifo.available, NextState("WAIT")),
@@ -76,7 +76,7 @@ class RxRing(Ring):
         )
         fsm.act("REQUEST",
             data.request.valid.eq(~job.error),
-            # A clock after the comparison: what is released here moves the FIFO's read address.
+            # A clock after the comparison, because a release moves the FIFO's read address.
             If(job.error,
                 If(~completions.waiting,
                     self.drop_buffer.eq(1),
@@ -102,7 +102,7 @@ class RxRing(Ring):
             )
         )
 
-        # What goes with them, where it needs no gate of its state: a LUT for each bit.
+        # Payload of these requests. A gate by the state would take a LUT for each bit.
         # -----------------------------------------------------------------------------
         burst = Signal(max=BURST_BEATS + 1)
         self.comb += [
@@ -132,7 +132,7 @@ class RxRing(Ring):
         ]
 
         if "continues" in known:
-            lost = Signal() # The frame before. What has a descriptor that ends with ERROR, Completions knows.
+            lost = Signal() # The frame before had no descriptor. Completions knows those that ended with ERROR.
             fsm.act("STOPPED", NextValue(lost, 1))
             self.sync += If(fsm.ongoing("WAIT"), job.continues.eq(fifo.head.continues & ~lost))
             fsm.act("WAIT",
@@ -143,7 +143,7 @@ class RxRing(Ring):
                 )
             )
 
-        # Acknowledgements: a frame's bursts one after the other, frame by frame.
+        # Acknowledgements: they come burst by burst, frame by frame.
         # -----------------------------------------------------------------------
         refused = Signal()
         self.comb += [

@@ -13,17 +13,17 @@ from moderato.gateware.rings.ring        import Ring
 # Tx Ring ------------------------------------------------------------------------------------------
 
 class TxRing(Ring):
-    """Reads the frames that descriptors name into `fifo` (tx_frame) as soon as they fit.
+    """Reads the frames of descriptors into `fifo` (tx_frame) as soon as they fit.
 
-    checksum  a TxChecksum that is to sum each frame on its way, or None.
-    stamps    as of Ring.
+    checksum  a TxChecksum that sums each frame on its way, or None.
+    stamps    see Ring.
 
-    A descriptor completes when its frame is whole in the FIFO, for then its memory may be reused; the
-    frame will be sent, whatever becomes of the ring; one with a stamp, when that is known. A length of
-    0, or beyond the FIFO (`drop_length`), and one that memory refuses to give all of complete with
-    ERROR and send nothing.
+    A descriptor completes when its whole frame is in the FIFO, because its memory may be reused from then on. The
+    frame will be sent even if the ring stops. A frame with a stamp completes when the stamp is known. If the
+    length is 0 or exceeds the FIFO (`drop_length`), or if a read fails, the descriptor completes with ERROR, and
+    nothing is sent.
 
-    insert    (with VLANs) frames get the tags that their descriptors ask for.
+    insert    (with VLANs) frames get the tags that their descriptors request.
     """
     def __init__(self, fifo, options, checksum=None, stamps=None):
         super().__init__(tx_descriptor(options), chosen(
@@ -33,7 +33,7 @@ class TxRing(Ring):
             ("error",   1,  True),
             ("request", 1,  True),
             ("silent",  1,  True),
-            ("start",   15, options.tx_checksum), # In memory, as `offset`.
+            ("start",   15, options.tx_checksum), # In memory, like `offset`.
             ("place",   13, options.tx_checksum),
             ("insert",  1,  options.tx_checksum),
             ("tag",     16, options.vlan),
@@ -49,7 +49,7 @@ class TxRing(Ring):
 
         fetcher, completions, fsm = self.fetcher, self.completions, self.fsm
 
-        # Requests: one frame after the other, burst by burst, once the FIFO has room for all of it.
+        # Requests: one frame after the other, burst by burst, once the FIFO has room for the whole frame.
         # ------------------------------------------------------------------------------------------
         address   = Signal(29)
         offset    = Signal(3)
@@ -58,7 +58,7 @@ class TxRing(Ring):
         request   = Signal()
         silent    = Signal()
         remaining = Signal(12)
-        reserved  = Signal(12) # Words promised to frames whose data have not arrived.
+        reserved  = Signal(12) # Room for words that have not arrived yet.
         self.reserved = reserved
         in_line   = Signal(max=BURST_BEATS + 1)
         beats     = Signal(max=BURST_BEATS + 1)
@@ -93,7 +93,7 @@ class TxRing(Ring):
         )
         fsm.act("RESERVE",
             If(~self.enable,
-                # Room may never come: the link may be down.
+                # There may never be room: the link may be down.
                 NextState("DRAIN")
             ).Elif(invalid,
                 If(~completions.waiting,
@@ -114,7 +114,7 @@ class TxRing(Ring):
             )
         )
 
-        # What goes with them, where it needs no gate of its state: a LUT for each bit.
+        # Payload of these requests. A gate by the state would take a LUT for each bit.
         # -----------------------------------------------------------------------------
         self.comb += [
             data.request.address.eq(address),
@@ -214,5 +214,5 @@ class TxRing(Ring):
         self.comb += self.awake.eq(awake)
 
     def wants(self):
-        """From when a frame is there until all of it is asked for."""
+        """From the arrival of a descriptor to the last request for its frame."""
         return self.fsm.ongoing("RESERVE") | self.fsm.ongoing("REQUEST")

@@ -71,7 +71,7 @@ MUTANTS = [
      "completions.room & ~self.halted", "completions.room",
      "frames are sent whose descriptors never complete"),
     ("stops where room never comes",
-     "If(~self.enable,\n                # Room", "If(0,\n                # Room",
+     "If(~self.enable,\n                # There", "If(0,\n                # Room",
      "idle does not come while the link is down"),
     ("sleeps with a descriptor that waits",
      "self.busy() | fetcher.source.valid",
