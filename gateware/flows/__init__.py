@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Between two MACs: flows that Linux handed over leave for the other one's wire without the CPU."""
+"""Between two MACs: the hardware forwards flows that Linux handed over, without the CPU."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One MAC's part of forwarding: what it receives is looked up in its table, and leaves for its pair's other MAC."""
+"""One MAC's part of forwarding: it looks up received frames, and its pair's other MAC sends those of known flows."""
 
 from migen import *
 
@@ -13,21 +13,21 @@ from moderato.gateware.flows.waiting    import Waiting
 from moderato.gateware.frame.frame_fifo import FrameFIFO
 from moderato.gateware.frame.records    import flow_frame
 
-LEAST_WORDS = 8 # Of the shortest frame: words run out before records do.
+LEAST_WORDS = 8 # Words of the shortest frame: the FIFO runs out of words before it runs out of records.
 
 # Flows --------------------------------------------------------------------------------------------
 
 class Flows(LiteXModule):
-    """Frames of a MAC with `options` that leave for its pair's other MAC.
+    """Forwards frames of a MAC with `options` to its pair's other MAC.
 
-    For Receive: `take`, `first`, `data`, `octets`, `tagged` and `vid` as Packet has them. While it is `busy`, a
-    frame's fate has to wait; then `hit` says whether a flow is known, by which `entry` it leaves, and the
-    frame's `length` without padding. `fifo`, whose write side Receive drives, takes those frames. A frame that finds no
-    room there is dropped.
+    For Receive: `take`, `first`, `data`, `octets`, `tagged` and `vid` are Packet's. A frame's fate waits while this
+    is `busy`. Then `hit` says whether the flow is known, with its `entry` and the frame's `length` without padding.
+    Receive writes such frames to `fifo`, and drops a frame for which there is no room.
 
-    For PauseSource: `full`, when what still arrives until a pause acts takes the rest of `fifo`, and `roomy`.
+    For PauseSource: `full` if the rest of `fifo` is needed for frames that arrive before a pause takes effect, and
+    `roomy`.
 
-    sends  the other MAC does.
+    sends  the other MAC has TX_ENABLE.
     """
     def __init__(self, options):
         words  = 2**options.flow_fifo_order//DATA_BYTES
@@ -101,7 +101,7 @@ class Flows(LiteXModule):
             value["FLOW_OCTETS"].eq(table.counters.octets),
             value["FLOW_LAST"].eq(table.counters.last),
         ]
-        # A new entry, as it is put together: not while the table takes one.
+        # The registers of a new entry; they do not change while a command is in progress.
         action = table.new_action
         parts  = {
             "FLOW_SOURCE":      table.new_key.source,

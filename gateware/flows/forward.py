@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From one MAC's flow FIFO into the other one's Tx FIFO: frames whose flow's entry says how they leave."""
+"""Moves frames from one MAC's flow FIFO to the other one's Tx FIFO, and changes them as the flow's entry requires."""
 
 from functools import reduce
 from operator  import or_
@@ -13,28 +13,27 @@ from moderato.gateware.flows.packet    import ETHERNET_OCTETS, TCP
 from moderato.gateware.flows.table     import flow_action
 from moderato.gateware.registers.table import RX_OFFSET
 
-# To the sum that the IP header's checksum is the inverse of: TTL, the first octet of its pair, is one less.
+# Added to the inverse of the IP header's checksum: the TTL, first octet of its pair, is decremented.
 TTL_LESS = 0xFFFE
 
 # Forward ------------------------------------------------------------------------------------------
 
 class Forward(LiteXModule):
-    """Moves the frames of `fifo` (FrameFIFO with flow_frame) to the other MAC's ForwardPort, to which pair.py joins
-    the signals under *Towards the other MAC*. The oldest frame waits for its turn and for room, however long that
-    takes.
+    """Moves the frames of `fifo` (FrameFIFO with flow_frame) to the other MAC's ForwardPort. pair.py connects the
+    signals under *Towards the other MAC*. The oldest frame waits for its turn and for room without a limit.
 
     address, action, octets
-              as of FlowTable, of the oldest frame.
+              of the oldest frame, as in FlowTable.
     known, ended
-              as of Waiting: a frame begins to move when `known`; if its entry has `ended`, Forward drops it.
-    moving    the oldest frame moves, by `action`: it will leave.
+              as in Waiting: a frame starts to move when `known`; if its entry has `ended`, Forward drops it.
+    moving    the oldest frame is moving with `action`, and will leave.
     moved, dropped
-              pulse when it has left `fifo`, in the clock in which it is released.
+              pulse when the frame has left `fifo`, in the clock in which it is released.
 
     Forward also drops a frame that is longer than the other FIFO.
 
-    Packets stand in the words of both FIFOs as they do in memory, RX_OFFSET octets late: IP's header begins
-    with word 2. Words pass two stages, one to choose what changes, one to change it.
+    In both FIFOs as in memory, packets start RX_OFFSET octets late: the IP header begins with word 2. Words pass two
+    stages: the first one chooses the change, the second one makes it.
     """
     def __init__(self, fifo, nat=False, vlan=False):
         self.address = Signal.like(fifo.head.entry)
@@ -49,12 +48,12 @@ class Forward(LiteXModule):
 
         # Towards the other MAC.
         self.wants   = Signal()
-        self.granted = Signal()   # Its turn, and room for `words` in a frame.
-        self.fits    = Signal()   # There is room for `words` at times.
+        self.granted = Signal()   # The turn, and room for a frame of `words`.
+        self.fits    = Signal()   # The FIFO is large enough for `words`.
         self.words   = Signal(12)
         self.write   = Signal()
-        self.number  = Signal(12) # Of the word that is written,
-        self.last    = Signal()   # the frame's last one.
+        self.number  = Signal(12) # Number of the written word.
+        self.last    = Signal()   # It is the frame's last one.
         self.data    = Signal(8*DATA_BYTES)
         self.commit  = Signal()
         self.length  = Signal(14)
@@ -64,9 +63,9 @@ class Forward(LiteXModule):
         # When: whole frames, one after the other.
         # ----------------------------------------
         number = Signal(12)
-        taken  = Signal() # A word is in the first stage:
+        taken  = Signal() # A word is in the first stage.
         read   = Signal(8*DATA_BYTES)
-        order  = Signal(12) # its number.
+        order  = Signal(12) # Its number.
         self.comb += [
             self.address.eq(fifo.head.entry),
             self.length.eq(fifo.head.length),
@@ -123,7 +122,7 @@ class Forward(LiteXModule):
             self.last.eq(fsm.ongoing("CHANGE")),
         ]
 
-        # What changes: RFC 1624, equation 3. A header's sum is never 0, nor is its checksum 0xffff then.
+        # Changes: RFC 1624, equation 3. A header's sum is never 0, so its checksum is never 0xffff.
         # -----------------------------------------------------------------------------------------------
         tcp      = Signal()
         old, new = Signal(16), Signal(16)
@@ -149,7 +148,7 @@ class Forward(LiteXModule):
             changed[3] += [self.data[32:64].eq(action.source)]
             changed |= {
                 4: [self.data.eq(Cat(action.destination, action.ports))],
-                # None stays none, and what says so is not said of one.
+                # A UDP checksum of 0 stays 0, and no other one becomes 0.
                 5: [If(~tcp & (old != 0), self.data[16:32].eq(Mux(new == 0, 0xFFFF, new)))],
                 6: [If(tcp, self.data[32:48].eq(new))],
             }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a received frame is looked up by: whether it is a packet that hardware may forward, and of which flow."""
+"""Parses received frames: whether the hardware may forward a packet, and the key of its flow."""
 
 from migen import *
 
@@ -11,32 +11,32 @@ from moderato.gateware.frame.checksum import OnesComplementSum
 from moderato.gateware.frame.crc      import INIT, crc32_step
 from moderato.gateware.frame.vlan     import VID_BITS
 
-ETHERNET_OCTETS = 14 # Of its header, which IP's follows.
+ETHERNET_OCTETS = 14 # Octets of the Ethernet header.
 TCP, UDP = 6, 17
 # Octets of the shortest packets: their headers.
 LEAST = {TCP: 40, UDP: 28}
-# FIN, SYN, RST: a connection that begins or ends is the business of software.
+# FIN, SYN, RST: software handles the start and the end of a connection.
 FLAGS = 0b111
 
 # Flow Key -----------------------------------------------------------------------------------------
 
 def flow_key():
-    """What makes packets one flow, as the registers FLOW_SOURCE and so on have it."""
+    """The fields that identify a flow, as in the registers from FLOW_SOURCE on."""
     return [("source", 32), ("destination", 32), ("ports", 32), ("kind", 16)]
 
 # Packet -------------------------------------------------------------------------------------------
 
 class Packet(LiteXModule):
-    """Follows the words of a frame without its VLAN tag: each clock with `take`, `data` passes, with `first`
-    that of a new frame.
+    """Sees the words of a frame without its VLAN tag: `data` passes in each clock with `take`, as the first word of
+    a frame with `first`.
 
-    tagged, vid  of the tag that was taken out, from the word after it on.
+    tagged, vid  of the removed tag, from the word after it on.
     mtu          octets of the longest packet.
     octets       of the frame so far, FCS included; all of them when its fate is decided.
 
-    `ready` pulses in the clock after the last word of `key`: from then on until the next frame's, there are
-    `key` and its `hash`. Three clocks after a frame of at least 64 octets passed, `plain` says whether it is
-    a whole IPv4 packet of UDP or TCP, of `total` octets, that may be forwarded without software's help.
+    `ready` pulses in the clock after the last word of `key`. From then on, `key` and its `hash` are valid until the
+    next frame's. Three clocks after a frame of at least 64 octets, `plain` says whether it is a whole IPv4 packet
+    of UDP or TCP, of `total` octets, that the hardware may forward.
     """
     def __init__(self):
         self.take   = Signal()
@@ -57,8 +57,8 @@ class Packet(LiteXModule):
         passed = Signal(max=14)  # Words of this frame, as far as they count.
         place  = Signal(max=14)  # Of `data`.
         before = Signal(16)      # Octets that came with the word before.
-        word   = Signal(32)      # IP's header comes half a word late.
-        row    = Signal(32)      # What is hashed.
+        word   = Signal(32)      # The IP header starts in the middle of a word.
+        row    = Signal(32)      # The word to be hashed.
         crc    = Signal(32)
         good   = Signal()        # So far.
         tcp    = Signal()
@@ -104,7 +104,7 @@ class Packet(LiteXModule):
         )
         self.sync += self.ready.eq(self.take & (place == 9))
 
-        # The header's checksum: all of it adds up to nothing but ones.
+        # The header's checksum: the sum of the whole header is all ones.
         # -------------------------------------------------------------
         self.sum = total = OnesComplementSum(32)
         self.comb += [
@@ -116,7 +116,7 @@ class Packet(LiteXModule):
             )),
         ]
 
-        # Lengths: what is behind the packet is padding.
+        # Lengths: octets after the packet are padding.
         # ----------------------------------------------
         shortest, longest = Signal(), Signal()
         self.sync += [

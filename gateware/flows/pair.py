@@ -12,7 +12,7 @@ NOTHING = 2**15 - 1 # Octets of a frame until the first one that is summed.
 # Pair ---------------------------------------------------------------------------------------------
 
 def forwards(receiver, sender):
-    """What joins a ModeratoMAC that receives frames of flows to the one that sends them."""
+    """Connects a ModeratoMAC that receives frames of flows to the one that sends them."""
     flows   = receiver.flows
     forward = flows.forward
     port    = sender.tx_queues.forwarded
@@ -35,7 +35,7 @@ def forwards(receiver, sender):
             port.param.tag.eq(forward.action.tci),
         ]
     if port.checksum:
-        # Nobody inserts the result, but each frame has one.
+        # The result is not inserted, but each frame needs one.
         joined += [
             port.checksum.write.eq(forward.write),
             port.checksum.number.eq(forward.number),
@@ -46,8 +46,8 @@ def forwards(receiver, sender):
 
 
 class FlowPair(LiteXModule):
-    """Joins two ModeratoMACs that have a flow table, `macs`: what one receives the other one sends. Both are in
-    one clock domain. Raises ValueError."""
+    """Connects two ModeratoMACs that have a flow table, `macs`: each sends frames that the other one receives. Both
+    are in one clock domain. Raises ValueError."""
     def __init__(self, one, other):
         for mac in (one, other):
             if mac.flows is None:

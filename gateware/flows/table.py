@@ -13,12 +13,12 @@ from moderato.gateware.registers.table import FLOW_TICK, FLOW_WAYS
 def flow_action(nat=False, vlan=False):
     """How packets of a flow leave.
 
-    stations      octets 0 to 11: both addresses of Ethernet.
+    stations      octets 0 to 11: both Ethernet addresses.
     insert, tci   a VLAN tag.
     source, destination, ports
-                  of IP and behind it.
+                  IP addresses, and ports of TCP or UDP.
     network, transport
-                  what is added to the sum of which a checksum is the inverse.
+                  corrections that are added to the inverse of a checksum.
     """
     return [("stations", 96)] + \
         [("tci", 16), ("insert", 1)]*vlan + \
@@ -30,10 +30,10 @@ def flow_counters():
 
 
 class Columns(LiteXModule):
-    """A memory of `depth` records: `row` is what was at `address` two clocks ago, `write` puts `data` at
-    `target`. A row that was written in the clock in which it was read is undefined.
+    """A memory of `depth` records. `row` is the record that was at `address` two clocks ago, and `write` stores
+    `data` at `target`. A row that is read in the clock in which it is written is undefined.
 
-    The second clock is a register: the block RAM alone takes most of one."""
+    The second clock is a register, because the block RAM alone takes most of a clock."""
     def __init__(self, layout, depth):
         self.address = Signal(max=depth)
         self.row     = Record(layout)
@@ -46,8 +46,8 @@ class Columns(LiteXModule):
         memory = Memory(len(self.row.raw_bits()), depth)
         reader = memory.get_port(mode=READ_FIRST)
         writer = memory.get_port(write_capable=True, mode=READ_FIRST)
-        # Nobody uses such a row: a lookup is `cut`, an action that enters is of no frame yet, and counters and the rows
-        # of Waiting are read again before they are used (FrameFIFO says what the attribute is for).
+        # Nothing uses such a row: a lookup is `cut`, a new action has no frame yet, and counters and the rows of Waiting
+        # are read again before use (see FrameFIFO for the attribute).
         memory.attr = {("no_rw_check", 1)}
         self.specials += memory, reader, writer
         self.comb += [
@@ -61,7 +61,7 @@ class Columns(LiteXModule):
 # Ticker -------------------------------------------------------------------------------------------
 
 class Ticker(LiteXModule):
-    """`time` counts 2**bits clocks, those in which the datapath sleeps too."""
+    """`time` counts periods of 2**bits clocks, also while the datapath sleeps."""
     def __init__(self, bits=FLOW_TICK):
         self.time = Signal(16)
 
@@ -74,21 +74,21 @@ class Ticker(LiteXModule):
 # Table --------------------------------------------------------------------------------------------
 
 class FlowTable(LiteXModule):
-    """2**order entries, in FLOW_WAYS ways; an entry is at one place in each way, which its hash says.
+    """2**order entries in FLOW_WAYS ways. In each way, the hash of an entry gives its place.
 
-    Lookup: `start` with `key` and `hash`, which stay until the next one. Up to seven clocks, `busy`; then
-    `hit` says whether there is such an `entry`, until the next one, or until any entry ends.
+    Lookup: `start` with `key` and `hash`, which stay until the next one. The table is `busy` for up to seven clocks.
+    Then `hit` says whether there is an `entry`; it holds until the next lookup, or until any entry ends.
 
-    Forwarding: an `address` gives its `action` two clocks later; `counted` adds a frame of `octets` to its
-    counters, so many clocks later as well at least, while `moving` keeps those of software waiting.
+    Forwarding: the `action` of `address` comes two clocks later. `counted` adds a frame of `octets` to its counters,
+    at least two clocks after the address as well; meanwhile, `moving` delays software's commands.
 
-    Commands: `write`, `remove`, `read` of entry `target`, `clear` of all. While one is under `command`,
-    others do nothing. A new entry is `new_key`, `new_action`. `counters` are what `read` found.
+    Commands: `write`, `remove` and `read` of entry `target`, and `clear` of all. While a `command` is in progress,
+    others are ignored. A new entry is `new_key`, `new_action`. `counters` are the result of `read`.
 
-    The others end an entry first. Nothing hits it from the next clock on, and `search` asks for the frames that
-    hit it and still wait, of entry `ended` or of `all`: Waiting marks them, and they will be dropped. In the clock with
-    `searched`, which comes only while nothing is `moving`, all are marked. The new entry enters the table after that,
-    with counters of 0. No frame can leave by the old one any more when the command is over.
+    All commands but `read` first end an entry. No lookup hits it from the next clock on. `search` then requests a
+    search for frames that hit the entry `ended`, or `all`, and still wait: Waiting marks them, so that they will be
+    dropped. In the clock with `searched`, which comes only while nothing is `moving`, all are marked. After that, the
+    new entry enters the table with counters of 0. When the command is over, no frame can leave by the old entry.
 
     After a reset, no entry is valid.
     """
@@ -137,13 +137,13 @@ class FlowTable(LiteXModule):
         # -----------------------------------------------------------------------------------------------
         way    = Signal(max=FLOW_WAYS)
         asking = Signal()
-        asked  = [Signal() for _ in range(3)] # Stages: in the memory, in its register, compared.
+        asked  = [Signal() for _ in range(3)] # Stages: in the memory, in its register, in the comparison.
         ways   = [Signal(max=FLOW_WAYS) for _ in asked]
         same   = Signal(len(flow_key()) + 1)
         place  = Signal(places)
         found  = Signal()
         where  = Signal(max=FLOW_WAYS)
-        cut    = Signal() # The entry that was found has ended since, or one did during the lookup: it may be this one.
+        cut    = Signal() # The entry has ended since the hit, or an entry ended during the lookup.
         self.comb += [
             Case(way, {n: place.eq(self.hash[n*places:(n + 1)*places]) for n in range(FLOW_WAYS)}),
             keys.address.eq(Cat(place, way)),
@@ -172,7 +172,7 @@ class FlowTable(LiteXModule):
             ),
         ]
 
-        # Commands: the old entry ends at once, the new one begins when no frame goes by the old one.
+        # Commands: the old entry ends at once; the new one starts when no frame uses the old one.
         # -----------------------------------------------------------------------------------------
         target  = Signal(order)
         writes  = Signal()
@@ -204,7 +204,7 @@ class FlowTable(LiteXModule):
             NextState("SEARCH"),
         )
         fsm.act("SEARCH",
-            # A frame that hit in the clock before is in the FIFO, and now none hits what ended, for it is `cut`.
+            # A frame that hit in the clock before is in the FIFO. Now, none can hit the ended entry: it is `cut`.
             self.search.eq(1),
             If(self.searched,
                 NextState("IDLE"),
@@ -212,21 +212,20 @@ class FlowTable(LiteXModule):
             )
         )
         fsm.act("STORE",
-            # Nothing is `counted`, for nothing was `moving`.
+            # Nothing is `counted`, because nothing was `moving`.
             stores.eq(1),
             NextState("IDLE"),
         )
         fsm.act("READ",
-            # Its row comes two clocks after its address.
+            # The row comes two clocks after the address.
             NextValue(reads, Mux(self.moving, 0, reads + 1)),
             If(~self.moving & (reads == 2),
                 NextState("IDLE"),
             )
         )
         self.sync += If(fsm.ongoing("READ"), self.counters.raw_bits().eq(counts.row.raw_bits()))
-        # Of the others, all frames go on to leave as they came.
         self.sync += If(ends & (self.busy | (found & (target == self.entry))), cut.eq(1)).Elif(self.start, cut.eq(0))
-        # What was read of a key while it was written means nothing.
+        # A key that was read while it was written is undefined.
         self.sync += If(stores & self.busy, cut.eq(1))
         self.comb += [
             self.command.eq(~fsm.ongoing("IDLE")),
@@ -240,7 +239,7 @@ class FlowTable(LiteXModule):
             actions.data.raw_bits().eq(self.new_action.raw_bits()),
         ]
 
-        # What forwarding needs, and counts.
+        # Actions and counters, for forwarding.
         # ----------------------------------
         self.comb += [
             actions.address.eq(self.address),

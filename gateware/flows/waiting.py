@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which of the frames in the flow FIFO must not leave, because their entry has ended."""
+"""Marks frames in the flow FIFO whose entry has ended: they must not leave."""
 
 from migen import *
 
@@ -12,16 +12,16 @@ from moderato.gateware.flows.table import Columns
 class Waiting(LiteXModule):
     """The entries of up to `depth` frames, in the order of the FIFO that holds them.
 
-    comes, entry   a frame goes into the FIFO: not in two clocks in a row.
-    leaves         its oldest frame goes out.
-    frames         that many are in it: those that came before this clock.
+    comes, entry   a frame enters the FIFO: never in two clocks in a row.
+    leaves         the oldest frame leaves the FIFO.
+    frames         number of frames in the FIFO that came before this clock.
 
-    known          `ended` is of the oldest frame, if there has been one for two clocks.
-    ended          the oldest frame's entry ended while it waited.
+    known          `ended` is valid for the oldest frame, which has been there for two clocks.
+    ended          the entry of the oldest frame has ended while it waited.
 
     search         level, until `done`: marks those of the `frames` whose entry is `target`, or `all` of them.
-                   Meanwhile none `leaves`. Takes two clocks, three for
-                   each of the frames, and one for each frame that comes.
+                   Meanwhile none `leaves`. Takes two clocks, three for each of the frames, and one for each
+                   frame that comes.
     """
     def __init__(self, order, depth):
         self.comes  = Signal()
@@ -38,10 +38,10 @@ class Waiting(LiteXModule):
         # # #
 
         self.rows = rows = Columns([("entry", order), ("ended", 1)], depth)
-        newest  = Signal(max=depth) # Where the next one goes.
+        newest  = Signal(max=depth) # Place of the next frame.
         oldest  = Signal(max=depth)
-        place   = Signal(max=depth) # Of the frame that is looked at,
-        left    = Signal(max=depth + 1) # which is one of so many.
+        place   = Signal(max=depth) # Place of the frame under search.
+        left    = Signal(max=depth + 1) # Frames left to search.
         mark    = Signal()
         settled = Signal(2)
         self.fsm = fsm = FSM(reset_state="IDLE")

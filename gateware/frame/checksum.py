@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Internet checksum (RFC 1071): the sums that the stack would take over each frame.
+"""The Internet checksum (RFC 1071): the sums that the stack would calculate for each frame.
 
-No protocol is known here. Of a received frame the driver gets the sum of all that follows the
-Ethernet header; of one to be sent it says from where on to sum, and where the result belongs.
+This module knows no protocol. For a received frame, the driver gets the sum of everything after the Ethernet
+header. For a frame to be sent, the driver says where the sum starts and where the result goes.
 """
 
 from migen import *
@@ -18,12 +18,12 @@ SUM_BITS = 16
 # One's Complement Sum -----------------------------------------------------------------------------
 
 class OnesComplementSum(LiteXModule):
-    """Adds words of `width` bits, 16 times a power of two, with an end-around carry; the sum of their
-    16-bit halves is `sum`, 0 only if all were 0, so many clocks after the last word as `latency` says.
+    """Adds words of `width` bits, 16 times a power of two, with an end-around carry. `latency` clocks after the
+    last word, `sum` is the sum of all 16-bit parts. It is 0 only if all of them were 0.
 
-    `first` begins a sum anew with the word that `add` takes. An addition's carry goes into the next
-    one, for a carry that goes around within a clock would be twice as long. The addition that folds
-    the last one's never has a carry of its own: what a carry leaves behind is not all ones.
+    `first` starts a new sum with the word that `add` takes. The carry of an addition goes into the next one,
+    because an end-around carry within one clock would double the carry chain. The addition that folds in the
+    last carry has none itself: after a carry, the sum is not all ones.
     """
     def __init__(self, width):
         self.add   = Signal()
@@ -49,20 +49,21 @@ class OnesComplementSum(LiteXModule):
 # Tx Checksum --------------------------------------------------------------------------------------
 
 class TxChecksum(LiteXModule):
-    """Sums each frame on its way into the Tx FIFO; `source` gives the checksums in the frames' order,
-    each a few clocks after its frame's last word.
+    """Sums each frame on its way into the Tx FIFO. `source` returns the checksums in the order of the frames, each
+    a few clocks after the last word of its frame.
 
-    max_frames  how many frames the FIFO can hold.
+    max_frames  the most frames that the FIFO can hold.
 
-    write, data, number, last
-                as the words of a frame go into the FIFO: the number of `data` among them, and which
-                one is the last.
-    start       octets from the first word's beginning to the first one that counts,
-    end         from the last word's beginning to the frame's end, 0 if both ends are one, and
-    odd         whether the frame starts at an odd octet: all with `write`.
+    With each `write` of a word `data` into the FIFO:
 
-    The checksum is the inverted sum, its first octet in bits 7:0; 0xffff for 0, which to UDP means
-    that there is none, and to all others is the same.
+    number, last
+                its number in the frame, and whether it is the last one.
+    start       octets from the start of the first word to the first octet that counts.
+    end         octets from the start of the last word to the end of the frame; 0 if that is the word's end.
+    odd         the frame starts at an odd octet.
+
+    The checksum is the inverted sum, with the first octet in bits 7:0. It is 0xffff instead of 0: both mean the
+    same, but for UDP, where 0 means that there is no checksum.
     """
     def __init__(self, max_frames):
         self.write  = Signal()
@@ -76,7 +77,7 @@ class TxChecksum(LiteXModule):
 
         # # #
 
-        # Octets that count.
+        # Octets that are summed.
         # ------------------
         in_word = log2_int(DATA_BYTES)
         first   = Signal(12)
@@ -110,8 +111,8 @@ class TxChecksum(LiteXModule):
         # Results.
         # --------
         depth    = 1 + total.latency
-        finished = Signal(depth) # Frames between their last word and their sum,
-        swapped  = Signal(depth) # and which of these started at an odd octet.
+        finished = Signal(depth) # Frames between their last word and their sum.
+        swapped  = Signal(depth) # Those of them that started at an odd octet.
         result   = Signal(SUM_BITS)
         self.sync += [
             finished.eq(Cat(self.write & self.last, finished)),

@@ -2,8 +2,8 @@
 """The CRC-32 of IEEE 802.3 as expressions.
 
 LiteEth's CRC engines are modules that a simulator evaluates in every clock, four per direction at 32
-bits: three quarters of the MAC's simulation time. Here a step is an expression inside the If that
-uses it, a word or an octet at a time, which costs nothing while the line is idle, and fewer LUTs.
+bits: three quarters of the MAC's simulation time. Here, a step is an expression inside the If that uses
+it, for a word or an octet. A simulator skips it while the line is idle, and it needs fewer LUTs.
 """
 
 from functools import reduce
@@ -13,14 +13,14 @@ from migen import *
 
 POLYNOMIAL = 0x04C11DB7
 INIT       = 0xFFFFFFFF
-RESIDUE    = 0xC704DD7B # Of a frame with its FCS, if nothing was damaged.
+RESIDUE    = 0xC704DD7B # After an undamaged frame with its FCS.
 
 
 def crc32_step(crc, data):
-    """The register after `data`: Signals, bit 31 of the register and bit 0 of the data first."""
+    """The register after `data`. Bit 31 of the register and bit 0 of the data come first."""
     terms = [[crc[i]] for i in range(32)]
     for n in range(len(data)):
-        # As one expression, which stands in many of the sums and is built once.
+        # One expression, which many of the sums share.
         terms[31 - n] = [crc[31 - n] ^ data[n]]
     for _ in range(len(data)):
         feedback = terms.pop()
@@ -39,7 +39,7 @@ def without_zeros(crc):
 
 
 def residue(zeros):
-    """The register after a good frame with its FCS and so many octets of 0 behind it."""
+    """The register after a good frame with its FCS and the given number of zero octets."""
     crc = RESIDUE
     for _ in range(8*zeros):
         crc = (crc << 1 ^ POLYNOMIAL*(crc >> 31)) & 0xFFFFFFFF
@@ -52,7 +52,7 @@ def fcs_octet(crc, n):
 
 
 def _xor(terms):
-    """XOR of the terms; those that occur twice cancel."""
+    """XOR of the terms; equal terms cancel."""
     odd = {}
     for term in terms:
         if odd.pop(id(term), None) is None:

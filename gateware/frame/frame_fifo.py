@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """FIFO of whole frames.
 
-A frame becomes visible to the reader only when it is complete and good, and disappears whole when it
-is not: a starved bus delays or drops frames, it never corrupts one.
+The reader sees a frame only when it is complete and good; a bad one disappears whole. So a slow bus
+delays or drops frames, but never corrupts one.
 """
 
 from migen import *
@@ -16,26 +16,26 @@ class FrameFIFO(LiteXModule):
 
     order       the FIFO holds 2**order bytes.
     param       layout of the per-frame record, [(name, width), ...].
-    max_frames  how many frames it can hold, whatever their length.
+    max_frames  the most frames that it can hold, of any length.
 
-    Write side: `write` stores `data`; after the last word, `commit` (with `param` valid) makes the
-    frame visible, `abort` forgets it. A word that finds no room sets `overflow`, from then on the
-    frame can only be aborted: commit acts as abort, as it does when max_frames are held (`accepted`
-    tells). `commit` and `abort` come at least one clock after the last `write`. No back-pressure.
+    Write side: `write` stores `data`. After the last word, `commit` (with `param` valid) makes the frame
+    visible, and `abort` discards it. A word without room sets `overflow`: then a commit acts as abort, and
+    likewise if max_frames are held. `accepted`: a commit would succeed. `commit` and `abort` come at least one
+    clock after the last `write`. No back-pressure.
 
-    Read side: `available` and `head` (the record) describe the oldest frame; into an empty FIFO it comes a
-    clock after it counts in `frames`. `word` is its next word, `next` steps on. `release` frees the whole
-    frame, whether its words were all read or not.
+    Read side: `available` and `head` (the record) describe the oldest frame. In an empty FIFO, a frame is
+    available one clock after it counts in `frames`. `word` is its next word, and `next` moves on. `release`
+    frees the whole frame, even if not all words were read.
 
-    `longest` is how many octets of a frame it can hold, `max_frames` as above.
-
-    `space` is the number of free words, uncommitted ones counted as taken; `frames` the number of
-    committed frames, and `held` whether there are any. `awake`: one of them is not `available` yet.
+    longest  octets of the longest frame that it can hold.
+    space    free words; uncommitted words are not free.
+    frames   committed frames; `held`: there are any.
+    awake    one of them is not `available` yet.
     """
     def __init__(self, order, param, max_frames=64):
         depth  = 2**order//8
         awidth = log2_int(depth)
-        self.longest    = 2**order - 8 # It may start late in its first word.
+        self.longest    = 2**order - 8 # A frame may start late in its first word.
         self.max_frames = max_frames
 
         # Write side.
@@ -61,9 +61,9 @@ class FrameFIFO(LiteXModule):
 
         # Pointers have one bit more than an address: equal is empty.
         write_pointer = Signal(awidth + 1)
-        start_pointer = Signal(awidth + 1) # Of the frame being written.
+        start_pointer = Signal(awidth + 1) # Start of the frame being written.
         read_pointer  = Signal(awidth + 1)
-        head_pointer  = Signal(awidth + 1) # Of the frame being read.
+        head_pointer  = Signal(awidth + 1) # Start of the frame being read.
         used          = Signal(awidth + 1)
 
         # Write.
@@ -94,8 +94,8 @@ class FrameFIFO(LiteXModule):
             ),
         ]
 
-        # Frame records, each with the number of words that the frame takes: in block RAM, whose address runs
-        # ahead as that of the words does.
+        # Frame records, each with the number of the frame's words, in block RAM. Their address runs one clock
+        # ahead, like that of the words.
         # ---------------------------------------------------------------------------------------------------
         words    = Signal(awidth + 1) # Of the oldest frame.
         produce  = Signal(max=max_frames)
@@ -104,8 +104,9 @@ class FrameFIFO(LiteXModule):
         records  = Memory(len(words) + len(self.param.raw_bits()), max_frames)
         record   = records.get_port(mode=READ_FIRST)
         recorder = records.get_port(write_capable=True, mode=READ_FIRST)
-        # ECP5's block RAM does not say what it reads in the clock in which the word is written. The attribute keeps
-        # Yosys from building what does: such a record is an empty FIFO's, and is read again before it is `available`.
+        # When ECP5's block RAM reads a word in the clock in which it is written, the result is undefined. The
+        # attribute keeps Yosys from adding logic that defines it: this happens only to the record of an empty FIFO,
+        # which is read again before it is `available`.
         records.attr = {("no_rw_check", 1)}
         self.specials += records, record, recorder
 
@@ -150,8 +151,8 @@ class FrameFIFO(LiteXModule):
         storage    = Memory(64, depth)
         write_port = storage.get_port(write_capable=True, mode=READ_FIRST)
         read_port  = storage.get_port(mode=READ_FIRST)
-        # As with the records: a word that is read while it is written is in no committed frame, and is read again
-        # in each clock until it is in one.
+        # As with the records: a word that is read while it is written does not belong to a committed frame yet, and
+        # is read again in each clock until it does.
         storage.attr = {("no_rw_check", 1)}
         self.specials += storage, write_port, read_port
         self.comb += [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pause frames of IEEE 802.3 annex 31B, as they are received: which frames they are, how long they last."""
+"""Received pause frames of IEEE 802.3 annex 31B: how to recognise them, and how long a pause lasts."""
 
 from migen import *
 
@@ -7,14 +7,14 @@ from litex.gen import *
 
 from moderato.gateware.frame.observer import Observer
 
-# Octets of a MAC control frame as they lie in words of 32 bits, the first octet in bits 7:0.
+# Octets of a MAC control frame. In words of 32 bits, the first octet is in bits 7:0.
 GROUP   = bytes.fromhex("0180c2000001") # The address that bridges do not forward.
-CONTROL = bytes.fromhex("8808")         # Its type,
-PAUSE   = bytes.fromhex("0001")         # and the opcode.
+CONTROL = bytes.fromhex("8808")         # The type.
+PAUSE   = bytes.fromhex("0001")         # The opcode.
 
 
 def little(octets):
-    """The number that octets of the wire are in a word."""
+    """The number that these octets of the wire form in a word."""
     return int.from_bytes(octets, "little")
 
 # Control Frame ------------------------------------------------------------------------------------
@@ -48,10 +48,8 @@ class ControlFrame(Observer):
 # Pause Timer --------------------------------------------------------------------------------------
 
 class PauseTimer(LiteXModule):
-    """Counts `quanta` of so many clocks (`quantum`) from each clock with `start`: `left` are not over.
-
-    Without `enable` none are left.
-    """
+    """A pause of `quanta`, each of `quantum` clocks, begins with `start`. `left` quanta remain; without `enable`,
+    none do."""
     def __init__(self):
         self.enable  = Signal()
         self.quantum = Signal(16)

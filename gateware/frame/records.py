@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What goes with a frame from stage to stage, as layouts [(name, width), ...]: which fields there are is a
-matter of the MAC's options (options.py)."""
+"""The records that accompany a frame from stage to stage, as layouts [(name, width), ...]. Their fields depend
+on the MAC's options (options.py)."""
 
 from moderato.gateware.frame.checksum import SUM_BITS
 from moderato.gateware.frame.vlan     import TCI_BITS
 
 def chosen(*fields):
-    """Of (name, width, whether it is there)."""
+    """The layout of those fields (name, width, exists) that exist."""
     return [(name, width) for name, width, there in fields if there]
 
 # Received Frames ----------------------------------------------------------------------------------
@@ -16,13 +16,13 @@ def rx_frame(options):
 
     length      octets without FCS.
     multicast, broadcast
-                what its destination is.
-    urgent      it raises its interrupt at once.
-    sum         the one's complement sum of what follows the Ethernet header.
-    tagged, tci the VLAN tag that was taken out.
+                the kind of destination.
+    urgent      the frame raises its interrupt at once.
+    sum         the one's complement sum of the octets after the Ethernet header.
+    tagged, tci the VLAN tag that was removed.
     stamped     the frame's first word is its time stamp.
-    continues   it continues the frame before it.
-    queue       the one that it is for.
+    continues   the frame continues the one before it.
+    queue       the frame's queue.
     """
     return chosen(
         ("length",    14,       True),
@@ -49,20 +49,20 @@ def flow_frame(options):
 # Sent Frames --------------------------------------------------------------------------------------
 
 def tx_descriptor(options):
-    """As the driver hands a frame over, or with `gather` a piece of it:
+    """A frame, or with `gather` a piece of it, as the driver hands it over:
 
     address, length
-                of it in memory, in octets.
+                of the piece in memory; the length in octets.
     request, silent
-                its completion raises an interrupt at once, or counts for none.
+                its completion raises an interrupt at once, or does not count for interrupts.
     stamp       it completes with a time stamp.
     more        another piece of the frame follows.
-    segment     the frame is cut into segments: this is the headers,
-    network     with IP's at so many pairs of octets.
+    segment     the frame is cut into segments, and this piece has the headers.
+    network     offset of the IP header, in pairs of octets.
     start, place, insert
-                a checksum, summed from a pair of octets on, is inserted at another one.
+                the checksum from `start` on is inserted at `place`: both in pairs of octets.
     tag, tagged a VLAN tag is inserted.
-    octets, mss of all payload to be cut, and of each segment's.
+    octets, mss octets of payload in all segments, and in each of them.
     """
     return chosen(
         ("address", 32,       True),
@@ -84,19 +84,19 @@ def tx_descriptor(options):
 
 
 def rx_descriptor():
-    """A buffer, as the driver hands it over."""
+    """A buffer that the driver hands over."""
     return [("address", 32), ("length", 16), ("request", 1), ("silent", 1)]
 
 
 def tx_frame(options):
     """In the Tx FIFO:
 
-    length        octets without FCS,
-    offset        from this octet of the first word on.
-    error         the bus failed while it was read.
-    place, insert a checksum is to be inserted, at which pair of octets.
-    tag, tagged   a VLAN tag is.
-    stamp         its completion waits for a time stamp, a bit for each ring whose it may be.
+    length        octets without FCS.
+    offset        of the frame in its first word.
+    error         a read failed.
+    place, insert a checksum is to be inserted at this pair of octets.
+    tag, tagged   a VLAN tag is to be inserted.
+    stamp         the frame's completion waits for a time stamp: one bit for each ring.
     """
     return chosen(
         ("length", 14,             True),

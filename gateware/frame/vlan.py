@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VLAN tags of IEEE 802.1Q: which one a frame has, whether its VLAN is wanted, and the tag as it is sent.
+"""VLAN tags of IEEE 802.1Q: a received frame's tag, the membership of its VLAN, and the tag of a sent frame.
 
-A tag (C-tag: type 0x8100, then the tag control information) stands in octets 12 to 15: a word of its
-own, which can be left out, or put in, as a whole.
+A tag (C-tag: type 0x8100, then the tag control information) is in octets 12 to 15. That is one whole word,
+which can be removed or inserted.
 """
 
 from migen import *
@@ -11,16 +11,16 @@ from litex.gen import *
 
 from moderato.gateware.frame.observer import Observer
 
-CTAG       = bytes.fromhex("8100") # Its type.
-PLACE      = 3  # The word that is the tag,
-TAG_OCTETS = 4  # and its octets.
+CTAG       = bytes.fromhex("8100") # The type.
+PLACE      = 3  # The word of the tag.
+TAG_OCTETS = 4
 TCI_BITS   = 16
 VID_BITS   = 12
-ROW_BITS   = 16 # VLANs whose membership is written at once.
+ROW_BITS   = 16 # VLANs in a row of the table.
 
 
 def swapped(tci):
-    """The octets of a TCI as a number: in the order of the wire, the first one in bits 7:0, or back."""
+    """Converts a TCI between a number and the order of the wire, with the first octet in bits 7:0."""
     return Cat(tci[8:], tci[:8])
 
 
@@ -75,12 +75,12 @@ class Tag(Observer):
 # Membership ---------------------------------------------------------------------------------------
 
 class Membership(LiteXModule):
-    """A table of the VLANs that this station is in: `member` says, two clocks late, whether it is in
-    `vid`, or none is meant (VID 0: priority only). Each write of a row delays it by a clock.
+    """A table of the station's VLANs. Two clocks later, `member` says whether the station is a member of `vid`; VID
+    0 means priority only and always counts as one. Each write of a row delays the result by a clock.
 
-    write, row, members  of VLANs 16*row to 16*row + 15, bit n of `members` is that of the nth.
+    write, row, members  writes a row: bit n of `members` is VLAN 16*row + n.
 
-    What is written to no row is anything after a power-up, and stays over a reset.
+    After power-up, rows are undefined until they are written. A reset keeps them.
     """
     def __init__(self):
         self.vid     = Signal(VID_BITS)
@@ -95,7 +95,7 @@ class Membership(LiteXModule):
         storage    = Memory(ROW_BITS, 2**VID_BITS//ROW_BITS)
         write_port = storage.get_port(write_capable=True, mode=READ_FIRST)
         read_port  = storage.get_port(has_re=True, mode=READ_FIRST)
-        # No row is read in the clock in which one is written (FrameFIFO tells what this is for).
+        # No row is read in the clock in which one is written (see FrameFIFO).
         storage.attr = {("no_rw_check", 1)}
         self.specials += storage, write_port, read_port
         self.comb += [

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When completions become an interrupt."""
+"""Interrupt moderation: when completions raise an interrupt."""

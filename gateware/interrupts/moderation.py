@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Interrupt moderation of one direction: when completions become an interrupt.
+"""Interrupt moderation of one direction: when completions raise an interrupt.
 
-One-shot: raising masks; only a re-arm allows the next interrupt. The re-arm carries the driver's
-consumer index, and completions at or beyond it count as unreported at once, so a completion that
-slips in between the driver's last look and its re-arm is never lost, without any read back.
+One-shot: an interrupt masks itself, and only a re-arm allows the next one. The re-arm carries the driver's
+consumer index. Completions at or after this index count as unreported at once. So a completion between the
+driver's last look and its re-arm is never lost, and the driver needs no read back.
 
-A driver may be ahead, too: it sees a status in memory some clocks before the write's answer makes it
-a completion. A re-arm with such an index lets that many completions pass uncounted.
+A driver may also be ahead: it sees a status in memory some clocks before the write's response makes it a
+completion. After a re-arm with such an index, that many completions do not count.
 
-Silent completions are not counted, and a re-arm that uncovers nothing else counts none. One that
-uncovers others too counts the silent ones between and behind them with them: of past ones only the
-latest that was not silent is remembered. So FRAMES may be reached early then, never for silent ones alone.
+Silent completions do not count, and neither does a re-arm that finds only silent ones. If it finds others, it
+also counts the silent ones between and after them, because the hardware remembers only the latest completion
+that was not silent. So FRAMES may be reached early, but never by silent completions alone.
 """
 
 from migen import *
@@ -26,21 +26,21 @@ AHEAD_BITS = 4 # Completions that memory may show before they count: fewer than 
 class Moderation(LiteXModule):
     """Raises the interrupt line by frame count, packet timer, absolute timer, request, or halt.
 
-    Settings (all live, but time beyond a setting is not remembered when it grows; 0 switches that
-    condition off):
-        frames          raise when so many completions are unreported.
-        packet_timer    raise when nothing completed for so many clocks since the latest completion.
-        absolute_timer  raise so many clocks after the first unreported completion, or after the
-                        re-arm that uncovered it: the bound on latency (given `gap` allows it).
-        gap             clocks that must lie between two interrupts.
+    Settings take effect at once; timers stop at their settings, so when one grows, the time since then does not
+    count. 0 disables a condition:
+        frames          raise at this many unreported completions.
+        packet_timer    raise this many clocks after the latest completion.
+        absolute_timer  raise this many clocks after the first unreported completion, or after the re-arm that
+                        found it: the bound on latency (if `gap` allows it).
+        gap             the least clocks between two interrupts.
 
     Events (one clock each):
-        completion      a descriptor completed; with `request` it asks for an interrupt at once, with
-                        `silent` for none.
+        completion      a descriptor completed; with `request` it requests an interrupt at once, with
+                        `silent` none.
         rearm           drop the line, arm, and recount from rearm_index.
         disarm          drop the line, stay masked.
-        clear           the ring was reset: forget everything.
-        halted          (a level) the ring came to a halt: an armed device raises.
+        clear           the ring was reset: reset the state.
+        halted          (a level) the ring is halted: an armed device raises.
 
     State and results: `line`, `armed`, `unreported`, `completed` (index of the next descriptor to
     complete), and one-clock pulses `raised` with its cause in by_request, by_frames, by_absolute,
@@ -85,15 +85,15 @@ class Moderation(LiteXModule):
 
         # Completions.
         # ------------
-        # Only clocked statements look at `completion`: it comes from the bus, which does not sleep, and a
-        # simulator would evaluate in every clock what hangs on it.
-        ahead      = Signal(index_bits) # By how much the driver is, if nothing completes in this clock,
-        ahead_then = Signal(index_bits) # and if something does.
-        seen       = Signal(AHEAD_BITS) # Completions to come that the driver has seen already.
+        # Only clocked statements use `completion`: it comes from the bus, which does not sleep, and a simulator
+        # would evaluate combinational logic behind it in every clock.
+        ahead      = Signal(index_bits) # How far the driver is ahead, if nothing completes in this clock.
+        ahead_then = Signal(index_bits) # Likewise, if something completes.
+        seen       = Signal(AHEAD_BITS) # Coming completions that the driver has already seen.
         counts     = Signal()
-        loud       = Signal()           # The latest completion that was not silent
-        loud_index = Signal(index_bits) # is the one before this, and had not been seen at the last re-arm.
-        loud_ahead = Signal(index_bits) # How far the driver is beyond it.
+        loud       = Signal()           # The last re-arm had not seen the latest completion that was not silent,
+        loud_index = Signal(index_bits) # which is the one before this index.
+        loud_ahead = Signal(index_bits) # How far the driver is ahead of it.
         self.comb += [
             ahead.eq(self.rearm_index - self.completed),
             ahead_then.eq(ahead - 1),
@@ -128,8 +128,8 @@ class Moderation(LiteXModule):
         # Requests: remembered by index, because a re-arm may or may not have seen the latest one.
         # ----------------------------------------------------------------------------------------
         requested     = Signal()
-        request_index = Signal(index_bits) # One beyond the latest request,
-        request_ahead = Signal(index_bits) # and how far the driver is beyond that.
+        request_index = Signal(index_bits) # The index after the latest request.
+        request_ahead = Signal(index_bits) # How far the driver is ahead of it.
         self.comb += request_ahead.eq(self.rearm_index - request_index)
         self.sync += [
             If(counts & self.request,
@@ -141,7 +141,7 @@ class Moderation(LiteXModule):
             ),
         ]
 
-        # Timers: stop at their settings, so that a ring without traffic changes nothing.
+        # Timers: they stop at their settings, so that a ring without traffic changes nothing.
         # -------------------------------------------------------------------------------
         packet_count   = Signal(timer_bits)
         absolute_count = Signal(timer_bits)
@@ -234,9 +234,9 @@ class Moderation(LiteXModule):
         ]
 
     def _recount(self, ahead, seen, loud):
-        """What counts after a re-arm by a driver that is so far ahead of the completions.
+        """The unreported completions after a re-arm by a driver that is this far ahead of the completions.
 
-        loud: what it has not seen, if anything, is not all silent.
+        loud: not all completions that it has not seen are silent.
         """
         return If((ahead != 0) & (ahead < 2**AHEAD_BITS),
             self.unreported.eq(0),
@@ -247,7 +247,7 @@ class Moderation(LiteXModule):
         )
 
     def connect_registers(self, regs, prefix, ring):
-        """Those of a direction, named `prefix`_...; and to its ring."""
+        """Connects the registers of a direction, named `prefix`_..., and its ring."""
         value = regs.value
         self.comb += [
             # Ring.
@@ -273,11 +273,11 @@ class Moderation(LiteXModule):
         ]
 
     def counters(self, prefix):
-        """What the interrupts of a direction count as."""
+        """The counters of a direction's interrupts."""
         return {f"{prefix}_INTERRUPTS": self.raised} | self.causes(prefix)
 
     def causes(self, prefix):
-        """One of which each interrupt has."""
+        """The counters of causes: each interrupt has exactly one."""
         return {
             f"{prefix}_INTERRUPTS_FRAMES":   self.by_frames,
             f"{prefix}_INTERRUPTS_PACKET":   self.by_packet,

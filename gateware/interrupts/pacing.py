@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Adaptive moderation: how long received frames may wait, by how busy the CPU is with them.
+"""Adaptive moderation: the busier the CPU is with received frames, the longer they may wait.
 
-The MAC sees that without asking: from an interrupt to the re-arm that ends its poll, the CPU works
-on the ring, or has it on its list. While it has time to spare, an interrupt for each frame costs
-nothing that matters, and any delay is latency. The less is left, the longer frames gather.
+The MAC measures this: from an interrupt to the re-arm that ends its poll, the CPU works on the ring or has
+scheduled it. While the CPU has idle time, an interrupt for each frame does no harm, and a delay only adds
+latency. The less idle time there is, the longer the MAC gathers frames.
 """
 
 from migen import *
@@ -17,17 +17,17 @@ WINDOW_BITS = 15 # 0.33 ms at 100 MHz.
 # Pacing -------------------------------------------------------------------------------------------
 
 class Pacing(LiteXModule):
-    """Chooses `delay`, for Moderation's absolute timer, once a window of 2**WINDOW_BITS clocks: the
-    `least` if the CPU was busy for less than half of it, an eighth, a quarter, a half of `longest` for
-    each eighth of the window more, and all of it from seven eighths on.
+    """Chooses `delay` for Moderation's absolute timer after each window of 2**WINDOW_BITS clocks: `least` if the
+    CPU was busy for less than 4/8 of it; from 4/8, 5/8, 6/8 and 7/8 on, an eighth, a quarter, a half and all
+    of `longest`.
 
-    least, longest  in clocks. A `longest` of 0 switches it off: `delay` is `least`.
+    least, longest  in clocks. With a `longest` of 0, `delay` is always `least`.
     busy            (a level) the CPU has been interrupted, and has not re-armed yet.
     clear           (a level) the ring is idle.
 
-    level, delay    what holds now; 0 for `least`, 1 to 4.
-    awake           something may change at the coming clock edge: for as long as the CPU is busy, and
-                    a window beyond.
+    level, delay    the current choice: level 0 for `least`, else 1 to 4.
+    awake           something may change at the coming clock edge: while the CPU is busy, and for one window
+                    after.
     """
     def __init__(self, timer_bits=TIMER_BITS, window_bits=WINDOW_BITS):
         self.least   = Signal(timer_bits)
@@ -43,12 +43,12 @@ class Pacing(LiteXModule):
         on     = Signal()
         window = Signal(window_bits)
         worked = Signal(window_bits) # Clocks of the window in which the CPU was busy.
-        rest   = Signal()            # Nothing that a window would change.
+        rest   = Signal()            # The end of a window would change nothing.
         self.comb += [
             on.eq(self.longest != 0),
             Case(self.level, {
                 4:         self.delay.eq(self.longest),
-                3:         self.delay.eq(self.longest[1:] | 1), # Never 0, which would be none.
+                3:         self.delay.eq(self.longest[1:] | 1), # Never 0, which would disable the timer.
                 2:         self.delay.eq(self.longest[2:] | 1),
                 1:         self.delay.eq(self.longest[3:] | 1),
                 "default": self.delay.eq(self.least),
@@ -72,7 +72,7 @@ class Pacing(LiteXModule):
         )
 
     def connect_registers(self, regs, prefix, moderation, ring):
-        """Those of an Rx direction, named `prefix`_...; to its moderation, and its ring."""
+        """Connects the registers of an Rx direction, named `prefix`_..., its moderation, and its ring."""
         value = regs.value
         self.comb += [
             self.least.eq(value[f"{prefix}_ABSOLUTE_TIMER"]),

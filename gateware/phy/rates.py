@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""RGMII at 10 and 100 Mb/s, between the MAC and a PHY that knows 1000 Mb/s alone.
+"""RGMII at 10 and 100 Mb/s, between the MAC and a PHY that supports only 1000 Mb/s.
 
-RGMII carries an octet in each clock at 1000 Mb/s, half on each edge. Below, it carries a nibble, the
-lower one first, in each of the 25 or 2.5 million clocks per second that the PHY gives. So the rate
-shows in the clock, and both of these are the same for what is here.
+At 1000 Mb/s, RGMII carries an octet in each clock, half on each edge. At 100 and 10 Mb/s it carries a nibble in
+each clock, the lower one first, and the PHY's clock has 25 or 2.5 MHz. So the clock shows the rate, and these
+two rates need no distinction here.
 """
 
 from migen import *
@@ -17,18 +17,18 @@ from litex.soc.interconnect import stream
 from liteeth.common import eth_phy_description
 from liteeth.phy.gmii_mii import LiteEthGMIIMIIModeDetection
 
-SFD = 0xD # The upper nibble of the start-of-frame delimiter; the preamble before it is all 0x5.
+SFD = 0xD # The upper nibble of the start-of-frame delimiter. All nibbles before it are 0x5.
 
 # PHY Rates ----------------------------------------------------------------------------------------
 
 class PHYRates(LiteXModule):
     """A PHY of 8 bits for the MAC.
 
-    phy            an RGMII PHY as LiteEth has them: `source` and `sink` carry what the pins do in each
-                   clock, the rising edge's nibble below. Its clocks are those that the PHY gives.
+    phy            an RGMII PHY like LiteEth's: `source` and `sink` carry both nibbles of a clock, that of
+                   the rising edge in the lower half. Its clocks come from the PHY chip.
     phy_cd         prefix of its clock domains.
-    sys_clk_freq   Hz; the clock that the PHY's is compared with.
-    nibbles        the PHY's clock is one of 10 or 100 Mb/s. Known 3072 of its clocks after it changed
+    sys_clk_freq   Hz, to measure the PHY's clock.
+    nibbles        the PHY's clock is that of 10 or 100 Mb/s. It takes 3072 of its clocks to notice a change
                    (1.3 ms at 10 Mb/s); frames until then are lost.
     """
     dw          = 8
@@ -42,8 +42,8 @@ class PHYRates(LiteXModule):
 
         # # #
 
-        # The rate is the PHY chip's: no reset of ours changes it, and one within a measurement would make
-        # a wrong one of it.
+        # The PHY chip chooses the rate: our reset does not change it, and a reset during a measurement would
+        # give a wrong result.
         domains = {f"eth_{side}": f"{phy_cd}_{side}" for side in ("rx", "tx")}
         self.cd_measured = ClockDomain(reset_less=True)
         self.cd_measure  = ClockDomain(reset_less=True)
@@ -70,10 +70,10 @@ class PHYRates(LiteXModule):
 # Receive ------------------------------------------------------------------------------------------
 
 class OctetsFromNibbles(LiteXModule):
-    """Octets begin where the start-of-frame delimiter ends, whatever is left of the preamble. One that
-    is cut off in its middle does not count: the FCS judges those before it (IEEE 802.3, 4.2.4.2.1).
+    """Aligns octets to the end of the start-of-frame delimiter, however much of the preamble is left. Half an
+    octet at the end of a frame is dropped, and the FCS checks the octets before it (IEEE 802.3, 4.2.4.2.1).
 
-    nibbles   come, and not octets.
+    nibbles   the PHY delivers nibbles, not octets.
     """
     def __init__(self):
         self.nibbles = nibbles = Signal()
@@ -82,10 +82,10 @@ class OctetsFromNibbles(LiteXModule):
 
         # # #
 
-        lower   = stream.Endpoint([("nibble", 4), ("error", 1)]) # Valid: its octet is not complete.
-        started = Signal()                                       # The delimiter is over.
+        lower   = stream.Endpoint([("nibble", 4), ("error", 1)]) # Valid: the upper nibble is missing.
+        started = Signal()                                       # The delimiter has passed.
         held    = stream.Endpoint(eth_phy_description(8))        # An octet that may be the last one.
-        ended   = Signal()                                       # And is.
+        ended   = Signal()                                       # It is the last one.
 
         nibble    = sink.data[:4]
         delimiter = ~started & (nibble == SFD)
@@ -121,9 +121,9 @@ class OctetsFromNibbles(LiteXModule):
 # Transmit -----------------------------------------------------------------------------------------
 
 class NibblesFromOctets(LiteXModule):
-    """Each nibble stands on both edges of its clock.
+    """Puts each nibble on both edges of a clock.
 
-    nibbles   are to be sent, and not octets.
+    nibbles   send nibbles, not octets.
     """
     def __init__(self):
         self.nibbles = nibbles = Signal()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""RGMII on ECP5 at 10, 100 and 1000 Mb/s, with RX_ER: LiteEth's clocks and transmitter, a receiver of
-our own, and PHYRates."""
+"""RGMII on ECP5 at 10, 100 and 1000 Mb/s, with RX_ER: LiteEth's clocks and transmitter, our own receiver,
+and PHYRates."""
 
 from migen import *
 
@@ -20,9 +20,9 @@ TAP = 25e-12 # Seconds of delay in a step of DELAYG.
 # PHY ----------------------------------------------------------------------------------------------
 
 class RGMIIECP5(PHYRates):
-    """As LiteEth's LiteEthPHYRGMII, but for the system clock's rate in Hz, which it has to know.
+    """Like LiteEth's LiteEthPHYRGMII, but also takes the system clock's frequency in Hz.
 
-    tx_delay, rx_delay   seconds by which the FPGA delays the clock, or data and control.
+    tx_delay, rx_delay   delays in seconds of the Tx clock, and of Rx data and control, in the FPGA.
     """
     def __init__(self, clock_pads, pads, sys_clk_freq, with_hw_init_reset=True, tx_delay=2e-9, rx_delay=2e-9):
         self.crg = LiteEthPHYRGMIICRG(clock_pads, pads, with_hw_init_reset, tx_delay)
@@ -40,8 +40,8 @@ class Pins(LiteXModule):
 # Receive ------------------------------------------------------------------------------------------
 
 class RGMIIReceiver(LiteXModule):
-    """What the pins carry in each clock of a frame. RX_CTL is RX_DV on the rising edge, and RX_DV xor
-    RX_ER on the falling one (RGMII 2.0, 3.4)."""
+    """The pins' values in each clock of a frame. RX_CTL is RX_DV on the rising edge, and RX_DV xor RX_ER on the
+    falling one (RGMII 2.0, 3.4)."""
     def __init__(self, pads, rx_delay):
         self.source = source = stream.Endpoint(eth_phy_description(8))
 
@@ -63,7 +63,7 @@ class RGMIIReceiver(LiteXModule):
                 ),
                 DDRInput(clk=ClockSignal(), i=delayed, o1=rising, o2=falling),
             ]
-        # A clock later it is known whether a word was the frame's last one.
+        # The next clock shows whether a word was the frame's last one.
         word = stream.Endpoint(eth_phy_description(8))
         self.sync += [
             word.valid.eq(control[0]),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A PHY for simulation, in the system clock domain, paced to the link's rate.
 
-32 bits wide, so that gigabit (1.25 octets a clock at 100 MHz) fits; preamble, FCS and gap take their
-time on the wire as IEEE 802.3 has them.
+It is 32 bits wide, so that 1 Gb/s (1.25 octets a clock at 100 MHz) fits. Preamble, FCS and gap take the time
+that IEEE 802.3 requires.
 """
 
 from migen import *
@@ -18,10 +18,10 @@ from liteeth.common import eth_interpacket_gap, eth_phy_description
 def sim_phy_pads(events):
     """Layout of the pads towards the simulator: [(name, width), ...].
 
-    rx_*  from the tester: in the clock with rx_valid, a word of a frame (preamble to FCS, first octet
-          in bits 7:0) has arrived; rx_bytes octets of it count, 4 but on the last word. The tester
-          keeps the pace. rx_error marks the frame as damaged by the PHY.
-    tx_*  to the tester, alike, in the clock in which the word's first octet goes on the wire.
+    rx_*  from the tester: with rx_valid, a word of a frame has arrived (preamble to FCS, first octet in bits
+          7:0). rx_bytes is the number of its octets, 4 except in the last word. The tester keeps the pace.
+          rx_error reports an error of the PHY.
+    tx_*  to the tester, likewise, in the clock in which the word's first octet goes on the wire.
     """
     return [
         ("rx_valid",   1), ("rx_data", 32), ("rx_last", 1), ("rx_bytes", 3), ("rx_error", 1),
@@ -35,10 +35,10 @@ def sim_phy_pads(events):
 class SimPHY(LiteXModule):
     """The PHY; `pads` is a Record or request of sim_phy_pads().
 
-    rx_cd: clock domain of the registers towards the MAC, its `datapath_cd`; they matter where `awake`.
+    rx_cd  clock domain of the registers towards the MAC, its `datapath_cd`; they change only while `awake`.
 
-    An octet takes 8e6*sys_clk_freq/(link_mbps*1e6) clocks: the pace is kept exactly by a credit that
-    gains link_mbps a clock and pays 8*sys_clk_freq/1e6 an octet.
+    An octet takes 8*sys_clk_freq/(link_mbps*1e6) clocks. A credit keeps this pace exactly: it gains link_mbps in
+    each clock and pays 8*sys_clk_freq/1e6 for each octet.
     """
     dw                      = 32
     cd                      = "sys"
@@ -67,7 +67,7 @@ class SimPHY(LiteXModule):
         )
         self.comb += self.awake.eq(pads.rx_valid | source.valid)
 
-        # Tx: a word may leave when the debt of those before it is paid.
+        # Tx: a word may leave when the words before it are paid.
         # --------------------------------------------------------------
         octet_cost = int(8*sys_clk_freq/1e6)
         octets     = Signal(max=5 + eth_interpacket_gap)
@@ -80,7 +80,7 @@ class SimPHY(LiteXModule):
                 0b0100:    pads.tx_bytes.eq(3),
                 "default": pads.tx_bytes.eq(4),
             }),
-            # A frame's last word pays for the gap behind it.
+            # A frame's last word also pays for the gap after it.
             octets.eq(pads.tx_bytes + Mux(sink.last, eth_interpacket_gap, 0)),
             sink.ready.eq(debt < pads.link_mbps),
             pads.tx_valid.eq(sink.valid & sink.ready),
@@ -88,7 +88,7 @@ class SimPHY(LiteXModule):
             pads.tx_last.eq(sink.last),
         ]
         self.sync += If(pads.tx_valid,
-            # What is left of this clock's credit counts only between words of a busy line.
+            # The rest of this clock's credit counts only between words of a busy line.
             debt.eq(debt + octets*octet_cost - pads.link_mbps)
         ).Elif(debt >= pads.link_mbps,
             debt.eq(debt - pads.link_mbps)

@@ -13,7 +13,7 @@ from moderato.gateware.frame.crc import crc32_step
 # Filter -------------------------------------------------------------------------------------------
 
 class Further:
-    """An `address` of this station beside its own, if it is `on`."""
+    """A further `address` of this station, if it is `on`."""
     def __init__(self):
         self.on      = Signal()
         self.address = Signal(48)
@@ -22,13 +22,12 @@ class Further:
 class AddressFilter(LiteXModule):
     """Decides on a destination address.
 
-    further  so many exact addresses beside the station's own,
-    own      which is told apart from them.
+    further  number of further exact addresses.
+    own      adds a result `own`: the destination is the station's own address.
 
-    `start` presents `destination` (first octet on the wire in bits 7:0), and `crc`, the register of a
-    CRC that has taken its first four octets. From the clock after it on, until the next start, `accept`
-    holds; `multicast` (group address, broadcast too), `broadcast`, `unicast` (an address of this station)
-    and `own` (the station's own address) describe the destination.
+    `start` presents `destination` (first octet on the wire in bits 7:0) and `crc`, the CRC register after its first
+    four octets. From the next clock until the next start, these are valid: `accept`, `multicast` (group address,
+    including broadcast), `broadcast`, and `unicast` (an address of this station).
     """
     def __init__(self, further=0, own=False):
         # Settings.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Marks received TCP segments that go on where the frame before them ended.
+"""Marks received TCP segments that continue the frame before them.
 
-A receiver that merges such segments (generic receive offload) compares their headers one by one. With
-the mark there is nothing left to compare: the driver adds the segment's payload to what it has. The
-conditions are those of Linux' tcp_gro_receive() and inet_gro_receive(): what is merged can be cut again
-into the same segments. Checksums are not looked at: their sums are in the descriptors (checksum.py).
+A receiver that merges such segments (generic receive offload) compares their headers one by one. The mark
+replaces this comparison: the driver appends the segment's payload. The conditions are those of Linux'
+tcp_gro_receive() and inet_gro_receive(), so that a merged packet can be cut again into the same segments. The
+hardware does not check checksums here: the sums are in the descriptors (checksum.py).
 """
 
 from migen import *
@@ -14,7 +14,7 @@ from litex.gen import *
 from moderato.gateware.frame.observer import Observer
 from moderato.gateware.receive.rss import TCP, ethertype
 
-# Words of a header, numbered from the one that ends with octet 1: IP's begins with number 4.
+# Words of the headers, counted from the one that ends with octet 1: the IP header starts with word 4.
 ETHERNET_WORDS = 4
 IPV4_WORDS, IPV6_WORDS = 5, 10
 MOST_WORDS     = 32  # A power of two; an IPv6 header and the longest TCP header end at word 28.
@@ -23,25 +23,24 @@ ETHERNET_OCTETS, FCS_OCTETS = 14, 4
 
 
 def big_endian(octets):
-    """The number that a row of octets is on the wire."""
+    """The number that these octets form on the wire."""
     return Cat(*reversed(octets))
 
 # Continuation -------------------------------------------------------------------------------------
 
 class Continuation(Observer):
-    """Whether a frame continues the one before it; that is kept, is IP and TCP, and so is this one.
+    """Whether a frame continues the one before it. Both are TCP over IP, and the first one was kept.
 
-    octets   of the frame, FCS included; in the clock after its last word.
-    queue    that the frame is for, with `decided`: one continues only what is for the same queue.
+    octets   of the frame, FCS included, in the clock after its last word.
+    queue    the frame's queue, with `decided`: a frame continues only one of the same queue.
     decided, kept
-             the frame's fate, two clocks after its last word or later.
+             the frame's fate, at least two clocks after its last word.
     continues
-             of this frame, with `decided`. Its Ethernet, IP and TCP headers differ from those before it in
-             nothing but: IPv4's length, header checksum, and identification, which is one more; IPv6's
-             length; TCP's checksum and sequence number, which is the next one; PSH. Both have payload, no
-             flags but ACK and PSH, and PSH in the second of them only. Neither has IPv4 options, a fragment's
-             fields, a VLAN tag, or padding. The payload is as long as that of all since the last frame that
-             continued none, or less: then none continues this one.
+             the result for this frame, with `decided`. Ethernet, IP and TCP headers of both frames are equal
+             except for these fields: IPv4's length, header checksum, and identification, which is one more;
+             IPv6's length; TCP's checksum and sequence number, which continues; PSH. Both have payload, and no
+             flags but ACK; only the second one may have PSH. Neither has IPv4 options, fragment fields, a VLAN
+             tag, or padding. All payloads of such a run have the same length; a shorter one ends the run.
     """
     def __init__(self):
         super().__init__()
@@ -53,8 +52,8 @@ class Continuation(Observer):
 
         # # #
 
-        # Words, so that IP's header begins with one, beside those of the frame before.
-        # -----------------------------------------------------------------------------
+        # Words, aligned to the IP header, next to those of the frame before.
+        # -------------------------------------------------------------------
         before = Signal(16)
         place  = Signal(max=MOST_WORDS)
         number = Signal(max=MOST_WORDS)
@@ -76,22 +75,22 @@ class Continuation(Observer):
             If(number != MOST_WORDS - 1, place.eq(number + 1)),
         )
 
-        # The frame before, if one may continue it.
+        # The frame before, if it may be continued.
         # -----------------------------------------
         open_    = Signal()
         expected = Signal(32) # Sequence number.
-        size     = Signal(16) # Of its payload, or of the first one's.
+        size     = Signal(16) # Of the payload of the first frame in the run.
         queue    = Signal()
 
-        # This one.
-        # ---------
+        # This frame.
+        # -----------
         differs  = Signal()
-        whole    = Signal()   # All of its headers have passed, and are as they have to be.
+        whole    = Signal()   # All headers have passed, and meet the conditions.
         pushed   = Signal()
         v6       = Signal()
         at       = Signal(max=16)
-        tcp      = Signal(16) # Octets from TCP's header on.
-        words    = Signal(4)  # Of TCP's header.
+        tcp      = Signal(16) # Octets from the TCP header on.
+        words    = Signal(4)  # Of the TCP header.
         sequence = Signal(32)
         lower    = Signal()
         upper    = Signal()
@@ -179,7 +178,7 @@ class Continuation(Observer):
                         compare((octets[0] == old[0]) & upper),
                         NextValue(words, octets[0][4:]),
                         NextValue(pushed, octets[1][3]),
-                        # Reserved bits; all flags but PSH and ACK.
+                        # Reserved bits, and all flags but PSH and ACK.
                         If((octets[0][:4] != 0) | ((octets[1] & 0xF7) != 0x10) | (octets[0][4:] < TCP_WORDS),
                             NextState("REST")
                         ),
@@ -196,15 +195,15 @@ class Continuation(Observer):
         fsm.act("REST")
         for state in ("ETHERNET", "IPV4", "IPV6", "TCP", "REST"):
             fsm.act(state, If(self.take & self.first,
-                NextValue(differs, ~open_ | ~upper), # What is below its octet 0 is of no frame.
+                NextValue(differs, ~open_ | ~upper), # The lower half precedes the frame.
                 NextValue(whole, 0),
                 NextState("ETHERNET"),
             ))
 
-        # Its end, and its fate: each sum in the clock after what it is of.
-        # -----------------------------------------------------------------
+        # End and fate: each sum comes in the clock after its operands.
+        # -------------------------------------------------------------
         payload = Signal(16)
-        filled  = Signal()   # It has payload, and nothing behind that.
+        filled  = Signal()   # It has payload, and no octets after it.
         after   = Signal(32) # The next sequence number.
         fixed   = ETHERNET_OCTETS + FCS_OCTETS
         good    = Signal()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Receive-side scaling: the frames of a flow go to the same queue, flows to different ones.
+"""Receive-side scaling: frames of a connection go to the same queue, and connections spread over the queues.
 
-Which queue is what a table says of the lowest bits of a hash of the packet's addresses and ports,
-as Microsoft specified it ("Introduction to Receive Side Scaling", "RSS hashing types"), and all NICs
-compute it: the hash of Toeplitz with a key of 40 octets.
+A table maps the lowest bits of a hash of addresses and ports to a queue. It is the Toeplitz hash with a key of
+40 octets that Microsoft specified ("Introduction to Receive Side Scaling", "RSS hashing types") and that NICs
+have in common.
 """
 
 from functools import reduce
@@ -23,12 +23,12 @@ HASH_BITS  = 32
 # Words, Octets ------------------------------------------------------------------------------------
 
 def in_order(word):
-    """The bits of a word as they are on a wire for the hash: of its first octet in bits 7:0, the topmost one first."""
+    """The bits of a word in the order of the hash: first octet (bits 7:0) first, its topmost bit first."""
     return [word[bit + 7 - 2*(bit % 8)] for bit in range(len(word))]
 
 
 def ethertype(half, kind):
-    """Whether two octets, the first one in bits 7:0, are of that kind."""
+    """Whether two octets, the first one in bits 7:0, are an EtherType of that kind."""
     return reduce(or_, [half == int.from_bytes(value.to_bytes(2, "big"), "little") for value in ETHERTYPES[kind]])
 
 # Toeplitz Hash ------------------------------------------------------------------------------------
@@ -36,13 +36,13 @@ def ethertype(half, kind):
 class Toeplitz(LiteXModule):
     """The lowest `bits` of the hash of a row of 32-bit words, each with its first octet in bits 7:0.
 
-    restart    a row begins, with the first `add` behind it.
-    add, word  the next word of the row. Two clocks later it is in `hash`.
+    restart    a new row starts with the next `add`.
+    add, word  the next word of the row. `hash` includes it two clocks later.
     key_write, key_word, key_data
-               writes a word of the key, octets as those of `word`. Not while a row is hashed.
+               writes a word of the key, with octets as in `word`. Not while a row is hashed.
 
-    Bit n of the hash, counted from its lowest, is the parity of the row beside the key from its bit
-    31 - n on: so for each word all that matters is the word of the key beside it, and the next one.
+    Bit n of the hash, counted from the lowest, is the parity of the row ANDed with the key from bit 31 - n on. So
+    each word needs only the word of the key next to it, and the one after that.
     """
     def __init__(self, bits=HASH_BITS):
         self.restart   = Signal()
@@ -55,7 +55,7 @@ class Toeplitz(LiteXModule):
 
         # # #
 
-        # Key: in a memory, for as registers with their multiplexers it would be larger than all else.
+        # Key: in a memory. Registers with multiplexers would be larger than everything else.
         # --------------------------------------------------------------------------------------------
         number = Signal(max=RSS_KEY_WORDS)
         key    = Memory(32, RSS_KEY_WORDS)
@@ -92,14 +92,14 @@ class Toeplitz(LiteXModule):
 # Packet -------------------------------------------------------------------------------------------
 
 class HashedWords(LiteXModule):
-    """Finds what is to be hashed of each packet.
+    """Selects the words of each packet that are hashed.
 
     take, first, data
-           a word of the frame passes, the first one of it: in bits 7:0 its octet 0, 4 and so on.
-    types  which kinds of packets are hashed, as RSS_TYPES says.
+           as in Observer.
+    types  the kinds of packets that are hashed (RSS_TYPES).
 
-    In the same clock `add` says that `word` is hashed: four octets that end with the lower half of
-    `data`, since IP's header begins with such a word. It is so with any number of VLAN tags.
+    In the same clock, `add` says that `word` is hashed: four octets that end with the lower half of `data`. IP
+    headers start with such a word, after any number of VLAN tags.
     """
     def __init__(self):
         self.take  = Signal()
@@ -116,8 +116,8 @@ class HashedWords(LiteXModule):
         octets = [word[8*n:8*n + 8] for n in range(4)]
 
         before = Signal(16) # Octets that came with the word before.
-        second = Signal()   # The next word is the Ethernet header's third, of octets 6 to 9.
-        number = Signal(5)  # Words of IP's header and what follows.
+        second = Signal()   # The next word is the third one of the Ethernet header, with octets 6 to 9.
+        number = Signal(5)  # Words from the IP header on.
         v6     = Signal()
         length = Signal(4)  # IPv4: words of its header.
         whole  = Signal()   # No fragment.
@@ -126,7 +126,7 @@ class HashedWords(LiteXModule):
         self.comb += word.eq(Cat(before, self.data[:16]))
         self.sync += If(self.take, before.eq(self.data[16:]))
 
-        # Of IPv4, what protocol it is comes right before the addresses; of IPv6 before, too.
+        # The protocol precedes the addresses, in IPv4 directly.
         # -----------------------------------------------------------------------------------
         transport = Signal(2)
         protocol  = Signal(8)
@@ -139,7 +139,7 @@ class HashedWords(LiteXModule):
         ]
 
         self.fsm = fsm = FSM(reset_state="REST")
-        # Octets 10 to 13 are the first word that is of interest.
+        # The first word of interest has octets 10 to 13.
         fsm.act("ETHERNET",
             If(self.take,
                 NextValue(second, 1),
@@ -187,7 +187,7 @@ class HashedWords(LiteXModule):
             )
         )
         fsm.act("REST")
-        # From any of them, and from the midst of a frame that ended early.
+        # From any state, because a frame may end early.
         for state in ("ETHERNET", "TYPE", "HEADER", "ADDRESSES", "PORTS", "REST"):
             fsm.act(state, If(self.take & self.first, NextValue(second, 0), NextState("ETHERNET")))
 
@@ -197,12 +197,12 @@ class RSS(Observer):
     """Chooses a frame's queue. `queue` holds from two clocks after the frame's last word until the next
     frame begins.
 
-    types   what is hashed.
+    types   the kinds of packets that are hashed.
     indirection
-            for each value of the hash's lowest bits, a queue.
-    on      which queues take frames: `taken` if that of the frame does.
+            a queue for each value of the hash's lowest bits.
+    on      the queues that take frames; `taken`: the frame's queue does.
     key_write, key_word, key_data
-            as of Toeplitz.
+            as in Toeplitz.
     """
     def __init__(self):
         super().__init__()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The register table as a Wishbone slave.
 
-A plain slave instead of LiteX CSRs: offsets must not move when a CSR is added elsewhere in a SoC.
+A plain slave instead of LiteX CSRs, because offsets must not move when a SoC gets another CSR.
 """
 
 from migen import *
@@ -12,25 +12,24 @@ from litex.soc.interconnect import wishbone
 
 from moderato.gateware.registers import table as registers
 
-# "rw" registers that are wider are read back from a memory. With their flip-flops, the bus's multiplexer
-# was a tenth of the MAC on an FPGA.
+# Wider "rw" registers are read back from a memory. A multiplexer of their flip-flops took 10 % of the MAC on
+# an FPGA.
 NARROW = 8
 
 # Register File ------------------------------------------------------------------------------------
 
 class RegisterFile(LiteXModule):
-    """All registers of registers.py behind `bus` (32-bit Wishbone, 4 KiB, one wait state, two to read
-    from a memory: the bus's address comes too late to go through that, too). A write of part of a word
-    changes nothing and is answered with `err`; one of no byte at all, as a converter of widths may make
-    it, with `ack`. After a reset, nothing is answered until the memory has the reset values.
+    """All registers of table.py at `bus`: 32-bit Wishbone, 4 KiB, one wait state, or two for a read from a memory,
+    because the bus's address comes too late for it. A write of part of a word changes nothing and returns `err`; a
+    write of no byte, which a converter of widths may cause, returns `ack`. After a reset, the slave does not
+    respond until the memory has the reset values.
 
     value[name]   Signal of the register: driven here for "rw", to be driven by the user for "ro".
     strobe[name]  "wo" and "rw": one-clock pulse when the register was written; `data` holds the
                   written word in that clock.
-    options       of the registers that exist only with one (registers.py), those that are wanted.
-    counters      names of those that there are.
-    counting      a counter is asked for: `counter` says which one of them, and in the next clock the
-                  user gives its `count`.
+    options       names of options whose registers exist.
+    counters      names of the counters.
+    counting      a read of `counter`, a number in `counters`: in the next clock the user drives its `count`.
     """
     def __init__(self, options=()):
         self.bus    = wishbone.Interface(data_width=32, adr_width=30, addressing="word")
@@ -52,7 +51,7 @@ class RegisterFile(LiteXModule):
         is_counter = Signal()
         is_stored  = Signal()
         index      = Signal(max=len(stored)) # Of `stored`.
-        live       = Signal(32)              # What is in no memory.
+        live       = Signal(32)              # Value of a register outside the memory.
         lookup     = Signal()
         asked      = Signal()
         request    = Signal()
@@ -90,14 +89,14 @@ class RegisterFile(LiteXModule):
             lookup.eq(self.counting | (request & is_stored & ~self.bus.we & ~asked)),
         ]
 
-        # What was written, a clock after it was; of narrower registers the rest is not shown.
+        # The written word, one clock later; reads mask the unused bits of narrower registers.
         # ------------------------------------------------------------------------------------
         storage  = Memory(32, len(stored), name="stored")
         read     = storage.get_port(async_read=True)
         keep     = storage.get_port(write_capable=True)
         self.specials += storage, read, keep
         row      = Signal.like(index)
-        kept     = Signal() # The latest request is to be.
+        kept     = Signal() # The latest request reads from the memory.
         initial  = Signal(32)
         restored = Signal(32)
         widths   = sorted({reg.bits(options) for reg in stored})
@@ -143,5 +142,5 @@ class RegisterFile(LiteXModule):
         return self.value[register][bits.lsb:bits.lsb + bits.width]
 
     def commands(self, register, name):
-        """Whether a register that is "wo" is being written with this bit."""
+        """A "wo" register is being written with this bit set."""
         return self.strobe[register] & self.data[registers.bits(register, name).lsb]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What RFC 2819 (RMON) and IEEE 802.3's MAC groups count beside the MAC's own counters: lengths, destinations."""
+"""Further counters of RFC 2819 (RMON) and IEEE 802.3's MAC groups: lengths and destinations."""
 
 from functools import reduce
 from operator  import or_
@@ -13,13 +13,13 @@ from moderato.gateware.registers.table import RMON_RANGES
 # Rmon ---------------------------------------------------------------------------------------------
 
 def lengths(octets):
-    """For each of RMON_RANGES, whether a frame of so many octets is in it."""
+    """For each of RMON_RANGES, whether it contains this number of octets."""
     return [(octets >= first) & (octets <= last) if last else octets >= first for first, last in RMON_RANGES]
 
 
 class Destination(LiteXModule):
-    """What the destination of the frame is that passes on `endpoint`, from its second word on: a group
-    address (`multicast`), or that of all (`broadcast`)."""
+    """The kind of destination of the frame that passes `endpoint`, from its second word on: a group address
+    (`multicast`), or the broadcast address (`broadcast`)."""
     def __init__(self, endpoint):
         self.multicast = Signal()
         self.broadcast = Signal()
@@ -44,7 +44,7 @@ class Destination(LiteXModule):
 
 
 class Rmon(LiteXModule):
-    """What is counted of the frames of a Receive and of a Transmit: `counters`, names and pulses."""
+    """Counts frames of a Receive and of a Transmit: `counters` has pulses by name."""
     def __init__(self, receive, transmit):
         self.destination = to = Destination(transmit.source)
         self.counters = counters = {

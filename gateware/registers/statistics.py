@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Counters: 32 bits, wrapping; the driver widens them.
 
-All of them are in one memory behind one adder: as so many registers with an adder each, they would
-be the largest part of the MAC on an FPGA.
+One memory with one adder holds all of them. Registers with an adder each would be the largest part of the MAC
+on an FPGA.
 """
 
 from functools import reduce
@@ -19,17 +19,17 @@ BURST_BITS = 6 # Width of the number of events that wait to be counted.
 class Statistics(LiteXModule):
     """Counts events in the counters of the register file.
 
-    events: name of a counter -> pulse that adds 1, or (pulse, amount).
-    bursts: names of those that may come in every clock; the number that comes in one.
-    either: groups of names, of each of which only one comes at a time, such as the fates of a frame. They
-            wait in one place, where the first one of them stands.
+    events  by the name of a counter: a pulse that adds 1, or (pulse, amount).
+    bursts  by name, events that may come in every clock: the number of events in this clock.
+    either  groups of names that never pulse together, such as the fates of a frame. They share one place in the
+            queue, that of the first name.
 
-    An event waits for the adder, which takes one in a clock, and none in a clock in which the bus
-    asks for a counter (every third at most): a counter is up to date some clocks after its event.
-    What stands first in `events` goes first. Of `bursts` a number waits; of the others one does, so
-    that they must be some clocks apart: as far as frames on a wire for those that stand first.
+    An event waits for the adder, which takes one in each clock, except while the bus reads a counter (every third
+    clock at most). So a counter is up to date some clocks after its event. The first ones in `events` have
+    priority. Several events of `bursts` can wait, but only one of each other name: these must be some clocks
+    apart, at least as far as frames on a wire for the first ones.
 
-    `awake`: as in ModeratoMAC, but the caller adds pulses from another clock domain.
+    awake   as in ModeratoMAC, but the caller adds pulses from another clock domain.
     """
     def __init__(self, regs, events, bursts, either=()):
         self.awake = Signal()

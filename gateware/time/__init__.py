@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A clock, and the stamps that it puts on frames."""
+"""A clock, and time stamps of frames."""

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A clock that counts nanoseconds, for time stamps (IEEE 1588), and a periodic output that it drives.
 
-One number of 64 bits as the kernel's ktime_t, not seconds and a rest: it needs neither a comparison
-with 10**9 nor a division, and a step is an addition. It is enough until 2554.
+The time is one number of 64 bits, like the kernel's ktime_t, not seconds and a fraction. It needs neither a
+comparison with 10**9 nor a division, and a step is an addition. It lasts until 2554.
 """
 
 from migen import *
 
 from litex.gen import *
 
-TIME_BITS      = 64 # Whole ns,
-FRACTION_BITS  = 32 # and the rest of one: at 10 ns a clock, its last bit is 0.02 ppb of the clock's rate.
+TIME_BITS      = 64 # Whole ns.
+FRACTION_BITS  = 32 # A fraction of a ns: at 10 ns a clock, its last bit is 0.02 ppb of the rate.
 INCREMENT_BITS = 8 + FRACTION_BITS
 
 # PTP Clock ----------------------------------------------------------------------------------------
@@ -18,10 +18,10 @@ INCREMENT_BITS = 8 + FRACTION_BITS
 class PTPClock(LiteXModule):
     """Grows by `increment`, in units of 2**-32 ns, in each clock; in a domain that never stops.
 
-    increment  taken with `tune`; until then the clock stands still.
-    value      becomes the time with `set`, is added to it with `step`, one clock later, modulo 2**64:
-               the time between them goes on.
-    latch      the time of this clock is `latched`.
+    increment  takes effect with `tune`; until the first one, the clock stands still.
+    value      with `set`, it becomes the time; with `step`, it is added to the time modulo 2**64: one clock
+               later.
+    latch      copies the time of this clock to `latched`.
 
     late       the time of the clock before.
     """
@@ -40,7 +40,7 @@ class PTPClock(LiteXModule):
 
         # # #
 
-        # The sum of increment and step is made a clock ahead: two additions in one would be too slow.
+        # The sum of increment and step is calculated a clock ahead: two additions in one clock would be too slow.
         self.total  = total  = Signal(TIME_BITS + FRACTION_BITS)
         self.addend = addend = Signal(TIME_BITS + FRACTION_BITS)
         self.rate   = rate   = Signal(INCREMENT_BITS)
@@ -69,12 +69,12 @@ class PTPClock(LiteXModule):
 # Periodic Output ----------------------------------------------------------------------------------
 
 class PeriodicOutput(LiteXModule):
-    """`level` rises when `time` has reached `begin`, and every `period` ns from then on; it falls
-    `width` ns after each rise. It does so two clocks after the first one with that time.
+    """`level` rises when `time` reaches `begin`, and every `period` ns from then on; it falls `width` ns after each
+    rise. It changes two clocks after the first clock with that time.
 
-    on     else it is low;
-    start  `begin` counts from now on; also after a step of the time, which would bring about a change
-           every other clock until the output has caught up, or none for long.
+    on     enables the output, which is low otherwise.
+    start  takes `begin`. Also required after a step of the time: otherwise the output would change every other
+           clock until it has caught up, or not at all for a long time.
     """
     def __init__(self):
         self.time   = Signal(TIME_BITS)
@@ -87,8 +87,8 @@ class PeriodicOutput(LiteXModule):
 
         # # #
 
-        change = Signal(TIME_BITS) # When the level does so next.
-        left   = Signal(TIME_BITS) # From the time since then, only the sign counts.
+        change = Signal(TIME_BITS) # Time of the next change.
+        left   = Signal(TIME_BITS) # The time since then: only the sign counts.
         due    = Signal()
         self.comb += left.eq(self.time - change)
         self.sync += [

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Time stamps at the start of a frame on the wire, as IEEE 1588 (7.3.4.1) has it: at the beginning of
-the octet after the start-of-frame delimiter.
+"""Time stamps of the start of a frame on the wire: the start of the octet after the start-of-frame delimiter
+(IEEE 1588, 7.3.4.1).
 
-Between clocks, a start is seen by the system clock after one to two of its periods. One is taken off,
-so that a stamp is late by less than a period of the system clock: that is what it is accurate to,
-beside what the PHY takes, which is the same for each frame. With one clock it is exact.
+With two clocks, the system clock sees a start after one to two of its periods. One period is subtracted, so a
+stamp is late by less than one. Apart from the constant delay of the PHY, this is the accuracy. With one clock,
+a stamp is exact.
 
-Each class has, beside its own clock domain, "wire": that of the PHY, which may be the same.
+Besides its own clock domain, each class has "wire", that of the PHY, which may be the same.
 """
 
 from migen import *
@@ -25,8 +25,8 @@ from moderato.gateware.time.ptp_clock    import TIME_BITS
 # Start of Frame -----------------------------------------------------------------------------------
 
 class StartOfFrame(LiteXModule):
-    """Watches a stream between MAC and PHY, in the PHY's clock domain: `delimiter` when the word passes
-    that ends with the delimiter, `first` when the next one does."""
+    """Watches a stream between MAC and PHY, in the PHY's clock domain. `delimiter`: the current word ends with the
+    delimiter. `first`: the current word is the next one."""
     def __init__(self, watched):
         self.delimiter = Signal()
         self.first     = Signal()
@@ -35,7 +35,7 @@ class StartOfFrame(LiteXModule):
 
         passes  = Signal()
         started = Signal() # The delimiter has passed.
-        fresh   = Signal() # With the word before.
+        fresh   = Signal() # It passed with the word before.
         width   = len(watched.data)
         self.comb += [
             passes.eq(watched.valid & watched.ready),
@@ -50,7 +50,7 @@ class StartOfFrame(LiteXModule):
 # Crossing -----------------------------------------------------------------------------------------
 
 class Crossing(LiteXModule):
-    """A `pulse` of the wire's domain here: `seen`, and the `time` in which it came.
+    """Carries a `pulse` from the wire's domain to this one: `seen`, with its `time`.
 
     clock     a PTPClock.
     one_clock the domains are the same.
@@ -65,7 +65,7 @@ class Crossing(LiteXModule):
         if one_clock:
             self.comb += self.seen.eq(self.pulse)
             return
-        # A reset of either side is no pulse.
+        # A reset of either side causes no pulse.
         toggle, here, before = Signal(reset_less=True), Signal(), Signal(reset_less=True)
         self.sync.wire += toggle.eq(toggle ^ self.pulse)
         self.specials  += MultiReg(toggle, here)
@@ -77,8 +77,8 @@ class Crossing(LiteXModule):
 class RxStamp(LiteXModule):
     """`stamp` is the time at which the latest frame started.
 
-    That is the frame whose first word leaves the MAC core, if it is a good one: it does so before 64
-    octets have come, and only then can the next one start.
+    When the first word of a good frame leaves the MAC core, this is the time of that frame: fewer than 64 octets
+    have arrived by then, so the next frame cannot have started.
     """
     def __init__(self, clock, source, one_clock):
         self.stamp = Signal(TIME_BITS)
@@ -93,17 +93,17 @@ class RxStamp(LiteXModule):
 # Tx Stamps ----------------------------------------------------------------------------------------
 
 class TxStamps(LiteXModule):
-    """The stamps of frames that ask for one, in their order, for the completions of each of `rings`.
+    """The stamps of frames that request one, in order, for the completions of each of `rings`.
 
-    A completion waits for its stamp, and its ring may be stopped meanwhile. Then the frame is still
-    sent, maybe much later, and nobody wants its stamp. So these frames of a ring have numbers, more of
-    them than there can be frames on their way (`max_frames`, and what is behind the FIFO). The number
-    goes with the frame's words to the PHY, and comes back with the stamp. Between clocks, a frame may
-    leave, and its number come back, after a reset of this side: the numbers go on behind it.
+    A completion waits for its stamp. If its ring stops meanwhile, the frame is still sent, perhaps much later, and
+    its stamp is useless. So these frames of a ring are numbered, with more numbers than frames that can be in
+    progress (`max_frames`, and those after the FIFO). The number accompanies the frame's words to the PHY, and
+    returns with the stamp. With two clocks, a frame may leave and its number may return after a reset of this
+    side: the numbers continue after it.
 
-    asks      the frame that Transmit sends does, a bit for each ring whose it may be; `sent` is its end.
-    mark      what goes with its words,
-    marked    and what came with the latest word that left for the PHY, in the wire's domain.
+    asks      the frame that Transmit sends requests a stamp: a bit for each ring. `sent` is its end.
+    mark      accompanies its words.
+    marked    the mark of the latest word that left for the PHY, in the wire's domain.
     sink      the PHY's.
     """
     def __init__(self, clock, sink, one_clock, max_frames, rings=1):
@@ -130,11 +130,10 @@ class TxStamps(LiteXModule):
             asked = Signal(number_bits, reset_less=not one_clock)
             self.comb += If(asks, number.eq(asked))
             self.sync += If(self.sent & asks, asked.eq(number + 1))
-            if not one_clock: # The frame that the reset cut has a number, too.
+            if not one_clock: # The frame that a reset cuts has a number, too.
                 self.sync += If(restarted, asked.eq(asked + 1), ring.expected.eq(asked + 1))
 
-        # At the PHY: the number stays as it is until the next frame starts, so that it needs no more
-        # than a clock to settle.
+        # At the PHY: the number does not change until the next frame starts, so it has settled one clock later.
         # -------------------------------------------------------------------------------------------
         self.start    = start    = ClockDomainsRenamer("wire")(StartOfFrame(sink))
         self.crossing = crossing = Crossing(clock, one_clock)
@@ -146,7 +145,7 @@ class TxStamps(LiteXModule):
         else:
             self.specials += MultiReg(left, left_here)
 
-        # Back again.
+        # Back from the PHY.
         # -----------
         came, stamp = Signal(), Signal(STAMP_BITS)
         self.sync += [
@@ -162,7 +161,7 @@ class TxStamps(LiteXModule):
         self.comb += self.awake.eq(crossing.seen | came)
 
     def connect(self, frames, transmit, core):
-        """To what Transmit sends, a FIFO with tx_frame, and to the MACCore that takes the mark along."""
+        """frames: those that Transmit sends, a FIFO with tx_frame. core: the MACCore, which carries the mark."""
         self.comb += [
             self.asks.eq(frames.head.stamp),
             self.sent.eq(transmit.sent),
@@ -172,10 +171,10 @@ class TxStamps(LiteXModule):
 
 
 class RingStamps(LiteXModule):
-    """Those of one ring's frames, of which `sink` has the numbers.
+    """The stamps of one ring's frames, whose numbers are in `sink`.
 
-    give_up  nobody waits for them any more.
-    source   for each frame that asked, once it is known: the `stamp` if it was `found`.
+    give_up  the ring no longer waits for stamps.
+    source   for each frame that requested one: the `stamp`, if it was `found`.
     """
     def __init__(self, number_bits):
         layout = [("stamp", STAMP_BITS), ("number", number_bits)]
@@ -189,8 +188,8 @@ class RingStamps(LiteXModule):
         self.stamps = stamps = stream.SyncFIFO(layout, IN_FLIGHT)
         self.comb += self.sink.connect(stamps.sink)
 
-        # For the completions: a stamp before the expected one is of a frame that was given up, and one
-        # behind it says that the expected one got lost with the PHY's clock.
+        # For the completions: a stamp before the expected one belongs to a frame for which the ring no longer
+        # waits. One after it shows that the expected one was lost with the PHY's clock.
         # ---------------------------------------------------------------------------------------------
         self.expected = expected = Signal(number_bits)
         ahead    = Signal(number_bits)
@@ -209,7 +208,7 @@ class RingStamps(LiteXModule):
 # Stamps -------------------------------------------------------------------------------------------
 
 class Stamps(LiteXModule):
-    """Of both directions at a PHY whose clock domains are `phy_cd`_rx and `phy_cd`_tx, or "sys"."""
+    """Stamps of both directions at a PHY whose clock domains are `phy_cd`_rx and `phy_cd`_tx, or "sys"."""
     def __init__(self, clock, phy, phy_cd, max_frames, rings):
         one_clock = phy_cd == "sys"
         rx, tx = ("sys", "sys") if one_clock else (f"{phy_cd}_rx", f"{phy_cd}_tx")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Puts sent frames together from their pieces, and segments from their headers and a payload."""
+"""Assembles sent frames from their pieces, and segments from headers and payload."""
 
 from migen import *
 
@@ -12,21 +12,21 @@ from moderato.gateware.transmit.segmenter import TCP_CHECKSUM
 # Assembly -----------------------------------------------------------------------------------------
 
 class Assembly(LiteXModule):
-    """Takes from each word of `buffer` the octets of the oldest job's piece, and ends the jobs of
-    `completions`, those of a frame's last piece when the frame is whole in `fifo`.
+    """Takes the octets of the oldest job's piece from each word of `buffer`, and finishes the jobs of `completions`.
+    The job of a frame's last piece finishes when the whole frame is in `fifo`.
 
-    checksum   sums frames on their way, as their first piece asks for it; or None. They get a VLAN tag, as
-               their first piece asks for it, and a time stamp, as their last piece does.
-    segmenter  has the headers of a frame whose first piece asks for segments: that piece. Each frame
-               for the FIFO is made of headers from there and of payload then. Or None.
+    checksum   sums frames on their way, or None. A frame's first piece requests a checksum and a VLAN tag, its
+               last piece a time stamp.
+    segmenter  keeps the headers of a frame whose first piece requests segmentation, or None. Each segment has
+               headers from there, then payload.
 
-    enable     without it, what the FIFO has no room for is given up, for the link may be down.
-    over       no further piece comes: a frame that lacks its last one is over, too.
-    wants      a frame is there, until it is over.
-    closed     pulses when a segment is whole in the FIFO, and nothing of the next one is.
-    awake      one is given up.
+    enable     without it, frames without room in the FIFO are aborted, because the link may be down.
+    over       no further piece comes: a frame without its last piece ends, too.
+    wants      a frame is in progress.
+    closed     pulses when a whole segment is in the FIFO, and nothing of the next one is.
+    awake      a frame is being aborted.
 
-    A frame that is spoilt is swallowed to its end, and the FIFO forgets what it has of it.
+    An aborted frame is consumed to its end, and the FIFO discards what it has of it.
     """
     def __init__(self, completions, buffer, fifo, checksum=None, segmenter=None):
         self.enable = Signal()
@@ -38,21 +38,21 @@ class Assembly(LiteXModule):
         # # #
 
         word    = Signal(8*DATA_BYTES)
-        first   = Signal(max=DATA_BYTES)     # Of its octets, that was not taken yet,
-        count   = Signal(max=DATA_BYTES + 1) # and how many there are from there.
-        final   = Signal()   # It is the piece's last one.
+        first   = Signal(max=DATA_BYTES)     # The word's first octet that was not taken yet.
+        count   = Signal(max=DATA_BYTES + 1) # Octets of the piece from there on.
+        final   = Signal()   # It is the piece's last word.
         left    = Signal(16) # Octets of the piece that are not in `word` yet.
         in_word = Signal(max=DATA_BYTES + 1)
-        some    = Signal(max=DATA_BYTES + 1) # Octets that are taken at once.
-        octets  = Signal(14) # Of the frame,
-        number  = Signal(12) # and words of it in the FIFO.
+        some    = Signal(max=DATA_BYTES + 1) # Octets taken in this clock.
+        octets  = Signal(14) # Octets of the frame.
+        number  = Signal(12) # Words of the frame in the FIFO.
         begun   = Signal()
         closed  = self.closed
-        ended   = Signal()   # All that a frame's descriptors named is over.
+        ended   = Signal()   # All pieces of the frame are finished.
         spoilt  = Signal()
         refused = Signal()
-        full    = Signal()   # No further frame,
-        stuck   = Signal()   # or no further word goes into the FIFO.
+        full    = Signal()   # The FIFO has no room for another frame,
+        stuck   = Signal()   # or for another word.
         oldest  = completions.oldest
         self.packer = packer = Packer()
         self.fsm    = fsm    = FSM(reset_state="PIECE")
@@ -148,13 +148,13 @@ class Assembly(LiteXModule):
                 )
             )
 
-        # Segments: headers, then no more octets than belong to them; the next word may begin within one.
+        # Segments: headers, then the segment's payload. The next segment may start within a word.
         # -----------------------------------------------------------------------------------------------
         else:
-            heads   = Signal()   # This piece is the headers,
-            carries = Signal()   # or one of payload.
+            heads   = Signal()   # This piece has the headers,
+            carries = Signal()   # or payload.
             opened  = Signal()   # The segment has its headers.
-            lacks   = Signal(14) # Octets of its payload that it lacks.
+            lacks   = Signal(14) # Missing octets of the segment's payload.
             stored  = Signal()
             pair    = segmenter.source
             self.comb += [
@@ -186,7 +186,7 @@ class Assembly(LiteXModule):
                     NextValue(count, 0),
                     If(~final, NextState("WORD")).Else(piece_ends),
                 ).Elif(carries & ~opened,
-                    # More than was told is nobody's.
+                    # More payload than announced.
                     If(segmenter.left == 0,
                         refused.eq(1)
                     ).Else(
@@ -206,7 +206,7 @@ class Assembly(LiteXModule):
                         ).Elif(heads,
                             NextState("END")
                         ).Elif(carries & ~oldest.more,
-                            # Less than was told.
+                            # Less payload than announced.
                             refused.eq(1),
                             NextState("COMMIT"),
                         ).Else(
@@ -220,7 +220,7 @@ class Assembly(LiteXModule):
                     segmenter.learn.eq(1),
                     NextState("LEARN"),
                 ).Elif(fifo.commit | spoilt,
-                    # What was spoilt keeps the turn until it is aborted: nobody else is to commit it.
+                    # A bad frame keeps the turn until it is aborted, so that nothing else commits it.
                     closed.eq(~spoilt),
                     If(carries & (count != 0),
                         NextState("OCTETS")
@@ -270,7 +270,7 @@ class Assembly(LiteXModule):
                 )
             )
 
-        # Checksums: as the frame's first piece asks for them; each segment has one.
+        # Checksums: the frame's first piece requests them; each segment has one.
         # --------------------------------------------------------------------------
         if checksum:
             start = Signal(13)
@@ -292,7 +292,7 @@ class Assembly(LiteXModule):
                 checksum.end.eq(octets[:3]),
             ]
 
-        # VLAN tags, in each segment the same one; and stamps, of what is in the FIFO as its last piece ends.
+        # VLAN tags, the same one in each segment; and stamps, of the frame in the FIFO when the last piece ends.
         # --------------------------------------------------------------------------------------------------
         record = dict(fifo.param.layout)
         if "tag" in record:

@@ -10,15 +10,15 @@ from moderato.gateware.bus.dma import DATA_BYTES
 # Packer -------------------------------------------------------------------------------------------
 
 class Packer(LiteXModule):
-    """Takes some octets of a word at a time; gives a word when it is known that it is not the last one.
+    """Takes some octets of a word at a time. It returns a word when it knows whether that is the last one.
 
-    put    takes `count` octets (1 to 8) of `word`, from its octet `first` on;
-    end    those were all: what is left comes as a word with `last`. Not along with `put`.
-    ready  both count only then.
-    clear  forgets what it has.
+    put    takes `count` octets (1 to 8) of `word`, from its octet `first` on.
+    end    ends the row: the rest comes as a word with `last`. Not together with `put`.
+    ready  put and end count only then.
+    clear  discards all octets.
 
-    write  gives `data`, a clock after what completes it, until `room` lets it go; of the last word, what
-           is behind the end is any.
+    write  offers `data`, one clock after its last octet, until `room`. Octets of the last word after the end
+           are undefined.
     """
     def __init__(self):
         self.put   = Signal()
@@ -36,13 +36,13 @@ class Packer(LiteXModule):
 
         # # #
 
-        # What comes: where it belongs, behind the octets that are there.
+        # Where new octets belong: after those that are there.
         # ---------------------------------------------------------------
         fill     = Signal(max=DATA_BYTES + 1)
         together = Signal(max=2*DATA_BYTES + 1)
         word     = Signal(8*DATA_BYTES)
-        shift    = Signal(max=DATA_BYTES)     # By so many octets, around the word's end,
-        keep     = Signal(max=DATA_BYTES + 1) # behind so many that were there before.
+        shift    = Signal(max=DATA_BYTES)     # Octets to rotate by, around the word's end.
+        keep     = Signal(max=DATA_BYTES + 1) # Octets that were there before.
         taken    = Signal()
         full     = Signal()
         self.comb += [

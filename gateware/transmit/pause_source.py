@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the transmitter sends while there is pause: frames of the FIFO unless they have to wait, and pause frames."""
+"""Pause in the transmitter: it holds back frames of the FIFO, and sends pause frames."""
 
 from functools import reduce
 from operator  import and_, or_
@@ -14,24 +14,24 @@ from moderato.gateware.frame.checksum import SUM_BITS
 from moderato.gateware.frame.pause    import CONTROL, GROUP, PAUSE, PauseTimer, little
 
 OCTETS   = 18  # Of a pause frame, without padding and FCS.
-PATIENCE = 255 # Pause frames in a row that ask for the same.
+PATIENCE = 255 # The most pause frames in a row with the same request.
 
 # Pause Source -------------------------------------------------------------------------------------
 
 class PauseSource(LiteXModule):
-    """Between the Tx frame FIFO and Transmit, for which it is the FIFO.
+    """Between the Tx frame FIFO and Transmit, which sees it as the FIFO.
 
-    Obeys: while `hold`, no frame of the FIFO begins; one that has begun goes on.
+    Obeys: during `hold`, no frame of the FIFO starts; a frame that has started continues.
 
-    Asks: with `enable`, `full` makes the other end pause for `quanta`, again whenever half of them are
-    over, until it is `roomy`; then the pause ends. A pause frame goes before frames of the FIFO, and
-    waits for none but the one under way: two ends that hold each other can always let go. What asks
-    for the same PATIENCE times in a row gives up, for then nobody makes room any more.
+    Requests: with `enable`, `full` requests a pause of `quanta` from the other end, and repeats the request when
+    half of them are over. When it is `roomy`, it ends the pause. A pause frame precedes frames of the FIFO and
+    waits only for the frame in progress, so neither of two ends can keep the other paused forever. After PATIENCE
+    equal requests in a row it stops, because software no longer makes room.
 
-    checksums  as Transmit has it, of the FIFO's frames; `self.checksums` is its, of all that it sends.
+    checksums  Transmit's checksums for the FIFO's frames; `self.checksums` has those of all sent frames.
 
-    own      the frame under way is a pause frame;
-    stopped  the other end was told to pause, the last time that it was told something.
+    own      the frame in progress is a pause frame.
+    stopped  the last pause frame requested a pause.
     """
     def __init__(self, fifo, checksums=None):
         param = fifo.head.layout
@@ -60,13 +60,13 @@ class PauseSource(LiteXModule):
 
         # # #
 
-        # What to ask for.
+        # The request.
         # ----------------
         self.timer = timer = PauseTimer()
         stop    = Signal() # The other end should pause.
         asked   = Signal(max=PATIENCE + 1)
         wanted  = Signal()
-        begin   = Signal() # A pause frame.
+        begin   = Signal() # Start a pause frame.
         self.comb += [
             wanted.eq((stop != self.stopped) | (stop & ~timer.running & (asked != PATIENCE))),
             timer.enable.eq(stop),
@@ -89,10 +89,10 @@ class PauseSource(LiteXModule):
             ),
         ]
 
-        # Whose turn it is: decided when Transmit, which takes what is available, takes a frame.
+        # The turn is decided when Transmit takes a frame.
         # --------------------------------------------------------------------------------------
-        busy   = Signal() # A frame is under way,
-        ours   = Signal() # that is a pause frame.
+        busy   = Signal() # A frame is in progress.
+        ours   = Signal() # It is a pause frame.
         quanta = Signal(16)
         self.comb += [
             self.own.eq(Mux(busy, ours, wanted)),
@@ -128,7 +128,7 @@ class PauseSource(LiteXModule):
                 timer.running | self.hold | stop | (self.enable & self.full)),
         ]
         if checksums is not None:
-            # A pause frame has none, and waits for none.
+            # A pause frame has no checksum, and waits for none.
             self.comb += [
                 self.checksums.valid.eq(self.own | checksums.valid),
                 self.checksums.checksum.eq(checksums.checksum),
@@ -136,23 +136,23 @@ class PauseSource(LiteXModule):
             ]
 
     def connect_registers(self, regs, receive, fifo, rings, flows=None):
-        """With what takes pauses, the Receive, and what runs full: its `fifo` and the RxRings of all queues, by
-        the prefix of their registers; and the Flows, if there are any."""
+        """receive: the Receive, which gets pause frames. fifo: its FIFO. rings: the RxRings of all queues, by the
+        prefix of their registers. flows: the Flows, or None."""
         self.other = other = PauseTimer()
         low  = [regs.field("PAUSE_FIFO", edge)[3:] for edge in ("STOP", "GO")]
         left = [regs.field("PAUSE_RING", edge)     for edge in ("STOP", "GO")]
-        # A ring that is stopped or halted drops what comes: no pause would help.
+        # A stopped or halted ring drops all frames, so a pause would not help.
         takes = {prefix: regs.field("PAUSE", "TX") & regs.field("CTRL", f"{prefix}_ENABLE") & ~ring.halted
             for prefix, ring in rings.items()}
         short = [ring.fetcher.available < left[0]  for ring in rings.values()]
         ample = [ring.fetcher.available >= left[1] for ring in rings.values()]
-        if len(rings) > 1: # One that takes nothing says nothing.
+        if len(rings) > 1: # A ring that takes no frames does not count.
             short = [take & few     for take, few in zip(takes.values(), short)]
             ample = [~take | enough for take, enough in zip(takes.values(), ample)]
         enable = reduce(or_, takes.values())
         full   = (fifo.space < low[0]) | (fifo.frames >= fifo.max_frames//3) | reduce(or_, short)
         roomy  = (fifo.space >= low[1]) & (fifo.frames <= fifo.max_frames//6) & reduce(and_, ample)
-        if flows: # They take what comes, whatever halts the rings.
+        if flows: # Flows continue while rings are halted.
             full   = (enable & full) | flows.full
             roomy  = (~enable | roomy) & flows.roomy
             enable = regs.field("PAUSE", "TX") & receive.enable
@@ -177,5 +177,5 @@ class PauseSource(LiteXModule):
         ]
 
     def counters(self, transmit):
-        """What the Transmit behind it counts as."""
+        """The counters of the sent frames, for which Transmit follows."""
         return {"TX_PAUSE_FRAMES": transmit.sent & self.own}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The headers of TCP segments, made from those of a packet that is too long for one.
+"""The headers of TCP segments, made from those of a longer packet.
 
-What differs from segment to segment is written over what memory has there: the length in the IPv4 or
-IPv6 header, IPv4's identification and checksum, TCP's sequence number and flags, and the sum of the
-pseudo-header in the place of TCP's checksum, which checksum.py turns into the checksum.
+The segmenter replaces the fields that differ between segments: the length in the IPv4 or IPv6 header, IPv4's
+identification and checksum, TCP's sequence number and flags, and the sum of the pseudo-header in the place of
+TCP's checksum. checksum.py turns that sum into the checksum.
 
 https://docs.kernel.org/networking/segmentation-offloads.html
 """
@@ -18,38 +18,37 @@ from moderato.gateware.bus.dma         import DATA_BYTES
 from moderato.gateware.frame.checksum  import SUM_BITS, OnesComplementSum
 from moderato.gateware.registers.table import HEADER_BYTES
 
-# Pairs of octets, which headers are made of here: Ethernet with two VLAN tags, IPv6 and TCP with all
-# options have 61.
+# Pairs of octets of the longest headers. Ethernet with two VLAN tags, IPv6 and TCP with all options have 61.
 PAIRS    = HEADER_BYTES//2
 PER_WORD = DATA_BYTES//2
 
-# Where fields are, in pairs from their header's beginning (RFC 791, 8200, 9293).
+# Offsets of fields in pairs from the start of their header (RFC 791, 8200, 9293).
 IPV4_LENGTH, IPV4_ID, IPV4_CHECKSUM, IPV6_LENGTH = 1, 2, 5, 2
-IPV6_OCTETS = 40 # Of the header, which IPv6's length does not count.
+IPV6_OCTETS = 40 # Of the header, which the length field of IPv6 does not include.
 TCP_SEQUENCE, TCP_FLAGS, TCP_CHECKSUM = 2, 6, 8
 TCP_PAIRS, IP_PAIRS = 10, 10 # At least.
 FIN, PSH, CWR = 0, 3, 7      # Bits of the flags.
 
 
 def _swapped(pair):
-    """Between the order in memory, first octet in bits 7:0, and a number of 16 bits as headers have it."""
+    """Converts 16 bits between the order in memory, first octet in bits 7:0, and a number."""
     return Cat(pair[8:], pair[:8])
 
 # Segmenter ----------------------------------------------------------------------------------------
 
 class Segmenter(LiteXModule):
-    """Keeps a packet's headers, and gives those of one segment after the other.
+    """Keeps the headers of a packet, and returns those of each segment.
 
-    write, data  stores a word of the headers, one after the other; `clear` begins anew.
+    write, data  stores the next word of the headers; `clear` starts again.
     network, start, length
-                 in pairs: where the IP and the TCP header begin, and what all have together,
-    mss, payload in octets: what a segment carries at most, what all carry together. All of these stay.
+                 in pairs of octets: offsets of the IP and TCP headers, and the length of all headers.
+    mss, payload octets of the longest segment's payload, and of the whole payload. All five stay the same.
 
-    learn        reads them once, after the last word;
-    cut          makes the next segment's. Each takes its time, `busy`, from the clock after.
-    size         octets that this segment carries; after the clock of `cut`.
-    source       its headers, then, two octets at a time, the first in bits 7:0.
-    left         octets that no segment was made for.
+    learn        reads the headers once, after the last word.
+    cut          makes the headers of the next segment. After both, it is `busy` from the next clock on.
+    size         octets of this segment's payload, from the clock after `cut` on.
+    source       the segment's headers, two octets at a time, the first in bits 7:0.
+    left         octets of payload after this segment.
     """
     def __init__(self):
         self.clear   = Signal()
@@ -85,7 +84,7 @@ class Segmenter(LiteXModule):
         ]
         self.sync += If(self.clear, number.eq(0)).Elif(self.write, number.eq(number + 1))
 
-        # One pair after the other, and what it is.
+        # One pair after the other, and its meaning.
         # -----------------------------------------
         pair   = Signal(16)
         last   = Signal()
@@ -116,18 +115,18 @@ class Segmenter(LiteXModule):
             NextValue(at, at + 1),
         ]
 
-        # What is learnt of them, and what becomes of it.
+        # Results of `learn`, and values for this segment.
         # -----------------------------------------------
         identification = Signal(16)
         sequence       = Signal(32)
-        pseudo         = Signal(16)       # The pseudo-header's sum without a length,
-        checksum       = Signal(16)       # and with this segment's.
-        constant       = Signal(SUM_BITS) # The sum of what stays of IPv4's header,
+        pseudo         = Signal(16)       # The pseudo-header's sum without a length.
+        checksum       = Signal(16)       # The same with this segment's length.
+        constant       = Signal(SUM_BITS) # The sum of IPv4 header fields that stay.
         ipv4_checksum  = Signal(16)
         ip_length      = Signal(16)
         tcp_length     = Signal(16)
-        around_ip      = Signal(9)        # Octets that the lengths count beside the payload;
-        around_tcp     = Signal(9)        # around_ip is less than 0 with nothing but IPv6's header: never.
+        around_ip      = Signal(9)        # Octets of headers that the IP length includes,
+        around_tcp     = Signal(9)        # and that the pseudo-header's length includes.
         first          = Signal()
         flags          = Signal(16)
         patched        = Signal(16)

@@ -17,12 +17,11 @@ from moderato.gateware.frame.vlan import PLACE, TAG_OCTETS, tag
 class Transmit(LiteXModule):
     """Sends the frames of `fifo` (tx_frame) as 32-bit words, first octet in bits 7:0.
 
-    Frames shorter than IEEE 802.3's minimum are padded with zeros. The CRC takes a word a clock. Behind
-    an incomplete last word, it goes back by the octets that this lacks, one a clock: up to four clocks
-    without a word, which the MAC core's FIFO hides, since frames reach it faster than they leave for the
-    wire.
+    It pads frames shorter than IEEE 802.3's minimum with zeros. The CRC takes a word in each clock. After an
+    incomplete last word, it steps back by the missing octets, one in each clock. These up to four clocks without
+    a word do not reach the wire, because frames enter the MAC core's FIFO faster than they leave it.
 
-    checksums  a stream of a `checksum` for each frame, to be put at the frame's `place` if its record has
+    checksums  a stream with a `checksum` for each frame, inserted at the frame's `place` if its record has
                `insert`; or None. Frames whose record has `tagged` get their VLAN tag, which counts in the
                minimum.
 
@@ -48,7 +47,7 @@ class Transmit(LiteXModule):
         length    = Signal(15 if vlan else 14)
         self.comb += half.eq(Mux(upper, fifo.word[32:], fifo.word[:32]))
 
-        whole     = fifo.head.length # Of the frame, before padding and FCS.
+        whole     = fifo.head.length # The frame's length, before padding and FCS.
         if vlan:
             whole = Signal(15)
             self.comb += whole.eq(fifo.head.length + Mux(fifo.head.tagged, TAG_OCTETS, 0))
@@ -84,14 +83,14 @@ class Transmit(LiteXModule):
             NextState("SEND"),
         )
 
-        # The word: aligned, with a checksum in its place, cut at the frame's end, zeros beyond; or a tag.
+        # The word: aligned, with a checksum inserted, with zeros after the frame's end; or a tag.
         # -------------------------------------------------------------------------------------------------
         aligned = Signal(32)
         mask    = Signal(4)
         word    = Signal(32)
         total   = Signal(15) # Octets to be sent before the FCS.
         filled  = aligned if checksums is None else Signal(32)
-        own     = Signal(32) if vlan else word # Of the frame in memory.
+        own     = Signal(32) if vlan else word # A word of the frame in memory.
         self.comb += [
             Case(shift, {0: aligned.eq(half)} |
                 {n: aligned.eq(Cat(previous, half)[8*n:8*n + 32]) for n in range(1, 4)}),
@@ -102,8 +101,8 @@ class Transmit(LiteXModule):
         ]
         place_next = []
         if checksums is not None:
-            # Pairs of octets from this word to the place. Behind it the count goes on, and would be back
-            # after 2**14 octets: no frame is that long.
+            # Pairs of octets from this word to the place. The count goes on after it and would wrap after 2**14
+            # octets, but no frame is that long.
             pairs = Signal(13)
             here  = Signal()
             fsm.act("IDLE", NextValue(pairs, fifo.head.place))
@@ -115,8 +114,7 @@ class Transmit(LiteXModule):
                 checksums.ready.eq(fifo.release),
             ]
         if vlan:
-            # Words up to the tag, which goes before the frame's next one. Whatever is left is longer than
-            # that: the frame, or its padding.
+            # Words up to the tag. The rest of the frame, or its padding, is longer than that.
             ahead = Signal(max=PLACE + 2)
             turn  = Signal()
             fsm.act("IDLE", NextValue(ahead, Mux(fifo.head.tagged, PLACE + 1, 0)))
@@ -125,12 +123,12 @@ class Transmit(LiteXModule):
                 word.eq(Mux(turn, tag(fifo.head.tag), own)),
             ]
 
-        # The FCS follows the octets of an incomplete last word: it is turned by so many, and stands behind
-        # them, then alone. Whoever takes the frame looks at nothing behind its end.
+        # The FCS follows the octets of an incomplete last word. It is rotated by that many octets; one part of it
+        # shares the word, and the rest comes in the next one. Octets after the end of the frame are ignored.
         # ---------------------------------------------------------------------------------------------------
         crc    = Signal(32, reset=INIT)
-        octets = Signal(2)    # Of the incomplete last word,
-        lacks  = Signal(2)    # and what is still to be taken back of the CRC.
+        octets = Signal(2)    # Octets of the incomplete last word.
+        lacks  = Signal(2)    # Octets by which the CRC still has to step back.
         fcs    = [fcs_octet(crc, n) for n in range(4)]
         turned = Signal(32)
         behind = Signal(4)    # Lanes with the FCS.
@@ -140,13 +138,13 @@ class Transmit(LiteXModule):
                 for n in range(4)],
         ]
         taken = [
-            # Never beyond the frame: what is read of it counts as room for the next.
+            # Never after the end of the frame: words that were read count as room for the next one.
             If(remaining > 4, *step),
             *place_next,
             If(remaining >= 4,
                 NextValue(remaining, remaining - 4)
             ).Else(
-                # The padding's first octets ride in the frame's last word.
+                # The first octets of the padding are in the frame's last word.
                 NextValue(remaining, 0),
                 NextValue(padding, total - 4),
             ),
@@ -198,7 +196,7 @@ class Transmit(LiteXModule):
         ]
         self.comb += [
             self.octets.eq(length + eth_fcs_length),
-            # The frame that is being sent is available until its end.
+            # A frame is available until it has been sent.
             self.awake.eq(fifo.available & (~source.valid | source.ready)),
         ]
         self.counters = {

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A FIFO for frames between two clocks whose sides do little in each of their clocks, and can each be
-reset alone."""
+"""A FIFO for frames between two clocks. Each side has short paths, and can be reset alone."""
 
 from migen import *
 from migen.genlib.cdc import MultiReg
@@ -12,10 +11,10 @@ from litex.soc.interconnect import stream
 # Pointer ------------------------------------------------------------------------------------------
 
 class Pointer(LiteXModule):
-    """Where one side of the FIFO is: it counts words, from 0 to twice the depth, through all resets.
+    """The position of one side of the FIFO: it counts words modulo twice the depth, and ignores resets.
 
-    limit  where it must not go on, as a Gray code; it may move ahead at any time.
-    step   go on; only while `may`, which is a register.
+    limit  the position, as a Gray code, at which this side must stop. It may advance at any time.
+    step   advance; allowed only while `may`, which is a register.
     """
     def __init__(self, bits):
         self.limit   = Signal(bits + 1)
@@ -46,23 +45,23 @@ class AsyncFIFO(LiteXModule):
     FIFO look fuller to the writer or emptier to the reader, and never the other way. (C. E.
     Cummings, Simulation and Synthesis Techniques for Asynchronous FIFO Design, SNUG 2002.)
 
-    Migen's compares the pointers, finds the next one and reads its memory at that in one clock,
-    which is more than 8 ns on a slow ECP5. Here there is a register behind the comparison and
-    another one behind the memory: `source` comes two clocks later, at the same rate.
+    Migen's FIFO compares pointers, increments one and reads its memory in one clock, which takes more than
+    8 ns on a slow ECP5. This FIFO has a register after the comparison and another one after the memory:
+    `source` comes two clocks later, at the same rate.
 
-    Either domain may be reset alone, at any moment, while the clock of the other stands or not. Were
-    its pointer to go back to 0, that side would see words where there are none. So no reset touches the
-    pointers, and what is in the FIFO stays. The frame that a reset cuts in two is all that is lost:
-    the writer, whose half of it is gone, ends it with a word that has nothing to do with it, so that its
-    FCS is wrong; the reader, who has lost its half, drops the rest.
+    Either domain may be reset alone at any time, whether the clock of the other one runs or not. If a reset
+    set the pointer back to 0, that side would see words where there are none. So no reset changes the pointers,
+    and the FIFO keeps its contents. Only the frame that the reset cuts is lost. The writer, which has lost the
+    rest of the frame, ends it with an unrelated word, so that the FCS is wrong. The reader, which has lost the
+    beginning, drops the rest.
 
     layout   of the stream's payload, with `last_be`, which is not 0 in the last word of a frame and
              only there.
     depth    words in memory, a power of two; `source` holds one more.
-    waits    frames can: `sink.ready` counts. If not, one that finds no room is cut as by a reset.
+    waits    the writer obeys `sink.ready`. Otherwise, a frame without room is cut as by a reset.
 
-    starved  the reader missed a word within a frame, in the clock after this it is `broken`: that
-             frame's rest is dropped. `broken` is set after a reset, too.
+    starved  the reader had no word within a frame. From the next clock on, it is `broken`: it drops the rest
+             of the frame. A reset also sets `broken`.
     """
     def __init__(self, layout, depth, waits=True):
         self.sink    = sink   = stream.Endpoint(layout)
@@ -75,12 +74,12 @@ class AsyncFIFO(LiteXModule):
         bits = log2_int(depth)
         self.writer = writer = ClockDomainsRenamer("write")(Pointer(bits))
         self.reader = reader = ClockDomainsRenamer("read")(Pointer(bits))
-        written, taken = Signal(bits + 1), Signal(bits + 1) # As the other side sees them.
+        written, taken = Signal(bits + 1), Signal(bits + 1) # The other side's view.
         self.specials += [
             MultiReg(writer.gray, written, "read"),
             MultiReg(reader.gray, taken, "write"),
         ]
-        full = 0b11 << (bits - 1) # What differs in Gray codes that are `depth` apart.
+        full = 0b11 << (bits - 1) # The bits in which Gray codes differ that are `depth` apart.
         self.comb += [
             writer.limit.eq(taken ^ full),
             reader.limit.eq(written),
@@ -95,8 +94,8 @@ class AsyncFIFO(LiteXModule):
 
         # Write.
         # ------
-        cut  = Signal(reset=1)         # The frame gets no more words of its own:
-        open = Signal(reset_less=True) # it was begun, and has no end yet.
+        cut  = Signal(reset=1)         # The frame gets no more words of its own.
+        open = Signal(reset_less=True) # It has begun, and has no end yet.
         self.comb += [
             sink.ready.eq(writer.may & ~cut if waits else 1),
             writer.step.eq(writer.may & Mux(cut, open, sink.valid)),
@@ -110,7 +109,7 @@ class AsyncFIFO(LiteXModule):
         if waits:
             self.sync.write += cut.eq(cut & open)
         else:
-            coming, more = Signal(), Signal() # The frame at the sink has words that are yet to come.
+            coming, more = Signal(), Signal() # Further words of the frame at the sink will come.
             self.comb += more.eq(Mux(sink.valid, sink.last_be == 0, coming))
             self.sync.write += [
                 coming.eq(more),

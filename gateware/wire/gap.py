@@ -11,15 +11,15 @@ from litex.soc.interconnect import stream
 
 from liteeth.common import eth_interpacket_gap, eth_phy_description
 
-MAX_PACE = 63 # Clocks a word; RMII at 10 Mb/s takes 40.
+MAX_PACE = 63 # Clocks for each word; RMII at 10 Mb/s takes 40.
 
 # Interpacket Gap ----------------------------------------------------------------------------------
 
 class InterpacketGap(LiteXModule):
     """Holds frames back until IEEE 802.3's 96 bit times have passed since the one before.
 
-    LiteEthMACGap counts clocks as octets, half the gap on MII and a quarter on RMII. The pace is
-    measured here: the clocks between the last two words of the frame that the PHY took.
+    LiteEthMACGap counts clocks as octets, which gives half the gap on MII and a quarter on RMII. This module
+    measures the pace: the clocks between the last two words that the PHY took.
     """
     def __init__(self, dw):
         self.sink   = sink   = stream.Endpoint(eth_phy_description(dw))

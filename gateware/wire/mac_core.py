@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Between the PHY and the system clock: preamble, gap, width and clock domain.
 
-LiteEth's stages in LiteEthMACCore's order, less three. The FCS is made and checked beyond
-(transmit.py, receive.py), where it is cheaper to build and to simulate and where a fragment shorter
-than an FCS can't stick in the checker's FIFO; so is the padding, whose 32-bit stage in LiteEth sends
-stale octets. The gap counts octets, not clocks (gap.py).
+LiteEth's stages in LiteEthMACCore's order, without three. transmit.py and receive.py insert and check the
+FCS: there it is cheaper to build and to simulate, and a fragment shorter than an FCS can't stay in a
+checker's FIFO. transmit.py also pads, because LiteEth's 32-bit stage sends stale octets. gap.py replaces the
+gap: it counts octets, not clocks.
 """
 
 from migen import *
@@ -21,8 +21,8 @@ from moderato.gateware.wire.async_fifo import AsyncFIFO
 from moderato.gateware.wire.gap        import InterpacketGap
 from moderato.gateware.wire.underrun   import Underrun
 
-SYNC_DEPTH = 32 # Words, where there is one clock,
-CDC_DEPTH  = 16 # and where there are two: half a microsecond of a gigabit, and half the LUTs.
+SYNC_DEPTH = 32 # Words, with one clock.
+CDC_DEPTH  = 16 # Words, with two clocks: 0.5 us at 1 Gb/s, with half the LUTs.
 
 # MAC Core -----------------------------------------------------------------------------------------
 
@@ -30,10 +30,10 @@ class MACCore(LiteXModule):
     """Streams of 32-bit words in the system clock domain, frames from destination address to FCS.
 
     phy     a LiteEth PHY, 8 to 32 bits wide.
-    phy_cd  prefix of its clock domains, or "sys" for a PHY in the system clock domain, which then says
-            with `awake` that its source changes at the coming edge.
-    mark    so many bits, `mark`, go with each word of the sink; what came with the latest one that left
-            for the PHY is `marked`, in the PHY's clock domain.
+    phy_cd  prefix of its clock domains, or "sys" for a PHY in the system clock domain. Such a PHY sets `awake`
+            if its source changes at the coming edge.
+    mark    number of bits of `mark`, which accompanies each word of the sink. `marked`, in the PHY's clock
+            domain, is that of the latest word that left for the PHY.
     """
     def __init__(self, phy, phy_cd="eth", mark=0):
         if phy.dw not in (8, 16, 32):
@@ -71,8 +71,8 @@ class MACCore(LiteXModule):
         self.tx_preamble  = ClockDomainsRenamer(tx)(LiteEthMACPreambleInserter(phy.dw))
         tx_stages = [self.tx_cdc, self.tx_converter, self.tx_last_be, self.tx_preamble]
         if phy_cd != "sys":
-            # `ready` of the gap comes through every stage, and would go on to the pointer of the
-            # FIFO: with a register here eth_tx is faster, and Yosys needs fewer LUTs.
+            # `ready` of the gap passes all stages and would reach the pointer of the FIFO. With a register
+            # here, eth_tx is faster, and Yosys needs fewer LUTs.
             self.tx_buffer = ClockDomainsRenamer(tx)(
                 stream.Buffer(narrow, pipe_valid=True, pipe_ready=True))
             self.tx_underrun = underrun = Underrun(phy.dw)
@@ -83,7 +83,7 @@ class MACCore(LiteXModule):
                 underrun.drop.eq(self.tx_cdc.broken),
                 self.tx_cdc.starved.eq(underrun.starved),
             ]
-            for stage in (self.tx_converter, self.tx_buffer): # They may hold octets of what is dropped.
+            for stage in (self.tx_converter, self.tx_buffer): # They may hold octets of a dropped frame.
                 ResetInserter()(stage)
                 self.comb += stage.reset.eq(self.tx_cdc.broken)
         if not getattr(phy, "integrated_ifg_inserter", False):
@@ -107,11 +107,11 @@ class MACCore(LiteXModule):
             self.comb += self.awake.eq(phy.awake |
                 Mux(phy.sink.valid, phy.sink.ready, self.tx_cdc.source.valid))
         else:
-            self.comb += self.awake.eq(1) # The FIFOs follow the other side's clock.
+            self.comb += self.awake.eq(1) # The FIFOs also run on the other side's clock.
 
     @staticmethod
     def _crossing(layout, cd_from, cd_to, waits=True):
-        """A FIFO between two clock domains, and within one: its depth is needed there as well."""
+        """A FIFO between two clock domains, or within one, which needs its depth as well."""
         if cd_from == cd_to:
             return stream.SyncFIFO(layout, SYNC_DEPTH)
         return ClockDomainsRenamer({"write": cd_from, "read": cd_to})(AsyncFIFO(layout, CDC_DEPTH, waits))

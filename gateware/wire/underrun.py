@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The end of a frame whose next octet is missing: no wire waits for it."""
+"""Ends a frame whose next octet is missing, because the wire does not wait."""
 
 from migen import *
 
@@ -12,12 +12,12 @@ from liteeth.common import eth_phy_description
 # Underrun -----------------------------------------------------------------------------------------
 
 class Underrun(LiteXModule):
-    """Stands before the stage that inserts the preamble. The system clock keeps up with the wire
-    (mac.py's min_sys_clk_freq()); it is missed when it stands, as in a reset of its PLL.
+    """Precedes the stage that inserts the preamble. The system clock keeps up with the wire (mac.py's
+    min_sys_clk_freq()), so octets are missing only when it stands still, as in a reset of its PLL.
 
-    inside   the preamble is over, and the frame not.
-    drop     what comes now is of a frame whose end was sent.
-    starved  the frame ends here: with a word too many, so that its FCS is wrong.
+    inside   within a frame, after the preamble.
+    drop     the current word belongs to a frame that has already been ended.
+    starved  the frame ends here, with an extra word, so that its FCS is wrong.
     """
     def __init__(self, dw):
         self.sink    = sink   = stream.Endpoint(eth_phy_description(dw))

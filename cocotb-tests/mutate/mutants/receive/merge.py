@@ -3,7 +3,7 @@ TESTS = ["test_merge", "sim-merging", "gated-options"]
 
 MUTANTS = [
     ("of another destination: its first octets",
-     "NextValue(differs, ~open_ | ~upper), # What", "NextValue(differs, ~open_), # What",
+     "NextValue(differs, ~open_ | ~upper), # The", "NextValue(differs, ~open_), # What",
      "frames to two addresses become one packet"),
     ("after what nothing may continue",
      "NextValue(differs, ~open_ | ~upper)", "NextValue(differs, ~upper)",
