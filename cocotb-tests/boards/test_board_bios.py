@@ -16,7 +16,7 @@ def SIMULATOR():
 
 @cocotb.test()
 @pytest.mark.slow
-async def finds_the_memory_good(dut):
+async def memory_test_passes(dut):
     """2 MiB. Then it shows its prompt, for it is told not to wait for something to boot."""
     console = Box(dut).console
     text = await console.expect("Press Q", ms=2000)

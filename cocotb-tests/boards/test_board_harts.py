@@ -17,7 +17,7 @@ def SIMULATOR():
 
 @cocotb.test()
 @pytest.mark.slow
-async def both_come_up(dut):
+async def both_links_come_up(dut):
     """Without hart 1 Linux boots, too: it waits a second for it, and goes on."""
     console = Box(dut).console
     assert "BIOS CRC passed" in await console.expect(PROMPT, ms=2000)

@@ -62,7 +62,7 @@ async def receives_minimum_gap_bursts(dut):
 
 
 @cocotb.test()
-async def tells_group_addresses(dut):
+async def recognises_group_addresses(dut):
     mac = await Mac.start(dut)
     await mac.driver.enable(ALLMULTI=1)
     group = bytes.fromhex("01005e000001")
@@ -184,7 +184,7 @@ async def drops_oversize(dut):
 # Rx ring ------------------------------------------------------------------------------------------
 
 @cocotb.test()
-async def drops_what_finds_no_descriptor(dut):
+async def drops_frames_without_descriptor(dut):
     """Counted, whole, and the ring goes on with the next frame as soon as there are descriptors."""
     mac = await Mac.start(dut, post=False)
     for posted, offered in ((0, 5), (3, 5), (0, 1), (1, 4), (8, 8)):
@@ -328,7 +328,7 @@ async def transmits_bursts(dut):
 
 
 @cocotb.test()
-async def invalid_lengths_are_refused(dut):
+async def rejects_invalid_lengths(dut):
     """0 and beyond the FIFO complete with ERROR, in order; the frames between them are sent."""
     mac = await Mac.start(dut)
     lengths = [100, 0, 60, 4089, 5000, 61, 0xFFFF, 0, 1514]
@@ -627,7 +627,7 @@ async def starved_bus_delays_transmission(dut):
 
 
 @cocotb.test()
-async def stops_and_starts_under_traffic(dut):
+async def restarts_under_traffic(dut):
     """Disabled at any moment: idle is reached, memory left alone, the next start is fresh."""
     mac = await Mac.start(dut, slow=0.2)
     driver = mac.driver

@@ -52,7 +52,7 @@ async def sums_of_extremes(dut):
 
 
 @cocotb.test()
-async def a_lost_frame_leaves_no_sum(dut):
+async def lost_frame_leaves_no_sum(dut):
     """With a wrong FCS, for others, too long or cut off: the next one's sum is its own."""
     mac = await Mac.start(dut, driver={"rx_order": 6})
     good = []
@@ -85,7 +85,7 @@ async def packets_leave_with_their_checksums(dut, slow):
 
 
 @cocotb.test()
-async def a_checksum_of_0_is_sent_as_ffff(dut):
+async def sends_checksum_0_as_ffff(dut):
     """The packet's last two octets make up for all others."""
     mac = await Mac.start(dut)
     for offset in range(8):
@@ -97,7 +97,7 @@ async def a_checksum_of_0_is_sent_as_ffff(dut):
 
 
 @cocotb.test()
-async def checksums_begin_and_go_anywhere(dut):
+async def checksum_start_and_place_are_arbitrary(dut):
     """START and PLACE of every residue, at every offset in memory; frames without one in between."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     places = [(start, place, offset) for start in range(12, 21) for place in range(24, 33)
@@ -118,7 +118,7 @@ async def checksums_begin_and_go_anywhere(dut):
 
 @cocotb.test()
 @cocotb.parametrize(length=[14, 15, 59, 60, 61, 62, 63, 64, 200, 201])
-async def places_beyond_the_end_change_nothing(dut, length):
+async def ignores_checksum_place_after_end(dut, length):
     """Neither the frame, nor its padding, nor the next one; from there on, the sum is 0."""
     mac = await Mac.start(dut)
     numbers = [*range(length - 3, length + 2), 62, 1000, 4094, 4096, 16382, 16383]
@@ -144,7 +144,7 @@ async def the_longest_frame_has_one_place(dut):
 
 @cocotb.test()
 @cocotb.parametrize(lengths=[[1]*4, [8]*4, [6, 16, 1, 17], [9, 8, 7, 33]])
-async def answers_come_without_a_pause(dut, lengths):
+async def checksums_return_without_gap(dut, lengths):
     """Frames of one word: as one's sum is folded, those of the next ones are made."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     answers = mac.memory.ram.read_if.r_channel
@@ -163,7 +163,7 @@ async def answers_come_without_a_pause(dut, lengths):
 
 
 @cocotb.test()
-async def a_refused_frame_takes_its_sum_with_it(dut):
+async def dropped_frame_drops_checksum(dut):
     """Memory gives not all of it: nothing is sent, and each that follows has its own checksum."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     for _ in range(10):
@@ -181,7 +181,7 @@ async def a_refused_frame_takes_its_sum_with_it(dut):
 
 
 @cocotb.test()
-async def stops_and_starts_with_checksums(dut):
+async def restarts_with_checksums(dut):
     """A ring that stops at any moment leaves frames in the FIFO, and these have their sums."""
     mac = await Mac.start(dut, slow=0.2)
     driver = mac.driver
@@ -215,7 +215,7 @@ async def both_ways_at_the_line_rate(dut, slow):
 
 
 @cocotb.test()
-async def what_is_written_back_is_0(dut):
+async def writes_back_zero(dut):
     """Of a sent frame's descriptor, also while others ask for checksums (the driver's model looks)."""
     mac = await Mac.start(dut, driver={"tx_order": 3})
     for n in range(40):

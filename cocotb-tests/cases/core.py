@@ -150,7 +150,7 @@ async def loses_what_is_cut(dut, domains, pace):
 
 
 @cocotb.test()
-async def a_word_as_late_as_can_be(dut):
+async def survives_latest_possible_word(dut):
     """In each clock before its frame has to end, in that one, and in each one after it: the frame is
     whole, or cut, and the next one has nothing of it."""
     into, _, _ = await start(dut)
@@ -170,7 +170,7 @@ async def a_word_as_late_as_can_be(dut):
 
 
 @cocotb.test()
-async def what_finds_no_room_is_cut(dut):
+async def cuts_frames_without_room(dut):
     """Frames come while the system clock stands: they are whole, or end with the word for which there
     was no room, or are lost. None goes on behind a gap."""
     _, line, clock = await start(dut)

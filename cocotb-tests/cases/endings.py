@@ -181,7 +181,7 @@ class Ending:
 
 @cocotb.test()
 @cocotb.parametrize(holder=[0, 1])
-async def the_other_queue_goes_on(dut, holder):
+async def other_queue_continues(dut, holder):
     test = await Ending.start(dut, holder)
     cocotb.start_soon(test.watch())
     tasks = [cocotb.start_soon(task()) for task in (test.send, test.arrive, test.take)]

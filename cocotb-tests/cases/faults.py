@@ -28,7 +28,7 @@ def beats_of(start, octets):
 
 @cocotb.test()
 @cocotb.parametrize(answer=ANSWERS, slow=[0.0, 0.3])
-async def one_refused_beat_of_a_received_frame(dut, answer, slow):
+async def one_write_error_of_received_frame(dut, answer, slow):
     """Any one of its words is not written: ERROR and no length; its neighbours are good."""
     mac = await Mac.start(dut, slow=slow, driver={"rx_order": 4})
     length, errors = 200, 0
@@ -42,7 +42,7 @@ async def one_refused_beat_of_a_received_frame(dut, answer, slow):
 
 @cocotb.test()
 @cocotb.parametrize(answer=ANSWERS, slow=[0.0, 0.3])
-async def one_refused_beat_of_a_sent_frame(dut, answer, slow):
+async def one_read_error_of_sent_frame(dut, answer, slow):
     """Any one of its words can't be read: ERROR, it is not sent; its neighbours are."""
     mac = await Mac.start(dut, slow=slow)
     errors = sent = 0
@@ -136,7 +136,7 @@ async def every_offered_frame_has_one_fate(dut, lengths):
 # The FIFOs' room ----------------------------------------------------------------------------------
 
 @cocotb.test()
-async def the_shortest_frames_fill_the_list_of_frames(dut):
+async def shortest_frames_fill_frame_records(dut):
     """The wire takes nothing: frames are read as long as the Tx FIFO can hold them, and not one more
     is lost when it takes them again."""
     mac = await Mac.start(dut, driver={"tx_order": 8})
@@ -155,7 +155,7 @@ async def the_shortest_frames_fill_the_list_of_frames(dut):
 
 
 @cocotb.test()
-async def nothing_is_dropped_while_a_fetch_is_under_way(dut):
+async def drops_nothing_during_fetch(dut):
     """Frames wait for descriptors that were handed over, however late memory gives them."""
     mac = await Mac.start(dut, post=False, driver={"rx_order": 4})
     answers = mac.memory.ram.read_if.r_channel
@@ -174,7 +174,7 @@ async def nothing_is_dropped_while_a_fetch_is_under_way(dut):
 
 
 @cocotb.test()
-async def an_error_of_the_phy_counts_in_every_word(dut):
+async def drops_frame_with_phy_error_in_any_word(dut):
     """One word of a frame is marked: the first, one in the middle, the last with 1 to 4 octets."""
     mac = await Mac.start(dut)
     bad = 0

@@ -105,7 +105,7 @@ async def pause_holds_the_sender(dut, length):
 
 
 @cocotb.test()
-async def pause_holds_the_sender_beside_the_driver(dut):
+async def pause_holds_the_sender_and_the_driver(dut):
     """Both wires are equally fast, but the driver sends as much as the flow."""
     await pause_loses_nothing(dut, (1000, 1000), LENGTHS, 40_000, beside=40)
 
@@ -149,7 +149,7 @@ async def take_turns(router, flow, length, longest, count=4):
 
 
 @cocotb.test()
-async def a_slow_wire_is_no_matter_of_software(dut):
+async def slow_wire_does_not_delay_software(dut):
     """The other wire is held, and the flow FIFO full: software gets its frames at once, and drops are
     counted."""
     router, flow = await started(dut, (1000, 1000), PAUSE=OBEY)
@@ -185,7 +185,7 @@ async def a_slow_wire_is_no_matter_of_software(dut):
 
 
 @cocotb.test()
-async def a_removed_entry_takes_its_frames_along(dut):
+async def removed_entry_drops_waiting_frames(dut):
     """While the other wire is held: no command waits for it, whichever frame is the oldest one. When
     the wire goes on, frames of the entries that stayed leave, and none of the others."""
     router, lasting = await started(dut, (1000, 1000), PAUSE=OBEY)
@@ -230,7 +230,7 @@ async def a_removed_entry_takes_its_frames_along(dut):
 
 
 @cocotb.test()
-async def a_frame_that_never_fits_is_dropped(dut):
+async def drops_frame_longer_than_tx_fifo(dut):
     """It is longer than the other MAC's Tx FIFO; the next one leaves."""
     router, flow = await started(dut, (1000, 1000), MAX_FRAME=8000)
     one, _ = router.sides

@@ -9,7 +9,7 @@ from cases.flows import Router, packet
 
 
 @cocotb.test()
-async def a_disabled_queue_is_no_matter_of_flows(dut):
+async def forwards_flows_of_disabled_queue(dut):
     """RSS sends all frames to queue 1, which is off: flows are forwarded, and nothing else comes."""
     router = await Router.start(dut, RSS_TYPES=0xFF,
                                 **{f"RSS_TABLE_{n}": 0xFFFF_FFFF for n in range(4)})

@@ -57,7 +57,7 @@ def taken(mac):
 
 @cocotb.test()
 @cocotb.parametrize(which=["rx", "tx", "rx_tx"])
-async def phy_alone(dut, which):
+async def resets_phy_domain(dut, which):
     """While the MAC goes on: of what it sends, a reset of the Tx domain cuts one frame at most. Between
     resets is time for the gap of the slowest pace, for which the first frame after one of them waits."""
     domains = DOMAINS[which]

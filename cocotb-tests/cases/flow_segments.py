@@ -40,7 +40,7 @@ async def frames_leave_between_segments(dut):
 
 
 @cocotb.test()
-async def a_ring_that_stops_takes_no_other_frame_along(dut):
+async def stopping_ring_drops_no_forwarded_frame(dut):
     """The wire is paused, the FIFO full at each word of a segment, a frame of a flow waits, and the
     driver disables the ring: what leaves are whole segments, and that frame."""
     router = await Router.start(dut, ring=8, post=False, PAUSE=OBEY)

@@ -228,7 +228,7 @@ def not_for_hardware(flow):
 
 
 @cocotb.test()
-async def what_software_must_see(dut):
+async def non_offloadable_packets_reach_software(dut):
     """Between frames that need not."""
     router = await Router.start(dut, link=1000)
     for side in router.sides:
@@ -260,7 +260,7 @@ def nearly(flow):
 
 
 @cocotb.test()
-async def what_software_must_see_though_it_looks_alike(dut):
+async def lookalike_packets_reach_software(dut):
     router = await Router.start(dut)
     one, _ = router.sides
     for kind in (TCP, UDP):
@@ -274,7 +274,7 @@ async def what_software_must_see_though_it_looks_alike(dut):
 
 
 @cocotb.test()
-async def further_addresses_are_of_software(dut):
+async def does_not_forward_further_addresses(dut):
     """A frame for one of them is not for the router: another network namespace may have the address."""
     router = await Router.start(dut)
     one, _ = router.sides
@@ -367,7 +367,7 @@ async def line_rate(dut):
 
 
 @cocotb.test()
-async def a_word_in_each_clock(dut):
+async def looks_up_one_word_per_clock(dut):
     """The shortest frames at the pace of the clock: their fate waits for the lookup, whichever way
     finds them."""
     router = await Router.start(dut)
@@ -382,7 +382,7 @@ async def a_word_in_each_clock(dut):
 
 
 @cocotb.test()
-async def beside_the_drivers_frames(dut):
+async def forwards_among_driver_frames(dut):
     """What software sends at the same time leaves whole and in order, and has its share of the wire."""
     router = await Router.start(dut)
     one, other = router.sides
@@ -409,7 +409,7 @@ async def beside_the_drivers_frames(dut):
 
 
 @cocotb.test()
-async def the_drivers_frames_beside_a_flood(dut):
+async def driver_sends_during_flood(dut):
     """Short frames come faster than the other wire takes them, and fill the FIFO's last places: each
     frame of software leaves all the same, by whichever ring."""
     router = await Router.start(dut, ring=8)
@@ -439,7 +439,7 @@ async def the_drivers_frames_beside_a_flood(dut):
 
 
 @cocotb.test()
-async def other_entries_come_and_go(dut):
+async def table_commands_during_forwarding(dut):
     """Frames of a flow that stays leave by it meanwhile: unless their own lookup is under way, none is
     software's, which others would overtake."""
     router = await Router.start(dut)
@@ -461,7 +461,7 @@ async def other_entries_come_and_go(dut):
 
 
 @cocotb.test()
-async def an_entry_that_ended_forwards_nothing(dut):
+async def removed_entry_forwards_nothing(dut):
     """From when BUSY is over: whatever was sent before, nothing leaves by it. Nor by a mixture of the
     old and the new one, when it is written anew under way."""
     router = await Router.start(dut, ring=8)
@@ -590,7 +590,7 @@ async def stamped_frames(dut):
 
 @cocotb.test()
 @cocotb.parametrize(direction=["rx", "tx"])
-async def a_halted_ring_keeps_nothing_back(dut, direction):
+async def halted_ring_does_not_block_flows(dut, direction):
     """Memory refuses what a ring of either MAC asks for: flows go on, in both directions."""
     router = await Router.start(dut)
     one, other = router.sides
@@ -613,7 +613,7 @@ async def a_halted_ring_keeps_nothing_back(dut, direction):
 
 
 @cocotb.test()
-async def a_ring_stops_meanwhile(dut):
+async def ring_stops_during_forwarding(dut):
     """Each direction of each MAC is disabled and enabled again while flows pass: what passes is whole,
     and nothing is stuck."""
     router = await Router.start(dut)

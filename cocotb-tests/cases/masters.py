@@ -12,9 +12,9 @@ from bench.wires.wire import add_fcs
 from cases import basics, faults
 from cases.basics import MAX, MIN, keep_the_line_rate, receive_with_one_refused, transmit
 
-CASES = [basics.invalid_lengths_are_refused, basics.memory_may_be_reused_at_completion,
+CASES = [basics.rejects_invalid_lengths, basics.memory_may_be_reused_at_completion,
          basics.receives_lengths, basics.rings_wrap, basics.transmits_every_alignment,
-         faults.one_refused_beat_of_a_sent_frame]
+         faults.one_read_error_of_sent_frame]
 
 
 def width(dut):
@@ -37,7 +37,7 @@ async def random_frames_both_ways(dut, slow):
 
 
 @cocotb.test()
-async def each_refused_access_of_a_received_frame(dut):
+async def each_write_error_of_received_frame(dut):
     """Every access of a burst in its turn, both halves of a beat: ERROR, its neighbours are good."""
     mac = await Mac.start(dut, driver={"rx_order": 4})
     length, errors = 70, 0
@@ -48,7 +48,7 @@ async def each_refused_access_of_a_received_frame(dut):
 
 
 @cocotb.test()
-async def each_refused_access_of_a_sent_frame(dut):
+async def each_read_error_of_sent_frame(dut):
     mac = await Mac.start(dut)
     for at in range(0, 128, width(dut)):
         frames = [plain(128) for _ in range(3)]
@@ -65,7 +65,7 @@ async def each_refused_access_of_a_sent_frame(dut):
 
 @cocotb.test()
 @cocotb.parametrize(at=[0, 4, 8, 12])
-async def a_refused_descriptor_halts(dut, at):
+async def descriptor_bus_error_halts_ring(dut, at):
     """The ring stops and says so. What its first 8 bytes ask for is done if these came, and the other
     8 could not ask for a checksum."""
     mac = await Mac.start(dut)

@@ -92,7 +92,7 @@ def mix(both, count, damaged=0.0):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
-async def marks_come_with_the_frames(dut, slow):
+async def marks_match_frames(dut, slow):
     """Each where it belongs, with damaged frames between."""
     both = await Marked.start(dut, slow, order=6)
     assert await both.regs.read("FEATURES", "MERGE") == 1
@@ -103,7 +103,7 @@ async def marks_come_with_the_frames(dut, slow):
 
 
 @cocotb.test()
-async def what_was_dropped_is_continued_by_nothing(dut):
+async def no_merge_after_drop(dut):
     """Rings that are short of descriptors, and buffers that are too small."""
     both = await Marked.start(dut, order=4, post=False)
     for _ in range(4):
@@ -114,7 +114,7 @@ async def what_was_dropped_is_continued_by_nothing(dut):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.4])
-async def what_memory_refused_is_continued_by_nothing(dut, slow):
+async def no_merge_after_write_error(dut, slow):
     """That is known late, when the next frame has its descriptor already. The one behind goes on."""
     both = await Marked.start(dut, slow, order=6)
     for queue in (0, 1)*2:
@@ -135,7 +135,7 @@ async def what_memory_refused_is_continued_by_nothing(dut, slow):
 
 
 @cocotb.test()
-async def what_the_fifo_refused_is_continued_by_nothing(dut):
+async def no_merge_after_fifo_drop(dut):
     """A bus that stands still for longer than the FIFO lasts."""
     both = await Marked.start(dut, order=6)
     for _ in range(6):
@@ -150,7 +150,7 @@ async def what_the_fifo_refused_is_continued_by_nothing(dut):
 
 
 @cocotb.test()
-async def what_was_damaged_is_continued_by_nothing(dut):
+async def no_merge_after_bad_fcs(dut):
     """Not by itself either, when it comes again: it looks like what continues the one before."""
     both = await Marked.start(dut)
     for _ in range(4):
@@ -164,7 +164,7 @@ async def what_was_damaged_is_continued_by_nothing(dut):
 
 
 @cocotb.test()
-async def a_start_begins_anew(dut):
+async def no_merge_across_ring_restart(dut):
     """A ring that was stopped in the midst of a stream does not know its last segment."""
     both = await Marked.start(dut, order=6)
     for queue in (0, 1, 0, 1):
@@ -189,7 +189,7 @@ async def a_start_begins_anew(dut):
 
 
 @cocotb.test()
-async def a_table_that_changes_begins_anew(dut):
+async def no_merge_across_table_write(dut):
     """A segment for another queue than the one before does not continue what that queue had last."""
     both = await Marked.start(dut, order=6)
     stream = both.stream(0)

@@ -58,7 +58,7 @@ async def told(mac):
 
 @cocotb.test()
 @cocotb.parametrize(destination=[GROUP, STATION])
-async def pauses_at_a_frames_end(dut, destination):
+async def pause_starts_at_frame_end(dut, destination):
     """For the time that was asked for, to a quantum; then all goes on where it was."""
     mac = await Mac.start(dut, driver={"tx_order": 6}, PAUSE=OBEY, PAUSE_QUANTUM=QUANTUM)
     for quanta in (1, 40, 200):
@@ -114,7 +114,7 @@ async def pauses_end_early(dut, how):
 
 
 @cocotb.test()
-async def control_frames_are_for_the_mac(dut):
+async def control_frames_are_not_delivered(dut):
     """Obeyed ones are not delivered, those of other opcodes neither; what only looks so is a frame."""
     mac = await Mac.start(dut, PAUSE=OBEY, PAUSE_QUANTUM=QUANTUM)
     await mac.driver.enable(PROMISCUOUS=1)
@@ -166,7 +166,7 @@ async def pause_is_off_unless_wanted(dut):
 
 @cocotb.test()
 @cocotb.parametrize(full_of=["octets", "frames"])
-async def a_full_fifo_asks(dut, full_of):
+async def full_fifo_requests_pause(dut, full_of):
     """Memory takes nothing: at the mark the other end is told to pause, at the other one to go on."""
     stop, go = 4096, 6144  # of 8192
     mac = await Mac.start(dut, driver={"rx_order": 7}, PAUSE=ASK, PAUSE_QUANTUM=QUANTUM,
@@ -196,7 +196,7 @@ async def a_full_fifo_asks(dut, full_of):
 
 
 @cocotb.test()
-async def a_ring_that_runs_dry_asks(dut):
+async def ring_without_descriptors_requests_pause(dut):
     """And asks again before the pause is over, until there are descriptors."""
     quanta = 40
     mac = await Mac.start(dut, driver={"rx_order": 6}, PAUSE_QUANTUM=QUANTUM, PAUSE_QUANTA=quanta,
@@ -232,7 +232,7 @@ async def a_ring_that_runs_dry_asks(dut):
 
 
 @cocotb.test()
-async def nobody_makes_room(dut):
+async def gives_up_when_no_room_is_made(dut):
     """After 255 in a row the MAC lets go, and asks anew when there was room once."""
     quanta = 16
     mac = await Mac.start(dut, PAUSE_QUANTUM=8, PAUSE_QUANTA=quanta, PAUSE_RING=0xFFFF)
@@ -250,7 +250,7 @@ async def nobody_makes_room(dut):
 
 @cocotb.test()
 @cocotb.parametrize(how=["disabled", "halted"])
-async def a_ring_that_stands_still_asks_for_nothing(dut, how):
+async def stopped_ring_requests_no_pause(dut, how):
     """It drops what comes: no pause would help, and the other end may have other things to send."""
     if not hasattr(dut, "dma_awvalid"):
         return
@@ -272,7 +272,7 @@ async def a_ring_that_stands_still_asks_for_nothing(dut, how):
 # Both at once -------------------------------------------------------------------------------------
 
 @cocotb.test()
-async def the_paused_ask_all_the_same(dut):
+async def paused_mac_requests_pause(dut):
     """Told to pause for ever, a MAC still tells the other end so, and that it may go on."""
     mac = await Mac.start(dut, PAUSE_QUANTUM=QUANTUM, PAUSE_QUANTA=0xFFFF, PAUSE=OBEY | ASK)
     mac.wire.send(add_fcs(pause(0xFFFF)))

@@ -35,7 +35,7 @@ async def post(mac, pieces, *rest, **flags):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5], most=[3, 18])
-async def any_pieces_make_a_frame(dut, slow, most):
+async def sends_frames_of_any_pieces(dut, slow, most):
     """Of scapy's packets, with the checksum that the first piece asks for, behind any doorbells."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     packets = [transport() for _ in range(120)]
@@ -60,7 +60,7 @@ async def any_pieces_make_a_frame(dut, slow, most):
 
 
 @cocotb.test()
-async def every_offset_behind_every_fill(dut):
+async def packs_every_offset_at_every_fill(dut):
     """Two pieces: the second one begins in each octet of a word, behind each octet of another."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     cases = [(first, offset, second) for first in range(1, 18) for offset in range(8)
@@ -95,7 +95,7 @@ async def pieces_of_one_octet(dut):
 
 
 @cocotb.test()
-async def waits_for_the_rest(dut):
+async def waits_for_last_piece(dut):
     """MORE in the last descriptor of a doorbell: nothing is sent, nothing ends but those pieces."""
     mac = await Mac.start(dut)
     for _ in range(10):
@@ -141,7 +141,7 @@ async def the_line_rate_in_pieces(dut, pieces):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.4])
-async def what_spoils_a_frame(dut, slow):
+async def aborts_bad_frames(dut, slow):
     """A piece of no octets, one too many, one that memory refuses: ERROR from there on, nothing sent."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     driver, refused = mac.driver, set()
@@ -199,7 +199,7 @@ async def the_longest_frame_in_pieces(dut):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.3])
-async def stops_in_the_midst_of_a_frame(dut, slow):
+async def stops_within_frame(dut, slow):
     """At any moment, with a frame that is not whole, or a FIFO that is full: idle comes, and what was
     told to be sent is sent. A part of a frame does not enter the next one."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 6})
@@ -232,7 +232,7 @@ async def stops_in_the_midst_of_a_frame(dut, slow):
 
 
 @cocotb.test()
-async def a_fetch_that_fails_in_the_midst_of_a_frame(dut):
+async def fetch_fails_within_frame(dut):
     """The ring halts; after it was disabled, the first half of a frame is gone."""
     mac = await Mac.start(dut)
     driver = mac.driver

@@ -24,7 +24,7 @@ async def the_tx_fifo_is_always_full(dut):
 
 @cocotb.test()
 @cocotb.parametrize(lengths=[(MIN, 500, MIN), (MIN, 500, 500, MIN), (110, 500, MIN, 500)])
-async def acknowledgements_come_all_at_once(dut, lengths):
+async def acknowledgements_arrive_at_once(dut, lengths):
     """Frames of one burst around those that do not fit: each status is that of its own frame."""
     mac = await Mac.start(dut, driver={"buffer": 128})
     acknowledgements = mac.memory.ram.write_if.b_channel

@@ -106,7 +106,7 @@ async def both_are_whole(mac):
 
 @cocotb.test()
 @cocotb.parametrize(which=["rx", "tx", "rx_tx", "crg"])
-async def phy_alone(dut, which):
+async def resets_phy_domain(dut, which):
     """While the MAC goes on."""
     domains = DOMAINS[which]
     mac = await Mac.start(dut, LINK.get(dut._name), **ORDER)
@@ -173,7 +173,7 @@ async def system(dut, which):
 
 
 @cocotb.test()
-async def system_whose_clock_stands(dut):
+async def resets_system_with_stopped_clock(dut):
     """As that of a PLL."""
     await system_is_reset(dut, stands=True)
 

@@ -43,7 +43,7 @@ def ring_range(ring):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.2, 0.4], spec=[
     [(200, 0), (0, 0), (4, 0)], [(500, 0), (0, 0), (0, 0), (14, 2)], [(64, 0), (0xFFFF, 0), (1, 7)]])
-async def a_frame_of_one_word_after_an_invalid_descriptor(dut, slow, spec):
+async def one_word_frame_after_invalid_descriptor(dut, slow, spec):
     """Its only word arrives right behind those of the frame before the invalid one."""
     mac = await Mac.start(dut, slow=slow)
     for _ in range(20):
@@ -65,7 +65,7 @@ async def a_frame_of_one_word_after_an_invalid_descriptor(dut, slow, spec):
 
 @cocotb.test()
 @cocotb.parametrize(size=range(120, 136))
-async def nothing_is_written_beyond_a_buffer(dut, size):
+async def writes_only_within_buffer(dut, size):
     """LENGTH of every residue: its whole words are used, the driver's model checks the rest."""
     mac = await Mac.start(dut, driver={"buffer": size})
     for length in range(size - RX_OFFSET - 8, size + 1):
@@ -82,7 +82,7 @@ async def nothing_is_written_beyond_a_buffer(dut, size):
 
 @cocotb.test()
 @cocotb.parametrize(length=[MIN, 300], place=["first", "last"])
-async def refused_data_is_an_error_of_its_frame(dut, length, place):
+async def data_bus_error_is_frame_error(dut, length, place):
     """One word that could not be written or read: ERROR there, and only there."""
     mac = await Mac.start(dut)
     frames = [plain(length) for _ in range(5)]
@@ -149,7 +149,7 @@ async def halt(mac, direction, what):
 
 @cocotb.test()
 @cocotb.parametrize(direction=["RX", "TX"], what=["fetch", "status"])
-async def a_ring_halts_and_starts_again(dut, direction, what):
+async def halted_ring_restarts(dut, direction, what):
     """What memory refused is never completed; the interrupt tells; a restart of the ring mends."""
     other = {"RX": "TX", "TX": "RX"}[direction]
     mac = await Mac.start(dut, post=False)
@@ -202,7 +202,7 @@ async def a_ring_halts_and_starts_again(dut, direction, what):
 
 
 @cocotb.test()
-async def errors_of_reads_and_writes_are_counted_each(dut):
+async def counts_read_and_write_errors(dut):
     """Both directions run into them all the time, often in the same clock."""
     mac = await Mac.start(dut, driver={"tx_order": 6, "rx_order": 6})
     told = 0
@@ -231,7 +231,7 @@ async def errors_of_reads_and_writes_are_counted_each(dut):
 # Status after data --------------------------------------------------------------------------------
 
 @cocotb.test()
-async def a_status_waits_for_all_its_data(dut):
+async def status_follows_all_data(dut):
     """No status is even offered to memory while it has not acknowledged the frame's data."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, slow=0.3)
     ring = ring_range(mac.driver.rx)
@@ -269,7 +269,7 @@ async def a_status_waits_for_all_its_data(dut):
 # Stops and starts ---------------------------------------------------------------------------------
 
 @cocotb.test()
-async def frames_of_before_do_not_enter_the_new_ring(dut):
+async def discards_frames_received_before_start(dut):
     """Idle is told when the FIFO is empty; a frame that was cut in two by a stop is dropped, too."""
     for starved in (True, False):
         mac = await Mac.start(dut, post=False)
@@ -293,7 +293,7 @@ async def frames_of_before_do_not_enter_the_new_ring(dut):
 
 @cocotb.test()
 @cocotb.parametrize(first=range(4, 52, 5))
-async def a_frame_cut_by_a_stop_is_dropped(dut, first):
+async def drops_frame_cut_by_stop(dut, first):
     """Disabled and enabled again while it arrives, as fast as the bus can."""
     mac = await Mac.start(dut, link=100, post=False)
     mac.wire.send(add_fcs(plain(200)))

@@ -107,7 +107,7 @@ async def room(mac, count):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
-async def segments_are_what_scapy_makes(dut, slow):
+async def segments_match_scapy(dut, slow):
     """IPv4 and IPv6, options, VLAN tags, flags, numbers that wrap; other frames in between."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     assert await mac.regs.read("FEATURES", "SEGMENT") == 1
@@ -146,7 +146,7 @@ async def segments_are_what_scapy_makes(dut, slow):
 
 @cocotb.test()
 @cocotb.parametrize(version=[4, 6], mss=[1428, 536, 88], pieces=[1, 17])
-async def a_whole_packet_at_the_line_rate(dut, version, mss, pieces):
+async def segments_packet_at_line_rate(dut, version, mss, pieces):
     """64 KiB at 1000 Mb/s: the wire does not wait between segments."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     p = packet(0xFFFF if mss > 88 else 8000, mss, version)
@@ -207,7 +207,7 @@ async def the_longest_headers_and_segments(dut):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.4])
-async def what_spoils_a_packet(dut, slow):
+async def aborts_bad_packets(dut, slow):
     """Headers without sense, other payload than was told, refusals: ERROR from there on; segments before
     may have left, no other frame suffers."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
@@ -283,7 +283,7 @@ async def what_spoils_a_packet(dut, slow):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.3])
-async def stops_in_the_midst_of_a_packet(dut, slow):
+async def stops_within_packet(dut, slow):
     """At any moment: idle comes, and what leaves is a beginning of the packet, segment by segment."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     driver = mac.driver
@@ -328,7 +328,7 @@ async def stops_while_headers_wait(dut):
 
 
 @cocotb.test()
-async def segments_are_for_a_beginning_only(dut):
+async def segment_flag_only_in_first_descriptor(dut):
     """SEGMENT within a frame says nothing."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     for _ in range(20):

@@ -19,8 +19,8 @@ from cases import masters
 from cases.basics import MIN
 from moderato.gateware.registers import table as registers
 
-CASES = [masters.a_refused_descriptor_halts, masters.each_refused_access_of_a_received_frame,
-         masters.each_refused_access_of_a_sent_frame, masters.random_frames_both_ways]
+CASES = [masters.descriptor_bus_error_halts_ring, masters.each_write_error_of_received_frame,
+         masters.each_read_error_of_sent_frame, masters.random_frames_both_ways]
 WORD = 4  # bytes
 PAIR = TABLE["HASH_LOW"].offset  # of two registers, which are all bits
 
@@ -111,7 +111,7 @@ async def each_access_is_answered(dut):
 
 
 @cocotb.test()
-async def a_narrow_master(dut):
+async def serves_narrow_master(dut):
     """Of 32 bits, whatever the bus has: writes of less than a word are refused, and nothing hangs."""
     soc = await SoC.start(dut, enable=False)
     at, value = PAIR + WORD, 0

@@ -161,7 +161,7 @@ async def keeps_the_line_rate_with_stamps(dut):
 
 
 @cocotb.test()
-async def a_ring_that_stops_waits_for_no_stamp(dut):
+async def stopping_ring_does_not_wait_for_stamp(dut):
     """It is idle long before frames that ask have left the FIFO; later ones get stamps of their own."""
     mac = await Mac.start(dut, driver={"tx_order": 6})
     zero = await start_clock(mac, 2**40)
@@ -207,7 +207,7 @@ async def stamps_come_and_go(dut):
 
 
 @cocotb.test()
-async def fragments_take_no_stamp_with_them(dut):
+async def fragments_take_no_stamp(dut):
     """Runs of them ahead of a good frame: it has its own."""
     mac = await Mac.start(dut, driver={"rx_order": 5})
     zero = await start_clock(mac, 2**33)
@@ -223,7 +223,7 @@ async def fragments_take_no_stamp_with_them(dut):
 
 
 @cocotb.test()
-async def a_stamp_needs_room(dut):
+async def stamp_counts_in_buffer_length(dut):
     """A buffer that has none for it is too small for the frame."""
     mac = await Mac.start(dut, post=False)
     await start_clock(mac, 0)
@@ -238,7 +238,7 @@ async def a_stamp_needs_room(dut):
 
 
 @cocotb.test()
-async def what_is_not_sent_has_no_stamp(dut):
+async def unsent_frames_have_no_stamp(dut):
     """Neither is it waited for: illegal lengths, and frames that memory refuses to give."""
     mac = await Mac.start(dut, driver={"tx_order": 4})
     await start_clock(mac, 0)

@@ -50,7 +50,7 @@ async def expect(mac, frames, strip=True):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
-async def takes_tags_out(dut, slow):
+async def removes_tags(dut, slow):
     """Of packets with one tag, with two, with one of a provider, none, or what looks like one; the sum
     is that of the rest."""
     mac = await Mac.start(dut, slow=slow, driver={"rx_order": 5}, VLAN=STRIP)
@@ -77,7 +77,7 @@ async def tags_in_a_payload_are_data(dut):
 
 
 @cocotb.test()
-async def leaves_tags_in(dut):
+async def keeps_tags(dut):
     """Unless it is told otherwise; told so at any moment, each frame is one or the other."""
     mac = await Mac.start(dut, driver={"rx_order": 5})
     frames = [tagged(plain(random.randint(MIN, 200)), some_tci()) for _ in range(60)]
@@ -115,7 +115,7 @@ async def every_length_with_a_tag(dut):
 
 
 @cocotb.test()
-async def limits_count_what_is_left(dut):
+async def length_limits_ignore_removed_tag(dut):
     """MAX_FRAME is for the frame without its tag, the shortest one of the wire for all of it."""
     mac = await Mac.start(dut, VLAN=STRIP)
     good = []
@@ -138,7 +138,7 @@ async def limits_count_what_is_left(dut):
 
 
 @cocotb.test()
-async def frames_cut_in_their_tag(dut):
+async def drops_frames_cut_in_tag(dut):
     """After each octet up to and behind the tag: the next frame has its own tag, or none."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP | FILTER)
     await write_table(mac, set(range(4096)))
@@ -153,7 +153,7 @@ async def frames_cut_in_their_tag(dut):
 
 
 @cocotb.test()
-async def a_wrong_bit_in_the_tag(dut):
+async def drops_frame_with_bit_error_in_tag(dut):
     """Is one in the frame: its FCS is wrong."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP)
     good = []
@@ -168,7 +168,7 @@ async def a_wrong_bit_in_the_tag(dut):
 
 
 @cocotb.test()
-async def lost_frames_keep_their_tags(dut):
+async def lost_frames_leave_no_tag(dut):
     """Those that do not fit their buffer, and those that the FIFO drops: the next one has its own."""
     mac = await Mac.start(dut, driver={"rx_order": 6, "buffer": 128}, VLAN=STRIP)
     for length in (126, 127, 60, 500, 126, 130):
@@ -259,7 +259,7 @@ async def promiscuous_passes_all(dut):
 # Beside other options -----------------------------------------------------------------------------
 
 @cocotb.test()
-async def urgent_frames_are_compared_as_they_came(dut):
+async def compares_urgent_frames_with_tags(dut):
     """Words count with the tag in them, taken out or not: a rule for a VLAN, one for what is in it."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP)
     await mac.regs.write("URGENT_VALUE_0", int.from_bytes(b"\x81\x00\xa0\x07", "little"))
@@ -305,7 +305,7 @@ async def pause_frames_have_no_tag(dut):
 
 
 @cocotb.test()
-async def further_addresses_have_vlans(dut):
+async def filters_vlans_of_further_addresses(dut):
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP | FILTER)
     await write_table(mac, {9})
     address = bytes.fromhex("02abcdef0123")
@@ -343,7 +343,7 @@ def as_sent(frame, tci):
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
-async def puts_tags_in(dut, slow):
+async def inserts_tags(dut, slow):
     """At every address in memory, into every length, some frames without one; short ones are padded."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5}, VLAN=INSERT)
     lengths = [*range(1, 20), *range(50, 70), 1513, 1514]
@@ -364,7 +364,7 @@ async def puts_tags_in(dut, slow):
 
 
 @cocotb.test()
-async def checksums_count_without_the_tag(dut):
+async def checksum_offsets_ignore_tag(dut):
     """START and PLACE are those of the frame in memory; packets leave as scapy makes them with a tag."""
     mac = await Mac.start(dut, driver={"tx_order": 5}, VLAN=INSERT)
     frames = []
@@ -377,7 +377,7 @@ async def checksums_count_without_the_tag(dut):
 
 
 @cocotb.test()
-async def asks_in_vain(dut):
+async def ignores_tag_requests_without_insert(dut):
     """Without INSERT word 3 asks for nothing, whatever is left in it; nor does an ERROR in it later."""
     mac = await Mac.start(dut, driver={"tx_order": 2})
     for turn in range(3):
@@ -398,7 +398,7 @@ async def asks_in_vain(dut):
 
 
 @cocotb.test()
-async def stops_and_starts_with_tags(dut):
+async def restarts_with_tags(dut):
     """A ring that stops at any moment leaves frames in the FIFO, and these have their tags."""
     mac = await Mac.start(dut, slow=0.2, VLAN=INSERT)
     driver = mac.driver

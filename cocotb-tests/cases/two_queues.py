@@ -172,7 +172,7 @@ async def the_table_changes_under_traffic(dut):
 
 @cocotb.test()
 @cocotb.parametrize(starved=[0, 1])
-async def one_without_descriptors_does_not_hold_the_other(dut, starved):
+async def queue_without_descriptors_does_not_block_other(dut, starved):
     both = await Queues.start(dut, order=4)
     drops = [f"RX{driver.number}_DROP_RING" for driver in both.drivers]
     room = both.drivers[starved].rx.size
@@ -189,7 +189,7 @@ async def one_without_descriptors_does_not_hold_the_other(dut, starved):
 
 @cocotb.test()
 @cocotb.parametrize(small=[0, 1])
-async def one_with_small_buffers(dut, small):
+async def one_queue_with_small_buffers(dut, small):
     """Its frames that do not fit are dropped and told of; the other one's are not touched."""
     both = await Queues.start(dut, post=False)
     for queue, driver in enumerate(both.drivers):
@@ -238,7 +238,7 @@ async def stopped_and_started_in_turn(dut, slow):
 
 
 @cocotb.test()
-async def a_driver_of_one_queue(dut):
+async def works_with_driver_of_one_queue(dut):
     """That knows nothing of the other: as after reset, all is its own."""
     both = await Queues.start(dut, enable=(True, False), order=6)
     await both.regs.write("RSS_TYPES", 0)
@@ -254,7 +254,7 @@ async def a_driver_of_one_queue(dut):
 
 @cocotb.test()
 @cocotb.parametrize(off=[0, 1])
-async def one_that_is_off_gets_nothing(dut, off):
+async def disabled_queue_gets_no_frames(dut, off):
     """Whatever comes for it, it stays idle, and nothing counts: its frames go nowhere."""
     both = await Queues.start(dut, enable=(off != 0, off != 1))
     for _ in range(40):
@@ -334,7 +334,7 @@ async def senders_at_the_line_rate(dut):
 
 
 @cocotb.test()
-async def as_many_frames_as_the_fifo_has_records(dut):
+async def fills_all_frame_records(dut):
     """So short ones, on so slow a wire, that its records are all in use before its words are: none is
     lost, whoever asked for it."""
     both = await Queues.start(dut, order=7, link=100)
@@ -363,7 +363,7 @@ async def the_last_frames_leave(dut):
 
 
 @cocotb.test()
-async def illegal_lengths_are_its_own(dut):
+async def invalid_lengths_affect_one_queue(dut):
     """They complete with ERROR at their queue, in their place, while the other one sends."""
     both = await Queues.start(dut, order=6)
     bad, good = both.drivers
@@ -412,7 +412,7 @@ async def senders_stop_in_turn(dut, slow):
 
 @cocotb.test()
 @cocotb.parametrize(stopped=[0, 1])
-async def frames_behind_those_of_the_other_one(dut, stopped):
+async def disabled_queue_discards_waiting_frames(dut, stopped):
     """A queue that was disabled is idle when they have left the FIFO; its next ring has none of them."""
     both = await Queues.start(dut)
     await both.mac.settle()
@@ -433,7 +433,7 @@ async def frames_behind_those_of_the_other_one(dut, stopped):
 
 @cocotb.test()
 @cocotb.parametrize(halted=[0, 1], direction=["rx", "tx"])
-async def one_halts(dut, halted, direction):
+async def one_queue_halts(dut, halted, direction):
     """Memory refuses its statuses: it stands, and tells so; the other one goes on both ways, and so does
     this one after it was disabled."""
     both = await Queues.start(dut)
@@ -473,7 +473,7 @@ async def one_halts(dut, halted, direction):
 
 
 @cocotb.test()
-async def a_bus_that_stands_still(dut):
+async def survives_stalled_bus(dut):
     """What arrives at the queues is whole and in order; the rest was dropped at the FIFO."""
     both = await Queues.start(dut, order=6)
 
@@ -587,7 +587,7 @@ async def no_interrupt_is_lost(dut, number):
 
 
 @cocotb.test()
-async def raised_in_the_same_clock(dut):
+async def queues_raise_in_same_clock(dut):
     """Both Tx rings halted, then armed for it at once: two interrupts are told of, not one."""
     both = await Queues.start(dut)
     rings = [driver.tx for driver in both.drivers]
@@ -650,7 +650,7 @@ async def urgent_frames_raise_their_queue(dut, urgent):
 
 @cocotb.test()
 @cocotb.parametrize(queue=[0, 1])
-async def each_ring_asks_for_a_pause(dut, queue):
+async def each_ring_requests_pause(dut, queue):
     """One that runs dry makes the other end pause; one that is off does not."""
     both = await Queues.start(dut, order=6)
     settings = {"PAUSE_QUANTUM": 52, "PAUSE_QUANTA": 40, "PAUSE_RING": 16 | 32 << 16, "PAUSE": 2}

@@ -19,17 +19,17 @@ from cases.tags import INSERT, some_tci
 
 DUT   = "mac_gather"
 CASES = [
-    stamps.a_ring_that_stops_waits_for_no_stamp,
+    stamps.stopping_ring_does_not_wait_for_stamp,
     stamps.frames_are_stamped,
     stamps.keeps_the_line_rate_with_stamps,
-    stamps.what_is_not_sent_has_no_stamp,
-    tags.asks_in_vain,
-    tags.checksums_count_without_the_tag,
-    tags.puts_tags_in,
-    tags.stops_and_starts_with_tags,
+    stamps.unsent_frames_have_no_stamp,
+    tags.ignores_tag_requests_without_insert,
+    tags.checksum_offsets_ignore_tag,
+    tags.inserts_tags,
+    tags.restarts_with_tags,
     tags.tags_at_the_line_rate,
 ]
-SLOW  = f"{TWINS}|checksums|puts|line_rate|stops_and_starts"
+SLOW  = f"{TWINS}|checksum_offsets|inserts|line_rate|restarts"
 
 
 def stamps_of(mac):

@@ -34,7 +34,7 @@ async def keeps_the_line_rate(dut):
 
 
 @cocotb.test()
-async def keeps_it_with_a_slow_memory(dut):
+async def keeps_line_rate_with_slow_memory(dut):
     """Each channel of the bus pauses in 40 % of the clocks."""
     mac = await start(dut, slow=0.4)
     await keep_the_line_rate(mac, [MAX] * 8 + [MIN] * 4 + [MAX] * 2)
@@ -53,7 +53,7 @@ async def every_end_and_every_start(dut):
 
 
 @cocotb.test()
-async def longer_ones_are_dropped(dut):
+async def drops_longer_frames(dut):
     """One octet too many, and as many as there are: the next frame is right."""
     mac = await start(dut)
     frames = [plain(length) for length in (MAX, MAX + 1, 12_000, 16_380, 20_000, MAX, MIN)]
@@ -65,7 +65,7 @@ async def longer_ones_are_dropped(dut):
 
 
 @cocotb.test()
-async def a_buffer_for_short_ones_is_enough_for_none(dut):
+async def drops_jumbo_frames_in_short_buffers(dut):
     """A driver that posts 2 KiB gets its short frames, and ERROR for each long one."""
     mac = await Mac.start(dut, driver={"buffer": 2048, "rx_order": 4}, MAX_FRAME=MAX + 4)
     for length in (MAX, 1514, 2046, 2047, MAX, MIN):
@@ -77,7 +77,7 @@ async def a_buffer_for_short_ones_is_enough_for_none(dut):
 
 
 @cocotb.test()
-async def tells_what_it_is(dut):
+async def reports_jumbo_option(dut):
     mac = await start(dut)
     assert await mac.regs.read("FEATURES", "JUMBO") == 1
     assert await mac.regs.read("CAPABILITY", "RX_FIFO_ORDER") == 14

@@ -24,7 +24,7 @@ CASES = [
     basics.one_direction_alone,
     basics.receives_minimum_gap_bursts,
     basics.starved_bus_with_shortest_frames,
-    basics.stops_and_starts_under_traffic,
+    basics.restarts_under_traffic,
     basics.transmits_bursts,
     basics.urgent_frames_do_not_wait,
     simulated_phy.delays_grow_while_the_cpu_is_busy,
@@ -32,7 +32,7 @@ CASES = [
     simulated_phy.registers_are_as_in_the_table,
     simulated_phy.stops_while_the_link_is_down,
 ]
-SLOW  = f"{TWINS}|delays|number=[^1]|stops_and_starts"
+SLOW  = f"{TWINS}|delays|number=[^1]|restarts"
 
 
 async def edges(dut, clocks):
@@ -67,7 +67,7 @@ async def sleeps_without_traffic(dut):
 
 
 @cocotb.test()
-async def sleeps_in_the_midst_of_frames(dut):
+async def sleeps_within_frames(dut):
     """At 100 Mb/s, words come and go in one of 32 clocks."""
     mac = await Mac.start(dut, link=100)
     for frame in (plain(MAX), plain(MIN)) * 2:

@@ -22,7 +22,7 @@ async def options_are_not_there(dut):
 
 
 @cocotb.test()
-async def descriptors_ask_in_vain(dut):
+async def ignores_requests_of_absent_options(dut):
     """Word 0x8 of a descriptor is written back as 0 both ways (the driver's model looks)."""
     mac = await Mac.start(dut)
     frames = [plain(MIN + n) for n in range(20)]

@@ -81,7 +81,7 @@ async def both_starve(dut):
 
 
 @cocotb.test()
-async def both_are_dead(dut):
+async def pause_ends_when_both_stop(dut):
     """No driver ever makes room: each lets go of the other, and what was on the rings has left."""
     drivers = await start(dut, PAUSE_QUANTA=16, PAUSE_RING=24 | 40 << 16)
     sent = [traffic(driver, 150) for driver in drivers]

@@ -15,18 +15,18 @@ from moderato.gateware.registers.table import DESCRIPTOR_BYTES
 
 DUT   = "mac_queues_gather"
 CASES = [
-    two_queues.as_many_frames_as_the_fifo_has_records,
+    two_queues.fills_all_frame_records,
     two_queues.both_queues_both_ways,
     two_queues.both_send,
     two_queues.each_has_its_stamps,
-    two_queues.illegal_lengths_are_its_own,
-    two_queues.one_halts,
+    two_queues.invalid_lengths_affect_one_queue,
+    two_queues.one_queue_halts,
     two_queues.senders_at_the_line_rate,
     two_queues.senders_stop_in_turn,
     two_queues.the_last_frames_leave,
     two_queues.turns_are_fair,
 ]
-SLOW  = rf"{TWINS}|^(as_many|both|each|one|turns)"  # also in the row sim-queues
+SLOW  = rf"{TWINS}|^(both|each|fills|one|turns)"  # also in the row sim-queues
 
 
 @cocotb.test()
@@ -60,7 +60,7 @@ async def pieces_of_both(dut, slow):
 
 @cocotb.test()
 @cocotb.parametrize(first=[0, 1], ends=["rest", "stop", "fault", "descriptor", "status"])
-async def half_a_frame(dut, first, ends):
+async def other_queue_survives_partial_frame(dut, first, ends):
     """It keeps the FIFO to itself until its rest comes, or is wrong, or the queue stops, or it halts,
     for memory refuses the rest's descriptor or status: then the other queue's frames leave."""
     both = await Queues.start(dut)

@@ -76,7 +76,7 @@ async def every_word_in_order(dut, sink_ps, source_ps, shares):
 
 
 @cocotb.test()
-async def holds_its_depth_and_one(dut):
+async def holds_depth_plus_one_words(dut):
     """And nothing more; all that it took comes out."""
     await start(dut, 8000, 10002)
     words = some_words(DEPTH + 2)
@@ -88,7 +88,7 @@ async def holds_its_depth_and_one(dut):
 
 
 @cocotb.test()
-async def a_word_in_each_clock(dut):
+async def looks_up_one_word_per_clock(dut):
     """As many words as the slower side has clocks, but for the first ones."""
     await start(dut, 8000, 8002)
     cocotb.start_soon(write(dut, some_words(WORDS), 1))

@@ -91,7 +91,7 @@ async def both_ways_at_once(dut, pause):
 
 @cocotb.test()
 @cocotb.parametrize(length=[1, 2, 3])
-async def part_of_a_word_is_refused(dut, length):
+async def rejects_partial_words(dut, length):
     """SLVERR, nothing changes, and the next access is answered."""
     bench = await Bench.start(dut)
     for register in REGISTERS:

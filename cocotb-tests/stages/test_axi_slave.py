@@ -94,7 +94,7 @@ async def reads_and_writes_at_once(dut, pause):
 
 
 @cocotb.test()
-async def neither_waits_for_the_others_end(dut):
+async def reads_and_writes_take_turns(dut):
     """A write gets between reads that wait, and a read between writes."""
     bench = await Bench.start(dut)
     at = WORD*NAMES.index("HASH_LOW")

@@ -65,7 +65,7 @@ async def index_wraps(dut):
 
 
 @cocotb.test()
-async def starved_tells_when_all_was_delivered(dut):
+async def starved_after_last_delivery(dut):
     bench = await Descriptors.start(dut, 4, slow=0.3)
     for _ in range(30):
         assert int(dut.starved.value)

@@ -48,7 +48,7 @@ async def one_refused_beat(dut, answer, beat):
 
 
 @cocotb.test()
-async def nobody_takes(dut):
+async def fetches_only_what_fits(dut):
     """It fetches no more than it has room for, however long that lasts, and loses nothing."""
     bench = await Descriptors.start(dut, 6, slow=0.2)
     index = 0

@@ -143,7 +143,7 @@ async def clients_share_fairly(dut):
 
 
 @cocotb.test()
-async def bus_errors_are_told(dut):
+async def reports_bus_errors(dut):
     """SLVERR on a read reaches the client with its beat; on a write it pulses write_error."""
     memory = await start(dut)
 

@@ -62,7 +62,7 @@ async def write_line(dut, number, address, data):
 
 @cocotb.test()
 @cocotb.parametrize(answer=ANSWERS, beat=list(BEATS))
-async def one_refused_beat_of_a_read(dut, answer, beat):
+async def one_bus_error_in_read(dut, answer, beat):
     """Its client hears of it with that beat and no other; it is counted once."""
     memory = await start(dut)
     memory.ram.write(0, content := random.randbytes(SIZE))
@@ -85,7 +85,7 @@ async def one_refused_beat_of_a_read(dut, answer, beat):
 
 @cocotb.test()
 @cocotb.parametrize(answer=ANSWERS, beat=list(BEATS))
-async def one_refused_beat_of_a_write(dut, answer, beat):
+async def one_bus_error_in_write(dut, answer, beat):
     """It is told once, in the clock of the acknowledgement, which comes all the same."""
     memory = await start(dut)
     seen = {}

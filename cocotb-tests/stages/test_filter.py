@@ -78,7 +78,7 @@ async def station_address_is_live(dut):
 
 
 @cocotb.test()
-async def further_addresses_count_while_they_are_on(dut):
+async def accepts_enabled_further_addresses(dut):
     bench = await Bench.start(dut)
     for on in ([], [0], [1], [0, 1]):
         for number in range(len(OTHERS)):
@@ -93,7 +93,7 @@ async def further_addresses_count_while_they_are_on(dut):
 
 
 @cocotb.test()
-async def hash_takes_the_bit_of_ether_crc(dut):
+async def hash_uses_bits_of_ether_crc(dut):
     """One bit set: the addresses that hash to it pass, all others do not."""
     bench = await Bench.start(dut)
     wanted = list(groups(60)) + [bytes.fromhex("01005e000001"), bytes.fromhex("333300000001")]

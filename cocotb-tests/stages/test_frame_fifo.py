@@ -93,7 +93,7 @@ class Bench:
 
 
 @cocotb.test()
-async def frames_come_out_as_they_went_in(dut):
+async def preserves_frames(dut):
     bench = await Bench.start(dut)
     for words in [1, 2, 3, 8, 31, 63, 64, 1, 64, 17]:
         assert await bench.put(words)
@@ -111,7 +111,7 @@ async def aborted_frames_leave_nothing(dut):
 
 
 @cocotb.test()
-async def a_frame_that_finds_no_room_is_dropped_whole(dut):
+async def drops_whole_frame_without_room(dut):
     bench = await Bench.start(dut)
     assert await bench.put(40)
     assert not await bench.put(25)
@@ -124,7 +124,7 @@ async def a_frame_that_finds_no_room_is_dropped_whole(dut):
 
 
 @cocotb.test()
-async def room_that_comes_too_late_does_not_mend_a_frame(dut):
+async def late_room_does_not_save_frame(dut):
     """Overflow, then the reader frees everything before the frame's end: still dropped."""
     bench = await Bench.start(dut)
     assert await bench.put(60)
@@ -150,7 +150,7 @@ async def number_of_frames_is_limited(dut):
 
 
 @cocotb.test()
-async def released_unread(dut):
+async def releases_unread_frame(dut):
     bench = await Bench.start(dut)
     for read in (0, 1, 5, 10):
         assert await bench.put(10) and await bench.put(4)

@@ -94,7 +94,7 @@ async def each_bit_of_the_headers_matters(dut, v6):
 
 @cocotb.test()
 @cocotb.parametrize(v6=[False, True])
-async def a_header_that_begins_as_the_one_before(dut, v6):
+async def equal_start_of_header_is_not_enough(dut, v6):
     """With fewer options, the rest of them would be payload."""
     bench = await Bench.start(dut)
     stream = Stream(v6, OPTIONS[1], size=60)
@@ -117,7 +117,7 @@ async def sizes(dut):
 
 
 @cocotb.test()
-async def whatever_comes_between(dut):
+async def no_merge_across_other_frames(dut):
     """Frames of other kinds, other flows and queues, lost frames, segments without payload, gaps,
     repetitions, and those that end in the midst of their headers."""
     bench = await Bench.start(dut, 0.1)

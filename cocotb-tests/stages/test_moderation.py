@@ -170,7 +170,7 @@ async def one_shot_until_rearm(dut):
 
 
 @cocotb.test()
-async def gap_lies_between_interrupts(dut):
+async def gap_separates_interrupts(dut):
     bench = await Bench.start(dut, frames=1, gap=30)
     await bench.rearm()
     for _ in range(200):
@@ -182,7 +182,7 @@ async def gap_lies_between_interrupts(dut):
 
 
 @cocotb.test()
-async def gap_holds_requests_back_too(dut):
+async def gap_delays_requests(dut):
     bench = await Bench.start(dut, gap=30)
     await bench.rearm()
     await bench.complete(request=1)
@@ -200,7 +200,7 @@ CONDITIONS = {"frames": 1}, {"packet_timer": 10}, {"absolute_timer": 10}
 
 
 @cocotb.test()
-async def rearm_uncovers_what_the_driver_did_not_see(dut):
+async def rearm_counts_unseen_completions(dut):
     for condition in CONDITIONS:
         bench = await Bench.start(dut, **condition)
         await bench.complete(9)
@@ -227,7 +227,7 @@ async def completion_races_with_rearm(dut):
 
 
 @cocotb.test()
-async def rearm_forgets_requests_that_were_seen(dut):
+async def rearm_discards_seen_requests(dut):
     bench = await Bench.start(dut)
     await bench.complete(2)
     await bench.complete(request=1)  # index 2
@@ -340,7 +340,7 @@ async def driver_ahead_forgets_older_requests(dut):
 
 
 @cocotb.test()
-async def driver_too_far_ahead_is_behind(dut):
+async def treats_excessive_driver_lead_as_lag(dut):
     """No driver can be: its index then means what it is modulo 2**16, and nothing is uncovered."""
     for ahead in (16, 17, 100, MODULO // 4):
         bench = await Bench.start(dut, frames=1)
@@ -353,7 +353,7 @@ async def driver_too_far_ahead_is_behind(dut):
 
 
 @cocotb.test()
-async def clear_forgets_that_the_driver_was_ahead(dut):
+async def clear_resets_driver_lead(dut):
     bench = await Bench.start(dut, frames=1)
     await bench.rearm(5)
     await bench.clock(clear=1)
@@ -399,7 +399,7 @@ async def settings_are_live(dut):
 
 
 @cocotb.test()
-async def time_beyond_a_setting_is_not_remembered(dut):
+async def timers_stop_at_setting(dut):
     """A timer stands still at its setting, and goes on from there when the setting grows."""
     for timer, cause in (("packet_timer", "packet"), ("absolute_timer", "absolute"),
                          ("gap", "request")):
@@ -436,7 +436,7 @@ async def causes_have_an_order(dut):
 
 
 @cocotb.test()
-async def clear_forgets_everything(dut):
+async def clear_resets_state(dut):
     bench = await Bench.start(dut, frames=2, packet_timer=50)
     await bench.rearm()
     await bench.complete(3, request=1)
@@ -489,7 +489,7 @@ async def halt_is_the_last_of_causes(dut):
 # Silent completions and re-arms -------------------------------------------------------------------
 
 @cocotb.test()
-async def silent_completions_count_for_no_rearm(dut):
+async def rearm_ignores_silent_completions(dut):
     """However many the driver has not seen, in the clock of the re-arm or before."""
     for condition in CONDITIONS:
         for unseen in (1, 2, 20):
@@ -506,7 +506,7 @@ async def silent_completions_count_for_no_rearm(dut):
 
 
 @cocotb.test()
-async def others_among_silent_ones_count(dut):
+async def counts_others_among_silent_completions(dut):
     """One that is not silent, anywhere among those that the re-arm uncovers."""
     for place in range(5):
         for early in (0, 1):  # the last one completes in the clock of the re-arm

@@ -80,7 +80,7 @@ async def settles_within_two_windows(dut):
 
 
 @cocotb.test()
-async def off_and_cleared_it_is_at_rest(dut):
+async def rests_when_off_or_cleared(dut):
     bench = await Bench.start(dut, 10, 1000)
     await bench.clocks(3 * WINDOW, 10**6)
     for signal, value in ((dut.clear, 1), (dut.longest, 0)):
@@ -93,7 +93,7 @@ async def off_and_cleared_it_is_at_rest(dut):
 
 
 @cocotb.test()
-async def a_new_bound_counts_at_once(dut):
+async def new_bound_takes_effect_at_once(dut):
     bench = await Bench.start(dut, 10, 1000)
     dut.least.value = 20
     await bench.clocks(1)

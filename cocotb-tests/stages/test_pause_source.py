@@ -127,7 +127,7 @@ class Bench:
 
 
 @cocotb.test()
-async def asks_again_and_gives_up(dut):
+async def repeats_pause_until_limit(dut):
     """255 times, whenever half of the pause is over; then not until there was room."""
     bench = await Bench.start(dut)
     for rounds in range(3):

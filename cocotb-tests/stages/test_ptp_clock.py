@@ -75,7 +75,7 @@ class Bench:
 
 
 @cocotb.test()
-async def stands_still_until_it_is_told(dut):
+async def clock_stops_until_tuned(dut):
     bench = await Bench.start(dut)
     await bench.clocks(100)
     assert bench.total == 0
@@ -100,7 +100,7 @@ async def everything_at_random(dut):
 
 
 @cocotb.test()
-async def both_words_are_of_one_clock(dut):
+async def time_words_are_consistent(dut):
     """Where the lower word wraps, and the upper one goes on."""
     bench = await Bench.start(dut, 10 * FRACTION)
     for ahead in range(-40, 40):
@@ -124,7 +124,7 @@ async def frequency_is_exact(dut, ppb):
 
 
 @cocotb.test()
-async def a_step_costs_no_time(dut):
+async def clock_step_loses_no_time(dut):
     """Time passes while it is stepped: forward, back, by nothing, several times in a row."""
     bench = await Bench.start(dut, 8 * FRACTION + FRACTION // 3)
     await bench.clock(value=10**18, set=1)

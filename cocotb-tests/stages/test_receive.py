@@ -92,7 +92,7 @@ class Bench:
 
 
 @cocotb.test()
-async def one_right_behind_the_other(dut):
+async def back_to_back_frames(dut):
     """It waits until the fate of the one before it is decided, and counts in none of its figures."""
     bench = await Bench.start(dut)
     for _ in range(20):
@@ -105,7 +105,7 @@ async def one_right_behind_the_other(dut):
 
 
 @cocotb.test()
-async def an_error_counts_where_there_are_octets(dut):
+async def ignores_phy_errors_outside_frame(dut):
     """In any lane of any word, the last one too; not in a lane beyond the frame's end."""
     bench = await Bench.start(dut)
     for length in (100, 101, 102, 103):
@@ -148,7 +148,7 @@ async def every_frame_has_one_fate(dut):
 
 
 @cocotb.test()
-async def control_frames_have_fates_of_their_own(dut):
+async def counts_control_frames_separately(dut):
     """By destination, type and opcode, each of which is wrong by a bit at times; if they are wanted.
     One that is of no good, but right so far, pauses nobody, and does not count for the next one."""
     bench = await Bench.start(dut)

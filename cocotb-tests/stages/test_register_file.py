@@ -104,7 +104,7 @@ async def partial_writes_do_nothing(dut):
 
 
 @cocotb.test()
-async def holes_read_as_zero(dut):
+async def unlisted_offsets_read_zero(dut):
     bench = await Bench.start(dut)
     assert HOLE not in [register.offset for register in TABLE.values()]
     got = await bench.regs.back_to_back([(TABLE["ID"].offset, None), (HOLE, 0xFFFFFFFF),
@@ -114,7 +114,7 @@ async def holes_read_as_zero(dut):
 
 
 @cocotb.test()
-async def nobody_asks(dut):
+async def ignores_incomplete_bus_cycles(dut):
     """A cycle without a strobe and a strobe without a cycle are for others."""
     bench = await Bench.start(dut)
     dut.bus_we.value, dut.bus_adr.value = 1, TABLE["CTRL"].offset // 4

@@ -162,7 +162,7 @@ async def each_type_alone(dut):
 
 
 @cocotb.test()
-async def what_is_no_ip_has_no_hash(dut):
+async def only_ip_has_hash(dut):
     bench = await Bench.start(dut)
     for _ in range(500):
         frame = foreign() if random.random() < 0.9 else plain(random.randrange(14, 80))[:12] + bytes(50)
@@ -170,7 +170,7 @@ async def what_is_no_ip_has_no_hash(dut):
 
 
 @cocotb.test()
-async def a_frame_cut_off_leaves_nothing(dut):
+async def cut_frame_leaves_no_hash_state(dut):
     """At any word; the next one's hash is its own, though it begins right behind."""
     bench = await Bench.start(dut)
     for _ in range(300):
@@ -185,7 +185,7 @@ async def a_frame_cut_off_leaves_nothing(dut):
 
 
 @cocotb.test()
-async def the_table_and_who_takes(dut):
+async def table_and_enabled_queues(dut):
     table = random.getrandbits(128)
     bench = await Bench.start(dut, table=table)
     seen = set()

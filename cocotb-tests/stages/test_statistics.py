@@ -87,7 +87,7 @@ async def counts_everything(dut):
 
 
 @cocotb.test()
-async def first_ones_do_not_wait(dut):
+async def first_events_do_not_wait(dut):
     """As the fates of frames: one of the first kinds in every third clock."""
     bench = await Bench.start(dut)
     reader = cocotb.start_soon(bench.read_all_the_time())

@@ -38,7 +38,7 @@ async def keeps_the_line_rate(dut):
 
 
 @cocotb.test()
-async def drops_what_the_line_breaks(dut):
+async def drops_frames_with_line_errors(dut):
     """/V/ in a frame, and a code-group that is none."""
     mac = await Mac.start(dut)
     for number in range(6):

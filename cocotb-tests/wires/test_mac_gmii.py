@@ -16,7 +16,7 @@ SLOW  = f"{TWINS}|alignment|lengths|starved|disabled=False"
 
 
 @cocotb.test()
-async def the_gap_is_what_it_must_be(dut):
+async def keeps_minimum_gap(dut):
     """Frames that wait for the wire follow each other as closely as IEEE 802.3 lets them."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     frames = [plain(MIN + n % 5) for n in range(32)]

@@ -23,14 +23,14 @@ RATES = (10, 100, 1000)
 
 
 @cocotb.test()
-async def says_that_it_has_rates(dut):
+async def reports_rates_capability(dut):
     mac = await Mac.start(dut, link=1000)
     assert await mac.regs.read("CAPABILITY", "RATES") == 1
 
 
 @cocotb.test()
 @cocotb.parametrize(link=RATES)
-async def tells_what_the_phy_marks(dut, link):
+async def reports_phy_errors(dut, link):
     """RX_ER in the middle of a frame whose FCS is right."""
     mac = await Mac.start(dut, link=link)
     for number in range(6):
@@ -57,7 +57,7 @@ async def takes_a_short_preamble(dut, link):
 
 
 @cocotb.test()
-async def drops_half_an_octet_at_the_end(dut):
+async def drops_trailing_half_octet(dut):
     """Dribble: the octets before it are the frame, and its FCS is right."""
     mac = await Mac.start(dut, link=100)
     for length in (MIN, MIN + 1, 200):

@@ -17,7 +17,7 @@ ROWS = [
     # The simulation PHY, which has all cases.
     Row("sim-all",        "mac_sim", [simulated_phy]),
     Row("sim-rings",      "mac_sim", [rings]),
-    Row("sim-faults",     "mac_sim", [faults], f"{TWINS}|fate/lengths=1"),
+    Row("sim-faults",     "mac_sim", [faults], f"{TWINS}|one_fate/lengths=1"),
     Row("sim-pressure",   "mac_sim", [pressure]),
     Row("sim-checksums",  "mac_sim", [checksums]),
     Row("sim-tags",       "mac_sim", [tags]),
@@ -36,13 +36,13 @@ ROWS = [
     # Two MACs that forward to each other: with all that there is, and without anything else.
     Row("flows-all",     "flow_pair", [flows]),
     Row("flows-options", "flow_pair_all", [flows, flow_segments, flow_queues], all_but(
-        "a_disabled_queue", "a_ring_that_stops", "frames_leave", "further", "stamped",
-        "the_drivers_frames")),
+        "does_not_forward_further", "driver_sends_during_flood", "forwards_flows_of_disabled",
+        "frames_leave", "stamped", "stopping_ring")),
     Row("flows-gated",   "flow_pair_gated", [flows], all_but(
-        "flows_go_both_ways", "what_software_must_see_though")),
+        "flows_go_both_ways", "lookalike")),
     Row("flows-pressure", "flow_pair", [flow_pressure], "for_long|link=10/"),
     Row("flows-plain",   "flow_pair_plain",
-        some("way|must_see|rate|beside|ended|entry|off|ring|latency", flows), SLOW),
+        some("way|reach|rate|driver|entry|off|halted|stops|latency", flows), SLOW),
     Row("flows-resets",  "mac_flows_gmii", [flow_resets], SLOW),
 
     # One queue ends, the other one goes on: with all that there is; with frames in pieces and stamps,
@@ -56,19 +56,19 @@ ROWS = [
     Row("gated-pause",   "mac_gated", [pausing]),
     Row("gated-stamps",  "mac_gated", [stamps]),
     Row("gated-tags",    "mac_gated", [
-        tags.a_wrong_bit_in_the_tag, tags.filters_by_vlan, tags.lost_frames_keep_their_tags,
-        tags.pause_frames_have_no_tag, tags.puts_tags_in, tags.stops_and_starts_with_tags,
-        tags.takes_tags_out]),
+        tags.drops_frame_with_bit_error_in_tag, tags.filters_by_vlan, tags.lost_frames_leave_no_tag,
+        tags.pause_frames_have_no_tag, tags.inserts_tags, tags.restarts_with_tags,
+        tags.removes_tags]),
     Row("gated-options", "mac_all_gated", [  # two queues, frames in pieces and segments
-        merging.marks_come_with_the_frames, two_queues.both_queues_both_ways,
+        merging.marks_match_frames, two_queues.both_queues_both_ways,
         two_queues.each_adapts_its_moderation, two_queues.each_has_its_stamps,
-        two_queues.late_interrupts_are_counted, two_queues.one_halts,
-        two_queues.raised_in_the_same_clock, two_queues.senders_stop_in_turn,
-        two_queues.stopped_and_started_in_turn, pieces.any_pieces_make_a_frame,
-        pieces.stops_in_the_midst_of_a_frame, pieces.what_spoils_a_frame,
-        segments.segments_are_what_scapy_makes, segments.stops_in_the_midst_of_a_packet,
-        segments.what_spoils_a_packet], all_but("each", "late", "marks_come_with_the_frames/slow=0.5",
-                                                "one_halts", "raised")),
+        two_queues.late_interrupts_are_counted, two_queues.one_queue_halts,
+        two_queues.queues_raise_in_same_clock, two_queues.senders_stop_in_turn,
+        two_queues.stopped_and_started_in_turn, pieces.sends_frames_of_any_pieces,
+        pieces.stops_within_frame, pieces.aborts_bad_frames,
+        segments.segments_match_scapy, segments.stops_within_packet,
+        segments.aborts_bad_packets], all_but("each", "late", "marks_match_frames/slow=0.5",
+                                                "one_queue_halts", "queues_raise")),
 
     # The MAC core on PHYs of 8, 16 and 32 bits.
     Row("8-core",  "mac_core_8", [core]),
