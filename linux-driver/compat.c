@@ -7,6 +7,8 @@
 #include <linux/dim.h>
 #include <linux/uaccess.h>
 
+#include "moderato_dim.h"
+#include "moderato_features.h"
 #include "moderato_ptp.h"
 
 const struct moderato_feature moderato_queue_stats_feature = {};

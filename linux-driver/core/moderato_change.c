@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Settings that change, also under traffic: what can fail comes first */
 
-#include "moderato.h"
+#include "moderato_hw.h"
 
 /* Rings that are to take the places of those of the queues that are used */
 struct moderato_spare {

@@ -3,7 +3,8 @@
 
 #include <linux/ethtool.h>
 
-#include "moderato.h"
+#include "moderato_dim.h"
+#include "moderato_features.h"
 
 #define MODERATO_ETHTOOL_COALESCE					\
 	(ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |		\

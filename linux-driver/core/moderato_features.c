@@ -3,7 +3,8 @@
  * own, of which nothing but a line in this table is known elsewhere
  */
 
-#include "moderato.h"
+#include "moderato_features.h"
+#include "moderato_priv.h"
 
 static const struct moderato_feature * const moderato_features[] = {
 	&moderato_queue_stats_feature,

@@ -4,7 +4,7 @@
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
 
-#include "moderato.h"
+#include "moderato_hw.h"
 
 /* A stop waits for the frame under way: 1.6 ms for 2048 octets at 10 Mb/s. Beside
  * flows, also for the forwarded ones that stand before it (offload_table.c).

@@ -3,7 +3,7 @@
 
 #include <linux/property.h>
 
-#include "moderato.h"
+#include "moderato_hw.h"
 
 /* The MAC follows its PHY's clock and knows neither speed nor duplex, so that
  * phylink has nothing to set here: it tracks the link and the carrier. The

@@ -8,7 +8,9 @@
 #include <linux/property.h>
 #include <linux/rtnetlink.h>
 
-#include "moderato.h"
+#include "moderato_dim.h"
+#include "moderato_features.h"
+#include "moderato_hw.h"
 
 /* NAPI, and Tx interrupts that are few but prompt */
 static const struct moderato_config moderato_default_config = {

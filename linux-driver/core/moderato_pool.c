@@ -3,7 +3,7 @@
 
 #include <net/page_pool/helpers.h>
 
-#include "moderato.h"
+#include "moderato_priv.h"
 
 /* Of no NAPI until its ring is up: the pool of a ring that is given up before
  * must not be torn from one that runs.

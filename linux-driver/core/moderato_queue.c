@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A queue: its rings and its interrupts, up and down */
 
-#include "moderato.h"
+#include "moderato_features.h"
+#include "moderato_priv.h"
 
 /* Interrupts --------------------------------------------------------------- */
 

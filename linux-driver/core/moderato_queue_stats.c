@@ -3,7 +3,8 @@
 
 #include <net/netdev_queues.h>
 
-#include "moderato.h"
+#include "moderato_features.h"
+#include "moderato_priv.h"
 
 static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 					struct netdev_queue_stats_rx *stats)

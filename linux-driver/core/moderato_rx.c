@@ -7,7 +7,9 @@
 #include <linux/slab.h>
 #include <net/checksum.h>
 
-#include "moderato.h"
+#include "moderato_dim.h"
+#include "moderato_features.h"
+#include "moderato_hw.h"
 
 /* Buffers ------------------------------------------------------------------ */
 

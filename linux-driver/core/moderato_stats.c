@@ -3,7 +3,7 @@
  * driver's own.
  */
 
-#include "moderato.h"
+#include "moderato_priv.h"
 
 /* Octets at 1 Gb/s wrap in 34 s; see moderato_rx_finish(), too */
 #define MODERATO_STATS_PERIOD	(10 * HZ)

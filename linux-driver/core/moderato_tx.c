@@ -8,7 +8,8 @@
 #include <linux/slab.h>
 #include <linux/tcp.h>
 
-#include "moderato.h"
+#include "moderato_dim.h"
+#include "moderato_features.h"
 
 #define MODERATO_DRAIN_POLL_US	100
 

@@ -9,8 +9,8 @@
 
 #include "moderato_budget.h"
 #include "moderato_coalesce.h"
-#include "moderato_rxnfc.h"
 #include "moderato_ring.h"
+#include "moderato_rxnfc.h"
 
 #define HZ_SIM		100000000	/* 1 us is 100 clocks */
 #define HZ_ODD		12500000	/* 1 us is 12.5 clocks */

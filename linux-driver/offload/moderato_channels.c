@@ -8,6 +8,7 @@
 #include <linux/platform_device.h>
 
 #include "moderato_channels.h"
+#include "moderato_features.h"
 
 static_assert(MODERATO_RSS_TABLE_1 - MODERATO_RSS_TABLE_0 == 4);
 static_assert(MODERATO_RSS_KEY_1 - MODERATO_RSS_KEY_0 == 4);

@@ -2,7 +2,7 @@
 #ifndef MODERATO_CHANNELS_H
 #define MODERATO_CHANNELS_H
 
-#include "moderato.h"
+#include "moderato_priv.h"
 
 #define MODERATO_RSS_TABLE		BIT(MODERATO_RSS_TABLE_BITS)
 #define MODERATO_RSS_TABLE_WORDS	(BIT(MODERATO_RSS_TABLE_BITS) / 32)

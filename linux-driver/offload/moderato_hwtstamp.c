@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which frames are stamped, as the user sets it (hwstamp_ctl) */
 
+#include "moderato_features.h"
 #include "moderato_ptp.h"
 
 static int moderato_hwtstamp_init(struct moderato_priv *priv)

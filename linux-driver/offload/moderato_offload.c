@@ -5,6 +5,7 @@
 
 #include <linux/of.h>
 
+#include "moderato_features.h"
 #include "moderato_offload.h"
 
 DEFINE_SPINLOCK(moderato_offload_lock);

@@ -7,8 +7,8 @@
 #include <linux/notifier.h>
 #include <net/neighbour.h>
 
-#include "moderato.h"
 #include "moderato_flow.h"
+#include "moderato_priv.h"
 
 #define MODERATO_OFFLOAD_HASH_BITS	8
 

@@ -8,6 +8,7 @@
 #include <linux/ethtool.h>
 #include <linux/ptp_clock_kernel.h>
 
+#include "moderato_features.h"
 #include "moderato_ptp.h"
 
 #define MODERATO_MAX_ADJ	100000000	/* ppb */

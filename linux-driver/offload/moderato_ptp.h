@@ -4,7 +4,7 @@
 
 #include <linux/net_tstamp.h>
 
-#include "moderato.h"
+#include "moderato_priv.h"
 
 int moderato_hwtstamp_get(struct net_device *ndev,
 			  struct kernel_hwtstamp_config *config);

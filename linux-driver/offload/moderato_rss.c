@@ -4,6 +4,7 @@
 #include <linux/ethtool.h>
 
 #include "moderato_channels.h"
+#include "moderato_features.h"
 
 static u32 moderato_get_rxfh_indir_size(struct net_device *ndev)
 {

@@ -6,6 +6,7 @@
 
 #include <linux/ethtool.h>
 
+#include "moderato_features.h"
 #include "moderato_rxnfc.h"
 #include "moderato_variants.h"
 

@@ -3,7 +3,8 @@
 
 #include <linux/bitfield.h>
 
-#include "moderato.h"
+#include "moderato_features.h"
+#include "moderato_hw.h"
 
 /* Tags of received frames as @features say. Of sent ones, those that their
  * descriptors ask for are put in at any time.

@@ -18,7 +18,8 @@
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "moderato.h"
+#include "moderato_features.h"
+#include "moderato_priv.h"
 
 /* Segments that wait in NAPI's skb for those that continue them
  * @frame: the first one, in memory

@@ -8,8 +8,8 @@
 #include <linux/bitfield.h>
 #include <linux/slab.h>
 
-#include "moderato.h"
 #include "moderato_cut.h"
+#include "moderato_priv.h"
 
 #define MODERATO_TX_FEATURES						\
 	(NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_TSO | NETIF_F_TSO_ECN)

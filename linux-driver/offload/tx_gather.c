@@ -10,7 +10,8 @@
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "moderato.h"
+#include "moderato_features.h"
+#include "moderato_priv.h"
 
 /* Headers, what follows them in the skb's linear part, and its fragments */
 #define MODERATO_TX_PIECES	(2 + MAX_SKB_FRAGS)

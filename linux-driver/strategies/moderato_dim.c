@@ -9,7 +9,8 @@
 
 #include <linux/dim.h>
 
-#include "moderato.h"
+#include "moderato_dim.h"
+#include "moderato_hw.h"
 
 const struct dim_cq_moder moderato_rx_profile[MODERATO_PROFILES] = {
 	{ .usec = 0, .pkts = 1 },

@@ -6,7 +6,7 @@
 #include <linux/dim.h>
 #include <linux/rtnetlink.h>
 
-#include "moderato.h"
+#include "moderato_dim.h"
 
 struct dim_cq_moder moderato_dim_rx_profile(struct moderato_queue *q)
 {

@@ -6,6 +6,8 @@
 
 #include <linux/bitfield.h>
 
+#include "moderato_dim.h"
+#include "moderato_features.h"
 #include "moderato_variants.h"
 
 /* As in the patch: a ring is received at once */

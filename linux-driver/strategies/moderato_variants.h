@@ -5,7 +5,7 @@
 #ifndef MODERATO_VARIANTS_H
 #define MODERATO_VARIANTS_H
 
-#include "moderato.h"
+#include "moderato_priv.h"
 
 /* Frames that one call of the poll may receive, with all strategies but
  * rx_timer.c's; and while there are rules for urgent ones

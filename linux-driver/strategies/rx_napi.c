@@ -8,7 +8,7 @@
 
 #include <net/busy_poll.h>
 
-#include "moderato.h"
+#include "moderato_priv.h"
 
 void moderato_rx_napi_schedule(struct moderato_queue *q)
 {

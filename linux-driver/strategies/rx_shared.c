@@ -12,6 +12,7 @@
 #include <linux/cpumask.h>
 #include <net/busy_poll.h>
 
+#include "moderato_features.h"
 #include "moderato_variants.h"
 
 /* A second CPU's poll of a shared ring

@@ -6,6 +6,7 @@
  * of the next tick, or one of high resolution.
  */
 
+#include "moderato_features.h"
 #include "moderato_variants.h"
 
 /* Both interrupts come here, with interrupts off */

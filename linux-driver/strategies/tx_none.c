@@ -4,6 +4,7 @@
  * how long the last ones wait, and wakes the queue of a full ring.
  */
 
+#include "moderato_features.h"
 #include "moderato_variants.h"
 
 /* Longest time that a sent skb waits when nothing follows */

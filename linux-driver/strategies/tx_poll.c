@@ -4,7 +4,7 @@
  * Under load neither direction interrupts.
  */
 
-#include "moderato.h"
+#include "moderato_dim.h"
 
 static void moderato_tx_poll_handle(struct moderato_tx *tx)
 {

@@ -79,9 +79,9 @@ def test_pages_are_unmapped_before_they_are_freed(tmp_path):
             "	dev_kfree_skb_any(buf->skb);\n}\n",
             "	WARN_ON(mapped);\n	dev_kfree_skb_any(buf->skb);\n}\n\nint mapped;\n",
         ),
-        ("moderato.h", "struct moderato_priv;\n", "extern int mapped;\n\nstruct moderato_priv;\n"),
+        ("moderato_tx.h", "struct moderato_queue;\n", "extern int mapped;\n\nstruct moderato_queue;\n"),
         (
-            "moderato.h",
+            "moderato_tx.h",
             "	moderato_doorbell(&tx->ring, tx->rung);\n",
             "	if (!mapped)\n		moderato_doorbell(&tx->ring, tx->rung);\n",
         ),

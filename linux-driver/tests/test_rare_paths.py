@@ -56,12 +56,12 @@ def test_interrupts_that_are_not_there_yet(tmp_path):
 def test_queue_that_runs_full(tmp_path):
     """Without the early stop, transmissions find the ring full: nothing is lost, and none stays."""
     change = (
-        "moderato.h",
+        "moderato_tx.h",
         "netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,",
         "if (moderato_tx_space(tx) || tx->full++ % 2) netif_txq_maybe_stop(tx->txq,"
         " moderato_tx_space(tx), tx->reserve,",
     )
-    field = ("moderato.h", "	bool draining;", "	bool draining;\n	u8 full;")
+    field = ("moderato_tx.h", "	bool draining;", "	bool draining;\n	u8 full;")
     with modified.guest(tmp_path, change, field) as guest:
         guest.check("ethtool -C eth1 tx-frames 1 tx-usecs 0; ethtool -G eth1 tx 4")
         guest.check("ethtool --set-priv-flags eth1 tx-reclaim-on-xmit on")
@@ -89,7 +89,7 @@ def test_netpoll(tmp_path):
             "	moderato_stats_read(priv, total);\n	stats->rx_dropped",
         ),
     ]
-    changes += [("moderato_stats.c", '#include "moderato.h"', '#include "moderato_variants.h"')]
+    changes += [("moderato_stats.c", '#include "moderato_priv.h"', '#include "moderato_variants.h"')]
     with modified.guest(tmp_path, *changes) as guest:
         guest.check("ethtool --set-priv-flags eth1 tx-napi off")
         guest.check("ethtool -C eth1 tx-frames 4 tx-usecs 100000; ethtool -G eth1 tx 8")
@@ -158,7 +158,7 @@ def test_a_ring_outlives_the_poll_that_rearms_it(tmp_path):
             "void *moderato_freed;\n\nvoid moderato_rx_destroy(",
         ),
         (
-            "moderato.h",
+            "moderato_rx.h",
             "struct moderato_rx_ops {",
             "extern void *moderato_freed;\n\nstruct moderato_rx_ops {",
         ),

@@ -20,7 +20,7 @@ from moderato.soc.linux.driver import copy
 
 HERE = Path(__file__).parent
 PARAMETERS = "/sys/module/moderato/parameters"
-END_OF_HEADER = "#endif /* MODERATO_H */"
+END_OF_HEADER = "#endif /* MODERATO_PRIV_H */"
 
 
 def sources(work: Path) -> Path:
@@ -29,7 +29,7 @@ def sources(work: Path) -> Path:
     copy(work)
     for name in ("watched.h", "watched.c"):
         shutil.copy(HERE / "watched" / name, work)
-    modified.change(work, ("moderato.h", END_OF_HEADER, f'#include "watched.h"\n{END_OF_HEADER}'))
+    modified.change(work, ("moderato_priv.h", END_OF_HEADER, f'#include "watched.h"\n{END_OF_HEADER}'))
     with (work / "core/moderato_main.c").open("a") as main:
         main.write('\n#include "watched.c"\n')
     return work

@@ -10,6 +10,7 @@
 
 #include <net/xdp_sock_drv.h>
 
+#include "moderato_features.h"
 #include "moderato_variants.h"
 #include "moderato_verdict.h"
 

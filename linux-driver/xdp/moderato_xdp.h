@@ -6,7 +6,7 @@
 #include <linux/filter.h>
 #include <net/xdp.h>
 
-#include "moderato.h"
+#include "moderato_priv.h"
 
 /* What became of received frames, and of those from other devices */
 enum {

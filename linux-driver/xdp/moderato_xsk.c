@@ -7,6 +7,7 @@
 
 #include <net/xdp_sock_drv.h>
 
+#include "moderato_features.h"
 #include "moderato_xdp.h"
 
 /* Each buffer is synchronised when it is used */

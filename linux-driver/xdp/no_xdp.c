@@ -3,6 +3,7 @@
  * what that needs
  */
 
-#include "moderato.h"
+#include "moderato_features.h"
+#include "moderato_priv.h"
 
 const struct moderato_feature moderato_xdp_feature = {};

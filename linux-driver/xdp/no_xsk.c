@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* In the place of moderato_xsk.c where the kernel has no AF_XDP */
 
-#include "moderato.h"
+#include "moderato_features.h"
+#include "moderato_priv.h"
 
 const struct moderato_feature moderato_xsk_feature = {};

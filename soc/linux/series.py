@@ -4,8 +4,8 @@ as mails for those of RISC-V. A patch of the driver is a list of files.
 
 What the lab's module has and the series has not lies in files of its own, as does what only some
 hardware has and a patch of its own brings. Elsewhere only a line each knows of such a file: in a
-table, in the header, or, in a structure, one whose comment names the file. A line of a file that is
-not there yet is left out.
+table, in the header, or, in a structure, a member whose comment names the file. What names a file that
+is not there yet is left out.
 """
 
 import email
@@ -47,24 +47,31 @@ PARTS = (
     Part(
         "core.txt",
         (
-            "moderato.h",
             "moderato_change.c",
             "moderato_coalesce.h",
             "moderato_cut.h",
             "moderato_dim.c",
+            "moderato_dim.h",
+            "moderato_dma.h",
             "moderato_features.c",
+            "moderato_features.h",
             "moderato_hw.c",
+            "moderato_hw.h",
             "moderato_link.c",
             "moderato_main.c",
             "moderato_pool.c",
+            "moderato_priv.h",
             "moderato_profiles.c",
             "moderato_queue.c",
             "moderato_queue_stats.c",
             "moderato_regs.h",
             "moderato_ring.h",
             "moderato_rx.c",
+            "moderato_rx.h",
             "moderato_stats.c",
+            "moderato_stats.h",
             "moderato_tx.c",
+            "moderato_tx.h",
             "rx_napi.c",
             "tx_copy.c",
             "tx_poll.c",
@@ -127,10 +134,11 @@ def as_it_is(path: Path, names: list[str]) -> str:
     absent = sorted(set(SOURCES) - {*names, "compat.c", "Kbuild"})
     words = [rf"/\* {re.escape(name)} \*/" for name in absent]
     words += [rf"\b{known}\b" for known in map(feature, absent) if known]
+    text = path.read_text()
+    for name in absent:  # members, each with a comment of one line
+        text = re.sub(rf"(?m)^\s*/\*\* @\w+: {re.escape(name)}: .*\*/\n.*\n", "", text)
     text = "".join(
-        line
-        for line in path.read_text().splitlines(keepends=True)
-        if not re.search("|".join(words), line)
+        line for line in text.splitlines(keepends=True) if not re.search("|".join(words), line)
     )
     text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
     for name in (name for part in PARTS for name in part.files):  # as comments name them
