@@ -20,7 +20,8 @@ from scapy.utils import PcapNgReader
 from test_account import FAST, chosen
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.measure import forward, pcap, replay
+from moderato.sim.lab.captures import pcap
+from moderato.sim.lab.measure import forward, replay
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.stations import ROUTER, TESTER
 from moderato.sim.lab.tcp import exchange, transfers

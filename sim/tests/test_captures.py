@@ -13,7 +13,7 @@ from scapy.layers.l2 import Ether
 from scapy.utils import PcapNgWriter, PcapWriter, RawPcapReader
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.measure import pcap
+from moderato.sim.lab.captures import pcap
 from moderato.sim.lab.show.errors import LabError
 
 START = 1_500_000_000

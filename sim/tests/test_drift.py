@@ -12,7 +12,7 @@ from moderato.sim.lab.commands import published
 from moderato.sim.lab.commands.published import RFC2544, Step
 from moderato.sim.lab.report import profiles, records
 from moderato.sim.lab.report.chapters import contents
-from moderato.sim.lab.report.material import Material
+from moderato.sim.lab.report.inputs import Inputs
 from moderato.sim.lab.report.table import Table
 from moderato.toolchain.project import ROOT
 
@@ -52,11 +52,11 @@ NUMBER = re.compile(r"-?\d+\.?\d*")
 def tables(trials: list[dict], profiled: list[dict] = ()) -> dict[str, Table]:
     """Those that have to do with the sample, by name."""
     profiled = [each for each in profiled if each["variant"] == VARIANT]
-    sections = contents(Material(records.Records(trials, []), profiles.Profiles(profiled, {}, {})))
+    chapters = contents(Inputs(records.Records(trials, []), profiles.Profiles(profiled, {}, {})))
     return {
         part.name: part
-        for section in sections
-        for part in section.present
+        for chapter in chapters
+        for part in chapter.present
         if isinstance(part, Table) and part.name in TABLES
     }
 

@@ -14,7 +14,7 @@ import pytest
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.compare import kept
-from moderato.sim.lab.report import quotes, statements
+from moderato.sim.lab.report import doc_numbers, quotes
 from moderato.sim.lab.report.quotes import Quote
 from moderato.sim.lab.show.errors import LabError
 from moderato.toolchain import project
@@ -55,7 +55,7 @@ def test_all_commands_are_kept():
     assert (
         figures[1]
         >= figures[0]
-        >= {statements.values()[f"napi-tx-off {name}"] for name in ("received", "forwarded", "fps")}
+        >= {doc_numbers.values()[f"napi-tx-off {name}"] for name in ("received", "forwarded", "fps")}
     )  # it has no columns of zeros only
 
 
@@ -180,7 +180,7 @@ def test_a_stale_quote_is_found(monkeypatch):
     command = kept.SHORT[2][0]
     there["printed"][command] = [line.replace("T_TX ", "T_TX 9") for line in there["printed"][command]]
     monkeypatch.setattr(kept, "read", lambda: there)
-    assert statements.stale() == ["docs/first-half-hour.md"]
+    assert doc_numbers.stale() == ["docs/first-half-hour.md"]
 
 
 # The command --------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def store(tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "LONG", (("cat table.json",),))
     monkeypatch.setattr(kept, "here", lambda: MADE)
     monkeypatch.setattr(kept, "prepare", lambda: None)  # nothing is simulated
-    monkeypatch.setattr(statements, "write", lambda: None)
+    monkeypatch.setattr(doc_numbers, "write", lambda: None)
     return tmp_path / "check.json"
 
 

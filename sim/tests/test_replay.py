@@ -10,7 +10,8 @@ from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.measure import pcap, replay, router
+from moderato.sim.lab.captures import pcap, router
+from moderato.sim.lab.measure import replay
 from moderato.sim.lab.run.session import Session
 
 GUEST = "02:4d:6f:64:00:00"

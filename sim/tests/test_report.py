@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from moderato.sim.lab import cli
 from moderato.sim.lab.commands.rfc2544 import require_used
 from moderato.sim.lab.report import (
-    answers,
-    assembly,
+    build_report,
+    cell_results,
     detail,
     fast,
     figures,
@@ -35,7 +35,7 @@ from moderato.sim.lab.report import (
     reproduce,
 )
 from moderato.sim.lab.report.chapters import contents
-from moderato.sim.lab.report.material import Material
+from moderato.sim.lab.report.inputs import Inputs
 from moderato.sim.lab.rfc2544 import tests
 from moderato.sim.lab.rfc2544.trials import steady
 from moderato.sim.lab.show.errors import LabError
@@ -128,7 +128,7 @@ def test_papers_table_2_follows_from_table_1():
 
 
 def test_throughput_is_the_highest_step_that_passed(trials):
-    found = answers.throughputs(chosen(trials).of("steady"))
+    found = cell_results.throughputs(chosen(trials).of("steady"))
     assert set(found) == {(variant, size) for variant in [*VARIANTS, "liteeth"] for size in SIZES}
     for (variant, size), answer in found.items():
         most = 1e6 / made_up.us_per_frame(variant, size)
@@ -147,13 +147,13 @@ def test_throughput_without_a_rate_that_failed_is_at_least_that():
     load = best["task"]["load_percent"]
     cut_off = [trial for trial in trials if not load < trial["task"]["load_percent"] < 1.02 * load]
     assert len(cut_off) == len(trials) - 1
-    found = answers.throughputs(cut_off)
+    found = cell_results.throughputs(cut_off)
     assert not found["napi", 64].exact and found["napi", 64].record == best
     shown = paper_tables.table1(chosen(cut_off), found)
     assert shown.rows[0][2].startswith("≥") and paper_tables.LEAST_NOTE in shown.notes
     assert shown.rows[2][2] == "–"  # nothing is derived from it
-    assert answers.frame_times(found, "napi") == {}
-    whole = answers.throughputs(trials)
+    assert cell_results.frame_times(found, "napi") == {}
+    whole = cell_results.throughputs(trials)
     assert paper_tables.table1(chosen(trials), whole).rows[0][2] == f"{load:.2f}"
 
 
@@ -166,7 +166,7 @@ def test_median_and_spread_of_phases():
 
     loads = [round(100 / 1.01**step, 4) for step in (270, 272, 271)]
     trials = [trial for share, load in zip((0.5, 0.0, 0.25), loads) for trial in phase(share, load)]
-    answer = answers.throughputs(trials)["napi", 64]
+    answer = cell_results.throughputs(trials)["napi", 64]
     assert answer.mbps == loads[2]
     assert answer.rates == sorted(answer.rates) and answer.rates[0] < answer.rate < answer.rates[-1]
 
@@ -175,17 +175,17 @@ def test_the_finest_resolution_decides():
     coarse = made_up.drive(tests.throughput(tests.Cell("napi", 64, 100, 10.0), [0.5]))
     fine = search("napi", 64)
     for trials in (coarse + fine, fine + coarse):
-        answer = answers.throughputs(trials)["napi", 64]
+        answer = cell_results.throughputs(trials)["napi", 64]
         assert answer.record["task"]["resolution"] == 1.0 and len(answer.phases) == 1
 
 
 def test_line_rate_is_marked_and_left_out_of_the_model(trials):
     of = chosen(trials)
-    found = answers.throughputs(of.of("steady"))
+    found = cell_results.throughputs(of.of("steady"))
     rows = {tuple(row[:2]): row[2:] for row in paper_tables.table1(of, found).rows}
     assert rows["1518", "ours"][2] == "100.00*"
     assert rows["64", "theirs"] == ["12.38", "15.95", "25.85", "–"]
-    assert 1518 not in answers.frame_times(found, "napi-tx-off")
+    assert 1518 not in cell_results.frame_times(found, "napi-tx-off")
 
 
 def test_nothing_is_made_up_for_what_was_not_measured():
@@ -193,7 +193,7 @@ def test_nothing_is_made_up_for_what_was_not_measured():
     of = chosen(trials)
     rows = {
         tuple(row[:2]): row[2:]
-        for row in paper_tables.table1(of, answers.throughputs(of.of("steady"))).rows
+        for row in paper_tables.table1(of, cell_results.throughputs(of.of("steady"))).rows
     }
     assert rows["64", "ours"][0] == rows["512", "ours"][1] == "–"
     assert rows["64", "ours / theirs"][0] == "–" and rows["64", "theirs"][0] == "12.38"
@@ -204,7 +204,7 @@ def test_nothing_is_made_up_for_what_was_not_measured():
 
 def test_ratios_and_gains(trials):
     of = chosen(trials)
-    found = answers.throughputs(of.of("steady"))
+    found = cell_results.throughputs(of.of("steady"))
     ratio = found["napi-tx-off", 64].mbps / found["original", 64].mbps
     theirs = 25.85 / 12.38
     shown = {tuple(row[:2]): row[4] for row in paper_tables.table1_ratios(of, found).rows}
@@ -217,17 +217,17 @@ def test_ratios_and_gains(trials):
 
 def test_ratios_to_another_nic(trials):
     of = chosen(trials)
-    found = answers.throughputs(of.of("steady"))
+    found = cell_results.throughputs(of.of("steady"))
     ratio = found["napi-tx-off", 64].mbps / found["liteeth", 64].mbps
     shown = paper_tables.baseline(of, found)
     assert shown.rows[0] == ["64", "to liteeth", *shown.rows[0][2:4], f"{ratio:.2f}", "1.00"]
     alone = chosen(search("napi", 64))
-    assert paper_tables.baseline(alone, answers.throughputs(alone.trials)) is None
+    assert paper_tables.baseline(alone, cell_results.throughputs(alone.trials)) is None
 
 
 def test_tables_have_the_frame_counts(trials):
     of = chosen(trials)
-    found = answers.throughputs(of.of("steady"))
+    found = cell_results.throughputs(of.of("steady"))
     frames = [
         sum(port["offered"] for port in each.record["report"]["ports"])
         for answer in found.values()
@@ -240,7 +240,7 @@ def test_tables_have_the_frame_counts(trials):
 
 def test_table_3_counts_the_window(trials):
     of = chosen(trials)
-    full = answers.full_load(answers.curves(of.of("loss")), 512)
+    full = cell_results.full_load(cell_results.curves(of.of("loss")), 512)
     rows = {tuple(row[:2]): row[2:] for row in paper_tables.table3(of, full).rows}
     window = full["original"]["report"]["ports"][0]["window"]
     assert rows["original", "ours"][0] == str(2 * window["offered"])
@@ -263,8 +263,8 @@ def test_table_3_counts_the_window(trials):
 
 def test_table_4_finds_the_devices_line(trials):
     of = chosen(trials)
-    found = answers.throughputs(of.of("steady"))
-    rows = {row[0]: row[1:] for row in paper_tables.table4(of, found, answers.models(found)).rows}
+    found = cell_results.throughputs(of.of("steady"))
+    rows = {row[0]: row[1:] for row in paper_tables.table4(of, found, cell_results.models(found)).rows}
     for variant, row in rows.items():
         assert float(row[0]) == pytest.approx(made_up.CONSTANT[variant], rel=0.02)
         assert float(row[4]) == pytest.approx(1e3 * made_up.PER_OCTET, rel=0.1)
@@ -274,7 +274,7 @@ def test_table_4_finds_the_devices_line(trials):
 
 def test_burst_that_was_never_too_long_is_at_least_that(trials):
     burst = [trial for trial in trials if trial["task"]["kind"] == "burst"]
-    found = answers.bursts(burst)
+    found = cell_results.bursts(burst)
     rows = {tuple(row[:2]): row[2] for row in detail.bursts(chosen(trials), found).rows}
     assert rows["1518", "napi-tx-off"] == "≥4096"
     assert 297 <= int(rows["64", "napi"]) <= made_up.BURST
@@ -350,8 +350,8 @@ def test_unsound_trials_are_told(tmp_path, trials):
 
 def draw(trials: list[dict]) -> list:
     of = chosen(trials)
-    found = answers.throughputs(of.of("steady"))
-    models, curves = answers.models(found), answers.curves(of.of("loss", "steady"))
+    found = cell_results.throughputs(of.of("steady"))
+    models, curves = cell_results.models(found), cell_results.curves(of.of("loss", "steady"))
     return [
         figures.throughput(of, found),
         figures.collapse(of, curves),
@@ -521,7 +521,7 @@ def test_a_fresh_clone_shows_what_is_published(tmp_path, monkeypatch, capsys, tr
     (published / "rfc2544.jsonl.gz").write_bytes(gzip.compress(lines(trials).encode()))
     (published / "profiles").mkdir()
     (published / "profiles" / "napi.json").write_text(json.dumps([PROFILE]))
-    monkeypatch.setattr(assembly, "PUBLISHED", published)
+    monkeypatch.setattr(build_report, "PUBLISHED", published)
     page = tmp_path / "report.html"
     assert cli.main(["report", "--output", str(page)]) == 0
     said = capsys.readouterr()
@@ -745,16 +745,16 @@ def test_the_command_that_made_the_trials(trials):
     searches, loss, burst, others, *of_liteeth = [
         cli.parse(line.removeprefix("./moderato ").split()) for line in lines
     ]
-    assert searches.test == ["throughput", "latency"] and searches.phases == 3
-    assert loss.test == ["loss"] and loss.load == [100, 60, 30, 20, 15, 12, 10, 8, 6, 4, 2]
-    assert burst.test == ["burst"] and loss.phases is burst.phases is None
-    assert others.test == ["recovery", "reset"] and others.phases == 1
+    assert searches.tests == ["throughput", "latency"] and searches.phases == 3
+    assert loss.tests == ["loss"] and loss.loads == [100, 60, 30, 20, 15, 12, 10, 8, 6, 4, 2]
+    assert burst.tests == ["burst"] and loss.phases is burst.phases is None
+    assert others.tests == ["recovery", "reset"] and others.phases == 1
     for each in (searches, loss, burst, others):
-        assert (each.variant, each.frame_size, each.nic) == (VARIANTS, SIZES, "moderato")
-        assert each.link == 100
+        assert (each.variant, each.frame_sizes, each.nic) == (VARIANTS, SIZES, "moderato")
+        assert each.link_mbps == 100
         require_used(each)
     assert searches.resolution == others.resolution == 1.0
-    assert [each.test for each in of_liteeth] == [searches.test, loss.test, burst.test, others.test]
+    assert [each.tests for each in of_liteeth] == [searches.tests, loss.tests, burst.tests, others.tests]
     assert {each.nic for each in of_liteeth} == {"liteeth"}
 
 
@@ -789,10 +789,10 @@ def test_data_files_are_those_of_the_paper():
 
 def test_sections_without_data_say_so():
     of = chosen(search("napi", 64))
-    sections = contents(Material(of, profiles.NONE))
-    missing = {section.name for section in sections if not section.present}
+    chapters = contents(Inputs(of, profiles.NONE))
+    missing = {chapter.name for chapter in chapters if not chapter.present}
     assert missing == {"profile", "burst", "recovery", "strategies", "tcp", "harts"}
-    assert all(section.missing for section in sections if section.name in missing)
+    assert all(chapter.missing for chapter in chapters if chapter.name in missing)
 
 
 def test_docs_show_what_the_published_records_say(tmp_path):

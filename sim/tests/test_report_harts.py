@@ -13,7 +13,7 @@ from moderato.sim.lab import cli
 from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.report import harts, records, reproduce
 from moderato.sim.lab.report.chapters import data
-from moderato.sim.lab.report.material import Material
+from moderato.sim.lab.report.inputs import Inputs
 from moderato.sim.lab.rfc2544 import tests
 
 
@@ -172,7 +172,7 @@ def test_the_commands_and_the_raw_data_have_them(found):
         assert any(options in command for command in commands)
     for command in commands[1:]:
         assert cli.parse(shlex.split(command)[1:])
-    raw = data.section(Material(found, None))
+    raw = data.chapter(Inputs(found, None))
     assert (
         f"All {len([*found.trials, *found.harts, *found.transfers, *found.hart_transfers])} trials"
         in raw.parts[0].text

@@ -16,7 +16,7 @@ from moderato.sim.lab import cli
 from moderato.sim.lab.explain import flame_graph
 from moderato.sim.lab.report import page, profiles, records
 from moderato.sim.lab.report.chapters import contents
-from moderato.sim.lab.report.material import Material
+from moderato.sim.lab.report.inputs import Inputs
 
 FLAGS = [
     "--headless=new",
@@ -187,18 +187,18 @@ def test_each_section_is_there_and_in_the_contents(outline, trials, strategies, 
     on_one, on_two = (
         [each for each in transfers if records.several(each) == several] for several in (False, True)
     )
-    sections = contents(
-        Material(
+    chapters = contents(
+        Inputs(
             records.Records(trials, [], strategies, on_one, hart_transfers=on_two),
             profiles.Profiles([PROFILE], {}, {}),
         )
     )
-    assert [f"#section-{section.name}" for section in sections] == [
+    assert [f"#section-{chapter.name}" for chapter in chapters] == [
         link for link in outline.links if link.startswith("#section-")
     ]
-    for section in sections:
-        assert f"section-{section.name}" in outline.ids and section.title in outline.texts["h2"]
-        for part in section.present:
+    for chapter in chapters:
+        assert f"section-{chapter.name}" in outline.ids and chapter.title in outline.texts["h2"]
+        for part in chapter.present:
             assert not hasattr(part, "name") or part.name in outline.ids
     assert "Not measured." not in "".join(outline.texts["p"])
 
@@ -237,6 +237,6 @@ def test_missing_parts_and_notes_are_shown(tmp_path, trials):
     of = records.Records(
         [trial for trial in trials if trial["task"]["kind"] == "burst"], ["2 line(s) of <x> are cut off"]
     )
-    text = page.render(contents(Material(of, profiles.NONE)), of.notes)
+    text = page.render(contents(Inputs(of, profiles.NONE)), of.notes)
     assert "2 line(s) of &lt;x&gt; are cut off" in text
     assert text.count("Not measured.") == 9 and "--test throughput" in text

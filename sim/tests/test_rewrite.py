@@ -10,8 +10,8 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
 
-from moderato.sim.lab.measure import pcap
-from moderato.sim.lab.measure.rewrite import rewrite
+from moderato.sim.lab.captures import pcap
+from moderato.sim.lab.captures.rewrite import rewrite
 
 HERE, THERE = "192.0.2.1", "203.0.113.5"
 ROUTER = ["02:4d:6f:64:00:00", "02:4d:6f:64:00:01"]

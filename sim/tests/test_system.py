@@ -15,7 +15,8 @@ from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 from scapy.utils import rdpcap, wrpcap, wrpcapng
 
-from moderato.sim.lab.measure import forward, pcap, trial
+from moderato.sim.lab.captures import pcap
+from moderato.sim.lab.measure import forward, trial
 from moderato.sim.lab.measure.results import RING, Result, Trial
 from moderato.sim.lab.run import ethtool, state
 from moderato.sim.lab.run.machine import machine

@@ -18,7 +18,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from moderato.sim.lab.live import busy, window
+from moderato.sim.lab.live import cpu_terms, window
 
 WAIT = 20  # seconds in which something has to happen
 EVENTS = [
@@ -40,7 +40,7 @@ ABOUT = {
     "events": EVENTS,
     "lines": [{"rx": 8, "tx": 16}, {"rx": 32, "tx": 64}],
     "queues": [1, 1],
-    "terms": busy.shown(1),
+    "terms": cpu_terms.shown(1),
     "strategy": None,
     "printed": "",
 }
@@ -289,7 +289,7 @@ def test_what_the_cpu_does(page, simulator):
 
 def test_busy_follows_numbers():
     """From 0 on, all numbers are of another profile."""
-    follows = busy.Busy()
+    follows = cpu_terms.Busy()
     first = {"from": 0, "nodes": [[0, "[unknown]"], [0, "schedule"]], "busy": [[0, 1], [1, 5]]}
     assert follows.take([first]) == {"other": 1, "scheduler": 5}
     other = {"from": 0, "nodes": [[0, "[unknown]"], [0, "ip_rcv"]], "busy": [[1, 7]]}

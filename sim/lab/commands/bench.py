@@ -9,6 +9,6 @@ def options(parser):
 
 
 def run(options) -> int:
-    from ..measure.bench import bench
+    from ..bench.bench import bench
 
     return bench()

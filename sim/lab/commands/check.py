@@ -18,8 +18,8 @@ def run(options) -> int:
 
     if not options.update:
         return kept.check()
-    from ..report import statements
+    from ..report import doc_numbers
 
     kept.update()
-    statements.write()
+    doc_numbers.write()
     return 0

@@ -9,6 +9,6 @@ def options(parser):
 
 
 def run(options) -> int:
-    from ..measure.cpus import cpus
+    from ..bench.cpus import cpus
 
     return cpus()

@@ -15,11 +15,11 @@ def options(parser):
 def run(options) -> int:
     from moderato.gateware import export
 
-    from ..report import statements
+    from ..report import doc_numbers
 
     if not options.check:
         export.write()
-        statements.write()
-    elif stale := [*export.stale(), *statements.stale()]:
+        doc_numbers.write()
+    elif stale := [*export.stale(), *doc_numbers.stale()]:
         raise LabError(f"{', '.join(stale)}: not as what it is made from; run `./moderato export`")
     return 0

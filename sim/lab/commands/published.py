@@ -20,7 +20,7 @@ from moderato.toolchain import project
 from moderato.toolchain.project import ROOT, cache_root
 
 from ..report import records
-from ..report.assembly import report
+from ..report.build_report import report
 from ..run import variants
 from ..run.machine import machine
 from ..run.system import COMMON, IPI, PINNED, QUEUES, RPS, SPREADS, System

@@ -62,6 +62,6 @@ def check(options):
 
 
 def run(options) -> int:
-    from ..report.assembly import report
+    from ..report.build_report import report
 
     return report(options.results, options.output, options.figures, options.markdown, options.profiles)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..measure import estimate, forward, pcap, trial
+from ..captures import pcap
+from ..measure import estimate, forward, trial
 from ..measure.results import Result, Trial
 from ..measure.traffic import Traffic
 from ..run import runner, state

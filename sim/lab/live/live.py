@@ -25,7 +25,7 @@ from ..run.variants import KNOWN, LITEETH, NICS
 from ..show import outputs
 from ..show.errors import LabError
 from ..show.guest_output import GuestOutput
-from . import boxes, busy, consoles, hosts, recording, window
+from . import boxes, consoles, cpu_terms, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
@@ -134,7 +134,7 @@ def _watched(request: Request, ready: state.State) -> Iterator[dict]:
         return
     about = {
         "variant": request.variant,
-        "terms": busy.shown(request.system.harts),
+        "terms": cpu_terms.shown(request.system.harts),
         "variants": [] if request.system.nic == LITEETH else list(KNOWN),
     }
     # A file without a name, so that nothing is left of it, however the session ends.

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..show.errors import LabError
-from .busy import Busy
+from .cpu_terms import Busy
 
 PAGE = Path(__file__).parent / "page"
 LONGEST = 1 << 20  # octets of a message from the simulator
@@ -32,7 +32,7 @@ MOST_WAITING = 16  # messages for a page: more than half a second
 def opened(about: dict) -> Iterator[int]:
     """Serve the page for as long as someone has the descriptor that this gives, the simulator's end.
 
-    about: for the page: the variant, the names of all; what the CPU can do (busy.py). Prints the
+    about: for the page: the variant, the names of all; what the CPU can do (cpu_terms.py). Prints the
         address.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..captures import pcap, router
+from ..captures.rewrite import Rewritten, rewrite
 from ..run import guest, runner, state
 from ..run.machine import Machine, machine
 from ..run.stations import ROUTER, TESTER
@@ -19,10 +21,9 @@ from ..run.system import System
 from ..run.variants import LITEETH
 from ..show import delivery, outputs
 from ..show.errors import UsageError
-from . import estimate, pcap, router, traffic, trial, trial_tables
+from . import estimate, traffic, trial, trial_tables
 from .forward import report_problems
 from .results import LATENCY, OVERHEAD, Port, Result, Trial
-from .rewrite import Rewritten, rewrite
 
 LINK_MBPS = 100
 LONGEST = 1522  # octets with FCS, with a tag: longer ones are damaged to the ports

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from ..rfc2544 import metrics
-from .answers import Cell, Throughput
+from .cell_results import Cell, Throughput
 from .paper_tables import LEAST, LEAST_NOTE, LIMIT, LIMIT_NOTE, MISSING_NOTE
 from .records import Records, conditions
 from .table import MISSING, Table, number

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from ..measure.results import frame_rate
 from ..rfc2544 import metrics
 from . import model, paper
-from .answers import Cell, Throughput
+from .cell_results import Cell, Throughput
 from .plot import INK, NARROW, Plot, legend, log_axis, look, panels, styled, tip
 from .records import Records
 

@@ -10,7 +10,7 @@ from ..measure.traffic import Traffic
 from ..run.system import SPREADS
 from ..tcp.transfer import DIRECTIONS, gro_said
 from . import transfers as tcp
-from .answers import throughputs
+from .cell_results import throughputs
 from .records import conditions, row, several
 from .table import MISSING, Table, number
 

@@ -5,26 +5,26 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from .chapter import Chapter
 from .plot import Plot
-from .section import Section
 
 
-def render(sections: Sequence[Section], file: Path, figures: Path | None) -> str:
+def render(chapters: Sequence[Chapter], file: Path, figures: Path | None) -> str:
     """For `file`; figures: the folder that holds them as SVG."""
     blocks = [
         "# Tables and figures\n\nMade by `./moderato report`, from trials of `./moderato rfc2544`.\n"
     ]
-    for section in sections:
+    for chapter in chapters:
         parts = [
             part.markdown()
             if not isinstance(part, Plot)
             else _image(part, file, figures)
             if figures
             else ""
-            for part in section.present
+            for part in chapter.present
         ]
         if any(parts):
-            blocks += [f"## {section.title}\n", *filter(None, parts)]
+            blocks += [f"## {chapter.title}\n", *filter(None, parts)]
     return "\n".join(blocks)
 
 

@@ -11,16 +11,16 @@ from html import escape
 from pathlib import Path
 
 from ..explain import flame_graph
-from .section import Section
+from .chapter import Chapter
 
 TITLE = "RFC 2544 with Moderato, beside Spanos et al. (2008)"
 STYLE = Path(__file__).with_name("report.css")
 SCRIPT = Path(__file__).with_name("report.js")
 
 
-def render(sections: Sequence[Section], notes: Sequence[str]) -> str:
+def render(chapters: Sequence[Chapter], notes: Sequence[str]) -> str:
     contents = "\n".join(
-        f'<li><a href="#section-{section.name}">{escape(section.title)}</a></li>' for section in sections
+        f'<li><a href="#section-{chapter.name}">{escape(chapter.title)}</a></li>' for chapter in chapters
     )
     warnings = "".join(f'<p class="warning">{escape(note)}</p>\n' for note in notes)
     script = f"\n{flame_graph.SCRIPT.read_text()}\n{SCRIPT.read_text()}"
@@ -50,20 +50,20 @@ or touch it, for its values.</p>
 {contents}
 </ul></nav>
 <main>
-{"".join(map(_section, sections))}</main>
+{"".join(map(_chapter, chapters))}</main>
 <script>{script}</script>
 </body>
 </html>
 """
 
 
-def _section(section: Section) -> str:
-    body = "".join(part.html() for part in section.present)
-    name = f"section-{section.name}"
+def _chapter(chapter: Chapter) -> str:
+    body = "".join(part.html() for part in chapter.present)
+    name = f"section-{chapter.name}"
     return (
         f'<section id="{name}" aria-labelledby="{name}-title">\n'
-        f'<h2 id="{name}-title">{escape(section.title)}</h2>\n'
-        f"{body or f'<p>Not measured. {escape(section.missing)}</p>'}</section>\n"
+        f'<h2 id="{name}-title">{escape(chapter.title)}</h2>\n'
+        f"{body or f'<p>Not measured. {escape(chapter.missing)}</p>'}</section>\n"
     )
 
 

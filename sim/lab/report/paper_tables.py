@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from ..rfc2544 import metrics
 from . import model, paper
-from .answers import Cell, Throughput, frame_times
+from .cell_results import Cell, Throughput, frame_times
 from .records import Records, conditions
 from .table import MISSING, Table, number
 

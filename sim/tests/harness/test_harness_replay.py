@@ -7,7 +7,7 @@ from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapReader, wrpcap
 
-from moderato.sim.lab.measure import pcap
+from moderato.sim.lab.captures import pcap
 
 
 def test_replay_keeps_the_times(sim, tmp_path):

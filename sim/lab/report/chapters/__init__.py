@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report, chapter by chapter: a module each, whose `section(material)` makes it."""
+"""The report, chapter by chapter: a module each, whose `chapter(inputs)` makes it."""
 
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 from . import (
     burst,
     conditions,
@@ -15,14 +15,14 @@ from . import (
     overload,
     profile,
     recovery,
-    story,
     strategies,
+    summary,
     tcp,
     throughput,
 )
 
 ORDER = (
-    story,
+    summary,
     throughput,
     overload,
     model,
@@ -38,12 +38,12 @@ ORDER = (
 )
 
 
-def contents(material: Material) -> list[Section]:
+def contents(inputs: Inputs) -> list[Chapter]:
     """All chapters, of which an empty one says what to run; where nobody asks for RFC 2544's, those
     that have something."""
-    first = [chapter.section(material) for chapter in (forward, fast)]
-    sections = [
+    first = [chapter.chapter(inputs) for chapter in (forward, fast)]
+    chapters = [
         *(each for each in first if each.present),
-        *(chapter.section(material) for chapter in ORDER),
+        *(chapter.chapter(inputs) for chapter in ORDER),
     ]
-    return sections if material.trials.trials else [each for each in sections if each.present]
+    return chapters if inputs.trials.trials else [each for each in chapters if each.present]

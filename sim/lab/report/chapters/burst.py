@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The longest bursts without loss."""
 
-from .. import answers, detail
-from ..material import Material
-from ..section import Section
+from .. import cell_results, detail
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    found = answers.bursts(material.trials.of("burst"))
-    return Section(
+def chapter(inputs: Inputs) -> Chapter:
+    found = cell_results.bursts(inputs.trials.of("burst"))
+    return Chapter(
         "burst",
         "Back-to-back frames",
-        [detail.bursts(material.trials, found)] if found else [],
+        [detail.bursts(inputs.trials, found)] if found else [],
         "Run `./moderato rfc2544 --test burst` for it.",
     )

@@ -4,14 +4,14 @@
 from html import escape
 
 from .. import detail, reproduce
-from ..material import Material
-from ..section import Html, Section
+from ..chapter import Chapter, Html
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    trials = material.trials
+def chapter(inputs: Inputs) -> Chapter:
+    trials = inputs.trials
     text = escape("\n".join(reproduce.commands(trials)))
-    return Section(
+    return Chapter(
         "conditions",
         "Conditions",
         [

@@ -4,16 +4,16 @@
 import gzip
 import json
 
-from ..material import Material
+from ..chapter import Chapter, Html
+from ..inputs import Inputs
 from ..page import download
-from ..section import Html, Section
 
 
-def section(material: Material) -> Section:
-    records = material.trials.all
+def chapter(inputs: Inputs) -> Chapter:
+    records = inputs.trials.all
     lines = "".join(json.dumps(trial, separators=(",", ":")) + "\n" for trial in records)
     link = download("trials.jsonl.gz", gzip.compress(lines.encode(), mtime=0), "application/gzip")
-    return Section(
+    return Chapter(
         "data",
         "Raw data",
         [

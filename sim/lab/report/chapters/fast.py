@@ -2,9 +2,9 @@
 """What forwards past the stack: XDP, Linux' flow table, flows in hardware (docs/fast-path.md)."""
 
 from .. import fast
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    return Section("fast-path", "Past Linux' stack", fast.tables(material.trials.forwards))
+def chapter(inputs: Inputs) -> Chapter:
+    return Chapter("fast-path", "Past Linux' stack", fast.tables(inputs.trials.forwards))

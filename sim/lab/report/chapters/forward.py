@@ -2,9 +2,9 @@
 """What `moderato forward` measured."""
 
 from .. import forwards
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    return Section("forward", "Trials of `moderato forward`", forwards.tables(material.trials.forwards))
+def chapter(inputs: Inputs) -> Chapter:
+    return Chapter("forward", "Trials of `moderato forward`", forwards.tables(inputs.trials.forwards))

@@ -2,20 +2,20 @@
 """Two harts: does a second one forward twice as much?"""
 
 from .. import harts
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    trials, transfers = material.trials.harts, material.trials.hart_transfers
+def chapter(inputs: Inputs) -> Chapter:
+    trials, transfers = inputs.trials.harts, inputs.trials.hart_transfers
     # One hart is there to be compared with: what is missing on two of them is no business of ours.
-    return Section(
+    return Chapter(
         "harts",
         "Two harts beside one",
         [
-            harts.throughput([*material.trials.of("steady"), *trials]),
-            harts.goodput([*material.trials.transfers, *transfers]),
-            harts.interrupts([*material.trials.transfers, *transfers]),
+            harts.throughput([*inputs.trials.of("steady"), *trials]),
+            harts.goodput([*inputs.trials.transfers, *transfers]),
+            harts.interrupts([*inputs.trials.transfers, *transfers]),
         ]
         if trials or transfers
         else [],

@@ -2,11 +2,11 @@
 """Latency at the throughput."""
 
 from .. import detail, figures
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    trials, found = material.trials, material.throughputs
+def chapter(inputs: Inputs) -> Chapter:
+    trials, found = inputs.trials, inputs.throughputs
     parts = [figures.latency(trials, found), detail.latency(trials, found)] if found else []
-    return Section("latency", "Latency", parts, "Run `./moderato rfc2544 --test throughput` for it.")
+    return Chapter("latency", "Latency", parts, "Run `./moderato rfc2544 --test throughput` for it.")

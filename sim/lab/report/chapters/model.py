@@ -2,12 +2,12 @@
 """Table 4, figures 6 and 7."""
 
 from .. import figures, paper_tables
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    trials, found, models = material.trials, material.throughputs, material.models
+def chapter(inputs: Inputs) -> Chapter:
+    trials, found, models = inputs.trials, inputs.throughputs, inputs.models
     parts = (
         [
             paper_tables.table4(trials, found, models),
@@ -18,7 +18,7 @@ def section(material: Material) -> Section:
         if found
         else []
     )
-    return Section(
+    return Chapter(
         "model",
         "The model: table 4, figures 6 and 7",
         parts,

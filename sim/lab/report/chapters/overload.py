@@ -2,19 +2,19 @@
 """Table 3, figure 5, loss and interrupts over load."""
 
 from .. import detail, figures, paper_tables
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    trials, curves, full = material.trials, material.curves, material.full_load()
+def chapter(inputs: Inputs) -> Chapter:
+    trials, curves, full = inputs.trials, inputs.curves, inputs.full_load()
     parts = [
         figures.collapse(trials, curves),
         paper_tables.table3(trials, full) if full else None,
         figures.interrupts(trials, curves),
         detail.loss(trials, curves) if trials.of("loss") else None,
     ]
-    return Section(
+    return Chapter(
         "overload",
         "Overload: table 3, figure 5, loss and interrupts",
         parts,

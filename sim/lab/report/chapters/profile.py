@@ -5,14 +5,14 @@ from html import escape
 
 from ...explain import flame_graph
 from .. import profiles
-from ..material import Material
+from ..chapter import Chapter, Html
+from ..inputs import Inputs
 from ..page import download
 from ..plot import with_ids
-from ..section import Html, Section
 
 
-def section(material: Material) -> Section:
-    found = material.profiles
+def chapter(inputs: Inputs) -> Chapter:
+    found = inputs.profiles
     parts = (
         [
             *profiles.tables5(found.profiles),
@@ -23,7 +23,7 @@ def section(material: Material) -> Section:
         if found != profiles.NONE
         else []
     )
-    return Section(
+    return Chapter(
         "profile",
         "Where a frame's time goes: table 5",
         parts,

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How long losses go on after an overload, and a pause when the interfaces are reset."""
 
-from .. import answers, detail
-from ..material import Material
-from ..section import Section
+from .. import cell_results, detail
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    trials = material.trials
-    recovery, reset = (answers.latest(trials.of(kind)) for kind in ("recovery", "reset"))
+def chapter(inputs: Inputs) -> Chapter:
+    trials = inputs.trials
+    recovery, reset = (cell_results.latest(trials.of(kind)) for kind in ("recovery", "reset"))
     parts = [
         detail.recovery(trials, recovery) if recovery else None,
         detail.reset(trials, reset) if reset else None,
     ]
-    return Section(
+    return Chapter(
         "recovery",
         "System recovery and reset",
         parts,

@@ -2,13 +2,13 @@
 """All strategies compared: latency against CPU."""
 
 from .. import frontier
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    found = material.trials.strategies
-    return Section(
+def chapter(inputs: Inputs) -> Chapter:
+    found = inputs.trials.strategies
+    return Chapter(
         "strategies",
         "Strategies: latency against CPU",
         [frontier.plot(found), frontier.table(found)] if found else [],

@@ -2,13 +2,13 @@
 """TCP: goodput of all variants, and the study of a receiving program."""
 
 from .. import receiver, transfers
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    found = material.trials.transfers
-    return Section(
+def chapter(inputs: Inputs) -> Chapter:
+    found = inputs.trials.transfers
+    return Chapter(
         "tcp",
         "TCP: goodput, and what receiving costs",
         [

@@ -2,12 +2,12 @@
 """Tables 1 and 2, figure 4."""
 
 from .. import detail, figures, paper_tables
-from ..material import Material
-from ..section import Section
+from ..chapter import Chapter
+from ..inputs import Inputs
 
 
-def section(material: Material) -> Section:
-    trials, found = material.trials, material.throughputs
+def chapter(inputs: Inputs) -> Chapter:
+    trials, found = inputs.trials, inputs.throughputs
     parts = (
         [
             figures.throughput(trials, found),
@@ -20,7 +20,7 @@ def section(material: Material) -> Section:
         if found
         else []
     )
-    return Section(
+    return Chapter(
         "throughput",
         "Throughput: tables 1 and 2, figure 4",
         parts,

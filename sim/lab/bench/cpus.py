@@ -7,10 +7,10 @@ clusters.
 
 from moderato.soc.cpu import CpuConfig
 
+from ..measure import trial
+from ..measure.results import Trial, frames_for
 from ..run import state
 from ..run.machine import machine
-from . import trial
-from .results import Trial, frames_for
 
 
 def cluster(kib: int, ways: int, tlb: int, prediction: str) -> CpuConfig:

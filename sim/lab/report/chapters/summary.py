@@ -4,32 +4,32 @@
 from ...rfc2544 import metrics
 from ...run.variants import RX, TX, VARIANTS
 from .. import figures
-from ..material import Material
-from ..section import Cards, Section, Terms
+from ..chapter import Cards, Chapter, Terms
+from ..inputs import Inputs
 
 SMALL = 64  # octets: where interrupts cost most
 BASE, BEST = "original", "napi-tx-off"
 OTHER_NIC = "liteeth"
 
 
-def section(material: Material) -> Section:
-    cards = [card for card in (_gain(material), _overload(material), _other(material)) if card]
-    shown = [name for name in VARIANTS if name in material.trials.variants]
+def chapter(inputs: Inputs) -> Chapter:
+    cards = [card for card in (_gain(inputs), _overload(inputs), _other(inputs)) if card]
+    shown = [name for name in VARIANTS if name in inputs.trials.variants]
     terms = [(name, f"{RX[VARIANTS[name].rx].says}; {TX[VARIANTS[name].tx].says}.") for name in shown]
-    return Section(
+    return Chapter(
         "story",
         "In short",
         [
             Cards(cards) if cards else None,
             Terms(terms) if terms else None,
-            figures.story(material.trials, material.curves, SMALL),
+            figures.story(inputs.trials, inputs.curves, SMALL),
         ],
         "Run `./moderato rfc2544` for it.",
     )
 
 
-def _gain(material: Material) -> tuple[str, str] | None:
-    base, best = (material.throughputs.get((name, SMALL)) for name in (BASE, BEST))
+def _gain(inputs: Inputs) -> tuple[str, str] | None:
+    base, best = (inputs.throughputs.get((name, SMALL)) for name in (BASE, BEST))
     if not (base and best):
         return None
     return (
@@ -40,8 +40,8 @@ def _gain(material: Material) -> tuple[str, str] | None:
     )
 
 
-def _overload(material: Material) -> tuple[str, str] | None:
-    full = material.full_load(SMALL)
+def _overload(inputs: Inputs) -> tuple[str, str] | None:
+    full = inputs.full_load(SMALL)
     if not (BASE in full and BEST in full):
         return None
     left, offered = (metrics.forwarded(full[name]) for name in (BASE, BEST)), full[BASE]
@@ -54,16 +54,16 @@ def _overload(material: Material) -> tuple[str, str] | None:
     )
 
 
-def _other(material: Material) -> tuple[str, str] | None:
+def _other(inputs: Inputs) -> tuple[str, str] | None:
     sizes = [
         size
-        for name, size in material.throughputs
-        if name == OTHER_NIC and (BEST, size) in material.throughputs
+        for name, size in inputs.throughputs
+        if name == OTHER_NIC and (BEST, size) in inputs.throughputs
     ]
     if not sizes:
         return None
     size = min(sizes)
-    ours, theirs = (material.throughputs[name, size].rate for name in (BEST, OTHER_NIC))
+    ours, theirs = (inputs.throughputs[name, size].rate for name in (BEST, OTHER_NIC))
     return (
         f"{ours / theirs:.1f} times",
         f"the throughput of LiteEth's MAC and driver on the same SoC, with {size} octets: "

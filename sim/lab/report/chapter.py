@@ -58,7 +58,7 @@ Part = Table | Plot | Cards | Terms | Html
 
 
 @dataclass(frozen=True)
-class Section:
+class Chapter:
     """A chapter; parts are shown in their order, Nones among them are missing."""
 
     name: str

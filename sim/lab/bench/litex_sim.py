@@ -38,7 +38,7 @@ def simulator(config: sim_soc.SimConfig, verilog: Path, images: list[tuple[Path,
 
     def build(folder: Path):
         environment = verilator.environment()
-        run([sys.executable, "-m", "moderato.sim.lab.measure.litex_sim", folder], env=environment)
+        run([sys.executable, "-m", "moderato.sim.lab.bench.litex_sim", folder], env=environment)
         top = folder / f"{sim_soc.TOP}.v"
         top.write_text(top.read_text().rpartition("endmodule")[0] + END)
         memories(folder, config, images)

@@ -15,12 +15,12 @@ from ..show import outputs
 from ..show.columns import counted
 from ..show.errors import LabError, reason
 from . import profiles, records
+from .chapter import Chapter
 from .chapters import contents
+from .inputs import Inputs
 from .markdown import render as as_markdown
-from .material import Material
 from .page import render
 from .plot import Plot
-from .section import Section
 from .table import Table
 
 PUBLISHED = ROOT / "docs" / "data"
@@ -44,25 +44,25 @@ def report(
         notes += trials.notes
         for note in notes:
             print(f"moderato: {note}", file=sys.stderr)
-        sections = contents(Material(trials, profiled))
-        page = render(sections, notes)
+        chapters = contents(Inputs(trials, profiled))
+        page = render(chapters, notes)
     with outputs.replacing(output) as file:
         file.write_text(page, encoding="utf-8")
     if figure_folder:
         figure_folder.mkdir(exist_ok=True)
-        for plot in _parts(sections, Plot):
+        for plot in _parts(chapters, Plot):
             plot.save(figure_folder)
     if markdown:
         with outputs.replacing(markdown) as file:
-            file.write_text(as_markdown(sections, markdown, figure_folder), encoding="utf-8")
+            file.write_text(as_markdown(chapters, markdown, figure_folder), encoding="utf-8")
     print(
         f"{output}: "
         + ", ".join(
             counted(len(parts), noun)
             for parts, noun in (
                 (trials.all, "trial"),
-                (_parts(sections, Table), "table"),
-                (_parts(sections, Plot), "figure"),
+                (_parts(chapters, Table), "table"),
+                (_parts(chapters, Plot), "figure"),
             )
         )
     )
@@ -101,5 +101,5 @@ def defaults() -> tuple[list[Path], list[str]]:
     ]
 
 
-def _parts(sections: Sequence[Section], kind: type) -> list:
-    return [part for section in sections for part in section.present if isinstance(part, kind)]
+def _parts(chapters: Sequence[Chapter], kind: type) -> list:
+    return [part for chapter in chapters for part in chapter.present if isinstance(part, kind)]

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from moderato.sim.sim_soc import SimConfig, soc_verilog
 from moderato.toolchain.progress import step
 
+from ..measure import trial
+from ..measure.results import Trial
 from ..run import state
 from ..run.machine import Machine, machine
 from ..run.session import Session
 from ..show.columns import sentence
-from . import litex_sim, trial
-from .results import Trial
+from . import litex_sim
 
 RUNS = 3
 FORWARDING = Trial("napi", 64, 100, 15000, 100)  # 0.1 s of overload: the CPU never rests

@@ -35,7 +35,7 @@ class Place:
         if len(found) != 1:
             raise LabError(
                 f"{self.file} has {len(found)} times {self.phrase!r}, and once is needed; "
-                "mend the phrase in sim/lab/report/statements.py"
+                "mend the phrase in sim/lab/report/doc_numbers.py"
             )
         for group in range(len(self.names), 0, -1):
             begin, end = found[0].span(group)

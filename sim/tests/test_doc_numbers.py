@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from moderato.sim.lab.report import stated, statements
-from moderato.sim.lab.report.stated import Place, spaced
+from moderato.sim.lab.report import doc_numbers, placeholders
+from moderato.sim.lab.report.placeholders import Place, spaced
 from moderato.sim.lab.show.errors import LabError
 from moderato.toolchain.project import ROOT
 
@@ -15,11 +15,11 @@ SOURCES = {"tables.md", "first-half-hour.md", "integrate.md"}
 
 
 def test_pages_state_what_is():
-    assert statements.stale() == []
+    assert doc_numbers.stale() == []
 
 
 def test_values_are_those_of_the_tables():
-    values = statements.values()
+    values = doc_numbers.values()
     # Of another core, if two harts were not measured since.
     assert values["one hart 0"] in (values["napi-tx-off 64"], "–")
     assert float(values["napi-tx-off 64 / original"]) == round(
@@ -30,9 +30,9 @@ def test_values_are_those_of_the_tables():
 
 def test_the_first_half_hour_agrees_with_readme():
     """Its table is a quote (test_kept.py), README's is of docs/data."""
-    values = statements.values()
+    values = doc_numbers.values()
     page = (ROOT / "docs/first-half-hour.md").read_text()
-    for name in statements.VARIANTS:
+    for name in doc_numbers.VARIANTS:
         counts, rates, latency = (
             row.split() for row in re.findall(rf"^    {name} +(.*)$", page, re.MULTILINE)[:3]
         )
@@ -43,18 +43,19 @@ def test_the_first_half_hour_agrees_with_readme():
 
 def test_every_place_is_filled():
     """Another number in each comes out of each page."""
-    values = {name: str(9_000_000 + number) for number, name in enumerate(statements.values())}
+    values = {name: str(9_000_000 + number) for number, name in enumerate(doc_numbers.values())}
     found = {
-        path.relative_to(ROOT).as_posix(): text for path, text in stated.files(statements.PLACES, values)
+        path.relative_to(ROOT).as_posix(): text
+        for path, text in placeholders.files(doc_numbers.PLACES, values)
     }
-    for place in statements.PLACES:
+    for place in doc_numbers.PLACES:
         for name in place.names:
             assert (spaced(values[name]) if place.spaced else values[name]) in found[place.file]
 
 
 def test_what_is_stated_stands_nowhere_else():
     """Of numbers with five digits, which are nothing else by chance."""
-    values = {name: value.replace(" ", "") for name, value in statements.values().items()}
+    values = {name: value.replace(" ", "") for name, value in doc_numbers.values().items()}
     long = {value for value in values.values() if value.isdecimal() and int(value) >= 10_000}
     pages = {
         path: path.read_text()
@@ -63,10 +64,10 @@ def test_what_is_stated_stands_nowhere_else():
     }
     pages |= {
         path: text
-        for path, text in stated.files(statements.PLACES, dict.fromkeys(values, "0"))
+        for path, text in placeholders.files(doc_numbers.PLACES, dict.fromkeys(values, "0"))
         if path in pages
     }
-    by_hand = {value.replace(" ", "") for value in statements.by_hand().values()}
+    by_hand = {value.replace(" ", "") for value in doc_numbers.by_hand().values()}
     found = {}
     for path, text in pages.items():
         numbers = {

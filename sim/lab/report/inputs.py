@@ -5,30 +5,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from . import answers, model, paper
-from .answers import Cell, Throughput
+from . import cell_results, model, paper
+from .cell_results import Cell, Throughput
 from .profiles import Profiles
 from .records import Records
 
 
 @dataclass(frozen=True)
-class Material:
+class Inputs:
     trials: Records
     profiles: Profiles
 
     @cached_property
     def throughputs(self) -> Mapping[Cell, Throughput]:
-        return answers.throughputs(self.trials.of("steady"))
+        return cell_results.throughputs(self.trials.of("steady"))
 
     @cached_property
     def models(self) -> Mapping[str, model.Model]:
-        return answers.models(self.throughputs)
+        return cell_results.models(self.throughputs)
 
     @cached_property
     def curves(self) -> Mapping[Cell, list[dict]]:
         """Records at rising loads, those of searches among them."""
-        return answers.curves(self.trials.of("loss") + self.trials.of("steady"))
+        return cell_results.curves(self.trials.of("loss") + self.trials.of("steady"))
 
     def full_load(self, frame_bytes: int = paper.FULL_LOAD_BYTES) -> Mapping[str, dict]:
         """By variant."""
-        return answers.full_load(answers.curves(self.trials.of("loss")), frame_bytes)
+        return cell_results.full_load(cell_results.curves(self.trials.of("loss")), frame_bytes)

@@ -16,7 +16,7 @@ from moderato.toolchain.project import ROOT, release
 
 from ..compare import kept
 from . import quotes
-from .stated import Place, files
+from .placeholders import Place, files
 
 VARIANTS = ("original", "tx-128", "tx-off", "napi", "napi-tx-128", "napi-tx-off")
 WAYS = {
