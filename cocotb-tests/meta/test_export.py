@@ -4,7 +4,7 @@
 from moderato.gateware import export
 from moderato.gateware.registers import table as registers
 from moderato.sim.lab import cli
-from moderato.sim.lab.report import statements
+from moderato.sim.lab.report import doc_numbers
 
 
 def test_header_and_docs_are_fresh(capsys):
@@ -24,7 +24,7 @@ def test_files_are_made_anew(monkeypatch, tmp_path):
     files = {tmp_path / path.name: make for path, make in export.FILES.items()}
     monkeypatch.setattr(export, "FILES", files)
     monkeypatch.setattr(export, "ROOT", tmp_path)
-    monkeypatch.setattr(statements, "PLACES", ())
+    monkeypatch.setattr(doc_numbers, "PLACES", ())
     assert cli.main(["export", "--check"]) == 1
     assert cli.main(["export"]) == 0
     assert cli.main(["export", "--check"]) == 0

@@ -4,7 +4,7 @@
 from scapy.utils import wrpcap
 from splats import HARMLESS
 
-from moderato.sim.lab.measure import pcap
+from moderato.sim.lab.captures import pcap
 
 # Words that the kernel uses when it complains, and functions of ours in a trace.
 WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page allocation failure")

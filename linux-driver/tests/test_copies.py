@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from guests import complaints
 
-from moderato.sim.lab.measure import pcap
+from moderato.sim.lab.captures import pcap
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System

@@ -17,7 +17,7 @@ from scapy.layers.inet import ICMP, IP
 from scapy.layers.l2 import Ether
 from scapy.utils import rdpcap, wrpcap
 
-from moderato.sim.lab.measure import pcap
+from moderato.sim.lab.captures import pcap
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import QUEUES, System

@@ -15,7 +15,7 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
 from scapy.utils import wrpcap
 
-from moderato.sim.lab.measure import pcap
+from moderato.sim.lab.captures import pcap
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import System

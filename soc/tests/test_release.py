@@ -4,7 +4,7 @@
 import importlib.metadata
 import re
 
-from moderato.sim.lab.report import stated, statements
+from moderato.sim.lab.report import doc_numbers, placeholders
 from moderato.toolchain import project
 from moderato.toolchain.project import ROOT
 
@@ -33,10 +33,10 @@ def test_what_is_installed_is_this_release():
 
 def test_a_release_is_written_everywhere():
     """Wherever the name of a version stands, it is a place that is filled."""
-    values = {**statements.values(), "release": "9.8.7"}
+    values = {**doc_numbers.values(), "release": "9.8.7"}
     changed = {
         path.relative_to(ROOT).as_posix(): text
-        for path, text in stated.files(statements.measured(values), values)
+        for path, text in placeholders.files(doc_numbers.measured(values), values)
         if text != path.read_text()
     }
     assert set(changed) == {"CITATION.cff", "linux-driver/dkms.conf", "docs/upstream.md"}
