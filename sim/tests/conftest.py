@@ -17,6 +17,14 @@ from moderato.sim.lab.run.machine import Machine
 FAKE = Path(__file__).parent / "fake_simulator.py"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests that start a browser are slow."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
