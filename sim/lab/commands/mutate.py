@@ -25,7 +25,7 @@ def options(parser):
     add(
         "--page",
         action="store_true",
-        help="write build/mutation.md and the killers at the end; with --known, if all are judged",
+        help="write build/mutation.md and the killers; with --known, if all verdicts are there",
     )
     add(
         "--known",
