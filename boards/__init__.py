@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One file per FPGA board, each with a class `Board`; and how bitstreams are built from them."""
+"""One file per FPGA board, each with a class `Board`, and the build of their bitstreams."""
 
-# What --board is called, and the module that it is.
+# The values of --board, which are modules of this package.
 BOARDS = ("versa_ecp5", "ecpix5", "colorlight_5a_75b")
 
-# Those whose memory is too small for it.
+# Boards with too little memory for Linux.
 WITHOUT_LINUX = ("colorlight_5a_75b",)
 
-# Those with one port.
+# Boards with one port.
 WITHOUT_PAIR = ("ecpix5",)
 
-# What the MACs of a board are: Moderato, Moderato with all its options, two that forward flows to each
-# other, LiteEth's.
+# The MACs of a board: Moderato; Moderato with all options; two that forward flows to each other;
+# LiteEth's.
 NICS = ("moderato", "offload", "flows", "liteeth")
 
-# Who knows the speed of a port. Fixed: the PHY chip negotiates by itself, and 1000 Mb/s is all that
-# the FPGA can do. Negotiated: Linux asks the chip over MDIO, and the FPGA follows it.
+# The speed of a port. Fixed: the PHY chip negotiates by itself, and the FPGA supports 1000 Mb/s only.
+# Negotiated: Linux reads the chip's speed over MDIO, and the FPGA follows it.
 LINKS = ("fixed", "negotiated")

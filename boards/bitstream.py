@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`./moderato bitstream`: all that a board needs, in a folder that is whole or not there."""
+"""`./moderato bitstream`: a folder with all files for a board. It appears complete or not at all."""
 
 import json
 import shutil
@@ -15,8 +15,8 @@ from moderato.toolchain.cache import BuildError
 from . import ecp5_tools, images, report
 from .gateware import TOP, board_class, gateware
 
-MARK = "report.json"  # a folder that has this was made here, and may be made again
-# if these names are all that it has.
+# This command replaces a folder that has MARK, if all its files match OURS.
+MARK = "report.json"
 OURS = (
     MARK,
     "report.md",
@@ -38,13 +38,13 @@ def bitstream(
     """Build for `board` with `nic` and `link` (of boards.BOARDS, NICS and LINKS), and print the
     report.
 
-    Each of `seeds` is placed and routed; the bitstream is that of the fastest, and those that miss
-    timing are told. Raises BuildError, and leaves no folder, if all of them do.
+    nextpnr places and routes each of `seeds`. The bitstream is that of the fastest; a message names each
+    seed that fails timing. If all seeds fail, raises BuildError and leaves no folder.
     """
     kind = board_class(board)
     several = (f"-{harts}-harts" if harts > 1 else "") + ("-negotiated" if link == "negotiated" else "")
     output = output or Path(f"{board}-{nic}{several}")
-    clear(output)  # whatever happens now, nothing old is left to be mistaken for new
+    clear(output)  # first, so that nobody mistakes an old bitstream for the new one
 
     source = gateware(board, nic, harts, link)
     soc = report.load(source, "soc.json")
@@ -99,12 +99,12 @@ def bitstream(
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     print(text)
-    print(f"moderato: {output}/ holds the bitstream of seed {best} and what it boots", file=sys.stderr)
+    print(f"moderato: {output}/ holds the bitstream of seed {best} and its boot images", file=sys.stderr)
     return 0
 
 
 def clear(output: Path):
-    """Remove what an earlier build left in `output`, but nothing else."""
+    """Remove `output` if an earlier build made it. Raises WrongCommand for any other file or folder."""
     if not output.exists():
         return
     found = [] if output.is_file() else sorted(entry.name for entry in output.iterdir())
@@ -115,20 +115,20 @@ def clear(output: Path):
     foreign = [name for name in found if not any(fnmatch(name, ours) for ours in OURS)]
     if foreign:
         raise WrongCommand(
-            f"{output} has what this command did not make ({foreign[0]}) and would "
-            "be replaced; move that away, or choose another --output"
+            f"{output} has a file that this command did not make ({foreign[0]}); "
+            "move that file away, or choose another --output"
         )
     shutil.rmtree(output)
 
 
 class WrongCommand(BuildError):
-    """It was asked for what can't be: the command is wrong, not the build."""
+    """The command is wrong, not the build."""
 
     status = 2
 
 
 def announce(soc: dict):
-    """Say what the board will boot if that is not Linux."""
+    """Print what the board will boot if its memory is too small for Linux."""
     if images.has_linux(soc):
         return
     small = (
@@ -142,8 +142,8 @@ def announce(soc: dict):
 
 
 def missed(clocks: dict[int, list[report.Clock]]) -> list[str]:
-    """A line for each clock of each seed that is too slow, with its path. Raises BuildError with
-    these if no seed meets every clock."""
+    """A line for each clock of each seed that fails timing, with its longest path. Raises BuildError
+    with these lines if no seed meets timing."""
     failed = {
         (seed, clock.name): f"seed {seed}: {clock.name} reaches {clock.reached:.1f} of "
         f"{clock.wanted:.1f} MHz; {clock.path}"

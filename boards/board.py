@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""ModeratoSoC on a board: what the boards share. What differs is in the file of each board."""
+"""ModeratoSoC on a board: the parts that all boards share. Each board's file has the rest."""
 
 from dataclasses import replace
 
@@ -15,22 +15,22 @@ SRAM_SIZE = 8 << 10  # the BIOS' stack and variables
 
 
 class BoardSoC(ModeratoSoC):
-    """A board says what it has and makes its own parts: `make_platform`, and where this class has
-    no answer `add_clocks` (the clock domain sys and a `crg`), `make_dram_phy`, `make_dram_module`
-    and `add_memory`, which connects the two.
+    """A subclass sets the attributes below and defines `make_platform`. Unless its own base class does,
+    it also defines `add_clocks` (clock domain sys and a `crg`), `make_dram_phy`, `make_dram_module` and
+    `add_memory`, which connects the two.
 
-    title: what the board is called, for people.
-    sys_clk_freq: of all but the PHYs.
-    baud_rate: of the console.
-    ports: how many MACs it has.
-    phy_mode: of its PHYs, in the device tree: who delays the clocks of RGMII.
-    phy_delays: what the FPGA adds to that, as LiteEth's PHY takes it.
+    title: the board's name for people.
+    sys_clk_freq: Hz of all clocks but the PHYs'.
+    baud_rate: the console's.
+    ports: number of MACs.
+    phy_mode: phy-mode of the device tree, which says where RGMII's clocks are delayed.
+    phy_delays: delays that the FPGA adds, as arguments of LiteEth's PHY.
     dram_masks: whether the DRAM has byte masks.
-    cpu_config: of the cluster; how many harts it has is asked for.
-    rom_size: of LiteX's BIOS, which prepares the DRAM and loads the images of a boot.
+    cpu_config: of the cluster; the argument `harts` replaces its number of harts.
+    rom_size: bytes for LiteX's BIOS, which initialises the DRAM and loads the boot images.
     synchronous: clocks of one PLL with paths between them, as nextpnr names them.
-    nic, link: one of boards.NICS and of boards.LINKS, which are asked for.
-    small: whether area matters more than speed to the tools, as the FPGA is nearly full.
+    nic, link: one of boards.NICS and one of boards.LINKS.
+    small: the FPGA is nearly full, so the tools optimise for area instead of speed.
     """
 
     title = ""
@@ -45,7 +45,7 @@ class BoardSoC(ModeratoSoC):
     synchronous = ()
     small = False
 
-    # Fixed like those of ModeratoSoC: LiteEth's MACs, if there are any, have pages 4 and 6.
+    # Fixed, as in ModeratoSoC. Pages 4 and 6 are for LiteEth's MACs.
     csr_map = {
         **ModeratoSoC.csr_map,
         "identifier_mem": 1,
@@ -79,13 +79,13 @@ class BoardSoC(ModeratoSoC):
         self.add_devices(platform)
 
     def mac_options(self, number: int) -> dict:
-        # A queue for each hart: a second one is large, and one hart has no use of it.
+        # One queue for each hart: a second queue is large, and a single hart does not benefit from it.
         if self.offloads:
             return {**OFFLOADS, "queues": self.cpu.config.harts}
         return FLOWS if self.flows else {}
 
     def add_phy(self, platform, port: int):
-        """RGMII, in clock domains of its own."""
+        """An RGMII PHY with its own clock domains."""
         options = {
             "clock_pads": platform.request("eth_clocks", port),
             "pads": platform.request("eth", port),
@@ -101,7 +101,7 @@ class BoardSoC(ModeratoSoC):
         return phy
 
     def add_devices(self, platform):
-        """Whatever else a board has."""
+        """Add the board's other devices."""
         self.leds = LedChaser(platform.request_all("user_led"), self.sys_clk_freq)
 
     def describe(self):
@@ -122,5 +122,5 @@ class BoardSoC(ModeratoSoC):
         }
 
     def _mdio(self, port: int) -> int:
-        """Address of a PHY's registers of MDIO: behind that of its reset."""
+        """Address of a PHY's MDIO registers, which follow its reset register."""
         return self.mem_map["csr"] + self.csr.paging * self.csr.locs[f"phy{port}"] + 4

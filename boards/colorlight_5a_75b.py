@@ -18,7 +18,7 @@ from .board import BoardSoC
 
 
 class CRG(LiteXModule):
-    """The system clock, and the doubled one of the SDRAM."""
+    """The system clock, and the SDRAM's clock of twice its frequency."""
 
     def __init__(self, platform, sys_clk_freq):
         self.rst = Signal()
@@ -40,22 +40,22 @@ class CRG(LiteXModule):
 class Board(BoardSoC):
     title = "Colorlight 5A-75B"
     sys_clk_freq = 40_000_000
-    baud_rate = 115_200  # a capacitor of the button is on the pin; the program is 2 kB
+    baud_rate = 115_200  # the button's capacitor is on this pin; the program is only 2 kB
     ports = 2
     phy_mode = "rgmii-txid"  # as litex-boards has it: the FPGA delays what it receives
     phy_delays = {"tx_delay": 0}
     dram_masks = False  # they are tied to ground
-    # No Linux, and no room for more.
+    # The FPGA has no room for larger caches or an MMU.
     cpu_config = CpuConfig(
         icache=4096, icache_ways=1, dcache=4096, dcache_ways=1, itlb=0, dtlb=0, prediction="none"
     )
-    synchronous = ("sys", "clkout1")  # the latter is sys2x
+    synchronous = ("sys", "clkout1")  # clkout1 is sys2x
     small = True
 
     @staticmethod
     def make_platform():
         platform = colorlight_5a_75b.Platform(revision="8.0")
-        # Both PHYs are on one MDIO: the first port gets it.
+        # Both PHYs share one MDIO bus; the first port gets its pins.
         pins = platform.constraint_manager.available
         for index, (name, number, *items) in enumerate(pins):
             if (name, number) == ("eth", 1):
@@ -71,7 +71,7 @@ class Board(BoardSoC):
 
     @staticmethod
     def make_dram_phy(platform, sys_clk_freq):
-        # At half rate LiteDRAM's words have 64 bits, as the cluster's.
+        # At half rate, LiteDRAM's words have 64 bits, like the cluster's.
         return HalfRateGENSDRPHY(platform.request("sdram"), sys_clk_freq)
 
     @staticmethod
@@ -83,4 +83,4 @@ class Board(BoardSoC):
         self.add_litedram(self.sdrphy, self.make_dram_module(self.sys_clk_freq), self.dram_masks)
 
     def add_devices(self, platform):
-        pass  # the pins of LED and button are the console's
+        pass  # the console uses the pins of LED and button

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""ECP5 boards with DDR3 on 16 wires and an oscillator of 100 MHz: clocks and memory."""
+"""Clocks and memory of ECP5 boards with 16-bit DDR3 and a 100 MHz oscillator."""
 
 from litedram.phy import ECP5DDRPHY
 from litex.gen import LiteXModule
@@ -11,10 +11,10 @@ from .board import BoardSoC
 
 
 class DDR3CRG(LiteXModule):
-    """The system clock and the doubled one of the DRAM's pins, from a 100 MHz oscillator.
+    """The system clock, and the clock of the DRAM's pins (twice its frequency), from 100 MHz.
 
-    sys2x stops while the DRAM's PHY is initialised, and sys, which is divided from it, with it; so
-    LiteDRAM's ECP5DDRPHY drives `stop` and `reset` from the clock domain init.
+    sys2x stops while the DRAM's PHY is initialised, and so does sys, which is divided from it.
+    LiteDRAM's ECP5DDRPHY therefore drives `stop` and `reset` from the clock domain init.
     """
 
     def __init__(self, platform, sys_clk_freq):
@@ -63,8 +63,8 @@ class DDR3CRG(LiteXModule):
         ]
 
     def made_hz(self) -> int:
-        """The system clock that the PLL makes, up to a percent from what was asked for. After
-        `finalize`, which chooses the dividers; the third output is fed back."""
+        """The PLL's real system clock, within 1 % of the requested one. Call it after `finalize`, which
+        chooses the dividers. The PLL's feedback is its third output."""
         input_, back, looped, output = (
             self.pll.params[f"p_{name}_DIV"] for name in ("CLKI", "CLKFB", "CLKOS2", "CLKOP")
         )

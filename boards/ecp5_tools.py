@@ -33,27 +33,27 @@ def device_options(device: str) -> list[str]:
     return [f"--{prefix}{size}k", "--package", PACKAGE[package], "--speed", speed]
 
 
-# Yosys' commands, to be followed by further options. They give ABC another script than
-# synth_ecp5 does, which has no option for that; commas stand for blanks.
-# Fast: a longer delay for the wire behind each LUT (ps) than Yosys' own 300, as most of a path is
-# wires here, and fewer LUTs in a row make faster circuits (docs/boards.md).
-# Small: for area, twice, and with LUTs of four inputs only. Larger ones tie cells together, and a
-# chip that is nearly full can't be routed then.
+# Yosys' commands; synthesis() appends options. They replace synth_ecp5's ABC script, for which it has no
+# option. In the script, a comma means a blank.
+# Fast: 300 ps of wire after each LUT, Yosys' default, is too little here, because wires are most of a
+# path. A larger value makes ABC use fewer LUTs in a row (docs/boards.md).
+# Small: optimise for area, twice, with 4-input LUTs only. Wider LUTs bind cells together, and nextpnr
+# can't route a nearly full chip with them.
 ABC = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;{}\nsynth_ecp5"
 MAP = "&dch,-f,-r;&ps;&if,{},-v;&mfs"
 FAST = ABC.format(MAP.format("-W,600"))
 SMALL = ABC.format(MAP.format("-a") + ";&st;" + MAP.format("-a")) + " -nowidelut"
 
 
-# The router ends with the round in which each clock has what it is asked for, but for wires that it
-# moves in that round: a percent was seen. So it is asked for more than a clock needs.
+# The router stops after the round in which all clocks meet timing, but wires that it moves in that round
+# can miss it again, by 1 % in one case. Constraints therefore ask for more than the clock needs.
 MARGIN = 1.03
 
-FULL = "Unable to find legal placement for all cells"  # how nextpnr says so
+FULL = "Unable to find legal placement for all cells"  # nextpnr's message
 
 
-# YoWASP does not see all folders of this machine, but it sees the current one: files are copied
-# there, and named without folders.
+# YoWASP's sandbox hides some folders of this machine, but not the current one. Builds copy files there,
+# and name them without folders.
 
 
 def synthesis(gateware: Path, small: bool) -> Path:
@@ -83,9 +83,8 @@ def routing(
     small: as it was synthesised. ripup: whether wires that are too slow are routed anew, again and
     again. Where that can't help, the router does not come to an end.
     """
-    # The first router, which is the default, does not get through where many wires meet. The rest
-    # is worth a tenth of the clock of a whole SoC (docs/boards.md); but the weight costs wires, of
-    # which a chip that is nearly full has none to spare.
+    # nextpnr's default, router1, fails in congested regions. The other options raise the clock of a
+    # whole SoC by 10 % (docs/boards.md). The weight costs wires, which a nearly full chip lacks.
     options = [
         *device_options(device),
         "--router",

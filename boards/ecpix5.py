@@ -9,7 +9,7 @@ from migen import Cat
 
 from .ecp5 import DDR3Board
 
-# The card in SPI mode, and the directions of the level shifter before it.
+# The SD card in SPI mode, and the direction pins of its level shifter.
 SD_CARD = [
     (
         "spisdcard",
@@ -34,10 +34,10 @@ SD_CARD = [
 class Board(DDR3Board):
     title = "ECPIX-5"
     ports = 1
-    phy_mode = "rgmii-rxid"  # the chip delays the clock that it sends, the FPGA the other
+    phy_mode = "rgmii-rxid"  # the PHY chip delays rx_clk, the FPGA tx_clk
     phy_delays = {"tx_delay": 2e-9, "rx_delay": 0}
     dram_module = MT41K256M16
-    rom_size = 64 << 10  # the BIOS with FAT
+    rom_size = 64 << 10  # the BIOS reads FAT
 
     @staticmethod
     def make_platform():

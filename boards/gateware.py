@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A board's SoC as files: Verilog, constraints, the BIOS in its ROM, soc.json."""
+"""The files of a board's SoC: Verilog, constraints, the BIOS in its ROM, soc.json."""
 
 import importlib
 import inspect
@@ -26,7 +26,7 @@ from moderato.toolchain.project import ROOT, VENV
 TOP = "top"  # the Verilog module, and the name of files
 COMPILER = "gcc-riscv64-unknown-elf"
 FIRMWARE = ROOT / "soc" / "firmware"
-NETBOOT = FIRMWARE / "netboot"  # what the BIOS boots from the network with
+NETBOOT = FIRMWARE / "netboot"  # network boot for the BIOS
 FLUSH = "\t.word 0x500f  /* forget what the data cache holds */"
 CPU_SOFTWARE = Path(inspect.getfile(vexriscv_smp)).parent
 PACKAGES = (
@@ -44,7 +44,7 @@ def gateware(board: str, nic: str, harts: int = 1, link: str = "fixed") -> Path:
     """A folder with top.v, top.lpf, the Verilog files of the CPU, soc.json and bios.bin."""
     options = json.dumps({"nic": nic, "harts": harts, "link": link})
 
-    # In a process of its own: names in Verilog follow the call stack.
+    # A separate process, because names in Verilog depend on the call stack.
     def build(directory: Path):
         run(
             [sys.executable, "-m", "moderato.boards.gateware", board, options, directory],
@@ -56,12 +56,12 @@ def gateware(board: str, nic: str, harts: int = 1, link: str = "fixed") -> Path:
 
 
 def board_class(board: str) -> type:
-    """The class of a board that is called so in BOARDS."""
+    """The class of the board named `board` in BOARDS."""
     return importlib.import_module(f"moderato.boards.{board}").Board
 
 
 def sources(board: str, nic: str, harts: int = 1) -> list:
-    """All that a board's Verilog and BIOS are made from, for the build cache."""
+    """Inputs of a board's Verilog and BIOS, for the build cache."""
     kind = board_class(board)
     shared = [ROOT / "boards" / name for name in ("board.py", "ecp5.py", "gateware.py")]
     queues = harts if nic == "offload" else 1
@@ -83,14 +83,14 @@ def sources(board: str, nic: str, harts: int = 1) -> list:
 
 
 def tools() -> list[str]:
-    """The versions of what makes Verilog and BIOS."""
+    """Versions of the tools that make Verilog and BIOS."""
     return [debian.version(COMPILER), *(f"{package}={version(package)}" for package in PACKAGES)]
 
 
 def environment() -> dict[str, str]:
-    """LiteX calls meson and ninja by name, and takes the first compiler for RISC-V that there is. It
-    puts the commit of the git folder around it into the BIOS, which would be ours, not its own: with
-    none, equal sources give equal bitstreams."""
+    """LiteX calls meson and ninja by name, and uses the first RISC-V compiler that it finds. It also
+    writes the commit of the enclosing git folder into the BIOS. That would be our commit; without it,
+    equal sources give equal bitstreams."""
     return {
         "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "LITEX_ENV_CC_TRIPLE": COMPILER.removeprefix("gcc-"),
@@ -99,13 +99,13 @@ def environment() -> dict[str, str]:
 
 
 class BoardBuilder(Builder):
-    """The BIOS starts with LiteX's own code for VexRiscv clusters: PLIC and cache instructions are
-    the same. It boots from the network with the first MAC: ours through soc/firmware/netboot,
-    LiteEth's under the name that LiteX gives its only one.
+    """The BIOS uses LiteX's own start code for VexRiscv clusters, which have the same PLIC and cache
+    instructions. It boots from the network with the first MAC: ours through soc/firmware/netboot,
+    LiteEth's under the name that LiteX uses for a single MAC.
     """
 
     def __init__(self, soc, **kwargs):
-        # Without history and completion, for it has to fit into 32 KiB.
+        # No history or completion, because the BIOS has to fit into 32 KiB.
         Builder.__init__(self, soc, bios_console="lite", **kwargs)
         if soc.nic == "moderato":
             self.add_software_package("libnetboot", str(NETBOOT))
@@ -116,7 +116,7 @@ class BoardBuilder(Builder):
             super()._get_variables_contents(),
             f"CPU_DIRECTORY={CPU_SOFTWARE}",
             "CPUFLAGS += -ffunction-sections -fdata-sections",
-        ]  # what nobody calls is left out
+        ]  # the linker drops unused functions
         if self.soc.nic == "moderato":
             lines.append("bios.elf: LDFLAGS += -Wl,--wrap=netboot,--wrap=boot_helper")
         return "\n".join(lines) + "\n"
@@ -150,13 +150,13 @@ class BoardBuilder(Builder):
 
 
 def start_of_several_harts() -> str:
-    """LiteX's crt0.S, in which the second hart sees that the first one calls it: both share a word in
-    the SRAM of the BIOS, which LiteX's cluster keeps coherent, and ours caches only."""
+    """LiteX's crt0.S, changed so that the second hart sees the first hart's start signal. The signal is
+    a word in the BIOS' SRAM, which LiteX's cluster keeps coherent; ours caches it without coherency."""
     text = (CPU_SOFTWARE / "crt0.S").read_text()
     for place in "smp_slave:\n", "  fence r, r\n":
         if text.count(place) != 1:
             raise BuildError(
-                f"LiteX's crt0.S has no line {place.strip()!r}: does the second hart wait otherwise now?"
+                f"LiteX's crt0.S has no line {place.strip()!r}: has its start of a second hart changed?"
             )
         text = text.replace(place, f"{place}{FLUSH}\n")
     return text

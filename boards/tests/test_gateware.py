@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a board's sources must hold before anybody waits for a bitstream."""
+"""Requirements on a board's Verilog, constraints and BIOS, checked without building a bitstream."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from moderato.boards.images import files, has_linux, phy, write
 from moderato.soc.linux.devicetree import Options, dts
 from moderato.soc.soc import NICS
 
-# Without Linux nothing would drive LiteEth's MACs, and `moderato bitstream` refuses them.
+# `moderato bitstream` rejects LiteEth's MACs without Linux, because no other driver exists.
 SMALL = "colorlight_5a_75b"
 LINUX = [
     *((board, nic) for board in BOARDS if board != SMALL for nic in NICS),
@@ -63,7 +63,7 @@ def test_every_pin_has_a_standard(built):
 
 
 def test_every_clock_has_a_period(built):
-    """Clocks that come in; nextpnr derives those of PLLs and dividers from them."""
+    """Input clocks; nextpnr derives the clocks of PLLs and dividers from them."""
     board, _nic, folder = built
     pins = ports((folder / "top.v").read_text())
     clocks = {
@@ -77,19 +77,19 @@ def test_every_clock_has_a_period(built):
     assert all(float(rate) == 125 for name, rate in periods.items() if name.startswith("eth"))
 
 
-def test_the_board_knows_whether_linux_fits(built):
+def test_without_linux_lists_the_boards_with_little_memory(built):
     board, _, folder = built
     soc = json.loads((folder / "soc.json").read_text())
     assert (board not in WITHOUT_LINUX) == has_linux(soc)
 
 
-def test_the_bios_fits(built):
+def test_bios_fits_its_rom(built):
     board, _nic, folder = built
     assert 0 < (folder / "bios.bin").stat().st_size <= board_class(board).rom_size
 
 
-def test_the_bios_boots_from_the_network(built):
-    """With our MAC that is simulated, too (cocotb-tests/boards/test_board_netboot.py)."""
+def test_bios_boots_from_the_network(built):
+    """cocotb-tests/boards/test_board_netboot.py also simulates this with our MAC."""
     _board, _nic, folder = built
     assert b"Booting from network" in (folder / "bios.bin").read_bytes()
 
@@ -125,8 +125,8 @@ def test_device_tree(built, tmp_path):
 
 
 @pytest.mark.parametrize("built", LINUX, indirect=True, ids=name)
-def test_linux_knows_the_clock_that_the_pll_makes(built):
-    """LiteX takes what is a percent away from what was asked for. CLKOS2 is fed back."""
+def test_device_tree_has_the_real_clock_of_the_pll(built):
+    """LiteX accepts a clock within 1 % of the requested one. The feedback is CLKOS2."""
     _board, _nic, folder = built
     (pll,) = re.findall(
         r"^EHXPLLL #\((.*?)\) EHXPLLL", (folder / "top.v").read_text(), re.MULTILINE | re.DOTALL
@@ -137,7 +137,7 @@ def test_linux_knows_the_clock_that_the_pll_makes(built):
 
 
 def test_images_without_linux(tmp_path):
-    """The program is the only image, and 1 MiB from its address is memory (forward.py)."""
+    """The program is the only image, and the 1 MiB from its address is memory (forward.py)."""
     soc = json.loads((gateware(SMALL, "moderato") / "soc.json").read_text())
     assert soc["memory"] == {"base": 0x4000_0000, "size": 8 << 20} and not has_linux(soc)
     write(soc, tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From Verilog to a bitstream and its report, with a design that takes seconds."""
+"""From Verilog to a bitstream and its report, with a small design that takes seconds."""
 
 from dataclasses import replace
 
@@ -95,7 +95,7 @@ def test_bitstream_and_report(folder, small):
     assert f"| clk100 | {ends['clk100']['CPU']:.1f} | " in text
 
 
-# The router tries a clock that it can't reach 1500 times, even in a design as small as this one.
+# The router makes 1500 attempts at a clock that it can't reach, even in this small design.
 @pytest.mark.parametrize("rate", (100.0, pytest.param(400.0, marks=pytest.mark.slow)))
 def test_failing_path_is_named(folder, rate):
     (folder / "top.lpf").write_text(constraints(clk100=rate, eth_clocks_rx=125.0))
@@ -112,14 +112,14 @@ def test_failing_path_is_named(folder, rate):
     ):
         bitstream.missed({1: slow})
     fast = [replace(clock, wanted=1.0) for clock in slow]
-    (line,) = bitstream.missed({1: slow, 2: fast})  # one that meets timing is enough
+    (line,) = bitstream.missed({1: slow, 2: fast})  # one seed that meets timing is enough
     assert line.startswith("seed 1: clk100 reaches ")
     asked["constraint"] = 2000 * ecp5_tools.MARGIN
     with pytest.raises(BuildError, match=r"clk100 to eth_clocks_rx reaches \d+\.\d of 2000\.0 MHz"):
         bitstream.missed({1: report.clocks(result, DESIGN, ("clk100", "eth_clocks_rx"))})
 
 
-def test_what_yosys_refuses(folder):
+def test_error_of_yosys_is_shown(folder):
     (folder / "top.v").write_text("module top(input a, output b); nothing n(a, b); endmodule\n")
     with pytest.raises(BuildError, match="nothing"):
         ecp5_tools.synthesis(folder, small=False)
