@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC in anyone's LiteX SoC. Start at add_moderato.py; docs/integrate.md tells how to use it."""
+"""The MAC in any LiteX SoC. Start at add_moderato.py; docs/integrate.md explains its use."""

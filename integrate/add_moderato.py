@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Adds the MAC to a LiteX SoC, whichever its CPU and its bus are."""
+"""Adds the MAC to a LiteX SoC, with any CPU and bus."""
 
 import re
 
@@ -36,33 +36,35 @@ def add_moderato(
     peer=None,
     **options,
 ):
-    """Make the MAC a part of `soc`, and return it.
+    """Add the MAC to `soc`, and return it.
 
     soc         a SoCCore (or SoC with a bus), before it is finalized.
-    phy         a LiteEth PHY that the SoC has (`soc.ethphy = phy`), and no other MAC uses.
-    name        of the module, of its region, and of what csr.json says of it.
+    phy         a LiteEth PHY of the SoC (`soc.ethphy = phy`) that no other MAC uses.
+    name        of the module, of its region, and of its entries in csr.json.
     phy_cd      prefix of the PHY's clock domains, as for `add_ethernet`; "sys" if it has none.
-    origin      address of its registers, 4 KiB, not cached; by default `soc.mem_map[name]`, or where
+    origin      address of the registers, 4 KiB, not cached; by default `soc.mem_map[name]`, or where
                 LiteX finds room.
-    coherent    True: the DMA must go through the CPU's coherent port, or this is an error. False: it
-                goes to the main bus though the CPU has such a port. None: it goes where it can.
+    coherent    True: the DMA uses the CPU's coherent port; an error if there is none. False: the DMA
+                uses the main bus. None: the coherent port if there is one, or else the main bus.
     address_high, cache, prot
                 on AXI: bits 32 and above of all addresses, AxCACHE, AxPROT.
-    peer        name of an earlier one, which forwards flows to this one, and back; both have `flows`,
-                and none has them without a peer.
+    peer        name of a MAC added earlier. The two forward flows to each other. Both need `flows`, and
+                a MAC with `flows` needs a peer.
     options     of MACOptions (gateware/options.py).
 
-    Raises ValueError if the MAC cannot work in this SoC; when the SoC is finalized, if the PHY is not in
-    it, if the PHY's clock domains are others than `phy_cd` says, if the DMA does not come to the memory
-    that the CPU sees, or if a table of flows has no peer.
+    Raises ValueError if the MAC cannot work in this SoC. Some checks run when the SoC is finalized: the
+    PHY is in the SoC, its clock domains match `phy_cd`, the DMA reaches the CPU's memory, and a flow
+    table has a peer.
     """
     check(soc, phy, phy_cd, name)
-    for said, value, choices in (
+    for option, value, choices in (
         ("coherent", coherent, (True, False, None)),
         ("with_timing_constraints", with_timing_constraints, (True, False)),
     ):
         if value not in choices:
-            raise ValueError(f"{name}: {said} must be {' or '.join(map(str, choices))}, not {value!r}.")
+            raise ValueError(
+                f"{name}: {option} must be {' or '.join(map(str, choices))}, not {value!r}."
+            )
     check_peer(soc, peer, options, name)
     bus = dma_bus(soc, coherent, name)
 
@@ -98,7 +100,7 @@ def add_moderato(
         try:
             pair = FlowPair(getattr(soc, peer), mac)
         except ValueError as error:
-            raise ValueError(f"{name}: it and {peer}: {error}") from error
+            raise ValueError(f"{name} and {peer}: {error}") from error
         soc.add_module(name=f"{name}_flows", module=pair)
         soc.add_constant(f"{name}_peer", peer)
         soc.add_constant(f"{peer}_peer", name)
@@ -113,16 +115,16 @@ def add_moderato(
 def check(soc, phy, phy_cd, name):
     if not re.fullmatch("[a-z][a-z0-9_]*", str(name)):
         raise ValueError(
-            f"name is {name!r}, of which names in Verilog and C are made; write a "
-            "lower-case letter, then letters, digits or underscores, such as eth0."
+            f"name is {name!r}, but Verilog and C names contain it; write a lower-case letter, "
+            "then letters, digits or underscores, such as eth0."
         )
     if soc.finalized:
         raise ValueError(f"{name}: the SoC is finalized; call add_moderato before that.")
     if hasattr(soc, name) or name in soc.bus.regions:
-        raise ValueError(f"{name}: the SoC has something of this name; give another one.")
+        raise ValueError(f"{name}: the SoC uses this name already; choose another one.")
     if getattr(soc.cpu, "endianness", "little") != "little":
         raise ValueError(
-            f"{name}: the MAC's descriptors are little-endian, the CPU "
+            f"{name}: the MAC's descriptors are little-endian, but the CPU "
             f"{getattr(soc.cpu, 'human_name', soc.cpu.name)} is not."
         )
     check_phy(phy, name)
@@ -133,7 +135,7 @@ def check(soc, phy, phy_cd, name):
         )
     if phy_cd == "sys" and not hasattr(phy, "awake"):
         raise ValueError(
-            f"{name}: phy_cd is sys, but {type(phy).__name__} has clocks of its own; write "
+            f"{name}: phy_cd is sys, but {type(phy).__name__} has its own clocks; write "
             'the prefix of their domains, such as phy_cd="eth".'
         )
 
@@ -144,35 +146,34 @@ def check_peer(soc, peer, options, name):
     other = getattr(soc, str(peer), None)
     if not isinstance(other, ModeratoMAC):
         raise ValueError(
-            f"{name}: peer is {peer!r}, but the SoC has no MAC of this name yet; add that one first."
+            f"{name}: peer is {peer!r}, but the SoC has no MAC of this name yet; add that MAC first."
         )
     if other.flows is None or not options.get("flows"):
         raise ValueError(
-            f"{name}: it and {peer} can't forward to each other; give both a flow table, "
-            "such as flows=9."
+            f"{name} and {peer} can't forward to each other; give both a flow table, such as flows=9."
         )
     if f"{peer}_peer".upper() in {constant.upper() for constant in soc.constants}:
-        raise ValueError(f"{name}: {peer} has a peer already; a MAC forwards to one other.")
+        raise ValueError(f"{name}: {peer} has a peer already; a MAC forwards to one other MAC only.")
 
 
 def require_peer(soc, mac, name):
-    """Refuse, when the SoC is finalized, a table of flows that nothing is forwarded by."""
+    """When the SoC is finalized, raise ValueError if `mac` has a flow table but no peer."""
 
     def checked(_):
         if not any(isinstance(part, FlowPair) and mac in part.macs for part in parts(soc)):
             raise ValueError(
-                f"{name}: it has a table of flows, but no MAC to forward them to; add "
-                f'another one with flows and peer="{name}", or leave flows out.'
+                f"{name}: it has a flow table, but no MAC to forward to; add another MAC "
+                f'with flows and peer="{name}", or leave flows out.'
             )
 
     when_finalized(mac, checked)
 
 
 def register_region(soc, name, origin):
-    """Where the registers are. LiteX places its CSRs last, so room is kept for them here.
+    """The region of the registers. LiteX places its CSRs last, so this function reserves their room.
 
-    A region that LiteX marks as `linker`, such as an interrupt controller's inside the CPU, is in
-    nobody's way for LiteX 2024.12, but the CPU does not let anything behind it through.
+    LiteX 2024.12 ignores overlaps with regions marked `linker`, such as an interrupt controller inside
+    the CPU. The CPU does not pass accesses to such a region on to the bus, so this function checks them.
     """
     origin = soc.mem_map.get(name) if origin is None else origin
     regions = soc.bus.regions
@@ -186,7 +187,7 @@ def register_region(soc, name, origin):
             if soc.bus.check_regions_overlap({name: region, other: taken}, check_linker=True):
                 raise ValueError(
                     f"{name}: its registers can't be at {origin:#x}, where {other} is; "
-                    "leave origin out, and room for them is looked for."
+                    "without origin, LiteX chooses a free address."
                 )
         return region
     later = (
@@ -207,8 +208,8 @@ def register_region(soc, name, origin):
 
 
 def register_bridge(bus, registers):
-    """The registers on a bus like that of the SoC, or None if they are on one: LiteX's adapters wait for
-    ever for what was refused, or do not tell, and reach others than were asked for."""
+    """A bridge to the standard and width of the SoC's bus, or None if the registers need none. LiteX's
+    adapters hang after an error response, or drop it, and access more registers than requested."""
     if bus.standard == "axi":
         return AXISlave(registers, bus.data_width, bus.address_width)
     if bus.standard == "axi-lite":
@@ -219,12 +220,12 @@ def register_bridge(bus, registers):
 
 
 def dma_bus(soc, coherent, name):
-    """The handler of the bus whose memory the CPU sees at once, or else of the main bus."""
+    """The bus for DMA: the CPU's coherent port, or else the main bus."""
     port = getattr(soc, "dma_bus", None)
     if coherent and port is None:
         raise ValueError(
             f"{name}: coherent = True, but the SoC has no dma_bus: its CPU "
-            f"({soc.cpu_type}) has no coherent port. Without, the driver must flush."
+            f"({soc.cpu_type}) has no coherent port. Without one, the driver must flush caches."
         )
     if port is None or coherent is False:
         return soc.bus
@@ -235,14 +236,14 @@ def dma_bus(soc, coherent, name):
 
 
 def everywhere(address):
-    """That a slave is at any address. LiteX has a constant for it, in an always block that waits for
-    nothing as soon as there are two masters: simulators never run it, and no access comes through."""
+    """A decoder that accepts any address. LiteX uses a constant. With two masters, its always block then
+    has no inputs, so simulators never run it and accesses hang."""
     return address == address
 
 
 def dma_master(bus, dma, name, address_high, cache, prot):
-    """A master with the bus's own width, so that none of LiteX's adapters stands behind it."""
-    kind = AXIMaster if bus.standard == "axi" else WishboneMaster  # LiteX's way to AXI-Lite keeps ERR
+    """A master with the width of the bus, so that LiteX adds no adapter."""
+    kind = AXIMaster if bus.standard == "axi" else WishboneMaster  # LiteX's bridge to AXI-Lite keeps ERR
     if bus.data_width not in (32, 64):
         raise ValueError(
             f"{name}: the SoC's bus for DMA is {bus.data_width} bits wide; the MAC's "
@@ -253,11 +254,11 @@ def dma_master(bus, dma, name, address_high, cache, prot):
             return AXIMaster(dma, None, bus.data_width, bus.address_width, address_high, cache, prot)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
-    for said, value, usual in (
+    for option, value, usual in (
         ("address_high", address_high, 0),
         ("cache", cache, NON_CACHEABLE),
         ("prot", prot, 0),
     ):
         if value != usual:
-            raise ValueError(f"{name}: {said} is for AXI; this SoC's bus for DMA is {bus.standard}.")
+            raise ValueError(f"{name}: {option} is for AXI; this SoC's bus for DMA is {bus.standard}.")
     return WishboneMaster(dma, None, bus.data_width, bus.address_width, bool(bus.bursting))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A PHY's clocks: their timing constraints, as LiteX's own add_ethernet sets them, and their domains."""
+"""A PHY's clocks: timing constraints, as LiteX's add_ethernet sets them, and clock domains."""
 
 from contextlib import suppress
 
@@ -8,11 +8,11 @@ from .phy import known
 
 
 def constrain(soc, phy):
-    """Their periods, and no path between them and the system clock: all crossings are FIFOs and
-    synchronizers. A PHY without clocks of its own, and one of a simulator, has none. What the
-    platform's toolchain does not know is left out: LiteX's simulator knows no constraints at all.
+    """Constrain the periods of a PHY's clocks, and declare false paths between them and the system
+    clock: all crossings are FIFOs and synchronizers. PHYs of simulators and PHYs without their own
+    clocks get no constraints, nor do platforms whose toolchain does not support them.
 
-    Raises ValueError if the system clock is not found.
+    Raises ValueError if the SoC has no system clock.
     """
     if not hasattr(getattr(soc.platform, "toolchain", None), "add_period_constraint"):
         return
@@ -31,21 +31,22 @@ def constrain(soc, phy):
 
 
 def system_clock(soc):
-    """Of the clock and reset generator, where LiteX has it, or of the SoC itself."""
+    """The system clock: of the clock and reset generator, as in LiteX's targets, or of the SoC
+    itself."""
     for place in (getattr(soc, "crg", None), soc):
         if hasattr(place, "cd_sys"):
             return place.cd_sys.clk
     raise ValueError(
-        "the SoC has no clock domain cd_sys, nor has its crg: add_moderato(..., "
-        "with_timing_constraints=False) leaves timing constraints to you."
+        "neither the SoC nor its crg has a clock domain cd_sys; with "
+        "add_moderato(..., with_timing_constraints=False), set the timing constraints yourself."
     )
 
 
 def require_domains(phy, phy_cd, name):
-    """Refuse, when the SoC is finalized, a PHY whose clock domains are others than those that the MAC
-    was told: there would be no crossing between the two.
+    """When the SoC is finalized, raise ValueError if the PHY's clock domains are not those of `phy_cd`:
+    there would be no crossing between MAC and PHY.
 
-    Only then they have their names: a ClockDomainsRenamer changes what the PHY's fragment says.
+    The final names exist only then, because a ClockDomainsRenamer changes the PHY's fragment.
     """
 
     def checked(fragment):

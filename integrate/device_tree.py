@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC's node of a device tree, from the csr.json that LiteX's builder writes.
+"""The MAC's device tree node, from the csr.json that LiteX's builder writes.
 
     litex_json2dts_linux csr.json > soc.dts
     moderato node csr.json >> soc.dts
 
-LiteX's tool has no place for a MAC that it does not know. What this prints goes behind what that
-prints, and dtc puts the node into `soc`, where its interrupts are those of the SoC's controller. It
-follows linux-driver/moderato,mac.yaml and litex,liteeth-mdio.yaml.
+LiteX's tool does not support other MACs. Append the node to the tool's output; dtc then merges it into
+`soc`, where its interrupts belong to the SoC's controller. The node follows
+linux-driver/moderato,mac.yaml and litex,liteeth-mdio.yaml.
 """
 
 import json
@@ -24,21 +24,22 @@ def macs(csr: dict) -> list[str]:
 
 
 def chosen(csr: dict, name: str | None) -> str:
-    """The MAC that is called so, or the only one."""
+    """The MAC called `name`, or the only one."""
     names = macs(csr)
     if not names:
-        raise ValueError("no MAC of add_moderato() is in this SoC")
+        raise ValueError("this SoC has no MAC of add_moderato()")
     if name is None and len(names) > 1:
-        raise ValueError(f"there are {', '.join(names)}: name one of them with --mac")
+        raise ValueError(f"this SoC has {', '.join(names)}; choose one with --mac")
     if name is not None and name not in names:
-        raise ValueError(f"there is no MAC {name}, but {', '.join(names)}")
+        raise ValueError(f"this SoC has no MAC {name}, but {', '.join(names)}")
     return name or names[0]
 
 
 def interrupts(csr: dict, name: str) -> dict[str, int]:
-    """By the binding's names, as the SoC's controller counts; those of queue 1 if there is one."""
+    """The interrupt numbers at the SoC's controller, by the binding's names, with queue 1's if it
+    exists."""
     constants = csr["constants"]
-    first = 1 if constants.get("config_cpu_name") == "rocket" else 0  # its PLIC's source of line 0
+    first = 1 if constants.get("config_cpu_name") == "rocket" else 0  # the PLIC's source for line 0
     lines = [
         line
         for line in ("rx", "tx", "rx1", "tx1")
@@ -51,7 +52,7 @@ def interrupts(csr: dict, name: str) -> dict[str, int]:
 
 
 def mdio(csr: dict, phy: str) -> int:
-    """Where the MDIO registers of a LiteEth PHY are."""
+    """The address of a LiteEth PHY's MDIO registers."""
     try:
         write, read = (csr["csr_registers"][f"{phy}_mdio_{way}"]["addr"] for way in "wr")
     except KeyError:
@@ -61,10 +62,10 @@ def mdio(csr: dict, phy: str) -> int:
             if (found := re.fullmatch(r"(\w+)_mdio_w", register))
         )
         raise ValueError(
-            f"no PHY {phy} with MDIO is in this SoC; those that have it: {', '.join(having) or 'none'}"
+            f"this SoC has no PHY {phy} with MDIO; PHYs with MDIO: {', '.join(having) or 'none'}"
         ) from None
     if read != write + 4:
-        raise ValueError(f"mdio_r of {phy} does not follow mdio_w: the driver knows no such layout")
+        raise ValueError(f"mdio_r of {phy} does not follow mdio_w, as the driver requires")
     return write
 
 
@@ -77,17 +78,17 @@ def node(
     phy_address: int | None = None,
     mac_address: str | None = None,
 ) -> str:
-    """The node of a MAC, and that of its MDIO.
+    """The nodes of a MAC and of its MDIO bus.
 
-    csr          what csr.json holds.
-    name         of the MAC; the only one if None.
+    csr          content of csr.json.
+    name         of the MAC; None: the only one.
     phy_mode     the binding's phy-mode.
-    speed        of a fixed link, in Mb/s, which there is without `phy`.
-    phy          LiteEth's PHY whose MDIO leads to the chip, by its name in csr.json.
-    phy_address  of the chip on its MDIO; the kernel looks for it if None.
+    speed        of the fixed link, in Mb/s; unused with `phy`.
+    phy          name in csr.json of LiteEth's PHY with the chip's MDIO.
+    phy_address  of the chip on its MDIO bus; None: the kernel scans the bus.
     mac_address  six octets in hexadecimal, with colons.
 
-    Raises ValueError if csr.json does not say what the node needs.
+    Raises ValueError if csr.json lacks something that the nodes need.
     """
     if missing := {"constants", "memories", "csr_registers"} - csr.keys():
         raise ValueError(
@@ -98,9 +99,9 @@ def node(
     if region is None:
         raise ValueError(f"{name} has no region in memories")
     if region["base"] + region["size"] > 1 << 32:
-        raise ValueError(f"{name} lies beyond 4 GiB, but LiteX's device tree has addresses of 32 bits")
+        raise ValueError(f"{name} is above 4 GiB, but LiteX's device tree has 32-bit addresses")
     lines = interrupts(csr, name)
-    cells = {"aplic_m", "aplic_s"} & csr["memories"].keys()  # an APLIC wants to know how: while high
+    cells = {"aplic_m", "aplic_s"} & csr["memories"].keys()  # an APLIC needs a second cell: active high
     optional = ""
     if mac_address is not None:
         optional += f"\n            local-mac-address = [{mac_address.replace(':', ' ')}];"
@@ -159,17 +160,17 @@ def mdio_node(base: int, label: str, address: int | None) -> str:
 
 
 def read(file: Path) -> dict:
-    """What csr.json holds. Raises ValueError if it is none."""
+    """The content of csr.json. Raises ValueError if the file is no csr.json."""
     try:
         csr = json.loads(file.read_text())
     except (ValueError, RecursionError):  # no JSON, no UTF-8, or deeper than any csr.json
         csr = None
     if not isinstance(csr, dict):
-        raise ValueError("it is no csr.json; name the one that LiteX's builder writes")
+        raise ValueError("this file is no csr.json; name the file that LiteX's builder writes")
     return csr
 
 
 def unknown_cpu(csr: dict) -> str | None:
-    """The CPU's name, if LiteX's class of it does not tell what Linux has to know."""
+    """The CPU's name if LiteX's class lacks the properties that Linux needs, or else None."""
     constants = csr["constants"]
     return None if "config_cpu_isa" in constants else str(constants.get("config_cpu_name"))

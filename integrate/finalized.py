@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is known of a SoC only when LiteX finalizes it."""
+"""Checks that need a finalized SoC."""
 
 from types import MethodType
 
 
 def when_finalized(module, look):
-    """Call `look` with what `module` consists of (a Migen fragment) when its SoC is finalized."""
+    """Call `look` with the Migen fragment of `module` when its SoC is finalized."""
     get_fragment = module.get_fragment
 
     def looked(_):

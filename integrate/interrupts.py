@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""An interrupt line of the MAC as LiteX wants it: with an EventManager."""
+"""An interrupt line of the MAC, with LiteX's EventManager."""
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect.csr_eventmanager import EventManager, EventSourceLevel
@@ -7,16 +7,16 @@ from migen import Constant
 
 
 class InterruptLine(LiteXModule):
-    """`line` behind LiteX's registers of an event.
+    """`line` through LiteX's event registers.
 
-    They let it pass from reset on, unlike others: the MAC's own registers arm and mask its interrupts
-    (REARM, DISARM), with which its Linux driver does without these. Software that prefers LiteX's way
-    may write 0 to `ev_enable` all the same.
+    Unlike other events, this one is enabled after reset. The Linux driver does not use these registers:
+    the MAC's own registers arm and mask interrupts (REARM, DISARM). Other software may write 0 to
+    `ev_enable`.
     """
 
     def __init__(self, line, name):
         self.ev = EventManager()
-        event = EventSourceLevel(name=name, description=f"The MAC's {name} interrupt stands.")
+        event = EventSourceLevel(name=name, description=f"The MAC's {name} interrupt is active.")
         setattr(self.ev, name, event)
         self.ev.finalize()
         self.ev.enable.storage.reset = Constant(1)

@@ -3,8 +3,8 @@
 
     moderato verilog --phy gmii --sys-clk-freq 100e6 --output build
 
-It writes build/moderato.v, whose ports docs/integrate.md explains, and the registers as a C header,
-moderato_regs.h, and as constants for Verilog, moderato_regs.vh.
+The command writes build/moderato.v, whose ports docs/integrate.md explains. It also writes the
+registers: moderato_regs.h for C, moderato_regs.vh for Verilog.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ from moderato.gateware.bus.wishbone_master import WishboneMaster
 from moderato.gateware.mac import ModeratoMAC
 from moderato.soc.verilog import normalise
 
-# By the name of a PHY's interface: LiteEth's stages, wires of data each way, Hz of its clocks.
+# For each PHY interface: LiteEth's stages, data width in each direction, Hz of its clocks.
 PHYS = {
     "gmii": (LiteEthPHYGMIIRX, LiteEthPHYGMIITX, 8, 125e6),
     "mii": (LiteEthPHYMIIRX, LiteEthPHYMIITX, 4, 25e6),
@@ -36,7 +36,7 @@ DMAS = {
 }
 BUSES = ("axi-lite", "wishbone")
 
-# Of Wishbone, and of AXI's channels: what leaves a master.
+# A Wishbone master's outputs, and the fields of AXI's channels.
 WISHBONE_OUT = "adr dat_w sel cyc stb we cti".split()
 AXI = {
     "aw": "addr burst len size cache prot",
@@ -49,7 +49,7 @@ AXI_LITE = {"aw": "addr", "w": "data strb", "b": "resp", "ar": "addr", "r": "dat
 
 
 class PHY(LiteXModule):
-    """LiteEth's stages between the pads and the MAC; their clocks are ports."""
+    """LiteEth's stages between pads and MAC; their clocks are ports of the design."""
 
     dw = 8
 
@@ -62,7 +62,7 @@ class PHY(LiteXModule):
 
 
 class Standalone(LiteXModule):
-    """The MAC with ports of its own, which are in `ports`.
+    """The MAC as a top module; `ports` has its ports.
 
     phy, dma, bus   one of PHYS, DMAS and BUSES.
     sys_clk_freq    Hz of `clk`.
@@ -72,13 +72,13 @@ class Standalone(LiteXModule):
     def __init__(self, phy, dma, bus, sys_clk_freq, **options):
         if options.get("flows"):
             raise ValueError(
-                "flows are forwarded between two MACs of one design, and here is one: leave flows out."
+                "two MACs of one design forward flows, but this design has one MAC; leave flows out."
             )
         self.ports = set()
 
         # # #
 
-        # Clocks: `rst` lasts for some clocks of each.
+        # Clocks; users hold `rst` for some cycles of each.
         self.cd_sys = ClockDomain("sys")
         self.cd_eth_rx = ClockDomain("eth_rx")
         self.cd_eth_tx = ClockDomain("eth_tx")
@@ -140,10 +140,10 @@ class Standalone(LiteXModule):
 
 
 def write(output: Path, name: str, **choices) -> Path:
-    """The files in `output`, which is made; the path of the Verilog. Raises ValueError if the MAC cannot
-    be so."""
+    """Write the files to `output`, and return the path of the Verilog. Raises ValueError for options
+    that the MAC does not support."""
     if name in KEYWORDS:
-        raise ValueError(f"{name} is a word of Verilog, and no name of a module")
+        raise ValueError(f"{name} is a keyword of Verilog, and can't name a module")
     top = Standalone(**choices)
     output.mkdir(parents=True, exist_ok=True)
     file = output / f"{name}.v"

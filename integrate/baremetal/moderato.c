@@ -11,8 +11,8 @@ static volatile uint32_t *reg(struct moderato *mac, uint32_t offset)
 }
 
 /*
- * Orders what was written before what is written next. The cache is dropped as well before memory
- * is read that the MAC writes.
+ * Order earlier writes before later ones, and flush the data cache, if it is not coherent. The
+ * flush also drops lines that the MAC has written in memory.
  */
 static void synchronize(struct moderato *mac)
 {
@@ -40,7 +40,7 @@ static void start_ring(struct moderato *mac, uint32_t direction,
 	*reg(mac, direction + MODERATO_DIR_DISARM) = 0;
 }
 
-/* What hardware with options still does for who had it before: bits of STATUS to wait for. */
+/* Disable optional units that an earlier program enabled. Return: STATUS bits to wait for */
 static uint32_t end_options(struct moderato *mac)
 {
 	uint32_t features = 0;
@@ -57,7 +57,7 @@ static uint32_t end_options(struct moderato *mac)
 		*reg(mac, MODERATO_FLOW_CTRL) = 0;
 	if (!(features & MODERATO_FEATURES_QUEUES))
 		return 0;
-	*reg(mac, MODERATO_RSS_TYPES) = 0; /* each frame has hash 0 */
+	*reg(mac, MODERATO_RSS_TYPES) = 0; /* all frames get hash 0, and so queue 0 */
 	*reg(mac, MODERATO_RSS_TABLE_0) = 0;
 	return MODERATO_STATUS_RX1_IDLE | MODERATO_STATUS_TX1_IDLE;
 }
@@ -82,7 +82,7 @@ int moderato_start(struct moderato *mac, uintptr_t registers, const uint8_t addr
 	*reg(mac, MODERATO_MAC_HIGH) = address[4] | address[5] << 8;
 	start_ring(mac, MODERATO_RX_BASE, mac->rx, mac->rx_slots);
 	start_ring(mac, MODERATO_TX_BASE, mac->tx, mac->tx_slots);
-	synchronize(mac); /* the rings before who reads them */
+	synchronize(mac); /* the rings before the enable bits */
 	*reg(mac, MODERATO_CTRL) = MODERATO_CTRL_RX_ENABLE | MODERATO_CTRL_TX_ENABLE;
 	*reg(mac, MODERATO_RX_BASE + MODERATO_DIR_DOORBELL) = MODERATO_SLOTS;
 	return 0;
@@ -118,8 +118,8 @@ int moderato_send(struct moderato *mac, const uint8_t *frame, unsigned int lengt
 	uint16_t reaped = *reg(mac, MODERATO_TX_BASE + MODERATO_DIR_COMPLETED);
 
 	/*
-	 * Not by the statuses in memory: a cache that writes back writes whole lines, and with a new
-	 * descriptor what the statuses beside it were before.
+	 * Statuses in memory are unreliable here: a write-back cache writes whole lines. With a new
+	 * descriptor it also writes old statuses of its neighbours.
 	 */
 	if ((uint16_t)(mac->sent - reaped) == MODERATO_SLOTS || !length || length > MAX_LENGTH)
 		return -1;

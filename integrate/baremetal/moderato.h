@@ -2,7 +2,7 @@
 /*
  * The MAC without an operating system: polled, one caller at a time.
  *
- * The program also needs moderato_regs.h, of the folder linux-driver, on its include path.
+ * The program also needs moderato_regs.h, from linux-driver, on its include path.
  */
 #ifndef MODERATO_BAREMETAL_H
 #define MODERATO_BAREMETAL_H
@@ -22,11 +22,11 @@ struct moderato_slot {
 } __attribute__((aligned(64)));
 
 /*
- * All that the MAC reads and writes in memory, and where the rings are. Cache lines are at most 64
- * bytes: nothing else shares one with it.
+ * All memory that the MAC reads and writes, and the driver's state. Cache lines have at most 64
+ * bytes, so that the MAC's memory shares no line with other data.
  *
- * flush: writes back and drops what the CPU's data cache has; 0 where DMA is coherent, that is where
- * csr.json has <name>_dma_coherent = 1, or where the CPU has no data cache.
+ * flush: writes back and invalidates the CPU's data cache; 0 if DMA is coherent (csr.json has
+ * <name>_dma_coherent = 1) or the CPU has no data cache.
  */
 struct moderato {
 	volatile struct moderato_descriptor rx[MODERATO_SLOTS] __attribute__((aligned(64)));
@@ -37,18 +37,18 @@ struct moderato {
 	uint16_t received, sent;
 };
 
-/* 0, or -1 if no MAC of this register map is there. Whatever it did before ends. */
+/* Reset and start the MAC. Return: 0, or -1 if there is no MAC with this register map */
 int moderato_start(struct moderato *mac, uintptr_t registers, const uint8_t address[6],
 		   void (*flush)(void));
 
 /*
- * Octets of the oldest frame without FCS, and in *frame where it is, until moderato_release(); 0 if
- * none waits; -1 if one was lost on its way to memory (release it, too).
+ * Return: octets of the oldest received frame without FCS, 0 if there is none, or -1 if the MAC
+ * could not write one to memory. *frame is valid until moderato_release(), also needed after -1.
  */
 int moderato_receive(struct moderato *mac, const uint8_t **frame);
 void moderato_release(struct moderato *mac);
 
-/* 0, or -1 if the ring is full, or the length is not one of a frame. The frame is copied. */
+/* Copy and send a frame. Return: 0, or -1 if the ring is full or the length is invalid */
 int moderato_send(struct moderato *mac, const uint8_t *frame, unsigned int length);
 
 #endif /* MODERATO_BAREMETAL_H */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""SoCs of LiteX that are not ours, small enough to be elaborated in a test."""
+"""LiteX SoCs other than ours, small enough to elaborate in a test."""
 
 from litedram.common import LiteDRAMNativePort
 from litedram.modules import IS42S16160
@@ -58,7 +58,7 @@ class CRG(LiteXModule):
 
 
 class CoherentVexRiscv(VexRiscv):
-    """A CPU with a coherent port, in LiteX's sense: VexRiscv with whatever port a test wants."""
+    """VexRiscv with a coherent port, in LiteX's sense, of a kind that the test chooses."""
 
     port = None
 
@@ -68,7 +68,7 @@ class CoherentVexRiscv(VexRiscv):
 
 
 class DirectVexRiscv(VexRiscv):
-    """A CPU that LiteX joins to LiteDRAM past the main bus, as VexRiscv-SMP."""
+    """A CPU that LiteX connects to LiteDRAM without the main bus, like VexRiscv-SMP."""
 
     def __init__(self, platform, variant="standard"):
         VexRiscv.__init__(self, platform, variant)
@@ -97,11 +97,11 @@ def coherent_cpu(kind, data_width):
 
 
 class Stranger(SoCCore):
-    """A SoC with an RGMII PHY, which a test adds the MAC to."""
+    """A SoC with an RGMII PHY, to which a test adds the MAC."""
 
     def __init__(self, cpu="vexriscv", platform=None, main_ram_size=0x8000, **kwargs):
         platform = platform or LatticeECP5Platform("LFE5U-45F-8BG381C", IO, toolchain="trellis")
-        self.mem_map = dict(SoCCore.mem_map)  # LiteX changes that of the class
+        self.mem_map = dict(SoCCore.mem_map)  # LiteX changes the class's dict
         self.crg = CRG(platform)
         SoCCore.__init__(
             self,
@@ -126,13 +126,13 @@ def renamed(phy):
 
 
 def second_phy(soc):
-    """As the page of integrate tells: another PHY, whose clock domains have names of their own."""
+    """A second PHY with its own names of clock domains, as docs/integrate.md describes it."""
     soc.ethphy1 = renamed(LiteEthPHYRGMII(*second_pads(soc)))
     return soc.ethphy1
 
 
 def with_sdram(cpu, l2_size):
-    """A SoC whose memory is behind LiteDRAM's controller, and a cache of `l2_size` bytes or none."""
+    """A SoC with LiteDRAM, and an L2 cache of `l2_size` bytes; 0: without a cache."""
     soc = Stranger(cpu=cpu, main_ram_size=0)
     module = IS42S16160(soc.sys_clk_freq, "1:1")
     soc.sdrphy = SDRAMPHYModel(
@@ -143,7 +143,7 @@ def with_sdram(cpu, l2_size):
 
 
 def build(soc, folder):
-    """Writes what LiteX writes of a SoC, without compiling anything; returns its Verilog."""
+    """Write LiteX's files of a SoC without compiling anything; return its Verilog."""
     builder = Builder(
         soc,
         output_dir=str(folder),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC in SoCs that are not ours, elaborated by LiteX's own builder."""
+"""The MAC in SoCs other than ours, elaborated by LiteX's own builder."""
 
 import json
 import re
@@ -36,7 +36,7 @@ MAIN_BUSES = [
 
 @pytest.mark.parametrize("standard, width", MAIN_BUSES)
 def test_main_bus(tmp_path, standard, width):
-    """Its master has the bus's own width; LiteX's files name its registers and interrupts."""
+    """The MAC's master has the width of the bus; LiteX's files name its registers and interrupts."""
     soc = Stranger(bus_standard=standard, bus_data_width=width)
     mac = add_moderato(soc, phy=soc.ethphy, name="eth0")
     text = build(soc, tmp_path)
@@ -45,13 +45,13 @@ def test_main_bus(tmp_path, standard, width):
     master = soc.eth0_dma.bus
     assert isinstance(master, axi.AXIInterface if standard == "axi" else wishbone.Interface)
     assert master.data_width == width
-    if standard != "axi-lite":  # for which LiteX has to adapt it
-        assert soc.bus.masters["eth0_dma"] is master, "an adapter of LiteX stands between"
+    if standard != "axi-lite":  # LiteX needs an adapter for AXI-Lite
+        assert soc.bus.masters["eth0_dma"] is master, "LiteX added an adapter"
 
     has_bridge = (standard, width) != ("wishbone", 32)
     assert hasattr(soc, "eth0_registers") == has_bridge
     served = soc.eth0_registers.bus if has_bridge else mac.bus
-    assert soc.bus.slaves["eth0"] is served, "an adapter of LiteX stands between"
+    assert soc.bus.slaves["eth0"] is served, "LiteX added an adapter"
 
     said = json.loads((tmp_path / "csr.json").read_text())
     assert said["memories"]["eth0"]["size"] == 4096
@@ -59,7 +59,7 @@ def test_main_bus(tmp_path, standard, width):
     assert said["constants"]["eth0_dma_coherent"] == 0
     lines = {said["constants"][f"eth0_{direction}_interrupt"] for direction in ("rx", "tx")}
     assert len(lines) == 2
-    driven = {}  # LiteX until 2024 writes <= there, too
+    driven = {}  # LiteX up to 2024 also writes <= there
     for direction in ("rx", "tx"):
         assert f"eth0_{direction}_ev_enable" in said["csr_registers"]
         assert getattr(soc, f"eth0_{direction}").ev.enable.storage.reset.value == 1
@@ -70,7 +70,7 @@ def test_main_bus(tmp_path, standard, width):
 
 @pytest.mark.parametrize("kind, width", [("wishbone", 32), ("wishbone", 64), ("axi", 64)])
 def test_coherent_port(tmp_path, kind, width):
-    """The CPU's port is taken before the main bus, unless one says otherwise."""
+    """The DMA prefers the CPU's coherent port to the main bus, unless coherent=False."""
     soc = Stranger(cpu=coherent_cpu(kind, width))
     add_moderato(soc, phy=soc.ethphy, coherent=True)
     assert list(soc.dma_bus.masters) == ["eth0_dma"] and "eth0_dma" not in soc.bus.masters
@@ -83,8 +83,8 @@ def test_coherent_port(tmp_path, kind, width):
     assert "eth0_dma" in soc.bus.masters and not soc.dma_bus.masters
 
 
-def test_two_at_the_coherent_port(tmp_path):
-    """LiteX arbitrates, and no block of its Verilog waits for nothing: a simulator would not run it."""
+def test_two_macs_share_the_coherent_port(tmp_path):
+    """LiteX arbitrates. No always block is without inputs, because a simulator would never run it."""
     soc = Stranger(cpu=coherent_cpu("wishbone", 64))
     add_two(soc)
     assert list(soc.dma_bus.masters) == ["eth0_dma", "eth1_dma"]
@@ -92,8 +92,7 @@ def test_two_at_the_coherent_port(tmp_path):
     assert re.findall(r"always @\(\*\) begin\n(?:\s+\w+ <?= \d+'d\d+;\n)+end", text) == []
 
 
-def test_long_addresses(tmp_path):
-    """Memory beyond 4 GiB, on AXI."""
+def test_axi_reaches_memory_above_4_gib(tmp_path):
     soc = Stranger(bus_standard="axi", bus_data_width=64, bus_address_width=64)
     add_moderato(soc, phy=soc.ethphy, address_high=0x12)
     assert len(soc.eth0_dma.bus.aw.addr) == len(soc.bus.masters["eth0_dma"].aw.addr) == 64
@@ -101,7 +100,7 @@ def test_long_addresses(tmp_path):
 
 
 @pytest.mark.parametrize("width", [32, 64])
-def test_what_axi_says(width):
+def test_axi_address_channels(width):
     """Upper address bits, AxCACHE, AxPROT and sizes, on both address channels."""
     dma = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
     device = AXIMaster(
@@ -121,8 +120,8 @@ def test_what_axi_says(width):
     run_simulation(device, look())
 
 
-def test_memory_itself_answers_writes():
-    """By default no interconnect may (bit 0 of AxCACHE), or a status could overtake the data."""
+def test_axcache_forbids_early_write_responses():
+    """If an interconnect could answer (bit 0 of AxCACHE), a status could overtake the data."""
     device = AXIMaster(axi.AXIInterface(data_width=64, address_width=32, id_width=1))
 
     def look():
@@ -133,7 +132,7 @@ def test_memory_itself_answers_writes():
 
 
 class Around(LiteXModule):
-    """A wrapper of the SoC's own, which has only what the MAC itself needs."""
+    """A SoC's own PHY wrapper, with only the attributes that the MAC needs."""
 
     def __init__(self, phy):
         self.inner = phy
@@ -151,7 +150,7 @@ class Around(LiteXModule):
     ids=["LiteEth's", "with rates", "ours", "around"],
 )
 def test_timing_constraints(tmp_path, make):
-    """Whatever stands around the PHY that has the clocks: both periods, and no paths to sys."""
+    """Both clocks get periods, and false paths to sys, also when a wrapper contains the PHY."""
     soc = Stranger()
     soc.ethphy1 = renamed(make(second_pads(soc), soc.sys_clk_freq))
     add_moderato(soc, phy=soc.ethphy1, phy_cd="eth1")
@@ -162,31 +161,31 @@ def test_timing_constraints(tmp_path, make):
 
 
 @pytest.mark.parametrize("one, other", [("phy", "phy"), ("phy", "around"), ("around", "phy")])
-def test_one_phy_for_two(one, other):
-    """Both would drive its sink, and take its frames."""
+def test_rejects_a_phy_for_two_macs(one, other):
+    """Both MACs would drive its sink, and read its source."""
     soc = Stranger()
     phys = {"phy": soc.ethphy, "around": Around(soc.ethphy)}
     add_moderato(soc, phy=phys[one], with_timing_constraints=False, flows=9)
-    with pytest.raises(ValueError, match="eth1: its .* is the PHY of eth0; give each MAC a PHY of"):
+    with pytest.raises(ValueError, match="eth1: its .* is the PHY of eth0; give each MAC its own"):
         add_moderato(soc, phy=phys[other], name="eth1", flows=9, peer="eth0")
 
 
-def test_a_phy_that_failed_is_free():
+def test_phy_stays_free_after_an_error():
     soc = Stranger()
     with pytest.raises(ValueError):
         add_moderato(soc, phy=soc.ethphy, flows=1)
     add_moderato(soc, phy=soc.ethphy)
 
 
-def test_a_phy_in_no_soc(tmp_path):
-    """Nothing would drive its pads, and the clock domains of the SoC's own PHY would be the MAC's."""
+def test_rejects_a_phy_outside_the_soc(tmp_path):
+    """Nothing would drive its pads, and the MAC would use the clock domains of the SoC's own PHY."""
     soc = Stranger()
     add_moderato(soc, phy=LiteEthPHYRGMII(*second_pads(soc)))
     with pytest.raises(ValueError, match="eth0: its LiteEthPHYRGMII is no part of the SoC; add it"):
         build(soc, tmp_path)
 
 
-def test_a_phy_that_comes_after_its_mac(tmp_path):
+def test_phy_may_be_added_after_its_mac(tmp_path):
     soc = Stranger()
     phy = renamed(LiteEthPHYRGMII(*second_pads(soc)))
     add_moderato(soc, phy=phy, phy_cd="eth1")
@@ -194,8 +193,8 @@ def test_a_phy_that_comes_after_its_mac(tmp_path):
     assert "posedge eth1_rx_clk)" in build(soc, tmp_path)
 
 
-def test_system_clock_of_the_soc_itself():
-    """Where the SoC has no clock and reset generator, but the domain; without one, it is said."""
+def test_system_clock_without_a_crg():
+    """The SoC itself has the clock domain; an error names a SoC without one."""
     soc = Stranger()
     soc.cd_sys = soc.crg.cd_sys
     del soc.crg
@@ -207,8 +206,8 @@ def test_system_clock_of_the_soc_itself():
 
 
 @pytest.mark.parametrize("linker", [False, True])
-def test_not_on_top_of_others(linker):
-    """A region inside the CPU, as LiteX marks an interrupt controller's, is in the way as any other."""
+def test_registers_overlap_no_region(linker):
+    """This includes a region inside the CPU, which LiteX marks `linker`."""
 
     def made(**arguments):
         soc = Stranger()
@@ -247,8 +246,8 @@ def test_two_phys(tmp_path):
     ],
 )
 @pytest.mark.parametrize("alone", [False, True])
-def test_clock_domains_of_another(tmp_path, alone, phy_cd, says):
-    """Only hardware would show that MAC and PHY are in different domains without a crossing."""
+def test_rejects_clock_domains_of_another_phy(tmp_path, alone, phy_cd, says):
+    """Otherwise MAC and PHY would be in different domains without a crossing, as only hardware shows."""
     soc = Stranger()
     if not alone:
         add_moderato(soc, phy=soc.ethphy, name="eth0")
@@ -257,8 +256,8 @@ def test_clock_domains_of_another(tmp_path, alone, phy_cd, says):
         build(soc, tmp_path)
 
 
-def test_a_simulator_knows_no_constraints(tmp_path):
-    """LiteX's own; and a vendor's platform that knows periods only."""
+def test_platform_without_constraints(tmp_path):
+    """LiteX's simulator has no constraints, and a vendor's platform has periods only."""
     soc = Stranger(cpu=None, platform=SimPlatform("SIM", list(IO)))
     add_moderato(soc, phy=soc.ethphy)
 
@@ -269,8 +268,8 @@ def test_a_simulator_knows_no_constraints(tmp_path):
     assert (tmp_path / "gateware" / "stranger.lpf").read_text().count("125.0 MHz") == 2
 
 
-def test_two(tmp_path):
-    """Each has its own name, place and interrupts."""
+def test_two_macs(tmp_path):
+    """Each MAC has its own name, address and interrupts."""
     soc = Stranger()
     add_two(soc)
     origins = {soc.bus.regions[name].origin for name in ("eth0", "eth1")}
@@ -280,12 +279,12 @@ def test_two(tmp_path):
     )
 
 
-def test_a_pair(tmp_path):
-    """What one receives the other one sends: each finds room in the other one's FIFO only."""
+def test_flow_pair(tmp_path):
+    """Each MAC sends the frames that its peer forwards, and checks the room in the peer's FIFO."""
     soc = Stranger()
     one = add_moderato(soc, phy=soc.ethphy, name="eth0", flows=9)
     second = {"phy": second_phy(soc), "name": "eth1", "phy_cd": "eth1"}
-    with pytest.raises(ValueError, match="eth1: it and eth0 can't forward .* such as flows=9"):
+    with pytest.raises(ValueError, match="eth1 and eth0 can't forward .* such as flows=9"):
         add_moderato(soc, **second, peer="eth0")
     for wrong in ("eth2", "", "ethphy", 0):
         with pytest.raises(ValueError, match=f"eth1: peer is {wrong!r}, but the SoC has no MAC of"):
@@ -300,16 +299,16 @@ def test_a_pair(tmp_path):
     assert one.flows is not None
 
 
-def test_a_pair_that_would_lose_tags():
+def test_rejects_a_pair_that_would_lose_tags():
     soc = Stranger()
     add_moderato(soc, phy=soc.ethphy, name="eth0", flows=9, vlan=True)
-    with pytest.raises(ValueError, match="eth1: it and eth0: .* build both with vlan=True, or none"):
+    with pytest.raises(ValueError, match="eth1 and eth0: .* build both with vlan=True, or none"):
         add_moderato(soc, phy=second_phy(soc), name="eth1", phy_cd="eth1", flows=9, peer="eth0")
 
 
 @pytest.mark.parametrize("tables", [{"eth0": 9}, {"eth1": 9}, {"eth0": 9, "eth1": 9}])
-def test_a_table_without_a_peer(tmp_path, tables):
-    """Nothing could be forwarded by it. A FlowPair of the SoC's own is a peer, too."""
+def test_rejects_a_flow_table_without_a_peer(tmp_path, tables):
+    """A SoC's own FlowPair also counts as a peer."""
 
     def made():
         soc = Stranger()
@@ -333,13 +332,13 @@ def test_a_table_without_a_peer(tmp_path, tables):
     [
         ("direct", 8192, None, r"eth0: .* through an L2 cache.*--with-coherent-dma.*--l2-size 0"),
         ("direct", 0, None, None),
-        ("direct_coherent", 8192, False, "eth0: the main bus does not lead to main_ram.*coherent=False"),
+        ("direct_coherent", 8192, False, "eth0: the main bus does not reach main_ram.*coherent=False"),
         ("direct_coherent", 8192, None, None),
         ("vexriscv", 8192, None, None),
     ],
 )
-def test_the_cpu_s_memory(tmp_path, cpu, l2_size, coherent, says):
-    """Where the CPU comes to it past the main bus, the DMA does not go there by that."""
+def test_main_bus_reaches_the_cpu_memory(tmp_path, cpu, l2_size, coherent, says):
+    """If the CPU bypasses the main bus, the DMA must not use the main bus."""
     soc = with_sdram(cpu, l2_size)
     add_moderato(soc, phy=soc.ethphy, coherent=coherent)
     if says is None:
@@ -350,7 +349,7 @@ def test_the_cpu_s_memory(tmp_path, cpu, l2_size, coherent, says):
 
 
 def test_without_cpu(tmp_path):
-    """Nobody takes interrupts; the rest works as it does."""
+    """The MAC works without interrupts."""
     soc = Stranger(cpu=None)
     add_moderato(soc, phy=soc.ethphy)
     assert "eth0" in build(soc, tmp_path)
@@ -369,7 +368,7 @@ def test_fixed_address():
 @pytest.mark.parametrize(
     "soc, arguments, says",
     [
-        ({}, {"name": "uart"}, "uart: the SoC has something of this name"),
+        ({}, {"name": "uart"}, "uart: the SoC uses this name already"),
         ({}, {"coherent": True}, r"no dma_bus: its CPU \(vexriscv\) has no coherent port"),
         ({}, {"address_high": 1}, "address_high is for AXI"),
         ({"bus_standard": "axi"}, {"address_high": 1}, "32 bits has 0 beyond the MAC's 32"),
@@ -403,20 +402,20 @@ def test_fixed_address():
         ({}, {"prot": 1}, "eth0: prot is for AXI"),
         ({}, {"name": "eth 0"}, "name is 'eth 0', .* such as eth0"),
         ({}, {"name": "0eth"}, "name is '0eth'"),
-        ({}, {"name": "main_ram"}, "main_ram: the SoC has something of this name"),
+        ({}, {"name": "main_ram"}, "main_ram: the SoC uses this name already"),
         ({}, {"origin": "4k"}, "eth0: its registers can't be at '4k'; write a multiple of 0x1000"),
         ({}, {"origin": 0x9000_0800}, "write a multiple of 0x1000"),
-        ({}, {"origin": 0x1000_0000}, "can't be at 0x10000000, where sram is; leave origin out"),
+        ({}, {"origin": 0x1000_0000}, "can't be at 0x10000000, where sram is; without origin"),
     ],
 )
-def test_refusals(soc, arguments, says):
+def test_rejects_wrong_arguments(soc, arguments, says):
     soc = Stranger(**soc)
     with pytest.raises(ValueError, match=says):
         add_moderato(soc, **{"phy": soc.ethphy, **arguments})
 
 
 @pytest.mark.parametrize("name, most", [("address_high", 2**32 - 1), ("cache", 15), ("prot", 7)])
-def test_numbers_of_axi(name, most):
+def test_ranges_of_axi_arguments(name, most):
     def master(value):
         return AXIMaster(
             axi.AXIInterface(data_width=64, address_width=32, id_width=1),
@@ -431,26 +430,26 @@ def test_numbers_of_axi(name, most):
         master(value)
 
 
-def test_every_argument_is_tried():
-    """Those that have no range of their own have a case of test_refusals."""
-    tried = {name for mark in test_refusals.pytestmark for case in mark.args[1] for name in case[1]}
+def test_every_argument_has_a_wrong_case():
+    marks = test_rejects_wrong_arguments.pytestmark
+    tried = {name for mark in marks for case in mark.args[1] for name in case[1]}
     assert set(signature(add_moderato).parameters) - {"soc", "options", "peer"} <= tried
 
 
-def test_big_endian():
+def test_rejects_big_endian_cpu():
     soc = Stranger()
     soc.cpu.endianness = "big"
     with pytest.raises(ValueError, match="descriptors are little-endian"):
         add_moderato(soc, phy=soc.ethphy)
 
 
-def test_tap():
+def test_rejects_the_simulator_tap_phy():
     soc = Stranger()
-    with pytest.raises(ValueError, match="LiteEthPHYModel wants frames without preamble"):
+    with pytest.raises(ValueError, match="LiteEthPHYModel expects frames without preamble"):
         add_moderato(soc, phy=object.__new__(LiteEthPHYModel))
 
 
-def test_finalized(tmp_path):
+def test_rejects_a_finalized_soc(tmp_path):
     soc = Stranger()
     build(soc, tmp_path)
     with pytest.raises(ValueError, match="finalized"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC's node behind the device tree that LiteX's own tool makes of the same csr.json."""
+"""The MAC's node after the device tree that LiteX's own tool makes from the same csr.json."""
 
 import argparse
 import json
@@ -21,9 +21,9 @@ PLIC = SoCRegion(origin=0xF0C0_0000, size=0x40_0000, cached=False)
 
 @pytest.fixture(scope="module")
 def csr_json(tmp_path_factory):
-    """Of a SoC with two MACs that LiteX's tool takes for one with Linux. eth0 is coherent."""
+    """csr.json of a SoC with two MACs, changed so that LiteX's tool accepts it. eth0 is coherent."""
     soc = Stranger(cpu=coherent_cpu("wishbone", 32), cpu_variant="linux")
-    # What LiteX's CPUs for Linux say, and this one does not.
+    # Constants that LiteX's CPUs for Linux have, and this CPU lacks.
     soc.bus.add_region("plic", PLIC)
     soc.add_config("CPU_ISA", "rv32ima")
     soc.add_config("CPU_MMU", "sv32")
@@ -32,7 +32,7 @@ def csr_json(tmp_path_factory):
     folder = tmp_path_factory.mktemp("soc")
     build(soc, folder)
     said = json.loads((folder / "csr.json").read_text())
-    # LiteEth's MDIO, for which this SoC's PHY has no pads.
+    # LiteEth's MDIO registers; this SoC's PHY has no pads for them.
     said["csr_registers"] |= {
         "ethphy_mdio_w": {"addr": 0xF000_2804, "size": 1, "type": "rw"},
         "ethphy_mdio_r": {"addr": 0xF000_2808, "size": 1, "type": "ro"},
@@ -47,13 +47,14 @@ def printed(capsys, *words) -> str:
     return capsys.readouterr().out
 
 
-def refused(capsys, *words) -> str:
+def rejected(capsys, *words) -> str:
     assert cli.main(["node", *(str(word) for word in words)]) == 2
     return capsys.readouterr().err
 
 
 def compiled(tmp_path, csr_json, nodes: str):
-    """What fdtget reads in LiteX's tree with these nodes behind it; dtc must not say a word of them."""
+    """A function that reads LiteX's tree with `nodes` through fdtget. dtc must not warn about the
+    nodes."""
     source, blob = tmp_path / "soc.dts", tmp_path / "soc.dtb"
     source.write_text(generate_dts(json.loads(csr_json.read_text())) + nodes)
     dtc = subprocess.run(
@@ -71,7 +72,7 @@ def compiled(tmp_path, csr_json, nodes: str):
 
 
 def test_in_litex_tree(tmp_path, capsys, csr_json):
-    """Both MACs, one with a fixed link and one with a chip that MDIO asks."""
+    """Both MACs: one with a fixed link, the other with a PHY chip on MDIO."""
     nodes = printed(
         capsys, csr_json, "--mac", "eth0", "--speed", 100, "--mac-address", "02:4D:6f:64:00:00"
     )
@@ -109,8 +110,7 @@ def test_in_litex_tree(tmp_path, capsys, csr_json):
         get(eth0, "dma-noncoherent", "x")
 
 
-def test_a_peer(tmp_path, capsys, csr_json):
-    """Each node names the MAC that forwards to it."""
+def test_nodes_name_their_peers(tmp_path, capsys, csr_json):
     said = json.loads(csr_json.read_text())
     said["constants"] |= {"eth0_peer": "eth1", "eth1_peer": "eth0"}
     paired = tmp_path / "csr.json"
@@ -122,7 +122,7 @@ def test_a_peer(tmp_path, capsys, csr_json):
         assert get(one, "moderato,peer", "x") == get(other, "phandle", "x")
 
 
-def test_the_chip_may_be_looked_for(tmp_path, capsys, csr_json):
+def test_phy_address_is_optional(tmp_path, capsys, csr_json):
     nodes = printed(capsys, csr_json, "--mac", "eth1", "--phy", "ethphy")
     get = compiled(tmp_path, csr_json, nodes)
     assert get("/soc/mdio@f0002804", "compatible", "s") == ["litex,liteeth-mdio"]
@@ -130,22 +130,22 @@ def test_the_chip_may_be_looked_for(tmp_path, capsys, csr_json):
         get("/soc/mdio@f0002804/ethernet-phy", "reg", "x")
 
 
-def test_rocket_counts_from_one(csr_json):
+def test_rocket_interrupts_start_at_one(csr_json):
     said = json.loads(csr_json.read_text())
     before = device_tree.interrupts(said, "eth0")
     said["constants"]["config_cpu_name"] = "rocket"
     assert device_tree.interrupts(said, "eth0") == {name: line + 1 for name, line in before.items()}
 
 
-def test_an_aplic_is_told_how(csr_json):
-    """LiteX after 2024.12 has CPUs with one, whose interrupts have two cells."""
+def test_aplic_interrupts_have_two_cells(csr_json):
+    """LiteX after 2024.12 has CPUs with an APLIC."""
     said = json.loads(csr_json.read_text())
     said["memories"]["aplic_m"] = said["memories"]["plic"]
     lines = device_tree.interrupts(said, "eth0")
     assert f"interrupts = <{lines['rx']} 4>, <{lines['tx']} 4>;" in device_tree.node(said, "eth0")
 
 
-# With what LiteX's classes say; their netlists are not at hand, and not needed for it.
+# LiteX's CPU classes, without their netlists, which these tests do not need.
 def of_smp(monkeypatch):
     monkeypatch.setattr(VexRiscvSMP, "add_sources", lambda *_: None)
     return Stranger(cpu="vexriscv_smp", cpu_variant="linux")
@@ -162,8 +162,8 @@ def of_nax(monkeypatch):
 
 
 @pytest.mark.parametrize("made", [of_smp, of_nax])
-def test_the_cpus_of_the_page(monkeypatch, tmp_path, capsys, made):
-    """Rocket: examples/linux-rocket."""
+def test_cpus_of_the_integration_page(monkeypatch, tmp_path, capsys, made):
+    """examples/linux-rocket tests Rocket."""
     soc = made(monkeypatch)
     add_moderato(soc, phy=soc.ethphy)
     build(soc, tmp_path)
@@ -174,7 +174,7 @@ def test_the_cpus_of_the_page(monkeypatch, tmp_path, capsys, made):
     assert get(f"/soc/ethernet@{where:x}", "interrupt-names", "s") == ["rx", "tx"]
 
 
-def test_a_cpu_that_litex_s_tool_does_not_know(tmp_path, capsys):
+def test_names_a_cpu_unknown_to_litex_tool(tmp_path, capsys):
     soc = Stranger(cpu_variant="linux")
     add_moderato(soc, phy=soc.ethphy)
     build(soc, tmp_path)
@@ -202,44 +202,44 @@ def far(said):
 @pytest.mark.parametrize(
     "change, words, says",
     [
-        (None, [], "there are eth0, eth1: name one of them with --mac"),
-        (None, ["--mac", "eth2"], "there is no MAC eth2, but eth0, eth1"),
+        (None, [], "this SoC has eth0, eth1; choose one with --mac"),
+        (None, ["--mac", "eth2"], "this SoC has no MAC eth2, but eth0, eth1"),
         (
             None,
             ["--mac", "eth0", "--phy", "other"],
-            "no PHY other with MDIO is in this SoC; those that have it: ethphy",
+            "this SoC has no PHY other with MDIO; PHYs with MDIO: ethphy",
         ),
         (None, ["--mac", "eth0", "--phy-address", "1"], "--phy-address wants --phy"),
         (None, ["--mac", "eth0", "--mac-address", "03:00:00:00:00:00"], "is no address of a station"),
         (without("eth0_rx_interrupt", "constants"), ["--mac", "eth0"], "is there a CPU?"),
         (without("memories"), ["--mac", "eth0"], "it has no memories"),
         (without("eth0", "memories"), ["--mac", "eth0"], "eth0 has no region"),
-        (lambda said: said["constants"].clear(), [], "no MAC of add_moderato() is in this SoC"),
-        (far, ["--mac", "eth0"], "beyond 4 GiB"),
+        (lambda said: said["constants"].clear(), [], "this SoC has no MAC of add_moderato()"),
+        (far, ["--mac", "eth0"], "above 4 GiB"),
     ],
 )
-def test_refusals(tmp_path, capsys, csr_json, change, words, says):
+def test_rejects_wrong_commands(tmp_path, capsys, csr_json, change, words, says):
     said = json.loads(csr_json.read_text())
     if change:
         change(said)
     file = tmp_path / "csr.json"
     file.write_text(json.dumps(said))
-    assert says in refused(capsys, file, *words)
+    assert says in rejected(capsys, file, *words)
 
 
 @pytest.mark.parametrize(
     "content, says",
     [
-        ("addr,", "it is no csr.json"),
-        ("[]", "it is no csr.json"),
-        ("[" * 100_000, "it is no csr.json"),
+        ("addr,", "this file is no csr.json"),
+        ("[]", "this file is no csr.json"),
+        ("[" * 100_000, "this file is no csr.json"),
         ("\0", "LiteX's builder writes"),
         ("{}", "wrote no such csr.json"),
         (None, "does not exist"),
     ],
 )
-def test_no_csr_json(tmp_path, capsys, content, says):
+def test_rejects_other_files(tmp_path, capsys, content, says):
     file = tmp_path / "csr.json"
     if content is not None:
         file.write_text(content)
-    assert says in refused(capsys, file)
+    assert says in rejected(capsys, file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A wheel of the project, in an environment with nothing but what it asks for."""
+"""The project's wheel, in an environment with only its dependencies."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def run(*command, **options):
 
 
 def require_commands(moderato: list, folder: Path, **environment):
-    """`moderato` of the package alone has its three commands, and says where the others are."""
+    """The package's `moderato` has three commands; for the others, it names the clone."""
 
     def ends(*words):
         return subprocess.run(
@@ -75,16 +75,16 @@ def require_commands(moderato: list, folder: Path, **environment):
     made = ends("verilog", "--phy", "mii", "--sys-clk-freq", "75e6", "--output", "out")
     assert made.returncode == 0, made.stderr
     assert "module moderato" in (folder / "out/moderato.v").read_text()
-    told = ends("node", "csr.json")
-    assert told.returncode == 0 and "ethernet@" in told.stdout, told.stderr
-    refused = ends("forward")
-    assert refused.returncode == 2 and "needs a clone of the project" in refused.stderr
+    node = ends("node", "csr.json")
+    assert node.returncode == 0 and "ethernet@" in node.stdout, node.stderr
+    rejected = ends("forward")
+    assert rejected.returncode == 2 and "needs a clone of the project" in rejected.stderr
     assert "known: verilog, node, about" in ends("nod").stderr
     assert f"moderato  {pyproject()['project']['version']}\ncommit    -" in ends("about").stdout
 
 
 def test_commands_of_the_package(tmp_path):
-    """What a wheel is made of, in a folder, and without the way to the clone that .venv has."""
+    """The wheel's files in a folder, without .venv's editable install of the clone."""
     made_of = pyproject()["tool"]["setuptools"]
     for package in made_of["packages"]:
         source = ROOT / made_of["package-dir"][package]
@@ -101,7 +101,8 @@ def test_commands_of_the_package(tmp_path):
 
 @pytest.mark.slow
 def test_wheel(tmp_path):
-    """PyPI's newest LiteX and LiteEth; the SoC elaborates, and no part of the lab comes along."""
+    """With PyPI's newest LiteX and LiteEth, the SoC elaborates. The wheel contains no part of the
+    lab."""
     source = tmp_path / "source"
     shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".venv", ".git", "*.egg-info", "build"))
     run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", tmp_path, source)

@@ -4,8 +4,7 @@
     from moderato import add_moderato
     add_moderato(soc, phy=phy, name="eth0")
 
-MACOptions says what the MAC can be built with. LiteX is imported when one of these names is asked for,
-and not before.
+MACOptions has the MAC's build options. This module imports LiteX only when one of these names is used.
 """
 
 
