@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The example as a user runs it: the SoC elaborates; two boxes at one wire agree on the time."""
+"""The example as a user runs it: the SoC elaborates; two simulated systems agree on the time."""
 
 import json
 import statistics
@@ -11,7 +11,7 @@ from moderato.sim.sim_soc import SimConfig, write
 
 
 def test_elaborates(tmp_path):
-    """Both MACs have clocks, one of which is told another rate; a witness is beside each."""
+    """Both MACs have a clock and a witness; one MAC gets a wrong sys_clk_freq."""
     soc = Node(SimConfig(macs=2, offloads=True))
     write(soc, tmp_path)
     for number, origin in enumerate(WITNESS_BASE):
@@ -22,9 +22,9 @@ def test_elaborates(tmp_path):
 
 
 @pytest.mark.slow
-def test_they_agree():
-    """What ptp4l says, and what is true: within the 10 ns of the system clock. The path is the same
-    for each frame, and its end 37 ppm slower is as much faster afterwards."""
+def test_clocks_agree():
+    """ptp4l's offsets and the true ones are within the 10 ns of the system clock. Each frame has the
+    same path delay, and ptp4l corrects the slave's 37 ppm."""
     result = measure()
     print(report(result))
     assert abs(result.first) > 1000

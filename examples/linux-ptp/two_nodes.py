@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two nodes over one wire: two boxes of the lab, joined as by `moderato live --boxes 2`, each with a
-clock of its own; linuxptp's ptp4l is the master in one, and makes the other one follow.
+"""IEEE 1588 over one wire: two simulated systems, joined as by `moderato live --boxes 2`, each with its
+own clock. linuxptp's ptp4l is the master in one system and the slave in the other.
 
-    python two_nodes.py             # prints what ptp4l says, and what is true
+    python two_nodes.py             # prints ptp4l's offsets and the true ones
 
-MAC 1 is told a system clock that is 37 ppm faster than it is, so that its driver lets its clock go 37
-ppm too slowly, as a crystal would. The slave is there. A witness in each box reads its clocks now and
-then; the boxes are in one simulated time, so the differences are true: what nobody in a guest knows.
+MAC 1 is the slave's. Its sys_clk_freq is 37 ppm too high, so that its clock is 37 ppm slow, as with an
+inexact crystal. A witness in each system samples the clocks. Both systems share one simulated time, so
+differences between samples are true offsets, which no guest can measure.
 """
 
 import re
@@ -41,15 +41,15 @@ HERE = Path(__file__).parent
 SYSTEM = System(nic=OFFLOAD, kernel=Choice("ptp"))
 LINK = 1000  # Mb/s
 PPM = 37
-DELAY = 1000  # ns, of the wire
-SLAVE, MASTER = 1, 0  # the MACs at its ends, and their numbers
+DELAY = 1000  # ns of the wire
+SLAVE, MASTER = 1, 0  # numbers of the MACs at its ends
 WITNESS_BASE = 0xF200_0000, 0xF201_0000  # of both MACs
-SAMPLE_BITS, SAMPLES = 18, 512  # a sample in 2**18 clocks, 2.6 ms
-TOLD = 100  # the last ones of them, 0.26 s
+SAMPLE_BITS, SAMPLES = 18, 512  # one sample per 2**18 clocks, 2.6 ms
+LAST = 100  # number of the evaluated last samples, 0.26 s
 SYNC = -6  # log2 of the seconds between two Sync messages
-SETTLED = 0.5  # seconds from the slave's first offset to where its clock is trusted
-SECONDS = 1.3  # of simulated time, in all
-FAST = 1000  # simulated seconds in one, at most: no host is there to keep pace with
+SETTLED = 0.5  # seconds from the slave's first offset to the first evaluated one
+SECONDS = 1.3  # total simulated time
+FAST = 1000  # maximum simulated seconds per second: the simulation need not keep pace with a host
 CONFIG = f"""\
 [global]
 network_transport L2
@@ -68,7 +68,7 @@ verbose 1
 
 
 class Witness(LiteXModule):
-    """A clock in 2**-32 ns: each 2**SAMPLE_BITS clocks a number of 64 bits, sample n at `bus` address
+    """Samples a clock every 2**SAMPLE_BITS cycles: 64 bits in 2**-32 ns, sample n at `bus` address
     8*(n % SAMPLES)."""
 
     def __init__(self, clock):
@@ -95,10 +95,10 @@ class Witness(LiteXModule):
 
 
 class Node(SimSoC):
-    """The lab's SoC, with witnesses; the other box has the same one."""
+    """The lab's SoC with witnesses, for both systems."""
 
     def __init__(self, config: SimConfig):
-        self.told = [config.sys_clk_hz * (1 + number * PPM / 1e6) for number in (0, 1)]
+        self.claimed_hz = [config.sys_clk_hz * (1 + number * PPM / 1e6) for number in (0, 1)]
         SimSoC.__init__(self, config)
         for number, mac in enumerate(self.macs):
             witness = Witness(mac.clock)
@@ -110,11 +110,11 @@ class Node(SimSoC):
             )
 
     def mac_options(self, number):
-        return {**SimSoC.mac_options(self, number), "sys_clk_freq": self.told[number]}
+        return {**SimSoC.mac_options(self, number), "sys_clk_freq": self.claimed_hz[number]}
 
 
 def verilog() -> Path:
-    """A folder with the Verilog, and soc.json, from the build cache."""
+    """A folder of the build cache with the Verilog and soc.json."""
     config = SimConfig(macs=2, offloads=True)
     netlist = cluster(config.cpu, 2, plic_sources(2))
     inputs = [netlist, Path(__file__), ROOT / "sim/sim_soc.py", *sources()]
@@ -130,8 +130,8 @@ def verilog() -> Path:
 
 @dataclass(frozen=True)
 class Result:
-    """said: offsets in ns that the slave's ptp4l printed when its clock was settled. true: how far it
-    really was ahead then, sampled. first: what ptp4l said of it at first. ppm: its correction."""
+    """said: offsets in ns that the slave's ptp4l printed after its clock settled. true: sampled offsets
+    for that time. first: ptp4l's first offset. ppm: its correction."""
 
     said: list[float]
     true: list[float]
@@ -188,14 +188,14 @@ def measure() -> Result:
     first = float(re.search(r"master offset +(-?\d+) s0", said)[1])
     settled = times[0] + SETTLED
     kept = [line for line in offsets if line[0] > settled]
-    # ptp4l says what it takes off the clock's rate.
+    # ptp4l prints by how much it slows the clock down.
     return Result(
         [line[1] for line in kept], true, first, -kept[-1][2] / 1000, [line[3] for line in kept], log
     )
 
 
 def together(*guests: Session) -> int:
-    """All of them in the same cycle, which is returned."""
+    """Advance all guests to the same cycle, and return it."""
     cycles = [guest.call("run", cycles=0)["cycle"] for guest in guests]
     for guest, cycle in zip(guests, cycles, strict=True):
         guest.call("run", cycles=max(cycles) - cycle)
@@ -203,14 +203,14 @@ def together(*guests: Session) -> int:
 
 
 def ptp4l(port: int, options: str) -> str:
-    """What starts it, as it is typed."""
+    """The command line that starts ptp4l."""
     return f"/tmp/ptp4l -m -f /tmp/ptp.conf {options} -i eth{port} > /tmp/log 2>&1 &\n"
 
 
 def samples(guest: Session, mac: int, cycle: int) -> list[int]:
-    """The witness's samples of a clock in the last time until then, in 2**-32 ns."""
-    first = ((cycle >> SAMPLE_BITS) - TOLD) % SAMPLES
-    said = guest.check(f"/tmp/words {WITNESS_BASE[mac]:#x} {SAMPLES} {first} {TOLD}")
+    """The witness's last LAST samples of a clock before `cycle`, in 2**-32 ns."""
+    first = ((cycle >> SAMPLE_BITS) - LAST) % SAMPLES
+    said = guest.check(f"/tmp/words {WITNESS_BASE[mac]:#x} {SAMPLES} {first} {LAST}")
     printed = [int(word, 16) for word in said.split()]
     pairs = zip(printed[::2], printed[1::2], strict=True)
     return [low | high << 32 for low, high in pairs]
@@ -228,7 +228,7 @@ def report(result: Result) -> str:
         [
             f"first offset: {result.first:.0f} ns",
             f"correction: {result.ppm:+.3f} ppm",
-            line("offset, as ptp4l says", result.said),
+            line("offset, from ptp4l", result.said),
             line("offset, true", result.true),
             line("path delay", result.delay),
         ]

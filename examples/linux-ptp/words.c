@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * words ADDRESS SIZE FIRST COUNT: prints COUNT pairs of 32-bit words, in hexadecimal, from pair FIRST
- * on, of a ring of SIZE pairs in physical memory
+ * words ADDRESS SIZE FIRST COUNT: prints COUNT pairs of 32-bit words in hexadecimal, starting at pair
+ * FIRST of a ring of SIZE pairs in physical memory
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The only program of the guest: loads the driver, forwards between both ports, and tells on each line
-// that is typed what the kernel counted.
+// The guest's only program: loads the driver, lets Linux forward between both ports, and prints the
+// kernel's counters after each input line.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -34,7 +34,7 @@ static void set(struct sockaddr *socket, const char *address)
 	inet_pton(AF_INET, address, &in->sin_addr);
 }
 
-/* The bench's addresses, as etc/moderato/up has them: who is at the other end is not asked by ARP. */
+/* The bench's addresses, as in etc/moderato/up, with static neighbours instead of ARP. */
 static void up(int socket, int port)
 {
 	struct ifreq interface = { 0 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the SoC runs: boot ROM, Debian's OpenSBI, kernel, device tree, and a guest of one program."""
+"""The SoC's images: boot ROM, Debian's OpenSBI, kernel, device tree, and an initramfs of one program."""
 
 import json
 import stat
@@ -18,12 +18,12 @@ from moderato.toolchain.cache import artifact, run
 HERE = Path(__file__).parent
 OPENSBI = Path("/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
 
-# From the begin of RAM, whose first 2 MiB LiteX leaves to OpenSBI.
+# Offsets from the start of RAM. LiteX reserves the first 2 MiB for OpenSBI.
 KERNEL, DTB, INITRD = 2 << 20, 20 << 20, 21 << 20
 
 
 def images(verilog: Path) -> list[tuple[Path, int]]:
-    """Files and their addresses, for the SoC in a folder of rocket_soc.py."""
+    """Files and their addresses, for the SoC that rocket_soc.py wrote to the folder `verilog`."""
     soc = json.loads((verilog / "soc.json").read_text())
     ram, reset = soc["memory"]["base"], soc["rom"]["base"]
     linux, files = kernel.kernel(choice=kernel.RV64), initramfs()
@@ -40,12 +40,12 @@ def images(verilog: Path) -> list[tuple[Path, int]]:
 
 
 def opensbi() -> Path:
-    debian.version("opensbi")  # or an error that says how to get it
+    debian.version("opensbi")  # raises an error that names the package if it is missing
     return OPENSBI
 
 
 def rom(base: int, ram: int) -> Path:
-    """The boot ROM: from reset to OpenSBI."""
+    """The boot ROM, which starts OpenSBI after reset."""
     source, script = HERE / "start.S", Path(firmware.__file__).with_name("boot.ld")
     defines = [
         f"-DOPENSBI_BASE={ram:#x}",
@@ -76,7 +76,7 @@ def rom(base: int, ram: int) -> Path:
 
 
 def initramfs() -> Path:
-    """/init, the driver, and what both expect."""
+    """An archive of /init, the driver, and the files that both need."""
     files = {
         "init": userspace.compiled("init", HERE / "init.c", userspace.toolchain(userspace.RV64)),
         "moderato.ko": driver(choice=kernel.RV64),
@@ -92,9 +92,9 @@ def initramfs() -> Path:
 
 
 def device_tree(soc: dict, csr: dict, initrd_size: int) -> Path:
-    """That of LiteX's own tool, which knows no NIC but LiteEth, and not how slow Rocket's clock is.
+    """LiteX's own device tree with our MACs and Rocket's timebase, which LiteX's tool does not support.
 
-    OpenSBI says itself which memory it takes.
+    OpenSBI itself adds the memory that it reserves.
     """
     macs = "".join(mac_node(mac, port, Options()) for port, mac in enumerate(soc["macs"]))
     source = (

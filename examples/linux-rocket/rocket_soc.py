@@ -27,8 +27,8 @@ from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT, pyproject
 
 MACS = 2
-PLIC_SOURCES = 8  # that the netlist has
-TIMER = 100  # cycles in which its clock counts one
+PLIC_SOURCES = 8  # of the netlist
+TIMER = 100  # cycles per tick of its clock
 
 
 class PackagedRocket(Rocket):
@@ -147,7 +147,7 @@ class LinuxSoC(Simulated, SoCCore):
             with_timer=False,
         )
         self.ram = AXIRAM(self.cpu.mem_axi, config.ram_bytes)
-        # LiteX rounds its region of I/O up, beyond the begin of this one, which is cached all the same.
+        # LiteX rounds its I/O region up, so that it overlaps this region, which is cached nevertheless.
         self.bus.add_region(
             "main_ram",
             SoCRegion(origin=self.mem_map["main_ram"], size=config.ram_bytes, mode="rwx", cached=False),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Boot ROM: on to OpenSBI, which was put at the begin of RAM, with what its fw_dynamic wants to know
- * of the next stage (struct fw_dynamic_info), and the device tree.
+ * Boot ROM: jumps to OpenSBI at the start of RAM. It passes the device tree and OpenSBI's description of
+ * the next stage (struct fw_dynamic_info).
  */
 	.section .text.start
 	.globl	_start

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Linux forwards frames on LiteX's VexRiscv-SMP and, to compare, on the lab's own cluster.
+"""Linux forwards frames on LiteX's VexRiscv-SMP and, for comparison, on the lab's own cluster.
 
-    python forward_smp.py           # prints a table; the first time, it builds for half an hour
+    python forward_smp.py           # prints a table; the first run builds for half an hour
 
-Kernel, guest, driver, memory, traffic, and the sizes of caches and TLBs are the same: frames of 64
-octets enter both ports at 100 % of 100 Mb/s for 0.2 s. The driver does without Tx interrupts
+Kernel, guest, driver, memory, traffic, and the sizes of caches and TLBs are the same. Frames of 64
+octets enter both ports at 100 % of 100 Mb/s for 0.2 s. The driver uses no Tx interrupts
 (`napi-tx-off`).
 """
 
@@ -49,12 +49,12 @@ class Row:
 
     @property
     def per_second(self) -> float:
-        """Frames that are forwarded, of both ports."""
+        """Frames per second that both ports forward."""
         return self.profile.result.total("fps")
 
     @property
     def cycles_a_beat(self) -> float:
-        """How long the MACs ask for one at their way into memory, in the steady state."""
+        """Cycles per beat of the MACs' memory port, in the steady state."""
         uses = [
             uses for client, uses in self.profile.memory.items() if client.startswith(("DMA", "MAC"))
         ]

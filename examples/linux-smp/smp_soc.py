@@ -4,8 +4,8 @@
 
     python smp_soc.py FOLDER name=value ...     # writes the Verilog there; values of LiteX's class
 
-Apart from `Simulated`, which has the pads of the lab's simulator, it is a SoC as one writes it with
-LiteX. Its main memory is the one that the lab's own SoC has, where a board has LiteDRAM.
+Except for `Simulated`, which has the pads of the lab's simulator, this is an ordinary LiteX SoC. Its
+main memory is the RAM of the lab's own SoC; a board has LiteDRAM instead.
 """
 
 import sys
@@ -28,12 +28,13 @@ from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT
 
 MACS = 2
-PLIC_SOURCES = 31  # that the cluster always has
+PLIC_SOURCES = 31  # in every cluster
 PACKAGES = "litedram", "pythondata-cpu-vexriscv"
 
 
 class NativeRAM(IntegratedRAM):
-    """The lab's RAM behind two of LiteDRAM's native ports: a command a cycle, in turns if both ask."""
+    """The lab's RAM with two native LiteDRAM ports: one command per cycle, alternating if both are
+    valid."""
 
     def __init__(self, ports, size, latency):
         memory = MemoryPort()
@@ -41,7 +42,7 @@ class NativeRAM(IntegratedRAM):
 
         # # #
 
-        # A write waits for its data. All reads take the same time.
+        # A write waits for its data. All reads have the same latency.
         turn = Signal()
         asks = [port.cmd.valid & (~port.cmd.we | port.wdata.valid) for port in ports]
         gets = [asks[0] & ~(asks[1] & turn), asks[1] & ~(asks[0] & ~turn)]
@@ -120,7 +121,7 @@ class LinuxSoC(Simulated, SoCCore):
 
 
 def verilog(**cpu) -> Path:
-    """A folder with the Verilog, and soc.json, from the build cache. `cpu`: values of LiteX's class."""
+    """A folder of the build cache with the Verilog and soc.json. `cpu`: values of LiteX's class."""
     words = [f"{name}={value}" for name, value in cpu.items()]
     inputs = [
         *words,

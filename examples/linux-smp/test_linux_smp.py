@@ -16,9 +16,9 @@ from moderato.soc.linux.devicetree import dts
 
 
 def test_elaborates(tmp_path, monkeypatch):
-    """MACs at the coherent port, with interrupts of their own; what lab and kernel are told of it.
+    """MACs are at the coherent port and have their own interrupts; lab and device tree describe the SoC.
 
-    The CPU's Verilog, which takes minutes, is left out.
+    The test replaces the CPU's Verilog, which takes minutes, by a stub.
     """
 
     def netlist(cpu) -> Path:
@@ -51,7 +51,7 @@ def test_elaborates(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_linux_forwards():
-    """Each octet and each interrupt is as it has to be. The stock port is by far the slower one."""
+    """The example finds no problem in frames and interrupts. The stock port is by far the slower one."""
     rows = {system: measure(system) for system in SYSTEMS}
     print(table(list(rows.values())))
     for row in rows.values():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A target of litex-boards as it is, with the MAC where LiteEth's would be.
+"""An unchanged target of litex-boards, with the MAC instead of LiteEth's.
 
     python target.py lambdaconcept_ecpix5 --with-ethernet --build
     python target.py digilent_arty --with-ethernet --build --no-compile
@@ -30,8 +30,8 @@ if name not in known:
     )
     sys.exit(2)
 
-# A target makes its PHY and calls add_ethernet. The names of the PHY's clock domains are for this MAC,
-# too; what it says of LiteEth's (its host's address, its DHCP, no timing constraints) is not.
+# A target makes its PHY and calls add_ethernet. This MAC uses the names of the PHY's clock domains, but
+# not the arguments for LiteEth's MAC (addresses, DHCP, timing constraints).
 target = importlib.import_module(f"litex_boards.targets.{name}")
 macs = []
 
@@ -48,7 +48,7 @@ class Builder(target.Builder):
             add = (
                 "add --with-ethernet"
                 if "--with-ethernet" in inspect.getsource(target)
-                else "that target has no Ethernet; name another, or do as ulx3s.py does"
+                else "that target has no Ethernet; choose another one, or see ulx3s.py"
             )
             print(f"{name}: this SoC has no Ethernet, so the MAC is not in it; {add}", file=sys.stderr)
             sys.exit(2)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The example as a user runs it: a board of each vendor elaborates, and one meets its timing.
+"""The example as a user runs it: a board of each vendor elaborates, and one meets timing.
 
-What LiteX writes for the vendors' tools is read by Yosys, which has most of their cells.
+Yosys, which has most of the vendors' cells, reads the files that LiteX writes for their tools.
 """
 
 import json
@@ -25,7 +25,7 @@ PACKAGES = ("litex", "litex-boards", "litedram", "liteeth", "migen", "pythondata
 ECPIX5 = "lambdaconcept_ecpix5"
 ULX3S = "radiona_ulx3s"
 
-# Of a target: Yosys' files of the vendor's cells, and what the constraints say of Ethernet's clocks.
+# For each target: Yosys' files of the vendor's cells, and the constraints of Ethernet's clocks.
 TARGETS = {
     ECPIX5: (
         "ecp5/cells_sim.v ecp5/cells_bb.v",
@@ -58,7 +58,7 @@ TARGETS = {
     ),
 }
 
-# A cell of Gowin's that Yosys does not have.
+# A Gowin cell that Yosys lacks.
 MISSING = """
 (* blackbox *) module DLL(input CLKIN, STOP, RESET, UPDNCNTL, output LOCK, output [7:0] STEP);
 parameter SCAL_EN = "true";
@@ -67,8 +67,8 @@ endmodule
 
 
 def write(target, folder):
-    """Runs the example as far as it goes without a vendor's tools; returns the folder of what it
-    wrote for them, and LiteX's csr.json."""
+    """Run the example without a vendor's tools. Return the folder of the files for them, and LiteX's
+    csr.json."""
     words = [SCRIPT.with_name("ulx3s.py")] if target == ULX3S else [SCRIPT, target, "--with-ethernet"]
     done = subprocess.run(
         [
@@ -91,8 +91,8 @@ def write(target, folder):
 
 
 def read(target, code, contents=()):
-    """Lets Yosys read Verilog with the CPU's and the vendor's cells, and with the files in
-    `contents`. Raises BuildError if there is no such module or port."""
+    """Let Yosys read Verilog with the CPU's and the vendor's cells, and the files in `contents`. Raises
+    BuildError for an unknown module or port."""
     cells = " ".join(f"+/{name}" for name in TARGETS[target][0].split())
     files = {
         "top.v": code,
@@ -113,13 +113,14 @@ def read(target, code, contents=()):
     artifact("litex-boards", [*files.values(), script, yowasp.version("yosys")], build)
 
 
-# Another ECP5 is among our own boards' tests.
+# The tests of our own boards include another ECP5.
 @pytest.mark.parametrize(
     "target",
     [pytest.param(target, marks=[pytest.mark.slow] * (target in (ECPIX5, ULX3S))) for target in TARGETS],
 )
 def test_elaborates(target, tmp_path):
-    """The MAC is there, LiteEth's is not; Yosys reads it; Ethernet's clocks have their periods."""
+    """The SoC has our MAC instead of LiteEth's, Yosys reads its Verilog, and clocks have their
+    periods."""
     gateware, said = write(target, tmp_path)
     assert said["memories"]["eth0"]["size"] == 4096
     assert {"eth0_rx_interrupt", "eth0_tx_interrupt"} <= set(said["constants"])
@@ -140,14 +141,14 @@ def test_elaborates(target, tmp_path):
             "digilent_arty: this SoC has no Ethernet, so the MAC is not in it; add --with-",
         ),
         ("digilent_arty --with-etherbone", "add --with-ethernet"),
-        ("radiona_ulx3s", "that target has no Ethernet; name another, or do as ulx3s.py does"),
+        ("radiona_ulx3s", "that target has no Ethernet; choose another one, or see ulx3s.py"),
         ("arty", "litex-boards has no target 'arty'; did you mean digilent_arty or "),
         ("digilent_atry", "litex-boards has no target 'digilent_atry'; did you mean digilent_arty"),
         ("nosuch", "litex-boards has no target 'nosuch' ("),
     ],
 )
-def test_no_soc_without_the_mac(words, says, tmp_path):
-    """A line says what to do, and nothing is written."""
+def test_rejects_targets_without_ethernet(words, says, tmp_path):
+    """One line names the remedy, and the example writes no files."""
     done = subprocess.run(
         [sys.executable, SCRIPT, *words.split(), "--build", "--no-compile"],
         capture_output=True,
@@ -167,14 +168,14 @@ def test_no_soc_without_the_mac(words, says, tmp_path):
         ("TRELLIS_FF cell(.another(a))", "does not have a port named 'another'"),
     ],
 )
-def test_yosys_would_tell(cell, says):
+def test_yosys_rejects_unknown_modules_and_ports(cell, says):
     with pytest.raises(BuildError, match=says):
         read(ECPIX5, f"module {ECPIX5}(input a); {cell}; endmodule\n")
 
 
 @pytest.mark.slow
 def test_ecpix5_meets_timing():
-    """LiteX's own flow, with its default options; `yosys` and the others are those of YoWASP."""
+    """LiteX's own flow with its default options, and the tools of YoWASP."""
 
     def build(folder):
         tools = folder / "tools"
@@ -199,7 +200,7 @@ def test_ecpix5_meets_timing():
         *(yowasp.version(tool) for tool in ("yosys", "nextpnr-ecp5")),
     ]
     made = artifact("litex-boards-bitstream", inputs, build, "20 minutes")
-    # nextpnr tells the clocks twice: as it placed, and as it routed.
+    # nextpnr prints the clocks twice: after placement, and after routing.
     clocks = {
         name: (float(reached), float(wanted))
         for name, reached, wanted in re.findall(

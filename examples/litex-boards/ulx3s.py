@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A target of litex-boards that has no Ethernet, the ULX3S, with a PHY module and the MAC.
+"""The ULX3S, a target of litex-boards without Ethernet, with a PHY module and the MAC.
 
     python ulx3s.py --build
 
-The module is one with a LAN8720 (RMII, 100 Mb/s) that makes the reference clock itself; it is wired to
-the header as PINS says. The options are those of the target.
+The module has a LAN8720 (RMII, 100 Mb/s) and makes the reference clock itself. PINS has its wiring to
+the header. The options are the target's.
 """
 
 from liteeth.phy.rmii import LiteEthPHYRMII

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sends each frame back to where it came from. ETH0_BASE comes from the SoC. */
+/* Sends each frame back to its source. ETH0_BASE comes from the SoC. */
 #include "moderato.h"
 
 static const uint8_t address[6] = { 0x02, 0x4d, 0x6f, 0x64, 0x00, 0x00 };
@@ -7,7 +7,7 @@ static const uint8_t address[6] = { 0x02, 0x4d, 0x6f, 0x64, 0x00, 0x00 };
 static struct moderato mac;
 static uint8_t answer[MODERATO_BUFFER];
 
-/* VexRiscv's data cache is write-through: to drop it is enough. */
+/* VexRiscv's data cache is write-through, so invalidating it is enough. */
 static void flush(void)
 {
 	asm volatile(".word 0x500f" : : : "memory");

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""LiteX's own simulator, its stock VexRiscv, and the MAC, whose frames a program echoes.
+"""The MAC in LiteX's own simulator, with the stock VexRiscv and a program that echoes frames.
 
-    python echo.py FOLDER       # builds and simulates there; prints the octets of each frame sent
+    python echo.py FOLDER       # builds and simulates there; prints the octets of each sent frame
 
-At the MAC's GMII there is a player of a few frames, and a listener that prints what is sent. No
-network device is needed, nor any right to make one.
+At the MAC's GMII, a player sends a few frames to the MAC, and prints the frames that the MAC sends. The
+example needs no network device and no rights to create one.
 """
 
 import subprocess
@@ -35,7 +35,7 @@ FRAMES = [
     for length in (60, 61, 200, 1514, 64, 63, 99, 100, 101, 102, 103)
 ]
 GAP = 6000  # clocks between frames: the program copies octet by octet
-START = 2000  # clocks from the enabling of the MAC to the first one
+START = 2000  # clocks from enabling the MAC to the first frame
 END = 60_000  # clocks after the last one
 
 
@@ -45,7 +45,7 @@ def wire(frame):
 
 
 class Player(LiteXModule):
-    """Plays FRAMES into GMII pads once the program `listens`, prints what comes out of them, ends the
+    """Plays FRAMES into GMII pads when the program `listens`, prints sent frames, and ends the
     simulation."""
 
     def __init__(self, pads):
@@ -137,7 +137,7 @@ def program(soc, folder):
 
 
 def source(name, package):
-    """A folder of the package, in a wheel or in a clone."""
+    """A folder of a package, in a wheel or in a clone."""
     installed = package / name.replace("-", "_")
     return installed if installed.is_dir() else package.parents[1] / name
 

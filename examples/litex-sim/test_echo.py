@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The example as a user runs it: each frame comes back, addresses exchanged, padded, with its FCS."""
+"""The example as a user runs it: each frame comes back with exchanged addresses, padding and FCS."""
 
 import os
 import subprocess

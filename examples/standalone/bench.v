@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The MAC as a design without LiteX uses it: registers by AXI4-Lite, rings in a RAM behind AXI4, and
-// a cable at GMII that returns what is sent. A frame leaves, comes back, and is compared.
+// The MAC in a design without LiteX: registers on AXI4-Lite, rings in a RAM on AXI4, and a loopback
+// cable at GMII. The bench sends a frame, receives it, and compares it.
 `timescale 1ns / 1ps
 
 module bench;
@@ -61,7 +61,7 @@ module bench;
         end
     endtask
 
-    // Memory: one burst after the other each way, a beat in each clock -----------------------------
+    // Memory: one burst at a time in each direction, one beat per clock ----------------------------
 
     reg  [63:0] memory [0:2047];
     wire [31:0] m_araddr, m_awaddr;
@@ -91,16 +91,16 @@ module bench;
         at = memory[address[13:3]][32*address[2] +: 32];
     endfunction
 
-    // +spoil=1, 2, 3: an expectation is wrong, so that a test can see that the bench would tell.
+    // +spoil=1, 2, 3 make an expectation wrong, so that a test can check that the bench fails.
     integer spoil = 0;
     initial if (!$value$plusargs("spoil=%d", spoil)) spoil = 0;
 
-    // The octet at a place of the frame: to our own station, from there, and numbers.
+    // The frame's octet at a position: our own address twice, then numbers.
     function automatic [7:0] octet(input integer place);
         octet = place < 12 ? STATION[8*(5 - place % 6) +: 8] : 7*place;
     endfunction
 
-    // The MAC, whose cable returns what it sends ---------------------------------------------------
+    // The MAC with a loopback cable ----------------------------------------------------------------
 
     wire       irq_rx, irq_tx, tx_en;
     wire [7:0] tx_data;
@@ -126,8 +126,8 @@ module bench;
         .m_axi_rresp(2'd0), .m_axi_rready(m_rready)
     );
 
-    // What the cable carries: preamble, frame, FCS. The FCS is computed here, bit by bit, and not by the
-    // MAC alone, which would forgive itself a wrong one (IEEE 802.3, 3.2.9).
+    // Preamble, frame and FCS on the cable. The bench computes the FCS itself, bit by bit (IEEE 802.3,
+    // 3.2.9), because the MAC would accept its own wrong FCS.
     reg     [31:0] crc = ~32'd0;
     integer        sent = 0;
     always @(posedge phy_clk) if (tx_en) begin
@@ -144,7 +144,7 @@ module bench;
         sent = sent + 1;
     end
 
-    // What a driver does ---------------------------------------------------------------------------
+    // Driver ---------------------------------------------------------------------------------------
 
     reg [31:0] value;
     integer place;
@@ -179,7 +179,7 @@ module bench;
         set(MODERATO_TX_DOORBELL, 1);
 
         wait (irq_rx);
-        // Completions are in memory before the interrupt comes.
+        // Completions are in memory before the interrupt.
         value = at(RX_RING + MODERATO_DESC_STATUS);
         if (value != (MODERATO_DESC_STATUS_PHASE | LENGTH)) fail("STATUS of the received frame");
         for (place = 0; place < LENGTH; place = place + 1) begin
@@ -189,7 +189,7 @@ module bench;
         if (sent != 8 + LENGTH + 4) fail("the length on the cable");
         if (at(TX_RING + MODERATO_DESC_STATUS) != MODERATO_DESC_STATUS_PHASE) fail("STATUS of the sent frame");
         set(MODERATO_RX_REARM, 1);
-        if (irq_rx) fail("the interrupt stands after REARM");
+        if (irq_rx) fail("the interrupt is still active after REARM");
         get(MODERATO_RX_GOOD_FRAMES, value);
         if (value != 1) fail("RX_GOOD_FRAMES");
         $display("PASSED: %0d octets left and came back", LENGTH);

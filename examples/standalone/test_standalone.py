@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The generated Verilog in a design without LiteX, with a bench that is Verilog itself."""
+"""The generated Verilog in a design without LiteX, with a bench in Verilog."""
 
 import itertools
 import os
@@ -32,7 +32,7 @@ def call(*command, **options):
 
 @pytest.fixture(scope="module")
 def verilog(tmp_path_factory) -> Path:
-    """As a user makes it."""
+    """The Verilog, as a user generates it."""
     folder = tmp_path_factory.mktemp("standalone")
     made = call(
         sys.executable,
@@ -53,7 +53,7 @@ def verilog(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def bench(verilog) -> Path:
-    """The program that Verilator makes of it and of the bench."""
+    """Verilator's program of the MAC and the bench."""
     options = [
         "--binary",
         "--timing",
@@ -93,8 +93,8 @@ def test_a_frame_leaves_and_comes_back(bench):
 @pytest.mark.parametrize(
     "spoil, says", [(1, "an octet on the cable"), (2, "the FCS"), (3, "an octet in memory")]
 )
-def test_the_bench_can_fail(bench, spoil, says):
-    """It expects another octet, or FCS, than there is."""
+def test_bench_detects_errors(bench, spoil, says):
+    """With +spoil, the bench expects a wrong octet or FCS."""
     done = call(bench, f"+spoil={spoil}")
     assert done.returncode != 0 and f"FAILED: {says}\n" in done.stdout, done.stdout
 
@@ -112,7 +112,7 @@ FAST = [
     "phy, dma, bus",
     [pytest.param(*each, marks=[] if each in FAST else pytest.mark.slow) for each in CHOICES],
 )
-def test_every_choice_is_verilog(tmp_path, phy, dma, bus):
+def test_every_choice_makes_valid_verilog(tmp_path, phy, dma, bus):
     assert (
         cli.main(
             f"verilog --phy {phy} --dma {dma} --bus {bus} --sys-clk-freq 75e6 --urgent "
@@ -133,8 +133,8 @@ def test_every_option_is_offered():
         assert tuple(offered[name].choices) == tuple(table)
 
 
-def test_its_ports(tmp_path):
-    """The interrupts of both queues, and the clock's output."""
+def test_ports(tmp_path):
+    """The top module has interrupts of both queues and the clock's output."""
     cli.main(f"verilog --phy mii --sys-clk-freq 75e6 --timestamp --queues 2 --output {tmp_path}".split())
     ports = set(
         re.findall(
@@ -149,7 +149,7 @@ def test_its_ports(tmp_path):
     [
         ("--phy mii --sys-clk-freq 100e6 --segment", "--segment needs --gather and --tx-checksum"),
         ("--phy mii --sys-clk-freq 100e6 --merge", "--merge needs --rx-checksum"),
-        ("--phy mii --sys-clk-freq 100e6 --flows 9", "flows are forwarded between two MACs"),
+        ("--phy mii --sys-clk-freq 100e6 --flows 9", "two MACs of one design forward flows"),
         ("--phy gmii --sys-clk-freq 10e6", "37.5 MHz at least"),
         ("--phy rmii --sys-clk-freq 100e6", "invalid choice: 'rmii'"),
         ("--phy mii --sys-clk-freq fast", "--sys-clk-freq: fast is no rate in Hz"),
@@ -157,10 +157,10 @@ def test_its_ports(tmp_path):
         ("--phy mii --sys-clk-freq 5e9", "--sys-clk-freq: 5e9 is no rate in Hz"),
         ("--phy mii --sys-clk-freq 100e6 --rx-fifo-order 9", "--rx-fifo-order must be 11 to 14, not 9"),
         ("--phy mii --sys-clk-freq 100e6 --name a-b", "--name: a-b is no name"),
-        ("--phy mii --sys-clk-freq 100e6 --name module", "module is a word of Verilog"),
+        ("--phy mii --sys-clk-freq 100e6 --name module", "module is a keyword of Verilog"),
     ],
 )
-def test_wrong_choices(tmp_path, capsys, words, says):
+def test_rejects_wrong_choices(tmp_path, capsys, words, says):
     assert cli.main(["verilog", *words.split(), "--output", str(tmp_path / "out")]) == 2
     assert says in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
