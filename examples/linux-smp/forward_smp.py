@@ -18,7 +18,7 @@ from smp_soc import verilog
 from moderato.sim.lab.explain import attribution, profile, symbols
 from moderato.sim.lab.explain.stacks import Profile
 from moderato.sim.lab.measure.results import Trial, frames_for
-from moderato.sim.lab.run import pool, state
+from moderato.sim.lab.run import runner, state
 from moderato.sim.lab.run.machine import around, machine
 from moderato.sim.lab.show.columns import columns
 
@@ -124,7 +124,7 @@ def table(rows: list[Row]) -> str:
 
 
 def main():
-    rows = pool.run_all([(system, functools.partial(measure, system)) for system in SYSTEMS], "trials")
+    rows = runner.run_all([(system, functools.partial(measure, system)) for system in SYSTEMS], "trials")
     print(table(rows))
     problems = [f"{row.system}: {problem}" for row in rows for problem in row.profile.result.problems]
     sys.exit("\n".join(problems) or None)
