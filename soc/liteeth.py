@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The peer that Moderato is compared with: LiteEth's MAC, as LiteX's `add_ethernet` builds it."""
+"""LiteEth's MAC, as LiteX's `add_ethernet` builds it, for comparisons with Moderato."""
 
 from liteeth.mac import LiteEthMAC
 from litex.gen import LiteXModule
@@ -7,26 +7,26 @@ from migen import Cat, ClockDomainsRenamer, Constant, Signal
 
 from moderato.gateware.registers.table import EVENTS
 
-MAX_SLOTS = 64  # as many as fit into the addresses that soc.py reserves
+MAX_SLOTS = 64  # the limit of the address range that soc.py reserves
 
 
 class LiteEth(LiteXModule):
-    """LiteEth's MAC at its best: 32 bits wide throughout, its datapath in the system clock domain.
+    """LiteEth's fastest MAC: 32 bits wide throughout, with its datapath in the system clock domain.
 
-    The CPU copies each frame from and to slots, memories of one frame each, on the bus.
+    The CPU copies each frame from or to a slot, a memory of one frame on the bus.
 
     phy      a LiteEth PHY.
-    slots    of each direction, a power of two up to MAX_SLOTS.
+    slots    per direction, a power of two up to MAX_SLOTS.
     phy_cd   prefix of the PHY's clock domains (phy_cd_rx, phy_cd_tx); "sys" puts all in sys.
 
-    bus_rx, bus_tx  the slots, 32-bit Wishbone.
-    ev              one interrupt for both directions, level.
+    bus_rx, bus_tx  32-bit Wishbone buses of the slots.
+    ev              one level interrupt for both directions.
     events          one-clock pulses in the order of registers.EVENTS.
     """
 
     def __init__(self, phy, slots=2, phy_cd="eth"):
         if not 2 <= slots <= MAX_SLOTS or slots & (slots - 1):
-            raise ValueError(f"slots = {slots}: LiteEth's MAC has a power of two, 2 to {MAX_SLOTS}")
+            raise ValueError(f"slots = {slots}: LiteEth's MAC needs a power of two, 2 to {MAX_SLOTS}")
         self.events = Signal(len(EVENTS))
 
         # # #
@@ -56,11 +56,11 @@ class LiteEth(LiteXModule):
         full = ~writer.stat_fifo.sink.ready
         taken = (writer.fsm.ongoing("WRITE") & ~full) | writer.fsm.ongoing("DISCARD-REMAINING")
         last = writer.sink.valid & writer.sink.last
-        # Each run of the kernel's handler reads this register once, whatever it was called for.
+        # Each run of the kernel's interrupt handler reads this register once.
         handled = writer.ev.pending.we
         events = {
-            # A level line for two directions, which may stay high from one run of the handler to
-            # the next: what counts is a run, by whether it finds a received frame.
+            # One level line signals both directions, and may stay high between two runs of the handler.
+            # So each run counts as an Rx interrupt if it finds a received frame, else as a Tx interrupt.
             "rx_interrupt": handled & writer.ev.available.pending,
             "tx_interrupt": handled & ~writer.ev.available.pending,
             "rx_completed": writer.stat_fifo.sink.valid,
@@ -71,4 +71,4 @@ class LiteEth(LiteXModule):
         self.comb += self.events.eq(Cat(*[events.get(name, Constant(0)) for name in EVENTS]))
 
     def get_csrs(self):
-        return self.mac.get_csrs()  # In LiteEth's order, which is the driver's.
+        return self.mac.get_csrs()  # in LiteEth's order, which the driver expects

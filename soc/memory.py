@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Main memory: the CPU cluster's port to it, and what can stand behind that port."""
+"""Main memory: the CPU cluster's port, and the memories that connect to it."""
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
@@ -22,10 +22,10 @@ WORD = 64  # bits
 
 
 class MemoryPort:
-    """In-order commands of one 64-bit word each; reads answer in order, at any later time.
+    """In-order commands for one 64-bit word each. Memory answers reads in order, at any later time.
 
     `cmd`: `addr` in words of the CPU's address space, `we`, `data`, `mask` (a bit per byte).
-    `rsp`: one word for each read, at least two cycles after its command; it cannot be held up.
+    `rsp`: one word for each read, at least two cycles after its command, without backpressure.
     """
 
     def __init__(self):
@@ -37,11 +37,11 @@ class MemoryPort:
 
 
 class IntegratedRAM(LiteXModule):
-    """A RAM that takes a command in each cycle, and answers a read `latency` cycles later.
+    """A RAM that accepts a command in each cycle, and answers a read `latency` cycles later.
 
-    So a line of 64 bytes takes `latency` + 7 cycles when nobody else is served. It models an SDRAM
-    controller with open rows: neither row misses nor refresh nor the direction of the data bus
-    cost anything. Words are in `main_ram`, a Verilog array, for a simulator to fill.
+    Without other traffic, a line of 64 bytes takes `latency` + 7 cycles. The RAM models an SDRAM
+    controller with open rows. Row misses, refresh and turns of the data bus cost no cycles. Words are in
+    `main_ram`, a Verilog array that a simulator fills.
     """
 
     def __init__(self, port: MemoryPort, size: int, latency: int = 8):
@@ -76,7 +76,7 @@ class IntegratedRAM(LiteXModule):
 
 
 class WordDelay(LiteXModule):
-    """What `sink` was so many cycles ago is `source`: a ring, of which only one word changes."""
+    """Delays `sink` by `cycles`, with a ring in which only one word changes per cycle."""
 
     def __init__(self, bits: int, cycles: int):
         self.sink = Signal(bits)
@@ -103,35 +103,35 @@ class WordDelay(LiteXModule):
 
 
 class WholeWords(LiteXModule):
-    """For a memory without byte masks: passes the commands of `port` on to `memory`, a MemoryPort,
-    with every write a whole word.
+    """Turns every write of `port` into a write of a whole word to `memory`, a MemoryPort, for a memory
+    without byte masks.
 
-    A write of some bytes reads the word first, and nothing passes until it is merged. The word that
-    was written last is kept: further writes to it need not read. So a CPU that stores two halves of
-    a word waits once, and whole words, which DMA mostly writes, never wait.
+    A write of some bytes reads the word first, and blocks other commands until it is merged. A register
+    keeps the last written word, so that further writes to it need no read. A CPU that stores two halves
+    of a word waits once. Writes of whole words, most of the DMA's, never wait.
     """
 
-    max_reads = 63  # of `port` that wait for their answer
+    max_reads = 63  # outstanding reads of `port`
 
     def __init__(self, port: MemoryPort):
         self.memory = memory = MemoryPort()
 
         # # #
 
-        # A register before the comparisons; `ready` passes, as DRAMBridge has a register for it.
+        # A register before the comparisons. It does not register `ready`; DRAMBridge does.
         self.buffer = buffer = stream.Buffer(port.cmd.description)
         cmd = buffer.source
         self.comb += port.cmd.connect(buffer.sink)
 
-        # Reads whose answers come before that of a read of our own.
+        # Outstanding reads of `port`, whose answers precede that of this module's own read.
         ahead = Signal(max=self.max_reads + 1)
         self.sync += ahead.eq(ahead + (cmd.valid & cmd.ready & ~cmd.we) - port.rsp.valid)
 
-        # The word that was written last.
+        # The last written word.
         kept = Signal(WORD)
         address = Signal(29)
         known = Signal()
-        needed = Signal()  # a write that lacks the other bytes of its word
+        needed = Signal()  # a partial write that has to read its word first
         whole = Signal(WORD)
         self.comb += [
             needed.eq(cmd.we & (cmd.mask != 2 ** (WORD // 8) - 1) & ~(known & (cmd.addr == address))),
@@ -181,13 +181,13 @@ class WholeWords(LiteXModule):
 
 
 class DRAMBridge(LiteXModule):
-    """From the cluster's port to a native port of LiteDRAM, whose words are one or more of ours.
+    """Connects the cluster's port to a native LiteDRAM port, whose words are one or more 64-bit words.
 
-    Words that LiteDRAM holds in one are one command, if they follow each other: writes wait until
-    something else comes, or nothing; reads are answered with what the first of them fetched.
-    The controller takes the data of a write some cycles after its command, and without asking: the
-    command is only given when the data is at hand. Likewise there is room for whatever was asked
-    for. Both directions pass a register, to keep the logic of the two sides apart.
+    Consecutive accesses to one LiteDRAM word become one command. WriteJoiner merges writes; reads get
+    the data that the first of them fetched.
+    LiteDRAM fetches write data some cycles after the command, without a handshake. The bridge therefore
+    issues a write only with its data, and a read only if there is room for the answer. Registers in both
+    directions separate the logic of the two sides.
     """
 
     def __init__(self, port: MemoryPort, dram, base: int, depth: int = 16):
@@ -195,7 +195,7 @@ class DRAMBridge(LiteXModule):
         if dram.data_width != lanes * WORD or lanes & (lanes - 1) or not lanes:
             raise ValueError(
                 f"LiteDRAM port of {dram.data_width} bits: the cluster needs {WORD} "
-                "or a power of two times as many"
+                "or a power-of-two multiple"
             )
 
         # # #
@@ -211,7 +211,7 @@ class DRAMBridge(LiteXModule):
             [("data", dram.data_width), ("mask", dram.data_width // 8)], depth
         )
         self.order = order = stream.SyncFIFO([("lane", max(log2_int(lanes), 1)), ("again", 1)], depth)
-        previous = Signal.like(cmd.addr)  # of the last read, if no write came after it
+        previous = Signal.like(cmd.addr)  # address of the last command, if it was a read (`fetched`)
         fetched = Signal()
         again = Signal()
         ready = Signal()
@@ -226,7 +226,7 @@ class DRAMBridge(LiteXModule):
         ]
         self.sync += If(cmd.valid & cmd.ready, previous.eq(cmd.addr), fetched.eq(~cmd.we))
 
-        # Data of writes.
+        # Write data.
         self.comb += [
             data.sink.valid.eq(cmd.valid & cmd.we & dram.cmd.ready),
             data.sink.data.eq(cmd.data),
@@ -258,11 +258,10 @@ class DRAMBridge(LiteXModule):
 
 
 class WriteJoiner(LiteXModule):
-    """Commands for words that are `lanes` of ours; writes to one word that follow each other are
-    joined.
+    """Commands for words of `lanes` 64-bit words. Consecutive writes to one such word become one write.
 
-    A write is held until the next command is there, or can be given: as nobody sees memory but
-    through this stream, it does not matter how long. `lane` counts for reads only.
+    The joiner holds a write until another command comes or `source` is ready. The delay is invisible,
+    because all accesses to memory pass this stream. `lane` is valid for reads only.
     """
 
     def __init__(self, lanes: int):

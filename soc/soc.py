@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The system on chip: the same class in simulation and on boards."""
+"""The system on chip, one class for simulation and boards."""
 
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
@@ -9,7 +9,7 @@ from .memory import DRAMBridge, IntegratedRAM, WholeWords
 
 NICS = ("moderato", "liteeth")
 
-# What a MAC with all options is made with.
+# Arguments of a MAC with all options.
 OFFLOADS = {
     "rx_checksum": True,
     "tx_checksum": True,
@@ -25,22 +25,22 @@ OFFLOADS = {
     "merge": True,
 }
 
-# What MACs are made with that forward flows to each other.
+# Arguments of MACs that forward flows to each other.
 FLOWS = {"flows": 9, "flow_nat": True}
 
 MAC_BASE = 0xF100_0000
 MAC_SIZE = 0x1000
-MAC_FIRST_IRQ = 3  # Rx of the first MAC, then its Tx, then those of the next; then
-# those of their second queues
+# Order: Rx and Tx of the first MAC, those of the next one; then the same for second queues.
+MAC_FIRST_IRQ = 3
 
-POWERED_OFF = 0xFF  # in the scratch register, from the SBI: there is no power switch
+POWERED_OFF = 0xFF  # the SBI writes it to the scratch register, because there is no power switch
 
-LITEETH_SIZE = 0x4_0000  # from MAC_BASE on, room for the slots of each MAC
-LITEETH_FIRST_CSR = 4  # page of the first MAC's registers, then its PHY's, then the next
+LITEETH_SIZE = 0x4_0000  # for the slots of each MAC, from MAC_BASE
+LITEETH_FIRST_CSR = 4  # page of the first MAC's registers; its PHY's and the next MAC's follow
 
 
 def plic_sources(macs: int, queues: int = 1) -> int:
-    """Interrupt lines that the PLIC needs for so many MACs (never fewer than for two, plus one)."""
+    """The PLIC's number of interrupt lines for `macs` MACs: at least those for two MACs, plus one."""
     return max(7, MAC_FIRST_IRQ + 2 * macs * queues - 1)
 
 
@@ -48,14 +48,14 @@ class ModeratoSoC(SoCCore):
     """CPU cluster, main memory, UART, and a MAC for each PHY.
 
     platform, sys_clk_freq: as for SoCCore, like all further arguments.
-    phys: PHYs in LiteEth's sense; MAC n gets PHY n.
-    nic: what the MACs are, one of NICS; "liteeth" is there to be compared with.
-    liteeth_slots: of each direction of LiteEth's MAC.
-    cpu: size of the cluster.
+    phys: LiteEth PHYs; MAC n gets PHY n.
+    nic: kind of the MACs, one of NICS; "liteeth" is for comparisons.
+    liteeth_slots: per direction of LiteEth's MAC.
+    cpu: configuration of the cluster.
     ram_size, ram_latency: bytes and cycles of an integrated main memory; without one, call
         `add_litedram`, or `add_dram` with LiteDRAM's port.
 
-    Every device has a fixed address and interrupt, whatever else the SoC contains.
+    Every device has a fixed address and interrupt, independent of the other devices.
     """
 
     interrupt_map = {"uart": 1, "timer0": 2}
@@ -93,7 +93,7 @@ class ModeratoSoC(SoCCore):
     # Main memory ----------------------------------------------------------------------------------
 
     def add_dram(self, port, size: int, masks: bool = True):
-        """Main memory of `size` bytes behind a native LiteDRAM port of 64-bit words.
+        """Main memory of `size` bytes at a native LiteDRAM port of 64-bit words.
 
         masks: whether the memory has byte masks.
         """
@@ -105,9 +105,9 @@ class ModeratoSoC(SoCCore):
         self._add_main_ram(size)
 
     def add_litedram(self, phy, module, masks: bool = True, size: int = 0):
-        """LiteDRAM with one native port, the cluster's: no cache and no converter between.
+        """LiteDRAM with one native port, the cluster's, without a cache or converter.
 
-        size: bytes that are used; 0: all.
+        size: used bytes; 0: all.
         """
         self.add_sdram("sdram", phy, module, with_soc_interconnect=False)
         geometry = module.geom_settings
@@ -147,14 +147,14 @@ class ModeratoSoC(SoCCore):
             self.comb += self.cpu.interrupt[source].eq(line)
 
     def mac_options(self, number: int) -> dict:
-        """What a MAC is made with that is not its default."""
+        """Arguments of MAC `number` that differ from the defaults."""
         return {}
 
     def _join_pairs(self):
-        """MACs with flow tables: the first and the second one, and so on."""
+        """Join MACs with flow tables in pairs, in their order."""
         from moderato.gateware.flows.pair import FlowPair
 
-        self.peers = {}  # of a MAC, by their numbers
+        self.peers = {}  # number of a MAC: number of its peer
         for one in range(0, len(self.macs) - 1, 2):
             other = one + 1
             if self.macs[one].flows and self.macs[other].flows:
@@ -186,14 +186,14 @@ class ModeratoSoC(SoCCore):
         self.macs.append(mac)
         self.csr.add(name, n=self._liteeth_page(number))
 
-        # The driver expects the Tx slots behind the Rx slots.
+        # The driver expects the Tx slots after the Rx slots.
         size = slots * mac.slot_size
         for index, (direction, bus) in enumerate((("rx", mac.bus_rx), ("tx", mac.bus_tx))):
             origin = MAC_BASE + number * LITEETH_SIZE + index * size
             region = SoCRegion(origin=origin, size=size, cached=False)
             self.bus.add_slave(f"{name}_{direction}", bus, region)
 
-        self.irq.add(name, self._mac_irq(number, "rx"))  # LiteX connects it to mac.ev
+        self.irq.add(name, self._mac_irq(number, "rx"))  # LiteX connects the interrupt to mac.ev
 
     def _describe_liteeth(self, number: int) -> dict:
         def page(index):
@@ -215,7 +215,7 @@ class ModeratoSoC(SoCCore):
     def _liteeth_page(number: int) -> int:
         return LITEETH_FIRST_CSR + 2 * number
 
-    # Outside view ---------------------------------------------------------------------------------
+    # Description ----------------------------------------------------------------------------------
 
     @property
     def plic_sources(self) -> int:
@@ -227,7 +227,7 @@ class ModeratoSoC(SoCCore):
         SoCCore.finalize(self)
 
     def describe(self) -> dict:
-        """What software and the lab have to know; the device tree is made from it."""
+        """The SoC's description for software and the lab; the device tree is made from it."""
         describe_mac = self._describe_mac if self.nic == "moderato" else self._describe_liteeth
         return describe(
             self,
@@ -239,9 +239,9 @@ class ModeratoSoC(SoCCore):
 
 
 def describe(soc: SoCCore, cpu: dict, plic_sources: int, nic: str, macs: list[dict]) -> dict:
-    """The description of any SoC with main memory, CLINT and PLIC: what soc.json holds.
+    """The description of any SoC with main memory, CLINT and PLIC: the content of soc.json.
 
-    soc: finalized; its SoC controller is `ctrl`, its UART `uart`. cpu: as CpuConfig describes it.
+    soc: finalized, with SoC controller `ctrl` and UART `uart`. cpu: as CpuConfig.describe returns it.
     """
 
     def region(name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Verilog that LiteX writes: what it is made from, and what is done to it."""
+"""The inputs of LiteX's Verilog, for the build cache, and its normalisation."""
 
 import itertools
 import re
@@ -16,8 +16,8 @@ PACKAGES = "litex", "liteeth", "migen"
 
 
 def sources(*packages: str) -> list[Path | str]:
-    """What Verilog of each SoC with our MACs is made from, for the build cache; with the versions of
-    more `packages` of Python."""
+    """Inputs of the Verilog of each SoC with our MACs, for the build cache; with the versions of
+    additional Python `packages`."""
     return [
         *SOC,
         ROOT / "gateware",
@@ -26,8 +26,8 @@ def sources(*packages: str) -> list[Path | str]:
 
 
 def normalise(file: Path):
-    """Equal designs are equal files: neither the day nor the commit stands in them, and what LiteX
-    takes from a set, the cells of a module in the hierarchy, is in the order of its names."""
+    """Make the files of equal designs equal. Removes date and commit, and sorts the cells of each module
+    in the hierarchy comment, which LiteX takes from a set."""
     lines = file.read_text().splitlines(keepends=True)
     runs = itertools.groupby(
         (line for line in lines if not line.startswith(STAMPS)), lambda line: bool(CELL.match(line))

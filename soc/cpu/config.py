@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What can be chosen about the CPU cluster."""
+"""The parameters of the CPU cluster."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ LINE_BYTES = 64
 
 @dataclass(frozen=True)
 class CpuConfig:
-    """Sizes in bytes and entries. A way is at most a page (4096 bytes): caches are indexed by
-    virtual addresses. Without TLBs (both 0) there is neither MMU nor supervisor mode: not for Linux.
-    The defaults come out of an experiment (docs/soc.md)."""
+    """Sizes are in bytes and entries. A way is at most a page (4096 bytes), because virtual addresses
+    index the caches. Without TLBs (both 0), the CPU has no MMU and no supervisor mode, and can't run
+    Linux. An experiment determined the defaults (docs/soc.md)."""
 
     harts: int = 1
     icache: int = 16384
@@ -20,8 +20,8 @@ class CpuConfig:
     dcache_ways: int = 4
     itlb: int = 4
     dtlb: int = 4
-    prediction: str = "target"  # of branches: one of PREDICTIONS
-    debug: bool = False  # JTAG debug module: halt, step, breakpoints; no reset of the system
+    prediction: str = "target"  # branch prediction, one of PREDICTIONS
+    debug: bool = False  # JTAG debug module: halt, step, breakpoints; can't reset the system
 
     def __post_init__(self):
         if self.harts not in (1, 2):

@@ -13,15 +13,15 @@ from ..memory import MemoryPort
 from .config import CpuConfig
 from .netlist import MODULE, cluster
 
-PLIC_SOURCES = 31  # of the architecture; the cluster gets as many as the SoC uses
+PLIC_SOURCES = 31  # the maximum; the cluster has as many as the SoC uses
 
 
 class ModeratoCPU(CPU):
     """Harts, CLINT and PLIC; one port to memory, one to peripherals, any number of DMA ports.
 
-    `memory` (soc/memory.py) has to be connected; `add_dma_port()` makes a coherent AXI4 slave.
-    Interrupt lines are those of the PLIC, active high. `trace` (one per hart) is there to be seen.
-    With the debug module, `jtag` has a TAP for each hart.
+    The SoC connects `memory` (soc/memory.py). `add_dma_port()` adds a coherent AXI4 slave. Interrupt
+    lines are the PLIC's, active high. `trace` (one per hart) is for observation only. With the debug
+    module, `jtag` has a TAP for each hart.
     """
 
     category = "softcore"
@@ -37,7 +37,7 @@ class ModeratoCPU(CPU):
     nop = "nop"
     io_regions = {0x8000_0000: 0x8000_0000}  # not cached: origin, size
     reset_address = 0x0000_0000
-    interrupts = {"none": 0}  # what PLIC source 0 means
+    interrupts = {"none": 0}  # PLIC source 0 means "no interrupt"
     mem_map = {
         "rom": 0x0000_0000,
         "sram": 0x1000_0000,
@@ -50,7 +50,7 @@ class ModeratoCPU(CPU):
 
     @classmethod
     def register(cls, config: CpuConfig) -> str:
-        """Make a cluster of this configuration known to LiteX; the name for `cpu_type`."""
+        """Register a cluster of this configuration with LiteX; return its name for `cpu_type`."""
         members = {"config": config, "__module__": cls.__module__}
         CPUS[cls.name] = type(cls.__name__, (cls,), members)
         return cls.name
@@ -80,7 +80,7 @@ class ModeratoCPU(CPU):
             raise ValueError(f"reset address {reset_address:#x}: the cluster starts at 0")
 
     def add_dma_port(self) -> axi.AXIInterface:
-        """A new coherent port: 64-bit INCR bursts, best inside a 64-byte line."""
+        """Add a coherent port: 64-bit INCR bursts, fastest inside a 64-byte line."""
         bus = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
         self.dma_buses.append(bus)
         return bus

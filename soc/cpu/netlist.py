@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 MODULE = "ModeratoCluster"
 JAVA = ["java", "-Xss8m", "-Xmx2g"]
 
-# Of VexRiscv, only what the cluster is composed of (all of it takes twice as long to compile).
+# The files of VexRiscv that the cluster uses. Compiling all files takes twice as long.
 VEXRISCV = [
     "*.scala",
     "ip/**/*.scala",

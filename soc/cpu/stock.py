@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""LiteX's own VexRiscv-SMP: makes the netlist that its class asks for, which no package of PyPI has.
+"""Netlists of LiteX's own VexRiscv-SMP, as its class requests them; no PyPI package has them.
 
-    VexRiscvSMP.coherent_dma = True         # as one chooses with LiteX
+    VexRiscvSMP.coherent_dma = True         # LiteX's way to select options
     provide(folder)
     SoCCore(platform, 100e6, cpu_type="vexriscv_smp", cpu_variant="linux")
 
-The Scala is that of the wheel `pythondata-cpu-vexriscv`. LiteX would have it compiled by sbt.
+The Scala source is in the wheel `pythondata-cpu-vexriscv`. LiteX compiles it with sbt; this module uses
+Maven.
 """
 
 import shutil
@@ -20,7 +21,7 @@ from .netlist import HERE, VEXRISCV, generator, run_java
 
 MAIN = "vexriscv.demo.smp.VexRiscvLitexSmpClusterCmdGen"
 
-# The generator's options by the names of LiteX's class.
+# Attributes of LiteX's class, and the generator's options for them.
 OPTIONS = {
     "cpu_count": "cpu-count",
     "icache_width": "ibus-width",
@@ -39,7 +40,7 @@ OPTIONS = {
     "cpu_per_fpu": "cpu-per-fpu",
     "with_rvc": "rvc",
 }
-# What the class has besides and the wheel's Scala, which is older, has not: it has this value.
+# Attributes of the class that the wheel's older generator lacks, with its fixed values.
 FIXED = {
     "reset_vector": 0,
     "expose_time": False,
@@ -51,7 +52,7 @@ FIXED = {
 
 
 def provide(folder: Path):
-    """Let LiteX's class find its Verilog in `folder`, where it is put when the class looks for it."""
+    """Let LiteX's class find its Verilog in `folder`. The netlist is made when the class requests it."""
     stand_in = types.ModuleType("pythondata_cpu_vexriscv_smp")
     stand_in.data_location = str(folder)
     sys.modules[stand_in.__name__] = stand_in
@@ -64,12 +65,13 @@ def provide(folder: Path):
 
 
 def netlist(cpu: type[VexRiscvSMP]) -> Path:
-    """The Verilog file for what the class has set. Raises ValueError for what can't be made."""
+    """The Verilog file for the class's attributes. Raises ValueError for a value that the generator does
+    not support."""
     for name, value in FIXED.items():
         if getattr(cpu, name) != value:
             raise ValueError(
                 f"{name} = {getattr(cpu, name)}: the generator in the package "
-                f"pythondata-cpu-vexriscv knows {value} only"
+                f"pythondata-cpu-vexriscv supports {value} only"
             )
     words = [f"--{option}={str(getattr(cpu, name)).lower()}" for name, option in OPTIONS.items()]
     if cpu.coherent_dma:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Builds the boot ROM and the SBI for a described SoC (the dict that soc.json holds).
+"""Builds the boot ROM and the SBI for a SoC's description (the content of soc.json).
 
-The SBI is our own because OpenSBI 1.6 costs 6.9 M cycles of every boot (12 M instructions,
-270 kB against 2 kB) and needs a patch: it touches mstatush, which VexRiscv does not have.
+The project has its own SBI, because OpenSBI 1.6 costs 6.9 M cycles of every boot (12 M instructions,
+270 kB instead of 2 kB). OpenSBI also needs a patch: it accesses mstatush, which VexRiscv lacks.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ CROSS = "riscv64-unknown-elf-"
 
 @dataclass(frozen=True)
 class Firmware:
-    """Flat binaries, and the addresses they are linked for."""
+    """Flat binaries and their link addresses."""
 
     rom: Path
     rom_base: int
@@ -30,7 +30,7 @@ class Firmware:
 def firmware(soc: dict, rom_base: int | None = None) -> Firmware:
     """Build boot.bin and sbi.bin for the SoC described by `soc`.
 
-    A board has LiteX's BIOS in its ROM; it gets boot.bin as an image for `rom_base` in RAM.
+    A board has LiteX's BIOS in its ROM, so its boot.bin is an image for `rom_base` in RAM.
     """
     where = memory_map.memory_map(soc)
     symbols = {

@@ -15,15 +15,15 @@ INCLUDES = [HERE / "include", REGISTERS.parent]
 
 
 def forwarder(soc: dict, base: int | None = None) -> Path:
-    """forward.bin for the SoC described by `soc`, for address `base`, from where it takes 1 MiB.
+    """forward.bin for the SoC described by `soc`. It uses 1 MiB from address `base`.
 
-    `soc` is the dict that soc.json holds, with two of our MACs; `base` is the start of RAM if it is
-    not given.
+    `soc` is the content of soc.json, for a SoC with two Moderato MACs. The default of `base` is the
+    start of RAM.
     """
     if soc["nic"] != "moderato" or len(soc["macs"]) != 2:
         raise ValueError(
-            f"{len(soc['macs'])} MACs of kind {soc['nic']}: the forwarding program is "
-            "for two Moderato MACs"
+            f"{len(soc['macs'])} MACs of kind {soc['nic']}: the forwarding program needs "
+            "two Moderato MACs"
         )
     macs = soc["macs"]
     sources = [soc["uart"]["irq"], *(mac[line] for mac in macs for line in ("rx_irq", "tx_irq"))]

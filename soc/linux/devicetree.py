@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The device tree of a described SoC (the dict that soc.json holds), for simulation and boards."""
+"""The device tree for a SoC's description (the content of soc.json), for simulation and boards."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +10,18 @@ from moderato.toolchain.cache import artifact, run
 
 BOOTARGS = "console=liteuart quiet"
 
-# Fixed in simulation, so that two boots are the same to the cycle. Nothing there keeps a secret.
+# Fixed in simulation, so that all boots are equal to the cycle. A simulated system has no secrets.
 RNG_SEED = bytes(range(64))
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a boot chooses; the SoC's description says the rest.
+    """Parameters of a boot; the SoC's description has all others.
 
-    initrd_size is in bytes; 0 means no initrd. link_mbps is the speed of the fixed link of
-    simulated PHYs; a board has a real PHY and gives `phys`: for each MAC, the properties that
-    bind it (phy-mode, phy-handle). rng_seed: what Linux' random numbers start with; a board has
-    none, for it may keep secrets.
+    initrd_size: bytes; 0 means no initrd.
+    link_mbps: speed of the fixed links of simulated PHYs.
+    phys: on a board, for each MAC, the properties of its PHY (phy-mode, phy-handle).
+    rng_seed: seed of Linux' random numbers; none on a board, which may have secrets.
     """
 
     bootargs: str = BOOTARGS
@@ -32,10 +32,10 @@ class Options:
 
 
 def dts(soc: dict, options: Options = Options()) -> str:
-    """Device tree source. Raises ValueError if Linux cannot boot on such a SoC."""
+    """Device tree source. Raises ValueError if Linux cannot boot on this SoC."""
     where = memory_map(soc)
     if not soc["cpu"]["itlb"]:
-        raise ValueError("the CPU has no TLBs, and so no MMU, which Linux needs; give both some entries")
+        raise ValueError("Linux needs an MMU, but the CPU has no TLBs; give both TLBs some entries")
     memory, clock = soc["memory"], soc["sys_clk_hz"]
     harts = range(soc["cpu"]["harts"])
     timers = ", ".join(f"<&intc{hart} 3>, <&intc{hart} 7>" for hart in harts)
@@ -183,7 +183,7 @@ def mac_node(mac: dict, port: int, options: Options) -> str:
     bus = _mdio(mac["mdio"], port) if "mdio" in mac else ""
     lines = [line for line in ("rx", "tx", "rx1", "tx1") if f"{line}_irq" in mac]
     label, peer = "", ""
-    if "peer" in mac:  # it hands flows to that one
+    if "peer" in mac:
         label, peer = (
             f"mac{port}: ",
             f"""
@@ -202,7 +202,8 @@ def mac_node(mac: dict, port: int, options: Options) -> str:
 
 
 def _mdio(base: int, port: int) -> str:
-    """The bus of one PHY chip. Which address that has is wired on the board: the kernel looks for it."""
+    """The MDIO bus of one PHY chip. The board's wiring sets the chip's address, so the kernel scans the
+    bus."""
     return f"""
         mdio@{base:x} {{
             compatible = "litex,liteeth-mdio";
@@ -215,7 +216,7 @@ def _mdio(base: int, port: int) -> str:
 
 
 def _liteeth(mac: dict, port: int, options: Options) -> str:
-    """By the kernel's binding, which knows no fixed link: the driver takes any rate."""
+    """LiteEth's MAC. The kernel's binding has no fixed link, because its driver accepts any rate."""
     phy = f"\n            {options.phys[port]}" if options.phys else ""
     buffer = mac["buffer"]
     return f"""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The drivers' modules: ours, built against our kernel, and the kernel's own of LiteEth."""
+"""Driver modules: ours, built against our kernel, and the kernel's own for LiteEth."""
 
 import os
 import shutil
@@ -35,14 +35,14 @@ def copy(directory: Path) -> Path:
 
 
 def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
-    """Build moderato.ko from linux-driver/ for the chosen kernel that runs on `harts` harts."""
+    """Build moderato.ko from linux-driver/ for the kernel of `choice` and `harts`."""
     built = kernel.kernel(harts, choice)
 
     def build(directory: Path):
         work = directory / "work"
         work.mkdir()
         copy(work)
-        # The maps keep folders' names out of WARN's text: the module is the same everywhere.
+        # The prefix maps remove folders' paths from WARN's text, so that builds are reproducible.
         maps = [f"-fmacro-prefix-map={folder}/=" for folder in (work, *map(work.joinpath, FOLDERS))]
         run(
             kernel.make(
@@ -63,10 +63,10 @@ def driver(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
 
 
 def mdio(harts: int = 1) -> Path:
-    """mdio_litex.ko, by which the kernel reaches PHY chips; made for the kernel PHY only."""
+    """mdio_litex.ko, through which the kernel reaches PHY chips; for the kernel PHY only."""
     return driver(harts, kernel.PHY).with_name("mdio_litex.ko")
 
 
 def liteeth(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
-    """litex_liteeth.ko, which is built with the kernel, unpatched."""
+    """The kernel's own litex_liteeth.ko, unpatched."""
     return kernel.kernel(harts, choice).build / "drivers/net/ethernet/litex/litex_liteeth.ko"

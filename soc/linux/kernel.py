@@ -46,7 +46,7 @@ FRAGMENTS = {
 }
 TICKS = (100, 250, 1000)  # the first one is that of kernel.config
 
-# Code that no build here touches: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
+# Source files that no build here uses: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
 UNUSED = [
     *(
         f"arch/{arch}"
@@ -127,7 +127,7 @@ def make(source: Path, build: Path, *arguments) -> list:
     return ["make", "-C", source, f"O={build}", "ARCH=riscv", f"CROSS_COMPILE={CROSS}", *arguments]
 
 
-# A build gives the same bytes on every machine, so that cycle counts can be compared.
+# A build makes the same bytes on every machine, so that cycle counts are comparable.
 REPRODUCIBLE = {
     "KBUILD_BUILD_TIMESTAMP": "2026-01-01 00:00:00 UTC",
     "KBUILD_BUILD_VERSION": "1",
@@ -139,8 +139,8 @@ REPRODUCIBLE = {
 
 def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
     """The source tree of one of Debian's kernels, without what is never built here, and patched."""
-    # User space is built with the headers of the tree as it is: to copy that one takes less than to
-    # unpack another.
+    # User space uses the headers of the unpatched tree. A copy of that tree takes less time than a
+    # second unpacking.
     plain = source(package) if patches else None
     own = sources.local(f"{package}.tar.xz")
 

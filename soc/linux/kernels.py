@@ -16,7 +16,7 @@ from moderato.toolchain import debian
 from moderato.toolchain.cache import BuildError, artifact, run
 from moderato.toolchain.project import settings
 
-# What the driver selects, through drivers that select it; and what some of it is there with only.
+# Drivers that select the options that our driver needs, and dependencies of those options.
 OPTIONS = """\
 CONFIG_COMPILE_TEST=y
 CONFIG_MODULES=y
@@ -35,7 +35,7 @@ CONFIG_BCMGENET=m
 SELECTED = ("PHYLINK", "PAGE_POOL", "DIMLIB", "NET_POLL_CONTROLLER", "SMP")
 
 
-# How sources say that modules may use a name, and what the name begins with in an object.
+# Patterns of exported names in sources, and the prefix that such a name has in an object file.
 EXPORTS = {
     r"\bEXPORT_\w*SYMBOL\w*\(\s*(\w+)": "",
     r"\bEXPORT_STATIC_CALL\w*\((\w+)": "__SCT__",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the images of a boot lie in RAM. Simulator, boards, firmware and device tree read this."""
+"""Addresses of the boot images in RAM, for simulator, boards, firmware and device tree."""
 
 from dataclasses import dataclass
 
@@ -14,22 +14,22 @@ MAILBOX_SIZE = 1 << 20
 
 @dataclass(frozen=True)
 class MemoryMap:
-    """Physical addresses. The SBI's and the mailbox's memory are reserved in the device tree."""
+    """Physical addresses. The device tree reserves the memory of SBI and mailbox."""
 
     kernel: int
     dtb: int
     sbi: int
     initrd: int
-    # The last MAILBOX_SIZE bytes of RAM; see soc/linux/mailbox/mailbox.c. Before there is a kernel,
-    # the BIOS of a board uses their end to boot from the network (soc/firmware/netboot).
+    # The last MAILBOX_SIZE bytes of RAM; see soc/linux/mailbox/mailbox.c. Before the kernel starts, a
+    # board's BIOS uses their end for network boot (soc/firmware/netboot).
     mailbox: int
 
 
 def memory_map(soc: dict) -> MemoryMap:
-    """The map for the SoC described by `soc` (the dict that soc.json holds).
+    """The map for the SoC described by `soc` (the content of soc.json).
 
-    Raises ValueError if Linux cannot boot in such a memory. `kernel_room` of `soc["memory"]`: bytes
-    for a kernel that is larger than ours.
+    Raises ValueError if Linux cannot boot in this memory. `kernel_room` of `soc["memory"]`: bytes for a
+    kernel that is larger than ours.
     """
     base, size = soc["memory"]["base"], soc["memory"]["size"]
     if not MIN_MEMORY <= size <= MAX_MEMORY:
@@ -41,7 +41,7 @@ def memory_map(soc: dict) -> MemoryMap:
         raise ValueError(f"the SoC has {size} bytes of RAM; give it whole pages of {PAGE} bytes")
     if base % ALIGNMENT:
         raise ValueError(
-            f"the SoC's RAM begins at {base:#x}; rv32 Linux, which lies there, needs a "
+            f"the SoC's RAM begins at {base:#x}; rv32 Linux, which starts there, needs a "
             f"multiple of {ALIGNMENT >> 20} MiB"
         )
     images = base + soc["memory"].get("kernel_room", KERNEL_ROOM)

@@ -15,8 +15,7 @@ FILES = HERE / "rootfs"
 def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     """Build initramfs.cpio: our own programs, busybox, ip, ethtool, nuttcp, and rootfs/.
 
-    With several `harts` there is also what chooses among them; with a kernel for them, programs for
-    XDP, what attaches them, and what fills the flow table.
+    Several `harts` add `pin`. A kernel with XDP adds XDP programs, their loader, and `flowtable`.
     """
     programs = {
         "init": userspace.own("init"),
@@ -60,7 +59,7 @@ def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of the archive: name, mode with type, content (a link's target), device numbers."""
+    """A file of the archive: name, mode with type, content (or a link's target), device numbers."""
 
     name: str
     mode: int
@@ -69,7 +68,7 @@ class Entry:
 
 
 def archive(entries: list[Entry]) -> bytes:
-    """A newc archive, as the kernel's Documentation/driver-api/early-userspace describes it."""
+    """A newc archive; format: the kernel's Documentation/driver-api/early-userspace."""
     out = bytearray()
     for number, entry in enumerate([*entries, Entry("TRAILER!!!", 0)], 1):
         name = entry.name.encode() + b"\0"

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver as a series of patches for the kernel's network developers, and our patches of Linux itself
-as mails for those of RISC-V. A patch of the driver is a list of files.
+"""Makes patch series: the driver for net-next, and our patches of Linux itself for RISC-V.
 
-What the lab's module has and the series has not lies in files of its own, as does what only some
-hardware has and a patch of its own brings. Elsewhere only a line each knows of such a file: in a
-table, in the header, or, in a structure, a member whose comment names the file. What names a file that
-is not there yet is left out.
+A patch of the driver is a list of files. Code that only the lab's module has, and code for optional
+hardware with its own patch, is in separate files. Other files refer to such a file by single lines: in a
+table, in the header, or in a structure by a line whose comment names the file. The series leaves out
+lines that refer to a file of a later patch, or of no patch.
 """
 
 import email
@@ -34,9 +33,9 @@ NET_NEXT, RISCV = "net-next", "riscv"  # trees
 
 @dataclass(frozen=True)
 class Part:
-    """What one patch brings of the driver.
+    """One patch of the driver.
 
-    text: its message, in `TEXTS`. files: its own.
+    text: its message, a file in `TEXTS`. files: the files that it adds.
     """
 
     text: str
@@ -88,7 +87,7 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Author:
-    """Who signs the patches off, and is to maintain the driver."""
+    """The person who signs off the patches and maintains the driver."""
 
     name: str
     mail: str
@@ -98,7 +97,7 @@ class Author:
 
 
 def author(text: str | None = None) -> Author:
-    """From "Name <mail>", or of git's configuration. Raises BuildError."""
+    """The author in `text` ("Name <mail>"), or in git's configuration. Raises BuildError."""
     if text is None:
         asked = (
             subprocess.run(
@@ -119,18 +118,18 @@ def author(text: str | None = None) -> Author:
 
 
 def name_upstream(name: str) -> str:
-    """Of a file: all of them begin with the driver's name."""
+    """A file's name in Linux, where all of them begin with the driver's name."""
     return name if name.startswith("moderato") else f"moderato_{name}"
 
 
 def feature(name: str) -> str | None:
-    """The name by which the rest of the driver knows of a file, if it does by no more than that."""
+    """The moderato_feature of a file, by which the rest of the driver refers to the file, or None."""
     found = re.search(r"^const struct moderato_feature (\w+) =", SOURCES[name].read_text(), re.MULTILINE)
     return found and found[1]
 
 
 def as_it_is(path: Path, names: list[str]) -> str:
-    """A source of the driver when only these files are there."""
+    """A source of the driver if only the files `names` exist."""
     absent = sorted(set(SOURCES) - {*names, "compat.c", "Kbuild"})
     words = [rf"/\* {re.escape(name)} \*/" for name in absent]
     words += [rf"\b{known}\b" for known in map(feature, absent) if known]
@@ -141,13 +140,13 @@ def as_it_is(path: Path, names: list[str]) -> str:
         line for line in text.splitlines(keepends=True) if not re.search("|".join(words), line)
     )
     text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
-    for name in (name for part in PARTS for name in part.files):  # as comments name them
+    for name in (name for part in PARTS for name in part.files):  # names in comments
         text = re.sub(rf"(?<![\w/]){re.escape(name)}\b", name_upstream(name), text)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
 
 
 def write_sources(tree: Path, parts: tuple[Part, ...] = PARTS):
-    """The driver's folder, with the first ones of `PARTS`."""
+    """Write the driver's folder, with the files of `parts`."""
     folder = tree / PLACE
     folder.mkdir(parents=True, exist_ok=True)
     names = [name for part in parts for name in part.files]
@@ -158,7 +157,7 @@ def write_sources(tree: Path, parts: tuple[Part, ...] = PARTS):
 
 
 def makefile(names) -> str:
-    """Kbuild's, of these sources."""
+    """Kbuild's Makefile for these sources."""
 
     def objects(which) -> str:
         return " \\\n\t".join(
@@ -175,11 +174,11 @@ def makefile(names) -> str:
     # REUSE-IgnoreEnd
 
 
-# What is there already ----------------------------------------------------------------------------
+# Existing files of Linux --------------------------------------------------------------------------
 
 
 def insert(path: Path, text: str, before: str):
-    """Insert `text` before the only line that begins with `before`."""
+    """Insert `text` before the only line of a file that begins with `before`."""
     content = path.read_text()
     found = re.findall(rf"^{re.escape(before)}", content, re.MULTILINE)
     if len(found) != 1:
@@ -222,7 +221,7 @@ def add_mdio(tree: Path, who: Author):
 
 
 def add_driver(tree: Path, who: Author):
-    """Its first part, and what the kernel is to know of it."""
+    """Add the driver's first part, with its entries in Kconfig, Makefile and MAINTAINERS."""
     write_sources(tree, PARTS[:1])
     insert(
         tree / NETWORK / "Kconfig",
@@ -243,7 +242,7 @@ def add_driver(tree: Path, who: Author):
 
 
 def add_parts(count: int):
-    """What has the driver's folder hold so many."""
+    """A step that writes the driver's folder with the first `count` parts."""
     return lambda tree, who: write_sources(tree, PARTS[:count])
 
 
@@ -268,8 +267,8 @@ CHANGED = (
 
 
 def uncommitted(tree: str) -> tuple[list[str], list[str]]:
-    """Files of what the mails are about that differ from the commit: those that the mails have as they
-    are, and those that no mail has."""
+    """Files of the tree's folder that differ from the commit: those that the mails contain, and those
+    that no mail contains."""
     folder, sources = {
         NET_NEXT: (
             FOLDER,
@@ -290,18 +289,18 @@ def uncommitted(tree: str) -> tuple[list[str], list[str]]:
 
 
 def write(output: Path, who: Author, work: Path, tree: str = NET_NEXT) -> list[Path]:
-    """Write the mails into the existing `output`, through a repository in the empty `work`.
+    """Write the mails into the existing folder `output`, through a repository in the empty `work`.
 
-    tree: NET_NEXT, the driver; RISCV, what is changed in Linux. Returns their paths, the cover letter's
-    first. Raises BuildError.
+    tree: NET_NEXT for the driver; RISCV for our patches of Linux. Returns the paths, with the cover
+    letter first. Raises BuildError.
     """
     if left := sorted(output.glob("*.patch")):
-        raise BuildError(f"{left[0]} is there already; name an empty folder, or remove its mails")
+        raise BuildError(f"{left[0]} exists already; name an empty folder, or remove its mails")
     return {NET_NEXT: write_driver, RISCV: write_patches}[tree](output, who, work)
 
 
 def write_patches(output: Path, who: Author, work: Path) -> list[Path]:
-    """As `write`, for RISCV."""
+    """`write` for RISCV."""
     begin(work, who, sorted({path for patch in kernel.PATCHES for path in changed(patch)}))
     for patch in kernel.PATCHES:
         git(work, who, "apply", "--index", patch.absolute())
@@ -325,7 +324,7 @@ def changed(patch: Path) -> list[Path]:
 
 
 def message(patch: Path, who: Author) -> str:
-    """Of a commit that is the patch, signed off by its author only."""
+    """The message of the patch's commit, signed off by `who` only."""
     mail = email.message_from_string(patch.read_text())
     subject = re.sub(r"^\[.*?\] ", "", " ".join(mail["Subject"].split()))
     body = re.sub(r"(?m)^Signed-off-by: .*\n", "", str(mail.get_payload()).split("\n---\n")[0] + "\n")
@@ -333,7 +332,7 @@ def message(patch: Path, who: Author) -> str:
 
 
 def write_driver(output: Path, who: Author, work: Path) -> list[Path]:
-    """As `write`, for NET_NEXT."""
+    """`write` for NET_NEXT."""
     begin(work, who, CHANGED)
     for text, step in STEPS:
         step(work, who)
@@ -361,7 +360,7 @@ def write_driver(output: Path, who: Author, work: Path) -> list[Path]:
 
 
 def begin(work: Path, who: Author, paths):
-    """A repository in the empty `work` with these files of Linux."""
+    """Make a repository in the empty `work`, with these files of Linux."""
     for path in paths:
         (work / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(kernel.source() / path, work / path)
@@ -375,7 +374,7 @@ def commit(work: Path, who: Author, message: str):
 
 
 def git(work: Path, who: Author, *words):
-    """git with nothing of the user's own configuration, which could change the mails."""
+    """Run git without the user's configuration, which could change the mails."""
     run(
         ["git", "-C", work, *words],
         env={

@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture
 def soc() -> dict:
-    """As soc.json has it, for a SoC with two MACs."""
+    """The content of soc.json for a SoC with two MACs."""
     return {
         "sys_clk_hz": 100_000_000,
         "cpu": {

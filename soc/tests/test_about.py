@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a report of a fault has to say, and what it has not."""
+"""The environment that a fault report describes, and the names that it must not contain."""
 
 import getpass
 import json
@@ -10,7 +10,7 @@ from moderato.sim.lab import cli
 from moderato.toolchain import about, cache, project
 
 
-def test_versions_of_all_that_shapes_a_result(tmp_path, capsys):
+def test_lists_all_versions_that_affect_results(tmp_path, capsys):
     assert cli.main(["about", "--json", str(tmp_path / "about.json")]) == 0
     shown = capsys.readouterr().out
     found = json.loads((tmp_path / "about.json").read_text())
@@ -21,7 +21,7 @@ def test_versions_of_all_that_shapes_a_result(tmp_path, capsys):
         assert any(line.split() == [name, *version.split()] for line in shown.splitlines())
 
 
-def test_what_is_not_there_is_said(monkeypatch, capsys, tmp_path):
+def test_reports_missing_items(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "none"))
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(about, "PACKAGES", ("no-such-package",))
@@ -32,7 +32,7 @@ def test_what_is_not_there_is_said(monkeypatch, capsys, tmp_path):
     assert f"{tmp_path}/none, not there" in capsys.readouterr().out
 
 
-def test_the_cache_and_what_is_damaged_in_it(monkeypatch, tmp_path):
+def test_counts_damaged_artifacts(monkeypatch, tmp_path):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
     made = [
         cache.artifact("thing", [word], lambda folder: (folder / "file").write_text("abc"))
@@ -49,7 +49,7 @@ def test_the_cache_and_what_is_damaged_in_it(monkeypatch, tmp_path):
     assert about.cache(tmp_path)["kinds"]["thing"]["artifacts"] == 1
 
 
-def test_it_names_neither_user_nor_machine(monkeypatch, tmp_path):
+def test_contains_no_user_or_machine_name(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path / getpass.getuser()))
     monkeypatch.delenv("MODERATO_CACHE", raising=False)
     said = json.dumps(about.about())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The build cache: complete or not at all, by content, once."""
+"""The build cache: artifacts are complete or absent, keyed by content, and built once."""
 
 import errno
 import os
@@ -34,7 +34,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def left_over(cache: Path) -> list[Path]:
-    """What a failed build may not leave: anything but locks and the log kept for the user."""
+    """Files that a failed build must not leave: all but locks and the log for the user."""
     return [
         path
         for path in cache.rglob("*")
@@ -67,8 +67,8 @@ def test_key_is_content(tmp_path):
     assert key("thing", ["ab", "c"]) != key("thing", ["a", "bc"])
 
 
-def test_another_recipe_is_another_key(tmp_path):
-    """A flag that changes in a build's file shapes what it makes, a comment does not."""
+def test_key_depends_on_the_recipe(tmp_path):
+    """A changed flag in a build's file changes the key; a changed comment does not."""
 
     def made(text: str, *inputs) -> Path:
         file = tmp_path / "recipe.py"
@@ -105,8 +105,8 @@ def test_failed_command(cache):
     assert (artifact("thing", ["a"], write("mended")) / "out").exists()
 
 
-def test_what_the_user_has_for_other_builds(cache, monkeypatch):
-    """No key knows of it, so no program hears of it; what a build says itself is heard."""
+def test_ignores_variables_for_other_builds(cache, monkeypatch):
+    """Keys do not contain the user's variables, so builds do not get them. Builds set their own."""
     for name in (*FOREIGN, *(f"{prefix}ANY" for prefix in FOREIGN_PREFIXES)):
         monkeypatch.setenv(name, "the user's")
     made = artifact(
@@ -124,15 +124,14 @@ def test_missing_program():
 
 
 @pytest.mark.parametrize("place", ["/proc/none", "/dev/null", "/dev/null/none", "/sys/none"])
-def test_a_cache_that_can_t_be_made(monkeypatch, place):
-    """Who has set the variable is told which one it is."""
+def test_error_for_unusable_cache_names_the_variable(monkeypatch, place):
     monkeypatch.setenv("MODERATO_CACHE", place)
     with pytest.raises(BuildError, match="MODERATO_CACHE"):
         artifact("thing", ["a"], write("x"))
 
 
-def test_packages_that_are_the_users_task(monkeypatch):
-    """Nothing says to run what will not install them, and what has no package is no hindrance."""
+def test_users_may_install_packages_themselves(monkeypatch):
+    """Messages do not suggest set-up, which installs nothing then, and builds do not need packages."""
     monkeypatch.setenv("MODERATO_SKIP_PACKAGES", "1")
     with pytest.raises(
         BuildError, match="no-such-program is missing: install it by hand: MODERATO_SKIP_PACKAGES is set"
@@ -186,7 +185,7 @@ def test_interrupt_leaves_nothing(cache):
     assert left_over(cache) == []
 
 
-def test_killed_build_is_swept(cache):
+def test_next_build_removes_files_of_a_killed_one(cache):
     process = start(["sleep", "infinity"])
     wait_for(process, lambda: list(cache.glob("thing/.*.tmp-*/half")))
     os.killpg(process.pid, signal.SIGKILL)
@@ -197,7 +196,7 @@ def test_killed_build_is_swept(cache):
 
 
 def test_two_processes_build_once(cache, tmp_path):
-    """As two test processes that need the same simulator: the second one waits for the first."""
+    """Two test processes may need the same simulator: the second one waits for the first."""
     count, go = tmp_path / "count", tmp_path / "go"
     command = ["sh", "-c", f"echo x >> {count}; until [ -e {go} ]; do sleep 0.02; done"]
     first = start(command)
@@ -220,7 +219,7 @@ def holds_a_lock_file(process) -> bool:
 
 @pytest.fixture
 def made(monkeypatch):
-    """Makes an artifact of two files; as a new process would, without what this one knows."""
+    """Makes an artifact of two files, without the checks that this process remembers."""
 
     def build(folder):
         (folder / "sub").mkdir()
@@ -244,7 +243,7 @@ def made(monkeypatch):
         lambda folder: shutil.rmtree(folder),
     ],
 )
-def test_damage_is_healed(made, capsys, damage):
+def test_damaged_artifact_is_built_again(made, capsys, damage):
     folder = made()
     assert made() == folder and "damaged" not in capsys.readouterr().err
     damage(folder)
@@ -254,8 +253,7 @@ def test_damage_is_healed(made, capsys, damage):
     assert (made() / "other").read_text() == "other"
 
 
-def test_waiting_is_said(made, tmp_path):
-    """A second run says for what it waits."""
+def test_second_run_prints_that_it_waits(made, tmp_path):
     folder = made()
     shutil.rmtree(folder)
     program = (
@@ -269,8 +267,8 @@ def test_waiting_is_said(made, tmp_path):
     waiting.stderr.close()
 
 
-def test_a_stopped_build_ends_all_that_it_started(tmp_path):
-    """Not only the program that was called: what that has started, too."""
+def test_stopped_build_ends_its_process_group(tmp_path):
+    """This includes child processes of the program that the build called."""
     mark = tmp_path / "mark"
     program = (
         "from moderato.toolchain import cache\nimport signal\n"

@@ -17,7 +17,7 @@ from moderato.toolchain.project import ROOT
 
 HERE = Path(__file__).parent / "cluster"
 MAX_CYCLES = 20_000_000
-DMA_PORTS = 2  # as many as there are testers
+DMA_PORTS = 2  # one for each tester
 
 GCC = [
     "riscv64-unknown-elf-gcc",
@@ -35,9 +35,9 @@ GCC = [
 
 
 def model(harts: int, latency: int, small: bool) -> Path:
-    """The simulator of a cluster with so many harts, before a RAM of that latency.
+    """The simulator of a cluster with `harts` harts and a RAM of `latency` cycles.
 
-    small: as on a board that is too small for Linux: no MMU, and the RAM has no byte masks.
+    small: as on a board that is too small for Linux, without MMU and without byte masks of the RAM.
     """
     config = CpuConfig(harts=harts, itlb=0, dtlb=0) if small else CpuConfig(harts=harts)
     netlist = cluster(config, DMA_PORTS, plic_sources(DMA_PORTS))
@@ -127,7 +127,7 @@ def test_cluster(harts, latency, small):
     assert sum(line.startswith("ok") for line in lines) > 40
 
     if small:
-        return  # every store waits for a read
+        return  # figures do not apply, because every store waits for a read
 
     figures = {
         name: int(value)

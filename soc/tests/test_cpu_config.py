@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The CPU's parameters are checked before anything is built."""
+"""CpuConfig checks the CPU's parameters before a build."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from moderato.soc.soc import plic_sources
         ({"prediction": "perfect"}, "prediction"),
     ],
 )
-def test_wrong_values_are_named(wrong, word):
+def test_rejects_wrong_values(wrong, word):
     with pytest.raises(ValueError, match=f"^{word} = "):
         CpuConfig(**wrong)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The device tree says what the SoC's description says, and dtc takes it without a warning."""
+"""The device tree agrees with the SoC's description, and dtc compiles it without warnings."""
 
 import subprocess
 
@@ -36,13 +36,13 @@ def test_macs(soc):
 
 
 def test_a_board_has_no_seed(soc):
-    """Its random numbers may keep a secret; those of the simulation are the same in each boot."""
+    """A board may have secrets. In simulation, random numbers are the same in each boot."""
     assert dts(soc).count("rng-seed") == 1
     assert "rng-seed" not in dts(soc, Options(rng_seed=b""))
 
 
 def test_peers(soc):
-    """MACs that hand flows to each other name each other; others name none."""
+    """MACs that forward flows to each other name each other; other MACs name none."""
     assert "moderato,peer" not in dts(soc)
     for port, mac in enumerate(soc["macs"]):
         mac["peer"] = 1 - port
@@ -97,15 +97,15 @@ def test_initrd_too_large(soc):
         ({"base": 0x4010_0000}, "begins at 0x40100000; .* a multiple of 4 MiB"),
     ),
 )
-def test_memory_that_cannot_boot(soc, memory, said):
+def test_rejects_memory_that_cannot_boot(soc, memory, said):
     soc["memory"].update(memory)
     with pytest.raises(ValueError, match=said):
         dts(soc)
 
 
-def test_a_cpu_without_mmu_cannot_boot(soc):
+def test_rejects_cpu_without_mmu(soc):
     soc["cpu"].update(itlb=0, dtlb=0)
-    with pytest.raises(ValueError, match="no MMU"):
+    with pytest.raises(ValueError, match="Linux needs an MMU"):
         dts(soc)
 
 

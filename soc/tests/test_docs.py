@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every link from one page to another, or to a file or a chapter, leads somewhere."""
+"""Every link of a page to another page, a file or a heading has a target."""
 
 import re
 import subprocess
@@ -22,13 +22,13 @@ def pages() -> list[Path]:
 
 
 def anchor(heading: str) -> str:
-    """As GitHub makes it: words in lower case, joined by hyphens, without punctuation."""
+    """GitHub's anchor: words in lower case, joined by hyphens, without punctuation."""
     heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def broken(page: Path) -> list[str]:
-    """Links of a page that lead nowhere."""
+    """Links of a page without a target."""
     found = []
     for target in LINK.findall(CODE.sub("", page.read_text())):
         if re.match(r"\w+:", target):
@@ -47,7 +47,7 @@ def test_links():
     assert len(pages()) > 30 and not lost
 
 
-def test_a_lost_link_is_seen(tmp_path):
+def test_finds_broken_links(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
         "# A chapter, of two\n[right](#a-chapter-of-two) [wrong](#another) "

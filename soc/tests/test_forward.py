@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The forwarding program as a file; cocotb-tests/boards/test_board.py has it forward."""
+"""The forwarding program's file; cocotb-tests/boards/test_board.py tests its forwarding."""
 
 import subprocess
 
@@ -9,7 +9,7 @@ from moderato.soc.firmware.forward import forwarder
 
 
 @pytest.mark.parametrize("base", (None, 0x4100_0000))
-def test_it_lies_where_it_should(soc, base):
+def test_links_at_its_base(soc, base):
     program = forwarder(soc, base)
     base = soc["memory"]["base"] if base is None else base
     listing = subprocess.run(
@@ -25,7 +25,7 @@ def test_it_lies_where_it_should(soc, base):
     assert program.stat().st_size < 32 << 10  # no buffers in the file
 
 
-def test_it_needs_two_of_our_macs(soc):
+def test_needs_two_moderato_macs(soc):
     with pytest.raises(ValueError, match="1 MACs of kind moderato"):
         forwarder({**soc, "macs": soc["macs"][:1]})
     with pytest.raises(ValueError, match="2 MACs of kind liteeth"):

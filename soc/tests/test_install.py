@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Set-up that cannot work: one line that says why and how to mend it, status 1, nothing changed."""
+"""A failing set-up prints one line with cause and remedy, ends with status 1, and changes nothing."""
 
 import os
 import subprocess
@@ -55,14 +55,14 @@ def test_no_network(machine, capsys):
     assert "no network; connect this machine" in fails(capsys)
 
 
-def test_apt_refuses(machine, capsys):
+def test_apt_fails(machine, capsys):
     machine("apt-get", 'echo "E: Unable to locate package clang-14" >&2; exit 100')
     line = fails(capsys)
     assert "Unable to locate package clang-14" in line and "updates and security" in line
 
 
-def test_half_a_package_is_not_taken_for_whole(machine, tmp_path):
-    """pip does, the next time: whatever was there before pip failed, or was stopped, is made anew."""
+def test_failed_pip_makes_the_environment_again(machine, tmp_path):
+    """The next pip would mistake half-installed packages for whole ones."""
     python = install.VENV / "bin/python"
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\ncase $* in *--version*) exit 0;; esac; echo "no space"; exit 1\n')
@@ -75,7 +75,7 @@ def test_half_a_package_is_not_taken_for_whole(machine, tmp_path):
     assert not install.usable(python) and not install.environment_is_made([])
 
 
-def test_other_systems_are_asked_for_programs(machine, capsys, monkeypatch, tmp_path):
+def test_other_systems_need_programs(machine, capsys, monkeypatch, tmp_path):
     system(monkeypatch, tmp_path, "VERSION_CODENAME=leap")
     line = fails(capsys)
     for words in ("bookworm, trixie", "clang-19 (clang, clang)", "javac", "MODERATO_SKIP_PACKAGES=1"):
@@ -96,7 +96,7 @@ def test_other_systems_are_asked_for_programs(machine, capsys, monkeypatch, tmp_
         ("", None),
     ],
 )
-def test_release_is_that_of_the_system_or_its_parent(machine, monkeypatch, tmp_path, text, release):
+def test_release_of_the_system_or_its_parent(machine, monkeypatch, tmp_path, text, release):
     system(monkeypatch, tmp_path, text)
     assert packages.release() == release
 
@@ -108,7 +108,7 @@ def test_lists_of_releases_name_packages():
         assert set(lacks) <= wanted
 
 
-def test_what_a_release_lacks_is_not_installed(machine, monkeypatch, tmp_path):
+def test_skips_packages_that_a_release_lacks(machine, monkeypatch, tmp_path):
     system(monkeypatch, tmp_path, "VERSION_CODENAME=noble")
     assert "linux-source-6.12" not in packages.names(["linux"])
     assert "get it from Debian" in packages.how_to_install("linux-source-6.12")
@@ -120,7 +120,7 @@ def test_neither_root_nor_sudo(machine, capsys, monkeypatch):
     assert "there is no sudo" in line and "apt-get install" in line
 
 
-def test_sudo_refuses(machine, capsys, monkeypatch):
+def test_sudo_fails(machine, capsys, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     machine("sudo", 'echo "sudo: a password is required" >&2; exit 1')
     assert "sudo failed; run as root" in fails(capsys)
@@ -132,13 +132,13 @@ def test_full_disk(machine, capsys):
 
 
 @pytest.mark.parametrize("place", ["/proc/none", "/dev/null", "/dev/null/none"])
-def test_a_cache_that_can_t_be_made(machine, capsys, monkeypatch, place):
+def test_unusable_cache(machine, capsys, monkeypatch, place):
     monkeypatch.setenv("MODERATO_CACHE", place)
     assert "MODERATO_CACHE" in fails(capsys)
 
 
 def test_no_python_packages(machine, capsys, monkeypatch):
-    """pip has no network: no stamp, so that the next run tries again."""
+    """pip has no network. Set-up writes no stamp, so that the next run tries again."""
 
     def call(command, log, failure=""):
         if "pip" in command:
@@ -160,13 +160,13 @@ def test_installed_packages_need_nothing(machine, capsys):
     assert install.missing_packages(["make", "perl", "bc"]) == ["perl", "bc"]
 
 
-def test_every_need_is_a_table():
+def test_every_need_has_a_table():
     tables = set(settings()["debian"])
     assert {need for needs in settings()["needs"].values() for need in needs} <= tables
 
 
 def test_launcher_without_python(machine, tmp_path):
-    """The shell part, on a machine that has neither Python nor a way to get it."""
+    """The launcher's shell code, on a machine without Python and without a way to install it."""
     for name in ("readlink", "id"):
         machine(name, f'exec /usr/bin/{name} "$@"')
     machine("id", "echo 1000")

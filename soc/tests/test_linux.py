@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What goes into a boot, as far as it can be told without booting."""
+"""Boot images, tested without a boot."""
 
 import stat
 import subprocess
@@ -14,7 +14,7 @@ from moderato.toolchain.cache import BuildError
 
 
 def test_archive(tmp_path):
-    """cpio reads back what we wrote: names of every length, modes, content, links, devices."""
+    """cpio reads our archive: names of every length, modes, content, links, devices."""
     entries = [
         Entry("dir", stat.S_IFDIR | 0o755),
         Entry("dev", stat.S_IFCHR | 0o600, device=(5, 1)),
@@ -56,8 +56,8 @@ def test_last_line_of_an_option_counts():
         check('CONFIG_A="a"\nCONFIG_A="b"\n', 'CONFIG_A="a"\n')
 
 
-def test_kernel_says_how_large_it_is(tmp_path):
-    """With its BSS, which is not in the file."""
+def test_kernel_size_includes_bss(tmp_path):
+    """The BSS is not in the file."""
     image = tmp_path / "Image"
     image.write_bytes(bytes(16) + (0x3FD790).to_bytes(8, "little") + bytes(100))
     assert Kernel(image, image, image, tmp_path, tmp_path).size == 0x3FD790
@@ -65,7 +65,7 @@ def test_kernel_says_how_large_it_is(tmp_path):
 
 @pytest.mark.parametrize("harts", (1, 2))
 def test_firmware(soc, harts):
-    """Links at the addresses of the SoC, and fits what the device tree reserves."""
+    """The firmware links at the SoC's addresses, and fits the memory that the device tree reserves."""
     soc["cpu"]["harts"] = harts
     built = firmware(soc)
     assert (built.rom_base, built.sbi_base) == (0, memory_map(soc).sbi)
@@ -77,4 +77,4 @@ def test_firmware(soc, harts):
         check=True,
     ).stdout
     assert f"Entry point address:               {built.sbi_base:#x}" in header
-    assert "Flags:                             0x0" in header  # neither compressed nor float
+    assert "Flags:                             0x0" in header  # no compressed or float instructions

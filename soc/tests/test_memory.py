@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What stands behind the cluster's memory port keeps the order of commands, and loses no byte."""
+"""Memories at the cluster's port keep the order of commands and lose no byte."""
 
 import random
 
@@ -14,7 +14,7 @@ BASE = 0x4000_0000 // 8
 
 
 def random_commands(seed, count=200):
-    """(address, write, data, mask), a few words only, so that reads follow writes closely."""
+    """(address, write, data, mask) for few words, so that reads closely follow writes."""
     rng = random.Random(seed)
     return [
         (rng.randrange(WORDS), rng.random() < 0.5, rng.getrandbits(64), rng.getrandbits(8))
@@ -23,7 +23,7 @@ def random_commands(seed, count=200):
 
 
 def bursts(commands):
-    """The commands, with the reads of a line between some of them."""
+    """The commands, with reads of a whole line between some of them."""
     line = [(address, False, 0, 0) for address in range(8)]
     return [
         command
@@ -50,7 +50,7 @@ def expected_reads(commands):
 
 
 def master(port, commands, reads, seed, rate=0.7):
-    """Gives the commands with random pauses, then waits for the last answer; collects answers."""
+    """Issues the commands with random pauses, and collects answers until the last one."""
     rng = random.Random(seed)
     left = list(commands)
     wanted = sum(not write for _, write, _, _ in commands)
@@ -75,7 +75,7 @@ def master(port, commands, reads, seed, rate=0.7):
 
 @passive
 def dram_commands(port, queue, seed):
-    """Takes commands when it likes."""
+    """Accepts commands at random times."""
     rng, ready = random.Random(seed), False
     while True:
         if ready and (yield port.cmd.valid):
@@ -87,8 +87,8 @@ def dram_commands(port, queue, seed):
 
 @passive
 def dram_data(port, queue, seed, lanes):
-    """Executes them in order, some cycles later: takes data without asking whether it is there,
-    gives it without asking whether it is taken."""
+    """Executes commands in order, some cycles later. It reads write data without waiting for valid, and
+    gives read data without waiting for ready."""
     rng, memory = random.Random(seed), [0] * WORDS
     while True:
         if queue:
@@ -164,7 +164,7 @@ def test_dram_bridge(lanes, seed):
 
 
 def whole_words(commands, seed):
-    """The answers to `commands` from a DRAM without byte masks, and what that DRAM was told."""
+    """The answers to `commands` from a DRAM without byte masks, and the commands that it received."""
     port, reads, queue, seen = MemoryPort(), [], [], []
     native = LiteDRAMNativePort("both", address_width=26, data_width=64)
     dut = Module()
@@ -194,7 +194,7 @@ def whole_words(commands, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_memory_without_masks(seed):
-    """All kinds of masks, none and full ones among them, on few words and on one line of them."""
+    """Random masks, including empty and full ones, on few words and on one line."""
     rng = random.Random(seed)
     commands = [
         (address >> seed % 3, write, data, rng.choice([mask, mask, 0xFF, 0x0F, 0xF0, 0]))
@@ -205,7 +205,7 @@ def test_memory_without_masks(seed):
 
 
 def test_memory_without_masks_reads_once():
-    """Two halves of a word, then a whole one and a byte of it: one read, before the first half."""
+    """Two halves of a word, then a whole word and one of its bytes: one read, before the first half."""
     commands = [
         (1, True, 3, 0x0F),
         (1, True, 4 << 32, 0xF0),
@@ -220,7 +220,7 @@ def test_memory_without_masks_reads_once():
 
 
 def dram_commands_of(commands):
-    """What the bridge to memory of 128 bits makes of commands without pauses: (address, write)."""
+    """The bridge's commands to 128-bit memory for `commands` without pauses: (address, write)."""
     port, reads, queue, seen = MemoryPort(), [], [], []
     native = LiteDRAMNativePort("both", address_width=26, data_width=128)
     dut = Module()
@@ -253,7 +253,7 @@ def test_dram_bridge_joins_words(write):
 
 
 def test_dram_bridge_joins_bytes():
-    """Stores into one word are one command, but not across a read."""
+    """Stores into one word become one command, but not across a read."""
     stores = [(2, True, 0x1111, 0x01), (3, True, 0x2222, 0x02), (2, True, 0x3333, 0x03)]
     read = (3, False, 0, 0)
     assert dram_commands_of([*stores, read, *stores, read]) == [
@@ -265,12 +265,12 @@ def test_dram_bridge_joins_bytes():
 
 
 def test_dram_bridge_does_not_keep_a_write():
-    """It goes on, also when nothing comes after it."""
+    """The bridge issues a write even if no command follows."""
     assert dram_commands_of([(3, True, 7, 0xFF)]) == [(1, True)]
 
 
 @pytest.mark.parametrize("width", [32, 96])
-def test_dram_bridge_refuses_a_width(width):
+def test_dram_bridge_rejects_widths(width):
     native = LiteDRAMNativePort("both", address_width=26, data_width=width)
     with pytest.raises(ValueError, match=f"of {width} bits"):
         DRAMBridge(MemoryPort(), native, BASE * 8)

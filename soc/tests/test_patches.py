@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Our patches of Linux: they apply to Debian's source, or say where not, and can be sent as mails."""
+"""Our patches of Linux apply to Debian's source, or name the failing hunk, and can be sent as mails."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def git(place: Path, *words) -> str:
 
 @pytest.fixture(scope="module")
 def originals() -> dict[str, str]:
-    """The files that we patch, as Debian has them."""
+    """Debian's versions of the files that we patch."""
     return {
         path: (kernel.source() / path).read_text()
         for patch in kernel.PATCHES
@@ -37,8 +37,8 @@ def originals() -> dict[str, str]:
 
 @pytest.fixture
 def debian(originals, tmp_path, monkeypatch):
-    """A function that makes a source package of the files that we patch, spoiled first, and the
-    patched tree of it."""
+    """A function that makes a source package of the files that we patch, changed by `spoil`, and returns
+    its patched tree."""
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(kernel, "TARBALLS", tmp_path)
 
@@ -54,8 +54,8 @@ def debian(originals, tmp_path, monkeypatch):
     return tree
 
 
-def test_debians_source_of_today(debian):
-    """Nothing is left beside the patched files."""
+def test_patches_apply_to_debian_source(debian):
+    """patch leaves no other files next to the patched ones."""
     tree = debian()
     left = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
     assert left == {
@@ -66,7 +66,7 @@ def test_debians_source_of_today(debian):
 
 
 def only_the_plain_tree(cache: Path) -> bool:
-    """Nothing patched is left, not even in part."""
+    """Whether the cache has no patched tree, not even a partial one."""
     return [*(cache / "linux-source").rglob("arch")] == [kernel.source() / "arch"]
 
 
@@ -85,8 +85,8 @@ def drop(files):
         (drop, f"can't find file to patch.*{INIT}"),
     ),
 )
-def test_another_source(debian, spoil, said, tmp_path):
-    """The error names file and hunk; there is no tree that has a part of the patch."""
+def test_error_for_other_source_names_the_hunk(debian, spoil, said, tmp_path):
+    """The cache keeps no partly patched tree."""
     with pytest.raises(
         BuildError, match="does not apply to this Linux; adapt it, or take `--kernel stock`"
     ) as error:
@@ -103,7 +103,7 @@ def test_another_source(debian, spoil, said, tmp_path):
         (lambda text: text[: text.index("\ndiff --git ")], "Only garbage was found"),
     ),
 )
-def test_spoiled_patch(debian, spoil, said, tmp_path):
+def test_rejects_malformed_patch(debian, spoil, said, tmp_path):
     spoiled = tmp_path / "0001-spoiled.patch"
     spoiled.write_text(spoil(kernel.PATCHES[0].read_text()))
     with pytest.raises(BuildError, match=f"0001-spoiled.patch(.|\n)*({said})"):
@@ -111,16 +111,16 @@ def test_spoiled_patch(debian, spoil, said, tmp_path):
     assert only_the_plain_tree(tmp_path / "cache")
 
 
-def test_a_linux_that_has_the_patch(debian):
+def test_rejects_source_that_has_the_patch(debian):
     with pytest.raises(BuildError, match="Reversed .or previously applied. patch"):
         debian(patches=kernel.PATCHES * 2)
 
 
-def test_stock_is_without(debian):
+def test_stock_has_no_patches(debian):
     assert "can_set_direct_map" not in (debian(patches=()) / INIT).read_text()
 
 
-def test_a_message_makes_no_other_kernel(tmp_path):
+def test_kernel_key_ignores_patch_messages(tmp_path):
     patch, other = kernel.PATCHES[0], tmp_path / "other.patch"
     other.write_text(patch.read_text().replace("\n---\n", "\nAnother word.\n---\n", 1))
     assert kernel.diff(other) == kernel.diff(patch) != ""
@@ -139,7 +139,7 @@ def mails(tmp_path) -> list[Path]:
 
 
 def test_mails(mails):
-    """Each is the patch that is built, by who sends it."""
+    """Each mail has the built patch, with the sender as author."""
     assert len(mails) == len(kernel.PATCHES)
     for mail, patch in zip(mails, kernel.PATCHES):
         text = mail.read_text()
@@ -150,7 +150,7 @@ def test_mails(mails):
 
 
 def test_mails_apply(mails, tmp_path):
-    """As a maintainer takes them; what they leave is what is built."""
+    """`git am`, as a maintainer runs it, gives the built tree."""
     tree = tmp_path / "linux"
     tree.mkdir()
     series.begin(tree, WHO, sorted({path for mail in mails for path in series.changed(mail)}))
@@ -161,7 +161,7 @@ def test_mails_apply(mails, tmp_path):
 
 
 def test_checkpatch(mails):
-    """But that it looks for a commit that a message names, and Debian's source holds none."""
+    """Without UNKNOWN_COMMIT_ID, because Debian's source has no commits."""
     for mail in mails:
         result = subprocess.run(
             [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The tests' own processes (conftest.py of the project): shared work, and none left behind."""
+"""The tests' own processes (top conftest.py) share the work, and all of them end."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import pytest
 
 from moderato.toolchain.project import ROOT
 
-# Starts a program that no Ctrl-C at the terminal reaches, as a simulator is, and waits for ever.
+# Starts a program in its own session, like a simulator, which Ctrl-C at the terminal does not reach.
 ENDLESS = """
 import os, pathlib, signal, subprocess
 
@@ -22,7 +22,7 @@ def test_endless():
     signal.pause()
 """
 
-# A command of the lab is stopped within a test; what the next one starts can still be stopped.
+# After a test that stops a command of the lab, the next test can still be stopped.
 STOPPED = """
 import os, signal
 from moderato.sim.lab import cli
@@ -38,7 +38,7 @@ def test_next():
 
 
 def start(folder: Path, text: str, count: int) -> subprocess.Popen:
-    """pytest with our options and conftest.py, on so many files of this text."""
+    """pytest with our options and conftest.py, on `count` files with this text."""
     for number in range(count):
         (folder / f"test_{number}.py").write_text(text)
     return subprocess.Popen(
@@ -91,7 +91,7 @@ def test_interrupt_leaves_no_process(tmp_path, how):
     assert not any(map(is_there, pids))
 
 
-def test_a_stop_is_over_with_its_test(tmp_path):
+def test_signal_handlers_are_restored_after_a_test(tmp_path):
     running = start(tmp_path, STOPPED, 1)
     output, _ = running.communicate()
     assert running.returncode == pytest.ExitCode.OK and "2 passed" in output, output

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What takes minutes is said, also by tests whose output is kept for their reports."""
+"""Slow builds print their progress, also in tests whose output pytest captures."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ def test_has_a_cache_of_its_own(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("processes", [0, 2])
-def test_builds_are_told_while_tests_run(tmp_path, processes):
+def test_progress_is_printed_while_tests_run(tmp_path, processes):
     (tmp_path / "test_it.py").write_text(TEST)
     done = subprocess.run(
         [
@@ -64,7 +64,7 @@ def test_builds_are_told_while_tests_run(tmp_path, processes):
 
 
 @pytest.mark.parametrize("raised, outcome", [(KeyboardInterrupt, "stopped"), (OSError, "failed")])
-def test_what_was_stopped_has_not_failed(raised, outcome, capsys):
+def test_stopped_step_is_not_failed(raised, outcome, capsys):
     with pytest.raises(raised), progress.step("making thing"):
         raise raised
     assert f"moderato: making thing: {outcome} after 0 s" in capsys.readouterr().err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whose commit a version is: this clone's, or nobody's."""
+"""A version names this clone's commit, or none."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ UNKNOWN = "0.1.0, commit unknown"
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A clone of one commit that has no more than a file, and `version` of it."""
+    """A clone with one commit of one file, and its `version`."""
     folder = tmp_path / "clone"
     folder.mkdir()
     monkeypatch.setattr(project, "ROOT", folder)
@@ -70,7 +70,7 @@ def test_a_worktree_is_a_clone_of_its_own(clone, monkeypatch):
 
 
 def test_a_tarball_in_another_repository(clone, monkeypatch):
-    """Its commit is none of ours."""
+    """The other repository's commit is not ours."""
     inside = clone / "moderato"
     inside.mkdir()
     monkeypatch.setattr(project, "ROOT", inside)
@@ -95,8 +95,8 @@ def test_a_clone_of_another_user(clone):
     assert project.uncommitted() == []
 
 
-def test_git_s_variables_are_about_the_caller_s_repository(clone, tmp_path, monkeypatch):
-    """A hook runs with them, `make test` in a hook of a project around ours, too."""
+def test_ignores_git_variables_of_a_hook(clone, tmp_path, monkeypatch):
+    """A git hook, for example of a project that contains ours, runs with variables of its repository."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "file").touch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The version stands in pyproject.toml; all else that names it agrees."""
+"""All files that contain the version agree with pyproject.toml."""
 
 import importlib.metadata
 import re
@@ -8,7 +8,7 @@ from moderato.sim.lab.report import doc_numbers, placeholders
 from moderato.toolchain import project
 from moderato.toolchain.project import ROOT
 
-MOST = 15  # entries that are not released: more, and it is time for a release
+MOST = 15  # unreleased entries; with more, it is time for a release
 
 
 def headings(text: str) -> list[str]:
@@ -16,23 +16,23 @@ def headings(text: str) -> list[str]:
 
 
 def entries(text: str, heading: str) -> int:
-    """Of a chapter of the list of changes."""
+    """The number of entries of a chapter of CHANGELOG.md."""
     chapter = re.split(r"^## .*$", text, flags=re.MULTILINE)[1 + headings(text).index(heading)]
     return len(re.findall(r"^- ", chapter, re.MULTILINE))
 
 
-def test_the_list_of_changes_begins_with_this_release():
+def test_changelog_begins_with_this_release():
     text = (ROOT / "CHANGELOG.md").read_text()
     assert headings(text)[:2] == ["Unreleased", project.release()]
     assert entries(text, "Unreleased") <= MOST < entries(text, project.release())
 
 
-def test_what_is_installed_is_this_release():
+def test_installed_package_has_this_release():
     assert importlib.metadata.version("moderato") == project.release()
 
 
-def test_a_release_is_written_everywhere():
-    """Wherever the name of a version stands, it is a place that is filled."""
+def test_release_fills_every_placeholder():
+    """Every placeholder of a version is in a file that a release fills."""
     values = {**doc_numbers.values(), "release": "9.8.7"}
     changed = {
         path.relative_to(ROOT).as_posix(): text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Source packages from a local folder: only the very file that pyproject.toml names is taken."""
+"""Source packages from a local folder must be exactly the files that pyproject.toml names."""
 
 import pytest
 
@@ -14,12 +14,12 @@ def folders(tmp_path, monkeypatch):
     monkeypatch.setenv("MODERATO_SOURCES", str(tmp_path))
 
 
-def test_absent():
+def test_rejects_folder_without_the_file():
     with pytest.raises(BuildError, match="holds no musl_.*; put it there"):
         sources.tarball("musl")
 
 
-def test_wrong_content(tmp_path):
+def test_rejects_wrong_content(tmp_path):
     (tmp_path / settings()["source"]["musl"]["file"]).write_text("something else")
     with pytest.raises(BuildError, match="its sha256 differs"):
         sources.tarball("musl")

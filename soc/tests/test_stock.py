@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""LiteX's VexRiscv-SMP: what its class wants that the wheel's generator can't make is named."""
+"""LiteX's VexRiscv-SMP: an error names an option that the wheel's generator does not support."""
 
 import pytest
 from litex.soc.cores.cpu.vexriscv_smp import VexRiscvSMP
@@ -18,14 +18,14 @@ from moderato.soc.cpu import stock
         ("jtag_tap", True),
     ],
 )
-def test_what_the_generator_does_not_know(name, value, monkeypatch):
+def test_rejects_options_unknown_to_the_generator(name, value, monkeypatch):
     monkeypatch.setattr(VexRiscvSMP, name, value)
     with pytest.raises(ValueError, match=f"^{name} = {value}"):
         stock.netlist(VexRiscvSMP)
 
 
-def test_each_of_the_class_s_values_is_handed_on():
-    """A newer LiteX may have more, with other netlists."""
+def test_passes_on_all_attributes_of_the_class():
+    """A newer LiteX may have more attributes, with other netlists."""
     chosen = {
         name
         for name, value in vars(VexRiscvSMP).items()

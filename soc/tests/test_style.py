@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Python follows the rules in pyproject.toml, C and C++ those of .clang-format and .clang-tidy."""
+"""Python follows the rules of pyproject.toml; C and C++ follow .clang-format and .clang-tidy."""
 
 import importlib.metadata
 import json
@@ -38,14 +38,14 @@ def test_ruff_format():
 
 
 def test_spelling():
-    """codespell knows common mistakes, so it finds no word that is merely rare."""
+    """codespell has a list of common mistakes, so it accepts rare words."""
     command = [sys.executable, "-m", "codespell_lib", *project.git("ls-files").splitlines()]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
 
 
 def test_clang_format():
-    """C and C++ outside the driver, whose style checkpatch knows."""
+    """C and C++ outside the driver, whose style checkpatch checks."""
     files = [
         file
         for folder in ROOT.iterdir()
@@ -60,7 +60,7 @@ def test_clang_format():
 
 
 def test_clang_tidy():
-    """What was found to be clean is not looked at again, before it or a header changes."""
+    """The cache remembers clean files until they or a header change."""
     model = model_headers()
     options = [
         "-std=c++17",
@@ -114,11 +114,11 @@ def test_clang_tidy():
 
 
 class Finding(Exception):
-    """What clang-tidy says of a file."""
+    """clang-tidy's output for a file."""
 
 
 def model_headers() -> Path:
-    """A folder with the headers that build.py makes, of the mock of the SoC."""
+    """A folder with the headers that build.py generates for the mock of the SoC."""
     mock = ROOT / "sim/tests/harness/mock"
     soc = json.loads((mock / "soc.json").read_text())
     top, config = top_verilog(soc), soc_config(soc, "0" * 32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Verilog as LiteX writes it, of which equal designs make equal files."""
+"""LiteX's Verilog: equal designs make equal files."""
 
 import importlib
 import subprocess
@@ -34,8 +34,8 @@ endmodule
 CELLS = ["│    └─── [ECLKSYNCB]\n", "│    └─── [CLKDIVF]\n", "│    └─── [DELAYG]\n"]
 
 
-def test_cells_are_in_order_and_stamps_are_gone(tmp_path):
-    """The lines of the code stay as they are, and where they are."""
+def test_normalise_sorts_cells_and_removes_stamps(tmp_path):
+    """The lines of code do not change."""
     made = []
     for stamp, cells in ("2026-01-01", CELLS), ("2026-01-02", CELLS[::-1]):
         file = tmp_path / "top.v"
@@ -49,7 +49,7 @@ def test_cells_are_in_order_and_stamps_are_gone(tmp_path):
     assert made == [HEAD + "".join(sorted(CELLS)) + TAIL] * 2
 
 
-# A program that writes a SoC's Verilog, and what names what that is made from.
+# A module that writes a SoC's Verilog, and a function that lists its inputs.
 WRITERS = {
     "moderato.sim.sim_soc": lambda module: module.soc_verilog(module.SimConfig(dram="versa_ecp5")),
     **{
@@ -70,13 +70,13 @@ importlib.import_module("{name}")
 for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None))
 """
-# Of no influence: who runs programs and keeps what they made, and the lab around a SoC.
+# Modules without influence on Verilog: the build tools, and the lab around a SoC.
 AROUND = [ROOT / name for name in ("toolchain", "soc/linux", "soc/firmware", "sim/lab", "sim/harness")]
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_key_names_each_file(name, monkeypatch):
-    """Each of our files that is read while Verilog is written: or a change would not come to it."""
+def test_key_contains_each_imported_file(name, monkeypatch):
+    """Otherwise a change of such a file would not make new Verilog."""
     for path in PATHS:
         monkeypatch.syspath_prepend(path)
     named = []

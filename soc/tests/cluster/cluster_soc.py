@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The simulated SoC with DMA testers where the MACs would be, and a program in its ROM.
+"""The simulated SoC with DMA testers instead of MACs, and a program in its ROM.
 
     python cluster_soc.py HARTS LATENCY SMALL PROGRAM DIRECTORY
 

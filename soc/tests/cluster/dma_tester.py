@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A bus master that software commands: bursts of known words, timed, and flags that follow them."""
+"""A bus master that software controls: timed bursts of known words, followed by flags."""
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import axi, wishbone
 from migen import Cat, If, Replicate, Signal
 
-MAX_PENDING = 4  # write bursts without a response
+MAX_PENDING = 4  # outstanding write bursts
 
 
 class DMATester(LiteXModule):
@@ -18,10 +18,10 @@ class DMATester(LiteXModule):
     3 beats    of each burst, less 1 (0 to 7)
     4 stride   bytes from a burst to the next
     5 seed
-    6 flag     address of a word that gets the number of bursts answered so far, after each burst,
-               or 0: none; with a flag, a burst starts when the flag before it was answered
-    7 pause    at least so many cycles until the next write burst, and a few more that vary; a flag
-               follows its burst at once
+    6 flag     address of a word that gets the number of answered bursts after each burst, or 0: none;
+               with a flag, a burst starts after the response to the flag before it
+    7 pause    minimum cycles until the next write burst, plus a few varying ones; a flag follows its
+               burst at once
     8 cycles   of the last transfer
     9 sum      of all 32-bit halves that were read
     10 errors  responses that were not OKAY

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the SoC, prints what it says on its UART, until it says EOT: `model MAX_CYCLES`.
+// Runs the SoC, and prints the output of its UART until EOT: `model MAX_CYCLES`.
 #include <cstdio>
 #include <cstdlib>
 #include "Vsim.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Tests of the cluster, on the bare machine. Prints a line for each: "ok NAME" or "FAIL NAME ...",
+ * Bare-metal tests of the cluster. Prints a line for each test, "ok NAME" or "FAIL NAME ...",
  * figures as "figure NAME VALUE", and EOT. No globals: all state is at fixed addresses in RAM.
  */
 #include <stdint.h>
@@ -17,8 +17,8 @@ enum { CONTROL, ADDRESS, BURSTS, BEATS, STRIDE, SEED, FLAG, PAUSE, CYCLES, SUM, 
 #define WRITE	   1
 #define READ	   2
 
-#define MEMORY	0x40200000 /* data of the tests */
-#define SHARED	0x40180000 /* between the harts, a line for each variable */
+#define MEMORY	0x40200000 /* test data */
+#define SHARED	0x40180000 /* shared by the harts, one line for each variable */
 #define LINE(n) (*(volatile uint32_t *)(SHARED + 64 * (n)))
 
 #define fence() asm volatile("fence rw, rw" ::: "memory")
@@ -245,7 +245,7 @@ static void wait(int n)
 		;
 }
 
-/* Lines that are in the D-cache are written by the device: the hart must see the new words. */
+/* The device writes lines that are in the D-cache: the hart must read the new words. */
 static void test_dma_write(int n, uint32_t beats)
 {
 	const uint32_t size = 4096, seed = 0xabcd0000 + beats;
@@ -306,9 +306,9 @@ static uint32_t load_reserved(uint32_t address)
 }
 
 /*
- * Message passing: the device writes a burst, then a flag. Whoever sees flag n must see burst n.
- * The hart reads the burst's line over and over, so that refills of it are in flight all the time.
- * It reads the flag through the cache, or past it: then the line must be stale in no cycle.
+ * Message passing: the device writes a burst, then a flag. A hart that reads flag n must also read
+ * burst n. It reads the burst's line continuously, so that refills are always in flight. It reads
+ * the flag through the cache or uncached; with an uncached flag, the line must never be stale.
  */
 static void test_dma_order(int n, uint32_t flag)
 {
@@ -337,7 +337,7 @@ static void test_dma_order(int n, uint32_t flag)
 	check("flags are seen while they change", changes > rounds, 1);
 }
 
-/* The hart stores to a line while the device writes other words of it: no store is lost. */
+/* The hart stores to a line while the device writes other words of that line: no store is lost. */
 static void test_dma_sharing(int n)
 {
 	const uint32_t rounds = 2000;
@@ -357,8 +357,8 @@ static void test_dma_sharing(int n)
 		bad += REG(MEMORY + 60) != ~count;
 		asm volatile("amoadd.w zero, %0, (%1)" ::"r"(1), "r"(MEMORY + 32) : "memory");
 	}
-	check("stores beside DMA", bad, 0);
-	check("atomics beside DMA", REG(MEMORY + 32), count);
+	check("stores during DMA", bad, 0);
+	check("atomics during DMA", REG(MEMORY + 32), count);
 	check("last DMA word", REG(MEMORY + 8), rounds);
 }
 
@@ -506,8 +506,8 @@ static void second_hart(void)
 }
 
 /*
- * Litmus tests: what a driver on two harts relies on, with the fences that Linux has there. The
- * harts meet by TOLD, which the first writes, and DONE, which the second one answers with.
+ * Litmus tests of the orders that a driver on two harts relies on, with Linux's fences. The harts
+ * synchronise through TOLD, which the first one writes, and DONE, which the second one writes.
  */
 
 #define fence_acquire() asm volatile("fence r, rw" ::: "memory") /* after smp_load_acquire() */
@@ -541,12 +541,15 @@ static void delay(uint32_t loops)
 		asm volatile("nop");
 }
 
-/* Status before data: whoever sees a device's flag n sees its data n, and so does who is told so. */
+/*
+ * Status before data: a hart that reads a device's flag n also reads its data n. So does a hart
+ * that gets n from another hart.
+ */
 static const uint32_t BURSTS_SEEN = 2000;
 static uint32_t flag_of(int n)
 {
 	return n ? MEMORY + 64 : MEMORY + 16;
-} /* beside data, in its line */
+} /* next to the data, in its line */
 
 static void litmus_status(int n)
 {
@@ -569,7 +572,7 @@ static void litmus_status(int n)
 	meet(&LINE(DONE), BURSTS_SEEN);
 	wait(n);
 	check("data of a status that a hart saw", stale, 0);
-	check("data of a status that a hart was told of", LINE(STALE), 0);
+	check("data of a status from another hart", LINE(STALE), 0);
 }
 
 static void second_status(int n)
@@ -588,7 +591,7 @@ static void second_status(int n)
 	answer(BURSTS_SEEN, stale);
 }
 
-/* Doorbell after descriptor: one hart writes it, the other one rings. */
+/* Doorbell after descriptor: one hart writes the descriptor, the other one the doorbell. */
 #define RINGS 300
 
 static uint32_t descriptor(uint32_t round, int word)
@@ -624,9 +627,9 @@ static void second_doorbell(int n)
 }
 
 /*
- * Interrupt after completion: the device interrupts once its last write was answered, so no hart
- * that takes the interrupt finds old data, or has to look at the device. And a request that comes
- * while the one before is not completed at the PLIC is not lost.
+ * Interrupt after completion: the device interrupts after the response to its last write. A hart
+ * that takes the interrupt never reads old data, and need not read from the device. A request is
+ * not lost if it comes before the completion of the previous one at the PLIC.
  */
 #define SOURCE 3 /* of tester 0 */
 #define MEIP   0x800
@@ -647,7 +650,7 @@ static void litmus_interrupt(void)
 	uint32_t stale = 0;
 
 	REG(PLIC + 0x2000) = REG(PLIC + 0x2100) = 1 << SOURCE;
-	while (REG(PLIC + 0x200004)) /* what earlier tests left stays claimed */
+	while (REG(PLIC + 0x200004)) /* claim sources that are pending from earlier tests */
 		;
 	for (uint32_t round = 1; round <= RINGS; round++) {
 		/* The second burst comes after the pause, and writes 1000 * round + 8 and so on. */
@@ -678,7 +681,7 @@ static void second_interrupt(void)
 	}
 }
 
-/* Each has to find TOLD and DONE beyond what it waits for. */
+/* Each test has to find TOLD and DONE above the values for which it waits. */
 static void between_litmus_tests(int hart)
 {
 	if (hart) {

@@ -20,7 +20,7 @@ trap:
 	csrw	mscratch, t0
 	csrr	t0, mcause
 	bltz	t0, interrupt
-	/* an exception: its cause into s11, go on behind the instruction */
+	/* exception: store its cause in s11, and continue after the instruction */
 	mv	s11, t0
 	csrr	t0, mepc
 	addi	t0, t0, 4
