@@ -4,9 +4,9 @@ all.
 
     python3 -m sim.lab.check WORDS
 
-The launcher runs it with the system's Python; nothing is written. Help and the version are printed. A
-wrong command is refused as it itself would do it, with status 2; of a right one nothing is said. What
-the command line imports before a command runs is of the standard library only.
+The launcher runs it with the system's Python; nothing is written. Help and the version are printed. The
+check rejects a wrong command as the command itself would, with status 2; a right one prints nothing.
+What the command line imports before a command runs is of the standard library only.
 """
 
 import signal

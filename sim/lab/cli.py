@@ -65,7 +65,7 @@ A clone of the project has {{others}} more, in ./moderato.
 
 
 class Parser(argparse.ArgumentParser):
-    """Refuses with one line instead of a page of usage."""
+    """Rejects a command with one line instead of a page of usage."""
 
     def parse_args(self, words: list[str]) -> argparse.Namespace:
         """Also where a value begins with -, as ethtool's options do."""
@@ -112,7 +112,7 @@ def guarded(work: Callable[[], int]) -> int:
         except SystemExit:  # help or the version was printed
             print(end="", flush=True)
             raise
-        print(end="", flush=True)  # what does not fit is an error now, not behind the exit
+        print(end="", flush=True)  # a full disk is an error now, not after the exit
         return status
     except (LabError, BuildError) as error:
         print(f"moderato: {error}", file=sys.stderr)
@@ -149,7 +149,7 @@ def given_up() -> bool:
 
 
 def stop(number: int, *_):
-    """Leave nothing behind, whatever asks for it; a second Ctrl-C does not disturb the cleaning."""
+    """Leave nothing running, whatever signal came; a second Ctrl-C does not disturb the cleaning."""
     global _stopped_by
     _stopped_by = number
     for each in STOPS:

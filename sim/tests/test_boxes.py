@@ -174,7 +174,7 @@ def test_files_of_the_second_box_in_a_replay(lab, tmp_path, capsys, words, says)
         ),
         (
             lambda first, second: second.write_bytes(second.read_bytes()[:-9]),
-            "session.1 was cut short behind 0 inputs",
+            "session.1 was cut short after 0 inputs",
         ),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_recording_that_was_cut(read, cut, end, inputs):
     assert (found.end, found.inputs, found.report) == (end, inputs, None)
     with pytest.raises(
         LabError,
-        match=f"was cut short behind {inputs} inputs, at cycle {end}; --until {end} plays what is there",
+        match=f"was cut short after {inputs} inputs, at cycle {end}; --until {end} plays what is there",
     ):
         live._until(found, live.Request())
     assert live._until(found, live.Request(until=end)) == end
@@ -120,9 +120,9 @@ def test_a_recording_without_a_cycle(read):
         ),
         (made_up((1 << 60, 4, b'{"end_cycle": 20}')), "its report is of cycle 1152921504606846976"),
         (made_up((10, 9, b"")), "a record of kind 9"),
-        (made_up((10, 0, b""))[:-4] + b"\xff\xff\xff\xff", "4294967295 octets behind cycle 7"),
-        (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 2, 0), "a record of port 2 behind cycle 7"),
-        (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 256, 0), "a record of port 256 behind cycle 7"),
+        (made_up((10, 0, b""))[:-4] + b"\xff\xff\xff\xff", "4294967295 octets after cycle 7"),
+        (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 2, 0), "a record of port 2 after cycle 7"),
+        (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 256, 0), "a record of port 256 after cycle 7"),
     ],
 )
 def test_what_is_no_recording(read, octets, says):
@@ -135,7 +135,7 @@ def test_what_is_no_recording(read, octets, says):
     "request_, says",
     [
         (live.Request(until=21), "ends at cycle 20"),
-        (live.Request(until=15, begin=15), "--from 15 is behind the end, cycle 15"),
+        (live.Request(until=15, begin=15), "--from 15 is after the end, cycle 15"),
         (live.Request(until=6), "--until 6 lies before the beginning: .* begins at cycle 7"),
         (live.Request(until=6, begin=5), "--until 6 lies before the beginning"),
     ],

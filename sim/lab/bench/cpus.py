@@ -14,7 +14,7 @@ from ..run.machine import machine
 
 
 def cluster(kib: int, ways: int, tlb: int, prediction: str) -> CpuConfig:
-    """Both caches of so many KiB, both TLBs of so many entries."""
+    """Both caches with that many KiB, both TLBs with that many entries."""
     return CpuConfig(
         icache=kib << 10,
         icache_ways=ways,

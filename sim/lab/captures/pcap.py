@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Captures of Ethernet frames: any that libpcap writes are read, one form is written.
 
-All judgement of captures is here. moderato-sim plays what `write` wrote, as it stands.
+All checks of captures are here. moderato-sim plays what `write` wrote, unchecked.
 """
 
 import struct
@@ -19,7 +19,7 @@ NANOSECONDS, SECOND = 0xA1B23C4D, 1_000_000_000
 UNITS = {0xA1B2C3D4: 1000, NANOSECONDS: 1}  # nanoseconds in a unit of the fraction, by magic number
 LAST = SECOND << 32  # nanoseconds since 1970, which is where pcap's times end
 PCAPNG = b"\n\r\r\n"
-# What other files begin with that are taken for captures, and what to do.
+# How files begin that users mistake for captures, and what to do.
 GZIP, ZSTD = "is compressed: gunzip < {name} > NEW", "is compressed: unzstd < {name} > NEW"
 KUZNETZOV = "is Kuznetzov's variant of pcap: editcap -F nsecpcap {name} NEW"
 OTHERS = {
@@ -92,7 +92,7 @@ class NoCapture(Exception):
 
 
 class Unusable(Exception):
-    """The record behind those that were read: why, and what to do."""
+    """The record after those that were read: why, and what to do."""
 
 
 def truncated(size: int) -> Unusable:

@@ -18,7 +18,7 @@ from .pcap import Frame
 from .router import ETHERNET_HEADER, IPV4, IPV4_HEADER, TAGS, VID, payload
 
 LENGTH, FRAGMENT, PROTOCOL, CHECKSUM, ADDRESSES = 2, 6, 9, 10, 12  # where they are in the header
-OFFSET = 0x1FFF  # of a fragment, beside its flags
+OFFSET = 0x1FFF  # of a fragment, without its flags
 ICMP, TCP, UDP, DCCP, UDP_LITE = 1, 6, 17, 33, 136
 SUMMED = {TCP: 16, UDP: 6, DCCP: 6, UDP_LITE: 6}  # where the checksum is that covers the addresses
 ICMP_ERRORS = {3, 4, 5, 11, 12}  # they quote the header that they are about (RFC 792)

@@ -3,10 +3,10 @@
 
     EXAMPLES          words after its name
     options(parser)   its options
-    check(options)    refuses options that do not go together, if there are such (UsageError)
+    check(options)    rejects options that do not go together, if there are any (UsageError)
     run(options)      runs it; returns the exit status: 0, or 1 for a failure
 
-A command imports what it runs when it runs, so that a wrong one is refused at once. What it imports
+A command imports what it runs when it runs, so that a wrong one fails at once. What it imports
 before that is Python's own: in a clone, nothing may be installed yet.
 """
 

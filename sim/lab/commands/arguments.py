@@ -112,7 +112,7 @@ def frame_sizes(words: str) -> list[int]:
 def load(word: str) -> int | float:
     """Percent of the line rate."""
     percent = _number(word, "a number of percent")
-    if not MIN_LOAD <= percent <= 100:  # also refuses nan
+    if not MIN_LOAD <= percent <= 100:  # also rejects nan
         raise argparse.ArgumentTypeError(f"{word}: a load is {MIN_LOAD} to 100 percent of the line rate")
     return int(percent) if percent == int(percent) else percent
 
@@ -298,7 +298,7 @@ def cycle(word: str) -> int:
 
 
 def pace(word: str) -> float:
-    """Simulated seconds in one of the wall."""
+    """Simulated seconds per wall-clock second."""
     ratio = _number(word, "a number")
     if not MIN_PACE <= ratio <= MAX_PACE:
         raise argparse.ArgumentTypeError(

@@ -51,13 +51,13 @@ def options(parser):
         "--output",
         type=files.output_folder,
         metavar="DIR",
-        help="a folder that is made anew (default: NAME-NIC in the current one, and "
+        help="a folder, which is replaced (default: NAME-NIC in the current one, and "
         "NAME-NIC-2-harts for two; -negotiated is added likewise)",
     )
 
 
 def check(options):
-    """Refuse what can't be, before anything is installed or built."""
+    """Reject what cannot be built, before anything is installed."""
     small = (
         f"the memory of {options.board} is too small for Linux, and the program that runs without it "
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The way to the tools that live beside the tests of the gateware."""
+"""The path to the tools in the folder of the gateware's tests."""
 
 import sys
 

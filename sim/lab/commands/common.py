@@ -112,7 +112,7 @@ def add_machine(
         type=int,
         choices=HARTS,
         default=1,
-        help="of the CPU, with a kernel for so many (default: 1)",
+        help="of the CPU, with a kernel for that many (default: 1)",
     )
     parser.add_argument(
         "--spread",
@@ -262,8 +262,8 @@ Named = tuple[str, Path | None]  # an option, and the file or folder that it nam
 
 
 def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
-    """Refuse a result that would take the place of an input or of another result, or go behind it into
-    the same pipe or descriptor."""
+    """Reject a result that would replace an input or another result, or follow it into the same pipe or
+    descriptor."""
     known = []
     for each in (*inputs, *results):
         name, path = each
@@ -333,7 +333,7 @@ def system(options) -> System:
 
 
 def require_system(options):
-    """Refuse what does not go together of the machine's options."""
+    """Reject options of the machine that do not go together."""
     variants(options)
     system(options)
 
@@ -378,7 +378,7 @@ def variants(options) -> list[str]:
 
 
 def require_polled(names: Sequence[str], spread: str):
-    """Refuse to spread a poll where there is none to be spread."""
+    """Reject a way to spread polls for variants that do not poll."""
     if LITEETH in names and spread == IPI:
         raise UsageError(f"--spread {spread} is a way of Moderato's driver; LiteEth's has none")
     without = [name for name in names if name in KNOWN and KNOWN[name].rx == RX_INTERRUPT]

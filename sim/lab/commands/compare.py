@@ -32,7 +32,7 @@ def options(parser):
 
 
 def check(options):
-    # Resolved, because /dev/stdin is no descriptor of what runs here, but the file behind it.
+    # Resolved: /dev/stdin is the file that it names, not a descriptor of what runs here.
     files = [
         (side, Path(word).resolve())
         for side, word in (("A", options.A), ("B", options.B))

@@ -120,7 +120,7 @@ def output_folder(word: str) -> Path:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether files can be made there: root may write to folders of /proc, in vain."""
+    """Whether files can be made there: root may write to folders of /proc, without effect."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return True

@@ -148,7 +148,7 @@ def run(options) -> int:
 
 
 def require_together(options):
-    """Refuse options of a session with those of a replay."""
+    """Reject options of a session with those of a replay."""
     from ..cli import parser  # which imports the commands
 
     if options.begin is not None and not options.folded:
@@ -177,7 +177,7 @@ def require_together(options):
 
 
 def require_of_two(options):
-    """Refuse options of two boxes for one, or for a recording, which says how many there were."""
+    """Reject options of two boxes for one, or for a recording, which says how many there were."""
     if options.boxes == 1 or options.replay:
         if options.boxes > 1:
             raise UsageError(

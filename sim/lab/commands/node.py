@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Print the MAC's device-tree node, to go behind LiteX's own tree."""
+"""Print the MAC's device-tree node, to append to LiteX's own tree."""
 
 import argparse
 import re
@@ -79,7 +79,7 @@ def run(options) -> int:
     print(node, end="")
     if cpu := device_tree.unknown_cpu(csr):
         print(
-            f"moderato: {file}: LiteX's class of this CPU ({cpu}) does not tell what Linux has to "
+            f"moderato: {file}: LiteX's class of this CPU ({cpu}) does not say what Linux has to "
             "know of it, and litex_json2dts_linux fails; those of VexRiscv-SMP, NaxRiscv and "
             "Rocket do. The MAC's node is right all the same",
             file=sys.stderr,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato results`: docs/data, docs/tables.md and docs/figures anew, on one clean commit.
+"""`moderato results`: docs/data, docs/tables.md and docs/figures again, on one clean commit.
 
-The steps are commands of moderato; each study can be made anew by itself. What they make is kept in
-the build cache, in a folder for the commit and its machines: Ctrl-C loses the trials under way and
-nothing else, and what was made on another machine is never beside it. The files of docs are
+The steps are commands of moderato; each study can be made again by itself. What they make is kept in
+the build cache, in a folder for the commit and its machines: Ctrl-C loses the running trials and
+nothing else, and results of another machine are elsewhere. The files of docs are
 replaced when all of it is there.
 """
 
@@ -207,7 +207,7 @@ def run(step: Step, trials: Path, folder: Path):
             for word in step.command.split()
         ]
     )
-    options.patient = True  # who publishes has been told how long each step takes
+    options.patient = True  # the plan says how long each step takes
     with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):
         print(f"$ moderato {step.command}\n")
         status = options.run(options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The data, tables and figures of docs/ anew (three hours)."""
+"""The data, tables and figures of docs/ again (three hours)."""
 
 from ..measure.estimate import LONG
 from ..show.errors import UsageError

@@ -37,7 +37,7 @@ def options(parser):
         "--phases",
         type=arguments.phases,
         metavar="N",
-        help="repeat searches with so many phases between the two generators (default: 1)",
+        help="repeat searches with this many phases between the two generators (default: 1)",
     )
     add(
         "--resolution",
@@ -63,7 +63,7 @@ def run(options) -> int:
 
 
 def require_used(options):
-    """Refuse an option that none of the tests heeds: its user expects something of it."""
+    """Reject an option that none of the tests uses: its user expects an effect."""
     for name, value, tests in (
         ("load", options.loads, {"loss"}),
         ("phases", options.phases, SEARCHES),

@@ -120,7 +120,7 @@ def options(parser):
         "--pcap",
         type=files.output_folder,
         metavar="DIR",
-        help="also write every frame of each transfer here, in a folder for each; made anew even "
+        help="also write every frame of each transfer here, in a folder for each; made again even "
         "if it is kept",
     )
     common.add_runner(parser)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..run.system import IDEAL
 from ..show.errors import UsageError, reason
 
-# Settings of any command's result. What a result does not have is not told apart.
+# Settings of any command's result. A result may lack some.
 SETTINGS = (
     "variant",
     "setting",
@@ -211,7 +211,7 @@ def functions(result: dict) -> dict[str, float]:
 
 
 class Pairs:
-    """Results of A beside those of B with the same settings.
+    """Results of A next to those of B with the same settings.
 
     What is one thing in all of A, and another in all of B, is what is compared: `between`.
     """
@@ -255,7 +255,7 @@ class Pairs:
         return tuple(known.get(name, "none") for name in self.telling)
 
     def _name(self, result: dict) -> str:
-        """What tells a result from the others of its file."""
+        """What distinguishes a result from the others of its file."""
         known = settings(result)
         return ", ".join(words(name, known[name]) for name in self.telling if name in known)
 

@@ -78,7 +78,7 @@ def check() -> int:
         same = lines == was
         differing += not same
         print(f"{'equal  ' if same else 'differs'}  {command}")
-        for line in [*difflib.unified_diff(was, lines, n=0, lineterm="")][2:]:  # behind two headers
+        for line in [*difflib.unified_diff(was, lines, n=0, lineterm="")][2:]:  # after two headers
             if line[0] in "+-":
                 print(f"  {line[0]} {line[1:]}")
     if not differing:

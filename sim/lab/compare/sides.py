@@ -30,7 +30,7 @@ def compare(sides: Sequence[str], words: Sequence[str] | None, json: Path | None
         return _show(sides, [read(Path(side)) for side in sides], json)
     if any(files):
         file, other = sorted(sides, key=lambda side: not Path(side).is_file())
-        raise UsageError(f"{file} is a file, and {other} is none; name two files, or two commits")
+        raise UsageError(f"{file} is a file, and {other} is not; name two files, or two commits")
     wanted = [_commit(side) for side in sides]
     words = words or USUAL
     with commits.worktrees(wanted) as folders, tempfile.TemporaryDirectory() as work:

@@ -2,7 +2,7 @@
 """Profiles as one flame graph (Gregg 2016) in SVG: width is cycles, colour is the term.
 
 A column per variant side by side, each with the same width; the outermost function is at the
-bottom. Hovering over a function tells what it costs. In a browser, the graph is as wide as the window, a
+bottom. Hovering over a function shows what it costs. In a browser, the graph is as wide as the window, a
 click zooms, and functions can be searched.
 """
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tools of a flame graph that is a file of its own, which is as wide as its window. flame_graph.js stands before this.
+// The tools of a flame graph that is a file of its own, which is as wide as its window. flame_graph.js comes before this.
 const graph = document.documentElement, made = flame(graph), tools = graph.querySelector(".tools");
 const [input, back, found] = ["input", "button", "output"].map(name => tools.querySelector(name));
 input.addEventListener("input", () => { found.textContent = made.find(input.value); });

@@ -37,7 +37,7 @@ class Profile:
 def read(file: Path) -> list[Stack]:
     """The stacks that moderato-sim wrote, in its order: callers come before what they call.
 
-    Those of a second hart are in a file of its own, beside the first one's.
+    Those of a second hart are in a file of its own, next to the first one's.
     """
     others = sorted(file.parent.glob(f"{file.name}.[0-9]"))
     return [stack for hart, each in enumerate([file, *others]) for stack in _read(each, hart)]

@@ -236,7 +236,7 @@ def trace(burst: Burst) -> bytes:
 def waiting(burst: Burst) -> dict[str, tuple[list[int], list[int]]]:
     """Places in which frames wait: when they came there, and when they left it, in ns.
 
-    Rings are those of both ports together: the kernel's functions do not tell the port.
+    Rings are those of both ports together: the kernel's functions do not show the port.
     """
 
     def events(names, ports=PORTS):

@@ -73,7 +73,7 @@ def opened(boxes: Sequence[Box]) -> Iterator[list[Session]]:
 
 
 class Running:
-    """Their `live` commands, under way in the block."""
+    """Their `live` commands, running in the block."""
 
     def __init__(self, boxes: Sequence[Box], sessions: Sequence[Session], output: GuestOutput):
         self.lines = Lines(output) if len(boxes) > 1 else None
@@ -89,7 +89,7 @@ class Running:
         try:
             reply = session.call("live", stream=True, **box.fields)
         except BaseException:
-            # A simulator that refuses stays, with its end of the wire: the other one would wait for it.
+            # A simulator that rejects the command keeps its end of the wire: the other would wait.
             session.end()
             raise
         self._show(number, reply)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the guest's CPU does now, by terms: of the call stacks that moderato-sim tells its window."""
+"""What the guest's CPU does now, by terms, from the call stacks that moderato-sim sends."""
 
 from collections import Counter
 

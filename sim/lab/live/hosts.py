@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two hosts beside the box: network namespaces, each with a TAP device at one of its ports.
+"""Two hosts next to the DUT: network namespaces, each with a TAP device at one of its ports.
 
 Neither has a name: descriptors hold them, so that the kernel removes both when the last process that
 has those ends, however it ends. Nothing of the machine's own network is touched.
@@ -34,7 +34,7 @@ route add default via {router}
 """
 # What a command finds: `$HOST1 COMMAND` runs beyond port 1. In a process namespace of its own, so that
 # nothing of it is left when it ends. Its shell looks whether the process that forked it still has its
-# descriptors: who was killed between fork and --kill-child's prctl would leave it behind. The shell
+# descriptors: a process killed between fork and --kill-child's prctl would leave it running. The shell
 # does not become the command: Ctrl-Z does not stop the first process of a namespace.
 COMMAND = """\
 export HOST0="nsenter --net=/proc/$$/fd/{0}" HOST1="nsenter --net=/proc/$$/fd/{1}"
@@ -89,7 +89,7 @@ class Hosts:
 
 @contextlib.contextmanager
 def made() -> Iterator[Hosts]:
-    """Hosts while the block runs. Raises LabError if the kernel refuses them."""
+    """Hosts while the block runs. Raises LabError if the kernel rejects them."""
     ours, theirs = socket.socketpair()
     # A child, because who enters a user namespace cannot leave it.
     child = os.fork()

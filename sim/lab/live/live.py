@@ -35,7 +35,7 @@ STDOUT, STDERR = 1, 2
 GREETING = """\
 moderato: this is the console of a router; its page is http://198.18.0.1/
 moderato: `help` says what is there, Ctrl-A x leaves. Ctrl-C goes to the guest.
-{}moderato: a host beyond each port runs what you type behind one of these, in
+{}moderato: a host beyond each port runs what you type after one of these, in
 moderato: another terminal, such as ping 198.18.0.1:
 moderato:   198.18.0.2: {}
 moderato:   198.19.0.2: {}
@@ -79,7 +79,7 @@ def live(request: Request) -> int:
 
 
 def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts, watching: dict) -> Box:
-    """What a box has in a session, beside its wire."""
+    """What a box has in a session, besides its wire."""
     taps = list(beside.taps)
     if request.boxes > 1:
         taps[1 - number] = None
@@ -314,7 +314,7 @@ def _read(path: Path) -> list[recording.Recording]:
             raise LabError(
                 f"{recorded[number].path} is not of box {number}, but of "
                 f"{'one alone' if said is None else f'box {said}'}; name the file of box "
-                "0, beside which that of box 1 has .1 behind its name"
+                "0; that of box 1 has .1 after its name, in the same folder"
             )
     return recorded
 
@@ -347,7 +347,7 @@ def _until(recorded: recording.Recording, request: Request) -> int:
     until = request.until
     if until is None and recorded.report is None:
         raise LabError(
-            f"{recorded.path} was cut short behind {recorded.inputs} inputs, at cycle "
+            f"{recorded.path} was cut short after {recorded.inputs} inputs, at cycle "
             f"{recorded.end}; --until {recorded.end} plays what is there"
         )
     if until is not None and until > recorded.end:
@@ -356,7 +356,7 @@ def _until(recorded: recording.Recording, request: Request) -> int:
         _require_behind(until, min(recorded.start, recorded.end), str(recorded.path))
     end = recorded.end if until is None else until
     if request.begin is not None and request.begin >= end:
-        raise LabError(f"--from {request.begin} is behind the end, cycle {end}; give one before it")
+        raise LabError(f"--from {request.begin} is after the end, cycle {end}; give one before it")
     return end
 
 

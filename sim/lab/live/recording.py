@@ -28,7 +28,7 @@ class Recording:
 
 
 def read(path: Path) -> Recording:
-    """Raises LabError if it is none, or damaged."""
+    """Raises LabError for another file, or a damaged one."""
     try:
         with path.open("rb") as file:
             return _read(path, file, os.fstat(file.fileno()).st_size)
@@ -65,11 +65,11 @@ def _read(path: Path, file, size: int) -> Recording:
         if kind > MOST or length > LONGEST:
             raise LabError(
                 f"{path} is damaged: it has a record of kind {kind} with {length} octets "
-                f"behind cycle {end}; record it again"
+                f"after cycle {end}; record it again"
             )
         if port >= PORTS:  # one of two octets is the end of what there is, to the simulator
             raise LabError(
-                f"{path} is damaged: it has a record of port {port} behind cycle {end}; record it again"
+                f"{path} is damaged: it has a record of port {port} after cycle {end}; record it again"
             )
         if at > size:
             break

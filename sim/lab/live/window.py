@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The window onto a live session: a page on this host, from a process beside the simulator.
+"""The window onto a live session: a page on this host, from a process next to the simulator.
 
     page (page/) ── WebSocket ── this process ── SOCK_SEQPACKET ── moderato-sim
 
@@ -180,7 +180,7 @@ def application(token: str, relay: Relay):
 
 
 class Page:
-    """One that is open. While so many messages wait for it to read, it misses others."""
+    """One that is open. While this many messages wait for it, it misses others."""
 
     def __init__(self, write):
         self.write = write

@@ -15,13 +15,13 @@ from ..show.progress import duration
 SLOWNESS = 130  # seconds that one of simulated time takes on a core, at 100 MHz, for each busy hart,
 IDLE = 100  # times faster than others a guest's idle cycles pass (sim/harness/README.md, Sleep)
 SETTLED = 0.02  # seconds without a frame after which a guest is idle
-LITEETHS = 1.4  # and so many times that with LiteEth, whose clocks are not gated
-EACH = 4  # seconds that a trial takes beside
+LITEETHS = 1.4  # a factor for LiteEth, which has no gated clocks
+EACH = 4  # seconds that a trial takes besides
 LONG = 3600  # seconds, from which on nobody should start without knowing
 
 
 def announce(simulated: Sequence[float], patient: bool, system: System, instead: str, idle: float = 0):
-    """Say how long trials of so many simulated seconds take here; what takes hours has to be
+    """Say how long trials of these simulated seconds take here; what takes hours has to be
     wanted (`patient`), or it is a UsageError that says what to do `instead`.
 
     idle: seconds of each trial that the guest waits.
@@ -35,7 +35,7 @@ def announce(simulated: Sequence[float], patient: bool, system: System, instead:
 
 
 def announce_searches(simulated: Sequence[float], patient: bool, system: System):
-    """As `announce`, of about so many trials, some of which may be kept from earlier runs."""
+    """As `announce`, for about this many trials, some of which may be kept from earlier runs."""
     total = require_wanted(
         simulated, patient, system, "give less of --variant, --frame-size, --test or --phases"
     )
@@ -69,7 +69,7 @@ def require_short(simulated: float, patient: bool, system: System):
 
 
 def _wall(simulated: float, system: System) -> float:
-    """Seconds that a trial of so many simulated ones takes."""
+    """Wall-clock seconds of a trial of that many simulated ones."""
     slowness = SLOWNESS * system.harts * system.clock_mhz / NOMINAL_MHZ
     return EACH + slowness * (LITEETHS if system.nic == LITEETH else 1) * simulated
 

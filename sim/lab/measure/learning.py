@@ -44,7 +44,7 @@ def learn(
         quiet_cycles=quiet(sys_clk_hz, settings),
         max_cycles=clocks + patience(sys_clk_hz),
     )
-    if not reply["quiet"]:  # what still moves would be taken for the trial's
+    if not reply["quiet"]:  # what still moves would count for the trial
         raise LabError(
             "it did not become quiet after all learning frames were offered, so no trial can begin"
         )

@@ -24,7 +24,7 @@ class Trial:
     frames: int
     link_mbps: int
     pcap: Path | None = None  # folder
-    burst: int = 0  # so many frames at the minimum gap, then a pause; 0: evenly
+    burst: int = 0  # this many frames at the minimum gap, then a pause; 0: evenly
     probe_every: int = 0  # each so-many-th frame is marked as urgent; 0: none
     traffic: Traffic = Traffic()
 
@@ -39,7 +39,7 @@ class Trial:
 
     @property
     def captures(self) -> Path | None:
-        """The folder of this trial's captures, named after all that tells trials apart."""
+        """The folder of this trial's captures, named after all that distinguishes trials."""
         name = (
             f"{self.variant}-{self.frame_bytes}-{self.load_percent:g}percent-"
             f"{self.link_mbps}mbps {self.traffic.words}"
@@ -67,7 +67,7 @@ class Port:
     """Of the frames that entered at this port; interrupts are those of this port's MAC."""
 
     offered: int
-    answers: int  # of the tester, beside what was offered: to ARP, pings
+    answers: int  # of the tester, besides what was offered: to ARP, pings
     received: int  # handed to the kernel
     forwarded: int  # seen intact by the tester where they left, answers included
     dropped_at_ring: int  # no descriptor
@@ -75,7 +75,7 @@ class Port:
     dropped_damaged: int  # by the MAC: wrong FCS, too short, too long
     dropped_filtered: int  # by the MAC: for other stations
     corrupted: int  # left at the other port, but not as they should
-    reordered: int | None  # of the forwarded ones: behind a later one of their flow
+    reordered: int | None  # of the forwarded ones: after a later one of their stream
     rx_interrupts: int
     tx_interrupts: int
     rx_withdrawn: int  # of these: before a hart took them

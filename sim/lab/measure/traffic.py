@@ -13,7 +13,7 @@ _WAIT = re.compile(r"\b[rt]x-usecs\S* (\d+)")
 
 def quiet(sys_clk_hz: int, settings: Iterable[str] = ()) -> int:
     """Clocks of QUIET, and of the longest time that some of ethtool's settings let a frame wait: what
-    still waits is no event. The driver refuses what 24 bits of clocks do not hold: far less than
+    still waits is no event. The driver rejects what 24 bits of clocks do not hold: far less than
     PATIENCE."""
     waits = [int(microseconds) / 1e6 for each in settings for microseconds in _WAIT.findall(each)]
     return round(sys_clk_hz * (QUIET + max(waits, default=0)))
@@ -25,7 +25,7 @@ def patience(sys_clk_hz: int) -> int:
 
 
 def told(progress: Callable[[float], None], sys_clk_hz: int, seconds: float) -> Callable[[dict], None]:
-    """For a Session: tells `progress` the part that is done, where frames are offered for `seconds`."""
+    """For a Session: reports to `progress` the share done of a trial that offers for `seconds`."""
     whole = sys_clk_hz * (seconds + 2 * QUIET)
     return lambda done: progress(min(1.0, done["cycles"] / whole))
 
@@ -53,7 +53,7 @@ class Traffic:
 
     @property
     def ports(self) -> int:
-        """Into so many frames are offered."""
+        """The number of ports where frames enter."""
         return 1 if self.one_way else 2
 
     def offers(self, offer: dict, clocks: float) -> list[dict]:

@@ -21,7 +21,7 @@ class Sustained:
 
     record: dict
     step: int  # of the search's grid; 0 is the line rate
-    exact: bool  # the step above was tried, and failed; or there is none
+    exact: bool  # the step above was tried, and failed, or does not exist
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What pages and files state that stands elsewhere, and where: `./moderato export` writes it, and what
+"""Numbers that pages repeat, and their sources: `./moderato export` writes them, and what
 pages quote of the outputs of commands (quotes.py).
 
-The version stands in pyproject.toml. Throughputs stand in docs/tables.md, which is made from docs/data;
+The version is in pyproject.toml. Throughputs are in docs/tables.md, which is made from docs/data;
 what `make forward` says, on the lab's machine and on others, in docs/data/forward; what each setting of
 a strategy costs, in docs/data/strategies.jsonl.gz; what was measured by hand, in the page about it.
 """
@@ -28,7 +28,7 @@ WAYS = {
     "threaded": (0,),
 }  # and which columns were measured
 
-# The settings that docs/strategies.md shows, and in which situations beside round trip and overload.
+# The settings that docs/strategies.md shows, and in which situations, besides round trip and overload.
 SETTINGS = (
     "original",
     "napi",
@@ -70,7 +70,7 @@ HARTS = "RFC 2544 throughput, frames/s of all ports together"
 
 
 def values() -> dict[str, str]:
-    """What is stated, by name."""
+    """The numbers, by name."""
     return {"release": release(), **throughputs(), **harts(), **forwarded(), **strategies(), **by_hand()}
 
 
@@ -285,8 +285,8 @@ PLACES = (
 
 
 def measured(found: dict[str, str]) -> list[Place]:
-    """Places all of whose numbers there are. Two harts have ratios only beside one of the same core
-    (harts.py): while there is none, what a page says of an earlier one is left."""
+    """Places with all numbers known. Two harts have ratios only to one hart of the same core
+    (harts.py): without one, the page's earlier number stays."""
     return [place for place in PLACES if all(found[name] not in ("", "–") for name in place.names)]
 
 

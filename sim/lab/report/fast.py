@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What goes past Linux' stack, beside what goes through it: XDP, flow tables, flows in hardware."""
+"""Forwarding past Linux' stack, next to Linux: XDP, flow tables, flows in hardware."""
 
 from collections.abc import Sequence
 

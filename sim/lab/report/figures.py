@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Figures 4 to 7 of Spanos et al. (2008), ours beside theirs; latency and interrupts."""
+"""Figures 4 to 7 of Spanos et al. (2008), ours next to theirs; latency and interrupts."""
 
 from collections.abc import Callable, Iterable, Mapping
 

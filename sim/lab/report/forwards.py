@@ -24,7 +24,7 @@ HEAD = (
 
 
 def record(trial: dict) -> dict:
-    """A trial as a record of its kind. Raises KeyError, TypeError, … if it is none."""
+    """A trial as a record of its kind. Raises KeyError, TypeError, … for anything else."""
     if not all(isinstance(cell, str) for cell in _row(trial)):  # what is missing is found, too
         raise TypeError("its variant is no name")
     where(trial)
@@ -60,7 +60,7 @@ def _row(trial: dict) -> list[str]:
         time = trial["latency_ns"][name]
         return number(None if time is None else time / 1000, 1)
 
-    load = trial["load_percent"]  # of a replay there is none, nor a size
+    load = trial["load_percent"]  # a replay has no load and no size
     return [
         str(trial["frame_bytes"] or "any"),
         "as captured" if load is None else f"{load:g}",

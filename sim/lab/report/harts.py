@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two harts beside one: what each way to spread the work forwards, as Yao et al. (2014) compare."""
+"""Two harts and one: what each way to spread the work forwards, as Yao et al. (2014) compare."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ def goodput(transfers: Sequence[dict]) -> Table | None:
 
 
 def interrupts(transfers: Sequence[dict]) -> Table | None:
-    """Yao et al.'s tables 1 to 3, theirs beside ours: through the box, with connection tracking."""
+    """Yao et al.'s tables 1 to 3, theirs next to ours: through the DUT, with connection tracking."""
     found = [
         record
         for record in tcp.plain_last(alike(transfers))

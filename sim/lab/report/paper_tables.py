@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables 1 to 4 of Spanos et al. (2008), ours beside theirs. Table 5 is in profiles.py."""
+"""Tables 1 to 4 of Spanos et al. (2008), ours next to theirs. Table 5 is in profiles.py."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes into files what stands elsewhere.
+"""Writes numbers from their source into the files that repeat them.
 
-A place is a phrase of a file with a hole for each thing that is stated, `{}`; so the file itself shows
+A place is a phrase of a file with a hole for each number, `{}`; so the file itself shows
 no sign of it. A phrase is found across the ends of lines, and has to be there exactly once.
 """
 
@@ -19,7 +19,7 @@ HOLE = r"(lost|\d(?:[\d.\s]*\d)?)"  # a number, a version; or that frames were l
 
 @dataclass(frozen=True)
 class Place:
-    """Where things stand: a file by its name in the clone, a phrase, and the names of what fills it."""
+    """Where numbers go: a file by its name in the clone, a phrase, and the names of what fills it."""
 
     file: str
     phrase: str

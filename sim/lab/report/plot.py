@@ -26,7 +26,7 @@ from matplotlib.transforms import Bbox
 
 from ..show import outputs
 
-INK = "#010203"  # stands for the colour of text, and occurs nowhere else
+INK = "#010203"  # placeholder for the colour of text; occurs nowhere else
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -51,7 +51,7 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.id": None,
 }
-# Okabe and Ito's colours, which colour-blind readers can tell apart; a marker each besides.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; each also has a marker.
 # Of the six, those that receive without NAPI are warm, those with it cold.
 LOOKS = {
     "original": ("#D55E00", "o"),
@@ -269,7 +269,7 @@ def tip(axes: Axes, x: float, y: float, text: str):
 
 
 def log_axis(axes: Axes, label: str, unit: float):
-    """A logarithmic horizontal axis with round figures on it; unit: what its 1 stands for."""
+    """A logarithmic horizontal axis with round figures on it; unit: that of 1."""
     axes.set(xscale="log", xlabel=label)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value / unit:g}")
@@ -277,7 +277,7 @@ def log_axis(axes: Axes, label: str, unit: float):
 
 
 def labels(figure: Figure, points: Sequence[Sequence[tuple[float, float, str, str]]]):
-    """A word beside each point of each panel, where it touches no other word, no point and no edge;
+    """A word next to each point of each panel, where it touches no other word, no point and no edge;
     who comes first is served first. points: of a panel (x, y, word, variant).
 
     To be called last: it takes the panels' places and limits as they are now.

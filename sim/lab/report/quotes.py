@@ -3,11 +3,11 @@
 
 A quote is an indented block of a page that begins with `$ COMMAND`. In it,
 
-    …             stands for lines that are left out,
+    …             replaces lines that are left out,
     moderato: …   is a line on standard error, which has times, and stays as it is.
 
 Behind a … the quote goes on at the line that is like its next one but for numbers. In front of a … it
-ends with a line that is like its last one, or else has as many lines as before. Without a … behind
+ends with a line that is like its last one, or else has as many lines as before. Without a … after
 them, its last lines are all that are left.
 """
 
@@ -112,7 +112,7 @@ def place(quote: Quote, line: str, printed: Sequence[str], at: int) -> int:
 
 
 def last(lines: Sequence[str], printed: Sequence[str], at: int) -> int:
-    """The number behind that of the last printed line of a run that begins `at`."""
+    """The number after that of the last printed line of a run that begins `at`."""
     usual = at + len(lines)
     alike = [
         number + 1 for number in range(at, len(printed)) if shape(printed[number]) == shape(lines[-1])

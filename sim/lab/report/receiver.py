@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Song et al. (2010), ours beside theirs: the rate, table 1, the time segments, by user buffer."""
+"""Song et al. (2010), ours next to theirs: the rate, table 1, the time segments, by user buffer."""
 
 import csv
 from collections import Counter
@@ -138,7 +138,7 @@ def table1(records: Sequence[dict]) -> Table | None:
 
 
 def disturbance(records: Sequence[dict]) -> Table | None:
-    """The same study with the kernel's own tracing on, beside the one that nothing disturbs."""
+    """The same study with the kernel's own tracing on, next to the undisturbed one."""
     plain = studied(records)
     traced = [record for record in records if study.has(record) and record["kernel"] == TRACED]
     pairs = [(record, other) for record in plain for other in traced if _whose(record) == _whose(other)]

@@ -3,7 +3,7 @@
 
 Files grow over months, through many commits of gateware and driver; figures of different machines
 do not go into one table. The latest machine of each NIC is taken, NICs are compared only if kernel,
-CPU and memory around them are the same, and what was left out is told. So is what is no mixture of
+CPU and memory around them are the same, and notes list what was left out. So is what is no mixture of
 machines and yet no single run: trials of several commits, or with changes that no commit has.
 """
 
@@ -133,7 +133,7 @@ def load(files: Sequence[Path]) -> Records:
 
 
 def written(file: Path) -> list[dict]:
-    """Records of what --json wrote, a list; none if the file is none of that.
+    """Records of what --json wrote, a list; none if the file is something else.
 
     Those of `tcp`, `receiver` and `strategies` are records as they are. A trial of `forward` gets the
     key that makes it one, of all but the time that it took: it is the same in each run.
@@ -216,7 +216,7 @@ def conditions(trial: dict) -> dict:
 
 
 def row(record: dict) -> str:
-    """Whose row figures are: the variant, and the NIC where it is not told by that."""
+    """Whose row figures are: the variant, and the NIC where the variant does not imply it."""
     nic = conditions(record)["nic"]
     return record["variant"] + f", NIC {nic}" * (nic not in (MODERATO, record["variant"]))
 

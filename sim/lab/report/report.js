@@ -100,7 +100,7 @@ each("figure", figure => figure.append(button("PNG", async () => {
   download(`${figure.id}.png`, await picture(figure.querySelector("svg")));
 })));
 
-// Flame graphs: what one can do is in explain/flame_graph.js, which stands before this -----------
+// Flame graphs: what one can do is in explain/flame_graph.js, which comes before this -----------
 
 each(".flame", graph => {
   const made = flame(graph.querySelector("svg"));

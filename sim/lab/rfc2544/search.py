@@ -12,9 +12,9 @@ from dataclasses import dataclass
 LOWEST = 0.001  # of the line rate: nothing below is looked at
 IDLE_RX = 0.05  # forwarding less than this part of what it receives, a device is in livelock
 # Of a single overload:
-LIVELOCK = 5  # receiving was all it did; forwarding a frame takes so many times as long, or less
-LEVEL = 4  # offered so many times what it forwards, a device that does not drop is in livelock
-SLOPING = 1.1  # forwarding so much less than offered, it is too far off to tell the slope
+LIVELOCK = 5  # only receiving: forwarding a frame takes at most this many times as long
+LEVEL = 4  # offered this many times what it forwards, a device that does not drop is in livelock
+SLOPING = 1.1  # forwarding this factor less than offered is too far off to show the slope
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
             guess = grid.step(rate)
         if guess >= below:
             # What passed is the answer that overload promised, or better: is it the highest? If the
-            # promise was wrong, go half the way to where it failed: overload tells more near it.
+            # promise was wrong, go half the way to where it failed: overload shows more near it.
             sure = sure and (guess == below or len(passed) < 2)
             guess = below - 1 if sure else (above + below) // 2
         elif len(failed) > 2 and not passed:

@@ -36,7 +36,7 @@ class Cell:
         return Grid(line, self.resolution / 100)
 
     def load(self, step: int) -> float:
-        """Percent of the line rate; what moderato-sim can tell apart."""
+        """Percent of the line rate; in steps that moderato-sim distinguishes."""
         return round(100 * self.grid.rate(step) / self.grid.line, 4)
 
     def steady(self, load_percent: float, phase: float) -> Task:

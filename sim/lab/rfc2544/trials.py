@@ -3,7 +3,7 @@
 
 steady    does the device keep up with a load for good? Gives up once it is clear that not
 loss      the same, but to the end of the window: what does it do instead?
-burst     so many frames with minimum gaps (RFC 2544, 26.4)
+burst     N frames with minimum gaps (RFC 2544, 26.4)
 recovery  a load, then half of it (26.5)
 reset     a load while the device is reset (26.6)
 """
@@ -147,7 +147,7 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
     start, end = offered["start_cycle"], offered["start_cycle"] + clocks + 2 * quiet(sys_clk_hz)
     session.progress = lambda done: progress(min(1.0, (done["cycle"] - start) / (end - start)))
     report, why = VERDICTS[task.kind](task, session, offered)
-    # After a reset, frames that waited for their neighbour leave behind later ones.
+    # After a reset, frames that waited for ARP leave after later ones.
     ordered = task.traffic.in_order and task.kind != "reset"
     problems = damage(report, ordered) if report["quiet"] else []
     if task.kind == "reset" and not reset_seen(report):

@@ -81,7 +81,7 @@ def commands(setting: str) -> list[str]:
 
 
 def choose(session: Session, setting: str):
-    """Make a setting. LabError with ethtool's own message if it is refused, or with what is set
+    """Make a setting. LabError with ethtool's own message if it fails, or with what is set
     instead."""
     wanted = pairs(setting)
     for command in commands(setting):
@@ -98,7 +98,7 @@ def choose(session: Session, setting: str):
 
 def require(setting: str, wanted: Sequence[tuple[str, str]], command: str, output: str):
     """Raises LabError if `output`, what `command` shows, has another value than what is wanted. A name
-    that is not there is one that only the kernel knows, and was set: ethtool refuses others."""
+    that is not there is one that only the kernel knows, and was set: ethtool rejects others."""
     there = shown(output)
     names = NAMES.get(command.split()[1], {})
     for name, value in dict(wanted).items():

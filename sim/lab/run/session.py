@@ -158,7 +158,7 @@ class Session:
         message = lines[-1].removeprefix("moderato-sim: ") if lines else f"status {status}"
         if status == BAD_CHECKPOINT:
             return CheckpointError(message)
-        if status in STOPPED:  # by who stops everything, us too
+        if status in STOPPED:  # by a signal to all, including us
             return LabError("the simulator was stopped")
         return LabError(f"the simulator failed: {message}")
 
@@ -202,7 +202,7 @@ class Session:
         self.call("expect", text=BEGIN + "\r\n", max_cycles=max_cycles)
 
     def _status(self, max_cycles: int) -> int:
-        """What comes behind a mark, up to the next prompt."""
+        """What comes after a mark, up to the next prompt."""
         status = self.call("expect", text="@", max_cycles=max_cycles)["output"].removesuffix("@")
         self.call("expect", text=PROMPT, max_cycles=max_cycles)
         return int(status)

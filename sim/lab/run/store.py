@@ -32,10 +32,10 @@ class Where:
 class Store:
     """Records by their keys. A line that was cut off by a crash is passed over, and made again.
 
-    anew: so are all that are there.
+    again: ignore the records that are there.
     """
 
-    def __init__(self, path: Path, anew: bool = False):
+    def __init__(self, path: Path, again: bool = False):
         self.path = path
         self.used = []  # records that were asked for or added
         self.grown = False
@@ -44,7 +44,7 @@ class Store:
             there = read(path) if path.exists() else {}
         except OSError as error:
             raise _unusable(path, error) from error
-        self.records = {} if anew else there
+        self.records = {} if again else there
 
     def get(self, key: str) -> dict | None:
         """A record, or None if there is none yet."""

@@ -69,7 +69,7 @@ def columns(
 
 
 class _Table:
-    """Columns are numbered; number 0 is the key, which stands in each part of the table."""
+    """Columns are numbered; number 0 is the key, which each part of the table repeats."""
 
     def __init__(self, rows: list[list[str]], group: Mapping[str, range], left: bool):
         self.rows, self.group = rows, group
@@ -88,7 +88,7 @@ class _Table:
         return all(ZERO.fullmatch(row[column].strip()) for row in self.rows[1:])
 
     def names(self, shown: list[int]) -> str:
-        """Of columns, with what stands above them: `dropped at FIFO, driver Tx; corrupted`."""
+        """Columns with their group: `dropped at FIFO, driver Tx; corrupted`."""
         found = []
         for together in self._together(shown):
             above = [title.rstrip(":") for title, of in self.group.items() if together[0] in of]

@@ -23,7 +23,7 @@ class Part:
 
     @property
     def note(self) -> str:
-        """A line behind the tables; empty if nothing is missing."""
+        """A line after the tables; empty if nothing is missing."""
         return (
             ""
             if self.finished == self.of

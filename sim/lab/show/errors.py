@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the user is told when something is impossible: one line, what and how to mend it."""
+"""Errors for the user: one line that says what is wrong and how to correct it."""
 
 
 class LabError(Exception):

@@ -92,7 +92,7 @@ def final(path: Path) -> Path | None:
 
 
 def descriptor(path: Path) -> int | None:
-    """The number of the open file that a path stands for: 1 of /dev/stdout. None if for none."""
+    """The descriptor that a path names: 1 for /dev/stdout. None for an ordinary path."""
     for _ in range(LINKS):
         found = re.fullmatch(rf"/(?:dev|proc/(?:self|{os.getpid()}))/fd/(\d+)", str(path))
         if found:
@@ -174,7 +174,7 @@ def write_json(path: Path, value):
 
 
 def numbered(path: Path, number: int) -> Path:
-    """Of several files of the same kind: all but the first one have their number behind the name.
+    """Of several files of the same kind: all but the first one have their number after the name.
 
     /dev/null takes all of them. Raises UsageError for another one that is not regular.
     """

@@ -21,7 +21,7 @@ OVERLOAD = 100  # percent of the line rate
 @dataclass(frozen=True)
 class Situation:
     """A load: `fps` frames/s of both ports together, or a `share` of what napi-full sustains, or,
-    with neither, the line rate. burst: so many frames at the minimum gap, then a pause.
+    with neither, the line rate. burst: this many frames at the minimum gap, then a pause.
     probe_every: each so-many-th frame is marked, and its latency counts alone. settings: names of
     those that are run in it; none: all."""
 

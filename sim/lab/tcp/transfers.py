@@ -74,7 +74,7 @@ def run(wanted: Request, found: dict[tuple, dict]):
     """Put the records of the transfers into `found`, each when its transfer ends."""
     # Captures are made in the transfers: those that are kept have none.
     kept = Store(
-        wanted.where.results or store.default("tcp"), anew=any(each.pcap for each in wanted.transfers)
+        wanted.where.results or store.default("tcp"), again=any(each.pcap for each in wanted.transfers)
     )
     runner.require_scheduler(wanted.where.scheduler)
     links = dict.fromkeys(each.link_mbps for each in wanted.transfers)

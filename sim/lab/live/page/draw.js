@@ -55,7 +55,7 @@ export function lines(figure, series) {
   });
 }
 
-// One series upon the other, the first one at the bottom; a point stands for the time before it.
+// One series upon the other, the first one at the bottom; a point shows the time before it.
 export function pile(figure, series) {
   const times = series[0].map(([time]) => time);
   const plot = axes(figure, times, 0);
