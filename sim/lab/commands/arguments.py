@@ -256,7 +256,7 @@ def ethtool(words: str) -> str:
         option, values = "", []
     if not option.startswith("-") or not words.isprintable():
         raise argparse.ArgumentTypeError(
-            f"{words!r} is no setting; write ethtool's option and its words, such as '-C rx-usecs 50'"
+            f"{words!r} is not a setting; write ethtool's option and its words, such as '-C rx-usecs 50'"
         )
     if len(words) > MAX_SETTING:
         raise argparse.ArgumentTypeError(
@@ -264,7 +264,7 @@ def ethtool(words: str) -> str:
         )
     if option not in (*SHOWN_BY, *OTHERS):
         raise argparse.ArgumentTypeError(
-            f"{option} is no option by which ethtool sets something, as "
+            f"{option} is not an option that sets something, as "
             "-A, -C, -G, -K, -L, -N, -X, -s and others are"
         )
     if named := set(INTERFACES) & set(values):

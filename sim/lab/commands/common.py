@@ -89,7 +89,7 @@ def add_machine(
             default=NORMAL.name,
             metavar="K",
             help="debug: with the kernel's own checks, many times slower; "
-            "netfilter, conntrack: that can track connections, that does; "
+            "netfilter: with connection tracking built in; conntrack: with it switched on; "
             "ptp: with clocks of NICs; router: xdp, with translated "
             "addresses, VLAN interfaces and bridges; "
             "stock: Debian's, without our patch; "
@@ -112,12 +112,12 @@ def add_machine(
         type=int,
         choices=HARTS,
         default=1,
-        help="of the CPU, with a kernel for that many (default: 1)",
+        help="number of harts, with a kernel for that many (default: 1)",
     )
     parser.add_argument(
         "--spread",
         choices=list(SPREADS),
-        help="of two harts: "
+        help="how two harts share the work: "
         + "; ".join(f"{name}: {what}" for name, what in SPREADS.items())
         + f" (default: {COMMON})",
     )
@@ -133,7 +133,7 @@ def add_machine(
         type=arguments.clock,
         default=NOMINAL_MHZ,
         metavar="MHZ",
-        help=f"of the SoC (default: {NOMINAL_MHZ})",
+        help=f"clock of the SoC (default: {NOMINAL_MHZ})",
     )
 
 
@@ -182,7 +182,9 @@ def add_loads(parser: ArgumentParser):
 
 
 def add_yes(parser: ArgumentParser):
-    parser.add_argument("--yes", dest="patient", action="store_true", help="begin also what takes hours")
+    parser.add_argument(
+        "--yes", dest="patient", action="store_true", help="start even if it takes hours"
+    )
 
 
 def add_udp_echo(parser: ArgumentParser):
@@ -248,7 +250,7 @@ def add_runner(parser: ArgumentParser):
         "--scheduler",
         type=arguments.scheduler,
         metavar="ADDRESS",
-        help="of a dask scheduler whose workers run the trials (default: this machine's cores)",
+        help="a dask scheduler, whose workers run the trials (default: this machine's cores)",
     )
     parser.add_argument(
         "--results",
@@ -294,8 +296,7 @@ def nic(options) -> str:
         return options.nic
     if options.nic not in (MODERATO, FLOWS):
         raise UsageError(
-            f"--variant offload needs --nic {FLOWS}, which it takes by itself; leave "
-            f"--nic {options.nic} out"
+            f"--variant offload needs --nic {FLOWS} and selects it; leave --nic {options.nic} out"
         )
     return FLOWS
 
@@ -307,20 +308,20 @@ def kernel(options) -> str:
         return options.kernel
     if options.kernel != NORMAL.name and not Choice(options.kernel).xdp:
         raise UsageError(
-            f"--variant {chosen[0]} needs --kernel {XDP}, which it takes by itself; leave "
+            f"--variant {chosen[0]} needs --kernel {XDP} and selects it; leave "
             f"--kernel {options.kernel} out"
         )
     programs = [name for name in chosen if name in PROGRAMS]
     if programs and options.spread == IPI:
         raise UsageError(
-            f"--spread {IPI} has two polls for a ring, --variant {programs[0]} needs one; choose another"
+            f"--spread {IPI} polls a ring on two harts, --variant {programs[0]} on one; choose another"
         )
     return XDP if options.kernel == NORMAL.name else options.kernel
 
 
 def system(options) -> System:
     if options.harts == 1 and options.spread:
-        raise UsageError("--spread is about several harts; add --harts 2, or leave it out")
+        raise UsageError("--spread needs several harts; add --harts 2, or leave it out")
     return System(
         nic(options),
         Choice(kernel(options), options.hz),
@@ -371,7 +372,7 @@ def variants(options) -> list[str]:
     chosen = [options.variant] if isinstance(options.variant, str) else options.variant
     chosen = chosen or NICS[options.nic]
     if options.spread == QUEUES and options.nic != OFFLOAD:
-        raise UsageError(f"--spread {QUEUES} is for a MAC with two queues: add --nic {OFFLOAD}")
+        raise UsageError(f"--spread {QUEUES} needs a MAC with two queues: add --nic {OFFLOAD}")
     if options.spread in (IPI, THREADED):
         require_polled(chosen, options.spread)
     return chosen
@@ -380,11 +381,11 @@ def variants(options) -> list[str]:
 def require_polled(names: Sequence[str], spread: str):
     """Reject a way to spread polls for variants that do not poll."""
     if LITEETH in names and spread == IPI:
-        raise UsageError(f"--spread {spread} is a way of Moderato's driver; LiteEth's has none")
+        raise UsageError(f"--spread {spread} needs Moderato's driver; leave --nic {LITEETH} out")
     without = [name for name in names if name in KNOWN and KNOWN[name].rx == RX_INTERRUPT]
     if without:
         raise UsageError(
-            f"--spread {spread} is about polls, and {', '.join(without)} receive in "
+            f"--spread {spread} needs polling, and {', '.join(without)} receive in "
             "interrupts; choose a --variant with NAPI"
         )
 

@@ -45,7 +45,7 @@ def options(parser):
         "--delay",
         type=arguments.delay,
         metavar="NS",
-        help=f"of the wire between two boxes, 0 to {arguments.MAX_DELAY} (default: 1000)",
+        help=f"delay of the wire between two boxes, 0 to {arguments.MAX_DELAY} (default: 1000)",
     )
     for number in range(2):
         add(
@@ -89,7 +89,7 @@ def options(parser):
         "--folded",
         type=files.output_file,
         metavar="FILE",
-        help="of a replay: write each stack of the guest's functions with its cycles here, as "
+        help="with --replay: write each stack of the guest's functions with its cycles here, as "
         "flamegraph.pl reads them",
     )
     add(
@@ -97,7 +97,7 @@ def options(parser):
         dest="begin",
         type=arguments.cycle,
         metavar="CYCLE",
-        help="of --folded: leave out what was before",
+        help="with --folded: leave out earlier cycles",
     )
     common.add_json(parser)
 
@@ -152,28 +152,25 @@ def require_together(options):
     from ..cli import parser  # which imports the commands
 
     if options.begin is not None and not options.folded:
-        raise UsageError("--from is of --folded; add that, or leave it out")
+        raise UsageError("--from needs --folded; add it, or leave --from out")
     if options.folded and not options.replay:
-        raise UsageError("--folded is of a --replay; --record a session, and replay it")
+        raise UsageError("--folded needs --replay; --record a session, and replay it")
     if options.replay:
         for name in ("command", "record", "pace", "variant", "delay", "type0", "type1"):
             if getattr(options, name) is not None:
                 said = "-c" if name == "command" else f"--{name}"
                 raise UsageError(
-                    f"{said} is of a session, and --replay has one that was recorded; "
+                    f"{said} is for a new session, and --replay plays a recorded one; "
                     "leave one of them out"
                 )
         for name in MACHINE:
             if getattr(options, name) != parser("live").get_default(name):
                 raise UsageError(
-                    f"--{name} is of a session, and the recording that --replay plays says "
-                    "what ran in it; leave one of them out"
+                    f"--{name} is for a new session; --replay takes it from the recording. Leave one of "
+                    "them out"
                 )
     elif options.json and options.command is None:
-        raise UsageError(
-            "--json is of a session with -c, or of a --replay; --record one at the "
-            "console, and replay it"
-        )
+        raise UsageError("--json needs -c or --replay; --record a session at the console, and replay it")
 
 
 def require_of_two(options):
@@ -181,11 +178,11 @@ def require_of_two(options):
     if options.boxes == 1 or options.replay:
         if options.boxes > 1:
             raise UsageError(
-                "--boxes is of a session, and --replay has one that was recorded; leave one of them out"
+                "--boxes is for a new session, and --replay plays a recorded one; leave one of them out"
             )
         for name in ("delay", "type1"):
             if getattr(options, name) is not None:
-                raise UsageError(f"--{name} is of two boxes; add --boxes 2")
+                raise UsageError(f"--{name} needs two boxes; add --boxes 2")
         return
     if options.nic == LITEETH:
         raise UsageError(

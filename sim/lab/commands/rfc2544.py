@@ -71,6 +71,6 @@ def require_used(options):
     ):
         if value is not None and not tests & set(options.tests):
             raise UsageError(
-                f"--{name} is of no use to --test {','.join(options.tests)}; leave it "
+                f"--{name} has no effect on --test {','.join(options.tests)}; leave it "
                 f"out, or add --test {', '.join(sorted(tests))}"
             )

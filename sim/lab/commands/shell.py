@@ -35,7 +35,7 @@ def options(parser):
 def check(options):
     common.require_system(options)
     if options.frame_size and not options.load:
-        raise UsageError("--frame-size is of the frames of --load; add it, or leave both out")
+        raise UsageError("--frame-size needs --load; add it, or leave both out")
 
 
 def run(options) -> int:

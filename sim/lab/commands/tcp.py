@@ -136,12 +136,12 @@ def check(options):
     common.require_system(options)
     if options.off and options.nic == LITEETH:
         raise UsageError(
-            "--off is of what Moderato's driver has, and LiteEth's does without all of it; "
+            "--off switches features of Moderato's driver, and LiteEth's has none of them; "
             "leave --off or --nic out"
         )
     if options.nic != OFFLOAD and (lacks := [name for name in options.off if name in OF_HARDWARE]):
         raise UsageError(
-            f"--off {lacks[0]} is of a MAC that has it; add --nic {OFFLOAD}, or leave {lacks[0]} out"
+            f"--off {lacks[0]} needs a MAC with {lacks[0]}; add --nic {OFFLOAD}, or leave {lacks[0]} out"
         )
     if options.program == "nuttcp" and (options.direction != [OUT] or options.connections > 1):
         raise UsageError(
@@ -155,8 +155,8 @@ def check(options):
         or {"tx", "sg"} & set(options.off)
     ):
         raise UsageError(
-            "--zerocopy is about what our own program sends through a NIC that takes "
-            "frames in pieces; add --direction out --nic offload, or leave it out"
+            "--zerocopy needs our own program as the sender and a NIC that gathers "
+            "frames; add --direction out --nic offload, or leave it out"
         )
     if options.peer == "stalls" and "in" in options.direction:
         raise UsageError("--peer stalls is a receiver's fault; add --direction out or through")
