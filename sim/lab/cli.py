@@ -86,7 +86,7 @@ def main(words: list[str] | None = None) -> int:
 
 def run(words: list[str]) -> int:
     options = parse(words)
-    with tables_beside(options):
+    with tables_to_stderr(options):
         return options.run(options)
 
 
@@ -157,7 +157,7 @@ def stop(number: int, *_):
     raise KeyboardInterrupt
 
 
-def tables_beside(options) -> contextlib.AbstractContextManager:
+def tables_to_stderr(options) -> contextlib.AbstractContextManager:
     """Tables go to standard error where a result goes to standard output: it must stand alone."""
     paths = [each for each in vars(options).values() if isinstance(each, Path)]
     if any(outputs.descriptor(path) == STDOUT for path in paths):

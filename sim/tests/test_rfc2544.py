@@ -415,7 +415,7 @@ def test_a_worker_that_dies(lab, cluster, tmp_path):
 
 @pytest.mark.parametrize("what", ["workers", "scheduler"])
 def test_nobody_is_left(lab, cluster, tmp_path, capsys, monkeypatch, what):
-    monkeypatch.setattr("moderato.sim.lab.run.runner.PATIENCE", 5)
+    monkeypatch.setattr("moderato.sim.lab.run.runner.TIMEOUT", 5)
     with killed(cluster, what):
         assert (
             lab(
@@ -500,7 +500,7 @@ def killed(cluster: str, what: str):
 @pytest.mark.parametrize("says", [None, b"", b"SSH-2.0-OpenSSH_9.2\r\n"])
 def test_another_service_there(lab, tmp_path, capsys, monkeypatch, says):
     """It waits for us, hangs up, or speaks something else."""
-    monkeypatch.setattr("moderato.sim.lab.run.runner.PATIENCE", 1)
+    monkeypatch.setattr("moderato.sim.lab.run.runner.TIMEOUT", 1)
 
     def serve():
         with contextlib.suppress(OSError):

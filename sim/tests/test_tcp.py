@@ -167,7 +167,7 @@ def test_a_program_that_fails(lab, monkeypatch, capsys):
         ("tcp --faults dropp", "did you mean drop?"),
         ("tcp --off tsoo", "did you mean tso?"),
         ("tcp --zerocopy --direction out", "add --direction out --nic offload"),
-        ("tcp --zerocopy --nic offload --direction out --off sg", "NIC that takes frames in pieces"),
+        ("tcp --zerocopy --nic offload --direction out --off sg", "--zerocopy"),
         ("tcp --program nuttcp", "add --direction out"),
         ("tcp --peer stalls", "add --direction out or through"),
         ("tcp --nic liteeth --variant napi", "leave --variant or --nic out"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..measure import estimate, forward, trial
 from ..measure.results import Trial, frames_for
-from ..measure.traffic import Traffic, told
+from ..measure.traffic import Traffic, reporter
 from ..run import runner, state
 from ..run.machine import machine
 from ..run.system import System
@@ -101,7 +101,7 @@ def run(
     """A trial as trial.run() makes it, and where its window's cycles went."""
     start = time.monotonic()
     of = ready.machine
-    report = told(progress, of.sys_clk_hz, one.seconds)
+    report = reporter(progress, of.sys_clk_hz, one.seconds)
     with ready.open(progress=report) as session, tempfile.TemporaryDirectory() as folder:
         names, stacks = Path(folder) / "symbols", Path(folder) / "stacks"
         symbols.write(functions, names)

@@ -104,7 +104,7 @@ def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts, pipes: Seq
         if len(made) == 1:
             return console(made[0].with_fields(pipes), beside, GREETING.format("", *entries))
         return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
-    # A result on standard output stands alone there (cli.tables_beside).
+    # A result on standard output is alone there (cli.tables_to_stderr).
     alone = request.json and outputs.descriptor(request.json) == STDOUT
     status, replies, stopped = run(made, beside, request.command, STDERR if alone else None)
     _tell(request, [box.ready for box in made], replies)

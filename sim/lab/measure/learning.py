@@ -11,7 +11,7 @@ from ..run.session import Session
 from ..run.variants import ALL
 from ..show.errors import LabError
 from .results import frame_rate
-from .traffic import SEED, Traffic, patience, quiet
+from .traffic import SEED, Traffic, quiet, timeout
 
 PER_FLOW, LEAST = 8, 32  # frames of each flow; into each port
 RATE = 4000  # a second, into each port: what the CPU forwards with ease
@@ -42,7 +42,7 @@ def learn(
         link_mbps=link_mbps,
         seed=SEED,
         quiet_cycles=quiet(sys_clk_hz, settings),
-        max_cycles=clocks + patience(sys_clk_hz),
+        max_cycles=clocks + timeout(sys_clk_hz),
     )
     if not reply["quiet"]:  # what still moves would count for the trial
         raise LabError(

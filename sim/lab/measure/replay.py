@@ -159,7 +159,7 @@ def run(
     ready = state.ready(of, wanted.variant, static=False)
     start = time.monotonic()
     seconds = length(entered) / 1e9
-    report = traffic.told(progress, of.sys_clk_hz, seconds)
+    report = traffic.reporter(progress, of.sys_clk_hz, seconds)
     with contextlib.ExitStack() as stack:
         session = stack.enter_context(ready.open(progress=report, udp_echo=wanted.udp_echo))
         files = [stack.enter_context(outputs.replacing(path)) for path in wanted.captures]
@@ -178,7 +178,7 @@ def run(
             answers=list(map(str, answers)),
             link_mbps=LINK_MBPS,
             quiet_cycles=traffic.quiet(of.sys_clk_hz),
-            max_cycles=round(of.sys_clk_hz * seconds) + traffic.patience(of.sys_clk_hz),
+            max_cycles=round(of.sys_clk_hz * seconds) + traffic.timeout(of.sys_clk_hz),
         )
         idle = session.call("counters")["idle_cycles"]
         left, answered = ([pcap.frames(file) for file in each] for each in (files, answers))

@@ -7,24 +7,26 @@ from dataclasses import dataclass
 
 SEED = 1
 QUIET = 0.01  # seconds without a frame or an event, after which a trial is over,
-PATIENCE = 5  # and in which what is queued has to drain
+TIMEOUT = 5  # and in which what is queued has to drain
 _WAIT = re.compile(r"\b[rt]x-usecs\S* (\d+)")
 
 
 def quiet(sys_clk_hz: int, settings: Iterable[str] = ()) -> int:
     """Clocks of QUIET, and of the longest time that some of ethtool's settings let a frame wait: what
     still waits is no event. The driver rejects what 24 bits of clocks do not hold: far less than
-    PATIENCE."""
+    TIMEOUT."""
     waits = [int(microseconds) / 1e6 for each in settings for microseconds in _WAIT.findall(each)]
     return round(sys_clk_hz * (QUIET + max(waits, default=0)))
 
 
-def patience(sys_clk_hz: int) -> int:
-    """Clocks of PATIENCE."""
-    return PATIENCE * sys_clk_hz
+def timeout(sys_clk_hz: int) -> int:
+    """Clocks of TIMEOUT."""
+    return TIMEOUT * sys_clk_hz
 
 
-def told(progress: Callable[[float], None], sys_clk_hz: int, seconds: float) -> Callable[[dict], None]:
+def reporter(
+    progress: Callable[[float], None], sys_clk_hz: int, seconds: float
+) -> Callable[[dict], None]:
     """For a Session: reports to `progress` the share done of a trial that offers for `seconds`."""
     whole = sys_clk_hz * (seconds + 2 * QUIET)
     return lambda done: progress(min(1.0, done["cycles"] / whole))

@@ -11,7 +11,7 @@ from ..run.state import State
 from ..show import outputs
 from .learning import hands_over, learn
 from .results import LATENCY, Port, Result, Trial
-from .traffic import SEED, patience, quiet, told
+from .traffic import SEED, quiet, reporter, timeout
 
 FRAMES = ("offered", "forwarded", "corrupted", "reordered")
 CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
@@ -21,7 +21,7 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
     """Offer the frames to both ports at once, wait until it is quiet, read the guest's counters."""
     start = time.monotonic()
     of = ready.machine
-    with ready.open(progress=told(progress, of.sys_clk_hz, trial.seconds)) as session:
+    with ready.open(progress=reporter(progress, of.sys_clk_hz, trial.seconds)) as session:
         before = begin(trial, ready, session)
         with outputs.replacing_folder(trial.captures, CAPTURES) as folder:
             capture = {"pcap": str(folder)} if folder else {}
@@ -92,7 +92,7 @@ def request(trial: Trial, sys_clk_hz: int, settings: Iterable[str] = ()) -> dict
         "link_mbps": trial.link_mbps,
         "seed": SEED,
         "quiet_cycles": quiet(sys_clk_hz, settings),
-        "max_cycles": clocks + patience(sys_clk_hz),
+        "max_cycles": clocks + timeout(sys_clk_hz),
     }
 
 

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..measure.learning import hands_over, learn
 from ..measure.results import frame_rate
-from ..measure.traffic import SEED, Traffic, entered, patience, quiet
+from ..measure.traffic import SEED, Traffic, entered, quiet, timeout
 from ..measure.trial import damage
 from ..run.session import Session
 from ..run.state import State
@@ -142,7 +142,7 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
         link_mbps=task.link_mbps,
         seed=SEED,
         quiet_cycles=quiet(sys_clk_hz),
-        max_cycles=clocks + patience(sys_clk_hz),
+        max_cycles=clocks + timeout(sys_clk_hz),
     )
     start, end = offered["start_cycle"], offered["start_cycle"] + clocks + 2 * quiet(sys_clk_hz)
     session.progress = lambda done: progress(min(1.0, (done["cycle"] - start) / (end - start)))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .state import State  # which runs jobs, too
 
 REACHED = 5  # seconds in which a scheduler's machine takes a connection,
-PATIENCE = 20  # and in which it has to answer
+TIMEOUT = 20  # and in which it has to answer
 STEP = 2  # seconds between looks whether a worker is left
 RETRIES = 2  # of a trial whose worker went away
 
@@ -187,7 +187,7 @@ def runner(scheduler: str | None = None) -> Iterator[Runner]:
     for name in ("distributed", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError, MemoryError) as error:  # the last one is that of other protocols
         raise _none_answers(scheduler, error) from None
     with client:
@@ -205,7 +205,7 @@ def require_scheduler(address: str | None):
         place = urlsplit(address if "://" in address else f"tcp://{address}")
         with socket.create_connection((place.hostname, place.port), REACHED) as stream:
             if place.scheme == "tcp":  # the scheduler speaks first, and dask would wait for ever
-                stream.settimeout(PATIENCE)
+                stream.settimeout(TIMEOUT)
                 if not stream.recv(1):
                     raise ConnectionError("it hung up")
     except (OSError, ValueError) as error:

@@ -23,7 +23,7 @@ from ..show.errors import LabError
 BAD_CHECKPOINT = 3  # moderato-sim's exit status
 STOPPED = {128 + number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 PROMPT = "# "
-PATIENCE = 1_500_000_000  # clocks: more than any command of the lab takes
+TIMEOUT = 1_500_000_000  # clocks: more than any command of the lab takes
 
 # A command's output is found between these. The guest runs commands through a function, because
 # each character that is typed costs it 30 000 clocks; the quotes keep the marks out of the echo.
@@ -167,9 +167,9 @@ class Session:
     def greet(self):
         """Prepare the guest's shell for `type`; once after the boot."""
         self.call("send", text=FUNCTION)
-        self.call("expect", text=PROMPT, max_cycles=PATIENCE)
+        self.call("expect", text=PROMPT, max_cycles=TIMEOUT)
 
-    def type(self, command: str, max_cycles: int = PATIENCE) -> tuple[int, str]:
+    def type(self, command: str, max_cycles: int = TIMEOUT) -> tuple[int, str]:
         """Run a command in the guest's shell: its exit status and output."""
         self._begin(command, max_cycles)
         output = self.call("expect", text=END, max_cycles=max_cycles)["output"].removesuffix(END)

@@ -13,7 +13,7 @@ from .machine import machine
 from .session import PROMPT, Session
 from .system import System
 
-PATIENCE = 20_000_000_000  # clocks that one command may take: 200 s of the guest's time
+TIMEOUT = 20_000_000_000  # clocks that one command may take: 200 s of the guest's time
 
 LINK_MBPS = 100
 OVERHEAD = 20  # octets of preamble, SFD and gap (IEEE 802.3)
@@ -69,7 +69,7 @@ def run(ready: state.State, command: str, udp_echo: bool, load: Load | None = No
         if load:
             session.call("offer", **load.request(ready.machine.sys_clk_hz))
         with GuestOutput(ready.machine.sys_clk_hz) as output:
-            status = session.run(script, PATIENCE, output.show)
+            status = session.run(script, TIMEOUT, output.show)
         if load:
             print(f"moderato: {load}: {rates(session, ready.machine.sys_clk_hz)}", file=sys.stderr)
     return status

@@ -23,7 +23,7 @@ from moderato.toolchain.cache import artifact
 
 from . import ethtool, guest, runner
 from .machine import KERNELS, Machine
-from .session import FUNCTION, PATIENCE, PROMPT, CheckpointError, Session
+from .session import FUNCTION, PROMPT, TIMEOUT, CheckpointError, Session
 from .stations import BEYOND, ROUTER, TESTER, WIRE
 from .variants import ALL, LITEETH
 
@@ -182,7 +182,7 @@ def at_console(before: State, package: Path) -> State:
             session.call("mailbox", file=str(package), address=before.machine.mailbox)
             session.check("mailbox | tar -x -C /")
             session.call("send", text="exec /bin/sh -i\n")
-            session.call("expect", text=PROMPT, max_cycles=PATIENCE)
+            session.call("expect", text=PROMPT, max_cycles=TIMEOUT)
             session.greet()
             _prepare(session, [], folder)
 

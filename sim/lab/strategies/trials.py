@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from ..measure import trial
 from ..measure.results import Trial
-from ..measure.traffic import told
+from ..measure.traffic import reporter
 from ..run import guest
 from ..run.session import Session
 from ..run.state import State
@@ -38,7 +38,7 @@ class Task:
     def run(self, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
         """The record: an object as `forward --json` writes them, and what it is of."""
         begun = time.monotonic()
-        session.progress = told(progress, sys_clk_hz, self.trial.seconds)
+        session.progress = reporter(progress, sys_clk_hz, self.trial.seconds)
         reply = session.call("trial", **trial.request(self.trial, sys_clk_hz))
         result = trial.evaluate(
             self.trial,

@@ -19,7 +19,7 @@ from .transfer import FAULT_EVERY, IN, KIND, PEERS, THROUGH, Transfer
 
 STREAM, RESULT = "/tmp/stream", "/tmp/result"
 TESTER = "198.18.0.2"  # at port 0, where all connections begin or end
-PATIENCE = 20  # seconds that a transfer may take without an end,
+TIMEOUT = 20  # seconds that a transfer may take without an end,
 SLOWEST = 4  # or this many times as long as a long one should,
 NOMINAL_HZ = 100_000_000  # at this clock; at a slower one, as many clocks
 
@@ -138,7 +138,7 @@ def served(result: str) -> list[dict]:
 
 def request(transfer: Transfer, sys_clk_hz: int = NOMINAL_HZ) -> dict:
     """The fields of moderato-sim's `talk`."""
-    seconds = max(PATIENCE, SLOWEST * transfer.seconds)
+    seconds = max(TIMEOUT, SLOWEST * transfer.seconds)
     wanted = {
         "direction": transfer.direction,
         "connections": transfer.connections,
