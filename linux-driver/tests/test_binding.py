@@ -103,7 +103,7 @@ def test_device_tree_of_peers_passes(schemas):
     assert "moderato,peer" in " ".join(complaints(schemas, two))
 
 
-def test_device_tree_of_phys_that_are_asked(schemas):
+def test_device_tree_with_phy_handles_passes(schemas):
     """The kernel looks for a chip without an address; the kernel's own schemas want one."""
     phys = tuple(f'phy-mode = "rgmii-id"; phy-handle = <&phy{port}>;' for port in range(2))
     macs = [{**mac, "mdio": 0xF0002804 + 0x1000 * port} for port, mac in enumerate(SOC["macs"])]

@@ -55,7 +55,7 @@ def served(guest, frames: int = 32) -> list[bool]:
     return [raised(guest, line) > was for line, was in zip(lines, before, strict=True)]
 
 
-def test_how_many(guest):
+def test_channels_change_rings_and_statistics(guest):
     """-l tells, -L changes it, and both rings, the statistics and the netdev's queues go with it."""
     for number in (1, 2):
         guest.check(f"ethtool -L eth0 combined {number}")
@@ -67,7 +67,7 @@ def test_how_many(guest):
     assert complaints(guest) == []
 
 
-def test_who_gets_what(guest):
+def test_rss_table_and_key_outlive_rings(guest):
     """-X at once: shares, key; both outlive other rings, down and up; what makes no sense is refused."""
     guest.check("ethtool -X eth0 weight 1 0")
     assert served(guest) == [True, False]
@@ -106,7 +106,7 @@ def counted(guest) -> list[int]:
     ]
 
 
-def test_frames_for_a_queue_that_is_not_used_any_more(guest, tmp_path):
+def test_drops_frames_for_unused_queue(guest, tmp_path):
     """Nobody sends them, and nothing else comes of them: pktgen asks the stack for a queue only once."""
     send_direct(guest, tmp_path)
     for number, sent in ((2, True), (1, False), (2, True)):
@@ -121,7 +121,7 @@ def test_frames_for_a_queue_that_is_not_used_any_more(guest, tmp_path):
     assert complaints(guest) == []
 
 
-def test_a_long_frame_for_the_ring_of_a_short_mtu(tmp_path):
+def test_copies_long_frame_while_mtu_grows(tmp_path):
     """While the MTU grows, one queue has its new ring, and the other one buffers for the old MTU."""
     changes = (
         ("tx_gather.c", "plan->pieces <= moderato_size(tx->ring.order) / 2", "plan->pieces < 2"),
@@ -159,7 +159,7 @@ def table(said: str) -> list[list[str]]:
     return [row[1].split() for row in rows if len(row) == 2]
 
 
-def test_moderation_of_each(guest):
+def test_per_queue_moderation(guest):
     """--per-queue is for one of them, -C for both."""
     guest.check("ethtool -C eth0 adaptive-rx off rx-frames 8 rx-usecs 400")
     assert [register(guest, offset) for offset in RX_FRAMES] == [8, 8]
@@ -175,7 +175,7 @@ def test_moderation_of_each(guest):
     assert complaints(guest) == []
 
 
-def test_rules_name_no_queue(guest):
+def test_rejects_rules_with_two_queues(guest):
     """What a rule of ethtool -N says of a ring, 0, holds with one queue only: else it is refused, or
     a second queue is."""
 
@@ -196,7 +196,7 @@ def test_rules_name_no_queue(guest):
     assert complaints(guest) == []
 
 
-def test_what_is_set_stays(guest):
+def test_settings_apply_to_unused_queues(guest):
     """Settings made while one queue is used, or while the interface is down, are those of both when
     they come; so are those of where their interrupts go."""
     guest.check("ethtool -L eth0 combined 1; ethtool -G eth0 rx 512 tx 64")

@@ -55,7 +55,7 @@ def damaged(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("by_hardware", ["on", "off"])
-def test_udp_counts_what_is_right(guest, tmp_path, by_hardware):
+def test_udp_counts_checksum_errors(guest, tmp_path, by_hardware):
     guest.check(f"ethtool -K eth0 rx {by_hardware}")
     assert f"rx-checksumming: {by_hardware}" in guest.check("ethtool -k eth0")
     random.seed(1)

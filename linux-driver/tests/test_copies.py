@@ -109,7 +109,7 @@ LENGTHS = [1448, 1449, 46336, 1, 30000, 2 * 1448, 333, 46335]  # 46336: 32 segme
         ),
     ],
 )
-def test_cut_with_each_strategy(guest, tmp_path, variant):
+def test_segments_with_each_strategy(guest, tmp_path, variant):
     for command in KNOWN[variant].commands():
         guest.type(command)
     before = [int(word) for word in guest.check(STATISTICS).split()]

@@ -83,7 +83,7 @@ def test_halted_tx(guest, command):
 
 
 @pytest.mark.slow
-def test_a_ring_that_always_halts_is_no_storm(tmp_path):
+def test_limits_resets_of_halting_ring(tmp_path):
     """Ten resets a second at most, each with an interrupt or two, and the guest is well."""
     change = (
         "moderato_hw.c",

@@ -46,7 +46,7 @@ def packet(payload, port: int = 0, octets: bytes = b"", **fields) -> Ether:
     return Ether(dst=GUEST.format(port), src=TESTER.format(port)) / IP(**fields) / payload / Raw(octets)
 
 
-def test_a_flow_passes_by_the_stack(guest):
+def test_flow_bypasses_stack(guest):
     """Until its rules are withdrawn, which costs no frame."""
     guest.check(f"flowtable {PORTS}")
     assert offloaded(guest) == []
@@ -75,7 +75,7 @@ def test_a_flow_passes_by_the_stack(guest):
     assert complaints(guest) == []
 
 
-def test_frames_are_those_of_the_stack(guest, tmp_path):
+def test_frames_equal_those_of_the_stack(guest, tmp_path):
     """Each octet of a flow's frames, and of what is not for the flow table among them."""
 
     def datagram(octets: bytes = b"octets", **fields) -> Ether:
@@ -145,7 +145,7 @@ def test_a_connection(guest, tmp_path):
     assert complaints(guest) == []
 
 
-def test_what_cannot_be_is_refused(guest):
+def test_rejects_unsupported_rules(guest):
     """With a reason, and nothing changes."""
 
     def refused(words: str) -> str:

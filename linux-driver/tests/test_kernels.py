@@ -56,7 +56,7 @@ def test_compiles_without_a_warning(tmp_path, package, target):
 
 
 @pytest.mark.slow
-def test_what_no_module_may_call_is_noticed(tmp_path):
+def test_finds_calls_of_unexported_functions(tmp_path):
     tree = kernels.tree(kernels.packages()[0], kernels.TARGETS["x86-64"])
     (tmp_path / "Kbuild").write_text("obj-m := wrong.o\n")
     (tmp_path / "wrong.c").write_text(

@@ -214,7 +214,7 @@ BROKEN = [
     "file, good, bad, test",
     [pytest.param(*each, marks=[] if each[-1] in FAST else pytest.mark.slow) for each in BROKEN],
 )
-def test_broken_arithmetic_is_noticed(tmp_path, file, good, bad, test):
+def test_kunit_fails_with_broken_arithmetic(tmp_path, file, good, bad, test):
     target = find(file, copy(tmp_path))
     assert good in target.read_text()
     target.write_text(target.read_text().replace(good, bad))

@@ -83,7 +83,7 @@ def test_off(tmp_path):
         assert made["corrupted"] == 0 and merged(guest) == (0, 0)
 
 
-def test_urgent_ones_are_not_merged(tmp_path):
+def test_does_not_merge_urgent_frames(tmp_path):
     """A rule that comes and goes while a stream comes in: what it takes out of turn leaves marked
     descriptors behind, of which nothing is taken twice."""
     wanted = transfer()
@@ -126,7 +126,7 @@ def counted(guest, protocol: str, name: str) -> int:
     return int(values[names.index(name)])
 
 
-def test_wrong_checksums_are_not_merged(tmp_path):
+def test_does_not_merge_wrong_checksums(tmp_path):
     """TCP's or IP's, in the first segment or a later one: the kernel finds each of them, for none is
     merged; it answers what the others became."""
     wrong = {0: 54, 5: 60, 6: 54 + MSS - 1, 20: 50, 30: 24, 39: 54}  # 24: IP's
@@ -177,7 +177,7 @@ def replayed(guest, tmp_path, frames) -> list[Ether]:
     return list(rdpcap(str(files[2])))
 
 
-def test_packets_go_up_as_gro_leaves_them(tmp_path):
+def test_merged_packets_equal_those_of_gro(tmp_path):
     """Also those that GRO lets through as they are: the sum of the pseudo-header, of the whole length,
     and the rest for whoever sends it on."""
     program = userspace.compiled("tap", HERE / "tap.c", userspace.toolchain())

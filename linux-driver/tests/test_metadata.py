@@ -199,7 +199,7 @@ def test_stamps_and_tags(guest, tmp_path, zero):
 
 
 @pytest.mark.parametrize("guest", [MODERATO], indirect=True)
-def test_hardware_that_knows_nothing(guest, tmp_path):
+def test_no_metadata_from_hardware_without_options(guest, tmp_path):
     """Nobody is told a figure that is not there: Linux answers in the driver's place."""
     assert guest.type("/tmp/stamping eth0 on")[0] != 0
     said = play(guest, tmp_path, [None, 5, None])

@@ -21,7 +21,7 @@ def changes() -> list[tuple[str, str, str]]:
     return found
 
 
-def test_texts_are_there_once():
+def test_replaced_texts_occur_once():
     texts = {path.name: path.read_text() for path in SOURCES}
     # Some tests change the series' form of a file, which has another name there.
     ours = [change for change in changes() if change[1] in texts]

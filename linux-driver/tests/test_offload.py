@@ -137,7 +137,7 @@ def test_frames_are_those_of_software(guest, tmp_path):
     assert sorted(withal[1]) == sorted(without[1]) and len(without[1]) == len(lengths) + 1
 
 
-def test_connections_from_begin_to_end(guest):
+def test_forwards_established_connections(guest):
     """Two of TCP, through the box: the hardware forwards what is between, both ways, and they end."""
     octets, count = 500_000, 2
     guest.call(
@@ -180,7 +180,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_entries_end_with_what_they_are_made_from(guest, change):
+def test_changes_end_entries(guest, change):
     """Before the command that changes it has ended, while frames come in."""
     command, left = CHANGES[change]
     begin(guest)
@@ -215,7 +215,7 @@ def bring(guest, program: Path, name: str) -> str:
     return f"/tmp/{name}"
 
 
-def test_tables_end_with_their_own_flows(guest, tmp_path):
+def test_flow_table_ends_only_its_own_flows(guest, tmp_path):
     """A table replaces another one in one transaction, or is next to it. Flows of a table that stays are
     not touched."""
     other = bring(guest, other_table(tmp_path), "other")
@@ -237,7 +237,7 @@ def test_tables_end_with_their_own_flows(guest, tmp_path):
     assert forward(guest) == [50, 50]
 
 
-def test_entries_stay_when_statistics_of_next_hops_are_read(guest):
+def test_reading_next_hop_statistics_keeps_entries(guest):
     program = userspace.compiled("nexthops", HERE / "nexthops.c", userspace.toolchain())
     nexthops = bring(guest, program, "nexthops")
     guest.check(f"ip nexthop add id 1 via 198.19.0.2 dev eth1; {nexthops} make; sleep 0.1")
@@ -278,7 +278,7 @@ def test_modules_come_and_go(guest):
     assert entries(guest) == [2, 2]
 
 
-def test_a_neighbour_whose_change_is_told_late(tmp_path):
+def test_rejects_offers_before_neighbour_notifier(tmp_path):
     """Linux changes an address first, and reports it then. If it offers flows with the new one on the
     other hart meanwhile, all of them have the new one in the end."""
     system = System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP), harts=2, spread=PINNED)

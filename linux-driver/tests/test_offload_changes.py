@@ -76,7 +76,7 @@ def entries(guest) -> list[int]:
 @pytest.mark.parametrize(
     "event", [pytest.param(event, marks=[] if event == FAST else pytest.mark.slow) for event in EVENTS]
 )
-def test_frames_go_where_linux_sends_them_after(guest, tmp_path, event):
+def test_frames_follow_changes_of_routing(guest, tmp_path, event):
     """Software and hardware send none as before the change. The hardware has the flow again, with its
     new addresses, if it still leaves by the other port."""
     change, undo = EVENTS[event]

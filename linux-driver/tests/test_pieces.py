@@ -46,7 +46,7 @@ def sender(tmp_path, *changes, harts: int = 1):
         yield guest
 
 
-def test_a_head_that_moves(tmp_path):
+def test_gathers_after_head_reallocation(tmp_path):
     """Its fragments are those of the new one."""
     changes = [
         ("tx_gather.c", "skb_cow_head(skb, 0)", "moderato_moved(skb)"),
@@ -93,7 +93,7 @@ def test_pages_are_unmapped_before_they_are_freed(tmp_path):
         assert complaints(guest) == []
 
 
-def test_segments_have_the_time_to_leave(tmp_path):
+def test_ring_waits_for_segments(tmp_path):
     """When the ring is replaced, however much of them is headers: here, nearly half of the wire."""
     lengths = 24 * [30000]
     with sender(tmp_path) as guest:
@@ -106,7 +106,7 @@ def test_segments_have_the_time_to_leave(tmp_path):
         assert complaints(guest) == []
 
 
-def test_a_slot_that_is_being_filled(tmp_path):
+def test_reads_slot_only_after_completion(tmp_path):
     """What an interrupt on hart 1 reads of a slot counts when its descriptor has completed."""
     change = (
         "moderato_tx.c",

@@ -11,7 +11,7 @@ from moderato.sim.lab.run.variants import OFFLOAD
 pytestmark = pytest.mark.slow
 
 
-def test_hardware_that_can_less(tmp_path):
+def test_defaults_fit_small_hardware(tmp_path):
     """FIFOs of 2 KiB, rings of 16 descriptors, timers of 12 bits, RGMII: no default goes beyond."""
     changes = [
         (
@@ -39,7 +39,7 @@ def test_hardware_that_can_less(tmp_path):
         assert complaints(guest) == []
 
 
-def test_interrupts_that_are_not_there_yet(tmp_path):
+def test_probe_waits_for_interrupt_controller(tmp_path):
     """Their controller comes after the MAC: that is asked again, and has both queues then."""
     change = (
         "moderato_channels.c",
@@ -53,7 +53,7 @@ def test_interrupts_that_are_not_there_yet(tmp_path):
         assert complaints(guest) == []
 
 
-def test_queue_that_runs_full(tmp_path):
+def test_full_ring_loses_nothing(tmp_path):
     """Without the early stop, transmissions find the ring full: nothing is lost, and none stays."""
     change = (
         "moderato_tx.h",
@@ -123,7 +123,7 @@ def test_sleep(tmp_path):
         assert complaints(guest) == []
 
 
-def test_counters_when_nothing_but_reception_runs(tmp_path):
+def test_interrupt_extends_counters(tmp_path):
     """Counters that wrap every 64 events are extended by the interrupt, not only by a work."""
     changes = [
         ("moderato_stats.c", "(u32)(now - stats->last[i])", "(now - stats->last[i]) & 63"),
@@ -139,7 +139,7 @@ def test_counters_when_nothing_but_reception_runs(tmp_path):
         assert statistics(guest, "eth0")["rx_interrupts"] == raised
 
 
-def test_a_ring_outlives_the_poll_that_rearms_it(tmp_path):
+def test_ring_outlives_poll_that_rearms_it(tmp_path):
     """A poll of hart 1 has completed, and is late to re-arm, when hart 0 replaces the ring."""
     changes = [
         (

@@ -113,7 +113,7 @@ def test_a_connection_from_inside(guest, tmp_path):
     assert by_hardware(guest) == before  # software has to know that it ends
 
 
-def test_nobody_from_outside(guest, tmp_path):
+def test_drops_unsolicited_packets(guest, tmp_path):
     """What was not asked for is the guest's own, of whom nobody listens; nothing goes inside."""
     guest.check("flowtable --offload --masquerade eth1 eth0 eth1")
     stranger = back(UDP(sport=SERVER, dport=PORT), b"stranger")
@@ -142,7 +142,7 @@ def test_vlan_interfaces_stay_in_software(guest, tmp_path):
     assert entries(guest) == [0, 0] and by_hardware(guest) == [0, 0]
 
 
-def test_flows_of_a_bridge_s_port_stay_in_software(guest, tmp_path):
+def test_bridged_flows_stay_in_software(guest, tmp_path):
     """Of both directions: whose frames come by it, and whose leave by it."""
 
     def of_eth0(words: str, by: str) -> str:

@@ -115,7 +115,7 @@ def end(guest):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_senders_meet_no_queue_without_rings(tmp_path, system):
+def test_senders_find_no_queue_without_rings(tmp_path, system):
     """Up, down, -G, -L, MTU, changes that fail, a reset; the driver goes and comes back under them."""
     with watched.guest(tmp_path, system) as guest:
         if system.kernel == KERNEL:

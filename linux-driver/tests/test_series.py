@@ -180,7 +180,7 @@ def test_author():
             series.author(wrong)
 
 
-def test_mails_are_not_mixed(mails, tmp_path):
+def test_does_not_overwrite_mails(mails, tmp_path):
     with pytest.raises(BuildError, match="is there already"):
         series.write(mails[0].parent, WHO, tmp_path)
 
@@ -200,7 +200,7 @@ def test_mails_are_not_mixed(mails, tmp_path):
         (series.RISCV, [str(kernel.PATCHES[0].relative_to(ROOT))], []),
     ],
 )
-def test_uncommitted_changes_are_told(tree, there, absent, monkeypatch):
+def test_reports_uncommitted_changes(tree, there, absent, monkeypatch):
     """Whether the mails have them or not."""
     others = ["README.md", "linux-driver/tests/test_series.py", "linux-driver-old/moderato_rx.c"]
     assert [path for path in map(ROOT.joinpath, there) if not path.is_file()] == []

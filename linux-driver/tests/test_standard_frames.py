@@ -76,7 +76,7 @@ def test_octets(guest):
 
 
 @pytest.mark.parametrize("mtu", [68, 1492, 1500])
-def test_others_may_send_what_is_standard(guest, tmp_path, mtu):
+def test_receives_standard_frames_with_any_mtu(guest, tmp_path, mtu):
     """The MTU says what this end sends: 1500 octets, with a tag or without, come in with any."""
     guest.check(f"ip link set eth0 mtu {mtu}; ethtool -K eth0 rx-vlan-filter off 2>/dev/null || :")
     head = Ether(dst=GUEST, src=TESTER)

@@ -36,7 +36,7 @@ def register(guest, offset: int) -> int:
     return int(guest.check(f"devmem {BASE + offset:#x}"), 16)
 
 
-def test_ethtool_tells(guest):
+def test_ethtool_reports_timestamping(guest):
     for number in range(2):
         said = guest.check(f"ethtool -T eth{number}")
         assert f"PTP Hardware Clock: {number}" in said
@@ -69,7 +69,7 @@ def test_stamps_and_clock(guest, variant):
     assert complaints(guest) == []
 
 
-def test_nothing_goes_on_without_the_driver(guest):
+def test_rmmod_stops_clock_output(guest):
     """The last test here: the output and stamps of received frames end with the module."""
     guest.check("/tmp/stamps eth0 /dev/ptp0")
     assert register(guest, 0x400) == 3

@@ -35,7 +35,7 @@ def per_hart(guest, line: str) -> list[int]:
 
 
 @pytest.mark.slow
-def test_both_harts_take_frames_off_one_ring(guest):
+def test_two_harts_share_one_ring(guest):
     """More than hart 0 can do: it wakes hart 1, whose frames overtake others."""
     spread(guest, IPI)
     before = per_hart(guest, "NET_RX")
@@ -52,7 +52,7 @@ def test_both_harts_take_frames_off_one_ring(guest):
 
 
 @pytest.mark.slow
-def test_every_way_in_turn_under_traffic(guest, tmp_path):
+def test_spread_changes_under_traffic(guest, tmp_path):
     """Chosen while frames come in at both ports: none is lost, and interrupts go where it says."""
     ways = [*SPREADS, COMMON]
     script = tmp_path / "ways"
@@ -83,7 +83,7 @@ def test_every_way_in_turn_under_traffic(guest, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_hart_goes_and_comes_back_under_traffic(guest):
+def test_hart_goes_offline_and_online_under_traffic(guest):
     """Its interrupts move to the one that stays, and come back when they are told to."""
     spread(guest, PINNED)
     offer(guest, 400, frame_bytes=64, load=2)
@@ -102,7 +102,7 @@ def test_a_hart_goes_and_comes_back_under_traffic(guest):
     assert complaints(guest) == []
 
 
-def test_a_hart_that_is_not_there_is_refused(guest):
+def test_rejects_absent_hart(guest):
     line = guest.check("grep eth0-rx /proc/interrupts").split(":")[0].strip()
     status, says = guest.type(f"echo 4 > /proc/irq/{line}/smp_affinity")
     assert status != 0 and "Value too large" in says

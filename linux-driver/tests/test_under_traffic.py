@@ -94,7 +94,7 @@ def leave_free(guest, mib: int):
         guest.check(f"dd if=/dev/zero of=/taken bs=16k count={64 * spare}")
 
 
-def test_out_of_memory_costs_nothing(guest):
+def test_failed_ring_allocation_keeps_old_ring(guest):
     """A ring that the memory cannot hold is refused while the present one runs on."""
     leave_free(guest, mib=21)
     guest.check("ip link set eth1 mtu 2000; ethtool -G eth1 rx 4096")  # 16 of them
@@ -127,7 +127,7 @@ REFUSED_TOO = [
     "refused",
     [pytest.param(REFUSED, id="some"), pytest.param(REFUSED_TOO, id="others", marks=pytest.mark.slow)],
 )
-def test_wrong_settings_are_refused(guest, refused):
+def test_rejects_wrong_settings(guest, refused):
     shown = "ethtool -c eth0; ethtool -g eth0; ethtool -n eth0; cat /sys/class/net/eth0/mtu"
     before = guest.check(shown)
     for command in refused:
@@ -147,7 +147,7 @@ def test_down_up_and_rmmod_under_traffic(guest):
     assert complaints(guest) == []
 
 
-def test_a_strategy_that_is_left_leaves_no_timer(guest):
+def test_change_of_strategy_cancels_timer(guest):
     """Tx interrupts come all the time while the strategy changes from polls by a clock of a second; the
     module is gone when the second is over."""
     guest.check(

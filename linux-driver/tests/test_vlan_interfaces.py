@@ -166,7 +166,7 @@ def test_segments_have_tags(guest, tmp_path, on):
     assert complaints(guest) == []
 
 
-def test_the_filter_outlives_resets_and_sleep(guest, tmp_path):
+def test_vlan_filter_outlives_resets_and_suspend(guest, tmp_path):
     """Other rings, a change of the MTU, down and up, sleep: it lets in what it did before, and
     nothing else."""
     switch(guest, *SWITCHES)

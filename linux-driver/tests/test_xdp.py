@@ -142,7 +142,7 @@ def check_each_verdict(guest, tmp_path):
 
 
 @pytest.mark.parametrize("program", ["forward", "fib"])
-def test_what_a_router_forwards(guest, tmp_path, program):
+def test_forwards_routed_frames(guest, tmp_path, program):
     """Frames to the other network are forwarded without the stack; the stack gets what is not plain,
     and does with it what it does without a program."""
 
@@ -266,7 +266,7 @@ def test_what_does_not_suit_is_refused(guest):
     guest.check(f"xdp off {PORTS}; {flags} tx-napi off tx-reclaim-on-xmit off; {flags} rx-napi off")
 
 
-def test_a_program_that_cannot_be_compiled_is_refused(guest):
+def test_rejects_program_without_jit(guest):
     said = refused(guest, f"xdp {bring(guest, 'divides')} {PORTS}")
     assert "the kernel's compiler for this CPU cannot take it" in said
     said = refused(guest, f"xdp /bin/busybox {PORTS}")
@@ -316,7 +316,7 @@ def memory(guest) -> int:
 
 
 @pytest.mark.slow
-def test_a_port_that_is_down_takes_nothing(guest):
+def test_drops_redirects_to_port_that_is_down(guest):
     """Frames for it are lost and counted; when it is up again they get there."""
     guest.check(f"ip neigh | xdp forward {PORTS}")
     offer(guest, 60)
@@ -329,7 +329,7 @@ def test_a_port_that_is_down_takes_nothing(guest):
 
 
 @pytest.mark.slow
-def test_a_port_that_programs_overload_has_room_for_the_stack(guest, tmp_path):
+def test_stack_sends_while_programs_overload_port(guest, tmp_path):
     """What goes back is longer than what comes in, at the line rate. Pings are answered meanwhile, not
     only when there is nothing else any more."""
     guest.check(f"xdp {bring(guest, 'verdicts')} eth0")

@@ -38,7 +38,7 @@ def forwards(guest):
 
 
 @pytest.mark.slow
-def test_end_of_a_program_without_memory(guest):
+def test_detach_succeeds_without_memory(guest):
     """It does not fail, whichever allocation does: a bpf_link has nobody to tell. No frame meets the
     program, or a socket's memory, afterwards; other rings come with the next change that takes some."""
     guest.check(SHORT[0])
@@ -68,7 +68,7 @@ def test_end_of_a_program_without_memory(guest):
     assert watched.complaints(guest) == []
 
 
-def test_frames_are_taken_with_interrupts_off(guest):
+def test_netpoll_takes_xdp_frames(guest):
     """More messages than the ring has room for, as of a panic: frames of XDP that are on the ring before
     them leave it, and a later poll frees their memory."""
     guest.check("ethtool -C eth1 adaptive-tx off tx-frames 100 tx-usecs 100000")

@@ -21,7 +21,7 @@ SYSTEMS = {
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_all_that_leaves_is_counted(name):
+def test_counts_all_sent_frames(name):
     """Few frames at once, so that both harts often send at the same time; then more than they can."""
     system = SYSTEMS[name]
     *base, forward = ALL["xdp"].commands()
@@ -49,7 +49,7 @@ def test_all_that_leaves_is_counted(name):
         assert complaints(guest) == []
 
 
-def test_other_rings_to_send_by():
+def test_redirects_survive_ring_change():
     """Under way from another hart: what a new ring takes leaves, or is counted as dropped."""
     system = SYSTEMS["a port for each"]
     *base, forward = ALL["xdp"].commands()

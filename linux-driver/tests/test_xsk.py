@@ -76,7 +76,7 @@ def generated(count: int) -> list[bytes]:
     ]
 
 
-def test_what_sends_and_receives_compiles():
+def test_socket_programs_compile():
     """Without a warning: the socket's owner for the guest, the program for its kernel."""
     owner = userspace.compiled("xsk", HERE / "xsk.c", userspace.toolchain())
     assert owner.read_bytes()[:4] == b"\x7fELF"
@@ -124,7 +124,7 @@ def assert_has_all(guest, tmp_path, chunks: int):
 
 
 @pytest.mark.slow
-def test_without_buffers(guest, tmp_path):
+def test_drops_frames_without_chunks(guest, tmp_path):
     """The owner gives nothing for a while: what the ring has no buffer for is lost, and when it gives
     again, the kernel asks to be told, and frames get through. With fewer chunks than the ring has slots,
     and with more; and with an owner that is never told, for whom the driver looks again and again."""
@@ -207,7 +207,7 @@ def test_no_memory_is_lost(guest):
 
 
 @pytest.mark.slow
-def test_all_that_was_posted_completes(guest, tmp_path):
+def test_completes_all_posted_frames(guest, tmp_path):
     """Also what a ring that goes down, or is swapped, has not sent; and what was asked for before the
     next one is up leaves by that without being asked for again."""
     guest.check(f"xdp {bring(guest, 'sockets')} eth0")
@@ -324,7 +324,7 @@ def test_dma_that_does_not_stop(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_copy_costs_more(guest, tmp_path):
+def test_zero_copy_is_faster_than_copy(guest, tmp_path):
     """The smallest frames, at the line rate, more than the owner can take with copies: how many it gets,
     and the cycles from one that it has to the next one, in docs/fast-path.md. One comes every 672."""
     guest.check(f"xdp {bring(guest, 'sockets')} eth0")
